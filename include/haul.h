@@ -1,0 +1,19 @@
+/* Haul: deep copies of pointer-based data between memories. This header includes the whole manual. */
+#ifndef HAUL_H
+#define HAUL_H
+
+#define HAUL_VERSION_MAJOR 0
+#define HAUL_VERSION_MINOR 1
+#define HAUL_VERSION_PATCH 0
+
+#include "haul/status.h"
+#include "haul/memory.h"
+#include "haul/file.h"
+#include "haul/context.h"
+#include "haul/type.h"
+#include "haul/plan.h"
+#include "haul/device.h"
+#include "haul/host.h"
+#include "haul/ship.h"
+
+#endif

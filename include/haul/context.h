@@ -1,0 +1,59 @@
+/* A context: the working memory of discovery, its limits, and the record of its last failure.
+ *
+ * Make one, use it for as long as you like, from one thread at a time (a second thread, or a callback that calls
+ * back in, gets HAUL_ERROR_BUSY). It keeps its tables between calls, so the second plan is cheaper than the first.
+ * haul_device_open makes one for you, if you give it none.
+ */
+#ifndef HAUL_CONTEXT_H
+#define HAUL_CONTEXT_H
+
+#include "haul/memory.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haul_context haul_context;
+
+/* Bounds on one plan. 0 means the default, which stands behind each. They are one shared budget for all the roots. */
+typedef struct haul_limits {
+    size_t objects;        /* objects and arrays found; default SIZE_MAX */
+    size_t bytes;          /* bytes of the graph (described bytes, before placing); default SIZE_MAX / 2 */
+    size_t scan_bytes;     /* bytes read in search of one terminator; default 1 GiB */
+    size_t array_elements; /* elements of one array; default SIZE_MAX */
+} haul_limits;
+
+/* What the user may say of a range of source memory before it is read: 0 refuses it (HAUL_ERROR_GRAPH with its path).
+ * It must not call back into the same context. */
+typedef int haul_readable(void *user, const void *address, size_t bytes);
+
+typedef struct haul_context_options {
+    const haul_allocator *allocator; /* NULL: malloc */
+    haul_limits limits;
+    haul_readable *readable;         /* NULL: every described pointer is trusted */
+    void *readable_user;
+    void *argument;                  /* handed to shape callbacks as here->argument */
+    int checked;                     /* not 0: one address reached as two types that disagree, or one pointer word with
+                                        two meanings, is HAUL_ERROR_GRAPH with both paths. Costs a table entry for
+                                        each object; meant for tests and for the first run of a new description. */
+} haul_context_options;
+
+/* Makes a context. `options` may be NULL, and a zeroed struct means the defaults.
+ * HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT for a NULL result pointer or an allocator without its two functions. */
+HAUL_API haul_status haul_context_create(const haul_context_options *options, haul_context **context);
+
+/* Drops the caller's hold and sets *context to NULL; plans, devices and shipments made with it keep it alive. NULL is
+ * allowed. */
+HAUL_API void haul_context_free(haul_context **context);
+
+/* Gives back the working memory that is kept between calls. HAUL_ERROR_BUSY while a call is under way. */
+HAUL_API haul_status haul_context_trim(haul_context *context);
+
+/* The last failure of any call on this context, its plans and shipments; status HAUL_OK when there was none.
+ * Belongs to the context; valid until its next call. Never NULL unless `context` is. */
+HAUL_API const haul_error *haul_context_error(const haul_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+/* The host device: host memory that behaves like a device's.
+ *
+ * Its memory is one file mapping seen twice. Copies go through a private view; the addresses that it hands out belong
+ * to a second view, which is inaccessible except while haul_host_launch runs a function there. A pointer that was not
+ * relocated, or a host that touches device memory, faults at once, on any machine. Inside a launch the relocated
+ * pointers are real pointers.
+ */
+#ifndef HAUL_HOST_H
+#define HAUL_HOST_H
+
+#include "haul/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The table of the host device, for haul_device_open. No settings. Static; any thread. */
+HAUL_API const haul_device_table *haul_host_device(void);
+
+/* What a device that counts can tell. */
+typedef struct haul_host_counters {
+    uint64_t copies_to, copies_from, relocations, allocations;
+    uint64_t bytes_to, bytes_from, bytes_allocated, bytes_live;
+} haul_host_counters;
+
+/* Runs function(argument) with the device's memory accessible, as a kernel launch would, and returns when it is done.
+ * Device addresses are what haul_device_pointer gives. HAUL_ERROR_ARGUMENT: another device, or NULL function.
+ * HAUL_ERROR_DEVICE: the system refused the change of protection. Not reentrant. */
+HAUL_API haul_status haul_host_launch(haul_device *device, void (*function)(void *argument), void *argument);
+
+/* Counts since the device was opened. HAUL_ERROR_ARGUMENT: another device. */
+HAUL_API haul_status haul_host_get_counters(haul_device *device, haul_host_counters *counters);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

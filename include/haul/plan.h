@@ -1,0 +1,88 @@
+/* Plans: what discovery found, where each byte goes, and packing by that.
+ *
+ * A plan is made by marking everything that the roots reach in two bitmaps over the source's address space, and
+ * ranking the marks: the place of any source byte is a pure function of its address. This is the mark phase of a
+ * compacting collector (Lisp-2; the Compressor, Kermany and Petrank 2006) with the to-space on a device. A plan stays
+ * good while pointers and counts stay as they are; contents may change.
+ *
+ * Every source byte keeps its address modulo 16 (modulo more, where a type asks for it); an arena begins with 16
+ * reserved bytes, so that offset 0 is never an object and a null pointer stays 0.
+ *
+ * Most users need none of this page: haul_ship makes the plan.
+ */
+#ifndef HAUL_PLAN_H
+#define HAUL_PLAN_H
+
+#include "haul/context.h"
+#include "haul/type.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haul_plan haul_plan;
+
+/* One root: `count` objects of `type` in a row at `address`. */
+typedef struct haul_root {
+    void *address;
+    const haul_type *type;
+    size_t count;
+} haul_root;
+
+typedef struct haul_plan_statistics {
+    size_t objects;          /* objects and arrays found, each once */
+    size_t pointers;         /* described pointer words that are not null */
+    size_t null_pointers;
+    size_t graph_bytes;      /* described bytes */
+    size_t arena_bytes;      /* what a transfer carries: graph bytes, rounding and gaps */
+    size_t bitmap_bytes;     /* of the relocation bitmap that goes with it */
+    size_t bookkeeping_bytes;/* host memory that the plan holds */
+    size_t worklist_bytes;   /* the worklist at its longest */
+    double discover_seconds, layout_seconds;
+} haul_plan_statistics;
+
+/* Finds everything that the roots reach and works out where it goes. The source is read, never written.
+ * The plan holds the types and the context, not the source: that must stay where it is while the plan is used.
+ * HAUL_ERROR_ARGUMENT: no roots, a NULL root, a count of 0, NULL types. HAUL_ERROR_STATE: a type that is not
+ * committed. HAUL_ERROR_BUSY. HAUL_ERROR_GRAPH, with the path: a negative count, a NULL pointer with a count above 0,
+ * an end before its begin or not a whole number of elements away, a misaligned pointer, an address outside any
+ * process's range, a word that is a pointer for one description and data for another, a range that `readable`
+ * refuses. HAUL_ERROR_LIMIT: the context's limits, a count whose bytes overflow, no terminator within scan_bytes.
+ * HAUL_ERROR_MEMORY. On failure *plan is NULL and nothing is kept. Does not recurse; stack use is constant. */
+HAUL_API haul_status haul_plan_create(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan);
+HAUL_API void haul_plan_free(haul_plan **plan);
+
+HAUL_API void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *statistics);
+/* Bytes of the arena, and of its relocation bitmap: one bit for each pointer-sized word of the arena, in words of 64
+ * bits, lowest bit first, set where the word is a pointer to patch. The alignment that the arena's base needs. */
+HAUL_API size_t haul_plan_bytes(const haul_plan *plan);
+HAUL_API size_t haul_plan_bitmap_bytes(const haul_plan *plan);
+HAUL_API size_t haul_plan_alignment(const haul_plan *plan);
+
+/* Where a source address lies in the arena: HAUL_OK and its offset for every described byte and for one past the end
+ * of a described range; HAUL_ERROR_ARGUMENT for any other address. O(1). Any thread. */
+HAUL_API haul_status haul_plan_offset(const haul_plan *plan, const void *address, size_t *offset);
+/* The reverse, O(log of the number of 64 KiB pieces). HAUL_ERROR_ARGUMENT for offsets in gaps. */
+HAUL_API haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **address);
+
+/* Copies the graph into `arena` (haul_plan_bytes bytes, haul_plan_alignment), slots as `base` + offset: base 0 leaves
+ * offsets, as haul_relocate wants them; any other base gives the pointers that hold when the arena lies there.
+ * `bitmap` (haul_plan_bitmap_bytes bytes, 8-aligned) may be NULL when base is not 0. Bytes of no object are zero.
+ * HAUL_ERROR_ARGUMENT: too little capacity, or memory that overlaps the source. HAUL_ERROR_STALE, with the path: a
+ * pointer or count has changed since the plan was made; the arena's contents are then undefined. Reads the source,
+ * writes nothing but the two results. */
+HAUL_API haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base, uint64_t *bitmap);
+
+/* Writes the bytes of an arena that are no pointers back to the source objects; the inverse of pack. Holes, skipped
+ * fields and pointers of the source keep their values. */
+HAUL_API haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes);
+
+/* Adds `base` to each word of `arena` whose bit is set: after it, pointers hold for an arena that lies at `base`.
+ * Off-grid pointers of packed structs need the plan: haul_plan_pack with a base does those too.
+ * What a device does with its own memory, here for the host's. */
+HAUL_API haul_status haul_relocate(void *arena, size_t bytes, const uint64_t *bitmap, uint64_t base);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,72 @@
+/* What a call of Haul answers, and the record that says where and why it failed.
+ *
+ * Every function that can fail returns a haul_status and writes its results through its last pointer arguments, on
+ * success only; on failure a result pointer is set to NULL (or 0). The library never prints, aborts or exits. What
+ * went wrong in words, with the path from the root to the culprit, stands in a haul_error that belongs to the
+ * context, type or device used in the call.
+ */
+#ifndef HAUL_STATUS_H
+#define HAUL_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(HAUL_SHARED) && defined(__GNUC__)
+#define HAUL_API __attribute__((visibility("default")))
+#else
+#define HAUL_API
+#endif
+
+/* One list makes the numbers, the names and the texts. Numbers are stable and leave room; they say what is damaged:
+ * -1.. the call, -20.. the description, -40.. the user's data, -60.. resources, -80.. the device and the outside. */
+#define HAUL_STATUS_LIST(X)                                                                                           \
+    X(HAUL_OK, 0, "success")                                                                                          \
+    X(HAUL_ERROR_ARGUMENT, -1, "an argument is not acceptable")                                                       \
+    X(HAUL_ERROR_STATE, -2, "the object is not in a state that allows this call")                                     \
+    X(HAUL_ERROR_BUSY, -3, "the context is in use by another call")                                                   \
+    X(HAUL_ERROR_UNSUPPORTED, -4, "not supported here")                                                               \
+    X(HAUL_ERROR_TYPE, -20, "a type description is wrong")                                                            \
+    X(HAUL_ERROR_GRAPH, -40, "the data does not agree with its description")                                          \
+    X(HAUL_ERROR_STALE, -41, "a pointer or count has changed since the plan was made")                                \
+    X(HAUL_ERROR_LIMIT, -42, "a limit was reached")                                                                   \
+    X(HAUL_ERROR_FORMAT, -43, "bytes from outside are not well formed")                                               \
+    X(HAUL_ERROR_VERSION, -44, "made by or for another version")                                                      \
+    X(HAUL_ERROR_MEMORY, -60, "out of host memory")                                                                   \
+    X(HAUL_ERROR_DEVICE_MEMORY, -61, "out of device memory")                                                          \
+    X(HAUL_ERROR_DEVICE, -80, "a device operation failed")                                                            \
+    X(HAUL_ERROR_DEVICE_LOST, -81, "the device is lost")                                                              \
+    X(HAUL_ERROR_FILE, -82, "a file operation failed")
+
+typedef enum haul_status {
+#define HAUL_STATUS_ENUM(name, number, text) name = number,
+    HAUL_STATUS_LIST(HAUL_STATUS_ENUM)
+#undef HAUL_STATUS_ENUM
+} haul_status;
+
+/* The name ("HAUL_ERROR_GRAPH") and the sentence of a status. Never NULL; a number that is no status gives
+ * "HAUL_ERROR_UNKNOWN". Any thread, any time. */
+HAUL_API const char *haul_status_name(haul_status status);
+HAUL_API const char *haul_status_text(haul_status status);
+
+#define HAUL_PATH_BYTES 512
+#define HAUL_TEXT_BYTES 512
+
+/* The record of the last failure. `path` leads from a root to the place ("root.atoms[3].next"), or names a type and
+ * its field ("mesh.xyz"); it is empty where there is none. A step taken many times in a row is written once:
+ * "root(.next)*999999.name". `other_path` is the second place where two disagree. `text` is one sentence with the
+ * values. All three are always terminated; a long path loses its middle, not its end. */
+typedef struct haul_error {
+    haul_status status;
+    char path[HAUL_PATH_BYTES];
+    char other_path[HAUL_PATH_BYTES];
+    char text[HAUL_TEXT_BYTES];
+} haul_error;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

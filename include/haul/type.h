@@ -1,0 +1,373 @@
+/* Types: descriptions of C objects, made once, immutable after commit.
+ *
+ *     typedef struct mesh { int nv, dim; double *xyz; struct mesh *next; char *name; } mesh;
+ *
+ *     static haul_type *mesh_type;
+ *     static const haul_ref mesh_refs[] = {
+ *         HAUL_ARRAY (mesh, xyz, HAUL_N2(mesh, nv, dim)),
+ *         HAUL_OBJECT(mesh, next, &mesh_type),
+ *         HAUL_STRING(mesh, name),
+ *     };
+ *     haul_type_create("mesh", sizeof(mesh), mesh_refs, 3, &mesh_type);
+ *     haul_type_commit(mesh_type);
+ *
+ * Bytes travel by default; only pointers, and what must not travel, need rows. A row names its target by the address
+ * of the handle variable, so that tables can be static and recursion is ordinary: declare all, then commit one; the
+ * commit takes in every type that it reaches.
+ *
+ * A handle counts its holders as MPI's do: freeing a type that a plan, a shipment or another committed type uses is
+ * safe. Types are used by one thread until they are committed; afterwards any number of threads may share them.
+ *
+ * The constructors and queries at the end bear MPI's names and argument order (MPI-5.0, chapter 5), with size_t
+ * throughout.
+ */
+#ifndef HAUL_TYPE_H
+#define HAUL_TYPE_H
+
+#include "haul/file.h"
+#include "haul/memory.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haul_type haul_type;
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Shapes: how many elements stand behind a pointer. A shape is a plain value; the macros below make it.
+ */
+
+/* What a shape callback may look at. `self` is the struct that holds the row (for a row reached through HAUL_EMBED,
+ * the embedded struct); `index` is the place of the pointer in its array (0 for a lone pointer); `target` is the
+ * pointer itself, whose extent is not yet known; `root` is the root it was reached from, `argument` the context's.
+ * The callback reads, answers the number of elements, or a negative number to refuse (HAUL_ERROR_GRAPH). It must not
+ * change the graph and must not call into the same context (that call gets HAUL_ERROR_BUSY). */
+typedef struct haul_here {
+    const void *self;
+    const void *target;
+    size_t index;
+    const void *root;
+    void *argument;
+} haul_here;
+
+typedef int64_t haul_count_function(const haul_here *here);
+
+typedef enum haul_shape_kind {
+    HAUL_SHAPE_ONE = 0,     /* exactly one element */
+    HAUL_SHAPE_COUNT = 1,   /* multiply * n1 * n2 * n3 + add; no fields: the constant `add` */
+    HAUL_SHAPE_END = 2,     /* from the pointer up to the pointer in field[0] */
+    HAUL_SHAPE_SENTINEL = 3,/* up to and with the first element equal to `add` (0: NUL, or the null pointer) */
+    HAUL_SHAPE_FUNCTION = 4 /* what `function` answers */
+} haul_shape_kind;
+
+/* A field of the same struct that a shape reads. is_signed: 1, or 0. */
+typedef struct haul_field_place {
+    size_t offset;
+    uint8_t bytes; /* 1, 2, 4 or 8; sizeof(void *) for HAUL_SHAPE_END */
+    uint8_t is_signed;
+} haul_field_place;
+
+typedef struct haul_shape {
+    haul_shape_kind kind;
+    unsigned field_count; /* 0 to 3 */
+    haul_field_place field[3];
+    int64_t multiply, add;
+    haul_count_function *function;
+} haul_shape;
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Rows
+ */
+
+typedef enum haul_ref_kind {
+    HAUL_REF_POINTER = 1, /* one pointer, or an array of pointers in the struct itself */
+    HAUL_REF_EMBED = 2,   /* a struct, or an array of structs, that has rows of its own */
+    HAUL_REF_SKIP = 3,    /* bytes that do not travel: zero on the device, left alone on the host */
+    HAUL_REF_DATA = 4     /* bytes that travel as they are; for the reader and the dump only */
+} haul_ref_kind;
+
+#define HAUL_LEVELS 3 /* pointers behind one row; for more, use haul_type_pointer */
+
+typedef struct haul_ref {
+    const char *name;         /* of the field; copied */
+    haul_ref_kind kind;
+    size_t offset;            /* of the field in the struct, bytes */
+    size_t field_bytes;       /* of the whole field */
+    size_t element_bytes;     /* sizeof of what the last level points to; 0: that of the target type */
+    haul_type *const *target; /* address of the handle; NULL: plain bytes */
+    unsigned levels;          /* 1: T *, 2: T **, 3: T *** */
+    haul_shape shape[HAUL_LEVELS]; /* shape[0] of the first array, shape[levels - 1] of the last; each is worked out
+                                 over the struct that holds the row, callbacks with the pointer's place as index */
+    int unaligned;            /* 1: the field may lie off the pointer grid (packed structs) */
+} haul_ref;
+
+/* Compile-time checks in strict C99: each is an unsigned constant 0, or does not compile. sizeof evaluates nothing. */
+#define HAUL__AT(S, m) (((S *)0)->m)
+#define HAUL__CHECK(condition) (0u * sizeof(char[(condition) ? 1 : -1]))
+#define HAUL__POINTER(S, m) (HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *)) + 0u * sizeof(*HAUL__AT(S, m)))
+#define HAUL__POINTER2(S, m) (HAUL__POINTER(S, m) + 0u * sizeof(**HAUL__AT(S, m)))
+#define HAUL__INTEGER(S, m) (0u * sizeof(1 % HAUL__AT(S, m)))
+#define HAUL__SAME(S, a, b) (0u * sizeof(HAUL__AT(S, a) - HAUL__AT(S, b)))
+
+/* Is an integer field signed? C11 and C++ know. C99 cannot tell and takes fields as signed: a large unsigned value
+ * is then refused as negative, with a message that names HAUL_NU; it is never read as a huge count. */
+#if defined(__cplusplus)
+} /* extern "C" */
+template <class T> struct haul__is_signed { enum { value = T(-1) < T(0) ? 1 : 0 }; };
+template <class T> struct haul__is_signed<T &> : haul__is_signed<T> {};
+#define HAUL__SIGNED(S, m) (uint8_t(haul__is_signed<decltype(((S *)0)->m)>::value))
+extern "C" {
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define HAUL__SIGNED(S, m)                                                                                            \
+    ((uint8_t)_Generic(HAUL__AT(S, m), unsigned char: 0, unsigned short: 0, unsigned: 0, unsigned long: 0,            \
+                       unsigned long long: 0, _Bool: 0, default: 1))
+#else
+#define HAUL__SIGNED(S, m) ((uint8_t)1)
+#endif
+
+#define HAUL__PLACE(S, n, is_signed) { offsetof(S, n) + HAUL__INTEGER(S, n), (uint8_t)sizeof HAUL__AT(S, n), is_signed }
+#define HAUL__NO_PLACE { 0, 0, 0 }
+#define HAUL__COUNT1(S, n, is_signed, k, c)                                                                           \
+    { HAUL_SHAPE_COUNT, 1, { HAUL__PLACE(S, n, is_signed), HAUL__NO_PLACE, HAUL__NO_PLACE }, k, c, NULL }
+
+/* Shapes, for use in a row. S is the struct's name, n, m, l integer fields of it, k, c constants. */
+#define HAUL_ONE { HAUL_SHAPE_ONE, 0, { HAUL__NO_PLACE, HAUL__NO_PLACE, HAUL__NO_PLACE }, 1, 1, NULL }
+#define HAUL_FIXED(c) { HAUL_SHAPE_COUNT, 0, { HAUL__NO_PLACE, HAUL__NO_PLACE, HAUL__NO_PLACE }, 1, c, NULL }
+#define HAUL_N(S, n) HAUL__COUNT1(S, n, HAUL__SIGNED(S, n), 1, 0)
+#define HAUL_NU(S, n) HAUL__COUNT1(S, n, 0, 1, 0)            /* n is unsigned */
+#define HAUL_NS(S, n) HAUL__COUNT1(S, n, 1, 1, 0)            /* n is signed */
+#define HAUL_N_PLUS(S, n, c) HAUL__COUNT1(S, n, HAUL__SIGNED(S, n), 1, c)
+#define HAUL_N_TIMES(S, n, k) HAUL__COUNT1(S, n, HAUL__SIGNED(S, n), k, 0)
+#define HAUL_N2(S, n, m)                                                                                              \
+    { HAUL_SHAPE_COUNT, 2,                                                                                            \
+      { HAUL__PLACE(S, n, HAUL__SIGNED(S, n)), HAUL__PLACE(S, m, HAUL__SIGNED(S, m)), HAUL__NO_PLACE }, 1, 0, NULL }
+#define HAUL_N3(S, n, m, l)                                                                                           \
+    { HAUL_SHAPE_COUNT, 3,                                                                                            \
+      { HAUL__PLACE(S, n, HAUL__SIGNED(S, n)), HAUL__PLACE(S, m, HAUL__SIGNED(S, m)),                                 \
+        HAUL__PLACE(S, l, HAUL__SIGNED(S, l)) }, 1, 0, NULL }
+/* From pointer field b up to (not with) pointer field e of the same pointer type; e travels as a pointer too. */
+#define HAUL_END(S, b, e)                                                                                             \
+    { HAUL_SHAPE_END, 1,                                                                                              \
+      { { offsetof(S, e) + HAUL__POINTER(S, e) + HAUL__SAME(S, b, e), (uint8_t)sizeof(void *), 0 }, HAUL__NO_PLACE,   \
+        HAUL__NO_PLACE }, 1, 0, NULL }
+#define HAUL_SENTINEL(c)                                                                                              \
+    { HAUL_SHAPE_SENTINEL, 0, { HAUL__NO_PLACE, HAUL__NO_PLACE, HAUL__NO_PLACE }, 1, c, NULL }
+#define HAUL_NULL_TERMINATED HAUL_SENTINEL(0)
+#define HAUL_FN(function)                                                                                             \
+    { HAUL_SHAPE_FUNCTION, 0, { HAUL__NO_PLACE, HAUL__NO_PLACE, HAUL__NO_PLACE }, 1, 0, function }
+/* Defines a shape callback from an expression over `self` (and `here`): HAUL_COUNT_FUNCTION(area, image,
+ * self->w * self->h) at file scope, then HAUL_FN(area) in the row. The compiler is the expression language. */
+#define HAUL_COUNT_FUNCTION(function, S, expression)                                                                  \
+    static int64_t function(const haul_here *here)                                                                    \
+    {                                                                                                                 \
+        const S *self = (const S *)here->self;                                                                        \
+        (void)self;                                                                                                   \
+        return (int64_t)(expression);                                                                                 \
+    }
+
+#define HAUL__ROW(S, m, kind, check, element, target, levels, s0, s1, s2)                                             \
+    { #m, kind, offsetof(S, m) + (check), sizeof HAUL__AT(S, m), element, target, levels, { s0, s1, s2 }, 0 }
+#define HAUL__EACH(S, m) (HAUL__CHECK(sizeof HAUL__AT(S, m) % sizeof(void *) == 0) + 0u * sizeof(*HAUL__AT(S, m)[0]))
+#define HAUL__PASS(...) __VA_ARGS__
+
+/* Rows. S is the struct's name, m the field, T the address of the target's handle (&node_type). */
+
+/* T *m: one object, or NULL. HAUL_OBJECT_AS for a field whose C type does not say it (void *m). */
+#define HAUL_OBJECT(S, m, T)                                                                                          \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), T, 1, HAUL_ONE, HAUL_ONE, HAUL_ONE)
+#define HAUL_OBJECT_AS(S, m, T)                                                                                       \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *)), 0, T, 1, HAUL_ONE,        \
+              HAUL_ONE, HAUL_ONE)
+/* T *m: an array of objects; the last argument is its shape. HAUL_OBJECTS_AS for void *m. */
+#define HAUL_OBJECTS(S, m, T, ...)                                                                                    \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), T, 1, HAUL__PASS(__VA_ARGS__),    \
+              HAUL_ONE, HAUL_ONE)
+#define HAUL_OBJECTS_AS(S, m, T, ...)                                                                                 \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *)), 0, T, 1,                  \
+              HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE)
+/* E *m: an array of elements without pointers (double *m; struct point *m). */
+#define HAUL_ARRAY(S, m, ...)                                                                                         \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), NULL, 1, HAUL__PASS(__VA_ARGS__), \
+              HAUL_ONE, HAUL_ONE)
+/* void *m: so many bytes. */
+#define HAUL_BYTES(S, m, ...)                                                                                         \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *)), 1, NULL, 1,               \
+              HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE)
+/* char *m (or wchar_t *m): up to and with its terminator. */
+#define HAUL_STRING(S, m) HAUL_ARRAY(S, m, HAUL_NULL_TERMINATED)
+/* T **m: an array of pointers, each NULL or to one object. */
+#define HAUL_POINTERS(S, m, T, ...)                                                                                   \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER2(S, m), sizeof(**HAUL__AT(S, m)), T, 2, HAUL__PASS(__VA_ARGS__),  \
+              HAUL_ONE, HAUL_ONE)
+/* char **m: an array of pointers, each NULL or to a string. */
+#define HAUL_STRINGS(S, m, ...)                                                                                       \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER2(S, m), sizeof(**HAUL__AT(S, m)), NULL, 2,                        \
+              HAUL__PASS(__VA_ARGS__), HAUL_NULL_TERMINATED, HAUL_ONE)
+/* Pointers to pointers in full: a row of 2 or 3 levels with a shape for each. Shapes that are macros with commas go
+ * in as they are: HAUL_ROWS(matrix, a, NULL, HAUL_N(matrix, n), HAUL_N(matrix, m)) for double **a. */
+#define HAUL_ROWS(S, m, T, ...)                                                                                       \
+    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m), sizeof HAUL__AT(S, m), sizeof(**HAUL__AT(S, m)), T, \
+      2, { __VA_ARGS__ }, 0 }
+#define HAUL_ROWS3(S, m, T, ...)                                                                                      \
+    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m) + 0u * sizeof(***HAUL__AT(S, m)),                    \
+      sizeof HAUL__AT(S, m), sizeof(***HAUL__AT(S, m)), T, 3, { __VA_ARGS__ }, 0 }
+/* T *m[k]: an array of pointers that lies in the struct itself, each NULL or to one object, an array, a string. */
+#define HAUL_OBJECT_EACH(S, m, T)                                                                                     \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), T, 1, HAUL_ONE, HAUL_ONE, HAUL_ONE)
+#define HAUL_ARRAY_EACH(S, m, ...)                                                                                    \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), NULL, 1, HAUL__PASS(__VA_ARGS__), \
+              HAUL_ONE, HAUL_ONE)
+#define HAUL_STRING_EACH(S, m) HAUL_ARRAY_EACH(S, m, HAUL_NULL_TERMINATED)
+/* T m, or T m[k]: structs that lie in the struct and have rows of their own. */
+#define HAUL_EMBED(S, m, T)                                                                                           \
+    HAUL__ROW(S, m, HAUL_REF_EMBED, 0u, 0, T, 0, HAUL_ONE, HAUL_ONE, HAUL_ONE)
+/* A field that does not travel: zero on the device; the host's is neither read nor written. For caches, locks and
+ * pointers that mean nothing there. */
+#define HAUL_SKIP(S, m) HAUL__ROW(S, m, HAUL_REF_SKIP, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, HAUL_ONE)
+/* A pointer or handle that travels as the bits it is, never followed, never patched. */
+#define HAUL_OPAQUE(S, m) HAUL__ROW(S, m, HAUL_REF_DATA, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, HAUL_ONE)
+/* The member of a struct that is packed by an extension: as HAUL_OBJECT, HAUL_ARRAY, but anywhere. */
+#define HAUL_OBJECT_PACKED(S, m, T)                                                                                   \
+    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER(S, m), sizeof HAUL__AT(S, m), sizeof(*HAUL__AT(S, m)), T, 1, \
+      { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 1 }
+#define HAUL_ARRAY_PACKED(S, m, ...)                                                                                  \
+    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER(S, m), sizeof HAUL__AT(S, m), sizeof(*HAUL__AT(S, m)), NULL, \
+      1, { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 1 }
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Life
+ */
+
+#define HAUL_TYPE_BYTES_MAX (SIZE_MAX / 4) /* the largest object that can be described */
+#define HAUL_ALIGNMENT_MAX 4096u
+#define HAUL_NAME_BYTES_MAX 256u           /* of type and field names, terminator included */
+#define HAUL_EMBED_DEPTH_MAX 64u           /* types within types */
+
+/* Makes a type of `bytes` bytes (sizeof, never less) with `count` rows, which are copied, names too. It stays open
+ * for haul_type_add until it is committed. `refs` may be NULL when `count` is 0: a struct without pointers. What is
+ * wrong with the description is found at commit, and told there.
+ * HAUL_ERROR_ARGUMENT: a NULL name or result; a name (of the type or of a row) that is empty or has no terminator
+ * within HAUL_NAME_BYTES_MAX. HAUL_ERROR_MEMORY. On failure *type is NULL. */
+HAUL_API haul_status haul_type_create(const char *name, size_t bytes, const haul_ref *refs, size_t count,
+                                      haul_type **type);
+/* The same with an allocator (NULL: malloc), which must outlive the type and all that uses it. */
+HAUL_API haul_status haul_type_create_in(const haul_allocator *allocator, const char *name, size_t bytes,
+                                         const haul_ref *refs, size_t count, haul_type **type);
+
+/* Adds rows to a type that is not committed. HAUL_ERROR_STATE after commit; on failure the type is as before. */
+HAUL_API haul_status haul_type_add(haul_type *type, const haul_ref *refs, size_t count);
+
+/* Declares that objects of this type stand at multiples of `alignment` (a power of two up to HAUL_ALIGNMENT_MAX): a
+ * pointer to one that does not is an error, and the copy keeps it. Without this, the copy keeps addresses modulo 16
+ * and pointers are asked for the alignment of the type's own pointer fields only. Wrong values are reported at
+ * commit. HAUL_ERROR_STATE after commit. */
+HAUL_API haul_status haul_type_set_alignment(haul_type *type, size_t alignment);
+
+/* Checks the type and every open type that it reaches, works out how they are walked, and closes them. On failure
+ * nothing is closed, haul_type_error says which field of which type is wrong, and the call can be repeated after a
+ * repair. A type that is closed already is left alone (HAUL_OK).
+ * HAUL_ERROR_TYPE: size 0 or above HAUL_TYPE_BYTES_MAX; alignment; a field outside its struct; fields that overlap; a
+ * pointer field off the pointer grid that is not declared packed; a count field that is no integer of 1, 2, 4 or 8
+ * bytes, lies outside the struct, or in a pointer field; an end pointer that is not one; a target whose handle is
+ * NULL; an element size that is not the target's; a struct that embeds itself; a NULL callback; two different open
+ * types of one name among those reached. HAUL_ERROR_LIMIT: embedding deeper than HAUL_EMBED_DEPTH_MAX.
+ * HAUL_ERROR_MEMORY. */
+HAUL_API haul_status haul_type_commit(haul_type *type);
+
+/* Why the last call on this type failed. Never NULL unless `type` is. */
+HAUL_API const haul_error *haul_type_error(const haul_type *type);
+
+/* Drops the caller's hold and sets *type to NULL. What is in use lives on. NULL and a NULL handle are allowed. */
+HAUL_API void haul_type_free(haul_type **type);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * MPI's constructors. Each makes a new open type over `oldtype`, open or committed, which it holds. Strides and
+ * displacements named `stride` and `displacements` count extents of oldtype, those of the h-forms bytes. Old types
+ * may hold refs. Bytes between the blocks are no part of the type: they are neither read, shipped nor written.
+ * HAUL_ERROR_ARGUMENT for NULL pointers; HAUL_ERROR_TYPE at once when a size overflows or a lower bound would be
+ * negative; HAUL_ERROR_MEMORY. Types whose size is 0 can be made and committed; a pointer to one is refused.
+ */
+HAUL_API haul_status haul_type_contiguous(size_t count, haul_type *oldtype, haul_type **newtype);
+HAUL_API haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride, haul_type *oldtype,
+                                      haul_type **newtype);
+HAUL_API haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t stride_bytes,
+                                              haul_type *oldtype, haul_type **newtype);
+HAUL_API haul_status haul_type_indexed(size_t count, const size_t *blocklengths, const size_t *displacements,
+                                       haul_type *oldtype, haul_type **newtype);
+HAUL_API haul_status haul_type_create_hindexed(size_t count, const size_t *blocklengths, const size_t *displacements,
+                                               haul_type *oldtype, haul_type **newtype);
+HAUL_API haul_status haul_type_create_indexed_block(size_t count, size_t blocklength, const size_t *displacements,
+                                                    haul_type *oldtype, haul_type **newtype);
+HAUL_API haul_status haul_type_create_struct(size_t count, const size_t *blocklengths, const size_t *displacements,
+                                             haul_type *const *types, haul_type **newtype);
+typedef enum haul_order { HAUL_ORDER_C = 0, HAUL_ORDER_FORTRAN = 1 } haul_order;
+HAUL_API haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes,
+                                               const size_t *starts, haul_order order, haul_type *oldtype,
+                                               haul_type **newtype);
+/* Lower bound and extent in bytes; the extent may be smaller than the type (interleaved columns), not 0. */
+HAUL_API haul_status haul_type_create_resized(haul_type *oldtype, size_t lower_bound, size_t extent,
+                                              haul_type **newtype);
+HAUL_API haul_status haul_type_dup(haul_type *oldtype, haul_type **newtype);
+/* Not MPI's: pointers to pointers to any depth. The new type is one pointer, to `shape` elements of `target` (NULL:
+ * plain elements of `element_bytes` bytes). Shapes that read fields are refused at commit: there are none. */
+HAUL_API haul_status haul_type_pointer(const char *name, haul_type *const *target, size_t element_bytes,
+                                       haul_shape shape, haul_type **newtype);
+/* A named element of `bytes` bytes without pointers, for the constructors above (MPI's basic types). */
+HAUL_API haul_status haul_type_bytes(const char *name, size_t bytes, haul_type **newtype);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Queries. They work on open and committed types; HAUL_ERROR_ARGUMENT for NULL, HAUL_ERROR_TYPE when the type is
+ * open and embeds one whose handle is still NULL.
+ */
+
+/* Bytes that travel for one element: its size less holes and skipped fields (what lies behind pointers not counted). */
+HAUL_API haul_status haul_type_size(const haul_type *type, size_t *bytes);
+/* Where an element begins and the distance to the next one. For a struct: 0 and its sizeof. */
+HAUL_API haul_status haul_type_get_extent(const haul_type *type, size_t *lower_bound, size_t *extent);
+/* The span of the bytes that travel. */
+HAUL_API haul_status haul_type_get_true_extent(const haul_type *type, size_t *true_lower_bound, size_t *true_extent);
+HAUL_API const char *haul_type_name(const haul_type *type);
+HAUL_API int haul_type_committed(const haul_type *type);
+
+/* How a type was made (MPI's combiner) and what of. */
+typedef enum haul_combiner {
+    HAUL_COMBINER_STRUCT_REFS = 1, /* haul_type_create */
+    HAUL_COMBINER_BYTES,
+    HAUL_COMBINER_POINTER,
+    HAUL_COMBINER_CONTIGUOUS,
+    HAUL_COMBINER_VECTOR,
+    HAUL_COMBINER_HVECTOR,
+    HAUL_COMBINER_INDEXED,
+    HAUL_COMBINER_HINDEXED,
+    HAUL_COMBINER_INDEXED_BLOCK,
+    HAUL_COMBINER_STRUCT,
+    HAUL_COMBINER_SUBARRAY,
+    HAUL_COMBINER_RESIZED,
+    HAUL_COMBINER_DUP
+} haul_combiner;
+HAUL_API haul_combiner haul_type_combiner(const haul_type *type);
+
+/* Iteration, in place of MPI's envelope and contents: the rows of a struct in the order of their offsets, or the
+ * blocks of a constructor in the order given. */
+typedef struct haul_field {
+    const char *name;         /* of the row; "" for a block. Lives as long as the type. */
+    haul_ref_kind kind;       /* HAUL_REF_EMBED for a block */
+    size_t offset, bytes;     /* in the element */
+    size_t count, stride;     /* of what lies there: pointers, embedded structs or block elements; stride in bytes */
+    const haul_type *target;  /* NULL: plain bytes, or not yet known */
+    size_t element_bytes;
+    unsigned levels;
+    const haul_shape *shape;  /* `levels` of them; NULL unless kind is HAUL_REF_POINTER */
+} haul_field;
+HAUL_API size_t haul_type_field_count(const haul_type *type);
+/* HAUL_ERROR_ARGUMENT when index is not below haul_type_field_count. */
+HAUL_API haul_status haul_type_get_field(const haul_type *type, size_t index, haul_field *field);
+
+/* Prints the type as a table: offset, size, padding and holes between, field, target and shape, and the totals.
+ * HAUL_ERROR_FILE when the file refuses. */
+HAUL_API haul_status haul_type_dump(const haul_type *type, const haul_file *file);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,13 @@
+/* The clock that statistics are measured with.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <time.h>
+
+#include "base/base.h"
+
+double haul__seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

@@ -1,0 +1,69 @@
+/* The type room's door to the rooms above: what a committed type says to the walker.
+ *
+ * Commit flattens a description into three short lists, each sorted by offset within one element:
+ *   runs    the bytes that travel; one run [0, extent) for an ordinary struct
+ *   slots   its pointers, those of embedded structs included
+ *   parts   embedded arrays too large to be flattened: so many elements of another committed type
+ * A run or slot of a part is in none of the other two lists.
+ */
+#ifndef HAUL_TYPE_ROOM_H
+#define HAUL_TYPE_ROOM_H
+
+#include "base/base.h"
+#include "haul/type.h"
+
+typedef struct haul__run {
+    size_t offset, bytes;
+} haul__run;
+
+enum {
+    HAUL__SLOT_ODD = 1, /* may lie off the pointer grid: its row says so */
+    HAUL__SLOT_END = 2  /* the end of a begin/end pair: it travels as a pointer and is not followed */
+};
+
+typedef struct haul__slot {
+    size_t offset;           /* of the pointer in the element */
+    size_t self;             /* offset of the struct whose fields the shapes read */
+    size_t index;            /* place in an array of pointers within the struct: here->index */
+    const haul_type *target; /* of the last level, committed; NULL: plain bytes */
+    size_t unit;             /* bytes from one element of the last level to the next */
+    const haul_shape *shape; /* one for each level */
+    const char *name;        /* the way to it within the element: "box.corner[2].next" */
+    uint8_t levels;
+    uint8_t flags;
+} haul__slot;
+
+typedef struct haul__part {
+    size_t offset, count, stride;
+    const haul_type *type;   /* committed */
+    const char *name;        /* "cells"; "" for the blocks of a constructor */
+} haul__part;
+
+/* What the rooms above read of a committed type. The rest is src/type's own. */
+typedef struct haul__walk {
+    const char *name;
+    size_t extent;      /* from one element to the next */
+    size_t alignment;   /* every element's address is a multiple; 1: nothing is asked */
+    size_t placement;   /* the copy keeps addresses modulo this: alignment as declared, at least 16 */
+    size_t payload;     /* bytes that travel: MPI's size */
+    size_t true_lower, true_upper; /* first and one past the last byte that travels */
+    const haul__run *runs;
+    const haul__slot *slots;
+    const haul__part *parts;
+    size_t run_count, slot_count, part_count;
+    int dense;          /* one run, [0, extent), and no parts */
+    int has_slots;      /* here or in a part */
+} haul__walk;
+
+/* The committed form; NULL when the type is NULL, freed or not committed. */
+const haul__walk *haul__type_walk(const haul_type *type);
+int haul__type_is_valid(const haul_type *type);
+
+/* One more holder, one less. Committed types only; any thread. */
+void haul__type_hold(const haul_type *type);
+void haul__type_drop(const haul_type *type);
+
+/* Reads an integer field of a shape, widened: 0 when an unsigned 8-byte value does not fit int64_t. */
+int haul__read_field(const void *self, const haul_field_place *place, int64_t *value);
+
+#endif
