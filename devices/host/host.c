@@ -1,0 +1,487 @@
+/* The host device: host memory that behaves like a device's (haul/host.h).
+ *
+ * Each allocation is a file without a name, mapped twice:
+ *
+ *     private view    | slack | the bytes          |            read and write, always; for the table's verbs
+ *     public view   # | slack | the bytes          | #          no access, except inside a launch; the addresses
+ *
+ * `#` is a guard page that no launch opens, and the slack is less than a page: the bytes end where the mapping ends
+ * (up to the alignment), so that a kernel that runs past its arena faults too, and an arena's base is aligned as much
+ * as was asked for and not by accident more. The file is closed at once; its pages go with the mappings.
+ *
+ * Every verb is done when it returns, which the contract allows; so `wait` has nothing to report. Addresses are
+ * checked against the live allocations: they are few, and a scan of them is nothing beside a copy.
+ */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "haul/host.h"
+
+#define MAGIC 0x486f7374u
+#define ALIGNMENT_MIN 16u
+#define STAGE_ALIGNMENT 64u
+
+typedef struct block {
+    unsigned char *public_map, *private_map; /* as mmap gave them; the public one begins with its guard */
+    size_t map_bytes;                        /* of the private one; the public one has two pages more */
+    size_t slack, bytes;
+} block;
+
+typedef struct host_state {
+    uint32_t magic;
+    int launching;
+    haul_allocator allocator;
+    size_t page;
+    size_t memory_bytes;
+    block *blocks;
+    size_t block_count, block_capacity;
+    haul_host_counters counters;
+    char message[256];
+} host_state;
+
+static haul_status fail(host_state *host, haul_status status, const char *verb, const char *what)
+{
+    snprintf(host->message, sizeof host->message, "%s: %s", verb, what);
+    return status;
+}
+
+static haul_status fail_range(host_state *host, const char *verb, haul_address address, uint64_t bytes)
+{
+    snprintf(host->message, sizeof host->message, "%s: 0x%llx + %llu bytes is not device memory", verb,
+             (unsigned long long)address, (unsigned long long)bytes);
+    return HAUL_ERROR_DEVICE;
+}
+
+/* ---- Blocks. */
+
+static haul_address block_address(const host_state *host, const block *b)
+{
+    return (haul_address)(uintptr_t)(b->public_map + host->page + b->slack);
+}
+
+/* The private view of a range of device memory; NULL where any byte of it is in no block. */
+static unsigned char *view(const host_state *host, haul_address address, uint64_t bytes)
+{
+    size_t i;
+    for (i = 0; i < host->block_count; i++) {
+        const block *b = &host->blocks[i];
+        uint64_t at = address - block_address(host, b);
+        if (at <= b->bytes && bytes <= b->bytes - at)
+            return b->private_map + b->slack + (size_t)at;
+    }
+    return NULL;
+}
+
+static haul_status make_room(host_state *host)
+{
+    size_t capacity = host->block_capacity ? host->block_capacity * 2 : 16;
+    block *grown;
+    if (host->block_count < host->block_capacity)
+        return HAUL_OK;
+    grown = host->allocator.allocate(host->allocator.user, capacity * sizeof *grown, sizeof(void *));
+    if (!grown)
+        return HAUL_ERROR_MEMORY;
+    if (host->blocks) {
+        memcpy(grown, host->blocks, host->block_count * sizeof *grown);
+        host->allocator.release(host->allocator.user, host->blocks, host->block_capacity * sizeof *grown);
+    }
+    host->blocks = grown;
+    host->block_capacity = capacity;
+    return HAUL_OK;
+}
+
+static int nameless_file(void)
+{
+    char path[] = "/tmp/haul-XXXXXX";
+    int file = -1;
+#ifdef MFD_CLOEXEC
+    file = memfd_create("haul", MFD_CLOEXEC);
+#endif
+    if (file >= 0)
+        return file;
+    file = mkstemp(path);
+    if (file >= 0) {
+        unlink(path);
+        fcntl(file, F_SETFD, FD_CLOEXEC);
+    }
+    return file;
+}
+
+static void unmap(const host_state *host, const block *b)
+{
+    munmap(b->private_map, b->map_bytes);
+    munmap(b->public_map, b->map_bytes + 2 * host->page);
+}
+
+/* Both views of `file`, which has b->map_bytes bytes. */
+static int map(const host_state *host, int file, block *b)
+{
+    void *public_map, *private_map;
+    public_map =
+        mmap(NULL, b->map_bytes + 2 * host->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (public_map == MAP_FAILED)
+        return 0;
+    b->public_map = public_map;
+    if (mmap(b->public_map + host->page, b->map_bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+        goto no_view;
+    private_map = mmap(NULL, b->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (private_map == MAP_FAILED)
+        goto no_view;
+    b->private_map = private_map;
+    return 1;
+no_view:
+    munmap(public_map, b->map_bytes + 2 * host->page);
+    return 0;
+}
+
+static int create_block(const host_state *host, size_t bytes, size_t alignment, block *b)
+{
+    int file = nameless_file(), mapped;
+    if (file < 0)
+        return 0;
+    b->bytes = bytes;
+    b->map_bytes = (bytes + host->page - 1) & ~(host->page - 1);
+    b->slack = (b->map_bytes - bytes) & ~(alignment - 1);
+    mapped = ftruncate(file, (off_t)b->map_bytes) == 0 && map(host, file, b);
+    close(file);
+    return mapped;
+}
+
+/* ---- The verbs. */
+
+static size_t physical_memory(size_t page)
+{
+    long pages = -1;
+#ifdef _SC_PHYS_PAGES
+    pages = sysconf(_SC_PHYS_PAGES);
+#endif
+    if (pages <= 0 || (size_t)pages > SIZE_MAX / 2 / page)
+        return SIZE_MAX / 2;
+    return (size_t)pages * page;
+}
+
+static haul_status host_open(const void *settings, const haul_allocator *allocator, void **state)
+{
+    host_state *host;
+    (void)settings;
+    if (!allocator || !allocator->allocate || !allocator->release)
+        return HAUL_ERROR_ARGUMENT;
+    host = allocator->allocate(allocator->user, sizeof *host, sizeof(uint64_t));
+    if (!host)
+        return HAUL_ERROR_MEMORY;
+    memset(host, 0, sizeof *host);
+    host->magic = MAGIC;
+    host->allocator = *allocator;
+    host->page = (size_t)sysconf(_SC_PAGESIZE);
+    host->memory_bytes = physical_memory(host->page);
+    *state = host;
+    return HAUL_OK;
+}
+
+static void host_close(void *state)
+{
+    host_state *host = state;
+    haul_allocator allocator = host->allocator;
+    int saved = errno;
+    while (host->block_count > 0)
+        unmap(host, &host->blocks[--host->block_count]);
+    if (host->blocks)
+        allocator.release(allocator.user, host->blocks, host->block_capacity * sizeof *host->blocks);
+    host->magic = 0;
+    allocator.release(allocator.user, host, sizeof *host);
+    errno = saved;
+}
+
+static void host_capabilities(void *state, haul_device_capabilities *capabilities)
+{
+    const host_state *host = state;
+    capabilities->memory_bytes = host->memory_bytes;
+    capabilities->allocate_alignment = ALIGNMENT_MIN;
+    capabilities->chunk_bytes = 0;
+}
+
+static haul_status allocate_block(host_state *host, uint64_t bytes, size_t alignment, haul_address *address)
+{
+    block *b;
+    if (alignment < ALIGNMENT_MIN)
+        alignment = ALIGNMENT_MIN;
+    if (bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > host->page)
+        return fail(host, HAUL_ERROR_UNSUPPORTED, "allocate", "no bytes, or an alignment above a page");
+    if (bytes > host->memory_bytes || host->counters.bytes_live > host->memory_bytes - bytes)
+        return fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", "more than the machine's memory");
+    if (make_room(host) != HAUL_OK)
+        return fail(host, HAUL_ERROR_MEMORY, "allocate", "no host memory for the table of allocations");
+    b = &host->blocks[host->block_count];
+    if (!create_block(host, (size_t)bytes, alignment, b))
+        return fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", strerror(errno));
+    host->block_count++;
+    host->counters.allocations++;
+    host->counters.bytes_allocated += bytes;
+    host->counters.bytes_live += bytes;
+    *address = block_address(host, b);
+    return HAUL_OK;
+}
+
+static haul_status host_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+{
+    int saved = errno;
+    haul_status status = allocate_block(state, bytes, alignment, address);
+    errno = saved;
+    return status;
+}
+
+static void host_release(void *state, haul_address address, uint64_t bytes)
+{
+    host_state *host = state;
+    int saved = errno;
+    size_t i;
+    for (i = 0; i < host->block_count; i++)
+        if (block_address(host, &host->blocks[i]) == address)
+            break;
+    if (i < host->block_count) {
+        host->counters.bytes_live -= host->blocks[i].bytes;
+        unmap(host, &host->blocks[i]);
+        host->blocks[i] = host->blocks[--host->block_count];
+    } else {
+        fail_range(host, "release", address, bytes);
+    }
+    errno = saved;
+}
+
+static haul_status host_stage(void *state, size_t bytes, void **memory)
+{
+    host_state *host = state;
+    int saved = errno;
+    void *staging = host->allocator.allocate(host->allocator.user, bytes, STAGE_ALIGNMENT);
+    if (staging && ((uintptr_t)staging & (STAGE_ALIGNMENT - 1)) != 0) {
+        host->allocator.release(host->allocator.user, staging, bytes);
+        staging = NULL;
+    }
+    errno = saved;
+    if (!staging)
+        return fail(host, HAUL_ERROR_MEMORY, "stage", "no host memory");
+    *memory = staging;
+    return HAUL_OK;
+}
+
+static void host_unstage(void *state, void *memory, size_t bytes)
+{
+    host_state *host = state;
+    int saved = errno;
+    host->allocator.release(host->allocator.user, memory, bytes);
+    errno = saved;
+}
+
+static haul_status host_copy_to(void *state, haul_address to, const void *from, size_t bytes)
+{
+    host_state *host = state;
+    unsigned char *at = view(host, to, bytes);
+    if (!at)
+        return fail_range(host, "copy_to", to, bytes);
+    memcpy(at, from, bytes);
+    host->counters.copies_to++;
+    host->counters.bytes_to += bytes;
+    return HAUL_OK;
+}
+
+static haul_status host_copy_from(void *state, void *to, haul_address from, size_t bytes)
+{
+    host_state *host = state;
+    const unsigned char *at = view(host, from, bytes);
+    if (!at)
+        return fail_range(host, "copy_from", from, bytes);
+    memcpy(to, at, bytes);
+    host->counters.copies_from++;
+    host->counters.bytes_from += bytes;
+    return HAUL_OK;
+}
+
+/* ---- Relocation. */
+
+static void add_to_word(unsigned char *word, uint64_t delta, unsigned word_bytes)
+{
+    uint64_t wide;
+    uint32_t narrow;
+    if (word_bytes == sizeof wide) {
+        memcpy(&wide, word, sizeof wide);
+        wide += delta;
+        memcpy(word, &wide, sizeof wide);
+    } else {
+        memcpy(&narrow, word, sizeof narrow);
+        narrow += (uint32_t)delta;
+        memcpy(word, &narrow, sizeof narrow);
+    }
+}
+
+static uint64_t load64(const unsigned char *memory)
+{
+    uint64_t word;
+    memcpy(&word, memory, sizeof word);
+    return word;
+}
+
+/* The words of one bitmap word. Empty bytes are skipped in one step: pointers are sparse in most arenas. */
+static void relocate_words(unsigned char *word, uint64_t bits, uint64_t delta, unsigned word_bytes)
+{
+    while (bits) {
+        if ((bits & 0xff) == 0) {
+            bits >>= 8;
+            word += 8 * word_bytes;
+            continue;
+        }
+        if (bits & 1)
+            add_to_word(word, delta, word_bytes);
+        bits >>= 1;
+        word += word_bytes;
+    }
+}
+
+static void relocate_marked(unsigned char *arena, const unsigned char *bitmap, const haul_relocation *relocation)
+{
+    uint64_t at;
+    for (at = 0; at < relocation->words; at += 64) {
+        uint64_t bits = load64(bitmap + at / 8);
+        if (relocation->words - at < 64)
+            bits &= ((uint64_t)1 << (relocation->words - at)) - 1;
+        relocate_words(arena + (size_t)at * relocation->word_bytes, bits, relocation->delta, relocation->word_bytes);
+    }
+}
+
+/* Odd pointers are checked before any is patched. */
+static haul_status relocate_odd(host_state *host, const haul_relocation *relocation)
+{
+    const unsigned char *odd = view(host, relocation->odd, relocation->odd_count * 8);
+    uint64_t i;
+    for (i = 0; i < relocation->odd_count; i++)
+        if (!view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes))
+            return fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i), relocation->word_bytes);
+    for (i = 0; i < relocation->odd_count; i++)
+        add_to_word(view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes), relocation->delta,
+                    relocation->word_bytes);
+    return HAUL_OK;
+}
+
+static haul_status host_relocate(void *state, const haul_relocation *relocation)
+{
+    host_state *host = state;
+    uint64_t words = relocation->words, limit = UINT64_MAX / 16, bitmap_bytes = (words / 64 + (words % 64 != 0)) * 8;
+    unsigned char *arena = NULL, *bitmap = NULL;
+    if (relocation->word_bytes != 8 && relocation->word_bytes != 4)
+        return fail(host, HAUL_ERROR_UNSUPPORTED, "relocate", "words of neither 8 nor 4 bytes");
+    if (words > limit || relocation->odd_count > limit)
+        return fail_range(host, "relocate", relocation->arena, words);
+    if (words > 0) {
+        arena = view(host, relocation->arena, words * relocation->word_bytes);
+        bitmap = view(host, relocation->bitmap, bitmap_bytes);
+        if (!arena)
+            return fail_range(host, "relocate", relocation->arena, words * relocation->word_bytes);
+        if (!bitmap)
+            return fail_range(host, "relocate", relocation->bitmap, bitmap_bytes);
+    }
+    if (relocation->odd_count > 0 && !view(host, relocation->odd, relocation->odd_count * 8))
+        return fail_range(host, "relocate", relocation->odd, relocation->odd_count * 8);
+    host->counters.relocations++;
+    if (words > 0)
+        relocate_marked(arena, bitmap, relocation);
+    return relocation->odd_count > 0 ? relocate_odd(host, relocation) : HAUL_OK;
+}
+
+static haul_status host_wait(void *state)
+{
+    (void)state;
+    return HAUL_OK;
+}
+
+static const char *host_message(void *state)
+{
+    const host_state *host = state;
+    return host->message;
+}
+
+static const haul_device_table host_table = { HAUL_DEVICE_VERSION,
+                                              (uint32_t)sizeof(haul_device_table),
+                                              "host",
+                                              host_open,
+                                              host_close,
+                                              host_capabilities,
+                                              host_allocate,
+                                              host_release,
+                                              host_stage,
+                                              host_unstage,
+                                              host_copy_to,
+                                              host_copy_from,
+                                              host_relocate,
+                                              host_wait,
+                                              host_message };
+
+const haul_device_table *haul_host_device(void)
+{
+    return &host_table;
+}
+
+/* ---- Launches. */
+
+/* The state of a host device; NULL for any other. The name is compared as a pointer: a table that stands before this
+ * one (to count, or to fail) and hands the state through keeps both. */
+static host_state *state_of(haul_device *device)
+{
+    host_state *host;
+    if (!device || haul_device_name(device) != host_table.name)
+        return NULL;
+    host = haul_device_state(device);
+    return host && host->magic == MAGIC ? host : NULL;
+}
+
+static int protect(const host_state *host, size_t count, int protection)
+{
+    size_t i;
+    int failed = 0;
+    for (i = 0; i < count; i++)
+        if (mprotect(host->blocks[i].public_map + host->page, host->blocks[i].map_bytes, protection) != 0)
+            failed = 1;
+    return !failed;
+}
+
+static haul_status launch(host_state *host, void (*function)(void *argument), void *argument)
+{
+    if (!protect(host, host->block_count, PROT_READ | PROT_WRITE)) {
+        protect(host, host->block_count, PROT_NONE);
+        return fail(host, HAUL_ERROR_DEVICE, "launch", "the system refuses access to the memory");
+    }
+    host->launching = 1;
+    function(argument);
+    host->launching = 0;
+    if (!protect(host, host->block_count, PROT_NONE))
+        return fail(host, HAUL_ERROR_DEVICE, "launch", "the system refuses to close the memory again");
+    return HAUL_OK;
+}
+
+haul_status haul_host_launch(haul_device *device, void (*function)(void *argument), void *argument)
+{
+    host_state *host = state_of(device);
+    haul_status status;
+    int saved = errno;
+    if (!host || !function)
+        return HAUL_ERROR_ARGUMENT;
+    if (host->launching)
+        return HAUL_ERROR_BUSY;
+    status = launch(host, function, argument);
+    errno = saved;
+    return status;
+}
+
+haul_status haul_host_get_counters(haul_device *device, haul_host_counters *counters)
+{
+    const host_state *host = state_of(device);
+    if (!host || !counters)
+        return HAUL_ERROR_ARGUMENT;
+    *counters = host->counters;
+    return HAUL_OK;
+}

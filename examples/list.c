@@ -1,0 +1,95 @@
+/* A linked list goes to the device, is squared there with ordinary pointers, and its values come back.
+ *
+ * Only the pointer needs a row; the value travels by default. The nodes stay where malloc put them: what comes back
+ * is written into them, and their `next` pointers are never touched.
+ */
+#include "common.h"
+
+enum { LENGTH = 1000 };
+
+typedef struct node {
+    double value;
+    struct node *next;
+} node;
+
+static haul_type *node_type;
+static const haul_ref node_refs[] = {
+    HAUL_OBJECT(node, next, &node_type),
+};
+
+static node *make_list(int length)
+{
+    node *head = NULL;
+    for (int i = length; i > 0; i--) {
+        node *one = allocate(sizeof(node));
+        one->value = i;
+        one->next = head;
+        head = one;
+    }
+    return head;
+}
+
+/* What runs on the device: it follows `next` as any C function would. */
+static void square_all(void *head)
+{
+    for (node *at = head; at; at = at->next)
+        at->value *= at->value;
+}
+
+static int is_squared(const node *at)
+{
+    int i = 0;
+    for (; at; at = at->next) {
+        i++;
+        if (at->value < (double)i * i || at->value > (double)i * i)
+            return 0;
+    }
+    return i == LENGTH;
+}
+
+static int run(haul_device *device, node *head)
+{
+    haul_shipment *shipment = NULL;
+    haul_shipment_statistics numbers;
+    haul_status status = haul_ship(device, head, node_type, 1, NULL, &shipment);
+    int right;
+    if (status)
+        return failed("shipping the list", status, haul_device_error(device));
+    status = haul_host_launch(device, square_all, haul_device_pointer(shipment, head));
+    if (!status)
+        status = haul_unmarshal(shipment);
+    if (status) {
+        haul_shipment_free(&shipment);
+        return failed("working on the device", status, haul_device_error(device));
+    }
+    haul_shipment_get_statistics(shipment, &numbers);
+    printf("list: %lu nodes in one arena of %lu bytes\n", (unsigned long)numbers.plan.objects,
+           (unsigned long)numbers.plan.arena_bytes);
+    right = claim("every value is its own square, in the original nodes", is_squared(head)) &
+            claim("one transfer went there, one came back",
+                  numbers.transfers_to == 1 && numbers.transfers_from == 1);
+    haul_shipment_free(&shipment);
+    return right ? 0 : 1;
+}
+
+int main(void)
+{
+    haul_device *device = NULL;
+    node *head = make_list(LENGTH);
+    int result;
+    haul_status status = haul_type_create("node", sizeof(node), node_refs, 1, &node_type);
+    if (!status)
+        status = haul_type_commit(node_type);
+    if (status)
+        return failed("describing a node", status, node_type ? haul_type_error(node_type) : NULL);
+    status = haul_device_open(haul_host_device(), NULL, &device);
+    result = status ? failed("opening the device", status, NULL) : run(device, head);
+    haul_device_close(&device);
+    haul_type_free(&node_type);
+    while (head) {
+        node *next = head->next;
+        free(head);
+        head = next;
+    }
+    return result;
+}

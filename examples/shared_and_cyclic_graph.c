@@ -1,0 +1,93 @@
+/* A graph with all that a tree has not: cycles, nodes shared by several, a pointer into the middle of an array.
+ *
+ * Cities know their neighbours, in both directions; two of them share one weather station; and each has a pointer to
+ * its own entry in a table of temperatures that one more root reaches as a whole. On the device every pointer keeps
+ * its meaning: what is one object here is one object there.
+ */
+#include "common.h"
+
+enum { CITIES = 4 };
+
+typedef struct station {
+    int visits;
+} station;
+
+typedef struct city {
+    char *name;            /* must be writable: contents come back into it */
+    double *temperature;   /* one entry of the table: an interior pointer */
+    station *weather;      /* shared */
+    struct city **roads;   /* as many as road_count: cycles */
+    int road_count;
+} city;
+
+static haul_type *station_type, *city_type, *temperature_type;
+static const haul_ref city_refs[] = {
+    HAUL_STRING(city, name),
+    HAUL_ARRAY(city, temperature, HAUL_FIXED(1)),
+    HAUL_OBJECT(city, weather, &station_type),
+    HAUL_POINTERS(city, roads, &city_type, HAUL_N(city, road_count)),
+};
+
+/* What runs on the device: each city visits its station and warms its neighbours, through its pointers only. */
+static void one_day(void *cities)
+{
+    city *all = cities;
+    for (int i = 0; i < CITIES; i++) {
+        all[i].weather->visits++;
+        for (int k = 0; k < all[i].road_count; k++)
+            *all[i].roads[k]->temperature += 1;
+    }
+}
+
+static haul_status describe(void)
+{
+    haul_status status = haul_type_create("station", sizeof(station), NULL, 0, &station_type);
+    if (!status)
+        status = haul_type_create("temperature", sizeof(double), NULL, 0, &temperature_type);
+    if (!status)
+        status = haul_type_create("city", sizeof(city), city_refs, 4, &city_type);
+    if (!status)
+        status = haul_type_commit(city_type);
+    return status ? status : haul_type_commit(temperature_type);
+}
+
+int main(void)
+{
+    double table[CITIES] = { 0, 100, 200, 300 };
+    station shared = { 0 }, own = { 0 };
+    char names[CITIES][8] = { "Hub", "North", "East", "South" };
+    city c[CITIES];
+    city *from_hub[] = { &c[1], &c[2], &c[3] }, *to_hub[] = { &c[0] };
+    city hub = { names[0], &table[0], &shared, from_hub, 3 }, north = { names[1], &table[1], &shared, to_hub, 1 },
+         east = { names[2], &table[2], &own, to_hub, 1 }, south = { names[3], &table[3], NULL, to_hub, 1 };
+    haul_root roots[2] = { { c, NULL, CITIES }, { table, NULL, CITIES } };
+    haul_device *device = NULL;
+    haul_shipment *shipment = NULL;
+    haul_status status = describe();
+    int right = 1;
+    south.weather = &own;
+    c[0] = hub, c[1] = north, c[2] = east, c[3] = south;
+    if (status)
+        return failed("describing a city", status, city_type ? haul_type_error(city_type) : NULL);
+    roots[0].type = city_type, roots[1].type = temperature_type;
+    status = haul_device_open(haul_host_device(), NULL, &device);
+    if (status)
+        return failed("opening the device", status, NULL);
+    status = haul_ship_roots(device, roots, 2, NULL, &shipment);
+    if (!status)
+        status = haul_host_launch(device, one_day, haul_device_pointer(shipment, c));
+    if (!status)
+        status = haul_unmarshal(shipment);
+    if (status)
+        return failed("working on the device", status, haul_device_error(device));
+    printf("graph: %d cities, cyclic roads, two shared stations, pointers into one table\n", CITIES);
+    right &= claim("both users of each station met the same object", shared.visits == 2 && own.visits == 2);
+    right &= claim("three roads lead to the hub, one to each other city",
+                   (int)table[0] == 3 && (int)table[1] == 101 && (int)table[2] == 201 && (int)table[3] == 301);
+    right &= claim("names and pointers are as they were",
+                   strcmp(c[3].name, "South") == 0 && c[0].roads == from_hub && c[1].temperature == &table[1]);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    haul_type_free(&city_type), haul_type_free(&station_type), haul_type_free(&temperature_type);
+    return right ? 0 : 1;
+}

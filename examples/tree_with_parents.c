@@ -1,0 +1,97 @@
+/* A binary search tree whose nodes know their parents: a structure full of cycles, shipped from its root.
+ *
+ * On the device the tree is walked in order without recursion and without a stack, up and down by the parent links,
+ * and each node is given its rank. haul_ship finds each node once, whichever of its three pointers leads to it.
+ */
+#include "common.h"
+
+enum { NODES = 10000 };
+
+typedef struct tree {
+    int key, rank;
+    struct tree *left, *right, *parent;
+} tree;
+
+static haul_type *tree_type;
+static const haul_ref tree_refs[] = {
+    HAUL_OBJECT(tree, left, &tree_type),
+    HAUL_OBJECT(tree, right, &tree_type),
+    HAUL_OBJECT(tree, parent, &tree_type),
+};
+
+static void insert(tree *node, tree **root)
+{
+    tree *parent = NULL, **link = root;
+    while (*link) {
+        parent = *link;
+        link = node->key < parent->key ? &parent->left : &parent->right;
+    }
+    node->parent = parent;
+    *link = node;
+}
+
+static tree *leftmost(tree *node)
+{
+    while (node->left)
+        node = node->left;
+    return node;
+}
+
+static tree *successor(tree *node)
+{
+    if (node->right)
+        return leftmost(node->right);
+    while (node->parent && node->parent->right == node)
+        node = node->parent;
+    return node->parent;
+}
+
+/* What runs on the device. */
+static void number_in_order(void *root)
+{
+    int rank = 0;
+    for (tree *node = leftmost(root); node; node = successor(node))
+        node->rank = rank++;
+}
+
+static int run(haul_device *device, tree *root, const tree *nodes)
+{
+    haul_shipment *shipment = NULL;
+    int right = 1, i;
+    haul_status status = haul_ship(device, root, tree_type, 1, NULL, &shipment);
+    if (!status)
+        status = haul_host_launch(device, number_in_order, haul_device_pointer(shipment, root));
+    if (!status)
+        status = haul_unmarshal(shipment);
+    haul_shipment_free(&shipment);
+    if (status)
+        return failed("working on the device", status, haul_device_error(device));
+    for (i = 0; i < NODES; i++)
+        right &= nodes[i].rank == nodes[i].key;
+    return claim("every node was ranked by a walk along its parent links", right) ? 0 : 1;
+}
+
+int main(void)
+{
+    tree *nodes = allocate(NODES * sizeof(tree)), *root = NULL;
+    haul_device *device = NULL;
+    haul_status status;
+    int result, i;
+    for (i = 0; i < NODES; i++) { /* the keys 0 to NODES - 1, in an order that keeps the tree shallow */
+        tree empty = { (int)((i * 7919L + 4321) % NODES), -1, NULL, NULL, NULL };
+        nodes[i] = empty;
+        insert(&nodes[i], &root);
+    }
+    printf("tree: %d nodes with links to both children and to their parent\n", NODES);
+    status = haul_type_create("tree", sizeof(tree), tree_refs, 3, &tree_type);
+    if (!status)
+        status = haul_type_commit(tree_type);
+    if (status)
+        return failed("describing a tree", status, tree_type ? haul_type_error(tree_type) : NULL);
+    status = haul_device_open(haul_host_device(), NULL, &device);
+    result = status ? failed("opening the device", status, NULL) : run(device, root, nodes);
+    haul_device_close(&device);
+    haul_type_free(&tree_type);
+    free(nodes);
+    return result;
+}

@@ -1,0 +1,175 @@
+/* Haul for C++11: handles that free themselves, typed pointers, and nothing that the C headers do not do.
+ *
+ *     struct node { node *next; double value; };
+ *
+ *     haul::type node_type;
+ *     const haul_ref rows[] = { HAUL_OBJECT(node, next, node_type.address()) };
+ *     haul_status status = node_type.create<node>("node", rows);
+ *     if (status == HAUL_OK)
+ *         status = node_type.commit();
+ *
+ *     haul::device device;
+ *     haul::shipment shipment;
+ *     if (status == HAUL_OK)
+ *         status = device.open(haul_host_device());
+ *     if (status == HAUL_OK)
+ *         status = shipment.ship(device, root, node_type);
+ *
+ * Nothing throws. Who likes exceptions better wraps a call: haul::check(device.open(...), device.error()).
+ * A handle can be moved, not copied; get() is the C handle, for every function that has no method here.
+ */
+#ifndef HAUL_HPP
+#define HAUL_HPP
+
+#include <cstddef>
+#include <type_traits>
+
+#include "haul.h"
+
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
+#include <stdexcept>
+#include <string>
+#endif
+
+namespace haul {
+
+/* The owner of one C handle. */
+template <class T, void (*Free)(T **)> class handle {
+public:
+    handle() noexcept : handle_(nullptr) {}
+    explicit handle(T *owned) noexcept : handle_(owned) {}
+    handle(handle &&other) noexcept : handle_(other.release()) {}
+    handle &operator=(handle &&other) noexcept
+    {
+        if (this != &other)
+            reset(other.release());
+        return *this;
+    }
+    handle(const handle &) = delete;
+    handle &operator=(const handle &) = delete;
+    ~handle() { reset(); }
+
+    T *get() const noexcept { return handle_; }
+    explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+    /* Gives the handle up: the caller frees it. */
+    T *release() noexcept
+    {
+        T *owned = handle_;
+        handle_ = nullptr;
+        return owned;
+    }
+    void reset(T *owned = nullptr) noexcept
+    {
+        if (handle_)
+            Free(&handle_);
+        handle_ = owned;
+    }
+    /* Frees what is held; the address for a C function's result. */
+    T **put() noexcept
+    {
+        reset();
+        return &handle_;
+    }
+
+protected:
+    T *handle_;
+};
+
+class context : public handle<haul_context, haul_context_free> {
+public:
+    using handle::handle;
+    haul_status create(const haul_context_options *options = nullptr) { return haul_context_create(options, put()); }
+    const haul_error *error() const { return haul_context_error(get()); }
+};
+
+class type : public handle<haul_type, haul_type_free> {
+public:
+    using handle::handle;
+
+    /* Where rows find this handle as a target. The object must not be moved until commit. */
+    haul_type *const *address() const noexcept { return &handle_; }
+
+    template <class S, std::size_t Count> haul_status create(const char *name, const haul_ref (&refs)[Count])
+    {
+        return haul_type_create(name, sizeof(S), refs, Count, put());
+    }
+    /* A struct without pointers. */
+    template <class S> haul_status create(const char *name)
+    {
+        return haul_type_create(name, sizeof(S), nullptr, 0, put());
+    }
+    haul_status commit() { return haul_type_commit(get()); }
+    const haul_error *error() const { return haul_type_error(get()); }
+};
+
+class device : public handle<haul_device, haul_device_close> {
+public:
+    using handle::handle;
+    haul_status open(const haul_device_table *table, const haul_device_options *options = nullptr)
+    {
+        return haul_device_open(table, options, put());
+    }
+    /* The last failure of any call on this device, its plans and shipments. */
+    const haul_error *error() const { return haul_device_error(get()); }
+};
+
+class plan : public handle<haul_plan, haul_plan_free> {
+public:
+    using handle::handle;
+    haul_status create(const haul::context &context, const haul_root *roots, std::size_t count)
+    {
+        return haul_plan_create(context.get(), roots, count, put());
+    }
+};
+
+class shipment : public handle<haul_shipment, haul_shipment_free> {
+public:
+    using handle::handle;
+
+    /* `count` objects in a row. They travel as bytes, so they must be trivially copyable; haul_ship does not ask. */
+    template <class S>
+    haul_status ship(const haul::device &device, S *root, const haul::type &type, std::size_t count = 1,
+                     const haul_ship_options *options = nullptr)
+    {
+        static_assert(std::is_trivially_copyable<S>::value, "objects are shipped as bytes");
+        return haul_ship(device.get(), root, type.get(), count, options, put());
+    }
+    haul_status ship(const haul::device &device, const haul::plan &plan, const haul_ship_options *options = nullptr)
+    {
+        return haul_ship_plan(device.get(), plan.get(), options, put());
+    }
+
+    template <class S> S *device_pointer(S *host) const
+    {
+        return static_cast<S *>(haul_device_pointer(get(), host));
+    }
+    haul_status refresh() { return haul_refresh(get()); }
+    haul_status replan() { return haul_replan(get()); }
+    haul_status unmarshal() { return haul_unmarshal(get()); }
+    haul_status unmarshal_pointers() { return haul_unmarshal_pointers(get()); }
+};
+
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
+
+/* Throws std::runtime_error, with the record's words and path where there is one, unless `status` is HAUL_OK. */
+inline void check(haul_status status, const haul_error *error = nullptr)
+{
+    if (status == HAUL_OK)
+        return;
+    std::string text = haul_status_name(status);
+    if (error && error->status == status) {
+        text += std::string(": ") + error->text;
+        if (error->path[0] != '\0')
+            text += std::string(" (") + error->path + ")";
+    } else {
+        text += std::string(": ") + haul_status_text(status);
+    }
+    throw std::runtime_error(text);
+}
+
+#endif
+
+} // namespace haul
+
+#endif

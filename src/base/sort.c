@@ -1,0 +1,167 @@
+/* Sorting in place, in O(n log n), with a stack that is an array.
+ *
+ * Quicksort does the work: the middle of three is the pivot, the smaller side is sorted first and the larger side is
+ * remembered, so that 64 remembered ranges are enough for any size_t. A range that has been split too often (more
+ * than twice the logarithm: someone chose the input) is finished by heapsort, whose worst case is n log n as well.
+ * Short ranges are left to insertion. An input that is in order already, the usual one, costs one pass.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "base/sort.h"
+
+typedef struct sorter {
+    unsigned char *records;
+    size_t bytes;
+    int (*before)(const void *a, const void *b);
+} sorter;
+
+enum { SHORT = 16, RANGES = 64 };
+
+static unsigned char *at(const sorter *s, size_t index)
+{
+    return s->records + index * s->bytes;
+}
+
+static int is_before(const sorter *s, size_t a, size_t b)
+{
+    return s->before(at(s, a), at(s, b));
+}
+
+static void swap(const sorter *s, size_t a, size_t b)
+{
+    unsigned char spare[HAUL__SORT_RECORD_MAX];
+    if (a == b)
+        return;
+    memcpy(spare, at(s, a), s->bytes);
+    memcpy(at(s, a), at(s, b), s->bytes);
+    memcpy(at(s, b), spare, s->bytes);
+}
+
+static int is_sorted(const sorter *s, size_t count)
+{
+    size_t i;
+    for (i = 1; i < count; i++)
+        if (is_before(s, i, i - 1))
+            return 0;
+    return 1;
+}
+
+static void insert(const sorter *s, size_t first, size_t end)
+{
+    unsigned char spare[HAUL__SORT_RECORD_MAX];
+    size_t i, hole;
+    for (i = first + 1; i < end; i++) {
+        memcpy(spare, at(s, i), s->bytes);
+        for (hole = i; hole > first && s->before(spare, at(s, hole - 1)); hole--)
+            memcpy(at(s, hole), at(s, hole - 1), s->bytes);
+        memcpy(at(s, hole), spare, s->bytes);
+    }
+}
+
+/* Lets the record at `root` of the heap over [first, first + count) sink to its place. */
+static void sink(const sorter *s, size_t first, size_t root, size_t count)
+{
+    size_t child;
+    while (root < count / 2) {
+        child = 2 * root + 1;
+        if (child + 1 < count && is_before(s, first + child, first + child + 1))
+            child++;
+        if (!is_before(s, first + root, first + child))
+            return;
+        swap(s, first + root, first + child);
+        root = child;
+    }
+}
+
+static void heapsort(const sorter *s, size_t first, size_t end)
+{
+    size_t count = end - first, i;
+    for (i = count / 2; i-- > 0;)
+        sink(s, first, i, count);
+    for (i = count; i-- > 1;) {
+        swap(s, first, first + i);
+        sink(s, first, 0, i);
+    }
+}
+
+/* Splits [first, end), of at least three: afterwards the pivot stands at the answer, nothing after it is before it,
+ * and it is before nothing that stands before it. */
+static size_t split(const sorter *s, size_t first, size_t end)
+{
+    size_t middle = first + (end - first) / 2, last = end - 1, low = first, high = last;
+    if (is_before(s, middle, first))
+        swap(s, middle, first);
+    if (is_before(s, last, middle))
+        swap(s, last, middle);
+    if (is_before(s, middle, first))
+        swap(s, middle, first);
+    swap(s, first, middle);
+    for (;;) {
+        do
+            low++;
+        while (low < last && is_before(s, low, first));
+        while (is_before(s, first, high))
+            high--;
+        if (low >= high)
+            break;
+        swap(s, low, high);
+        high--;
+    }
+    swap(s, first, high);
+    return high;
+}
+
+static unsigned logarithm(size_t n)
+{
+    unsigned bits = 0;
+    for (; n > 1; n /= 2)
+        bits++;
+    return bits;
+}
+
+static void sort_range(const sorter *s, size_t count)
+{
+    struct {
+        size_t first, end;
+        unsigned splits;
+    } later[RANGES];
+    size_t first = 0, end = count, pivot;
+    unsigned splits = 2 * logarithm(count), depth = 0;
+    for (;;) {
+        if (end - first > SHORT && splits > 0) {
+            pivot = split(s, first, end);
+            splits--;
+            later[depth].splits = splits;
+            if (pivot - first < end - pivot) {
+                later[depth].first = pivot + 1;
+                later[depth++].end = end;
+                end = pivot;
+            } else {
+                later[depth].first = first;
+                later[depth++].end = pivot;
+                first = pivot + 1;
+            }
+            continue;
+        }
+        if (end - first > SHORT)
+            heapsort(s, first, end);
+        else
+            insert(s, first, end);
+        if (depth == 0)
+            return;
+        first = later[--depth].first;
+        end = later[depth].end;
+        splits = later[depth].splits;
+    }
+}
+
+void haul__sort(void *records, size_t count, size_t record_bytes, int (*before)(const void *a, const void *b))
+{
+    sorter s;
+    s.records = records;
+    s.bytes = record_bytes;
+    s.before = before;
+    if (count > 1 && !is_sorted(&s, count))
+        sort_range(&s, count);
+}

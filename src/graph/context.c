@@ -1,0 +1,110 @@
+/* Contexts: made, entered, left, dropped.
+ */
+#include "graph/context.h"
+
+#define MAGIC 0x6861756cu
+#define SCAN_BYTES ((size_t)1 << 30)
+
+int haul__context_is_valid(const haul_context *context)
+{
+    return context && context->magic == MAGIC;
+}
+
+static void fill_defaults(haul_limits *limits)
+{
+    if (!limits->objects)
+        limits->objects = SIZE_MAX;
+    if (!limits->bytes)
+        limits->bytes = SIZE_MAX / 2;
+    if (!limits->scan_bytes)
+        limits->scan_bytes = SCAN_BYTES;
+    if (!limits->array_elements)
+        limits->array_elements = SIZE_MAX;
+}
+
+haul_status haul_context_create(const haul_context_options *options, haul_context **context)
+{
+    static const haul_context_options defaults;
+    haul_allocator allocator;
+    haul_context *made;
+    if (!context)
+        return HAUL_ERROR_ARGUMENT;
+    *context = NULL;
+    if (!options)
+        options = &defaults;
+    if (!haul__allocator_is_complete(options->allocator))
+        return HAUL_ERROR_ARGUMENT;
+    allocator = haul__allocator_or_default(options->allocator);
+    made = haul__allocate_zeroed(&allocator, sizeof *made);
+    if (!made)
+        return HAUL_ERROR_MEMORY;
+    made->magic = MAGIC;
+    made->holders = 1;
+    made->allocator = allocator;
+    made->options = *options;
+    made->options.allocator = NULL;
+    fill_defaults(&made->options.limits);
+    *context = made;
+    return HAUL_OK;
+}
+
+static void forget_warm(haul_context *context)
+{
+    if (context->has_warm)
+        haul__map_close(&context->warm);
+    context->has_warm = 0;
+}
+
+void haul__context_hold(haul_context *context)
+{
+    haul__atomic_add(&context->holders, 1);
+}
+
+void haul__context_drop(haul_context *context)
+{
+    haul_allocator allocator;
+    if (haul__atomic_add(&context->holders, -1) != 0)
+        return;
+    forget_warm(context);
+    context->magic = 0;
+    allocator = context->allocator;
+    haul__release(&allocator, context, sizeof *context);
+}
+
+void haul_context_free(haul_context **context)
+{
+    if (context && haul__context_is_valid(*context))
+        haul__context_drop(*context);
+    if (context)
+        *context = NULL;
+}
+
+haul_status haul__context_enter(haul_context *context)
+{
+    if (!haul__context_is_valid(context))
+        return HAUL_ERROR_ARGUMENT;
+    if (haul__atomic_swap(&context->busy, 1))
+        return HAUL_ERROR_BUSY;
+    haul__clear_error(&context->error);
+    return HAUL_OK;
+}
+
+void haul__context_leave(haul_context *context)
+{
+    haul__atomic_store(&context->busy, 0);
+}
+
+haul_status haul_context_trim(haul_context *context)
+{
+    haul_status status = haul__context_enter(context);
+    if (status != HAUL_OK)
+        return status;
+    forget_warm(context);
+    haul__context_leave(context);
+    return HAUL_OK;
+}
+
+const haul_error *haul_context_error(const haul_context *context)
+{
+    return haul__context_is_valid(context) ? &context->error : NULL;
+}

@@ -1,0 +1,29 @@
+/* The context as the rooms see it: allocator, limits, the last error, and the flag that keeps a second call out.
+ */
+#ifndef HAUL_GRAPH_CONTEXT_H
+#define HAUL_GRAPH_CONTEXT_H
+
+#include "base/base.h"
+#include "graph/map.h"
+#include "haul/context.h"
+
+struct haul_context {
+    uint32_t magic;
+    int busy;              /* atomic: 1 while a call is under way */
+    int holders;           /* atomic */
+    haul_allocator allocator;
+    haul_context_options options; /* limits with their defaults filled in */
+    haul_error error;
+    int has_warm;
+    haul__map warm;        /* an empty map kept for the next plan */
+};
+
+int haul__context_is_valid(const haul_context *context);
+/* Enters a call: HAUL_ERROR_ARGUMENT for a dead or NULL context, HAUL_ERROR_BUSY (the record is then left alone) when
+ * another call is in, else HAUL_OK with an empty error record. Every HAUL_OK is paired with a leave. */
+haul_status haul__context_enter(haul_context *context);
+void haul__context_leave(haul_context *context);
+void haul__context_hold(haul_context *context);
+void haul__context_drop(haul_context *context);
+
+#endif

@@ -1,0 +1,57 @@
+/* Discovery's door: from roots to marks.
+ */
+#ifndef HAUL_GRAPH_DISCOVER_H
+#define HAUL_GRAPH_DISCOVER_H
+
+#include "graph/context.h"
+#include "graph/map.h"
+#include "haul/plan.h"
+#include "type/type.h"
+
+/* A value that discovery read to learn a count, or a terminator that it stopped at: it must be the same when the plan
+ * is used again. The address and how to read it are packed: address | bytes << 56 (1, 2, 4, 8). */
+typedef struct haul__guard {
+    uint64_t place;
+    int64_t value;
+} haul__guard;
+
+/* The same for what a callback answered. */
+typedef struct haul__call {
+    haul_count_function *function;
+    haul_here here;
+    int64_t value;
+} haul__call;
+
+/* A pointer off the grid of words. */
+typedef struct haul__odd {
+    uintptr_t address, value;
+} haul__odd;
+
+/* What discovery leaves: the marks, and what guards them. */
+typedef struct haul__found {
+    haul__map map;
+    haul__guard *guards;
+    size_t guard_count, guard_capacity;
+    haul__call *calls;
+    size_t call_count, call_capacity;
+    haul__odd *odd; /* after layout: by address, each once */
+    size_t odd_count, odd_capacity;
+    size_t objects, bytes, pointers, nulls;
+    size_t worklist_bytes;
+} haul__found;
+
+/* Marks all that the roots reach. On failure `found` is empty and the context's record is filled, path included.
+ * On success the caller owns `found` (haul__found_drop). */
+haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count, haul__found *found);
+/* Gives its map back to the context, empty, for the next plan. */
+void haul__found_drop(haul_context *context, haul__found *found);
+
+/* Fills the path of the context's record with the way to the pointer word, or to the pointer whose count is read, at
+ * `address`; leaves it empty when there is none. */
+void haul__explain_pointer(haul_context *context, const haul_root *roots, size_t count, uintptr_t address);
+void haul__explain_count(haul_context *context, const haul_root *roots, size_t count, uintptr_t address);
+
+/* Reads what a guard saw, as it is now. */
+int64_t haul__guard_read(const haul__guard *guard);
+
+#endif

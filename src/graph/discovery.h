@@ -1,0 +1,140 @@
+/* One discovery under way: shared by discover.c (the loop), follow.c (pointers), kinds.c, worklist.c and explain.c.
+ */
+#ifndef HAUL_GRAPH_DISCOVERY_H
+#define HAUL_GRAPH_DISCOVERY_H
+
+#include "graph/discover.h"
+#include "graph/mark.h"
+
+/* A type as this discovery meets it: numbered, so that a worklist entry needs 16 bits for it, with the marks of one
+ * element worked out in advance. */
+typedef struct haul__step {
+    size_t offset;
+    uint32_t kind;     /* of the target */
+    uint8_t one;       /* exactly one object: the in-line way may be tried */
+} haul__step;
+
+typedef struct haul__kind {
+    const haul_type *type;
+    const haul__walk *walk;
+    haul__step *steps; /* one for each slot; NULL until the kind is first visited */
+    uint64_t words;    /* of an element that starts a cell: its words, */
+    uint64_t slots;    /* its slots, */
+    uint64_t last_granule; /* of a cell, where one can start and still lie inside */
+    size_t step_count;
+    uint32_t granules; /* its granules */
+    uint32_t bytes;    /* 0: elements of this kind are marked the general way */
+} haul__kind;
+
+enum { HAUL__OBJECTS, HAUL__POINTERS, HAUL__PLAIN };
+
+/* An array of objects or pointers, found and not yet visited. When recording, entries stay, and `parent` makes them a
+ * tree that leads back to a root. */
+typedef struct haul__entry {
+    uintptr_t address, self; /* self: of the struct whose fields the shapes of `slot` read */
+    size_t count, stride;
+    const haul__slot *slot;  /* that led here; NULL for roots and parts */
+    const char *part;        /* the part's name that led here, or NULL */
+    size_t parent;           /* entry, SIZE_MAX: a root */
+    size_t parent_element;   /* which element of the parent */
+    size_t index;            /* here->index; root number */
+    uint32_t kind;
+    uint8_t what, level;
+} haul__entry;
+
+typedef struct haul__chunk {
+    struct haul__chunk *next;
+    size_t capacity, read, written;
+    uint64_t entry[];
+} haul__chunk;
+
+/* Extents of a page and more that were marked: found again, they are not gone through again. */
+typedef struct haul__memo {
+    uintptr_t address;
+    size_t bytes;
+    const void *as; /* type, or address of a shape; NULL: plain bytes */
+} haul__memo;
+
+/* Checked mode: how an address was seen first. */
+typedef struct haul__seen {
+    uintptr_t address;
+    const void *as;    /* target of a slot, or type of an object; never NULL */
+    size_t unit, entry, element;
+    const haul__slot *slot; /* NULL: an object */
+} haul__seen;
+
+typedef struct haul__discovery {
+    haul_context *context;
+    haul_allocator *allocator;
+    haul__found *found;
+    haul__map *map;
+    const haul_root *roots;
+    size_t root_count, root; /* the one being followed */
+    int careful;             /* record the way, ask `readable`, check meanings */
+    const void *argument;
+
+    haul__kind *kinds;
+    size_t kind_count, kind_capacity;
+    uint32_t *kind_hash;     /* 1 + number; 0: free */
+    size_t kind_hash_capacity;
+
+    haul__chunk *head, *tail, *spare;
+    size_t chunk_bytes;
+
+    haul__entry *entries;
+    size_t entry_count, entry_capacity, entry_read; /* read: when recording */
+
+    haul__memo *memo;
+    size_t memo_count, memo_capacity;
+    haul__seen *seen;
+    size_t seen_count, seen_capacity;
+
+    uintptr_t seek_pointer, seek_count; /* stop there and leave the path; 0: go on */
+    int sought;
+    size_t at_entry, at_element;        /* what is being visited, for the path */
+} haul__discovery;
+
+/* kinds.c */
+haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *kind);
+haul_status haul__kind_steps(haul__discovery *d, uint32_t kind);
+
+/* worklist.c: single objects as address | kind << 48, first in first out; arrays in `entries`. */
+int haul__queue_open(haul__discovery *d);
+int haul__queue_room(haul__discovery *d); /* after the tail filled up: a new one */
+void haul__queue_advance(haul__discovery *d); /* the head is read to its end: the next one */
+void haul__worklist_close(haul__discovery *d);
+haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry);
+/* 1: this extent was marked before as the same thing. */
+int haul__memo_has(const haul__discovery *d, uintptr_t address, size_t bytes, const void *as);
+haul_status haul__memo_add(haul__discovery *d, uintptr_t address, size_t bytes, const void *as);
+
+#define HAUL__MEMO_BYTES ((size_t)4096)
+
+HAUL__INLINE int haul__queue_push(haul__discovery *d, uintptr_t address, uint32_t kind, size_t advance)
+{
+    haul__chunk *tail = d->tail;
+    tail->entry[tail->written] = (uint64_t)address | (uint64_t)kind << 48;
+    tail->written += advance;
+    return HAUL__LIKELY(tail->written < tail->capacity) || haul__queue_room(d);
+}
+
+/* follow.c */
+haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value, uintptr_t self,
+                         size_t index);
+/* `count` elements at `address`, alignment and extent checked here; `entry` says how they were reached. */
+haul_status haul__reach(haul__discovery *d, haul__entry *entry);
+
+/* explain.c: errors with the path of what is being visited. `slot` NULL: the element itself. */
+haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot, size_t index,
+                         const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 5, 6)))
+#endif
+    ;
+/* Sets other_path to the first thing found that covers `address`. */
+void haul__name_other(haul__discovery *d, uintptr_t address);
+void haul__name_seen(haul__discovery *d, const haul__seen *seen);
+/* Checked mode: this object, or this pointer, is met as `as`. */
+haul_status haul__meet(haul__discovery *d, uintptr_t address, const void *as, size_t unit, const haul__slot *slot);
+
+#endif

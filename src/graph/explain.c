@@ -1,0 +1,261 @@
+/* Paths for errors: "root.atoms[3].next".
+ *
+ * In its careful form discovery keeps every array and object it found, each with the one that it was found from. A
+ * path is that chain read backwards. A step that is taken many times in a row is written once, so that the last node
+ * of a long list has a path one can read: "root(.next)*999999.name".
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "graph/discovery.h"
+
+#define STEP_BYTES 320u
+
+typedef struct text {
+    char at[2 * HAUL_PATH_BYTES];
+    size_t length;
+} text;
+
+/* Appends; when the buffer is full, drops the middle, so that beginning and end stay. */
+static void append(text *to, const char *step)
+{
+    size_t length = strlen(step), room = sizeof to->at - 1, head = HAUL_PATH_BYTES / 2;
+    if (length >= room - head)
+        length = room - head - 1;
+    if (to->length + length > room) {
+        size_t drop = to->length + length - room;
+        memmove(to->at + head, to->at + head + drop, to->length - head - drop);
+        to->length -= drop;
+    }
+    memcpy(to->at + to->length, step, length);
+    to->length += length;
+    to->at[to->length] = '\0';
+}
+
+static const haul__entry *parent_of(const haul__discovery *d, const haul__entry *entry)
+{
+    return entry->parent == SIZE_MAX ? NULL : &d->entries[entry->parent];
+}
+
+static void root_name(const haul__discovery *d, size_t root, char *step)
+{
+    if (d->root_count == 1)
+        snprintf(step, STEP_BYTES, "root");
+    else
+        snprintf(step, STEP_BYTES, "roots[%zu]", root);
+}
+
+/* The step that leads to an element of this entry. */
+static void step_of(const haul__discovery *d, const haul__entry *entry, size_t element, char *step)
+{
+    const haul__entry *parent = parent_of(d, entry);
+    size_t length;
+    step[0] = '\0';
+    if (!parent)
+        root_name(d, entry->index, step);
+    else if (entry->part && entry->part[0])
+        snprintf(step, STEP_BYTES, ".%s", entry->part);
+    else if (entry->slot && parent->what != HAUL__POINTERS)
+        snprintf(step, STEP_BYTES, ".%s", entry->slot->name);
+    length = strlen(step);
+    if (entry->count > 1 || entry->what == HAUL__POINTERS)
+        snprintf(step + length, STEP_BYTES - length, "[%zu]", element);
+}
+
+typedef struct link {
+    size_t entry, element;
+} link;
+
+/* Writes runs of equal steps as one. */
+static void write_steps(haul__discovery *d, const link *chain, size_t count, text *path)
+{
+    char last[STEP_BYTES] = "", step[STEP_BYTES], repeated[STEP_BYTES + 32];
+    size_t times = 0;
+    while (count > 0 || times > 0) {
+        step[0] = '\0';
+        if (count > 0) {
+            count--;
+            step_of(d, &d->entries[chain[count].entry], chain[count].element, step);
+            if (!step[0])
+                continue;
+            if (times > 0 && strcmp(step, last) == 0) {
+                times++;
+                continue;
+            }
+        }
+        if (times > 2) {
+            snprintf(repeated, sizeof repeated, "(%s)*%zu", last, times);
+            append(path, repeated);
+        } else {
+            for (; times > 0; times--)
+                append(path, last);
+        }
+        times = step[0] ? 1 : 0;
+        memcpy(last, step, sizeof last);
+    }
+}
+
+/* The way to an element of an entry. Nothing when there is no memory to follow it. */
+static void path_to(haul__discovery *d, size_t entry, size_t element, text *path)
+{
+    void *chain = NULL;
+    size_t capacity = 0, count = 0;
+    while (entry != SIZE_MAX) {
+        const haul__entry *at = &d->entries[entry];
+        if (!haul__grow(d->allocator, &chain, &capacity, count + 1, sizeof(link))) {
+            haul__release(d->allocator, chain, capacity * sizeof(link));
+            return;
+        }
+        ((link *)chain)[count].entry = entry;
+        ((link *)chain)[count++].element = element;
+        element = at->parent_element;
+        entry = at->parent;
+    }
+    write_steps(d, chain, count, path);
+    haul__release(d->allocator, chain, capacity * sizeof(link));
+}
+
+static void place_path(haul__discovery *d, size_t entry, size_t element, const haul__slot *slot, char *to)
+{
+    text path;
+    char step[STEP_BYTES];
+    path.length = 0;
+    path.at[0] = '\0';
+    if (entry == SIZE_MAX) {
+        root_name(d, d->root, step);
+        append(&path, step);
+    } else {
+        path_to(d, entry, element, &path);
+        if (slot && d->entries[entry].what == HAUL__OBJECTS) {
+            snprintf(step, sizeof step, ".%s", slot->name);
+            append(&path, step);
+        }
+    }
+    haul__set_path(to, path.at);
+}
+
+haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot, size_t index,
+                         const char *format, ...)
+{
+    haul_error *error = &d->context->error;
+    va_list arguments;
+    (void)index;
+    haul__clear_error(error);
+    error->status = status;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    if (d->careful)
+        place_path(d, d->at_entry, d->at_element, slot, error->path);
+    return status;
+}
+
+static size_t entry_bytes(const haul__discovery *d, const haul__entry *entry)
+{
+    size_t last = entry->what == HAUL__OBJECTS ? d->kinds[entry->kind].walk->extent : entry->stride;
+    return (entry->count - 1) * entry->stride + last;
+}
+
+/* The slot of an element that holds the byte at `offset`; NULL: none. */
+static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
+{
+    size_t i;
+    for (i = 0; i < walk->slot_count; i++)
+        if (offset - walk->slots[i].offset < HAUL__WORD && offset >= walk->slots[i].offset)
+            return &walk->slots[i];
+    return NULL;
+}
+
+void haul__name_other(haul__discovery *d, uintptr_t address)
+{
+    size_t i;
+    for (i = 0; d->careful && i < d->entry_count; i++) {
+        const haul__entry *entry = &d->entries[i];
+        size_t element;
+        if (address < entry->address || address - entry->address >= entry_bytes(d, entry))
+            continue;
+        element = (size_t)(address - entry->address) / entry->stride;
+        place_path(d, i, element,
+                   entry->what == HAUL__OBJECTS ? slot_at(d->kinds[entry->kind].walk,
+                                                          (size_t)(address - entry->address) % entry->stride)
+                                                : NULL,
+                   d->context->error.other_path);
+        return;
+    }
+}
+
+void haul__name_seen(haul__discovery *d, const haul__seen *seen)
+{
+    place_path(d, seen->entry, seen->element, seen->slot, d->context->error.other_path);
+}
+
+static size_t seen_place(const haul__discovery *d, uintptr_t address, int is_slot)
+{
+    size_t mask = d->seen_capacity - 1;
+    size_t at = (size_t)(((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+    while (d->seen[at].as && (d->seen[at].address != address || (d->seen[at].slot != NULL) != is_slot))
+        at = (at + 1) & mask;
+    return at;
+}
+
+static int seen_room(haul__discovery *d)
+{
+    haul__seen *old = d->seen;
+    size_t old_capacity = d->seen_capacity, capacity = old_capacity ? old_capacity * 2 : 64, i;
+    if (d->seen_count < old_capacity / 2)
+        return 1;
+    d->seen = haul__allocate_zeroed(d->allocator, capacity * sizeof *d->seen);
+    if (!d->seen) {
+        d->seen = old;
+        return 0;
+    }
+    d->seen_capacity = capacity;
+    for (i = 0; i < old_capacity; i++)
+        if (old[i].as)
+            d->seen[seen_place(d, old[i].address, old[i].slot != NULL)] = old[i];
+    haul__release(d->allocator, old, old_capacity * sizeof *old);
+    return 1;
+}
+
+/* Is `inner` at offset 0 of `outer`, at whatever depth? */
+static int begins_with(const haul_type *outer, const haul_type *inner)
+{
+    haul_field field;
+    while (outer && outer != inner) {
+        if (haul_type_get_field(outer, 0, &field) != HAUL_OK || field.offset != 0 || field.kind != HAUL_REF_EMBED)
+            return 0;
+        outer = field.target;
+    }
+    return outer != NULL;
+}
+
+haul_status haul__meet(haul__discovery *d, uintptr_t address, const void *as, size_t unit, const haul__slot *slot)
+{
+    haul__seen *seen;
+    haul_status status;
+    if (!seen_room(d))
+        return HAUL_ERROR_MEMORY;
+    seen = &d->seen[seen_place(d, address, slot != NULL)];
+    if (!seen->as) {
+        d->seen_count++;
+        seen->address = address;
+        seen->as = as;
+        seen->unit = unit;
+        seen->slot = slot;
+        seen->entry = d->at_entry;
+        seen->element = d->at_element;
+        return HAUL_OK;
+    }
+    if (seen->as == as && seen->unit == unit)
+        return HAUL_OK;
+    if (!slot && (begins_with(seen->as, as) || begins_with(as, seen->as)))
+        return HAUL_OK;
+    if (slot)
+        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot, slot->index,
+                              "one pointer word is described with two different targets");
+    else
+        status = haul__refuse(d, HAUL_ERROR_GRAPH, NULL, 0, "one address is reached as a %s and as a %s",
+                              haul_type_name(as), haul_type_name(seen->as));
+    haul__name_seen(d, seen);
+    return status;
+}

@@ -1,0 +1,103 @@
+/* Kinds: the types that one discovery meets, numbered as they turn up.
+ */
+#include "graph/discovery.h"
+
+static size_t hash_place(const haul__discovery *d, const haul_type *type)
+{
+    size_t mask = d->kind_hash_capacity - 1;
+    size_t at = (size_t)(((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+    while (d->kind_hash[at] && d->kinds[d->kind_hash[at] - 1].type != type)
+        at = (at + 1) & mask;
+    return at;
+}
+
+static int make_room(haul__discovery *d)
+{
+    void *kinds = d->kinds;
+    uint32_t *old = d->kind_hash;
+    size_t old_capacity = d->kind_hash_capacity, i;
+    if (!haul__grow(d->allocator, &kinds, &d->kind_capacity, d->kind_count + 1, sizeof *d->kinds))
+        return 0;
+    d->kinds = kinds;
+    if (d->kind_count < old_capacity / 2)
+        return 1;
+    d->kind_hash_capacity = old_capacity ? old_capacity * 2 : 32;
+    d->kind_hash = haul__allocate_zeroed(d->allocator, d->kind_hash_capacity * sizeof *d->kind_hash);
+    if (!d->kind_hash) {
+        d->kind_hash = old;
+        d->kind_hash_capacity = old_capacity;
+        return 0;
+    }
+    haul__release(d->allocator, old, old_capacity * sizeof *old);
+    for (i = 0; i < d->kind_count; i++)
+        d->kind_hash[hash_place(d, d->kinds[i].type)] = (uint32_t)i + 1;
+    return 1;
+}
+
+/* Elements that can be marked in line: whole granules, inside one cell wherever a granule lets them start, slots on
+ * the grid, no wish for a larger placement. */
+static void foresee_marks(haul__kind *kind)
+{
+    const haul__walk *walk = kind->walk;
+    size_t i;
+    if (!walk->dense || walk->extent == 0 || walk->extent > HAUL__CELL_BYTES || walk->placement > HAUL__GRANULE ||
+        walk->extent % HAUL__GRANULE != 0 || walk->alignment > HAUL__GRANULE)
+        return;
+    for (i = 0; i < walk->slot_count; i++) {
+        if (walk->slots[i].offset % HAUL__WORD != 0)
+            return;
+        kind->slots |= (uint64_t)1 << (walk->slots[i].offset >> HAUL__WORD_SHIFT);
+    }
+    kind->bytes = (uint32_t)walk->extent;
+    kind->last_granule = (HAUL__CELL_BYTES - walk->extent) >> HAUL__GRANULE_SHIFT;
+    kind->granules = haul__range32(0, (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT) - 1);
+    kind->words = haul__range64(0, (unsigned)(walk->extent >> HAUL__WORD_SHIFT) - 1);
+}
+
+haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *kind)
+{
+    haul__kind fresh;
+    size_t at;
+    if (d->kind_hash_capacity) {
+        at = hash_place(d, type);
+        if (d->kind_hash[at]) {
+            *kind = d->kind_hash[at] - 1;
+            return HAUL_OK;
+        }
+    }
+    if (!make_room(d))
+        return HAUL_ERROR_MEMORY;
+    memset(&fresh, 0, sizeof fresh);
+    fresh.type = type;
+    fresh.walk = haul__type_walk(type);
+    foresee_marks(&fresh);
+    d->kinds[d->kind_count] = fresh;
+    *kind = (uint32_t)d->kind_count++;
+    d->kind_hash[hash_place(d, type)] = *kind + 1;
+    return HAUL_OK;
+}
+
+haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
+{
+    const haul__walk *walk = d->kinds[number].walk;
+    haul__step *steps;
+    size_t i;
+    if (d->kinds[number].steps || walk->slot_count == 0 || walk->part_count)
+        return HAUL_OK;
+    steps = haul__allocate_zeroed(d->allocator, walk->slot_count * sizeof *steps);
+    if (!steps)
+        return HAUL_ERROR_MEMORY;
+    d->kinds[number].steps = steps;
+    d->kinds[number].step_count = walk->slot_count;
+    for (i = 0; i < walk->slot_count; i++) {
+        const haul__slot *slot = &walk->slots[i];
+        steps[i].offset = slot->offset;
+        if (!slot->target || slot->levels != 1 || slot->flags || slot->shape[0].kind != HAUL_SHAPE_ONE)
+            continue;
+        if (haul__kind_of(d, slot->target, &steps[i].kind) != HAUL_OK)
+            return HAUL_ERROR_MEMORY;
+        steps[i].one = d->kinds[steps[i].kind].bytes != 0 && steps[i].kind <= UINT16_MAX && !d->careful &&
+                       d->map->flat && slot->offset % HAUL__WORD == 0;
+    }
+    return HAUL_OK;
+}

@@ -1,0 +1,258 @@
+/* Layout: one sweep over the marks in order of address gives each cell the number of granules placed before it.
+ *
+ * Objects that ask for an alignment above a granule say so for their page (mark.c). A page with such a wish is
+ * placed in units of that size instead of granules: the arena position is rounded up before the page, and a unit in
+ * which anything is live goes whole, its dead granules as zeros. Pages whose touching granules are both live may share
+ * an object, so such pages get one common unit: nothing that was in one piece is ever split.
+ *
+ * Rank and live bits then answer for every address, with no table of objects.
+ */
+#include "base/sort.h"
+#include "graph/layout.h"
+#include "graph/mark.h"
+
+/* Least significant digit first, a byte at a time: four passes put any number of blocks in order. */
+static int sort_numbers(haul_context *context, haul__map *map)
+{
+    size_t bytes = map->block_count * sizeof *map->numbers, i;
+    uint32_t *from = map->numbers, *to, *other; /* after four passes, the result is where it began */
+    unsigned shift;
+    for (i = 1; i < map->block_count && from[i - 1] <= from[i]; i++)
+        ;
+    if (i >= map->block_count)
+        return 1;
+    other = to = haul__allocate(&context->allocator, bytes, sizeof *to);
+    if (!to)
+        return 0;
+    for (shift = 0; shift < 32; shift += 8) {
+        size_t count[257] = { 0 };
+        uint32_t *swap;
+        for (i = 0; i < map->block_count; i++)
+            count[((from[i] >> shift) & 255u) + 1]++;
+        for (i = 1; i < 256; i++)
+            count[i] += count[i - 1];
+        for (i = 0; i < map->block_count; i++)
+            to[count[(from[i] >> shift) & 255u]++] = from[i];
+        swap = from;
+        from = to;
+        to = swap;
+    }
+    haul__release(&context->allocator, other, bytes);
+    return 1;
+}
+
+static haul__block *block_of(const haul__map *map, size_t i)
+{
+    return haul__map_find(map, haul__block_address(map->numbers[i]));
+}
+
+/* ---- larger alignments */
+
+static int page_starts_live(const haul__block *block, size_t page)
+{
+    return (int)(block->cells[page * HAUL__PAGE_CELLS].live & 1u);
+}
+
+static int page_ends_live(const haul__block *block, size_t page)
+{
+    return (int)(block->cells[(page + 1) * HAUL__PAGE_CELLS - 1].live >> 31);
+}
+
+static int page_is_empty(const haul__block *block, size_t page)
+{
+    size_t cell;
+    for (cell = 0; cell < HAUL__PAGE_CELLS; cell++)
+        if (block->cells[page * HAUL__PAGE_CELLS + cell].live)
+            return 0;
+    return 1;
+}
+
+static unsigned unit_of(const haul__block *block, size_t page)
+{
+    return block->side ? block->side->unit[page] : 0;
+}
+
+/* Hands the largest unit of a run of joined pages to all of it; `first` and `last` count pages over sorted blocks. */
+static int spread_unit(haul__map *map, size_t first, size_t last, unsigned unit)
+{
+    size_t page;
+    for (page = first; unit && page <= last; page++) {
+        haul__side *side = haul__map_side(map, block_of(map, page / HAUL__PAGES));
+        if (!side)
+            return 0;
+        side->unit[page % HAUL__PAGES] = (uint8_t)unit;
+    }
+    return 1;
+}
+
+static int join_pages(haul__map *map)
+{
+    size_t pages = map->block_count * HAUL__PAGES, page, first = 0;
+    unsigned unit = 0;
+    for (page = 0; page < pages; page++) {
+        const haul__block *block = block_of(map, page / HAUL__PAGES);
+        size_t in_block = page % HAUL__PAGES;
+        int joined = 0;
+        if (page > 0 && page_starts_live(block, in_block)) {
+            if (in_block > 0)
+                joined = page_ends_live(block, in_block - 1);
+            else if (map->numbers[page / HAUL__PAGES] == map->numbers[page / HAUL__PAGES - 1] + 1)
+                joined = page_ends_live(block_of(map, page / HAUL__PAGES - 1), HAUL__PAGES - 1);
+        }
+        if (!joined) {
+            if (page > 0 && !spread_unit(map, first, page - 1, unit))
+                return 0;
+            first = page;
+            unit = 0;
+        }
+        if (unit < unit_of(block, in_block))
+            unit = unit_of(block, in_block);
+    }
+    return pages == 0 || spread_unit(map, first, pages - 1, unit);
+}
+
+/* Places dead granules of a page too, where their unit has a live one. They get an empty byte mask. */
+static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned unit)
+{
+    size_t granules = (size_t)1 << (unit - HAUL__GRANULE_SHIFT), at, i;
+    size_t first = page * HAUL__PAGE_GRANULES;
+    if (!haul__mark_masks(map, block, page))
+        return 0;
+    for (at = first; at < first + HAUL__PAGE_GRANULES; at += granules) {
+        int live = 0;
+        for (i = at; i < at + granules; i++)
+            live |= (int)(block->cells[i / 32].live >> (i % 32)) & 1;
+        for (i = at; live && i < at + granules; i++)
+            block->cells[i / 32].live |= (uint32_t)1 << (i % 32);
+    }
+    return 1;
+}
+
+/* ---- the sweep */
+
+static size_t described_bytes(const haul__block *block)
+{
+    size_t bytes = 0, granule;
+    unsigned cell;
+    if (!block->side) {
+        for (cell = 0; cell < HAUL__CELLS; cell++)
+            bytes += (size_t)haul__bits32(block->cells[cell].live) << HAUL__GRANULE_SHIFT;
+        return bytes;
+    }
+    for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++)
+        if (block->cells[granule / 32].live >> (granule % 32) & 1)
+            bytes += haul__bits32(haul__byte_mask(block, (unsigned)granule));
+    return bytes;
+}
+
+HAUL__HOT static uint64_t rank_cells(haul__block *block, size_t first, size_t count, uint64_t at, size_t *slots)
+{
+    size_t cell;
+    for (cell = first; cell < first + count; cell++) {
+        block->cells[cell].aux = (uint32_t)(at - block->base);
+        at += haul__bits32(block->cells[cell].live);
+        *slots += haul__bits64(block->cells[cell].slots);
+    }
+    return at;
+}
+
+static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
+{
+    uint64_t at = placed->granules;
+    size_t page;
+    block->base = at;
+    if (!map->has_units || !block->side) {
+        placed->granules = rank_cells(block, 0, HAUL__CELLS, at, &placed->slots);
+        return 1;
+    }
+    for (page = 0; page < HAUL__PAGES; page++) {
+        unsigned unit = unit_of(block, page);
+        if (unit > HAUL__GRANULE_SHIFT && !page_is_empty(block, page)) {
+            uint64_t granules = UINT64_C(1) << (unit - HAUL__GRANULE_SHIFT);
+            if (!fill_units(map, block, page, unit))
+                return 0;
+            at = (at + granules - 1) & ~(granules - 1);
+            if (placed->alignment < (size_t)1 << unit)
+                placed->alignment = (size_t)1 << unit;
+        }
+        at = rank_cells(block, page * HAUL__PAGE_CELLS, HAUL__PAGE_CELLS, at, &placed->slots);
+    }
+    placed->granules = at;
+    return 1;
+}
+
+static int odd_before(const void *a, const void *b)
+{
+    return ((const haul__odd *)a)->address < ((const haul__odd *)b)->address;
+}
+
+haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed)
+{
+    haul__map *map = &found->map;
+    size_t i, kept = 0;
+    memset(placed, 0, sizeof *placed);
+    placed->granules = 1; /* offset 0 is never an object */
+    placed->alignment = HAUL__GRANULE;
+    if (!sort_numbers(context, map))
+        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
+    for (i = 0; i < map->block_count; i++) {
+        haul__block *block = block_of(map, i);
+        haul__mark_fold(block);
+        placed->bytes += described_bytes(block);
+    }
+    if (map->has_units && !join_pages(map))
+        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
+    for (i = 0; i < map->block_count; i++)
+        if (!place_block(map, block_of(map, i), placed))
+            return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
+    if (placed->granules > SIZE_MAX / 4 / HAUL__GRANULE)
+        return haul__fail(&context->error, HAUL_ERROR_LIMIT, "an arena larger than this machine's addresses");
+    haul__sort(found->odd, found->odd_count, sizeof *found->odd, odd_before);
+    for (i = 0; i < found->odd_count; i++)
+        if (kept == 0 || found->odd[kept - 1].address != found->odd[i].address)
+            found->odd[kept++] = found->odd[i];
+    found->odd_count = kept;
+    return HAUL_OK;
+}
+
+/* ---- the way back */
+
+size_t haul__block_at(const haul__map *map, uint64_t granule)
+{
+    size_t low = 0, high = map->block_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (block_of(map, middle)->base <= granule)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uintptr_t haul__source_of(const haul__map *map, uint64_t granule)
+{
+    size_t i = haul__block_at(map, granule), low = 0, high = HAUL__CELLS;
+    const haul__block *block;
+    uint32_t live;
+    uint64_t skip;
+    if (map->block_count == 0)
+        return 0;
+    block = block_of(map, i);
+    if (granule < block->base)
+        return 0;
+    skip = granule - block->base;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (block->cells[middle].aux <= skip)
+            low = middle;
+        else
+            high = middle;
+    }
+    for (live = block->cells[low].live, skip -= block->cells[low].aux; live && skip; skip--)
+        live &= live - 1;
+    if (!live)
+        return 0;
+    return haul__block_address(map->numbers[i]) + low * HAUL__CELL_BYTES +
+           ((uintptr_t)haul__lowest32(live) << HAUL__GRANULE_SHIFT);
+}

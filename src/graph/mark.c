@@ -1,0 +1,306 @@
+/* Marking a range, cell by cell.
+ *
+ * For each cell that the range touches: which of its words are slots now (the pattern says), which granules are
+ * covered whole, and which at the head or tail only in part. A word that was live before must have been a slot
+ * before exactly if it is one now; anything else is two descriptions that disagree. The common case of discovery, a
+ * small object inside one cell, does not come here but is done in line (discover.c).
+ */
+#include "graph/mark.h"
+
+/* The slots of the pattern that lie below `end`, as bits of the cell that ends there. */
+static uint64_t take_slots(haul__pattern *pattern, uintptr_t cell, uintptr_t end, uint64_t words)
+{
+    uint64_t bits = 0;
+    if (pattern->kind == HAUL__NO_SLOTS)
+        return 0;
+    if (pattern->kind == HAUL__ALL_SLOTS)
+        return words;
+    while (pattern->left) {
+        for (; pattern->next < pattern->slot_count; pattern->next++) {
+            const haul__slot *slot = &pattern->slots[pattern->next];
+            uintptr_t address = pattern->element + slot->offset;
+            if (address >= end)
+                return bits;
+            if (address >= cell && (address & (HAUL__WORD - 1)) == 0)
+                bits |= (uint64_t)1 << haul__word_in_cell(address);
+        }
+        pattern->next = 0;
+        pattern->element += pattern->stride;
+        pattern->left--;
+    }
+    return bits;
+}
+
+static uint64_t words_of_mask(unsigned granule, uint16_t mask)
+{
+    const uint16_t low = (uint16_t)((1u << HAUL__WORD) - 1u);
+    return (uint64_t)(((mask & low) ? 1u : 0u) | ((mask & (uint16_t)~low) ? 2u : 0u)) << (2 * granule);
+}
+
+/* The words of a cell that have live bytes. */
+static uint64_t live_words(const haul__block *block, const haul__cell *cell)
+{
+    uint64_t words = haul__words_of(cell->live);
+    unsigned first = (unsigned)(cell - block->cells) * 32u;
+    uint32_t partial;
+    for (partial = cell->aux; partial; partial &= partial - 1) {
+        unsigned granule = haul__lowest32(partial);
+        words |= words_of_mask(granule, haul__partial_mask(block, first + granule));
+    }
+    return words;
+}
+
+static int full_masks(haul__map *map, haul__side *side, size_t page)
+{
+    size_t at;
+    if (side->masks[page])
+        return 1;
+    side->masks[page] = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof(uint16_t));
+    if (!side->masks[page])
+        return 0;
+    map->side_bytes += HAUL__PAGE_GRANULES * sizeof(uint16_t);
+    for (at = 0; side->prefix[page] && at < HAUL__PAGE_GRANULES; at++) {
+        unsigned bytes = (side->prefix[page][at / 2] >> (at % 2 * 4)) & 15u;
+        side->masks[page][at] = (uint16_t)((1u << bytes) - 1u);
+    }
+    haul__release(&map->allocator, side->prefix[page], HAUL__PAGE_GRANULES / 2);
+    if (side->prefix[page])
+        map->side_bytes -= HAUL__PAGE_GRANULES / 2;
+    side->prefix[page] = NULL;
+    return 1;
+}
+
+static void put_prefix(uint8_t *prefix, size_t at, unsigned bytes)
+{
+    unsigned shift = at % 2 * 4;
+    prefix[at / 2] = (uint8_t)((prefix[at / 2] & ~(15u << shift)) | bytes << shift);
+}
+
+static int store_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask)
+{
+    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    haul__side *side = haul__map_side(map, block);
+    if (!side)
+        return 0;
+    if (!side->masks[page] && (mask & (mask + 1u)) == 0) {
+        if (!side->prefix[page]) {
+            side->prefix[page] = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES / 2);
+            if (!side->prefix[page])
+                return 0;
+            map->side_bytes += HAUL__PAGE_GRANULES / 2;
+        }
+        put_prefix(side->prefix[page], at, mask ? haul__bits32(mask) : 0);
+        return 1;
+    }
+    if (!full_masks(map, side, page))
+        return 0;
+    side->masks[page][at] = mask;
+    return 1;
+}
+
+/* Some bytes of one granule. 1: some are new; 0: none; -1: out of memory. */
+static int mark_partial(haul__map *map, haul__block *block, haul__cell *cell, uintptr_t address, size_t bytes)
+{
+    unsigned granule = haul__granule_in_block(address);
+    uint32_t bit = (uint32_t)1 << haul__granule_in_cell(address);
+    uint16_t mask = (uint16_t)(((1u << bytes) - 1u) << (address & (HAUL__GRANULE - 1)));
+    uint16_t old, now;
+    if (cell->live & bit)
+        return 0;
+    old = (cell->aux & bit) ? haul__partial_mask(block, granule) : 0;
+    now = old | mask;
+    if (now == old)
+        return 0;
+    if (now == HAUL__FULL_MASK) {
+        cell->live |= bit;
+        cell->aux &= ~bit;
+        return 1;
+    }
+    if (!store_mask(map, block, granule, now))
+        return -1;
+    cell->aux |= bit;
+    return 1;
+}
+
+/* Live bits for the part [first, end) of one cell. 1, 0, -1 as above. */
+static int mark_live(haul__map *map, haul__block *block, haul__cell *cell, uintptr_t first, uintptr_t end)
+{
+    uintptr_t whole_first = (first + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
+    uintptr_t whole_end = end & ~(uintptr_t)(HAUL__GRANULE - 1);
+    int fresh = 0, answer;
+    if (first < whole_first) {
+        uintptr_t stop = whole_first < end ? whole_first : end;
+        answer = mark_partial(map, block, cell, first, stop - first);
+        if (answer < 0)
+            return answer;
+        fresh |= answer;
+    }
+    if (whole_first < whole_end) {
+        uint32_t bits = haul__range32(haul__granule_in_cell(whole_first), haul__granule_in_cell(whole_end - 1));
+        fresh |= (cell->live & bits) != bits;
+        cell->live |= bits;
+        cell->aux &= ~bits;
+    }
+    if (whole_end < end && whole_end >= first) {
+        answer = mark_partial(map, block, cell, whole_end, end - whole_end);
+        if (answer < 0)
+            return answer;
+        fresh |= answer;
+    }
+    return fresh;
+}
+
+static haul_status mark_cell(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end,
+                             haul__pattern *pattern, haul__marked *marked)
+{
+    haul__cell *cell = haul__cell_of(block, first);
+    uintptr_t start = first & ~(uintptr_t)(HAUL__CELL_BYTES - 1);
+    uint64_t words = haul__range64(haul__word_in_cell(first), haul__word_in_cell(end - 1));
+    uint64_t slots = take_slots(pattern, start, end, words);
+    uint64_t differs = (cell->slots ^ slots) & words;
+    int fresh;
+    if (differs)
+        differs &= live_words(block, cell);
+    if (differs) {
+        marked->conflict = start + ((uintptr_t)haul__lowest64(differs) << HAUL__WORD_SHIFT);
+        return HAUL_ERROR_GRAPH;
+    }
+    fresh = mark_live(map, block, cell, first, end);
+    if (fresh < 0)
+        return HAUL_ERROR_MEMORY;
+    cell->slots |= slots;
+    if (fresh) {
+        if (marked->first == marked->end)
+            marked->first = first;
+        marked->end = end;
+    }
+    return HAUL_OK;
+}
+
+/* Whole cells of plain bytes, as many as there are before one that holds slots: the bulk of large arrays. */
+static uintptr_t mark_plain_cells(haul__block *block, uintptr_t first, uintptr_t end, haul__marked *marked)
+{
+    haul__cell *cell = haul__cell_of(block, first);
+    if ((first & (HAUL__CELL_BYTES - 1)) != 0)
+        return first;
+    for (; end - first >= HAUL__CELL_BYTES && cell->slots == 0; first += HAUL__CELL_BYTES, cell++) {
+        if (cell->live == UINT32_MAX)
+            continue;
+        cell->live = UINT32_MAX;
+        cell->aux = 0;
+        if (marked->first == marked->end)
+            marked->first = first;
+        marked->end = first + HAUL__CELL_BYTES;
+    }
+    return first;
+}
+
+static haul_status mark_in_block(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end,
+                                 haul__pattern *pattern, haul__marked *marked)
+{
+    while (first < end) {
+        uintptr_t stop;
+        haul_status status;
+        if (pattern->kind == HAUL__NO_SLOTS) {
+            first = mark_plain_cells(block, first, end, marked);
+            if (first == end)
+                break;
+        }
+        stop = (first | (HAUL__CELL_BYTES - 1)) + 1;
+        if (stop > end)
+            stop = end;
+        status = mark_cell(map, block, first, stop, pattern, marked);
+        if (status != HAUL_OK)
+            return status;
+        first = stop;
+    }
+    return HAUL_OK;
+}
+
+haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern, haul__marked *marked)
+{
+    marked->first = marked->end = first;
+    while (first < end) {
+        haul__block *block = haul__map_touch(map, first);
+        uintptr_t stop = (first | (HAUL__BLOCK_BYTES - 1)) + 1;
+        haul_status status;
+        if (!block)
+            return HAUL_ERROR_MEMORY;
+        if (stop > end || stop == 0)
+            stop = end;
+        status = mark_in_block(map, block, first, stop, pattern, marked);
+        if (status != HAUL_OK)
+            return status;
+        first = stop;
+    }
+    return HAUL_OK;
+}
+
+int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement)
+{
+    haul__block *block = haul__map_touch(map, address);
+    haul__side *side = block ? haul__map_side(map, block) : NULL;
+    uint8_t *unit;
+    uint8_t wanted = (uint8_t)haul__highest64(placement);
+    if (!side)
+        return 0;
+    unit = &side->unit[(address & (HAUL__BLOCK_BYTES - 1)) >> HAUL__PAGE_SHIFT];
+    if (*unit < wanted)
+        *unit = wanted;
+    map->has_units = 1;
+    return 1;
+}
+
+int haul__mark_end(haul__map *map, uintptr_t terminator)
+{
+    haul__block *block = haul__map_touch(map, terminator);
+    haul__side *side = block ? haul__map_side(map, block) : NULL;
+    void *ends;
+    size_t before;
+    if (!side)
+        return 0;
+    ends = side->ends;
+    before = side->end_capacity;
+    if (!haul__grow(&map->allocator, &ends, &side->end_capacity, side->end_count + 1, sizeof *side->ends))
+        return 0;
+    side->ends = ends;
+    map->side_bytes += (side->end_capacity - before) * sizeof *side->ends;
+    side->ends[side->end_count++] = (uint16_t)(terminator & (HAUL__BLOCK_BYTES - 1));
+    return 1;
+}
+
+int haul__mark_masks(haul__map *map, haul__block *block, size_t page)
+{
+    haul__side *side = haul__map_side(map, block);
+    size_t first = page * HAUL__PAGE_GRANULES, at;
+    if (!side)
+        return 0;
+    if (side->masks[page])
+        return 1;
+    if (!full_masks(map, side, page))
+        return 0;
+    for (at = 0; at < HAUL__PAGE_GRANULES; at++)
+        if (side->masks[page][at] == 0 && (block->cells[(first + at) / 32].live >> ((first + at) % 32) & 1))
+            side->masks[page][at] = HAUL__FULL_MASK;
+    return 1;
+}
+
+void haul__mark_fold(haul__block *block)
+{
+    size_t granule;
+    unsigned cell;
+    for (granule = 0; block->side && granule < HAUL__BLOCK_GRANULES; granule++) {
+        size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+        uint32_t bit = (uint32_t)1 << (granule % 32);
+        if (!(block->cells[granule / 32].live & bit))
+            continue;
+        if (block->side->masks[page])
+            block->side->masks[page][at] = HAUL__FULL_MASK;
+        else if (block->side->prefix[page])
+            put_prefix(block->side->prefix[page], at, 0);
+    }
+    for (cell = 0; cell < HAUL__CELLS; cell++) {
+        block->cells[cell].live |= block->cells[cell].aux;
+        block->cells[cell].aux = 0;
+    }
+}

@@ -1,0 +1,60 @@
+/* Marking: a range of source bytes becomes live, some of its words become slots.
+ */
+#ifndef HAUL_GRAPH_MARK_H
+#define HAUL_GRAPH_MARK_H
+
+#include "graph/map.h"
+#include "type/type.h"
+
+/* Which words of a range are slots: none, all, or those of `count` elements of a type from `element` on. */
+typedef struct haul__pattern {
+    enum { HAUL__NO_SLOTS, HAUL__ALL_SLOTS, HAUL__TYPE_SLOTS } kind;
+    const haul__slot *slots; /* sorted by offset; those of one element */
+    size_t slot_count, stride;
+    uintptr_t element;       /* address of the element that `next` belongs to */
+    size_t next, left;       /* next slot of it; elements left, this one included */
+} haul__pattern;
+
+typedef struct haul__marked {
+    uintptr_t first, end; /* what is new lies within; first == end: nothing is new */
+    uintptr_t conflict;   /* after HAUL_ERROR_GRAPH: the word that is a slot for one and data for another */
+} haul__marked;
+
+/* Marks [first, end), first < end <= HAUL__HIGHEST. HAUL_OK, HAUL_ERROR_MEMORY, or HAUL_ERROR_GRAPH. */
+haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern, haul__marked *marked);
+
+/* Asks that the page of `address` keeps addresses modulo `placement`. 0: out of memory. */
+int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement);
+/* Notes where a string ends. 0: out of memory. */
+int haul__mark_end(haul__map *map, uintptr_t terminator);
+
+/* Makes every placed granule of the page carry a full byte mask of its own. 0: out of memory. After folding. */
+int haul__mark_masks(haul__map *map, haul__block *block, size_t page);
+
+/* Ends marking in a block: partly live granules become live ones that have a byte mask. */
+void haul__mark_fold(haul__block *block);
+
+/* Each bit doubled: from granules to their words. */
+HAUL__INLINE uint64_t haul__words_of(uint32_t granules)
+{
+    uint64_t x = granules;
+    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
+    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    x = (x | x << 2) & UINT64_C(0x3333333333333333);
+    x = (x | x << 1) & UINT64_C(0x5555555555555555);
+    return x | x << 1;
+}
+
+/* Bits from `low` up to and with `high`, both below the width. */
+HAUL__INLINE uint32_t haul__range32(unsigned low, unsigned high)
+{
+    return (UINT32_MAX >> (31u - high)) & (UINT32_MAX << low);
+}
+
+HAUL__INLINE uint64_t haul__range64(unsigned low, unsigned high)
+{
+    return (UINT64_MAX >> (63u - high)) & (UINT64_MAX << low);
+}
+
+#endif

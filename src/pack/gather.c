@@ -1,0 +1,323 @@
+/* Gather: from the source into an arena, in order of address.
+ *
+ * The slow obvious version: for each live granule copy it to its place; for each slot write, instead of the source
+ * address, the place it leads to. Blocks are in order of address and so are their places, so the source is read
+ * once from front to back and the arena written once from front to back, at the speed of a copy. What would be slow is
+ * translating pointers, whose targets' cells lie anywhere: slots are collected a few dozen at a time, their cells
+ * fetched ahead, and only then translated.
+ *
+ * Every pointer word, count and terminator that discovery trusted is compared with what is there now. A sum a block
+ * does it for pointers; so gather can refuse a plan that no longer fits, at hardly any cost.
+ */
+#include "pack/plan.h"
+
+#define PENDING 64u
+#define PROGRESS_BYTES ((uint64_t)4 << 20)
+
+typedef struct pending {
+    size_t at;       /* of the word in the arena, bytes */
+    uintptr_t value;
+} pending;
+
+typedef struct sweep {
+    const haul__map *map;
+    unsigned char *arena;
+    uint64_t base;
+    uint64_t *bitmap; /* may be NULL */
+    uint64_t guard;   /* of this block, as it is now */
+    size_t waiting;
+    pending wait[PENDING];
+} sweep;
+
+HAUL__INLINE void translate_pending(sweep *s)
+{
+    size_t i;
+    for (i = 0; i < s->waiting; i++) {
+        size_t at = s->wait[i].at;
+        uint64_t place = haul__translate(s->map, s->wait[i].value);
+        uintptr_t word = (uintptr_t)(place ? s->base + place : 0);
+        memcpy(s->arena + at, &word, sizeof word);
+        if (s->bitmap)
+            s->bitmap[at >> (HAUL__WORD_SHIFT + 6)] |= (uint64_t)(place != 0) << ((at >> HAUL__WORD_SHIFT) & 63u);
+    }
+    s->waiting = 0;
+}
+
+HAUL__INLINE void take_slot(sweep *s, uintptr_t source, size_t at)
+{
+    uintptr_t value = haul__load_word((const void *)source);
+    s->guard += haul__guard_term(source, value);
+    if (!value)
+        return;
+    s->wait[s->waiting].at = at;
+    s->wait[s->waiting].value = value;
+    if (HAUL__LIKELY(value <= HAUL__HIGHEST)) {
+        haul__block *block = haul__map_find(s->map, value);
+        if (HAUL__LIKELY(block != NULL))
+            haul__prefetch(haul__cell_of(block, value));
+    }
+    if (++s->waiting == PENDING)
+        translate_pending(s);
+}
+
+/* The slots of one cell that lie in granules [first, first + count); `at` is the place of the first. */
+HAUL__INLINE void take_slots(sweep *s, const haul__cell *cell, uintptr_t cell_address, unsigned first, unsigned count,
+                             size_t at)
+{
+    uint64_t slots = cell->slots;
+    if (!slots)
+        return;
+    slots &= haul__range64(2 * first, 2 * (first + count) - 1);
+    for (; slots; slots &= slots - 1) {
+        unsigned word = haul__lowest64(slots);
+        take_slot(s, cell_address + ((uintptr_t)word << HAUL__WORD_SHIFT),
+                  at + ((size_t)(word - 2 * first) << HAUL__WORD_SHIFT));
+    }
+}
+
+HAUL__INLINE void copy_granules(unsigned char *to, const unsigned char *from, size_t count)
+{
+    if (count > 16) {
+        memcpy(to, from, count << HAUL__GRANULE_SHIFT);
+        return;
+    }
+    for (; count; count--, to += HAUL__GRANULE, from += HAUL__GRANULE)
+        memcpy(to, from, HAUL__GRANULE);
+}
+
+/* How many cells from `cell` on are plain bytes, wholly live. */
+static unsigned plain_cells(const haul__block *block, unsigned cell)
+{
+    unsigned end = cell;
+    while (end < HAUL__CELLS && block->cells[end].live == UINT32_MAX && !block->cells[end].slots)
+        end++;
+    return end - cell;
+}
+
+HAUL__INLINE size_t place_of_cell(const haul__block *block, unsigned cell)
+{
+    return (size_t)((block->base + block->cells[cell].aux) << HAUL__GRANULE_SHIFT);
+}
+
+/* A block all of whose live granules are live in every byte. */
+HAUL__HOT static void gather_whole(sweep *s, const haul__block *block, uintptr_t address)
+{
+    unsigned cell = 0;
+    while (cell < HAUL__CELLS) {
+        const haul__cell *at = &block->cells[cell];
+        uintptr_t from = address + cell * HAUL__CELL_BYTES;
+        uint32_t live = at->live;
+        size_t place = place_of_cell(block, cell);
+        unsigned plain = live == UINT32_MAX ? plain_cells(block, cell) : 0;
+        if (plain) {
+            memcpy(s->arena + place, (const void *)from, plain * HAUL__CELL_BYTES);
+            cell += plain;
+            continue;
+        }
+        while (live) {
+            unsigned first = haul__lowest32(live);
+            uint32_t rest = ~(live >> first);
+            unsigned count = rest ? haul__lowest32(rest) : 32u;
+            copy_granules(s->arena + place, (const unsigned char *)from + first * HAUL__GRANULE, count);
+            take_slots(s, at, from, first, count, place);
+            place += count * HAUL__GRANULE;
+            live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
+        }
+        cell++;
+    }
+}
+
+/* The bytes of `mask`, the rest zeros. */
+static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t mask)
+{
+    unsigned byte;
+    memset(to, 0, HAUL__GRANULE);
+    if ((mask & (mask + 1u)) == 0) {
+        memcpy(to, from, haul__bits32(mask));
+        return;
+    }
+    for (byte = 0; byte < HAUL__GRANULE; byte++)
+        if (mask >> byte & 1)
+            to[byte] = from[byte];
+}
+
+/* A block with partly live granules or gaps: granule by granule. */
+static void gather_masked(sweep *s, const haul__block *block, uintptr_t address)
+{
+    uint32_t filled = 0;
+    unsigned cell;
+    for (cell = 0; cell < HAUL__CELLS; cell++) {
+        const haul__cell *at = &block->cells[cell];
+        uintptr_t from = address + cell * HAUL__CELL_BYTES;
+        size_t place = place_of_cell(block, cell);
+        uint32_t live;
+        if (!at->live)
+            continue;
+        if (at->aux > filled)
+            memset(s->arena + place - (size_t)(at->aux - filled) * HAUL__GRANULE, 0,
+                   (size_t)(at->aux - filled) * HAUL__GRANULE);
+        filled = at->aux + haul__bits32(at->live);
+        for (live = at->live; live; live &= live - 1, place += HAUL__GRANULE) {
+            unsigned granule = haul__lowest32(live);
+            const unsigned char *source = (const unsigned char *)from + granule * HAUL__GRANULE;
+            uint16_t mask = haul__byte_mask(block, cell * 32u + granule);
+            if (mask == HAUL__FULL_MASK)
+                memcpy(s->arena + place, source, HAUL__GRANULE);
+            else
+                copy_masked(s->arena + place, source, mask);
+            take_slots(s, at, from, granule, 1, place);
+        }
+    }
+}
+
+static haul_status stale(haul_plan *plan, const char *text)
+{
+    return haul__fail(&plan->context->error, HAUL_ERROR_STALE, "%s since the plan was made; plan again", text);
+}
+
+/* Strings must still end where they did. */
+static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr_t address)
+{
+    size_t i;
+    for (i = 0; block->side && i < block->side->end_count; i++) {
+        if (*(const char *)(address + block->side->ends[i]) == 0)
+            continue;
+        return stale(plan, "a string has lost its terminator");
+    }
+    return HAUL_OK;
+}
+
+static haul_status check_guards(haul_plan *plan)
+{
+    const haul__found *found = &plan->found;
+    size_t i;
+    for (i = 0; i < found->guard_count; i++) {
+        haul_status status;
+        if (haul__guard_read(&found->guards[i]) == found->guards[i].value)
+            continue;
+        status = stale(plan, "a count or terminator has changed");
+        haul__explain_count(plan->context, plan->roots, plan->root_count,
+                            (uintptr_t)(found->guards[i].place & UINT64_C(0x00ffffffffffffff)));
+        return status;
+    }
+    for (i = 0; i < found->call_count; i++)
+        if (found->calls[i].function(&found->calls[i].here) != found->calls[i].value)
+            return stale(plan, "a callback answers another count than it did");
+    return HAUL_OK;
+}
+
+/* Names a pointer of the block that has changed: one that leads out of the graph, where there is one; else, with the
+ * arena as it was sent, one that leads elsewhere now; else the first. */
+static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, uint64_t base)
+{
+    const haul__block *block = haul__plan_block(plan, i);
+    uintptr_t address = haul__block_address(plan->found.map.numbers[i]), first = 0, found = 0;
+    unsigned cell;
+    for (cell = 0; cell < HAUL__CELLS && !found; cell++) {
+        uint64_t slots = block->cells[cell].slots;
+        for (; slots && !found; slots &= slots - 1) {
+            uintptr_t slot = address + cell * HAUL__CELL_BYTES + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+            uintptr_t value = haul__load_word((const void *)slot);
+            uint64_t place = haul__translate(&plan->found.map, value);
+            if (!first)
+                first = slot;
+            if (old) {
+                uintptr_t word = haul__load_word(old + haul__place((haul__block *)(uintptr_t)block, slot));
+                if (word != (uintptr_t)(place ? base + place : 0))
+                    found = slot;
+            } else if (value && !place) {
+                found = slot;
+            }
+        }
+    }
+    haul__explain_pointer(plan->context, plan->roots, plan->root_count, found ? found : first);
+}
+
+void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
+{
+    if (plan->stale_block != SIZE_MAX)
+        explain_block(plan, plan->stale_block, old, base);
+}
+
+static haul_status gather_block(haul_plan *plan, sweep *s, size_t i)
+{
+    const haul__block *block = haul__plan_block(plan, i);
+    uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
+    haul_status status = check_ends(plan, block, address);
+    if (status != HAUL_OK)
+        return status;
+    s->guard = 0;
+    if (block->side)
+        gather_masked(s, block, address);
+    else
+        gather_whole(s, block, address);
+    if (s->guard == block->guard)
+        return HAUL_OK;
+    plan->stale_block = i;
+    status = stale(plan, "a pointer has changed");
+    explain_block(plan, i, NULL, 0);
+    return status;
+}
+
+static haul_status gather_odd(haul_plan *plan, sweep *s, uint64_t *odd)
+{
+    const haul__found *found = &plan->found;
+    size_t i, count = 0;
+    for (i = 0; i < found->odd_count; i++) {
+        uintptr_t value = haul__load_word((const void *)found->odd[i].address), word;
+        uint64_t at = haul__translate(&found->map, found->odd[i].address), place;
+        if (value != found->odd[i].value) {
+            haul_status status = stale(plan, "a pointer has changed");
+            haul__explain_pointer(plan->context, plan->roots, plan->root_count, found->odd[i].address);
+            return status;
+        }
+        place = haul__translate(&found->map, value);
+        word = (uintptr_t)(place ? s->base + place : 0);
+        memcpy(s->arena + at, &word, sizeof word);
+        if (odd && place)
+            odd[count++] = at;
+    }
+    return HAUL_OK;
+}
+
+static int tell(const haul__listener *listener, uint64_t *told, uint64_t done, uint64_t total)
+{
+    if (!listener || !listener->progress || (done - *told < PROGRESS_BYTES && done != total))
+        return 0;
+    *told = done;
+    return listener->progress(listener->user, done, total);
+}
+
+haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t *bitmap, uint64_t *odd,
+                         const haul__listener *listener)
+{
+    uint64_t told = 0, total = plan->placed.granules << HAUL__GRANULE_SHIFT;
+    haul_status status = check_guards(plan);
+    sweep s;
+    size_t i;
+    s.map = &plan->found.map;
+    s.arena = arena;
+    s.base = base;
+    s.bitmap = bitmap;
+    s.guard = 0;
+    s.waiting = 0;
+    plan->stale_block = SIZE_MAX;
+    if (status != HAUL_OK)
+        return status;
+    memset(arena, 0, HAUL__GRANULE);
+    if (bitmap)
+        memset(bitmap, 0, haul_plan_bitmap_bytes(plan));
+    for (i = 0; i < plan->found.map.block_count; i++) {
+        const haul__block *block = haul__plan_block(plan, i);
+        if (tell(listener, &told, block->base << HAUL__GRANULE_SHIFT, total))
+            return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
+        status = gather_block(plan, &s, i);
+        if (status != HAUL_OK)
+            return status;
+    }
+    translate_pending(&s);
+    status = gather_odd(plan, &s, odd);
+    if (status == HAUL_OK && tell(listener, &told, total, total))
+        return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
+    return status;
+}

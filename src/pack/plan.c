@@ -1,0 +1,283 @@
+/* Plans: made from discovery and layout, asked for places, used to pack.
+ */
+#include "pack/plan.h"
+
+#define MAGIC 0x706c616eu
+
+int haul__plan_is_valid(const haul_plan *plan)
+{
+    return plan && plan->magic == MAGIC;
+}
+
+haul_context *haul__plan_context(const haul_plan *plan)
+{
+    return plan->context;
+}
+
+const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
+{
+    *count = plan->root_count;
+    return plan->roots;
+}
+
+size_t haul__plan_odd_count(const haul_plan *plan)
+{
+    return plan->odd_patched;
+}
+
+static haul_status check_roots(haul_context *context, const haul_root *roots, size_t count)
+{
+    size_t i;
+    if (!roots || !count)
+        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "no roots");
+    for (i = 0; i < count; i++) {
+        if (!roots[i].address || !roots[i].count)
+            return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "root %zu is %s", i,
+                              roots[i].address ? "0 objects" : "NULL");
+        if (!haul__type_is_valid(roots[i].type))
+            return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the type of root %zu is NULL or freed", i);
+        if (!haul__type_walk(roots[i].type))
+            return haul__fail(&context->error, HAUL_ERROR_STATE, "type %s of root %zu is not committed",
+                              haul_type_name(roots[i].type), i);
+    }
+    return HAUL_OK;
+}
+
+static void count_odd(haul_plan *plan)
+{
+    size_t i;
+    for (i = 0; i < plan->found.odd_count; i++)
+        if (plan->found.odd[i].value && haul__translate(&plan->found.map, plan->found.odd[i].value))
+            plan->odd_patched++;
+}
+
+static haul_status work_out(haul_plan *plan)
+{
+    double start = haul__seconds(), between;
+    haul_status status = haul__discover(plan->context, plan->roots, plan->root_count, &plan->found);
+    if (status != HAUL_OK)
+        return status;
+    between = haul__seconds();
+    status = haul__layout(plan->context, &plan->found, &plan->placed);
+    if (status != HAUL_OK) {
+        haul__found_drop(plan->context, &plan->found);
+        return status;
+    }
+    count_odd(plan);
+    plan->discover_seconds = between - start;
+    plan->layout_seconds = haul__seconds() - between;
+    return HAUL_OK;
+}
+
+haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count, haul_plan **made)
+{
+    haul_plan *plan;
+    size_t bytes, i;
+    haul_status status = check_roots(context, roots, count);
+    if (status != HAUL_OK)
+        return status;
+    if (haul__multiply_overflows(count, sizeof *roots, &bytes))
+        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "%zu roots", count);
+    plan = haul__allocate_zeroed(&context->allocator, sizeof *plan);
+    if (!plan)
+        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory for a plan");
+    plan->roots = haul__allocate(&context->allocator, bytes, sizeof(void *));
+    if (!plan->roots) {
+        haul__release(&context->allocator, plan, sizeof *plan);
+        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory for a plan");
+    }
+    memcpy(plan->roots, roots, bytes);
+    plan->root_count = count;
+    plan->context = context;
+    plan->stale_block = SIZE_MAX;
+    status = work_out(plan);
+    if (status != HAUL_OK) {
+        haul__release(&context->allocator, plan->roots, bytes);
+        haul__release(&context->allocator, plan, sizeof *plan);
+        return status;
+    }
+    for (i = 0; i < count; i++)
+        haul__type_hold(roots[i].type);
+    haul__context_hold(context);
+    plan->magic = MAGIC;
+    plan->holders = 1;
+    *made = plan;
+    return HAUL_OK;
+}
+
+void haul__plan_hold(haul_plan *plan)
+{
+    haul__atomic_add(&plan->holders, 1);
+}
+
+void haul__plan_drop(haul_plan *plan)
+{
+    haul_context *context = plan->context;
+    size_t i;
+    if (haul__atomic_add(&plan->holders, -1) != 0)
+        return;
+    haul__found_drop(context, &plan->found);
+    for (i = 0; i < plan->root_count; i++)
+        haul__type_drop(plan->roots[i].type);
+    haul__release(&context->allocator, plan->roots, plan->root_count * sizeof *plan->roots);
+    plan->magic = 0;
+    haul__release(&context->allocator, plan, sizeof *plan);
+    haul__context_drop(context);
+}
+
+haul_status haul_plan_create(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan)
+{
+    haul_status status;
+    if (!plan)
+        return HAUL_ERROR_ARGUMENT;
+    *plan = NULL;
+    status = haul__context_enter(context);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__plan_make(context, roots, count, plan);
+    haul__context_leave(context);
+    return status;
+}
+
+void haul_plan_free(haul_plan **plan)
+{
+    if (plan && haul__plan_is_valid(*plan))
+        haul__plan_drop(*plan);
+    if (plan)
+        *plan = NULL;
+}
+
+size_t haul_plan_bytes(const haul_plan *plan)
+{
+    return haul__plan_is_valid(plan) ? (size_t)(plan->placed.granules << HAUL__GRANULE_SHIFT) : 0;
+}
+
+size_t haul_plan_bitmap_bytes(const haul_plan *plan)
+{
+    return (((haul_plan_bytes(plan) >> HAUL__WORD_SHIFT) + 63) / 64) * 8;
+}
+
+size_t haul_plan_alignment(const haul_plan *plan)
+{
+    return haul__plan_is_valid(plan) ? plan->placed.alignment : 0;
+}
+
+void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *statistics)
+{
+    const haul__found *found;
+    if (!statistics)
+        return;
+    memset(statistics, 0, sizeof *statistics);
+    if (!haul__plan_is_valid(plan))
+        return;
+    found = &plan->found;
+    statistics->objects = found->objects;
+    statistics->pointers = found->pointers;
+    statistics->null_pointers = found->nulls;
+    statistics->graph_bytes = plan->placed.bytes;
+    statistics->arena_bytes = haul_plan_bytes(plan);
+    statistics->bitmap_bytes = haul_plan_bitmap_bytes(plan);
+    statistics->bookkeeping_bytes = sizeof *plan + plan->root_count * sizeof *plan->roots +
+                                    haul__map_bytes(&found->map) + found->guard_capacity * sizeof *found->guards +
+                                    found->call_capacity * sizeof *found->calls +
+                                    found->odd_capacity * sizeof *found->odd;
+    statistics->worklist_bytes = found->worklist_bytes;
+    statistics->discover_seconds = plan->discover_seconds;
+    statistics->layout_seconds = plan->layout_seconds;
+}
+
+haul_status haul_plan_offset(const haul_plan *plan, const void *address, size_t *offset)
+{
+    uint64_t place;
+    if (!offset)
+        return HAUL_ERROR_ARGUMENT;
+    *offset = 0;
+    if (!haul__plan_is_valid(plan) || !haul__offset_of(plan, (uintptr_t)address, &place))
+        return HAUL_ERROR_ARGUMENT;
+    *offset = (size_t)place;
+    return HAUL_OK;
+}
+
+haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **address)
+{
+    if (!address)
+        return HAUL_ERROR_ARGUMENT;
+    *address = NULL;
+    if (!haul__plan_is_valid(plan))
+        return HAUL_ERROR_ARGUMENT;
+    *address = (void *)haul__address_of(plan, offset);
+    return *address ? HAUL_OK : HAUL_ERROR_ARGUMENT;
+}
+
+/* Does [memory, memory + bytes) hold a byte of the source? */
+static int overlaps_source(const haul_plan *plan, const void *memory, size_t bytes)
+{
+    size_t offset, length;
+    int pointers;
+    uintptr_t first = (uintptr_t)memory;
+    return haul__span(plan, first, bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes, &offset, &length,
+                      &pointers);
+}
+
+haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base, uint64_t *bitmap)
+{
+    haul_context *context;
+    haul_status status;
+    if (!haul__plan_is_valid(plan))
+        return HAUL_ERROR_ARGUMENT;
+    context = plan->context;
+    status = haul__context_enter(context);
+    if (status != HAUL_OK)
+        return status;
+    if (!arena || (!bitmap && base == 0))
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "no arena, or offsets asked for without a bitmap");
+    else if (capacity < haul_plan_bytes(plan))
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "an arena of %zu bytes, %zu are needed", capacity,
+                            haul_plan_bytes(plan));
+    else if (overlaps_source(plan, arena, haul_plan_bytes(plan)) ||
+             (bitmap && overlaps_source(plan, bitmap, haul_plan_bitmap_bytes(plan))))
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena overlaps the source");
+    else
+        status = haul__gather(plan, arena, base, bitmap, NULL, NULL);
+    haul__context_leave(context);
+    return status;
+}
+
+haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes)
+{
+    haul_context *context;
+    haul_status status;
+    if (!haul__plan_is_valid(plan))
+        return HAUL_ERROR_ARGUMENT;
+    context = plan->context;
+    status = haul__context_enter(context);
+    if (status != HAUL_OK)
+        return status;
+    if (!arena || bytes < haul_plan_bytes(plan))
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "an arena of %zu bytes, %zu are needed", bytes,
+                            haul_plan_bytes(plan));
+    else
+        status = haul__scatter(plan, arena, NULL);
+    haul__context_leave(context);
+    return status;
+}
+
+haul_status haul_relocate(void *arena, size_t bytes, const uint64_t *bitmap, uint64_t base)
+{
+    size_t words = bytes >> HAUL__WORD_SHIFT, group;
+    unsigned char *at = arena;
+    if (!arena || !bitmap)
+        return HAUL_ERROR_ARGUMENT;
+    for (group = 0; group * 64 < words; group++) {
+        uint64_t bits;
+        for (bits = bitmap[group]; bits; bits &= bits - 1) {
+            size_t word = group * 64 + haul__lowest64(bits);
+            uintptr_t value;
+            if (word >= words)
+                break;
+            value = haul__load_word(at + (word << HAUL__WORD_SHIFT)) + (uintptr_t)base;
+            memcpy(at + (word << HAUL__WORD_SHIFT), &value, sizeof value);
+        }
+    }
+    return HAUL_OK;
+}

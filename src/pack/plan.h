@@ -1,0 +1,58 @@
+/* The plan as gather and scatter see it.
+ */
+#ifndef HAUL_PACK_PLAN_H
+#define HAUL_PACK_PLAN_H
+
+#include "graph/layout.h"
+#include "graph/mark.h"
+#include "pack/pack.h"
+
+struct haul_plan {
+    uint32_t magic;
+    int holders; /* atomic */
+    haul_context *context;
+    haul_root *roots;
+    size_t root_count;
+    haul__found found;
+    haul__placed placed;
+    size_t odd_patched;       /* odd pointers that lead into the arena */
+    size_t stale_block;       /* where gather found changed pointers: index of the block; SIZE_MAX: nowhere */
+    double discover_seconds, layout_seconds;
+};
+
+HAUL__INLINE haul__block *haul__plan_block(const haul_plan *plan, size_t i)
+{
+    return haul__map_find(&plan->found.map, haul__block_address(plan->found.map.numbers[i]));
+}
+
+/* Where a source pointer leads in the arena: the place of its byte, or one past the place of the byte before it, for
+ * the end of a range with nothing behind it. 0: it does not lead into the graph. */
+HAUL__INLINE uint64_t haul__translate(const haul__map *map, uintptr_t address)
+{
+    haul__block *block;
+    if (HAUL__UNLIKELY(address < HAUL__LOWEST || address > HAUL__HIGHEST))
+        return 0;
+    block = haul__map_find(map, address);
+    if (HAUL__LIKELY(block && haul__is_placed(block, address)))
+        return haul__place(block, address);
+    block = haul__map_find(map, address - 1);
+    return block && haul__is_placed(block, address - 1) ? haul__place(block, address - 1) + 1 : 0;
+}
+
+HAUL__INLINE uintptr_t haul__load_word(const void *from)
+{
+    uintptr_t word;
+    memcpy(&word, from, sizeof word);
+    return word;
+}
+
+/* The bytes of a placed granule that are described and no pointers; after layout. */
+uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32_t number, unsigned granule);
+
+/* The source address of a place in the arena, one past a range included; 0: it is in a gap. */
+uintptr_t haul__address_of(const haul_plan *plan, uint64_t offset);
+
+/* Is this byte, or the one before it, described? Then its place. */
+int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset);
+
+#endif

@@ -1,0 +1,126 @@
+/* Pointers on the way back: what the device has changed is checked, then written as host pointers.
+ *
+ * A word that is what gather would send now has not changed; only the others are looked up, from the arena back to
+ * the source.
+ */
+#include "pack/plan.h"
+
+static int is_described(const haul_plan *plan, uintptr_t address)
+{
+    haul__block *block;
+    if (address < HAUL__LOWEST || address > HAUL__HIGHEST)
+        return 0;
+    block = haul__map_find(&plan->found.map, address);
+    return block && haul__is_placed(block, address) &&
+           (haul__byte_mask(block, haul__granule_in_block(address)) >> (address & (HAUL__GRANULE - 1)) & 1);
+}
+
+int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset)
+{
+    if (is_described(plan, address)) {
+        *offset = haul__place(haul__map_find(&plan->found.map, address), address);
+        return 1;
+    }
+    if (address > 0 && is_described(plan, address - 1)) {
+        *offset = haul__place(haul__map_find(&plan->found.map, address - 1), address - 1) + 1;
+        return 1;
+    }
+    return 0;
+}
+
+static uintptr_t described_at(const haul_plan *plan, uint64_t offset)
+{
+    uintptr_t granule;
+    if (offset >= plan->placed.granules << HAUL__GRANULE_SHIFT)
+        return 0;
+    granule = haul__source_of(&plan->found.map, offset >> HAUL__GRANULE_SHIFT);
+    if (!granule || !is_described(plan, granule + (offset & (HAUL__GRANULE - 1))))
+        return 0;
+    return granule + (offset & (HAUL__GRANULE - 1));
+}
+
+uintptr_t haul__address_of(const haul_plan *plan, uint64_t offset)
+{
+    uintptr_t address = described_at(plan, offset);
+    if (address || offset == 0)
+        return address;
+    address = described_at(plan, offset - 1);
+    return address ? address + 1 : 0;
+}
+
+/* What the word at a slot becomes on the host. 0: it leads out of the graph. */
+static int word_back(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint64_t base, uintptr_t *value)
+{
+    uint64_t place;
+    *value = haul__load_word((const void *)slot);
+    place = haul__translate(&plan->found.map, *value);
+    if (word == (uintptr_t)(place ? base + place : 0))
+        return 1;
+    *value = 0;
+    if (!word)
+        return 1;
+    if (word < base || word - base > plan->placed.granules << HAUL__GRANULE_SHIFT)
+        return 0;
+    *value = haul__address_of(plan, word - base);
+    return *value != 0;
+}
+
+typedef int each_slot(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint64_t base);
+
+/* Calls `each` for every pointer, on the grid and off it; stops at the first 0 and answers its address. */
+static uintptr_t walk_slots(const haul_plan *plan, const unsigned char *arena, uint64_t base, each_slot *each)
+{
+    const haul__map *map = &plan->found.map;
+    size_t i;
+    unsigned cell;
+    for (i = 0; i < map->block_count; i++) {
+        haul__block *block = haul__plan_block(plan, i);
+        uintptr_t address = haul__block_address(map->numbers[i]);
+        for (cell = 0; cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES) {
+            uint64_t slots;
+            for (slots = block->cells[cell].slots; slots; slots &= slots - 1) {
+                uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+                if (!each(plan, slot, haul__load_word(arena + haul__place(block, slot)), base))
+                    return slot;
+            }
+        }
+    }
+    for (i = 0; i < plan->found.odd_count; i++) {
+        uintptr_t slot = plan->found.odd[i].address;
+        if (!each(plan, slot, haul__load_word(arena + haul__translate(map, slot)), base))
+            return slot;
+    }
+    return 0;
+}
+
+static int leads_into_graph(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint64_t base)
+{
+    uintptr_t value;
+    return word_back(plan, slot, word, base, &value);
+}
+
+static int write_back(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint64_t base)
+{
+    uintptr_t value;
+    if (word_back(plan, slot, word, base, &value) && value != haul__load_word((const void *)slot))
+        memcpy((void *)slot, &value, sizeof value);
+    return 1;
+}
+
+haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base)
+{
+    uintptr_t slot = walk_slots(plan, arena, base, leads_into_graph);
+    haul_status status;
+    if (!slot)
+        return HAUL_OK;
+    status = haul__fail(&plan->context->error, HAUL_ERROR_GRAPH,
+                        "the device has left a pointer here that leads out of the graph");
+    haul__explain_pointer(plan->context, plan->roots, plan->root_count, slot);
+    return status;
+}
+
+haul_status haul__scatter_pointers(haul_plan *plan, const void *arena, uint64_t base)
+{
+    walk_slots(plan, arena, base, write_back);
+    return haul__scatter(plan, arena, NULL);
+}

@@ -1,0 +1,149 @@
+/* Device handles: a back end's table, the state that it opened, and a context.
+ *
+ * A handle counts its holders, the caller and each shipment, so that closing a device that still carries shipments is
+ * safe: the last one turns off the light. The table is copied and checked once, so that no call needs to ask whether
+ * a verb is there.
+ */
+#include <inttypes.h>
+
+#include "ship/ship.h"
+
+#define MAGIC 0x48447631u
+
+int haul__device_is_valid(const haul_device *device)
+{
+    return device && device->magic == MAGIC;
+}
+
+void haul__device_hold(haul_device *device)
+{
+    haul__atomic_add(&device->holders, 1);
+}
+
+void haul__device_drop(haul_device *device)
+{
+    haul_context *context = device->context;
+    if (haul__atomic_add(&device->holders, -1) != 0)
+        return;
+    device->magic = 0;
+    device->table.close(device->state);
+    haul__release(&context->allocator, device, sizeof *device);
+    haul__context_drop(context);
+}
+
+haul_status haul__device_failed(haul_device *device, haul_status status, const char *before, uint64_t bytes,
+                                const char *after)
+{
+    const char *words = device->table.message(device->state);
+    if (!words)
+        words = "";
+    return haul__fail(&device->context->error, status, "%s%" PRIu64 "%s failed%s%s", before, bytes, after,
+                      *words ? ": " : "", words);
+}
+
+static haul_status check_table(const haul_device_table *table)
+{
+    if (table->version != HAUL_DEVICE_VERSION || table->table_bytes != sizeof *table)
+        return HAUL_ERROR_VERSION;
+    if (!table->name || !table->open || !table->close || !table->capabilities || !table->allocate ||
+        !table->release || !table->stage || !table->unstage || !table->copy_to || !table->copy_from ||
+        !table->relocate || !table->wait || !table->message)
+        return HAUL_ERROR_ARGUMENT;
+    return HAUL_OK;
+}
+
+/* The context to use, with a hold on it. */
+static haul_status take_context(const haul_device_options *options, haul_context **context)
+{
+    if (!options || !options->context)
+        return haul_context_create(options ? &options->new_context : NULL, context);
+    if (!haul__context_is_valid(options->context))
+        return HAUL_ERROR_ARGUMENT;
+    haul__context_hold(options->context);
+    *context = options->context;
+    return HAUL_OK;
+}
+
+/* On success the handle has taken over the hold on `context`. */
+static haul_status open_in(haul_context *context, const haul_device_table *table, const void *settings,
+                           haul_device **result)
+{
+    haul_device *device = haul__allocate_zeroed(&context->allocator, sizeof *device);
+    haul_status status;
+    if (!device)
+        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "no memory for a device handle");
+    status = table->open(settings, &context->allocator, &device->state);
+    if (status != HAUL_OK) {
+        haul__release(&context->allocator, device, sizeof *device);
+        return haul__fail(&context->error, status, "the device \"%s\" could not be opened", table->name);
+    }
+    device->table = *table;
+    device->context = context;
+    device->holders = 1;
+    device->magic = MAGIC;
+    table->capabilities(device->state, &device->capabilities);
+    *result = device;
+    return HAUL_OK;
+}
+
+haul_status haul_device_open(const haul_device_table *table, const haul_device_options *options, haul_device **result)
+{
+    haul_context *context;
+    haul_status status;
+    if (!result)
+        return HAUL_ERROR_ARGUMENT;
+    *result = NULL;
+    if (!table)
+        return HAUL_ERROR_ARGUMENT;
+    status = check_table(table);
+    if (status == HAUL_OK)
+        status = take_context(options, &context);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__context_enter(context);
+    if (status == HAUL_OK) {
+        status = open_in(context, table, options ? options->settings : NULL, result);
+        haul__context_leave(context);
+    }
+    if (status != HAUL_OK)
+        haul__context_drop(context);
+    return status;
+}
+
+void haul_device_close(haul_device **device)
+{
+    if (!device)
+        return;
+    if (haul__device_is_valid(*device))
+        haul__device_drop(*device);
+    *device = NULL;
+}
+
+haul_context *haul_device_context(haul_device *device)
+{
+    return haul__device_is_valid(device) ? device->context : NULL;
+}
+
+const haul_error *haul_device_error(const haul_device *device)
+{
+    return haul__device_is_valid(device) ? haul_context_error(device->context) : NULL;
+}
+
+void haul_device_get_capabilities(const haul_device *device, haul_device_capabilities *capabilities)
+{
+    if (!capabilities)
+        return;
+    memset(capabilities, 0, sizeof *capabilities);
+    if (haul__device_is_valid(device))
+        *capabilities = device->capabilities;
+}
+
+const char *haul_device_name(const haul_device *device)
+{
+    return haul__device_is_valid(device) ? device->table.name : "";
+}
+
+void *haul_device_state(const haul_device *device)
+{
+    return haul__device_is_valid(device) ? device->state : NULL;
+}

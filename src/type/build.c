@@ -1,0 +1,409 @@
+/* Making, filling and freeing types.
+ *
+ * A type begins open, alone in a group with one holder. Names of rows are copied a call at a time into blocks that
+ * never move, so that iteration may hand them out. Freeing is a worklist of dead groups: a group whose last holder
+ * goes drops what it held itself, and those that die of it wait their turn; no chain is too long.
+ */
+#include "base/sort.h"
+#include "type/build.h"
+
+#define MAGIC 0x7479706fu
+#define GONE 0x676f6e65u
+
+static const haul_error no_failure = { HAUL_OK, "", "", "" };
+static const haul_error no_memory = { HAUL_ERROR_MEMORY, "", "", "There is not enough host memory for this call." };
+static const haul_error closed = { HAUL_ERROR_STATE, "", "",
+                                   "The type is committed, or was made by a constructor: no rows can be added, and no "
+                                   "alignment after commit." };
+static const haul_error bad_rows = { HAUL_ERROR_ARGUMENT, "", "",
+                                     "A row has no name, or one that is empty, too long or not UTF-8." };
+
+/* Bytes that follow a UTF-8 lead byte; 4: it is none. */
+static unsigned followers(unsigned char lead)
+{
+    if (lead < 0x80)
+        return 0;
+    if (lead >= 0xc2 && lead <= 0xdf)
+        return 1;
+    if (lead >= 0xe0 && lead <= 0xef)
+        return 2;
+    return lead >= 0xf0 && lead <= 0xf4 ? 3 : 4;
+}
+
+/* Overlong forms, surrogates, and what lies above U+10FFFF are told by the second byte. */
+static int second_is_good(unsigned char lead, unsigned char second)
+{
+    if (lead == 0xe0)
+        return second >= 0xa0;
+    if (lead == 0xed)
+        return second <= 0x9f;
+    if (lead == 0xf0)
+        return second >= 0x90;
+    return lead != 0xf4 || second <= 0x8f;
+}
+
+int haul__name_is_good(const char *name)
+{
+    const unsigned char *text = (const unsigned char *)name;
+    unsigned char lead = 0;
+    unsigned wanted = 0;
+    size_t i;
+    if (!name || !*name)
+        return 0;
+    for (i = 0; i < HAUL_NAME_BYTES_MAX; i++) {
+        if (wanted > 0) {
+            if ((text[i] & 0xc0) != 0x80 || !second_is_good(lead, text[i]))
+                return 0;
+            wanted--;
+            lead = 0;
+            continue;
+        }
+        if (text[i] == '\0')
+            return 1;
+        lead = text[i];
+        wanted = followers(lead);
+        if (wanted > 3)
+            return 0;
+    }
+    return 0;
+}
+
+int haul__type_is_valid(const haul_type *type)
+{
+    return type && type->magic == MAGIC;
+}
+
+haul_type *haul__type_make(const haul_allocator *door, const char *name, size_t bytes, haul_combiner combiner)
+{
+    size_t name_bytes = strlen(name) + 1;
+    haul_type *type = haul__allocate_zeroed(door, sizeof *type + name_bytes);
+    if (!type)
+        return NULL;
+    memcpy(type + 1, name, name_bytes);
+    type->object_bytes = sizeof *type + name_bytes;
+    type->name = (const char *)(type + 1);
+    type->magic = MAGIC;
+    type->combiner = combiner;
+    type->allocator = *door;
+    type->bytes = type->reach = bytes;
+    type->in_order = 1;
+    type->group = &type->own;
+    type->own.owner = type;
+    type->own.holders = 1;
+    type->own.members = type;
+    return type;
+}
+
+void haul__type_release_flat(haul_type *type)
+{
+    haul_type *inner = type->inner;
+    while (inner) {
+        haul_type *next = inner->sibling;
+        haul__release(&inner->allocator, inner->flat, inner->flat_bytes);
+        haul__release(&inner->allocator, inner, inner->object_bytes);
+        inner = next;
+    }
+    haul__release(&type->allocator, type->flat, type->flat_bytes);
+    type->inner = NULL;
+    type->flat = NULL;
+    memset(&type->walk, 0, sizeof type->walk);
+}
+
+void haul__type_release(haul_type *type)
+{
+    haul_allocator door = type->allocator;
+    haul__names *names = type->names;
+    while (names) {
+        haul__names *next = names->next;
+        haul__release(&door, names, sizeof *names + names->bytes);
+        names = next;
+    }
+    haul__type_release_flat(type);
+    haul__release(&door, type->rows, type->row_capacity * sizeof *type->rows);
+    haul__release(&door, type->shapes, type->shape_capacity * sizeof *type->shapes);
+    haul__release(&door, type->blocks, type->block_count * sizeof *type->blocks);
+    haul__release(&door, type->loops, type->loop_count * sizeof *type->loops);
+    haul__release(&door, type->record, sizeof *type->record);
+    type->magic = GONE;
+    haul__release(&door, type, type->object_bytes);
+}
+
+/* All blocks of the other constructors have one type, held once. */
+size_t haul__type_old_count(const haul_type *type)
+{
+    return type->combiner == HAUL_COMBINER_STRUCT || type->block_count == 0 ? type->block_count : 1;
+}
+
+void haul__group_hold(haul__group *group)
+{
+    haul__atomic_add(&group->holders, 1);
+}
+
+/* Takes one hold away; answers the list of the dead with the group before it, if that was its last. */
+static haul__group *let_go(haul__group *group, haul__group *dead)
+{
+    if (haul__atomic_add(&group->holders, -1) > 0)
+        return dead;
+    group->next_dead = dead;
+    return group;
+}
+
+static haul__group *let_go_of_held(haul__group *group, haul__group *dead)
+{
+    const haul_type *owner = group->owner;
+    size_t i, count;
+    for (i = 0; i < group->held_count; i++)
+        dead = let_go(group->held[i], dead);
+    haul__release(&owner->allocator, group->held, group->held_count * sizeof *group->held);
+    if (owner->committed)
+        return dead;
+    for (i = 0, count = haul__type_old_count(owner); i < count; i++)
+        dead = let_go(owner->blocks[i].type->group, dead);
+    return dead;
+}
+
+void haul__group_drop(haul__group *group)
+{
+    haul__group *dead = let_go(group, NULL);
+    while (dead) {
+        haul_type *member = dead->members;
+        dead = let_go_of_held(dead, dead->next_dead);
+        while (member) {
+            haul_type *next = member->sibling;
+            haul__type_release(member);
+            member = next;
+        }
+    }
+}
+
+void haul__type_hold(const haul_type *type)
+{
+    haul__group_hold(type->group);
+}
+
+void haul__type_drop(const haul_type *type)
+{
+    haul__group_drop(type->group);
+}
+
+void haul_type_free(haul_type **type)
+{
+    haul_type *dropped = type ? *type : NULL;
+    if (!dropped)
+        return;
+    *type = NULL;
+    if (haul__type_is_valid(dropped))
+        haul__group_drop(dropped->group);
+}
+
+haul_error *haul__type_record(haul_type *type)
+{
+    if (!type->record)
+        type->record = haul__allocate(&type->allocator, sizeof *type->record, sizeof(void *));
+    if (type->record) {
+        haul__clear_error(type->record);
+        type->shown = type->record;
+    }
+    return type->record;
+}
+
+/* Constants only: a committed type may be shared between threads. */
+static haul_status show(haul_type *type, const haul_error *error)
+{
+    haul__atomic_store(&type->shown, error);
+    return error->status;
+}
+
+haul_status haul__type_out_of_memory(haul_type *type)
+{
+    return show(type, &no_memory);
+}
+
+const haul_error *haul_type_error(const haul_type *type)
+{
+    const haul_error *shown;
+    if (!haul__type_is_valid(type))
+        return NULL;
+    shown = haul__atomic_load(&type->shown);
+    return shown ? shown : &no_failure;
+}
+
+static int row_comes_before(const void *a, const void *b)
+{
+    const haul__row *x = a, *y = b;
+    return x->offset != y->offset ? x->offset < y->offset : x->serial < y->serial;
+}
+
+void haul__type_sort_rows(haul_type *type)
+{
+    if (!type->in_order)
+        haul__sort(type->rows, type->row_count, sizeof *type->rows, row_comes_before);
+    type->in_order = 1;
+}
+
+/* Counts the names' bytes and the shapes of new rows. */
+static haul_status measure(const haul_ref *refs, size_t count, size_t *name_bytes, size_t *shape_count)
+{
+    size_t i;
+    *name_bytes = *shape_count = 0;
+    for (i = 0; i < count; i++) {
+        if (!haul__name_is_good(refs[i].name))
+            return HAUL_ERROR_ARGUMENT;
+        if (haul__add_overflows(*name_bytes, strlen(refs[i].name) + 1, name_bytes))
+            return HAUL_ERROR_MEMORY;
+        if (refs[i].kind == HAUL_REF_POINTER && refs[i].levels <= HAUL_LEVELS)
+            *shape_count += refs[i].levels;
+    }
+    return HAUL_OK;
+}
+
+static void add_row(haul_type *type, const haul_ref *ref, char **text)
+{
+    haul__row *row = &type->rows[type->row_count];
+    size_t name_bytes = strlen(ref->name) + 1;
+    unsigned level;
+    memcpy(*text, ref->name, name_bytes);
+    row->name = *text;
+    *text += name_bytes;
+    row->offset = ref->offset;
+    row->bytes = ref->field_bytes;
+    row->element_bytes = ref->element_bytes;
+    row->target = ref->target;
+    row->type = NULL;
+    row->shape = type->shape_count;
+    row->serial = type->row_count;
+    row->kind = (unsigned)ref->kind;
+    row->levels = ref->levels;
+    row->unaligned = ref->unaligned != 0;
+    if (ref->kind == HAUL_REF_POINTER && ref->levels <= HAUL_LEVELS)
+        for (level = 0; level < ref->levels; level++)
+            type->shapes[type->shape_count++] = ref->shape[level];
+    if (type->row_count > 0 && row_comes_before(row, row - 1))
+        type->in_order = 0;
+    type->row_count++;
+}
+
+/* As haul__grow, but exact at first: most types get all their rows at once. */
+static int grow(const haul_allocator *door, void **data, size_t *capacity, size_t needed, size_t element_bytes)
+{
+    size_t bytes;
+    if (*capacity > 0 || needed == 0)
+        return haul__grow(door, data, capacity, needed, element_bytes);
+    if (haul__multiply_overflows(needed, element_bytes, &bytes))
+        return 0;
+    *data = haul__allocate(door, bytes, 2 * sizeof(void *));
+    *capacity = *data ? needed : 0;
+    return *data != NULL;
+}
+
+/* Makes room for everything first; on failure only capacities have grown. */
+static haul_status add_rows(haul_type *type, const haul_ref *refs, size_t count)
+{
+    size_t name_bytes, shape_count, i;
+    haul__names *names;
+    char *text;
+    void *rows = type->rows, *shapes = type->shapes;
+    haul_status status = measure(refs, count, &name_bytes, &shape_count);
+    if (status != HAUL_OK || count == 0)
+        return status;
+    if (count > SIZE_MAX - type->row_count || shape_count > SIZE_MAX - type->shape_count ||
+        name_bytes > SIZE_MAX - sizeof *names)
+        return HAUL_ERROR_MEMORY;
+    if (!grow(&type->allocator, &rows, &type->row_capacity, type->row_count + count, sizeof *type->rows))
+        return HAUL_ERROR_MEMORY;
+    type->rows = rows;
+    if (!grow(&type->allocator, &shapes, &type->shape_capacity, type->shape_count + shape_count, sizeof *type->shapes))
+        return HAUL_ERROR_MEMORY;
+    type->shapes = shapes;
+    names = haul__allocate(&type->allocator, sizeof *names + name_bytes, sizeof(void *));
+    if (!names)
+        return HAUL_ERROR_MEMORY;
+    names->bytes = name_bytes;
+    names->next = type->names;
+    type->names = names;
+    text = (char *)(names + 1);
+    for (i = 0; i < count; i++)
+        add_row(type, &refs[i], &text);
+    return HAUL_OK;
+}
+
+haul_status haul_type_create_in(const haul_allocator *allocator, const char *name, size_t bytes, const haul_ref *refs,
+                                size_t count, haul_type **type)
+{
+    haul_allocator door;
+    haul_type *made;
+    haul_status status;
+    if (type)
+        *type = NULL;
+    if (!type || !haul__allocator_is_complete(allocator) || !haul__name_is_good(name) || (!refs && count > 0))
+        return HAUL_ERROR_ARGUMENT;
+    door = haul__allocator_or_default(allocator);
+    made = haul__type_make(&door, name, bytes, HAUL_COMBINER_STRUCT_REFS);
+    if (!made)
+        return HAUL_ERROR_MEMORY;
+    status = add_rows(made, refs, count);
+    if (status != HAUL_OK) {
+        haul__type_release(made);
+        return status;
+    }
+    *type = made;
+    return HAUL_OK;
+}
+
+haul_status haul_type_create(const char *name, size_t bytes, const haul_ref *refs, size_t count, haul_type **type)
+{
+    return haul_type_create_in(NULL, name, bytes, refs, count, type);
+}
+
+haul_status haul_type_add(haul_type *type, const haul_ref *refs, size_t count)
+{
+    haul_status status;
+    if (!haul__type_is_valid(type) || (!refs && count > 0))
+        return HAUL_ERROR_ARGUMENT;
+    if (type->committed || type->combiner != HAUL_COMBINER_STRUCT_REFS)
+        return show(type, &closed);
+    status = add_rows(type, refs, count);
+    if (status == HAUL_ERROR_ARGUMENT)
+        return show(type, &bad_rows);
+    if (status == HAUL_ERROR_MEMORY)
+        return show(type, &no_memory);
+    return show(type, &no_failure);
+}
+
+haul_status haul_type_set_alignment(haul_type *type, size_t alignment)
+{
+    if (!haul__type_is_valid(type))
+        return HAUL_ERROR_ARGUMENT;
+    if (type->committed)
+        return show(type, &closed);
+    type->alignment = alignment;
+    type->is_aligned = 1;
+    return show(type, &no_failure);
+}
+
+haul_status haul_type_pointer(const char *name, haul_type *const *target, size_t element_bytes, haul_shape shape,
+                              haul_type **newtype)
+{
+    haul_ref ref;
+    haul_status status;
+    memset(&ref, 0, sizeof ref);
+    ref.name = "*";
+    ref.kind = HAUL_REF_POINTER;
+    ref.field_bytes = sizeof(void *);
+    ref.element_bytes = element_bytes;
+    ref.target = target;
+    ref.levels = 1;
+    ref.shape[0] = shape;
+    status = haul_type_create(name, sizeof(void *), &ref, 1, newtype);
+    if (status == HAUL_OK)
+        (*newtype)->combiner = HAUL_COMBINER_POINTER;
+    return status;
+}
+
+haul_status haul_type_bytes(const char *name, size_t bytes, haul_type **newtype)
+{
+    haul_status status = haul_type_create(name, bytes, NULL, 0, newtype);
+    if (status == HAUL_OK)
+        (*newtype)->combiner = HAUL_COMBINER_BYTES;
+    return status;
+}

@@ -1,0 +1,178 @@
+/* What a type is inside: rows or blocks as they were given, the flat form that commit makes of them, and the group
+ * that owns it.
+ *
+ *     haul_type_create, _add, constructors        build.c, constructors.c     fill rows, or blocks and loops
+ *     haul_type_commit                            commit.c                    closure, order, one group
+ *       is every row right?                       check.c
+ *       runs, slots, parts                        flatten.c
+ *     queries, iteration, the table               query.c, dump.c
+ *
+ * A group is what is held and freed as one: an open type by itself, or all types that one commit closed, whatever
+ * cycles they form. Its record lies in the type that it began with. An open constructor holds its old types' groups;
+ * a committed group holds the other groups that its types reach.
+ */
+#ifndef HAUL_TYPE_BUILD_H
+#define HAUL_TYPE_BUILD_H
+
+#include "type/type.h"
+
+struct haul__pointer_probe {
+    char first;
+    void *pointer;
+};
+#define HAUL__GRID offsetof(struct haul__pointer_probe, pointer) /* what C asks of a pointer's address */
+
+enum {
+    HAUL__SLOT_PACKED = 4,      /* flag of a slot whose row is declared unaligned */
+    HAUL__INLINE_MAX = 64,      /* entries that one embedded array may add to the lists of the type around it; larger
+                                   arrays become parts. More: longer lists. Less: more nested walks. */
+    HAUL__ARRAY_SLOTS_MAX = 65536, /* pointers of in-struct arrays whose shapes must be read from the struct */
+    HAUL__PLACEMENT_MIN = 16
+};
+
+typedef struct haul__row {
+    const char *name;
+    size_t offset, bytes, element_bytes;
+    haul_type *const *target;
+    haul_type *type;       /* *target, as commit found it */
+    size_t shape;          /* its first in the type's array of shapes */
+    size_t serial;         /* rows are told apart by the order in which they were given */
+    unsigned kind, levels; /* as given, right or wrong */
+    int unaligned;
+} haul__row;
+
+/* Constructors: blocks of `count` old elements, one after the other; with loops, blocks[0] repeated by all of them,
+ * the outermost first. */
+typedef struct haul__block {
+    size_t offset, count;
+    haul_type *type;
+} haul__block;
+
+typedef struct haul__loop {
+    size_t count, stride;
+} haul__loop;
+
+/* The names of one call's rows: the bytes follow. They never move. */
+typedef struct haul__names {
+    struct haul__names *next;
+    size_t bytes;
+} haul__names;
+
+typedef struct haul__group {
+    haul_type *owner;          /* the type that this record lies in */
+    int holders;               /* atomic */
+    haul_type *members;        /* through haul_type.sibling */
+    struct haul__group **held; /* other groups, once each; of a committed group only */
+    size_t held_count;
+    struct haul__group *next_dead;
+} haul__group;
+
+struct haul_type {
+    haul__walk walk; /* filled by commit; all zero before */
+    uint32_t magic;
+    haul_combiner combiner;
+    int committed;
+    haul_allocator allocator;
+    size_t object_bytes; /* of this record, the name behind it included */
+    const char *name;
+    haul__group own, *group;
+    haul_type *sibling;
+
+    /* The description. */
+    size_t bytes, lower; /* extent and lower bound: known from the first day */
+    size_t reach;        /* no byte of an element lies at or behind it */
+    size_t alignment;    /* as declared */
+    int is_aligned;      /* it was declared */
+    int in_order;        /* rows are sorted by offset */
+    haul__row *rows;
+    size_t row_count, row_capacity;
+    haul_shape *shapes;
+    size_t shape_count, shape_capacity;
+    haul__names *names;
+    haul__block *blocks;
+    size_t block_count;
+    haul__loop *loops;
+    size_t loop_count;
+
+    /* The last failure: `shown` is `record`, a constant, or NULL for none. */
+    haul_error *record;
+    const haul_error *shown;
+
+    /* The flat form. */
+    void *flat; /* slots, parts, runs and names, in one piece */
+    size_t flat_bytes;
+    haul_type *inner;    /* nameless committed types of its own that its parts lead to, through `sibling` */
+    size_t depth;        /* types within types, itself included */
+    size_t part_depth;   /* parts within parts */
+    size_t pointers;     /* described pointers of one element, or SIZE_MAX */
+
+    /* Commit's marks, clear between calls. */
+    int reached, state;
+    size_t cursor;
+    haul_type *within;
+};
+
+/* build.c */
+int haul__name_is_good(const char *name);
+/* An open type without rows, held once. NULL: no memory. */
+haul_type *haul__type_make(const haul_allocator *door, const char *name, size_t bytes, haul_combiner combiner);
+/* Frees it and all that it owns, but no group. */
+void haul__type_release(haul_type *type);
+void haul__type_release_flat(haul_type *type);
+/* The old types that an open constructor holds: their number, and each. */
+size_t haul__type_old_count(const haul_type *type);
+void haul__group_hold(haul__group *group);
+void haul__group_drop(haul__group *group);
+/* The record to write a failure into; NULL: there is no memory for one. */
+haul_error *haul__type_record(haul_type *type);
+haul_status haul__type_out_of_memory(haul_type *type);
+void haul__type_sort_rows(haul_type *type);
+
+/* check.c. `field` may be NULL. */
+haul_status haul__wrong(haul_error *error, const haul_type *type, const char *field, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 4, 5)))
+#endif
+    ;
+/* Before targets are known: size, alignment, where rows lie. Sorts the rows. */
+haul_status haul__check_places(haul_type *type, haul_error *error);
+/* With the row's target known (or NULL): element size and shapes. */
+haul_status haul__check_row(const haul_type *type, const haul__row *row, haul_error *error);
+/* With the flat form made: no count is read from a pointer. */
+haul_status haul__check_counts(const haul_type *type, haul_error *error);
+/* The row that holds the byte at `offset` of a type whose rows are in order; NULL: none does. */
+const haul__row *haul__find_row(const haul_type *type, size_t offset);
+size_t haul__row_unit(const haul__row *row);
+int haul__fits(size_t offset, size_t bytes, size_t whole);
+
+/* flatten.c */
+typedef struct haul__made_slot {
+    haul__slot slot;
+    size_t name; /* in the scratch text; likewise below */
+} haul__made_slot;
+
+typedef struct haul__made_part {
+    haul__part part;
+    size_t name;
+} haul__made_part;
+
+/* Working memory of flattening, one type after the other. */
+typedef struct haul__scratch {
+    haul_allocator door;
+    haul__run *runs;
+    haul__made_slot *slots;
+    haul__made_part *parts;
+    char *text;
+    size_t run_count, slot_count, part_count, text_bytes;
+    size_t run_capacity, slot_capacity, part_capacity, text_capacity;
+    size_t alignment, placement;
+} haul__scratch;
+
+/* Makes the flat form of a type whose embedded types have theirs. */
+haul_status haul__flatten(haul__scratch *scratch, haul_type *type, haul_error *error);
+void haul__scratch_release(haul__scratch *scratch);
+
+/* commit.c: makes the flat forms of an open type and all that it embeds, and takes them away again. */
+haul_status haul__type_preview(haul_type *type, haul__walk *walk, size_t *pointers);
+
+#endif

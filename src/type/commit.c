@@ -1,0 +1,386 @@
+/* Commit: from one open type to a closed group of all that it reaches.
+ *
+ *   1. closure   a list that grows while it is read: every open type behind a row or a block, each once
+ *   2. names     the list's names are sorted; two types of one name would be neighbours
+ *   3. order     depth first along embedding only, with the way back written in the types themselves; who meets a type
+ *                that is still on the way has found one that contains itself
+ *   4. flatten   embedded types before those that embed them
+ *   5. close     nothing can fail any more: the types join the group of the one that commit was called on
+ *
+ * Until 5 nothing is changed but marks and flat forms, which are taken away again on failure. Every step is linear,
+ * or a sort; none recurses. Types that are closed already are only read: other threads may be using them.
+ *
+ * The new group holds each group that it leads to once; the holds that its constructors took on their old types go.
+ * Holds from one member on another vanish with that, so that a cycle of types does not keep itself alive.
+ */
+#include "base/sort.h"
+#include "type/build.h"
+
+enum { NEW = 0, ON_THE_WAY, DONE };
+
+typedef struct commit {
+    haul_type *root;
+    haul_allocator door;
+    haul_error *error;
+    int by_value; /* a query: follow embedding only, and let targets be missing */
+    haul_type **types, **order;
+    size_t count, capacity, ordered;
+    haul__group **foreign;
+    size_t foreign_count, foreign_capacity;
+    haul__scratch scratch;
+} commit;
+
+/* --- closure ----------------------------------------------------------------------------------------------------- */
+
+static haul_status reach_foreign(commit *c, haul_type *type)
+{
+    void *foreign = c->foreign;
+    if (c->by_value || (c->foreign_count > 0 && c->foreign[c->foreign_count - 1] == type->group))
+        return HAUL_OK;
+    if (!haul__grow(&c->door, &foreign, &c->foreign_capacity, c->foreign_count + 1, sizeof *c->foreign))
+        return HAUL_ERROR_MEMORY;
+    c->foreign = foreign;
+    c->foreign[c->foreign_count++] = type->group;
+    return HAUL_OK;
+}
+
+static haul_status reach(commit *c, haul_type *type)
+{
+    void *types = c->types;
+    if (type->committed)
+        return reach_foreign(c, type);
+    if (type->reached)
+        return HAUL_OK;
+    if (!haul__grow(&c->door, &types, &c->capacity, c->count + 1, sizeof *c->types))
+        return HAUL_ERROR_MEMORY;
+    c->types = types;
+    c->types[c->count++] = type;
+    type->reached = 1;
+    type->state = NEW;
+    type->cursor = type->depth = 0;
+    return HAUL_OK;
+}
+
+/* Looks behind the row: *row->target is read here and nowhere else. */
+static haul_status resolve(commit *c, const haul_type *type, haul__row *row)
+{
+    int wanted = row->kind == HAUL_REF_EMBED || (row->kind == HAUL_REF_POINTER && !c->by_value);
+    row->type = row->target && (row->kind == HAUL_REF_EMBED || row->kind == HAUL_REF_POINTER) ? *row->target : NULL;
+    if (!row->type && row->target && wanted)
+        return haul__wrong(c->error, type, row->name,
+                           "The handle of the row's target type is NULL: create that type before the commit.");
+    if (row->type && !haul__type_is_valid(row->type)) {
+        row->type = NULL;
+        return haul__wrong(c->error, type, row->name, "The handle of the row's target is not that of a living type.");
+    }
+    return row->type && wanted ? reach(c, row->type) : HAUL_OK;
+}
+
+static haul_status explore(commit *c, haul_type *type)
+{
+    haul_status status = haul__check_places(type, c->error);
+    size_t i;
+    for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
+        status = resolve(c, type, &type->rows[i]);
+        if (status == HAUL_OK)
+            status = haul__check_row(type, &type->rows[i], c->error);
+    }
+    for (i = 0; i < haul__type_old_count(type) && status == HAUL_OK; i++)
+        status = reach(c, type->blocks[i].type);
+    return status;
+}
+
+static haul_status collect(commit *c)
+{
+    haul_status status = reach(c, c->root);
+    size_t i;
+    for (i = 0; i < c->count && status == HAUL_OK; i++)
+        status = explore(c, c->types[i]);
+    return status;
+}
+
+/* --- names ------------------------------------------------------------------------------------------------------- */
+
+/* Constructors name themselves; two of them may well be alike. */
+static int has_own_name(const haul_type *type)
+{
+    return type->combiner <= HAUL_COMBINER_POINTER;
+}
+
+static int name_comes_before(const void *a, const void *b)
+{
+    return strcmp((*(haul_type *const *)a)->name, (*(haul_type *const *)b)->name) < 0;
+}
+
+static int is_the_same_element(const haul_type *a, const haul_type *b)
+{
+    return a->combiner == HAUL_COMBINER_BYTES && b->combiner == HAUL_COMBINER_BYTES && a->bytes == b->bytes;
+}
+
+static haul_status check_names(commit *c)
+{
+    size_t i, named = 0;
+    for (i = 0; i < c->count; i++)
+        if (has_own_name(c->types[i]))
+            c->order[named++] = c->types[i];
+    haul__sort(c->order, named, sizeof *c->order, name_comes_before);
+    for (i = 1; i < named; i++)
+        if (strcmp(c->order[i]->name, c->order[i - 1]->name) == 0 && !is_the_same_element(c->order[i], c->order[i - 1]))
+            return haul__wrong(c->error, c->order[i], NULL,
+                               "Two different types (%zu and %zu bytes) are both named %s: use one handle, or two names.",
+                               c->order[i]->bytes, c->order[i - 1]->bytes, c->order[i]->name);
+    return HAUL_OK;
+}
+
+/* --- order ------------------------------------------------------------------------------------------------------- */
+
+/* The next type that `type` contains by value, from its cursor on; NULL: no more. *field is its row's name. */
+static haul_type *next_embedded(haul_type *type, const char **field)
+{
+    size_t rows = type->row_count;
+    *field = NULL;
+    while (type->cursor < rows) {
+        const haul__row *row = &type->rows[type->cursor++];
+        *field = row->name;
+        if (row->kind == HAUL_REF_EMBED)
+            return row->type;
+    }
+    if (type->cursor - rows < haul__type_old_count(type))
+        return type->blocks[type->cursor++ - rows].type;
+    return NULL;
+}
+
+static void deepen(haul_type *type, size_t depth)
+{
+    if (type && depth + 1 > type->depth)
+        type->depth = depth + 1;
+}
+
+static haul_status finish(commit *c, haul_type *type)
+{
+    if (type->depth == 0)
+        type->depth = 1;
+    type->state = DONE;
+    c->order[c->ordered++] = type;
+    deepen(type->within, type->depth);
+    if (type->depth <= HAUL_EMBED_DEPTH_MAX)
+        return HAUL_OK;
+    haul__wrong(c->error, type, NULL, "Types are embedded %zu deep: %u is the limit.", type->depth, HAUL_EMBED_DEPTH_MAX);
+    c->error->status = HAUL_ERROR_LIMIT;
+    return HAUL_ERROR_LIMIT;
+}
+
+static haul_status descend(commit *c, haul_type *start)
+{
+    haul_type *at = start, *next;
+    const char *field;
+    haul_status status = HAUL_OK;
+    at->within = NULL;
+    at->state = ON_THE_WAY;
+    while (at && status == HAUL_OK) {
+        next = next_embedded(at, &field);
+        if (!next) {
+            status = finish(c, at);
+            at = at->within;
+        } else if (next->committed || next->state == DONE) {
+            deepen(at, next->depth);
+        } else if (next->state == ON_THE_WAY) {
+            return haul__wrong(c->error, at, field, "Type %s would contain itself by value: use a pointer.", next->name);
+        } else {
+            next->within = at;
+            next->state = ON_THE_WAY;
+            at = next;
+        }
+    }
+    return status;
+}
+
+static haul_status put_in_order(commit *c)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    c->ordered = 0;
+    for (i = 0; i < c->count && status == HAUL_OK; i++)
+        if (c->types[i]->state == NEW)
+            status = descend(c, c->types[i]);
+    return status;
+}
+
+/* --- flat forms -------------------------------------------------------------------------------------------------- */
+
+static haul_status flatten_all(commit *c)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < c->ordered && status == HAUL_OK; i++) {
+        status = haul__flatten(&c->scratch, c->order[i], c->error);
+        if (status == HAUL_OK)
+            status = haul__check_counts(c->order[i], c->error);
+    }
+    return status;
+}
+
+/* With all flat forms made: what pointers lead to must have bytes. */
+static haul_status check_targets(commit *c)
+{
+    size_t i, k;
+    for (i = 0; i < c->count; i++)
+        for (k = 0; k < c->types[i]->row_count; k++) {
+            const haul__row *row = &c->types[i]->rows[k];
+            if (row->kind == HAUL_REF_POINTER && row->type && row->type->walk.payload == 0)
+                return haul__wrong(c->error, c->types[i], row->name,
+                                   "The pointer leads to type %s, of which no byte travels.", row->type->name);
+        }
+    return HAUL_OK;
+}
+
+static haul_status make_flat(commit *c)
+{
+    haul_status status = collect(c);
+    if (status != HAUL_OK)
+        return status;
+    c->order = haul__allocate(&c->door, c->count * sizeof *c->order, sizeof(void *));
+    if (!c->order)
+        return HAUL_ERROR_MEMORY;
+    if (!c->by_value)
+        status = check_names(c);
+    if (status == HAUL_OK)
+        status = put_in_order(c);
+    if (status == HAUL_OK)
+        status = flatten_all(c);
+    return status == HAUL_OK && !c->by_value ? check_targets(c) : status;
+}
+
+/* --- close ------------------------------------------------------------------------------------------------------- */
+
+static int group_comes_before(const void *a, const void *b)
+{
+    return (uintptr_t)*(haul__group *const *)a < (uintptr_t)*(haul__group *const *)b;
+}
+
+/* The groups that the new one will hold, each once. */
+static haul_status list_held(commit *c, haul__group ***held, size_t *count)
+{
+    size_t i, kept = 0;
+    haul__sort(c->foreign, c->foreign_count, sizeof *c->foreign, group_comes_before);
+    for (i = 0; i < c->foreign_count; i++)
+        if (kept == 0 || c->foreign[kept - 1] != c->foreign[i])
+            c->foreign[kept++] = c->foreign[i];
+    *count = kept;
+    *held = haul__allocate(&c->door, kept * sizeof **held, sizeof(void *));
+    if (kept > 0 && !*held)
+        return HAUL_ERROR_MEMORY;
+    if (kept > 0)
+        memcpy(*held, c->foreign, kept * sizeof **held);
+    return HAUL_OK;
+}
+
+/* Gives up the holds that constructors took on their old types; answers how many were on members. */
+static int settle_old(const haul_type *type)
+{
+    size_t i;
+    int inside = 0;
+    for (i = 0; i < haul__type_old_count(type); i++)
+        if (type->blocks[i].type->reached)
+            inside++;
+        else
+            haul__group_drop(type->blocks[i].type->group);
+    return inside;
+}
+
+static void join(haul_type *type, haul__group *group)
+{
+    haul_type *inner;
+    for (inner = type->inner; inner; inner = inner->sibling)
+        inner->group = group;
+    type->group = group;
+    type->committed = 1;
+    haul__release(&type->allocator, type->record, sizeof *type->record);
+    type->record = NULL;
+    type->shown = NULL;
+    if (type != group->owner) {
+        type->sibling = group->members;
+        group->members = type;
+    }
+}
+
+static void close_all(commit *c, haul__group **held, size_t count)
+{
+    haul__group *group = &c->root->own;
+    size_t i;
+    int holders = 0;
+    for (i = 0; i < count; i++)
+        haul__group_hold(held[i]);
+    group->held = held;
+    group->held_count = count;
+    for (i = 0; i < c->count; i++) {
+        holders += c->types[i]->own.holders;
+        holders -= settle_old(c->types[i]);
+    }
+    group->holders = holders;
+    for (i = 0; i < c->count; i++)
+        join(c->types[i], group);
+}
+
+static void clean_up(commit *c, int keep)
+{
+    size_t i;
+    for (i = 0; i < c->count; i++) {
+        c->types[i]->reached = 0;
+        c->types[i]->within = NULL;
+        if (!keep)
+            haul__type_release_flat(c->types[i]);
+    }
+    haul__release(&c->door, c->order, c->count * sizeof *c->order);
+    haul__release(&c->door, c->types, c->capacity * sizeof *c->types);
+    haul__release(&c->door, c->foreign, c->foreign_capacity * sizeof *c->foreign);
+    haul__scratch_release(&c->scratch);
+}
+
+static haul_status begin(commit *c, haul_type *type, int by_value)
+{
+    memset(c, 0, sizeof *c);
+    c->root = type;
+    c->door = c->scratch.door = type->allocator;
+    c->by_value = by_value;
+    c->error = haul__type_record(type);
+    return c->error ? HAUL_OK : HAUL_ERROR_MEMORY;
+}
+
+haul_status haul_type_commit(haul_type *type)
+{
+    commit c;
+    haul__group **held = NULL;
+    size_t count = 0;
+    haul_status status;
+    if (!haul__type_is_valid(type))
+        return HAUL_ERROR_ARGUMENT;
+    if (type->committed)
+        return HAUL_OK;
+    status = begin(&c, type, 0);
+    if (status == HAUL_OK)
+        status = make_flat(&c);
+    if (status == HAUL_OK)
+        status = list_held(&c, &held, &count);
+    if (status == HAUL_OK)
+        close_all(&c, held, count);
+    clean_up(&c, status == HAUL_OK);
+    return status == HAUL_ERROR_MEMORY ? haul__type_out_of_memory(type), status : status;
+}
+
+haul_status haul__type_preview(haul_type *type, haul__walk *walk, size_t *pointers)
+{
+    commit c;
+    haul_status status = begin(&c, type, 1);
+    if (status == HAUL_OK)
+        status = make_flat(&c);
+    if (status == HAUL_OK) {
+        *walk = type->walk;
+        walk->runs = NULL;
+        walk->slots = NULL;
+        walk->parts = NULL;
+        *pointers = type->pointers;
+    }
+    clean_up(&c, 0);
+    return status == HAUL_ERROR_MEMORY ? haul__type_out_of_memory(type), status : status;
+}

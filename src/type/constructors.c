@@ -1,0 +1,335 @@
+/* MPI's constructors: old elements at chosen places.
+ *
+ * There are two forms inside. A list has one block for each entry of the user's arrays (indexed, struct); a loop nest
+ * has one block and says how often and how far apart it is repeated (contiguous, vector, subarray), so that its size
+ * does not depend on the counts. Lower bound, extent and reach (a bound on every byte's offset) are worked out at
+ * once, from those of the old types, with every sum checked: what a constructor has accepted cannot overflow later.
+ * Empty blocks and empty old types do not move the bounds.
+ */
+#include <stdio.h>
+
+#include "type/build.h"
+
+typedef struct bounds {
+    int any;
+    size_t lower, upper, reach;
+} bounds;
+
+static int add_many(size_t base, size_t count, size_t stride, size_t *sum)
+{
+    size_t bytes;
+    return !haul__multiply_overflows(count, stride, &bytes) && !haul__add_overflows(base, bytes, sum) &&
+           *sum <= HAUL_TYPE_BYTES_MAX;
+}
+
+/* Takes in `count` old elements at `offset`, repeated up to `span` bytes farther on. */
+static int take_in(bounds *b, size_t offset, size_t span, size_t count, const haul_type *old)
+{
+    size_t last, lower, upper, reach;
+    if (count == 0 || old->bytes == 0)
+        return 1;
+    if (!add_many(offset, count - 1, old->bytes, &last) || !add_many(last, 1, span, &last) ||
+        !add_many(offset, 1, old->lower, &lower) || !add_many(last, 1, old->lower, &upper) ||
+        !add_many(upper, 1, old->bytes, &upper) || !add_many(last, 1, old->reach, &reach))
+        return 0;
+    b->lower = !b->any || lower < b->lower ? lower : b->lower;
+    b->upper = upper > b->upper ? upper : b->upper;
+    b->reach = reach > b->reach ? reach : b->reach;
+    b->any = 1;
+    return 1;
+}
+
+static haul_type *make(const haul_type *old, const char *name, haul_combiner combiner, size_t blocks, size_t loops)
+{
+    haul_allocator door = old ? old->allocator : haul__allocator_or_default(NULL);
+    haul_type *type = haul__type_make(&door, name, 0, combiner);
+    size_t bytes;
+    if (!type)
+        return NULL;
+    if (blocks > 0 && !haul__multiply_overflows(blocks, sizeof *type->blocks, &bytes))
+        type->blocks = haul__allocate(&door, bytes, sizeof(void *));
+    if (type->blocks)
+        type->block_count = blocks;
+    if (loops > 0 && !haul__multiply_overflows(loops, sizeof *type->loops, &bytes))
+        type->loops = haul__allocate(&door, bytes, sizeof(void *));
+    if (type->loops)
+        type->loop_count = loops;
+    if (type->block_count == blocks && type->loop_count == loops)
+        return type;
+    haul__type_release(type);
+    return NULL;
+}
+
+/* Nothing can fail any more: the new type takes its bounds and holds its old types. */
+static haul_status give(haul_type *type, const bounds *b, haul_type **newtype)
+{
+    size_t i;
+    type->lower = b->lower;
+    type->bytes = b->upper - b->lower;
+    type->reach = b->reach;
+    for (i = 0; i < haul__type_old_count(type); i++)
+        haul__group_hold(type->blocks[i].type->group);
+    *newtype = type;
+    return HAUL_OK;
+}
+
+static void set_block(haul_type *type, size_t index, size_t offset, size_t count, haul_type *old)
+{
+    type->blocks[index].offset = offset;
+    type->blocks[index].count = count;
+    type->blocks[index].type = old;
+}
+
+static int are_good(haul_type *oldtype, haul_type **newtype)
+{
+    if (newtype)
+        *newtype = NULL;
+    return newtype && haul__type_is_valid(oldtype);
+}
+
+/* One block, repeated by one loop (count > 1) or not. */
+static haul_status make_loop(haul_combiner combiner, const char *name, haul__loop loop, size_t blocklength,
+                             haul_type *oldtype, haul_type **newtype)
+{
+    bounds b = { 0, 0, 0, 0 };
+    size_t span = 0;
+    haul_type *type;
+    if (loop.count > 0 && !add_many(0, loop.count - 1, loop.stride, &span) && blocklength > 0 && oldtype->bytes > 0)
+        return HAUL_ERROR_TYPE;
+    if (loop.count > 0 && !take_in(&b, 0, span, blocklength, oldtype))
+        return HAUL_ERROR_TYPE;
+    type = make(oldtype, name, combiner, 1, 1);
+    if (!type)
+        return HAUL_ERROR_MEMORY;
+    set_block(type, 0, 0, blocklength, oldtype);
+    type->loops[0] = loop;
+    return give(type, &b, newtype);
+}
+
+haul_status haul_type_contiguous(size_t count, haul_type *oldtype, haul_type **newtype)
+{
+    char name[HAUL_NAME_BYTES_MAX];
+    haul__loop once = { 1, 0 };
+    if (!are_good(oldtype, newtype))
+        return HAUL_ERROR_ARGUMENT;
+    snprintf(name, sizeof name, "contiguous(%zu, %s)", count, oldtype->name);
+    return make_loop(HAUL_COMBINER_CONTIGUOUS, name, once, count, oldtype, newtype);
+}
+
+haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride, haul_type *oldtype, haul_type **newtype)
+{
+    char name[HAUL_NAME_BYTES_MAX];
+    haul__loop loop;
+    if (!are_good(oldtype, newtype))
+        return HAUL_ERROR_ARGUMENT;
+    loop.count = count;
+    if (haul__multiply_overflows(stride, oldtype->bytes, &loop.stride))
+        return HAUL_ERROR_TYPE;
+    snprintf(name, sizeof name, "vector(%zu, %zu, %zu, %s)", count, blocklength, stride, oldtype->name);
+    return make_loop(HAUL_COMBINER_VECTOR, name, loop, blocklength, oldtype, newtype);
+}
+
+haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t stride_bytes, haul_type *oldtype,
+                                     haul_type **newtype)
+{
+    char name[HAUL_NAME_BYTES_MAX];
+    haul__loop loop;
+    if (!are_good(oldtype, newtype))
+        return HAUL_ERROR_ARGUMENT;
+    loop.count = count;
+    loop.stride = stride_bytes;
+    snprintf(name, sizeof name, "hvector(%zu, %zu, %zu, %s)", count, blocklength, stride_bytes, oldtype->name);
+    return make_loop(HAUL_COMBINER_HVECTOR, name, loop, blocklength, oldtype, newtype);
+}
+
+/* Where the lists differ: `lengths` may be NULL for one common length; displacements count `unit` bytes. */
+typedef struct list {
+    haul_combiner combiner;
+    const char *name;
+    size_t count, blocklength, unit;
+    const size_t *lengths, *displacements;
+} list;
+
+static haul_status fill_list(haul_type *type, const list *l, haul_type *oldtype, bounds *b)
+{
+    size_t i, offset;
+    for (i = 0; i < l->count; i++) {
+        size_t length = l->lengths ? l->lengths[i] : l->blocklength;
+        if (haul__multiply_overflows(l->displacements[i], l->unit, &offset) || !take_in(b, offset, 0, length, oldtype))
+            return HAUL_ERROR_TYPE;
+        set_block(type, i, offset, length, oldtype);
+    }
+    return HAUL_OK;
+}
+
+static haul_status make_list(const list *l, haul_type *oldtype, haul_type **newtype)
+{
+    char name[HAUL_NAME_BYTES_MAX];
+    bounds b = { 0, 0, 0, 0 };
+    haul_status status;
+    haul_type *type;
+    if (l->count > 0 && !l->displacements)
+        return HAUL_ERROR_ARGUMENT;
+    snprintf(name, sizeof name, "%s(%zu blocks, %s)", l->name, l->count, oldtype->name);
+    type = make(oldtype, name, l->combiner, l->count, 0);
+    if (!type)
+        return HAUL_ERROR_MEMORY;
+    status = fill_list(type, l, oldtype, &b);
+    if (status == HAUL_OK)
+        return give(type, &b, newtype);
+    haul__type_release(type);
+    return status;
+}
+
+haul_status haul_type_indexed(size_t count, const size_t *blocklengths, const size_t *displacements,
+                              haul_type *oldtype, haul_type **newtype)
+{
+    list l = { HAUL_COMBINER_INDEXED, "indexed", 0, 0, 0, NULL, NULL };
+    if (!are_good(oldtype, newtype) || (count > 0 && !blocklengths))
+        return HAUL_ERROR_ARGUMENT;
+    l.count = count;
+    l.unit = oldtype->bytes;
+    l.lengths = blocklengths;
+    l.displacements = displacements;
+    return make_list(&l, oldtype, newtype);
+}
+
+haul_status haul_type_create_hindexed(size_t count, const size_t *blocklengths, const size_t *displacements,
+                                      haul_type *oldtype, haul_type **newtype)
+{
+    list l = { HAUL_COMBINER_HINDEXED, "hindexed", 0, 0, 1, NULL, NULL };
+    if (!are_good(oldtype, newtype) || (count > 0 && !blocklengths))
+        return HAUL_ERROR_ARGUMENT;
+    l.count = count;
+    l.lengths = blocklengths;
+    l.displacements = displacements;
+    return make_list(&l, oldtype, newtype);
+}
+
+haul_status haul_type_create_indexed_block(size_t count, size_t blocklength, const size_t *displacements,
+                                           haul_type *oldtype, haul_type **newtype)
+{
+    list l = { HAUL_COMBINER_INDEXED_BLOCK, "indexed_block", 0, 0, 0, NULL, NULL };
+    if (!are_good(oldtype, newtype))
+        return HAUL_ERROR_ARGUMENT;
+    l.count = count;
+    l.blocklength = blocklength;
+    l.unit = oldtype->bytes;
+    l.displacements = displacements;
+    return make_list(&l, oldtype, newtype);
+}
+
+haul_status haul_type_create_struct(size_t count, const size_t *blocklengths, const size_t *displacements,
+                                    haul_type *const *types, haul_type **newtype)
+{
+    char name[HAUL_NAME_BYTES_MAX];
+    bounds b = { 0, 0, 0, 0 };
+    haul_type *type;
+    size_t i;
+    if (newtype)
+        *newtype = NULL;
+    if (!newtype || (count > 0 && (!blocklengths || !displacements || !types)))
+        return HAUL_ERROR_ARGUMENT;
+    for (i = 0; i < count; i++)
+        if (!haul__type_is_valid(types[i]))
+            return HAUL_ERROR_ARGUMENT;
+    for (i = 0; i < count; i++)
+        if (!take_in(&b, displacements[i], 0, blocklengths[i], types[i]))
+            return HAUL_ERROR_TYPE;
+    snprintf(name, sizeof name, "struct(%zu blocks)", count);
+    type = make(count > 0 ? types[0] : NULL, name, HAUL_COMBINER_STRUCT, count, 0);
+    if (!type)
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; i < count; i++)
+        set_block(type, i, displacements[i], blocklengths[i], types[i]);
+    return give(type, &b, newtype);
+}
+
+/* Dimension k, counted from the fastest to the slowest, as an index into the user's arrays. */
+static size_t dimension(size_t ndims, haul_order order, size_t k)
+{
+    return order == HAUL_ORDER_C ? ndims - 1 - k : k;
+}
+
+/* Fills the loops, if there are any to fill, the whole array's bytes and the offset of the first element. */
+static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes, const size_t *starts,
+                                 haul_order order, const haul_type *old, haul_type *type, size_t *whole, size_t *first)
+{
+    size_t k;
+    *whole = old->bytes;
+    *first = 0;
+    for (k = 0; k < ndims; k++) {
+        size_t d = dimension(ndims, order, k), step = *whole;
+        if (!haul__fits(starts[d], subsizes[d], sizes[d]))
+            return HAUL_ERROR_TYPE;
+        if (type && k > 0) {
+            type->loops[ndims - 1 - k].count = subsizes[d];
+            type->loops[ndims - 1 - k].stride = step;
+        }
+        if (!add_many(0, sizes[d], step, whole) || !add_many(*first, starts[d], step, first))
+            return HAUL_ERROR_TYPE;
+    }
+    return HAUL_OK;
+}
+
+/* The extent is that of the whole array, as MPI has it, so that subarrays can stand in a row. */
+haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes, const size_t *starts,
+                                      haul_order order, haul_type *oldtype, haul_type **newtype)
+{
+    char name[HAUL_NAME_BYTES_MAX];
+    bounds b = { 1, 0, 0, 0 };
+    size_t first;
+    haul_status status;
+    haul_type *type;
+    if (!are_good(oldtype, newtype) || ndims == 0 || !sizes || !subsizes || !starts ||
+        (order != HAUL_ORDER_C && order != HAUL_ORDER_FORTRAN))
+        return HAUL_ERROR_ARGUMENT;
+    status = fill_subarray(ndims, sizes, subsizes, starts, order, oldtype, NULL, &b.upper, &first);
+    if (status != HAUL_OK)
+        return status;
+    if (!add_many(b.upper, 1, oldtype->reach, &b.reach) || !add_many(b.upper, 1, oldtype->lower, &b.upper))
+        return HAUL_ERROR_TYPE;
+    b.lower = oldtype->lower;
+    snprintf(name, sizeof name, "subarray(%zu dimensions, %s)", ndims, oldtype->name);
+    type = make(oldtype, name, HAUL_COMBINER_SUBARRAY, 1, ndims - 1);
+    if (!type)
+        return HAUL_ERROR_MEMORY;
+    fill_subarray(ndims, sizes, subsizes, starts, order, oldtype, type, &b.upper, &first);
+    b.upper += b.lower;
+    set_block(type, 0, first, subsizes[dimension(ndims, order, 0)], oldtype);
+    return give(type, &b, newtype);
+}
+
+static haul_status wrap(haul_combiner combiner, const char *name, size_t lower, size_t extent, haul_type *oldtype,
+                        haul_type **newtype)
+{
+    bounds b = { 1, 0, 0, 0 };
+    haul_type *type = make(oldtype, name, combiner, 1, 0);
+    if (!type)
+        return HAUL_ERROR_MEMORY;
+    b.lower = lower;
+    b.upper = lower + extent;
+    b.reach = oldtype->reach;
+    set_block(type, 0, 0, 1, oldtype);
+    return give(type, &b, newtype);
+}
+
+haul_status haul_type_create_resized(haul_type *oldtype, size_t lower_bound, size_t extent, haul_type **newtype)
+{
+    char name[HAUL_NAME_BYTES_MAX];
+    if (!are_good(oldtype, newtype))
+        return HAUL_ERROR_ARGUMENT;
+    if (extent == 0 || extent > HAUL_TYPE_BYTES_MAX || !haul__fits(lower_bound, extent, HAUL_TYPE_BYTES_MAX))
+        return HAUL_ERROR_TYPE;
+    snprintf(name, sizeof name, "resized(%zu, %zu, %s)", lower_bound, extent, oldtype->name);
+    return wrap(HAUL_COMBINER_RESIZED, name, lower_bound, extent, oldtype, newtype);
+}
+
+haul_status haul_type_dup(haul_type *oldtype, haul_type **newtype)
+{
+    char name[HAUL_NAME_BYTES_MAX];
+    if (!are_good(oldtype, newtype))
+        return HAUL_ERROR_ARGUMENT;
+    snprintf(name, sizeof name, "dup(%s)", oldtype->name);
+    return wrap(HAUL_COMBINER_DUP, name, oldtype->lower, oldtype->bytes, oldtype, newtype);
+}

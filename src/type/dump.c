@@ -1,0 +1,263 @@
+/* Printing a type as a table.
+ *
+ * The lines are made twice: once to learn how wide each column is, once to print. What no row describes stands as
+ * "(bytes)": plain fields and padding, which travel, or the gaps of a constructor, which do not. Each line goes out in
+ * one write; nothing is allocated.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "type/build.h"
+
+enum { COLUMNS = 6, CELL = 1024, BLOCKS_SHOWN = 32 };
+
+typedef struct line {
+    char cell[COLUMNS][CELL]; /* offset, size, field, what, target, shape */
+} line;
+
+typedef struct table {
+    const haul_type *type;
+    const haul_file *file;
+    size_t width[COLUMNS];
+    int measuring;
+} table;
+
+static haul_status put_text(const table *t, const char *text)
+{
+    return t->file->write(t->file->user, text, strlen(text)) == HAUL_OK ? HAUL_OK : HAUL_ERROR_FILE;
+}
+
+/* Numbers stand right, words left; no line ends in blanks. */
+static haul_status put_line(table *t, const line *l)
+{
+    char text[COLUMNS * (CELL + 2) + 2];
+    size_t at = 0, end = 0, i, length, gap;
+    for (i = 0; i < COLUMNS; i++) {
+        length = strlen(l->cell[i]);
+        if (t->measuring) {
+            t->width[i] = length > t->width[i] ? length : t->width[i];
+            continue;
+        }
+        gap = t->width[i] - length;
+        memset(text + at, ' ', gap + length + 2);
+        memcpy(text + at + (i < 2 ? gap : 0), l->cell[i], length);
+        end = length > 0 ? at + (i < 2 ? gap : 0) + length : end;
+        at += t->width[i] + 2;
+    }
+    if (t->measuring)
+        return HAUL_OK;
+    text[end] = '\n';
+    text[end + 1] = '\0';
+    return put_text(t, text);
+}
+
+static void append(char *cell, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+static void append(char *cell, const char *format, ...)
+{
+    size_t length = strlen(cell);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(cell + length, CELL - length, format, arguments);
+    va_end(arguments);
+}
+
+static void append_field(char *cell, const haul_type *type, size_t offset)
+{
+    const haul__row *row = haul__find_row(type, offset);
+    if (row && row->offset == offset)
+        append(cell, "%s", row->name);
+    else
+        append(cell, "@%zu", offset);
+}
+
+static void append_count(char *cell, const haul_type *type, const haul_shape *shape)
+{
+    unsigned i;
+    if (shape->field_count == 0) {
+        append(cell, "%" PRId64, shape->add);
+        return;
+    }
+    if (shape->multiply != 1)
+        append(cell, "%" PRId64 " * ", shape->multiply);
+    for (i = 0; i < shape->field_count && i < 3; i++) {
+        append(cell, "%s", i > 0 ? " * " : "");
+        append_field(cell, type, shape->field[i].offset);
+    }
+    if (shape->add > 0)
+        append(cell, " + %" PRId64, shape->add);
+    else if (shape->add < 0)
+        append(cell, " - %" PRIu64, (uint64_t)0 - (uint64_t)shape->add);
+}
+
+static void append_shape(char *cell, const haul_type *type, const haul_shape *shape, int of_pointers)
+{
+    switch (shape->kind) {
+    case HAUL_SHAPE_ONE:
+        append(cell, "1");
+        return;
+    case HAUL_SHAPE_COUNT:
+        append_count(cell, type, shape);
+        return;
+    case HAUL_SHAPE_END:
+        append(cell, "until ");
+        append_field(cell, type, shape->field[0].offset);
+        return;
+    case HAUL_SHAPE_SENTINEL:
+        if (shape->add == 0)
+            append(cell, "%s", of_pointers ? "NULL" : "NUL");
+        else
+            append(cell, "until %" PRId64, shape->add);
+        return;
+    case HAUL_SHAPE_FUNCTION:
+        append(cell, "callback");
+        return;
+    }
+    append(cell, "?");
+}
+
+static void append_target(char *cell, const haul_field *field)
+{
+    unsigned level;
+    if (field->target)
+        append(cell, "%s", field->target->name);
+    else
+        append(cell, "%zu %s", field->element_bytes, field->element_bytes == 1 ? "byte" : "bytes");
+    for (level = 1; level < field->levels; level++)
+        append(cell, "%s*", level == 1 ? " " : "");
+}
+
+static void describe(line *l, const haul_type *type, const haul_field *field)
+{
+    static const char *const kinds[] = { "?", "pointer", "embed", "skip", "data" };
+    unsigned kind = (unsigned)field->kind, level;
+    append(l->cell[3], "%s", type->block_count > 0 ? "block" : kinds[kind <= HAUL_REF_DATA ? kind : 0]);
+    if (field->count != 1)
+        append(l->cell[3], "[%zu]", field->count);
+    if (field->kind == HAUL_REF_POINTER || field->kind == HAUL_REF_EMBED)
+        append_target(l->cell[4], field);
+    for (level = 0; level < field->levels; level++) {
+        append(l->cell[5], "%s", level > 0 ? ", " : "");
+        append_shape(l->cell[5], type, &field->shape[level], level + 1 < field->levels);
+    }
+}
+
+static haul_status put_gap(table *t, size_t offset, size_t bytes)
+{
+    line l;
+    memset(&l, 0, sizeof l);
+    append(l.cell[0], "%zu", offset);
+    append(l.cell[1], "%zu", bytes);
+    append(l.cell[2], "(bytes)");
+    return put_line(t, &l);
+}
+
+static haul_status put_field(table *t, const haul_field *field)
+{
+    line l;
+    memset(&l, 0, sizeof l);
+    append(l.cell[0], "%zu", field->offset);
+    append(l.cell[1], "%zu", field->bytes);
+    append(l.cell[2], "%s", field->name);
+    describe(&l, t->type, field);
+    return put_line(t, &l);
+}
+
+static haul_status put_title(table *t)
+{
+    static const char *const titles[COLUMNS] = { "offset", "size", "field", "what", "target", "shape" };
+    line l;
+    size_t i;
+    memset(&l, 0, sizeof l);
+    for (i = 0; i < COLUMNS; i++)
+        append(l.cell[i], "%s", titles[i]);
+    return put_line(t, &l);
+}
+
+static haul_status put_rows(table *t)
+{
+    haul_status status = HAUL_OK;
+    haul_field field;
+    size_t i, at = 0;
+    for (i = 0; i < t->type->row_count && status == HAUL_OK; i++) {
+        haul_type_get_field(t->type, i, &field);
+        if (field.offset > at)
+            status = put_gap(t, at, field.offset - at);
+        if (status == HAUL_OK)
+            status = put_field(t, &field);
+        at = field.offset + field.bytes;
+    }
+    if (status == HAUL_OK && t->type->bytes > at)
+        status = put_gap(t, at, t->type->bytes - at);
+    return status;
+}
+
+static haul_status put_blocks(table *t)
+{
+    haul_status status = HAUL_OK;
+    size_t i, count = haul_type_field_count(t->type);
+    haul_field field;
+    char text[64];
+    for (i = 0; i < count && i < BLOCKS_SHOWN && status == HAUL_OK; i++) {
+        haul_type_get_field(t->type, i, &field);
+        status = put_field(t, &field);
+    }
+    if (status != HAUL_OK || count <= BLOCKS_SHOWN || t->measuring)
+        return status;
+    snprintf(text, sizeof text, "... and %zu more blocks\n", count - BLOCKS_SHOWN);
+    return put_text(t, text);
+}
+
+static haul_status put_table(table *t)
+{
+    haul_status status = put_title(t);
+    if (status == HAUL_OK)
+        status = t->type->block_count > 0 ? put_blocks(t) : put_rows(t);
+    return status;
+}
+
+static haul_status put_totals(const table *t, const haul__walk *walk, size_t pointers)
+{
+    char text[256];
+    snprintf(text, sizeof text, "extent %zu, of which %zu bytes travel; alignment %zu; %zu pointer%s\n", walk->extent,
+             walk->payload, walk->alignment, pointers, pointers == 1 ? "" : "s");
+    return put_text(t, text);
+}
+
+static haul_status put_name(const table *t)
+{
+    char text[HAUL_NAME_BYTES_MAX + 64];
+    snprintf(text, sizeof text, "%s: %zu %s%s\n", t->type->name, t->type->bytes, t->type->bytes == 1 ? "byte" : "bytes",
+             t->type->committed ? "" : ", open");
+    return put_text(t, text);
+}
+
+haul_status haul_type_dump(const haul_type *type, const haul_file *file)
+{
+    table t;
+    haul__walk walk;
+    size_t pointers;
+    haul_status status = HAUL_OK;
+    if (!haul__type_is_valid(type) || !file || !file->write)
+        return HAUL_ERROR_ARGUMENT;
+    walk = type->walk;
+    pointers = type->pointers;
+    if (!type->committed)
+        status = haul__type_preview((haul_type *)type, &walk, &pointers);
+    if (status != HAUL_OK)
+        return status;
+    memset(&t, 0, sizeof t);
+    t.type = type;
+    t.file = file;
+    t.measuring = 1;
+    put_table(&t);
+    t.measuring = 0;
+    status = put_name(&t);
+    if (status == HAUL_OK)
+        status = put_table(&t);
+    return status == HAUL_OK ? put_totals(&t, &walk, pointers) : status;
+}

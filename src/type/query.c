@@ -1,0 +1,159 @@
+/* What a type says of itself: sizes, names, and its fields one by one.
+ *
+ * A committed type answers from its flat form. An open one makes that form for the question, of what it embeds only,
+ * and drops it: open types belong to one thread, and their answers may change. Blocks of a loop nest are counted, not
+ * stored: the index of a block is written in the loops' counts as digits.
+ */
+#include "type/build.h"
+
+const haul__walk *haul__type_walk(const haul_type *type)
+{
+    return haul__type_is_valid(type) && type->committed ? &type->walk : NULL;
+}
+
+static haul_status find_walk(const haul_type *type, haul__walk *walk)
+{
+    size_t pointers;
+    if (!haul__type_is_valid(type))
+        return HAUL_ERROR_ARGUMENT;
+    if (!type->committed)
+        return haul__type_preview((haul_type *)type, walk, &pointers);
+    *walk = type->walk;
+    return HAUL_OK;
+}
+
+haul_status haul_type_size(const haul_type *type, size_t *bytes)
+{
+    haul__walk walk;
+    haul_status status;
+    if (!bytes)
+        return HAUL_ERROR_ARGUMENT;
+    *bytes = 0;
+    status = find_walk(type, &walk);
+    if (status == HAUL_OK)
+        *bytes = walk.payload;
+    return status;
+}
+
+haul_status haul_type_get_extent(const haul_type *type, size_t *lower_bound, size_t *extent)
+{
+    if (lower_bound)
+        *lower_bound = 0;
+    if (extent)
+        *extent = 0;
+    if (!lower_bound || !extent || !haul__type_is_valid(type))
+        return HAUL_ERROR_ARGUMENT;
+    *lower_bound = type->lower;
+    *extent = type->bytes;
+    return HAUL_OK;
+}
+
+haul_status haul_type_get_true_extent(const haul_type *type, size_t *true_lower_bound, size_t *true_extent)
+{
+    haul__walk walk;
+    haul_status status;
+    if (true_lower_bound)
+        *true_lower_bound = 0;
+    if (true_extent)
+        *true_extent = 0;
+    if (!true_lower_bound || !true_extent)
+        return HAUL_ERROR_ARGUMENT;
+    status = find_walk(type, &walk);
+    if (status != HAUL_OK)
+        return status;
+    *true_lower_bound = walk.true_lower;
+    *true_extent = walk.true_upper - walk.true_lower;
+    return HAUL_OK;
+}
+
+const char *haul_type_name(const haul_type *type)
+{
+    return haul__type_is_valid(type) ? type->name : NULL;
+}
+
+int haul_type_committed(const haul_type *type)
+{
+    return haul__type_is_valid(type) && type->committed;
+}
+
+haul_combiner haul_type_combiner(const haul_type *type)
+{
+    return haul__type_is_valid(type) ? type->combiner : (haul_combiner)0;
+}
+
+size_t haul_type_field_count(const haul_type *type)
+{
+    size_t i, count;
+    if (!haul__type_is_valid(type))
+        return 0;
+    if (type->block_count == 0)
+        return type->row_count;
+    count = type->block_count;
+    for (i = 0; i < type->loop_count; i++)
+        if (haul__multiply_overflows(count, type->loops[i].count, &count))
+            return SIZE_MAX;
+    return count;
+}
+
+static void get_block(const haul_type *type, size_t index, haul_field *field)
+{
+    const haul__block *block = &type->blocks[type->loop_count > 0 ? 0 : index];
+    size_t i, offset = block->offset;
+    for (i = type->loop_count; i-- > 0;) {
+        offset += index % type->loops[i].count * type->loops[i].stride;
+        index /= type->loops[i].count;
+    }
+    field->name = "";
+    field->kind = HAUL_REF_EMBED;
+    field->offset = offset;
+    field->target = block->type;
+    field->count = block->count;
+    field->stride = field->element_bytes = block->type->bytes;
+    field->bytes = block->count * block->type->bytes;
+}
+
+/* An open row's handle is read when it is asked for. */
+static const haul_type *target_of(const haul_type *type, const haul__row *row)
+{
+    const haul_type *target = row->type;
+    if (row->kind != HAUL_REF_POINTER && row->kind != HAUL_REF_EMBED)
+        return NULL;
+    if (!type->committed)
+        target = row->target ? *row->target : NULL;
+    return haul__type_is_valid(target) ? target : NULL;
+}
+
+static void get_row(const haul_type *type, const haul__row *row, haul_field *field)
+{
+    field->name = row->name;
+    field->kind = (haul_ref_kind)row->kind;
+    field->offset = row->offset;
+    field->bytes = field->stride = row->bytes;
+    field->count = 1;
+    field->target = target_of(type, row);
+    field->element_bytes = field->target && row->element_bytes == 0 ? field->target->bytes : row->element_bytes;
+    if (row->kind == HAUL_REF_POINTER && row->levels <= HAUL_LEVELS) {
+        field->stride = sizeof(void *);
+        field->levels = row->levels;
+        field->shape = &type->shapes[row->shape];
+    } else if (row->kind == HAUL_REF_EMBED && field->target && field->target->bytes > 0) {
+        field->stride = field->target->bytes;
+    }
+    if (field->stride > 0)
+        field->count = row->bytes / field->stride;
+}
+
+haul_status haul_type_get_field(const haul_type *type, size_t index, haul_field *field)
+{
+    if (field)
+        memset(field, 0, sizeof *field);
+    if (!field || index >= haul_type_field_count(type))
+        return HAUL_ERROR_ARGUMENT;
+    if (type->block_count > 0) {
+        get_block(type, index, field);
+        return HAUL_OK;
+    }
+    haul__type_sort_rows((haul_type *)type);
+    get_row(type, &type->rows[index], field);
+    return HAUL_OK;
+}

@@ -1,0 +1,64 @@
+/* Reading the integers that shapes are made of.
+ *
+ * A field may stand anywhere, so it is read byte by byte; a count that does not fit the widest signed integer is told
+ * apart, never wrapped.
+ */
+#include "type/type.h"
+
+static int read_signed(const void *from, unsigned bytes, int64_t *value)
+{
+    int8_t i8;
+    int16_t i16;
+    int32_t i32;
+    switch (bytes) {
+    case 1:
+        memcpy(&i8, from, sizeof i8);
+        *value = i8;
+        return 1;
+    case 2:
+        memcpy(&i16, from, sizeof i16);
+        *value = i16;
+        return 1;
+    case 4:
+        memcpy(&i32, from, sizeof i32);
+        *value = i32;
+        return 1;
+    default:
+        memcpy(value, from, sizeof *value);
+        return 1;
+    }
+}
+
+static int read_unsigned(const void *from, unsigned bytes, int64_t *value)
+{
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    switch (bytes) {
+    case 1:
+        memcpy(&u8, from, sizeof u8);
+        *value = u8;
+        return 1;
+    case 2:
+        memcpy(&u16, from, sizeof u16);
+        *value = u16;
+        return 1;
+    case 4:
+        memcpy(&u32, from, sizeof u32);
+        *value = u32;
+        return 1;
+    default:
+        memcpy(&u64, from, sizeof u64);
+        if (u64 > INT64_MAX)
+            return 0;
+        *value = (int64_t)u64;
+        return 1;
+    }
+}
+
+int haul__read_field(const void *self, const haul_field_place *place, int64_t *value)
+{
+    const char *from = (const char *)self + place->offset;
+    return place->is_signed ? read_signed(from, place->bytes, value) : read_unsigned(from, place->bytes, value);
+}

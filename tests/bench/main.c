@@ -1,0 +1,85 @@
+/* haul_bench: how long Haul takes to pack graphs, beside packers written by hand and beside one memcpy.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+typedef struct options {
+    int runs, big, table_only;
+    double scale;
+    const char *only;
+} options;
+
+static void usage(void)
+{
+    size_t i;
+    fprintf(stderr, "usage: haul_bench [--runs N] [--only WORKLOAD] [--scale PERCENT] [--big] [--table]\n"
+                    "  --runs N         rounds, of which the median counts (7)\n"
+                    "  --only WORKLOAD  this one, big or not\n"
+                    "  --scale PERCENT  smaller or larger graphs, 0.001 to 1000 (100)\n"
+                    "  --big            the workloads marked * too: they need some 6 GB of memory\n"
+                    "  --table          no CSV, and the table on standard output\n"
+                    "workloads:");
+    for (i = 0; i < workload_maker_count; i++)
+        fprintf(stderr, " %s%s", workload_makers[i].name, workload_makers[i].big ? "*" : "");
+    fprintf(stderr, "\n");
+}
+
+static int is_workload(const char *name)
+{
+    size_t i;
+    for (i = 0; i < workload_maker_count; i++)
+        if (strcmp(workload_makers[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Takes one option and its value, if it has one; 0 when it is not understood. */
+static int take_option(options *chosen, char ***argument)
+{
+    const char *name = *(*argument)++, *value = **argument;
+    if (strcmp(name, "--big") == 0)
+        return chosen->big = 1;
+    if (strcmp(name, "--table") == 0)
+        return chosen->table_only = 1;
+    if (!value)
+        return 0;
+    ++*argument;
+    if (strcmp(name, "--runs") == 0)
+        return (chosen->runs = atoi(value)) > 0 && chosen->runs <= 10000;
+    if (strcmp(name, "--scale") == 0)
+        return (chosen->scale = atof(value) / 100) >= 1e-5 && chosen->scale <= 10;
+    if (strcmp(name, "--only") == 0)
+        return is_workload(chosen->only = value);
+    return 0;
+}
+
+static int is_chosen(const options *chosen, const workload_maker *maker)
+{
+    return chosen->only ? strcmp(chosen->only, maker->name) == 0 : chosen->big || !maker->big;
+}
+
+int main(int argument_count, char **arguments)
+{
+    options chosen = { 7, 0, 0, 1.0, NULL };
+    char **argument = arguments + (argument_count > 0);
+    size_t i;
+    while (*argument)
+        if (!take_option(&chosen, &argument)) {
+            usage();
+            return 2;
+        }
+    report_open(chosen.runs, chosen.scale, chosen.table_only);
+    for (i = 0; i < workload_maker_count; i++) {
+        workload it;
+        if (!is_chosen(&chosen, &workload_makers[i]))
+            continue;
+        workload_make(&it, &workload_makers[i], chosen.scale);
+        measure(&it, chosen.runs);
+        workload_free(&it);
+    }
+    workload_free_types();
+    return 0;
+}

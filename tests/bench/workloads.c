@@ -1,0 +1,299 @@
+/* The graphs of the bench. Heap objects come from malloc one by one, in order; the order in which they are linked is
+ * one of chance, so that a walk along the pointers jumps about the heap, as in a program that has run for a while.
+ *
+ * Every object carries its number in its data, so that check.c can tell objects apart.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+static haul_type *list_type, *tree_type, *graph_type, *blocks_type, *strings_type, *objects_type, *record_type;
+
+enum { BLOCK_BYTES = 1 << 20, STRING_BYTES_MAX = 63, ARRAY_COUNT_MAX = 32 };
+
+static const haul_ref list_refs[] = { HAUL_OBJECT(list_node, next, &list_type) };
+static const haul_ref tree_refs[] = { HAUL_OBJECT(tree_node, left, &tree_type),
+                                      HAUL_OBJECT(tree_node, right, &tree_type) };
+static const haul_ref graph_refs[] = { HAUL_OBJECT_EACH(graph_node, edge, &graph_type) };
+static const haul_ref blocks_refs[] = { HAUL_ROWS(table, item, NULL, HAUL_N(table, count), HAUL_FIXED(BLOCK_BYTES)) };
+static const haul_ref strings_refs[] = { HAUL_STRINGS(table, item, HAUL_N(table, count)) };
+static const haul_ref objects_refs[] = { HAUL_POINTERS(object_table, item, &graph_type,
+                                                       HAUL_N(object_table, count)) };
+static const haul_ref record_refs[] = { HAUL_ARRAY(record, value, HAUL_N(record, value_count)),
+                                        HAUL_ARRAY(record, index, HAUL_N(record, index_count)) };
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Support
+ */
+static void describe(workload *made, haul_type **type, const char *name, size_t bytes, const haul_ref *refs,
+                     size_t count)
+{
+    if (!*type && haul_type_create(name, bytes, refs, count, type) != HAUL_OK)
+        bench_die(name, NULL);
+    made->type = *type;
+}
+
+static size_t scaled(double count, double scale)
+{
+    double result = count * scale;
+    return result < 4 ? 4 : (size_t)result;
+}
+
+static void allocate_heap(workload *made, size_t count, size_t bytes)
+{
+    size_t i;
+    made->heap = bench_allocate(count * sizeof(void *));
+    made->heap_count = count;
+    for (i = 0; i < count; i++) {
+        made->heap[i] = bench_allocate(bytes);
+        memset(made->heap[i], (int)(i & 0x7f), bytes);
+        memcpy((char *)made->heap[i] + bytes - sizeof(i), &i, sizeof(i));
+    }
+}
+
+/* The same addresses in an order of chance (Fisher and Yates). Freed by the caller. */
+static void **shuffled(const workload *made)
+{
+    void **order = bench_allocate(made->heap_count * sizeof(void *));
+    bench_random random = { 1 };
+    size_t i;
+    memcpy(order, made->heap, made->heap_count * sizeof(void *));
+    for (i = made->heap_count; i > 1; i--) {
+        size_t j = bench_below(&random, i);
+        void *swapped = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = swapped;
+    }
+    return order;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Nodes
+ */
+static void **make_nodes(workload *made, size_t count, size_t bytes, unsigned pointers)
+{
+    void **order;
+    allocate_heap(made, count, bytes);
+    order = shuffled(made);
+    made->shape = SHAPE_NODES;
+    made->node_bytes = bytes;
+    made->pointers = pointers;
+    made->root = order[0];
+    made->root_count = 1;
+    made->objects = count;
+    made->described_bytes = count * bytes;
+    return order;
+}
+
+static void make_list_of(workload *made, size_t count)
+{
+    void **order = make_nodes(made, count, sizeof(list_node), 1);
+    size_t i;
+    describe(made, &list_type, "list", sizeof(list_node), list_refs, 1);
+    for (i = 0; i < count; i++)
+        ((list_node *)order[i])->next = i + 1 < count ? order[i + 1] : NULL;
+    free(order);
+}
+
+static void make_list(workload *made, double scale)
+{
+    make_list_of(made, scaled(1e6, scale));
+}
+
+static void make_long_list(workload *made, double scale)
+{
+    make_list_of(made, scaled(1e7, scale));
+}
+
+/* A perfect binary tree when scale is 1, else a complete one. */
+static void make_tree(workload *made, double scale)
+{
+    size_t count = scaled((1 << 20) - 1, scale), i;
+    void **order = make_nodes(made, count, sizeof(tree_node), 2);
+    describe(made, &tree_type, "tree", sizeof(tree_node), tree_refs, 2);
+    for (i = 0; i < count; i++) {
+        tree_node *node = order[i];
+        node->left = 2 * i + 1 < count ? order[2 * i + 1] : NULL;
+        node->right = 2 * i + 2 < count ? order[2 * i + 2] : NULL;
+    }
+    free(order);
+}
+
+/* Some 98 % of the nodes are within reach of the root; the rest is not part of the graph. */
+static void make_graph(workload *made, double scale)
+{
+    size_t count = scaled(1e6, scale), i;
+    void **order = make_nodes(made, count, sizeof(graph_node), 4);
+    bench_random random = { 2 };
+    int k;
+    describe(made, &graph_type, "graph", sizeof(graph_node), graph_refs, 1);
+    for (i = 0; i < count; i++)
+        for (k = 0; k < 4; k++)
+            ((graph_node *)order[i])->edge[k] = order[bench_below(&random, count)];
+    free(order);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Tables
+ */
+static table *make_table(workload *made, size_t count, size_t item_bytes)
+{
+    table *root = bench_allocate(sizeof(table));
+    made->shape = SHAPE_TABLE;
+    made->node_bytes = item_bytes;
+    made->root = root;
+    made->root_count = 1;
+    made->objects = count + 2;
+    made->described_bytes = sizeof(table) + count * sizeof(char *);
+    root->count = count;
+    return root;
+}
+
+static void make_blocks(workload *made, double scale)
+{
+    size_t count = scaled(1000, scale);
+    table *root = make_table(made, count, BLOCK_BYTES);
+    describe(made, &blocks_type, "blocks", sizeof(table), blocks_refs, 1);
+    allocate_heap(made, count, BLOCK_BYTES);
+    root->item = (char **)shuffled(made);
+    made->described_bytes += count * BLOCK_BYTES;
+}
+
+/* Odd lengths from 1 to 63, terminator not counted. */
+static void make_strings(workload *made, double scale)
+{
+    size_t count = scaled(1e6, scale), i;
+    table *root = make_table(made, count, 0);
+    bench_random random = { 3 };
+    describe(made, &strings_type, "strings", sizeof(table), strings_refs, 1);
+    made->heap = bench_allocate(count * sizeof(void *));
+    made->heap_count = count;
+    for (i = 0; i < count; i++) {
+        size_t length = 2 * bench_below(&random, (STRING_BYTES_MAX + 1) / 2) + 1;
+        char *text = bench_allocate(length + 1);
+        memset(text, 'a' + (int)(i % 26), length);
+        if (length > 12)
+            text[sprintf(text, "%lu", (unsigned long)i)] = ' ';
+        text[length] = '\0';
+        made->heap[i] = text;
+        made->described_bytes += length + 1;
+    }
+    root->item = (char **)shuffled(made);
+}
+
+/* 10^8 pointers to one object. */
+static void make_pointers(workload *made, double scale)
+{
+    size_t count = scaled(1e8, scale), i;
+    object_table *root = (object_table *)make_table(made, count, sizeof(graph_node));
+    describe(made, &graph_type, "graph", sizeof(graph_node), graph_refs, 1);
+    describe(made, &objects_type, "objects", sizeof(object_table), objects_refs, 1);
+    allocate_heap(made, 1, sizeof(graph_node));
+    memset(((graph_node *)made->heap[0])->edge, 0, sizeof(((graph_node *)made->heap[0])->edge));
+    made->objects = 3;
+    made->pointers = 4;
+    made->described_bytes += sizeof(graph_node);
+    made->item_bytes = count * sizeof(graph_node *);
+    root->item = bench_map(made->item_bytes);
+    for (i = 0; i < count; i++)
+        root->item[i] = made->heap[0];
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Records: one array of structs, each with two counted arrays
+ */
+static void make_records(workload *made, double scale)
+{
+    size_t count = scaled(200000, scale), i;
+    record *records = bench_allocate(count * sizeof(record));
+    void **order;
+    bench_random random = { 4 };
+    describe(made, &record_type, "record", sizeof(record), record_refs, 2);
+    allocate_heap(made, 2 * count, ARRAY_COUNT_MAX * sizeof(double));
+    order = shuffled(made);
+    for (i = 0; i < count; i++) {
+        record *one = &records[i];
+        one->value = order[2 * i];
+        one->index = order[2 * i + 1];
+        one->value_count = (int32_t)bench_below(&random, ARRAY_COUNT_MAX) + 1;
+        one->index_count = (int32_t)bench_below(&random, ARRAY_COUNT_MAX) + 1;
+        one->weight = (double)i;
+        one->value[0] = (double)i;
+        one->index[0] = (int32_t)i;
+        made->described_bytes += sizeof(record) + (size_t)one->value_count * sizeof(double) +
+                                 (size_t)one->index_count * sizeof(int32_t);
+    }
+    free(order);
+    made->shape = SHAPE_RECORDS;
+    made->root = records;
+    made->root_count = count;
+    made->objects = 2 * count + 1;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * All of them, their end, and their contents
+ */
+const workload_maker workload_makers[] = {
+    { "list", 0, make_list },       { "tree", 0, make_tree },       { "graph", 0, make_graph },
+    { "blocks", 0, make_blocks },   { "strings", 0, make_strings }, { "counted", 0, make_records },
+    { "pointers", 1, make_pointers }, { "long_list", 1, make_long_list },
+};
+const size_t workload_maker_count = sizeof(workload_makers) / sizeof(workload_makers[0]);
+
+void workload_make(workload *made, const workload_maker *maker, double scale)
+{
+    memset(made, 0, sizeof(*made));
+    made->name = maker->name;
+    maker->make(made, scale);
+    if (haul_type_commit(made->type) != HAUL_OK)
+        bench_die(made->name, haul_type_error(made->type));
+}
+
+void workload_free(workload *it)
+{
+    size_t i;
+    for (i = 0; i < it->heap_count; i++)
+        free(it->heap[i]);
+    free(it->heap);
+    if (it->shape == SHAPE_TABLE && it->item_bytes)
+        bench_unmap(((table *)it->root)->item, it->item_bytes);
+    else if (it->shape == SHAPE_TABLE)
+        free(((table *)it->root)->item);
+    if (it->shape != SHAPE_NODES)
+        free(it->root);
+}
+
+void workload_free_types(void)
+{
+    haul_type_free(&list_type);
+    haul_type_free(&tree_type);
+    haul_type_free(&graph_type);
+    haul_type_free(&blocks_type);
+    haul_type_free(&strings_type);
+    haul_type_free(&objects_type);
+    haul_type_free(&record_type);
+}
+
+static void scramble_item(const workload *it, char *item)
+{
+    size_t skip = it->pointers * sizeof(void *);
+    if (it->shape == SHAPE_TABLE && it->node_bytes == 0)
+        memset(item, '?', strlen(item));
+    else
+        memset(item + skip, '?', it->node_bytes - skip);
+}
+
+void workload_scramble(workload *it)
+{
+    record *records = it->root;
+    size_t i;
+    for (i = 0; i < it->heap_count && it->shape != SHAPE_RECORDS; i++)
+        scramble_item(it, it->heap[i]);
+    for (i = 0; i < it->root_count && it->shape == SHAPE_RECORDS; i++) {
+        memset(records[i].value, '?', (size_t)records[i].value_count * sizeof(double));
+        memset(records[i].index, '?', (size_t)records[i].index_count * sizeof(int32_t));
+        records[i].weight = -1;
+    }
+}

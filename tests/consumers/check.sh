@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# Proves every way in which another project takes Haul: check.sh SCRATCH-FOLDER
+# Installed static and shared, moved to another prefix (with a space in it); found by find_package and by pkg-config;
+# taken in by FetchContent and by add_subdirectory; each from a C project and from a C++ project. No network.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+mkdir -p "$1"
+scratch=$(cd "$1" && pwd)
+passed=0 failed=0
+
+# try NAME COMMAND...: one check; its output is shown when it fails.
+try() {
+    local name=$1
+    shift
+    if "$@" >"$scratch/log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok      $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $name"
+        sed 's/^/    /' "$scratch/log"
+    fi
+}
+
+# Builds and installs Haul with the given options, then moves the prefix: nothing may remember where it was.
+install_haul() { # KIND CMAKE-OPTION...
+    local kind=$1 build="$scratch/haul-$1"
+    shift
+    rm -rf "$scratch/first $kind" "$scratch/moved $kind"
+    cmake -S "$source" -B "$build" -DHAUL_BUILD_TESTS=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
+        -DCMAKE_INSTALL_PREFIX="$scratch/first $kind" "$@" &&
+        cmake --build "$build" --parallel "$(nproc)" &&
+        cmake --install "$build" &&
+        mv "$scratch/first $kind" "$scratch/moved $kind"
+}
+
+no_trace_of_the_old_prefix() { # KIND
+    ! grep -rlF "$scratch" "$scratch/moved $1" --include='*.cmake' --include='*.pc'
+}
+
+cmake_project() { # BUILD-NAME LANGUAGE WAY CMAKE-OPTION...
+    local build="$scratch/$1" language=$2 way=$3
+    shift 3
+    rm -rf "$build"
+    cmake -S "$here" -B "$build" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DLANGUAGE="$language" -DWAY="$way" \
+        -DHAUL_SOURCE="$source" "$@" &&
+        cmake --build "$build" --parallel "$(nproc)" &&
+        "$build/consumer"
+}
+
+no_warning_flags_for_users() { # BUILD-NAME
+    ! grep -qE 'Wconversion|Werror' "$scratch/$1/compile_commands.json"
+}
+
+# A newer minor version may have changed anything: asking for it must fail.
+other_minor_is_refused() {
+    mkdir -p "$scratch/other"
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.21)' 'project(other LANGUAGES C)' \
+        'find_package(haul 0.0 REQUIRED)' >"$scratch/other/CMakeLists.txt"
+    ! cmake -S "$scratch/other" -B "$scratch/other/build" -DCMAKE_PREFIX_PATH="$scratch/moved static" &&
+        grep -q 'considered but not accepted\|not considered\|no.*compatible\|compatible with' "$scratch/log"
+}
+
+cuda_on_is_refused() {
+    ! cmake -S "$source" -B "$scratch/cuda" -DHAUL_CUDA=ON && grep -q 'HAUL_CUDA=ON' "$scratch/log"
+}
+
+pkg_config_project() { # COMPILER SOURCE KIND COMPILER-OPTION...
+    # shellcheck disable=SC2034 # used by eval
+    local compiler=$1 file=$2 kind=$3 static="" flags
+    shift 3
+    case $file in /*) ;; *) file=$here/$file ;; esac
+    [ "$kind" = shared ] || static=--static
+    flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$scratch/moved $kind" -name haul.pc)") \
+        pkg-config $static --cflags --libs haul) || return 1
+    echo "$flags"
+    eval "\"\$compiler\" \"\$@\" \"\$file\" -o \"\$scratch/by-pkg-config\" $flags" || return 1
+    LD_LIBRARY_PATH=$(dirname "$(find "$scratch/moved $kind" -name 'libhaul.*' | head -n 1)") "$scratch/by-pkg-config"
+}
+
+program_of_the_readme() {
+    sed -n '/^```c$/,/^```$/p' "$source/README.md" | sed '/^```/d' >"$scratch/readme.c"
+    pkg_config_project cc "$scratch/readme.c" static -std=c99 -pedantic-errors -Wall -Wextra -Wconversion -Werror &&
+        grep -q '^two: 18$' "$scratch/log"
+}
+
+only_haul_names_are_exported() {
+    local library
+    library=$(find "$scratch/moved shared" -name 'libhaul.so')
+    nm -D --defined-only "$library" | awk '{ print $NF }' | grep -q '^haul_ship$' &&
+        ! nm -D --defined-only "$library" | awk '{ print $NF }' | grep -vE '^haul_[a-z]'
+}
+
+try "install, static" install_haul static
+try "install, shared" install_haul shared -DBUILD_SHARED_LIBS=ON
+try "the shared library exports haul_ names only" only_haul_names_are_exported
+for kind in static shared; do
+    try "installed files do not name their prefix, $kind" no_trace_of_the_old_prefix $kind
+    for language in C CXX; do
+        try "find_package, $kind, $language" cmake_project "package-$kind-$language" $language package \
+            -DCMAKE_PREFIX_PATH="$scratch/moved $kind"
+    done
+    try "pkg-config, $kind, C" pkg_config_project cc consumer.c $kind -std=c99 -pedantic-errors -Wall -Werror
+    try "pkg-config, $kind, C++" pkg_config_project c++ consumer.cpp $kind -std=c++11 -pedantic-errors -Wall -Werror
+done
+try "pkg-config, static, C++ without exceptions" pkg_config_project c++ consumer.cpp static -std=c++11 \
+    -fno-exceptions -fno-rtti -Wall -Werror
+try "the program of README.md" program_of_the_readme
+try "find_package refuses another minor version" other_minor_is_refused
+for way in fetch subdirectory; do
+    for language in C CXX; do
+        try "$way, $language" cmake_project "$way-$language" $language $way
+    done
+    try "$way puts no warning flags on users" no_warning_flags_for_users "$way-C"
+done
+try "HAUL_CUDA=ON is refused with a sentence" cuda_on_is_refused
+
+rm -f "$scratch/log"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

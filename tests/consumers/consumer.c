@@ -1,0 +1,45 @@
+/* A C project that uses the installed Haul: one list, there and back. Only public headers. */
+#include <stdio.h>
+#include <haul.h>
+
+typedef struct node {
+    struct node *next;
+    double value;
+} node;
+
+static haul_type *node_type;
+static const haul_ref node_refs[] = { HAUL_OBJECT(node, next, &node_type) };
+
+static void double_all(void *argument)
+{
+    node *at;
+    for (at = argument; at; at = at->next)
+        at->value *= 2;
+}
+
+int main(void)
+{
+    node last = { NULL, 2.5 }, first = { NULL, 1.5 };
+    haul_device *device = NULL;
+    haul_shipment *shipment = NULL;
+    haul_status status;
+    first.next = &last;
+
+    status = haul_type_create("node", sizeof(node), node_refs, 1, &node_type);
+    if (status == HAUL_OK)
+        status = haul_type_commit(node_type);
+    if (status == HAUL_OK)
+        status = haul_device_open(haul_host_device(), NULL, &device);
+    if (status == HAUL_OK)
+        status = haul_ship(device, &first, node_type, 1, NULL, &shipment);
+    if (status == HAUL_OK)
+        status = haul_host_launch(device, double_all, haul_device_pointer(shipment, &first));
+    if (status == HAUL_OK)
+        status = haul_unmarshal(shipment);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    haul_type_free(&node_type);
+
+    printf("C: %s, %g %g\n", haul_status_name(status), first.value, last.value);
+    return !(status == HAUL_OK && first.value == 3 && last.value == 5 && first.next == &last);
+}

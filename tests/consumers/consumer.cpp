@@ -1,0 +1,87 @@
+/* A C++ project that uses the installed Haul through haul.hpp. */
+#include <cstdio>
+#include <type_traits>
+#include <utility>
+#include <haul.hpp>
+
+struct node {
+    node *next;
+    double *values;
+    unsigned count;
+};
+
+static void double_all(void *argument)
+{
+    for (node *at = static_cast<node *>(argument); at; at = at->next)
+        for (unsigned i = 0; i < at->count; i++)
+            at->values[i] *= 2;
+}
+
+/* Moves, release and put do what they say: no handle is freed twice, none is lost. */
+static bool handles_move(haul::device &device)
+{
+    static_assert(!std::is_copy_constructible<haul::device>::value, "a handle has one owner");
+    static_assert(std::is_nothrow_move_constructible<haul::shipment>::value, "moves do not throw");
+    haul_device *held = device.get();
+    haul::device other(std::move(device));
+    const bool emptied = !device && other.get() == held;
+    device = std::move(other);
+    haul::device third(device.release());
+    device.reset(third.release());
+    return emptied && !other && !third && device.get() == held;
+}
+
+static haul_status run(node *root, haul::device &device)
+{
+    haul::type node_type;
+    const haul_ref refs[] = {
+        HAUL_OBJECT(node, next, node_type.address()),
+        HAUL_ARRAY(node, values, HAUL_N(node, count)),
+    };
+    haul_status status = node_type.create<node>("node", refs);
+    if (status == HAUL_OK)
+        status = node_type.commit();
+    if (status == HAUL_OK)
+        status = device.open(haul_host_device());
+    if (status != HAUL_OK)
+        return status;
+    if (!handles_move(device))
+        return HAUL_ERROR_STATE;
+
+    haul::shipment shipment;
+    status = shipment.ship(device, root, node_type);
+    if (status == HAUL_OK)
+        status = haul_host_launch(device.get(), double_all, shipment.device_pointer(root));
+    if (status == HAUL_OK)
+        status = shipment.unmarshal();
+    return status;
+}
+
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
+static bool check_throws()
+{
+    haul::check(HAUL_OK);
+    try {
+        haul::type bad;
+        haul::check(bad.create<node>(""));
+    } catch (const std::runtime_error &failure) {
+        return std::string(failure.what()).find("HAUL_ERROR_ARGUMENT") == 0;
+    }
+    return false;
+}
+#else
+static bool check_throws()
+{
+    return true;
+}
+#endif
+
+int main()
+{
+    double a[] = { 1, 2, 3 }, b[] = { 4 };
+    node last = { nullptr, b, 1 }, first = { &last, a, 3 };
+    haul::device device;
+    const haul_status status = run(&first, device);
+    std::printf("C++: %s, %g %g\n", haul_status_name(status), a[2], b[0]);
+    return !(status == HAUL_OK && a[0] == 2 && a[2] == 6 && b[0] == 8 && first.next == &last && check_throws());
+}

@@ -1,0 +1,669 @@
+/* The cases of the device contract (haul/device.h).
+ *
+ * Each case gets a freshly opened device and a counting allocator; after it the device is closed and the allocator
+ * must be empty. A case says no more than the contract: copies are compared after a wait only, and memory given to a
+ * copy stays as it is until then. What must come out is worked out on the host by the plainest loop.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract/contract.h"
+#include "support/random.h"
+
+typedef struct device {
+    const haul_device_table *table;
+    const void *settings;
+    haul_allocator allocator;
+    void *state;
+    size_t live_blocks, live_bytes;
+    random_source random;
+    const char *broken; /* the first expectation that was not met */
+    int line;
+} device;
+
+#define EXPECT(condition)                                                                                            \
+    do {                                                                                                             \
+        if (!(condition)) {                                                                                          \
+            broken(d, #condition, __LINE__);                                                                         \
+            return;                                                                                                  \
+        }                                                                                                            \
+    } while (0)
+#define EXPECT_OK(call) EXPECT((call) == HAUL_OK)
+
+static void broken(device *d, const char *what, int line)
+{
+    if (!d->broken) {
+        d->broken = what;
+        d->line = line;
+    }
+}
+
+/* ---- The allocator that counts. */
+
+static void *count_allocate(void *user, size_t bytes, size_t alignment)
+{
+    device *d = user;
+    size_t total = bytes + alignment + sizeof(void *);
+    char *memory = total < bytes ? NULL : malloc(total);
+    uintptr_t at;
+    if (!memory)
+        return NULL;
+    at = ((uintptr_t)memory + sizeof(void *) + alignment - 1) & ~((uintptr_t)alignment - 1);
+    memcpy((void *)(at - sizeof(void *)), &memory, sizeof(void *));
+    d->live_blocks++;
+    d->live_bytes += bytes;
+    return (void *)at;
+}
+
+static void count_release(void *user, void *memory, size_t bytes)
+{
+    device *d = user;
+    void *start;
+    memcpy(&start, (char *)memory - sizeof(void *), sizeof(void *));
+    d->live_blocks--;
+    d->live_bytes -= bytes;
+    free(start);
+}
+
+/* ---- Host buffers of the cases: they live until the case ends. */
+
+typedef struct buffer_head {
+    struct buffer_head *next;
+    uint64_t align;
+} buffer_head;
+
+static buffer_head *buffers;
+
+static unsigned char *buffer(size_t bytes)
+{
+    buffer_head *head = calloc(1, sizeof *head + bytes);
+    if (!head) {
+        printf("out of memory\n");
+        exit(1);
+    }
+    head->next = buffers;
+    buffers = head;
+    return (unsigned char *)(head + 1);
+}
+
+static void free_buffers(void)
+{
+    while (buffers) {
+        buffer_head *next = buffers->next;
+        free(buffers);
+        buffers = next;
+    }
+}
+
+static unsigned char *noise(device *d, size_t bytes)
+{
+    unsigned char *memory = buffer(bytes);
+    random_fill(&d->random, memory, bytes);
+    return memory;
+}
+
+/* ---- The verbs, shorter. Failures other than the status go through EXPECT. */
+
+static haul_status get(device *d, uint64_t bytes, size_t alignment, haul_address *address)
+{
+    return d->table->allocate(d->state, bytes, alignment, address);
+}
+
+static void put_back(device *d, haul_address address, uint64_t bytes)
+{
+    d->table->release(d->state, address, bytes);
+}
+
+static haul_status copy_to(device *d, haul_address to, const void *from, size_t bytes)
+{
+    return d->table->copy_to(d->state, to, from, bytes);
+}
+
+static haul_status copy_from(device *d, void *to, haul_address from, size_t bytes)
+{
+    return d->table->copy_from(d->state, to, from, bytes);
+}
+
+static haul_status wait(device *d)
+{
+    return d->table->wait(d->state);
+}
+
+/* 1 when the device holds exactly these bytes there. */
+static int holds(device *d, haul_address address, const void *bytes, size_t count)
+{
+    unsigned char *got = buffer(count);
+    return copy_from(d, got, address, count) == HAUL_OK && wait(d) == HAUL_OK && memcmp(got, bytes, count) == 0;
+}
+
+/* ---- Cases: life. */
+
+static void the_table_is_complete(device *d)
+{
+    const haul_device_table *t = d->table;
+    EXPECT(t->version == HAUL_DEVICE_VERSION);
+    EXPECT(t->table_bytes == sizeof *t);
+    EXPECT(t->name && *t->name);
+    EXPECT(t->open && t->close && t->capabilities && t->allocate && t->release && t->stage && t->unstage);
+    EXPECT(t->copy_to && t->copy_from && t->relocate && t->wait && t->message);
+}
+
+static void the_capabilities_are_sensible(device *d)
+{
+    haul_device_capabilities capabilities;
+    memset(&capabilities, 0xA5, sizeof capabilities);
+    d->table->capabilities(d->state, &capabilities);
+    EXPECT(capabilities.allocate_alignment > 0);
+    EXPECT((capabilities.allocate_alignment & (capabilities.allocate_alignment - 1)) == 0);
+}
+
+static void a_fresh_device_has_a_message_and_nothing_to_wait_for(device *d)
+{
+    EXPECT(d->table->message(d->state) != NULL);
+    EXPECT_OK(wait(d));
+    EXPECT_OK(wait(d));
+}
+
+static void two_open_devices_do_not_disturb_each_other(device *d)
+{
+    unsigned char *bytes = noise(d, 1000), *other_bytes = noise(d, 1000);
+    haul_address here, there;
+    device other = *d;
+    other.broken = NULL;
+    EXPECT_OK(d->table->open(d->settings, &d->allocator, &other.state));
+    EXPECT_OK(get(d, 1000, 16, &here));
+    EXPECT_OK(get(&other, 1000, 16, &there));
+    EXPECT_OK(copy_to(d, here, bytes, 1000));
+    EXPECT_OK(copy_to(&other, there, other_bytes, 1000));
+    EXPECT_OK(wait(d));
+    EXPECT(holds(&other, there, other_bytes, 1000));
+    put_back(&other, there, 1000);
+    d->table->close(other.state);
+    EXPECT(holds(d, here, bytes, 1000));
+    put_back(d, here, 1000);
+}
+
+/* ---- Cases: memory. */
+
+static void memory_of_all_sizes_is_aligned_and_apart(device *d)
+{
+    static const uint64_t sizes[] = { 1, 2, 7, 8, 15, 16, 17, 255, 4095, 4096, 4097, 65537, 1000003 };
+    enum { COUNT = 13 * 13 };
+    haul_address at[COUNT];
+    size_t i, j, n = 0, alignment;
+    haul_device_capabilities capabilities;
+    d->table->capabilities(d->state, &capabilities);
+    for (i = 0; i < 13; i++)
+        for (alignment = 1; alignment <= 4096; alignment *= 2, n++) {
+            EXPECT_OK(get(d, sizes[i], alignment, &at[n]));
+            EXPECT(at[n] != 0 && at[n] % alignment == 0 && at[n] % capabilities.allocate_alignment == 0);
+            for (j = 0; j < n; j++)
+                EXPECT(at[j] + sizes[j / 13] <= at[n] || at[n] + sizes[i] <= at[j]);
+        }
+    while (n-- > 0)
+        put_back(d, at[n], sizes[n / 13]);
+}
+
+static void memory_is_released_in_any_order(device *d)
+{
+    enum { COUNT = 64, BYTES = 300 };
+    haul_address at[COUNT];
+    unsigned char *bytes = noise(d, COUNT * BYTES);
+    size_t i, round, kept = COUNT;
+    for (i = 0; i < COUNT; i++) {
+        EXPECT_OK(get(d, BYTES, 16, &at[i]));
+        EXPECT_OK(copy_to(d, at[i], bytes + i * BYTES, BYTES));
+    }
+    EXPECT_OK(wait(d));
+    for (round = 0; kept > 0; round++) {
+        i = random_below(&d->random, kept);
+        EXPECT(holds(d, at[i], bytes + i * BYTES, BYTES));
+        put_back(d, at[i], BYTES);
+        at[i] = at[--kept];
+        memcpy(bytes + i * BYTES, bytes + kept * BYTES, BYTES);
+    }
+}
+
+static void memory_that_is_not_there_is_refused_and_the_device_goes_on(device *d)
+{
+    uint64_t sizes[] = { (uint64_t)1 << 62, UINT64_MAX / 2, UINT64_MAX - 4096, UINT64_MAX, (uint64_t)1 << 62 };
+    unsigned char *bytes = noise(d, 100);
+    haul_device_capabilities capabilities;
+    haul_address address;
+    size_t i;
+    d->table->capabilities(d->state, &capabilities);
+    if (capabilities.memory_bytes != 0)
+        sizes[4] = (uint64_t)capabilities.memory_bytes + 1;
+    for (i = 0; i < 5; i++) {
+        EXPECT(get(d, sizes[i], 16, &address) == HAUL_ERROR_DEVICE_MEMORY);
+        EXPECT(d->table->message(d->state) != NULL);
+        EXPECT_OK(get(d, 100, 16, &address));
+        EXPECT_OK(copy_to(d, address, bytes, 100));
+        EXPECT_OK(wait(d));
+        EXPECT(holds(d, address, bytes, 100));
+        put_back(d, address, 100);
+    }
+}
+
+static void staging_is_memory_to_copy_from_and_to(device *d)
+{
+    static const size_t sizes[] = { 1, 100, 4096, 5000001 };
+    size_t i;
+    for (i = 0; i < 4; i++) {
+        size_t bytes = sizes[i];
+        void *there = NULL, *back = NULL;
+        haul_address address;
+        EXPECT_OK(d->table->stage(d->state, bytes, &there));
+        EXPECT_OK(d->table->stage(d->state, bytes, &back));
+        EXPECT(there && back && there != back);
+        EXPECT(((uintptr_t)there & 15) == 0);
+        random_fill(&d->random, there, bytes);
+        memset(back, 0, bytes);
+        EXPECT_OK(get(d, bytes, 16, &address));
+        EXPECT_OK(copy_to(d, address, there, bytes));
+        EXPECT_OK(copy_from(d, back, address, bytes));
+        EXPECT_OK(wait(d));
+        EXPECT(memcmp(there, back, bytes) == 0);
+        put_back(d, address, bytes);
+        d->table->unstage(d->state, there, bytes);
+        d->table->unstage(d->state, back, bytes);
+    }
+}
+
+/* ---- Cases: copies. */
+
+static void bytes_come_back_as_they_went_at_any_offset_and_size(device *d)
+{
+    enum { BYTES = 20000 };
+    unsigned char *mirror = noise(d, BYTES);
+    haul_address base;
+    int round;
+    EXPECT_OK(get(d, BYTES, 16, &base));
+    EXPECT_OK(copy_to(d, base, mirror, BYTES));
+    EXPECT_OK(wait(d));
+    for (round = 0; round < 300; round++) {
+        size_t at = random_below(&d->random, BYTES), limit = round % 2 ? 40 : BYTES;
+        size_t bytes = 1 + random_below(&d->random, limit < BYTES - at ? limit : BYTES - at);
+        random_fill(&d->random, mirror + at, bytes);
+        EXPECT_OK(copy_to(d, base + at, mirror + at, bytes));
+        EXPECT_OK(wait(d));
+        at = random_below(&d->random, BYTES);
+        bytes = 1 + random_below(&d->random, BYTES - at);
+        EXPECT(holds(d, base + at, mirror + at, bytes));
+    }
+    EXPECT(holds(d, base, mirror, BYTES));
+    put_back(d, base, BYTES);
+}
+
+static void a_copy_from_writes_nothing_beside_its_range(device *d)
+{
+    unsigned char *bytes = noise(d, 1000), *got = buffer(1000);
+    haul_address base;
+    EXPECT_OK(get(d, 1000, 16, &base));
+    EXPECT_OK(copy_to(d, base, bytes, 1000));
+    EXPECT_OK(copy_from(d, got + 101, base + 37, 555));
+    EXPECT_OK(wait(d));
+    EXPECT(memcmp(got + 101, bytes + 37, 555) == 0);
+    EXPECT(got[100] == 0 && got[101 + 555] == 0);
+    put_back(d, base, 1000);
+}
+
+static void copies_take_effect_in_the_order_of_the_calls(device *d)
+{
+    enum { BYTES = 100000, ROUNDS = 50 };
+    unsigned char *all = noise(d, BYTES * 2), *mirror = buffer(BYTES), *middle = buffer(BYTES), *seen = buffer(BYTES);
+    haul_address base;
+    int round;
+    EXPECT_OK(get(d, BYTES, 16, &base));
+    EXPECT_OK(copy_to(d, base, all, BYTES));
+    memcpy(mirror, all, BYTES);
+    for (round = 0; round < ROUNDS; round++) {
+        size_t at = random_below(&d->random, BYTES), from = random_below(&d->random, BYTES);
+        size_t bytes = 1 + random_below(&d->random, BYTES - at);
+        EXPECT_OK(copy_to(d, base + at, all + from, bytes));
+        memcpy(mirror + at, all + from, bytes);
+        if (round == ROUNDS / 2) {
+            EXPECT_OK(copy_from(d, middle, base, BYTES));
+            memcpy(seen, mirror, BYTES);
+        }
+    }
+    EXPECT_OK(wait(d));
+    EXPECT(memcmp(middle, seen, BYTES) == 0);
+    EXPECT(holds(d, base, mirror, BYTES));
+    put_back(d, base, BYTES);
+}
+
+static void a_large_copy_arrives_whole(device *d)
+{
+    enum { BYTES = (16 << 20) + 13 };
+    unsigned char *bytes = buffer(BYTES), *got = buffer(BYTES);
+    haul_address base;
+    size_t i;
+    for (i = 0; i + 8 <= BYTES; i += 8) {
+        uint64_t word = random_next(&d->random);
+        memcpy(bytes + i, &word, 8);
+    }
+    EXPECT_OK(get(d, BYTES, 256, &base));
+    EXPECT_OK(copy_to(d, base, bytes, BYTES));
+    EXPECT_OK(copy_from(d, got, base, BYTES));
+    EXPECT_OK(wait(d));
+    EXPECT(memcmp(bytes, got, BYTES) == 0);
+    put_back(d, base, BYTES);
+}
+
+/* ---- Cases: relocation. */
+
+/* An arena as a shipment lays it out: words, bitmap, odd offsets; on the host, and as it must become. */
+typedef struct arena {
+    size_t bytes, bitmap_at, odd_at, total; /* in one allocation */
+    size_t odd_count;
+    unsigned word_bytes;
+    uint64_t words, delta;
+    unsigned char *host, *expected;
+    haul_address base;
+} arena;
+
+static void add(unsigned char *word, uint64_t delta, unsigned word_bytes)
+{
+    uint64_t wide;
+    uint32_t narrow;
+    if (word_bytes == 8) {
+        memcpy(&wide, word, 8);
+        wide += delta;
+        memcpy(word, &wide, 8);
+    } else {
+        memcpy(&narrow, word, 4);
+        narrow += (uint32_t)delta;
+        memcpy(word, &narrow, 4);
+    }
+}
+
+static int is_marked(const arena *a, uint64_t word)
+{
+    uint64_t bits;
+    memcpy(&bits, a->host + a->bitmap_at + word / 64 * 8, 8);
+    return (int)(bits >> (word % 64) & 1);
+}
+
+static uint64_t odd_offset(const arena *a, size_t i)
+{
+    uint64_t offset;
+    memcpy(&offset, a->host + a->odd_at + 8 * i, 8);
+    return offset;
+}
+
+/* The whole of what relocate means. */
+static void relocate_plainly(const arena *a, unsigned char *bytes)
+{
+    uint64_t i;
+    for (i = 0; i < a->words; i++)
+        if (is_marked(a, i))
+            add(bytes + i * a->word_bytes, a->delta, a->word_bytes);
+    for (i = 0; i < a->odd_count; i++)
+        add(bytes + odd_offset(a, (size_t)i), a->delta, a->word_bytes);
+}
+
+/* Marks about `density` of 64 words, and bits behind the last word too: they must be ignored. */
+static void mark(device *d, arena *a, unsigned density)
+{
+    uint64_t i, bits = 0;
+    for (i = 0; i < (a->words + 63) / 64 * 64; i++) {
+        if (i % 64 == 0)
+            bits = 0;
+        if (i >= a->words || random_below(&d->random, 64) < density)
+            bits |= (uint64_t)1 << i % 64;
+        if (i % 64 == 63)
+            memcpy(a->host + a->bitmap_at + i / 64 * 8, &bits, 8);
+    }
+}
+
+/* Odd pointers lie apart from each other and from marked words: the last bytes of the arena are theirs. */
+static void place_odd(arena *a)
+{
+    size_t i;
+    for (i = 0; i < a->odd_count; i++) {
+        uint64_t offset = a->words * a->word_bytes + 1 + i * (a->word_bytes + 1);
+        memcpy(a->host + a->odd_at + 8 * i, &offset, 8);
+    }
+}
+
+static void make_arena(device *d, arena *a, uint64_t words, unsigned word_bytes, unsigned density, size_t odd_count)
+{
+    a->words = words;
+    a->word_bytes = word_bytes;
+    a->odd_count = odd_count;
+    a->delta = random_next(&d->random);
+    a->bytes = (size_t)words * word_bytes + odd_count * (word_bytes + 1) + 3;
+    a->bitmap_at = (a->bytes + 7) & ~(size_t)7;
+    a->odd_at = a->bitmap_at + (size_t)((words + 63) / 64 * 8);
+    a->total = a->odd_at + odd_count * 8 + 5;
+    a->host = noise(d, a->total);
+    a->expected = buffer(a->total);
+    mark(d, a, density);
+    place_odd(a);
+    memcpy(a->expected, a->host, a->total);
+}
+
+static void drop_arena(device *d, const arena *a)
+{
+    put_back(d, a->base, a->total);
+}
+
+static haul_status relocate(device *d, const arena *a)
+{
+    haul_relocation relocation;
+    relocation.arena = a->base;
+    relocation.words = a->words;
+    relocation.bitmap = a->words ? a->base + a->bitmap_at : 0;
+    relocation.delta = a->delta;
+    relocation.odd = a->odd_count ? a->base + a->odd_at : 0;
+    relocation.odd_count = a->odd_count;
+    relocation.word_bytes = a->word_bytes;
+    return d->table->relocate(d->state, &relocation);
+}
+
+/* Other word sizes than the host's may be refused, cleanly. */
+static int supports(device *d, unsigned word_bytes)
+{
+    arena a;
+    int works;
+    if (word_bytes == sizeof(void *))
+        return 1;
+    make_arena(d, &a, 1, word_bytes, 64, 0);
+    if (get(d, a.total, 16, &a.base) != HAUL_OK)
+        return 0;
+    works = copy_to(d, a.base, a.host, a.total) == HAUL_OK && relocate(d, &a) != HAUL_ERROR_UNSUPPORTED;
+    works = wait(d) == HAUL_OK && works;
+    drop_arena(d, &a);
+    return works;
+}
+
+static void try_relocation(device *d, uint64_t words, unsigned word_bytes, unsigned density, size_t odd_count)
+{
+    arena a;
+    make_arena(d, &a, words, word_bytes, density, odd_count);
+    EXPECT_OK(get(d, a.total, 16, &a.base));
+    EXPECT_OK(copy_to(d, a.base, a.host, a.total));
+    EXPECT_OK(relocate(d, &a));
+    EXPECT_OK(wait(d));
+    relocate_plainly(&a, a.expected);
+    EXPECT(holds(d, a.base, a.expected, a.total));
+    drop_arena(d, &a);
+}
+
+static void try_relocations(device *d, unsigned word_bytes)
+{
+    static const uint64_t words[] = { 1, 2, 63, 64, 65, 127, 128, 129, 1000, 4096, 70001 };
+    static const unsigned densities[] = { 0, 1, 8, 32, 63, 64 };
+    size_t i, j;
+    if (!supports(d, word_bytes))
+        return;
+    for (i = 0; i < sizeof words / sizeof words[0]; i++)
+        for (j = 0; j < sizeof densities / sizeof densities[0]; j++)
+            try_relocation(d, words[i], word_bytes, densities[j], 0);
+    for (i = 0; i < 60; i++)
+        try_relocation(d, random_between(&d->random, 1, 3000), word_bytes, (unsigned)random_below(&d->random, 65), 0);
+}
+
+static void marked_words_of_8_bytes_move_and_no_others(device *d)
+{
+    try_relocations(d, 8);
+}
+
+static void marked_words_of_4_bytes_move_and_no_others(device *d)
+{
+    try_relocations(d, 4);
+}
+
+static void odd_pointers_move(device *d)
+{
+    unsigned word_bytes;
+    size_t i;
+    for (word_bytes = 4; word_bytes <= 8; word_bytes += 4)
+        for (i = 0; i < 40 && supports(d, word_bytes); i++)
+            try_relocation(d, i % 4 ? random_between(&d->random, 1, 500) : 0, word_bytes, 20,
+                           random_between(&d->random, 1, i < 30 ? 20 : 3000));
+}
+
+/* Copy, relocate, copy over a part, relocate again by another delta, copy back: one wait. */
+static void copies_and_relocations_take_effect_in_the_order_of_the_calls(device *d)
+{
+    enum { WORDS = 30000 };
+    size_t part = 1000 * sizeof(void *), part_bytes = 5000 * sizeof(void *);
+    unsigned char *over = noise(d, part_bytes), *got;
+    arena a;
+    make_arena(d, &a, WORDS, sizeof(void *), 30, 10);
+    got = buffer(a.total);
+    EXPECT_OK(get(d, a.total, 16, &a.base));
+    EXPECT_OK(copy_to(d, a.base, a.host, a.total));
+    EXPECT_OK(relocate(d, &a));
+    relocate_plainly(&a, a.expected);
+    EXPECT_OK(copy_to(d, a.base + part, over, part_bytes));
+    memcpy(a.expected + part, over, part_bytes);
+    a.delta = random_next(&d->random);
+    EXPECT_OK(relocate(d, &a));
+    relocate_plainly(&a, a.expected);
+    EXPECT_OK(copy_from(d, got, a.base, a.total));
+    EXPECT_OK(wait(d));
+    EXPECT(memcmp(got, a.expected, a.total) == 0);
+    drop_arena(d, &a);
+}
+
+/* There and back again by the opposite delta. */
+static void a_relocation_is_undone_by_its_opposite(device *d)
+{
+    arena a;
+    make_arena(d, &a, 5000, sizeof(void *), 32, 7);
+    a.delta = UINT64_MAX - 4095;
+    EXPECT_OK(get(d, a.total, 16, &a.base));
+    EXPECT_OK(copy_to(d, a.base, a.host, a.total));
+    EXPECT_OK(relocate(d, &a));
+    a.delta = 0 - a.delta;
+    EXPECT_OK(relocate(d, &a));
+    EXPECT_OK(wait(d));
+    EXPECT(holds(d, a.base, a.host, a.total));
+    drop_arena(d, &a);
+}
+
+/* ---- Cases: the surroundings. */
+
+/* H11. */
+static void errno_stays_as_it_was(device *d)
+{
+    haul_address address;
+    void *memory = NULL;
+    unsigned char bytes[8] = { 0 };
+    errno = 77;
+    EXPECT(get(d, (uint64_t)1 << 62, 16, &address) == HAUL_ERROR_DEVICE_MEMORY && errno == 77);
+    EXPECT(get(d, 8, 16, &address) == HAUL_OK && errno == 77);
+    EXPECT(d->table->stage(d->state, 100, &memory) == HAUL_OK && errno == 77);
+    EXPECT(copy_to(d, address, bytes, 8) == HAUL_OK && errno == 77);
+    EXPECT(copy_from(d, bytes, address, 8) == HAUL_OK && errno == 77);
+    EXPECT(wait(d) == HAUL_OK && errno == 77);
+    d->table->unstage(d->state, memory, 100);
+    EXPECT(errno == 77);
+    put_back(d, address, 8);
+    EXPECT(errno == 77);
+}
+
+/* ---- The list, and one run of a case. */
+
+typedef struct contract_case {
+    const char *sentence;
+    void (*run)(device *d);
+} contract_case;
+
+#define CASE(name) #name, name
+static const contract_case cases[] = {
+    { CASE(the_table_is_complete) },
+    { CASE(the_capabilities_are_sensible) },
+    { CASE(a_fresh_device_has_a_message_and_nothing_to_wait_for) },
+    { CASE(two_open_devices_do_not_disturb_each_other) },
+    { CASE(memory_of_all_sizes_is_aligned_and_apart) },
+    { CASE(memory_is_released_in_any_order) },
+    { CASE(memory_that_is_not_there_is_refused_and_the_device_goes_on) },
+    { CASE(staging_is_memory_to_copy_from_and_to) },
+    { CASE(bytes_come_back_as_they_went_at_any_offset_and_size) },
+    { CASE(a_copy_from_writes_nothing_beside_its_range) },
+    { CASE(copies_take_effect_in_the_order_of_the_calls) },
+    { CASE(a_large_copy_arrives_whole) },
+    { CASE(marked_words_of_8_bytes_move_and_no_others) },
+    { CASE(marked_words_of_4_bytes_move_and_no_others) },
+    { CASE(odd_pointers_move) },
+    { CASE(copies_and_relocations_take_effect_in_the_order_of_the_calls) },
+    { CASE(a_relocation_is_undone_by_its_opposite) },
+    { CASE(errno_stays_as_it_was) },
+};
+
+static void run_open(device *d, const contract_case *c)
+{
+    EXPECT_OK(d->table->open(d->settings, &d->allocator, &d->state));
+    EXPECT(d->state != NULL);
+    c->run(d);
+    if (!d->broken)
+        EXPECT(d->table->message(d->state) != NULL);
+    d->table->close(d->state);
+    if (!d->broken)
+        EXPECT(d->live_blocks == 0 && d->live_bytes == 0);
+}
+
+static int run_case(const haul_device_table *table, const void *settings, uint64_t seed, const contract_case *c)
+{
+    const char *letter;
+    device d;
+    memset(&d, 0, sizeof d);
+    d.table = table;
+    d.settings = settings;
+    d.allocator.user = &d;
+    d.allocator.allocate = count_allocate;
+    d.allocator.release = count_release;
+    d.random = random_from(seed);
+    printf("%s: ", table->name);
+    for (letter = c->sentence; *letter; letter++)
+        putchar(*letter == '_' ? ' ' : *letter);
+    printf(" ... ");
+    fflush(stdout);
+    run_open(&d, c);
+    free_buffers();
+    if (d.broken)
+        printf("FAILED (line %d: %s)\n", d.line, d.broken);
+    else
+        printf("ok\n");
+    return d.broken == NULL;
+}
+
+unsigned contract_run(const haul_device_table *table, const void *settings)
+{
+    random_source seeds = random_start("device contract");
+    unsigned passed = 0, failed = 0;
+    size_t i;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (run_case(table, settings, random_next(&seeds), &cases[i]))
+            passed++;
+        else
+            failed++;
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed;
+}

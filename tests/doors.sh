@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# What the library may touch, checked on its objects and its sources: doors.sh BUILD-FOLDER SCRATCH-FOLDER
+# BUILD-FOLDER holds a static build by gcc; SCRATCH-FOLDER is for this script alone.
+set -u
+mkdir -p "$2"
+build=$(cd "$1" && pwd)
+scratch=$(cd "$2" && pwd)
+cd "$(dirname "$0")/.." || exit 1
+objects=$build/CMakeFiles/haul.dir
+passed=0 failed=0
+
+# nothing NAME COMMAND...: passes when the command, which lists offenders, lists none.
+nothing() {
+    local name=$1
+    shift
+    "$@" >"$scratch/offenders" 2>&1
+    if [ -s "$scratch/offenders" ]; then
+        failed=$((failed + 1))
+        echo "FAILED  $name"
+        sed 's/^/    /' "$scratch/offenders"
+    else
+        passed=$((passed + 1))
+        echo "ok      $name"
+    fi
+}
+
+each_object() { # gives "PATH-IN-THE-TREE OBJECT"
+    find "$objects" -name '*.c.o' | while IFS= read -r object; do
+        file=${object#"$objects"/}
+        file=${file%.o}
+        [ -e "$file" ] || continue # left over from a file that is gone
+        printf '%s\t%s\n' "$file" "$object"
+    done
+}
+
+# ---- Doors: what each file may ask of the system. Everything else must be ours.
+
+anywhere='mem(cpy|move|set|cmp|chr)|str(len|nlen|cmp|ncmp|chr|rchr|str)|v?snprintf'
+compiler='_GLOBAL_OFFSET_TABLE_|__stack_chk_fail(_local)?|__cpu_(model|indicator_init)|__[a-z]+[sdt]i[2-5]|__x86\..*'
+
+may_use() { # FILE
+    case $1 in
+    src/base/memory.c) echo 'malloc|free|posix_memalign|mmap|munmap|madvise' ;;
+    src/base/clock.c) echo 'clock_gettime' ;;
+    src/base/file.c) echo 'read|write|__errno_location' ;;
+    devices/host/*)
+        echo 'memfd_create|(mkstemp|fcntl|mmap|ftruncate)(64)?|munmap|mprotect|unlink|close'
+        echo '|sysconf|strerror|__errno_location'
+        ;;
+    *) echo 'nothing' ;;
+    esac
+}
+
+undefined_symbols() {
+    [ -n "$(each_object)" ] || echo "no objects under $objects"
+    each_object | cut -f 2 | xargs -d '\n' -r nm --defined-only 2>/dev/null | awk 'NF == 3 { print $3 }' |
+        sort -u >"$scratch/ours"
+    each_object | while IFS=$'\t' read -r file object; do
+        nm -u "$object" | awk '{ print $2 }' | grep -vxFf "$scratch/ours" |
+            grep -vxE "$anywhere|$compiler|$(may_use "$file" | tr -d '\n')" | sed "s|^|$file uses |"
+    done
+}
+
+foreign_names() {
+    each_object | while IFS=$'\t' read -r file object; do
+        nm -g --defined-only "$object" | awk '{ print $3 }' | grep -vE '^haul_' | sed "s|^|$file defines |"
+    done
+}
+
+# Variables that live between calls would stand in .data, .bss or thread-local sections.
+state() {
+    each_object | while IFS=$'\t' read -r file object; do
+        size -A "$object" | awk -v file="$file" '
+            $1 ~ /^\.(data|bss|tdata|tbss)(\.|$)/ && $1 !~ /^\.data\.rel\.ro/ && $2 > 0 {
+                print file " has " $2 " bytes of state in " $1
+            }'
+    done
+}
+
+# ---- Rooms: each knows only those before it, and its own.
+
+rooms="base type graph pack ship"
+
+upward_includes() {
+    local room file name known=""
+    for room in $rooms; do
+        known="$known $room"
+        [ -d "src/$room" ] || continue
+        for file in src/"$room"/*.[ch]; do
+            [ -e "$file" ] || continue
+            sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]+"([^"]+)".*/\1/p' "$file" |
+                while IFS= read -r name; do
+                    case " $known haul " in
+                    *" ${name%%/*} "*) ;;
+                    *) [ "$name" = haul.h ] || [ -f "src/$room/$name" ] || echo "$file includes $name" ;;
+                    esac
+                done
+        done
+    done
+    for file in src/*/; do
+        room=$(basename "$file")
+        case " $rooms " in *" $room "*) ;; *) echo "src/$room is in no list of rooms: add it to tests/doors.sh" ;; esac
+    done
+}
+
+# A device stands on the public headers alone.
+device_includes() {
+    grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"' -r devices --include='*.[ch]' |
+        grep -vE '"haul(\.h|/)' | grep -vE '"[a-z_]+\.h"'
+}
+
+vendor_names() {
+    grep -rniE '\<(cuda|nvidia|nvlink|rocm|opencl|sycl|vulkan)|\<(hip|metal)\>' src --include='*.[ch]' |
+        head -n 20
+}
+
+# ---- Recursion: the call graph of the unoptimised library has no cycle. Calls through pointers are not seen.
+
+recursion() {
+    local file object=$scratch/object.o
+    rm -rf "$scratch/calls"
+    mkdir -p "$scratch/calls"
+    for file in src/*/*.c devices/host/*.c; do
+        [ -e "$file" ] || continue
+        gcc -std=c99 -O0 -DHAUL_NO_CLONES -Iinclude -Isrc -fcallgraph-info -c "$file" -o "$object" || continue
+        mv "$scratch/object.ci" "$scratch/calls/$(echo "$file" | tr / -).ci"
+    done
+    cat "$scratch/calls"/*.ci |
+        sed -nE 's/^edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)".*/\1 \2/p' | sort -u >"$scratch/edges"
+    [ -s "$scratch/edges" ] || echo "no call graph: gcc gave none"
+    awk '$1 == $2 { print $1 " calls itself" }' "$scratch/edges"
+    tsort "$scratch/edges" 2>&1 >/dev/null | sed 's/^tsort: /calls in a circle: /'
+}
+
+nothing "system calls and functions go through their doors" undefined_symbols
+nothing "every global name begins with haul_" foreign_names
+nothing "no state between calls" state
+nothing "rooms include only rooms below them" upward_includes
+nothing "devices include only public headers" device_includes
+nothing "src/ names no vendor" vendor_names
+nothing "no function calls itself, directly or around a corner" recursion
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,156 @@
+/* The operations that are failed everywhere: making types, and one whole journey of a graph.
+ */
+#include "faults.h"
+
+#include <string.h>
+
+#include "haul/host.h"
+#include "support/check.h"
+#include "support/doors.h"
+
+/* ---- Types ---- */
+
+typedef struct type_job {
+    choices start;
+    model *m;
+    haul_allocator allocator;
+} type_job;
+
+static void prepare_types(void *user, fault_plan *plan)
+{
+    type_job *job = user;
+    job->allocator = fault_allocator(plan);
+}
+
+static haul_status make_types(void *user)
+{
+    type_job *job = user;
+    choices c = job->start;
+    const char *where;
+    haul_status status = model_make_types(&c, job->m, &job->allocator, &where);
+    model_free_types(job->m);
+    return status;
+}
+
+void faults_of_types(const choices *c, model *m)
+{
+    type_job job;
+    fault_operation operation;
+    memset(&operation, 0, sizeof operation);
+    job.start = *c;
+    job.m = m;
+    operation.prepare = prepare_types;
+    operation.run = make_types;
+    operation.user = &job;
+    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
+    fault_everywhere(&operation);
+}
+
+/* ---- A journey ---- */
+
+typedef struct journey {
+    graph *g;
+    model_oracle *argument;
+    fault_device_settings settings;
+    haul_device *device;
+} journey;
+
+static void open_device(void *user, fault_plan *plan)
+{
+    journey *j = user;
+    haul_allocator allocator = fault_allocator(plan);
+    haul_device_options options;
+    memset(&options, 0, sizeof options);
+    j->settings.plan = plan;
+    j->settings.inner = haul_host_device();
+    j->settings.inner_settings = NULL;
+    options.settings = &j->settings;
+    options.new_context.allocator = &allocator;
+    options.new_context.argument = j->argument;
+    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &j->device), HAUL_OK);
+}
+
+static void close_device(void *user)
+{
+    haul_device_close(&((journey *)user)->device);
+}
+
+static void trim(void *user)
+{
+    CHECK_STATUS(haul_context_trim(haul_device_context(((journey *)user)->device)), HAUL_OK);
+}
+
+static haul_status travel(void *user)
+{
+    journey *j = user;
+    haul_plan *plan = NULL;
+    haul_shipment *s = NULL;
+    haul_status status = haul_plan_create(haul_device_context(j->device), j->g->roots, j->g->root_count, &plan);
+    CHECK((status == HAUL_OK) == (plan != NULL));
+    if (status == HAUL_OK)
+        status = haul_ship_plan(j->device, plan, NULL, &s);
+    CHECK((status == HAUL_OK) == (s != NULL));
+    if (status == HAUL_OK)
+        status = haul_refresh(s);
+    if (status == HAUL_OK)
+        status = haul_unmarshal(s);
+    if (status == HAUL_OK)
+        status = haul_replan(s);
+    haul_plan_free(&plan);
+    haul_shipment_free(&s);
+    return status;
+}
+
+static void check_source(void *user, haul_status status)
+{
+    journey *j = user;
+    (void)status;
+    for (size_t i = 0; i < j->g->block_count; i++)
+        CHECK_BYTES(j->g->blocks[i].memory, j->g->blocks[i].shadow, j->g->blocks[i].bytes);
+}
+
+static fault_operation operation_of(journey *j)
+{
+    fault_operation operation;
+    memset(&operation, 0, sizeof operation);
+    operation.prepare = open_device;
+    operation.run = travel;
+    operation.check = check_source;
+    operation.trim = trim;
+    operation.finish = close_device;
+    operation.user = j;
+    return operation;
+}
+
+void faults_of_graph(graph *g, model_oracle *argument)
+{
+    journey j;
+    memset(&j, 0, sizeof j);
+    j.g = g;
+    j.argument = argument;
+    fault_operation operation = operation_of(&j);
+    fault_everywhere(&operation);
+}
+
+void fault_of_graph(graph *g, model_oracle *argument, unsigned mode, uint64_t at)
+{
+    journey j;
+    fault_plan plan;
+    haul_status status;
+    memset(&j, 0, sizeof j);
+    memset(&plan, 0, sizeof plan);
+    j.g = g;
+    j.argument = argument;
+    open_device(&j, &plan);
+    fault_arm(&plan, (fault_mode)(mode % FAULT_MODES), at);
+    status = travel(&j);
+    CHECK_STATUS(status, plan.first);
+    check_source(&j, status);
+    if (!plan.lost) {
+        fault_disarm(&plan);
+        CHECK_STATUS(travel(&j), HAUL_OK);
+        check_source(&j, HAUL_OK);
+    }
+    close_device(&j);
+    fault_check_clean(&plan);
+}

@@ -1,0 +1,528 @@
+/* Drawing graphs.
+ *
+ * Elements wait in a queue until their fields are filled in: counts first, then pointers, each of which may put new
+ * elements into the queue. Once the budget is spent, pointers become null or aliases wherever the description allows
+ * it; a fresh object is then made only for a target that has none yet, so the queue runs dry.
+ */
+#include "graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t pointer_bytes = sizeof(void *);
+
+static void *grown(void *at, size_t count, size_t *capacity, size_t bytes)
+{
+    if (count < *capacity)
+        return at;
+    *capacity = *capacity != 0 ? 2 * *capacity : 16;
+    at = realloc(at, *capacity * bytes);
+    if (at == NULL) {
+        fprintf(stderr, "out of memory\n");
+        exit(2);
+    }
+    return at;
+}
+
+static graph_region *add(graph_list *list, void *address, size_t count, size_t element_bytes)
+{
+    list->at = grown(list->at, list->count, &list->capacity, sizeof *list->at);
+    graph_region *r = &list->at[list->count++];
+    memset(r, 0, sizeof *r);
+    r->address = address;
+    r->count = count;
+    r->element_bytes = element_bytes;
+    r->type = -1;
+    return r;
+}
+
+void *graph_read_pointer(const void *address)
+{
+    void *value;
+    memcpy(&value, address, sizeof value);
+    return value;
+}
+
+void graph_write_pointer(void *address, const void *value)
+{
+    memcpy(address, &value, sizeof value);
+}
+
+int64_t graph_read_count(const void *address, size_t bytes, int is_signed)
+{
+    uint8_t u1;
+    uint16_t u2;
+    uint32_t u4;
+    uint64_t u8;
+    switch (bytes) {
+    case 1: memcpy(&u1, address, 1); return is_signed ? (int64_t)(int8_t)u1 : (int64_t)u1;
+    case 2: memcpy(&u2, address, 2); return is_signed ? (int64_t)(int16_t)u2 : (int64_t)u2;
+    case 4: memcpy(&u4, address, 4); return is_signed ? (int64_t)(int32_t)u4 : (int64_t)u4;
+    default: memcpy(&u8, address, 8); return (int64_t)u8;
+    }
+}
+
+static void write_count(void *address, size_t bytes, int64_t value)
+{
+    uint8_t u1 = (uint8_t)value;
+    uint16_t u2 = (uint16_t)value;
+    uint32_t u4 = (uint32_t)value;
+    memcpy(address, bytes == 1 ? (void *)&u1 : bytes == 2 ? (void *)&u2 : bytes == 4 ? (void *)&u4 : (void *)&value, bytes);
+}
+
+/* ---- Memory ---- */
+
+static unsigned char *new_block(choices *c, graph *g, size_t bytes)
+{
+    g->blocks = grown(g->blocks, g->block_count, &g->block_capacity, sizeof *g->blocks);
+    graph_block *b = &g->blocks[g->block_count++];
+    b->memory = malloc(bytes);
+    b->shadow = malloc(bytes);
+    b->bytes = bytes;
+    if (b->memory == NULL || b->shadow == NULL) {
+        fprintf(stderr, "out of memory\n");
+        exit(2);
+    }
+    fill(c, b->memory, bytes);
+    return b->memory;
+}
+
+static unsigned char *aligned(unsigned char *address, size_t alignment)
+{
+    size_t over = (size_t)((uintptr_t)address % alignment);
+    return over != 0 ? address + (alignment - over) : address;
+}
+
+/* A block with red zones of random bytes, or none behind it, where a sanitizer watches instead. */
+static unsigned char *place_alone(choices *c, graph *g, size_t bytes, size_t alignment)
+{
+    size_t before = chance(c, 3, 4) ? 64 : 0, behind = chance(c, 1, 2) ? 64 : 0;
+    size_t shift = alignment < 16 ? alignment * choose(c, (uint32_t)(16 / alignment)) : 0;
+    size_t slack = alignment > 16 ? alignment : 0;
+    unsigned char *memory = new_block(c, g, before + shift + slack + bytes + behind);
+    return aligned(memory + before, alignment) + shift;
+}
+
+static unsigned char *place(choices *c, graph *g, size_t bytes, size_t alignment)
+{
+    g->left -= bytes + 16 < g->left ? bytes + 16 : g->left;
+    if (!chance(c, 1, 3) || bytes > 2000 || alignment > 64)
+        return place_alone(c, g, bytes, alignment);
+    if (g->slab == NULL || (size_t)(g->slab_end - g->slab) < bytes + 4 * alignment) {
+        g->slab = new_block(c, g, 8192);
+        g->slab_end = g->slab + 8192;
+    }
+    unsigned char *address = aligned(g->slab, alignment) + alignment * choose(c, 3);
+    g->slab = address + bytes;
+    return address;
+}
+
+/* ---- Counts ---- */
+
+static int64_t draw_count(choices *c, int64_t most)
+{
+    static const int64_t counts[] = { 0, 1, 2, 7, 1, 2, 3, 64 };
+    int64_t n = chance(c, 1, 400) ? 4097 : counts[choose(c, 8)];
+    return n < most ? n : most > 0 ? most : 0;
+}
+
+/* How many elements of so many bytes the budget allows for one array. */
+static int64_t affordable(const graph *g, size_t bytes)
+{
+    return (int64_t)(g->left / 2 / (bytes != 0 ? bytes : 1));
+}
+
+static size_t unit_of(const model_field *f, unsigned level)
+{
+    return level + 1 == f->levels ? f->element_bytes : pointer_bytes;
+}
+
+/* A value for count field k that every shape which reads it can live with. */
+static int64_t draw_count_field(choices *c, graph *g, const model_type *t, unsigned k)
+{
+    int64_t least = 0, most = t->field[k].bytes == 1 ? (t->field[k].is_signed ? 127 : 255) : 4097;
+    for (unsigned i = 0; i < t->field_count; i++)
+        for (unsigned level = 0; level < t->field[i].levels; level++) {
+            const model_shape *s = &t->field[i].shape[level];
+            for (unsigned j = 0; j < s->field_count && s->rule == RULE_COUNT; j++) {
+                if (s->field[j] != k)
+                    continue;
+                int64_t cap = affordable(g, unit_of(&t->field[i], level) * t->field[i].count * (size_t)(s->multiply + 1));
+                cap = s->field_count > 1 && cap > 3 ? 3 : cap;
+                most = cap < most ? cap : most;
+                least = -s->add > least ? -s->add : least;
+            }
+        }
+    int64_t n = draw_count(c, most);
+    return n > least ? n : least;
+}
+
+static int64_t counted(const model_type *t, const model_shape *s, const unsigned char *self)
+{
+    int64_t n = s->multiply;
+    if (s->field_count == 0)
+        return s->add;
+    for (unsigned i = 0; i < s->field_count; i++) {
+        const model_field *f = &t->field[s->field[i]];
+        n *= graph_read_count(self + f->offset, f->bytes, f->is_signed);
+    }
+    return n + s->add;
+}
+
+/* ---- Targets ---- */
+
+static graph_region *some_region(choices *c, graph_list *list)
+{
+    size_t n = list->count < 65536 ? list->count : 65536;
+    return n != 0 ? &list->at[choose(c, (uint32_t)n)] : NULL;
+}
+
+static size_t draw_start(choices *c, size_t room)
+{
+    return choose(c, room < 65535 ? (uint32_t)room + 1 : 65536);
+}
+
+static unsigned char *alias_typed(choices *c, graph *g, int type, size_t n)
+{
+    graph_list *list = &g->typed[type];
+    graph_region *r = some_region(c, list);
+    for (size_t i = 0; r != NULL && r->count < n && i < list->count; i++)
+        r = &list->at[i];
+    if (r == NULL || r->count < n)
+        return NULL;
+    return r->address + draw_start(c, r->count - n) * r->element_bytes;
+}
+
+static size_t span_of(const model_type *t, size_t n)
+{
+    size_t upper = t->upper > t->true_upper ? t->upper : t->true_upper;
+    return n == 0 ? 1 : (n - 1) * t->extent + upper;
+}
+
+static unsigned char *fresh_typed(choices *c, graph *g, int type, size_t n)
+{
+    const model_type *t = &g->model->type[type];
+    unsigned char *address = place(c, g, span_of(t, n), t->alignment);
+    add(&g->typed[type], address, n, t->extent)->type = type;
+    if (n != 0)
+        add(&g->queue, address, n, t->extent)->type = type;
+    return address;
+}
+
+static unsigned char *alias_plain(choices *c, graph *g, size_t bytes)
+{
+    for (unsigned tries = 0; tries < 8; tries++) {
+        graph_region *r = some_region(c, &g->plain);
+        if (r == NULL)
+            return NULL;
+        if (r->count < bytes)
+            continue;
+        g->mixed = 1;
+        return r->address + draw_start(c, r->count - bytes);
+    }
+    return NULL;
+}
+
+static unsigned char *fresh_plain(choices *c, graph *g, size_t bytes)
+{
+    size_t more = chance(c, 1, 4) ? choose(c, 100) : 0;
+    unsigned char *address = place(c, g, bytes + more != 0 ? bytes + more : 1, (size_t)1 << choose(c, 5));
+    add(&g->plain, address, bytes + more, 1);
+    return address;
+}
+
+static int is_sentinel(const unsigned char *element, size_t bytes, int64_t value)
+{
+    unsigned char wanted[8];
+    write_count(wanted, bytes, value);
+    return memcmp(element, wanted, bytes) == 0;
+}
+
+static unsigned char *fresh_string(choices *c, graph *g, size_t e, int64_t sentinel)
+{
+    size_t n = (size_t)draw_count(c, affordable(g, e)) + (chance(c, 1, 4) ? choose(c, 100) : 0);
+    unsigned char *address = place(c, g, (n + 1) * e, e);
+    for (size_t i = 0; i < n; i++)
+        while (is_sentinel(address + i * e, e, sentinel))
+            fill(c, address + i * e, e);
+    write_count(address + n * e, e, sentinel);
+    graph_region *r = add(&g->strings, address, n + 1, e);
+    r->sentinel = sentinel;
+    add(&g->frozen, address, (n + 1) * e, 1);
+    add(&g->plain, address, (n + 1) * e, 1);
+    return address;
+}
+
+static unsigned char *alias_string(choices *c, graph *g, size_t e, int64_t sentinel)
+{
+    for (unsigned tries = 0; tries < 8; tries++) {
+        graph_region *r = some_region(c, &g->strings);
+        if (r == NULL)
+            return NULL;
+        if (r->element_bytes == e && r->sentinel == sentinel)
+            return r->address + draw_start(c, r->count - 1) * e;
+    }
+    return NULL;
+}
+
+static unsigned char *resolve(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
+                              unsigned level, size_t index, size_t n, int null_allowed);
+
+/* Can another pointer of the same row lead to the same array of pointers? What they lead to must not depend on who
+ * asks. */
+static int is_shareable(const model_field *f, unsigned level)
+{
+    for (unsigned i = level + 1; i < f->levels; i++)
+        if (f->shape[i].rule == RULE_BY_INDEX || f->shape[i].rule == RULE_BY_SELF ||
+            (f->shape[i].rule == RULE_COUNT && f->shape[i].field_count != 0))
+            return 0;
+    return 1;
+}
+
+static unsigned char *alias_row(choices *c, graph *g, const model_field *f, unsigned level, size_t n)
+{
+    int terminated = f->shape[level].rule == RULE_SENTINEL;
+    for (unsigned tries = 0; tries < 8 && is_shareable(f, level); tries++) {
+        graph_region *r = some_region(c, &g->rows);
+        if (r == NULL)
+            return NULL;
+        if (r->row == f && r->level == level && (terminated || r->count >= n))
+            return r->address + draw_start(c, terminated ? r->count - 1 : r->count - n) * pointer_bytes;
+    }
+    return NULL;
+}
+
+static size_t draw_for(choices *c, graph *g, const model_type *t, const model_field *f, const unsigned char *self,
+                       unsigned level, size_t index)
+{
+    const model_shape *s = &f->shape[level];
+    switch (s->rule) {
+    case RULE_ONE: return 1;
+    case RULE_COUNT: return (size_t)counted(t, s, self);
+    case RULE_BY_INDEX: return (3 * index + 1) % 4;
+    case RULE_BY_SELF: return *self % 5;
+    default: return (size_t)draw_count(c, affordable(g, unit_of(f, level)));
+    }
+}
+
+static unsigned char *fresh_row(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
+                                unsigned level, size_t n)
+{
+    int terminated = f->shape[level].rule == RULE_SENTINEL;
+    size_t words = n + (terminated ? 1 : 0);
+    unsigned char *address = place(c, g, words != 0 ? words * pointer_bytes : 1, pointer_bytes);
+    for (size_t i = 0; i < n; i++) {
+        size_t inner = draw_for(c, g, t, f, self, level + 1, i);
+        graph_write_pointer(address + i * pointer_bytes, resolve(c, g, t, f, self, level + 1, i, inner, !terminated));
+    }
+    if (terminated)
+        graph_write_pointer(address + n * pointer_bytes, NULL);
+    graph_region *r = add(&g->rows, address, words, pointer_bytes);
+    r->row = f;
+    r->level = level;
+    return address;
+}
+
+/* An array whose size is in the table only; the same array again for a pointer that means the same by it. */
+static unsigned char *sized(choices *c, graph *g, const model_field *f, unsigned level, unsigned char *fresh, size_t n)
+{
+    graph_region *r;
+    if (fresh == NULL) {
+        for (unsigned tries = 0; tries < 8; tries++) {
+            r = some_region(c, &g->sized);
+            int last = level + 1 == f->levels;
+            if (r != NULL && ((last && r->row == NULL && r->type == f->target && r->element_bytes == f->element_bytes) ||
+                              (!last && r->row == f && r->level == level && is_shareable(f, level))))
+                return r->address;
+        }
+        return NULL;
+    }
+    r = add(&g->sized, fresh, n, unit_of(f, level));
+    r->type = f->target;
+    r->row = level + 1 == f->levels ? NULL : f;
+    r->level = level;
+    return fresh;
+}
+
+static unsigned char *alias(choices *c, graph *g, const model_field *f, unsigned level, size_t n)
+{
+    const model_shape *s = &f->shape[level];
+    if (s->rule == RULE_BY_TARGET)
+        return sized(c, g, f, level, NULL, 0);
+    if (level + 1 < f->levels)
+        return alias_row(c, g, f, level, n);
+    if (f->target >= 0)
+        return alias_typed(c, g, f->target, n);
+    if (s->rule == RULE_SENTINEL)
+        return alias_string(c, g, f->element_bytes, s->add);
+    return alias_plain(c, g, n * f->element_bytes);
+}
+
+static unsigned char *fresh(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
+                            unsigned level, size_t n)
+{
+    unsigned char *address;
+    const model_shape *s = &f->shape[level];
+    if (level + 1 < f->levels)
+        address = fresh_row(c, g, t, f, self, level, n);
+    else if (f->target >= 0)
+        address = fresh_typed(c, g, f->target, n);
+    else if (s->rule == RULE_SENTINEL)
+        return fresh_string(c, g, f->element_bytes, s->add);
+    else
+        address = fresh_plain(c, g, n * f->element_bytes);
+    return s->rule == RULE_BY_TARGET ? sized(c, g, f, level, address, n) : address;
+}
+
+/* A target for one pointer of row f: n elements, where the shape leaves a choice already chosen. */
+static unsigned char *resolve(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
+                              unsigned level, size_t index, size_t n, int null_allowed)
+{
+    model_rule rule = f->shape[level].rule;
+    uint32_t way = choose(c, 8);
+    (void)index;
+    if (null_allowed && way < 2 && (rule == RULE_ONE || rule == RULE_SENTINEL || rule == RULE_BY_TARGET || n == 0))
+        return NULL;
+    if (way < 5 || g->left == 0) {
+        unsigned char *address = alias(c, g, f, level, n);
+        if (address != NULL)
+            return address;
+    }
+    return fresh(c, g, t, f, self, level, n);
+}
+
+/* ---- Elements ---- */
+
+static void fill_pointers(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        size_t n = draw_for(c, g, t, f, self, 0, i);
+        unsigned char *target = resolve(c, g, t, f, self, 0, i, n, 1);
+        graph_write_pointer(self + f->offset + i * pointer_bytes, target);
+        if (f->shape[0].rule == RULE_END)
+            graph_write_pointer(self + t->field[f->shape[0].field[0]].offset,
+                                target != NULL ? target + n * unit_of(f, 0) : NULL);
+    }
+    for (unsigned level = 0; level < f->levels; level++)
+        if (f->shape[level].rule == RULE_BY_SELF)
+            add(&g->frozen, self, 1, 1);
+}
+
+static void fill_element(choices *c, graph *g, int type, unsigned char *self)
+{
+    const model_type *t = &g->model->type[type];
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const model_field *f = &t->field[i];
+        if (f->kind == FIELD_COUNT) {
+            write_count(self + f->offset, f->bytes, draw_count_field(c, g, t, i));
+            add(&g->frozen, self + f->offset, f->bytes, 1);
+        }
+    }
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const model_field *f = &t->field[i];
+        if (f->kind == FIELD_EMBED) {
+            add(&g->typed[f->target], self + f->offset, f->count, f->stride)->type = f->target;
+            add(&g->queue, self + f->offset, f->count, f->stride)->type = f->target;
+        } else if (f->kind == FIELD_POINTER) {
+            fill_pointers(c, g, t, f, self);
+        } else if (f->kind == FIELD_DATA && chance(c, 1, 8)) {
+            add(&g->plain, self + f->offset, f->bytes, 1);
+        } else if (f->kind == FIELD_OPAQUE && chance(c, 1, 2)) {
+            graph_write_pointer(self + f->offset, self);
+        }
+    }
+}
+
+static void fill_queue(choices *c, graph *g)
+{
+    while (g->queue_at < g->queue.count) {
+        graph_region r = g->queue.at[g->queue_at++];
+        if (g->model->type[r.type].has_pointers || g->model->type[r.type].form == FORM_STRUCT)
+            for (size_t i = 0; i < r.count; i++)
+                fill_element(c, g, r.type, r.address + i * r.element_bytes);
+    }
+}
+
+/* ---- The whole ---- */
+
+static int compare_regions(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)((const graph_region *)a)->address, y = (uintptr_t)((const graph_region *)b)->address;
+    return x < y ? -1 : x > y;
+}
+
+static int64_t count_of(const model_oracle *oracle, const void *target)
+{
+    const graph *g = (const graph *)(const void *)oracle;
+    size_t low = 0, high = g->sized.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)g->sized.at[middle].address < (uintptr_t)target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < g->sized.count && g->sized.at[low].address == target)
+        return (int64_t)g->sized.at[low].count;
+    return target == NULL ? 0 : -1;
+}
+
+static void draw_roots(choices *c, graph *g)
+{
+    size_t count = chance(c, 1, 3) ? 1 + choose(c, 4) : 1;
+    for (size_t i = 0; i < count; i++) {
+        int type = (int)choose(c, chance(c, 1, 4) ? g->model->type_count : g->model->struct_count);
+        size_t n = chance(c, 1, 4) ? 1 + choose(c, 4) : 1;
+        if (g->model->type[type].extent % g->model->type[type].alignment != 0)
+            n = 1;
+        unsigned char *address = chance(c, 1, 4) ? alias_typed(c, g, type, n) : NULL;
+        if (address == NULL)
+            address = fresh_typed(c, g, type, n);
+        g->roots[i].address = address;
+        g->roots[i].count = n;
+        g->roots[i].type = g->model->type[type].handle;
+        g->root_type[i] = type;
+        g->oracle.roots[i] = address;
+        g->root_count = i + 1;
+        fill_queue(c, g);
+    }
+    g->oracle.root_count = (unsigned)count;
+}
+
+void graph_draw(choices *c, const model *m, size_t bytes, graph *g)
+{
+    memset(g, 0, sizeof *g);
+    g->model = m;
+    g->left = bytes;
+    g->oracle.count_of = count_of;
+    draw_roots(c, g);
+    if (g->sized.count != 0)
+        qsort(g->sized.at, g->sized.count, sizeof *g->sized.at, compare_regions);
+    for (size_t i = 0; i < g->block_count; i++)
+        memcpy(g->blocks[i].shadow, g->blocks[i].memory, g->blocks[i].bytes);
+}
+
+void graph_restore(graph *g)
+{
+    for (size_t i = 0; i < g->block_count; i++)
+        memcpy(g->blocks[i].memory, g->blocks[i].shadow, g->blocks[i].bytes);
+}
+
+void graph_free(graph *g)
+{
+    for (size_t i = 0; i < g->block_count; i++) {
+        free(g->blocks[i].memory);
+        free(g->blocks[i].shadow);
+    }
+    free(g->blocks);
+    for (unsigned i = 0; i < MODEL_TYPES; i++)
+        free(g->typed[i].at);
+    free(g->plain.at);
+    free(g->strings.at);
+    free(g->rows.at);
+    free(g->sized.at);
+    free(g->frozen.at);
+    free(g->queue.at);
+    memset(g, 0, sizeof *g);
+}

@@ -1,0 +1,68 @@
+/* A random graph of objects of a random universe, and a record of all memory that belongs to it.
+ *
+ * Every object lies in a malloc block of its own, or among others in a slab, with random bytes before and behind it.
+ * Pointers lead to fresh objects, to objects that exist (aliases, cycles, themselves), into arrays, into other
+ * objects, one past the end, or nowhere. No word is a pointer in one view and data in another.
+ */
+#ifndef RANDOM_GRAPH_H
+#define RANDOM_GRAPH_H
+
+#include "model.h"
+
+typedef struct graph_block {
+    unsigned char *memory;
+    unsigned char *shadow; /* what it held when the graph was complete */
+    size_t bytes;
+} graph_block;
+
+typedef struct graph_region {
+    unsigned char *address;
+    size_t count;             /* of elements; a terminator included */
+    size_t element_bytes;
+    int64_t sentinel;         /* where one ends it */
+    int type;                 /* of typed regions, and of regions in the table of sizes */
+    const model_field *row;   /* arrays of pointers: by which row, and on which level */
+    unsigned level;
+} graph_region;
+
+typedef struct graph_list {
+    graph_region *at;
+    size_t count, capacity;
+} graph_list;
+
+typedef struct graph {
+    model_oracle oracle; /* first: callbacks come back with its address */
+    const model *model;
+    graph_block *blocks;
+    size_t block_count, block_capacity;
+    graph_list typed[MODEL_TYPES];
+    graph_list plain;   /* bytes without pointers */
+    graph_list strings; /* terminated arrays of plain elements */
+    graph_list rows;    /* arrays of pointers */
+    graph_list sized;   /* whose size only the table of the callback knows */
+    graph_list frozen;  /* counts and terminated arrays: changing them changes the graph */
+    graph_list queue;   /* elements to be filled in */
+    size_t queue_at;
+    unsigned char *slab, *slab_end;
+    size_t left;        /* bytes that may still be spent */
+    int mixed;          /* the same bytes are seen by two descriptions */
+    haul_root roots[4];
+    int root_type[4];
+    size_t root_count;
+} graph;
+
+/* Draws a graph of about `bytes` bytes at most. Roots get their types' handles from the model. */
+void graph_draw(choices *c, const model *m, size_t bytes, graph *g);
+void graph_free(graph *g);
+
+/* Puts every block back to what it was when the graph was drawn. */
+void graph_restore(graph *g);
+
+/* The integer of a count field, widened. */
+int64_t graph_read_count(const void *address, size_t bytes, int is_signed);
+
+/* Pointers lie anywhere in packed structs. */
+void *graph_read_pointer(const void *address);
+void graph_write_pointer(void *address, const void *value);
+
+#endif

@@ -1,0 +1,79 @@
+/* The reference: what a graph consists of, and whether a copy is the same graph, by the model's description alone.
+ *
+ * One walk does both. It follows a graph from its roots with a queue and a table of what it has seen; given a copy's
+ * roots, it follows the copy in lock step and compares: data equal, null where null, and every described byte of the
+ * original paired with one byte of the copy, in both directions, so that aliases and interior distances are kept.
+ */
+#ifndef RANDOM_REFERENCE_H
+#define RANDOM_REFERENCE_H
+
+#include "graph.h"
+
+typedef struct reference_range {
+    uintptr_t host, copy; /* copy: 0 where there is none */
+    size_t bytes;
+} reference_range;
+
+typedef enum reference_slot_kind {
+    SLOT_FOLLOWED, /* something stands behind it */
+    SLOT_EMPTY,    /* not null, and nothing stands behind it */
+    SLOT_END,
+    SLOT_NULL
+} reference_slot_kind;
+
+typedef struct reference_slot {
+    unsigned char *at;
+    void *value;
+    uintptr_t copy;
+    reference_slot_kind kind;
+    int one_of; /* the type, where it leads to one object of a type and may lead to any other of it; else -1 */
+} reference_slot;
+
+/* A count that can be made smaller, and then stands for fewer elements, all of them still there. */
+typedef struct reference_count {
+    unsigned char *at;
+    size_t bytes;
+    int64_t smaller;
+} reference_count;
+
+typedef struct reference {
+    reference_range *data;  /* described bytes that are no pointers: sorted, merged */
+    size_t data_count, data_capacity;
+    reference_range *all;   /* with pointers */
+    size_t all_count, all_capacity;
+    reference_slot *slots;  /* sorted by place, each once */
+    size_t slot_count, slot_capacity;
+    reference_count *counts;
+    size_t count_count, count_capacity;
+    size_t bytes;           /* described bytes */
+    char wrong[256];        /* "": nothing */
+} reference;
+
+/* Where a copy lies, and the roots in it. */
+typedef struct reference_place {
+    uintptr_t roots[4], first;
+    size_t bytes;
+} reference_place;
+
+/* Walks the graph, and the copy (NULL: none), whose pointers are followed as they are, unless they lead out of its
+ * place. Answers 1 when nothing was wrong. Free in either case. */
+int reference_walk(const graph *g, const reference_place *copy, reference *r);
+void reference_free(reference *r);
+
+/* 1 when all bytes of [memory, memory + bytes) that are the copy of nothing are zero; else r->wrong says where. */
+int reference_rest_is_zero(reference *r, const void *memory, size_t bytes);
+
+/* 1: host address `address` is described; its copy is then *copy. */
+int reference_find(const reference *r, uintptr_t address, uintptr_t *copy);
+
+/* A copy made by the reference alone, block by block, for tests of the tests. */
+typedef struct reference_copy {
+    unsigned char **blocks;
+    size_t count;
+    reference_place place; /* anywhere */
+} reference_copy;
+
+void reference_copy_make(const graph *g, const reference *r, reference_copy *copy);
+void reference_copy_free(reference_copy *copy);
+
+#endif

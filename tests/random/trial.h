@@ -1,0 +1,33 @@
+/* One trial: a random universe, a random graph in it, and everything the library does with such a graph, compared with
+ * what the reference says. Used by haul_random with seeds, and by fuzz_graph with a fuzzer's bytes.
+ */
+#ifndef RANDOM_TRIAL_H
+#define RANDOM_TRIAL_H
+
+#include "reference.h"
+
+/* What trials share: devices, whose contexts stay warm from one to the next. */
+typedef struct trial_world {
+    model_oracle oracle;     /* first: the contexts' argument, which asks `current` */
+    const graph *current;
+    haul_device *device[2];  /* [1]: with a checked context */
+    model *model;
+} trial_world;
+
+/* 1: opened. */
+int trial_open(trial_world *w);
+void trial_close(trial_world *w);
+
+enum {
+    TRIAL_FAULTS = 1, /* types and shipping again, with each fallible event failing: slow */
+    TRIAL_SMALL = 2   /* graphs of a few KiB at most */
+};
+
+/* Answers 1 when all is as it must be; else `message` names the step and the difference. */
+int trial_run(trial_world *w, choices *c, unsigned options, char *message, size_t message_bytes);
+
+/* A trial of one fault: shipping and bringing back, with event `at` of the doors failing in one of the modes of
+ * support/doors.h. What must then hold is checked with CHECK, which ends the program. */
+void trial_fault(trial_world *w, choices *c, unsigned mode, uint64_t at);
+
+#endif

@@ -1,0 +1,349 @@
+#!/usr/bin/env bash
+# Runs every test of Haul. On a bare Debian it installs what it needs first.
+#
+#   tests/run.sh                     all stages
+#   HAUL_STAGES="1 5" tests/run.sh   some of them
+#   HAUL_SEED=7 tests/run.sh         with this seed for everything random; otherwise the time, which is printed
+#
+# Ends with a table of stages and the line "N passed, N failed" over all test cases. Logs and programs stay in build/.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+root=$PWD
+stages=${HAUL_STAGES:-1 2 3 4 5 6 7 8 9}
+export HAUL_SEED=${HAUL_SEED:-$(date +%s)}
+jobs=$(nproc 2>/dev/null || echo 2)
+logs=$root/build/logs
+mkdir -p "$logs"
+unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
+
+# ---- What the stages need ------------------------------------------------------------------------
+
+packages="build-essential cmake ninja-build pkg-config libcriterion-dev libcjson-dev iso-codes clang libclang-rt-dev
+gcc-multilib libc6-dev-i386"
+
+missing_packages() {
+    local package
+    for package in $packages; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+    done
+}
+
+install_packages() {
+    local missing sudo=""
+    command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
+    missing=$(missing_packages | tr '\n' ' ')
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+            sudo="sudo -n"
+        else
+            echo "Not root, and no sudo without a password. Missing packages: $missing"
+            echo "Going on with what is there."
+            return 0
+        fi
+    fi
+    echo "Installing: $missing"
+    $sudo apt-get update -qq >"$logs/install.log" 2>&1
+    # shellcheck disable=SC2086
+    if ! $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
+        >>"$logs/install.log" 2>&1; then
+        tail -n 5 "$logs/install.log"
+        echo "Could not install all of it. Still missing: $(missing_packages | tr '\n' ' ')"
+        echo "Going on with what is there."
+    fi
+}
+
+# ---- Counting ------------------------------------------------------------------------------------
+# Each test program's log counts by the cases that it reports ("N passed, N failed", or Criterion's synthesis); a
+# program that reports none counts as one case. A program that fails and reports no failed case adds one.
+
+passed=0 failed=0 skipped=0 table="" stage_passed=0 stage_failed=0 stage_skipped=0 stack_kib=""
+
+# tally NAME EXIT-CODE LOG
+tally() {
+    local counts p f
+    counts=$(sed -E 's/\x1b\[[0-9;]*m//g' "$3" | awk '
+        /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 }
+        /Synthesis: Tested:/ {
+            n = split($0, part, /[|:]/)
+            for (i = 1; i < n; i++) {
+                if (part[i] ~ /Passing/) p += part[i + 1]
+                if (part[i] ~ /Failing/) f += part[i + 1]
+            }
+        }
+        END { print p + 0, f + 0 }')
+    read -r p f <<<"$counts"
+    if [ "$2" -ne 0 ]; then
+        [ "$f" -gt 0 ] || f=1
+        echo "  FAILED $1 (exit $2); the end of ${3#"$root/"}, without what went well:"
+        grep -vE '\.\.\. ok|^ok |^\[[0-9]+/[0-9]+\] (Building|Linking)' "$3" | tail -n 40 | awk '{ print "    " $0 }'
+        echo "  (HAUL_SEED=$HAUL_SEED)"
+    elif [ $((p + f)) -eq 0 ]; then
+        p=1
+    fi
+    stage_passed=$((stage_passed + p))
+    stage_failed=$((stage_failed + f))
+}
+
+# attempt NAME COMMAND...: runs one test program, or one step without which its stage is no good.
+attempt() {
+    local name=$1 log code
+    shift
+    log="$logs/$stage-${name//[^a-zA-Z0-9]/-}.log"
+    (
+        [ -z "$stack_kib" ] || ulimit -s "$stack_kib" || exit 1
+        timeout --kill-after=10 1200 "$@"
+        exit $? # not the last command's place: the shell's words on a crash belong in the log
+    ) >"$log" 2>&1 </dev/null
+    code=$?
+    tally "$name" $code "$log"
+    return $code
+}
+
+# step NAME COMMAND...: the same, but only a failure counts: configuring and building are no test cases.
+step() {
+    local before=$stage_passed code
+    attempt "$@"
+    code=$?
+    stage_passed=$before
+    return $code
+}
+
+skip() {
+    echo "  SKIPPED $1"
+    stage_skipped=$((stage_skipped + 1))
+    skipped=$((skipped + 1))
+}
+
+# need TOOL...: 1, and a visible line, when one is not there.
+need() {
+    local tool
+    for tool in "$@"; do
+        if ! command -v "$tool" >/dev/null; then
+            skip "$tool is not installed"
+            return 1
+        fi
+    done
+}
+
+can_link() { # COMPILER OPTION...
+    echo 'int main(void) { return 0; }' >"$logs/probe.c"
+    "$@" "$logs/probe.c" -o "$logs/probe" >/dev/null 2>&1 && "$logs/probe"
+}
+
+# ---- Building and running ------------------------------------------------------------------------
+
+# build FOLDER COMPILER FLAGS CMAKE-OPTION...
+build() {
+    local folder=build/$1 compiler=$2 flags=$3 generator=()
+    shift 3
+    [ -f "$folder/CMakeCache.txt" ] || ! command -v ninja >/dev/null || generator=(-G Ninja)
+    step "configure $folder" cmake -S . -B "$folder" "${generator[@]}" -DCMAKE_C_COMPILER="$compiler" \
+        -DCMAKE_C_FLAGS="$flags" -DHAUL_WERROR=ON "$@" &&
+        step "build $folder" cmake --build "$folder" --parallel "$jobs"
+}
+
+# program FOLDER NAME ARGUMENT...: runs a test program, and says so where the tree has none.
+program() {
+    local file=build/$1/$2
+    [ -x "$file" ] || file=build/$1/tests/$2
+    if [ ! -x "$file" ]; then
+        skip "$2: no such program"
+        return 0
+    fi
+    shift 2
+    attempt "$(basename "$file") $*" "$file" "$@"
+}
+
+plain_suites() { # FOLDER GRAPHS
+    program "$1" haul_unit_plain
+    program "$1" haul_contract host
+    program "$1" haul_random --graphs "$2" --seed "$HAUL_SEED"
+}
+
+examples() { # FOLDER
+    local source name document=/usr/share/iso-codes/json/iso_639-3.json
+    for source in examples/*.c; do
+        name=$(basename "$source" .c)
+        case $name in
+        json_on_device)
+            if [ -x "build/$1/examples/$name" ] && [ -f "$document" ]; then
+                attempt "example $name" "build/$1/examples/$name" "$document"
+            else
+                skip "$name: no cJSON or no iso-codes"
+            fi
+            ;;
+        json_*) ;; # a part of json_on_device
+        *) attempt "example $name" "build/$1/examples/$name" ;;
+        esac
+    done
+}
+
+replays() { # FOLDER
+    local program name
+    for program in "build/$1"/fuzz/replay_*; do
+        [ -x "$program" ] && [ -f "$program" ] || continue
+        name=${program##*/replay_}
+        [ -d "fuzz/corpus/$name" ] && attempt "replay $name" "$program" "fuzz/corpus/$name"
+    done
+}
+
+sanitizer_options() {
+    export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:strict_string_checks=1:detect_stack_use_after_return=1
+    export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+    export MSAN_OPTIONS=halt_on_error=1
+}
+
+# ---- The stages ----------------------------------------------------------------------------------
+
+release_build() {
+    build release gcc "" -DCMAKE_BUILD_TYPE=Release
+}
+
+stage_1() {
+    need cmake gcc && release_build || return
+    if [ -x build/release/tests/haul_unit ]; then
+        program release haul_unit
+    else
+        skip "Criterion is not installed; the plain runner runs the same tests in stage 5"
+    fi
+    program release haul_contract host
+    program release haul_random --graphs 10000 --seed "$HAUL_SEED"
+    examples release
+    replays release
+}
+
+stage_2() {
+    need cmake clang || return
+    can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return; }
+    build sanitized clang "-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all" \
+        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF || return
+    plain_suites sanitized 1000
+    examples sanitized
+    replays sanitized
+}
+
+stage_3() {
+    need cmake clang || return
+    can_link clang -fsanitize=memory || { skip "clang has no MemorySanitizer here"; return; }
+    build memory clang "-g -O1 -fno-omit-frame-pointer -fsanitize=memory -fsanitize-memory-track-origins" \
+        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF || return
+    plain_suites memory 1000
+}
+
+stage_4() {
+    need cmake gcc || return
+    can_link gcc -m32 || { skip "gcc has no 32-bit libraries here"; return; }
+    build 32 gcc -m32 -DCMAKE_BUILD_TYPE=Release -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+        -DHAUL_BUILD_BENCHMARKS=OFF || return
+    plain_suites 32 2000
+    replays 32
+}
+
+stage_5() {
+    need cmake gcc && release_build || return
+    stack_kib=64
+    plain_suites release 2000
+    stack_kib=""
+}
+
+# One target for its time, from its corpus, into a scratch folder; what breaks it is kept there.
+fuzz() { # NAME SECONDS
+    local found=$root/build/fuzz/found/$1 crashes=$root/build/fuzz/crashes/$1 corpus=()
+    mkdir -p "$found" "$crashes"
+    [ -d "fuzz/corpus/$1" ] && corpus=("$root/fuzz/corpus/$1")
+    build/fuzz/fuzz/fuzz_"$1" -max_total_time="$2" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 \
+        -artifact_prefix="$crashes/" "$found" "${corpus[@]}"
+}
+
+stage_6() {
+    local targets=() name running=()
+    compgen -G 'fuzz/fuzz_*.c' >/dev/null || { skip "no fuzz targets"; return; }
+    need cmake clang || return
+    can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return; }
+    build fuzz clang "" -DCMAKE_BUILD_TYPE=None -DHAUL_FUZZ=ON -DHAUL_BUILD_TESTS=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+        -DHAUL_BUILD_BENCHMARKS=OFF || return
+    for name in build/fuzz/fuzz/fuzz_*; do
+        [ -f "$name" ] && [ -x "$name" ] && targets+=("${name##*/fuzz_}")
+    done
+    for name in "${targets[@]}"; do
+        if [ -d "fuzz/corpus/$name" ]; then
+            attempt "corpus of $name" "build/fuzz/fuzz/fuzz_$name" -runs=0 "fuzz/corpus/$name"
+        else
+            skip "fuzz/corpus/$name is not there"
+        fi
+    done
+    # Two at a time; each writes its own log and exit code.
+    for name in "${targets[@]}"; do
+        (
+            fuzz "$name" "${HAUL_FUZZ_SECONDS:-30}" >"$logs/6-fuzz-$name.log" 2>&1 </dev/null
+            echo $? >"$logs/6-fuzz-$name.code"
+        ) &
+        running+=($!)
+        if [ ${#running[@]} -eq 2 ]; then
+            wait "${running[@]}"
+            running=()
+        fi
+    done
+    [ ${#running[@]} -eq 0 ] || wait "${running[@]}"
+    for name in "${targets[@]}"; do
+        tally "fuzz $name" "$(cat "$logs/6-fuzz-$name.code")" "$logs/6-fuzz-$name.log"
+    done
+}
+
+stage_7() {
+    need cmake gcc nm && release_build || return
+    attempt "doors" bash tests/doors.sh build/release build/doors
+}
+
+stage_8() {
+    need cmake gcc g++ pkg-config || return
+    attempt "consumers" bash tests/consumers/check.sh build/consumers
+}
+
+stage_9() {
+    need cmake gcc && release_build || return
+    program release haul_bench --scale 1 --runs 1
+}
+
+titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, examples"
+    "clang, ASan and UBSan: unit, contract, random graphs, examples"
+    "clang, MemorySanitizer: unit, contract, random graphs"
+    "gcc -m32: unit, contract, random graphs"
+    "64 KiB stack: unit, contract, random graphs"
+    "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-30} s"
+    "doors: undefined symbols, includes, recursion, state"
+    "consumers: CMake, pkg-config, C and C++"
+    "benchmark, small sizes")
+
+run_stage() {
+    local begin=$SECONDS result
+    stage=$1 stage_passed=0 stage_failed=0 stage_skipped=0
+    echo "[$(date +%H:%M:%S)] stage $stage: ${titles[$stage]}"
+    "stage_$stage"
+    result=ok
+    [ "$stage_passed" -gt 0 ] || result=SKIPPED
+    [ "$stage_failed" -eq 0 ] || result=FAILED
+    [ "$stage_skipped" -eq 0 ] || [ "$result" = SKIPPED ] || result="$result, $stage_skipped SKIPPED"
+    passed=$((passed + stage_passed))
+    failed=$((failed + stage_failed))
+    table+=$(printf '%5s %6d s %7d %7d  %-15s %s' "$stage" $((SECONDS - begin)) "$stage_passed" "$stage_failed" \
+        "$result" "${titles[$stage]}")$'\n'
+}
+
+install_packages
+sanitizer_options
+echo "HAUL_SEED=$HAUL_SEED"
+for number in $stages; do
+    if [ -z "${titles[$number]:-}" ]; then
+        echo "There is no stage $number."
+        exit 2
+    fi
+    run_stage "$number"
+done
+
+printf '\n%5s %8s %7s %7s  %-15s %s\n' stage time passed failed result ""
+printf '%s' "$table"
+[ "$skipped" -eq 0 ] || echo "$skipped SKIPPED, as said above."
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

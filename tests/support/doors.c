@@ -1,0 +1,674 @@
+/* Fault plans, the allocator and the device that follow them, and the driver that walks through all of them.
+ *
+ * The device in front keeps no state of its own: its state is the inner device's, and the plan that belongs to it is
+ * found in a list of the open ones. So functions that know the inner device's state go on working.
+ */
+#define _DEFAULT_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "support/check.h"
+#include "support/doors.h"
+
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define HAS_MSAN 1
+#endif
+#endif
+
+void fault_arm(fault_plan *plan, fault_mode mode, uint64_t at)
+{
+    fault_disarm(plan);
+    plan->mode = mode;
+    plan->at = at;
+    plan->events = plan->fired = plan->fell_back = 0;
+    plan->first = HAUL_OK;
+    plan->last = "";
+}
+
+void fault_disarm(fault_plan *plan)
+{
+    plan->at = 0;
+    plan->lost = plan->late = 0;
+}
+
+static void misused(fault_plan *plan, const char *what)
+{
+    if (!plan->misuse)
+        plan->misuse = what;
+}
+
+/* Counts an event; 1 when it is to fail. */
+static int hit(fault_plan *plan, const char *name)
+{
+    plan->events++;
+    plan->last = name;
+    if (plan->at == 0 || plan->events < plan->at || (plan->events > plan->at && plan->mode != FAULT_FROM))
+        return 0;
+    if (plan->mode == FAULT_CALL)
+        plan->call(plan->call_user);
+    return plan->mode != FAULT_CALL;
+}
+
+static haul_status fired(fault_plan *plan, haul_status status)
+{
+    if (plan->fired++ == 0)
+        plan->first = status;
+    return status;
+}
+
+/* ---- The allocator. In front of each block stands what release will want to know. */
+
+#define BLOCK_MAGIC 0x6f6f6c62u
+
+typedef struct block_head {
+    size_t bytes;
+    size_t before; /* from the start of the malloc'ed memory to the block */
+    uint32_t magic;
+} block_head;
+
+static void *allocate_block(fault_plan *plan, size_t bytes, size_t alignment)
+{
+    size_t before = (sizeof(block_head) + 15) & ~(size_t)15;
+    block_head head;
+    void *memory;
+    if (alignment < 16)
+        alignment = 16;
+    if (before < alignment)
+        before = alignment;
+    if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, alignment, before + bytes) != 0)
+        return NULL;
+    head.bytes = bytes;
+    head.before = before;
+    head.magic = BLOCK_MAGIC;
+    memcpy((char *)memory + before - sizeof head, &head, sizeof head);
+#ifndef HAS_MSAN
+    memset((char *)memory + before, 0xA5, bytes);
+#endif
+    plan->host_blocks++;
+    plan->host_bytes += bytes;
+    return (char *)memory + before;
+}
+
+static void *plan_allocate(void *user, size_t bytes, size_t alignment)
+{
+    fault_plan *plan = user;
+    if (bytes == 0)
+        misused(plan, "allocate of 0 bytes");
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+        misused(plan, "allocate with an alignment that is no power of two");
+    if (hit(plan, "allocate")) {
+        fired(plan, HAUL_ERROR_MEMORY);
+        return NULL;
+    }
+    return allocate_block(plan, bytes, alignment);
+}
+
+static void plan_release(void *user, void *memory, size_t bytes)
+{
+    fault_plan *plan = user;
+    block_head head;
+    if (!memory) {
+        misused(plan, "release of NULL");
+        return;
+    }
+    memcpy(&head, (char *)memory - sizeof head, sizeof head);
+    if (head.magic != BLOCK_MAGIC) {
+        misused(plan, "release of memory that was not allocated, or written before its start");
+        return;
+    }
+    if (head.bytes != bytes)
+        misused(plan, "release with another size than allocate");
+    plan->host_blocks--;
+    plan->host_bytes -= head.bytes;
+    memset((char *)memory - sizeof head, 0x5A, sizeof head + head.bytes);
+    free((char *)memory - head.before);
+}
+
+static void *plan_reserve(void *user, size_t bytes)
+{
+    fault_plan *plan = user;
+    void *memory;
+    if (hit(plan, "reserve")) {
+        plan->fell_back++;
+        return NULL;
+    }
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    plan->reserved_blocks++;
+    return memory;
+}
+
+static void plan_unreserve(void *user, void *memory, size_t bytes)
+{
+    fault_plan *plan = user;
+    if (!memory || munmap(memory, bytes) != 0)
+        misused(plan, "unreserve of something else");
+    else
+        plan->reserved_blocks--;
+}
+
+haul_allocator fault_allocator(fault_plan *plan)
+{
+    haul_allocator allocator;
+    memset(&allocator, 0, sizeof allocator);
+    allocator.user = plan;
+    allocator.allocate = plan_allocate;
+    allocator.release = plan_release;
+    if (!plan->no_reserve) {
+        allocator.reserve = plan_reserve;
+        allocator.unreserve = plan_unreserve;
+    }
+    return allocator;
+}
+
+/* ---- The devices that are open. */
+
+#define DEVICES_MAX 16u
+#define RANGES_MAX 4096u
+#define DEFERRED_MAX 1024u
+
+typedef struct range {
+    haul_address address;
+    uint64_t bytes;
+} range;
+
+/* A copy or relocation that waits for `wait`. */
+typedef struct deferred {
+    haul_address device;
+    const void *from;
+    void *to;
+    size_t bytes; /* 0: a relocation */
+    haul_relocation relocation;
+} deferred;
+
+typedef struct front {
+    void *state; /* the inner device's; NULL: free */
+    fault_plan *plan;
+    const haul_device_table *inner;
+    int injected; /* the last failure was ours */
+    char message[128];
+    range *ranges; /* RANGES_MAX */
+    size_t range_count;
+    deferred *queue; /* DEFERRED_MAX */
+    size_t queue_count;
+} front;
+
+static front fronts[DEVICES_MAX];
+static pthread_mutex_t fronts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The front of an open device, or a free one for NULL. */
+static front *front_of(const void *state)
+{
+    size_t i = 0;
+    pthread_mutex_lock(&fronts_lock);
+    while (i < DEVICES_MAX && fronts[i].state != state)
+        i++;
+    pthread_mutex_unlock(&fronts_lock);
+    CHECK(i < DEVICES_MAX);
+    return &fronts[i];
+}
+
+static haul_status inject(front *f, haul_status status)
+{
+    f->injected = 1;
+    snprintf(f->message, sizeof f->message, "injected fault at event %llu (%s)", (unsigned long long)f->plan->events,
+             f->plan->last);
+    return fired(f->plan, status);
+}
+
+/* Counts a device event; HAUL_OK, or the failure to answer. */
+static haul_status event(front *f, const char *name, haul_status failure)
+{
+    int fails = hit(f->plan, name);
+    f->injected = 0;
+    if (f->plan->lost)
+        return inject(f, HAUL_ERROR_DEVICE_LOST);
+    if (!fails)
+        return HAUL_OK;
+    if (f->plan->mode != FAULT_LOST)
+        return inject(f, failure);
+    f->plan->lost = 1;
+    return inject(f, HAUL_ERROR_DEVICE_LOST);
+}
+
+/* The same for copies and relocations, which can also fail later. *half is set when this one is to do half and be
+ * silent. */
+static haul_status late_event(front *f, const char *name, int *half)
+{
+    *half = 0;
+    if (f->plan->at == 0 || f->plan->mode != FAULT_LATE || f->plan->events + 1 != f->plan->at)
+        return event(f, name, HAUL_ERROR_DEVICE);
+    hit(f->plan, name);
+    fired(f->plan, HAUL_ERROR_DEVICE);
+    f->plan->late = 1;
+    *half = 1;
+    return HAUL_OK;
+}
+
+static haul_status front_open(const void *settings, const haul_allocator *allocator, void **state)
+{
+    const fault_device_settings *s = settings;
+    front *f = front_of(NULL);
+    haul_status status;
+    memset(f, 0, sizeof *f);
+    f->plan = s->plan;
+    f->inner = s->inner;
+    status = event(f, "open", HAUL_ERROR_DEVICE);
+    if (status == HAUL_OK)
+        status = s->inner->open(s->inner_settings, allocator, state);
+    if (status != HAUL_OK)
+        return status;
+    f->ranges = calloc(RANGES_MAX, sizeof *f->ranges);
+    f->queue = calloc(DEFERRED_MAX, sizeof *f->queue);
+    CHECK(f->ranges && f->queue);
+    f->plan->devices++;
+    f->state = *state;
+    return HAUL_OK;
+}
+
+static void front_close(void *state)
+{
+    front *f = front_of(state);
+    if (f->range_count > 0)
+        misused(f->plan, "close of a device with allocations");
+    if (f->queue_count > 0)
+        misused(f->plan, "close of a device that works");
+    f->plan->devices--;
+    f->inner->close(state);
+    free(f->ranges);
+    free(f->queue);
+    f->state = NULL;
+}
+
+static void front_capabilities(void *state, haul_device_capabilities *capabilities)
+{
+    front_of(state)->inner->capabilities(state, capabilities);
+}
+
+static haul_status front_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+{
+    front *f = front_of(state);
+    haul_status status = event(f, "device allocate", HAUL_ERROR_DEVICE_MEMORY);
+    if (bytes == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
+        misused(f->plan, "device allocate of nothing, or with an alignment that is no power of two");
+    if (status == HAUL_OK)
+        status = f->inner->allocate(state, bytes, alignment, address);
+    if (status != HAUL_OK)
+        return status;
+    CHECK(f->range_count < RANGES_MAX);
+    f->ranges[f->range_count].address = *address;
+    f->ranges[f->range_count++].bytes = bytes;
+    f->plan->device_blocks++;
+    f->plan->device_bytes += bytes;
+    return HAUL_OK;
+}
+
+static void front_release(void *state, haul_address address, uint64_t bytes)
+{
+    front *f = front_of(state);
+    size_t i = 0;
+    while (i < f->range_count && f->ranges[i].address != address)
+        i++;
+    if (i == f->range_count) {
+        misused(f->plan, "device release of what was not allocated");
+        return;
+    }
+    if (f->ranges[i].bytes != bytes)
+        misused(f->plan, "device release with another size than allocate");
+    if (f->queue_count > 0)
+        misused(f->plan, "device release while the device works");
+    f->plan->device_blocks--;
+    f->plan->device_bytes -= f->ranges[i].bytes;
+    f->ranges[i] = f->ranges[--f->range_count];
+    f->inner->release(state, address, bytes);
+}
+
+/* What fired since `fired_before` need not be reported: the library has another way. */
+static void forgive(fault_plan *plan, uint64_t fired_before)
+{
+    plan->fell_back += plan->fired - fired_before;
+    plan->fired = fired_before;
+    if (fired_before == 0)
+        plan->first = HAUL_OK;
+}
+
+static haul_status front_stage(void *state, size_t bytes, void **memory)
+{
+    front *f = front_of(state);
+    fault_plan *plan = f->plan;
+    uint64_t fired_before = plan->fired;
+    haul_status status = event(f, "stage", HAUL_ERROR_MEMORY);
+    if (bytes == 0)
+        misused(plan, "stage of 0 bytes");
+    if (status == HAUL_OK)
+        status = f->inner->stage(state, bytes, memory);
+    if (status == HAUL_OK)
+        plan->staged_blocks++;
+    else if (!plan->lost)
+        forgive(plan, fired_before);
+    return status;
+}
+
+static int lies_in(const void *at, const void *memory, size_t bytes)
+{
+    return at && (uintptr_t)at - (uintptr_t)memory < bytes;
+}
+
+static void front_unstage(void *state, void *memory, size_t bytes)
+{
+    front *f = front_of(state);
+    size_t i;
+    for (i = 0; i < f->queue_count; i++)
+        if (lies_in(f->queue[i].from, memory, bytes) || lies_in(f->queue[i].to, memory, bytes))
+            misused(f->plan, "unstage of memory that the device works with");
+    f->plan->staged_blocks--;
+    f->inner->unstage(state, memory, bytes);
+}
+
+static haul_status put_off(front *f, haul_address device, const void *from, void *to, size_t bytes,
+                           const haul_relocation *relocation)
+{
+    deferred *d = &f->queue[f->queue_count];
+    CHECK(f->queue_count < DEFERRED_MAX);
+    memset(d, 0, sizeof *d);
+    d->device = device;
+    d->from = from;
+    d->to = to;
+    d->bytes = bytes;
+    if (relocation)
+        d->relocation = *relocation;
+    f->queue_count++;
+    return HAUL_OK;
+}
+
+static void check_copy(fault_plan *plan, const void *host, size_t bytes)
+{
+    if (bytes == 0 || !host)
+        misused(plan, "copy of 0 bytes or NULL");
+}
+
+static haul_status front_copy_to(void *state, haul_address to, const void *from, size_t bytes)
+{
+    front *f = front_of(state);
+    int half;
+    haul_status status = late_event(f, "copy_to", &half);
+    check_copy(f->plan, from, bytes);
+#ifdef HAS_MSAN
+    if (f->plan->check_initialized)
+        __msan_check_mem_is_initialized(from, bytes);
+#endif
+    if (half)
+        bytes /= 2;
+    if (status != HAUL_OK || bytes == 0)
+        return status;
+    if (f->plan->deferred)
+        return put_off(f, to, from, NULL, bytes, NULL);
+    return f->inner->copy_to(state, to, from, bytes);
+}
+
+static haul_status front_copy_from(void *state, void *to, haul_address from, size_t bytes)
+{
+    front *f = front_of(state);
+    int half;
+    haul_status status = late_event(f, "copy_from", &half);
+    check_copy(f->plan, to, bytes);
+    if (half)
+        bytes /= 2;
+    if (status != HAUL_OK || bytes == 0)
+        return status;
+    if (f->plan->deferred)
+        return put_off(f, from, NULL, to, bytes, NULL);
+    return f->inner->copy_from(state, to, from, bytes);
+}
+
+static haul_status front_relocate(void *state, const haul_relocation *relocation)
+{
+    front *f = front_of(state);
+    int half;
+    haul_status status = late_event(f, "relocate", &half);
+    if (relocation->word_bytes != sizeof(void *))
+        misused(f->plan, "relocate with words that are no pointers");
+    if (relocation->words == 0 && relocation->odd_count == 0)
+        misused(f->plan, "relocate of nothing");
+    if (status != HAUL_OK || half)
+        return status;
+    if (f->plan->deferred)
+        return put_off(f, 0, NULL, NULL, 0, relocation);
+    return f->inner->relocate(state, relocation);
+}
+
+/* What was put off happens now, in the order of the calls; the first failure is the one that wait tells. */
+static haul_status catch_up(front *f)
+{
+    haul_status first = HAUL_OK, status;
+    size_t i;
+    for (i = 0; i < f->queue_count; i++) {
+        const deferred *d = &f->queue[i];
+        if (d->bytes == 0)
+            status = f->inner->relocate(f->state, &d->relocation);
+        else if (d->from)
+            status = f->inner->copy_to(f->state, d->device, d->from, d->bytes);
+        else
+            status = f->inner->copy_from(f->state, d->to, d->device, d->bytes);
+        first = first == HAUL_OK ? status : first;
+    }
+    f->queue_count = 0;
+    return first;
+}
+
+static haul_status front_wait(void *state)
+{
+    front *f = front_of(state);
+    haul_status put_off_status = catch_up(f), status;
+    if (f->plan->late) {
+        f->plan->late = 0;
+        f->plan->last = "wait";
+        f->injected = 1;
+        snprintf(f->message, sizeof f->message, "injected fault, reported late");
+        return HAUL_ERROR_DEVICE;
+    }
+    status = event(f, "wait", HAUL_ERROR_DEVICE);
+    if (status == HAUL_OK)
+        status = f->inner->wait(state);
+    return put_off_status != HAUL_OK ? put_off_status : status;
+}
+
+static const char *front_message(void *state)
+{
+    front *f = front_of(state);
+    return f->injected ? f->message : f->inner->message(state);
+}
+
+#define TABLES_MAX 4u
+
+/* One table for each inner one: only the name differs. */
+const haul_device_table *fault_device(const haul_device_table *inner)
+{
+    static haul_device_table tables[TABLES_MAX];
+    static const haul_device_table front_table = { HAUL_DEVICE_VERSION,
+                                                   (uint32_t)sizeof(haul_device_table),
+                                                   NULL,
+                                                   front_open,
+                                                   front_close,
+                                                   front_capabilities,
+                                                   front_allocate,
+                                                   front_release,
+                                                   front_stage,
+                                                   front_unstage,
+                                                   front_copy_to,
+                                                   front_copy_from,
+                                                   front_relocate,
+                                                   front_wait,
+                                                   front_message };
+    size_t i = 0;
+    pthread_mutex_lock(&fronts_lock);
+    while (i < TABLES_MAX - 1 && tables[i].name && tables[i].name != inner->name)
+        i++;
+    if (!tables[i].name) {
+        tables[i] = front_table;
+        tables[i].name = inner->name;
+    }
+    pthread_mutex_unlock(&fronts_lock);
+    return &tables[i];
+}
+
+/* ---- The driver. */
+
+static const char *const mode_names[] = { "once", "from", "lost", "late", "call" };
+
+/* What the driver says before an operation's own checks, so that a failing one tells where it stood. */
+static void note(const fault_plan *plan, fault_mode mode, uint64_t at)
+{
+    check_note("fault %s at event %llu (the last was %llu, %s)", mode_names[mode], (unsigned long long)at,
+               (unsigned long long)plan->events, plan->last);
+}
+
+void fault_check_clean(const fault_plan *plan)
+{
+    CHECK_STR(plan->misuse, NULL);
+    CHECK_EQ(plan->staged_blocks, 0);
+    CHECK_EQ(plan->device_blocks, 0);
+    CHECK_EQ(plan->devices, 0);
+    CHECK_EQ(plan->reserved_blocks, 0);
+    CHECK_EQ(plan->host_blocks, 0);
+    CHECK_EQ(plan->host_bytes, 0);
+}
+
+typedef struct levels {
+    uint64_t host_blocks, host_bytes, device_blocks, device_bytes, staged_blocks, devices;
+} levels;
+
+static levels levels_of(const fault_plan *plan)
+{
+    levels now;
+    now.host_blocks = plan->host_blocks;
+    now.host_bytes = plan->host_bytes;
+    now.device_blocks = plan->device_blocks;
+    now.device_bytes = plan->device_bytes;
+    now.staged_blocks = plan->staged_blocks;
+    now.devices = plan->devices;
+    return now;
+}
+
+/* Nothing is live that was not before; host memory only where the context gave back what it keeps. */
+static void check_levels(const fault_operation *operation, const levels *before, const fault_plan *plan)
+{
+    levels now;
+    if (operation->trim)
+        operation->trim(operation->user);
+    now = levels_of(plan);
+    CHECK_EQ(now.device_blocks, before->device_blocks);
+    CHECK_EQ(now.device_bytes, before->device_bytes);
+    CHECK_EQ(now.devices, before->devices);
+    CHECK_EQ(now.staged_blocks, before->staged_blocks);
+    if (!operation->trim)
+        return;
+    CHECK_EQ(now.host_blocks, before->host_blocks);
+    CHECK_EQ(now.host_bytes, before->host_bytes);
+}
+
+static haul_status run_and_check(const fault_operation *operation)
+{
+    haul_status status = operation->run(operation->user);
+    if (operation->check)
+        operation->check(operation->user, status);
+    return status;
+}
+
+static void undo(const fault_operation *operation, haul_status status)
+{
+    if (status == HAUL_OK && operation->undo)
+        operation->undo(operation->user);
+}
+
+/* The same call again with nothing failing; a lost device stays lost, and says so or is not needed. */
+static void retry(const fault_operation *operation, fault_plan *plan)
+{
+    haul_status status;
+    int lost = plan->lost;
+    fault_disarm(plan);
+    plan->lost = lost;
+    status = run_and_check(operation);
+    if (lost)
+        CHECK(status == HAUL_OK || status == HAUL_ERROR_DEVICE_LOST);
+    else
+        CHECK_STATUS(status, HAUL_OK);
+    undo(operation, status);
+}
+
+/* One run with event `at` failing; 1 when there was such an event. */
+static int fail_once(const fault_operation *operation, fault_mode mode, uint64_t at)
+{
+    fault_plan plan = operation->settings;
+    levels before;
+    haul_status status;
+    int happened;
+    plan.mode = FAULT_ONCE;
+    plan.at = 0;
+    if (operation->prepare)
+        operation->prepare(operation->user, &plan);
+    before = levels_of(&plan);
+    fault_arm(&plan, mode, at);
+    check_note("fault %s at event %llu", mode_names[mode], (unsigned long long)at);
+    status = operation->run(operation->user);
+    happened = plan.events >= at;
+    note(&plan, mode, at);
+    CHECK_STATUS(status, plan.first);
+    if (operation->check)
+        operation->check(operation->user, status);
+    plan.at = 0;
+    undo(operation, status);
+    check_levels(operation, &before, &plan);
+    retry(operation, &plan);
+    check_levels(operation, &before, &plan);
+    if (operation->finish)
+        operation->finish(operation->user);
+    fault_check_clean(&plan);
+    check_note(NULL);
+    return happened;
+}
+
+unsigned fault_everywhere(const fault_operation *operation)
+{
+    unsigned mode, runs = 0;
+    uint64_t at;
+    for (mode = 0; mode < FAULT_MODES; mode++) {
+        if (operation->modes && (operation->modes & (1u << mode)) == 0)
+            continue;
+        for (at = 1; fail_once(operation, (fault_mode)mode, at); at++)
+            runs++;
+    }
+    return runs;
+}
+
+unsigned fault_call_everywhere(const fault_operation *operation, void (*call)(void *user))
+{
+    uint64_t at;
+    int happened = 1;
+    for (at = 1; happened; at++) {
+        fault_plan plan = operation->settings;
+        haul_status status;
+        if (operation->prepare)
+            operation->prepare(operation->user, &plan);
+        plan.call = call;
+        plan.call_user = operation->user;
+        fault_arm(&plan, FAULT_CALL, at);
+        check_note("call at event %llu", (unsigned long long)at);
+        status = operation->run(operation->user);
+        happened = plan.events >= at;
+        fault_disarm(&plan);
+        undo(operation, status);
+        if (operation->finish)
+            operation->finish(operation->user);
+        fault_check_clean(&plan);
+        check_note(NULL);
+    }
+    return (unsigned)(at - 2);
+}

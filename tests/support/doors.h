@@ -1,0 +1,108 @@
+/* The library's doors, made to fail: one fault plan that counts every event at an allocator and at a device, and
+ * fires at the one that was asked for.
+ *
+ *     fault_plan plan = {0};
+ *     haul_allocator allocator = fault_allocator(&plan);
+ *     fault_device_settings settings = { &plan, haul_host_device(), NULL };
+ *     haul_device_options options = {0};
+ *     options.new_context.allocator = &allocator;
+ *     options.settings = &settings;
+ *     haul_device_open(fault_device(haul_host_device()), &options, &device);
+ *
+ * Most tests need only fault_everywhere: it runs an operation with each of its events failing, in each mode, and
+ * checks what must hold after each.
+ *
+ * The allocator gives memory filled with 0xA5 (left alone under MemorySanitizer, which sees more), fills what it
+ * takes back with 0x5A, and checks the sizes it is given (H6). The device passes everything on to another one, checks
+ * sizes and addresses, and keeps that one's state and name: haul_host_launch works through it.
+ */
+#ifndef HAUL_TESTS_DOORS_H
+#define HAUL_TESTS_DOORS_H
+
+#include "haul/device.h"
+
+/* What happens at event `at`. */
+typedef enum fault_mode {
+    FAULT_ONCE, /* it fails (H1, D1, D4) */
+    FAULT_FROM, /* it and all after it fail (H2) */
+    FAULT_LOST, /* it fails; if it was a device's, all later device calls answer HAUL_ERROR_DEVICE_LOST (D6, D17) */
+    FAULT_LATE, /* a copy or relocation answers HAUL_OK and does half; the next wait fails (D5). Others: as once */
+    FAULT_CALL  /* call(call_user) runs before it, and it succeeds (C3, C4, D14) */
+} fault_mode;
+
+#define FAULT_MODES 4u /* the first four fail */
+
+typedef struct fault_plan {
+    /* Set by the test. */
+    uint64_t at; /* counted from 1; 0: none */
+    fault_mode mode;
+    void (*call)(void *user);
+    void *call_user;
+    int no_reserve;        /* the allocator is made without reserve and unreserve */
+    int deferred;          /* copies and relocations happen at the next wait, as late as the contract allows */
+    int check_initialized; /* under MemorySanitizer: copies to the device carry initialised bytes only (G22) */
+
+    /* Counted. */
+    uint64_t events;
+    uint64_t fired;     /* events that failed and must be reported */
+    uint64_t fell_back; /* events that failed and are not: the library has another way (reserve, stage; D3) */
+    haul_status first;  /* what the first that fired answered; HAUL_OK: none */
+    const char *last;   /* the last event's name */
+    int lost, late;
+    uint64_t host_blocks, host_bytes;     /* live */
+    uint64_t reserved_blocks;             /* live */
+    uint64_t staged_blocks;               /* live */
+    uint64_t device_blocks, device_bytes; /* live */
+    uint64_t devices;                     /* open */
+    const char *misuse;                   /* the first rule that the library broke; NULL: none */
+} fault_plan;
+
+/* Begins to count anew; what is live stays. fault_disarm ends faults, a lost device included. */
+void fault_arm(fault_plan *plan, fault_mode mode, uint64_t at);
+void fault_disarm(fault_plan *plan);
+
+haul_allocator fault_allocator(fault_plan *plan);
+
+/* Settings of the device of fault_device. `inner_settings` are handed to inner->open. */
+typedef struct fault_device_settings {
+    fault_plan *plan;
+    const haul_device_table *inner;
+    const void *inner_settings;
+} fault_device_settings;
+
+/* A table in front of `inner`, which the settings name again. */
+const haul_device_table *fault_device(const haul_device_table *inner);
+
+/* Checks (as CHECK does) that nothing is live and no rule was broken. */
+void fault_check_clean(const fault_plan *plan);
+
+/* One operation to be failed everywhere. All functions get `user`; those marked * may be NULL. */
+typedef struct fault_operation {
+    /* * Makes what `run` needs through the plan's doors (contexts, devices, types); never failed. */
+    void (*prepare)(void *user, fault_plan *plan);
+    /* The operation. When it fails, it leaves nothing behind but what a context keeps. */
+    haul_status (*run)(void *user);
+    /* * Called after each run: that the source is as it was, results are NULL or right. */
+    void (*check)(void *user, haul_status status);
+    /* * Frees what a run that succeeded has made. */
+    void (*undo)(void *user);
+    /* * Gives back what the context keeps (haul_context_trim); with it, leaks are looked for after each failure, not
+     * only at the end. */
+    void (*trim)(void *user);
+    /* * Undoes `prepare`. */
+    void (*finish)(void *user);
+    void *user;
+    unsigned modes;      /* bits 1 << FAULT_ONCE ...; 0: all four */
+    fault_plan settings; /* its upper half: what each plan begins with */
+} fault_operation;
+
+/* For each mode and k = 1, 2, ...: prepare, run with event k failing, and check: an error if and only if a fault
+ * fired, and the first one's status; nothing leaked; the same call works afterwards on the same context (after a lost
+ * device: says so). Ends a mode when k is past the last event. Answers the number of runs with a fault. */
+unsigned fault_everywhere(const fault_operation *operation);
+
+/* For k = 1, 2, ...: `call` runs at event k, and the operation may then answer what it likes, in finite time and
+ * without a leak. Answers the number of runs. */
+unsigned fault_call_everywhere(const fault_operation *operation, void (*call)(void *user));
+
+#endif

@@ -1,0 +1,300 @@
+/* What the suites of the ship room share: a museum, a world to build it in, and ways to look at a device.
+ *
+ * A world is a few pages of its own. All objects of a test lie there, so that one call takes them away from the
+ * library (PROT_NONE while a kernel runs), makes them read-only (while a graph is packed), or takes a picture of
+ * every byte, those between the objects included.
+ *
+ * A museum is a ring or list of rooms with doors between them: cycles, shared objects, arrays of pointers, counted
+ * arrays, strings of odd sizes side by side, and a field that does not travel.
+ */
+#ifndef HAUL_TESTS_SHIP_GRAPHS_H
+#define HAUL_TESTS_SHIP_GRAPHS_H
+
+#ifndef _DEFAULT_SOURCE
+#error "define _DEFAULT_SOURCE before the first header"
+#endif
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "haul.h"
+#include "support/check.h"
+
+/* ---- The world. */
+
+enum { WORLD_RANGES = 512 };
+
+typedef struct world {
+    unsigned char *memory;
+    size_t bytes, used;
+    struct {
+        unsigned char *at;
+        size_t bytes;
+    } range[WORLD_RANGES]; /* the bytes in it that travel */
+    size_t count;
+} world;
+
+static inline void world_start(world *w, size_t bytes)
+{
+    memset(w, 0, sizeof *w);
+    w->bytes = bytes;
+    w->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(w->memory != MAP_FAILED);
+    memset(w->memory, 0xC5, bytes);
+}
+
+static inline void world_end(world *w)
+{
+    munmap(w->memory, w->bytes);
+}
+
+static inline void *world_take(world *w, size_t bytes, size_t alignment)
+{
+    unsigned char *at;
+    w->used = (w->used + alignment - 1) / alignment * alignment;
+    CHECK(w->used + bytes <= w->bytes && w->count + 1 < WORLD_RANGES);
+    at = w->memory + w->used;
+    w->range[w->count].at = at;
+    w->range[w->count++].bytes = bytes;
+    w->used += bytes;
+    return at;
+}
+
+static inline char *world_text(world *w, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    return memcpy(world_take(w, bytes, 1), text, bytes);
+}
+
+static inline void world_protect(world *w, int protection)
+{
+    CHECK(mprotect(w->memory, w->bytes, protection) == 0);
+}
+
+static inline unsigned char *world_picture(const world *w)
+{
+    unsigned char *picture = malloc(w->bytes);
+    CHECK(picture != NULL);
+    return memcpy(picture, w->memory, w->bytes);
+}
+
+/* ---- The museum. */
+
+typedef struct room {
+    int32_t door_count, area;
+    struct room **doors;
+    char *name;
+    void *cache; /* stays at home */
+    double *samples;
+    struct room *next;
+    int16_t sample_count;
+    char color[6];
+} room;
+
+static haul_type *room_type;
+
+static inline void museum_open(void)
+{
+    static const haul_ref refs[] = {
+        HAUL_POINTERS(room, doors, &room_type, HAUL_N(room, door_count)),
+        HAUL_STRING(room, name),
+        HAUL_SKIP(room, cache),
+        HAUL_ARRAY(room, samples, HAUL_N(room, sample_count)),
+        HAUL_OBJECT(room, next, &room_type),
+    };
+    CHECK_STATUS(haul_type_create("room", sizeof(room), refs, sizeof refs / sizeof *refs, &room_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(room_type), HAUL_OK);
+}
+
+static inline void museum_close(void)
+{
+    haul_type_free(&room_type);
+}
+
+static inline room *room_make(world *w, int32_t i)
+{
+    char name[32];
+    int16_t s;
+    room *r = world_take(w, sizeof *r, sizeof(void *));
+    w->range[w->count - 1].bytes = offsetof(room, cache);
+    w->range[w->count].at = (unsigned char *)&r->samples;
+    w->range[w->count++].bytes = sizeof *r - offsetof(room, samples);
+    memset(r, 0, sizeof *r);
+    r->area = 100 + i;
+    r->cache = r;
+    r->sample_count = (int16_t)(i % 4);
+    memcpy(r->color, "green", 6);
+    if (r->sample_count > 0)
+        r->samples = world_take(w, (size_t)r->sample_count * sizeof *r->samples, sizeof(double));
+    for (s = 0; s < r->sample_count; s++)
+        r->samples[s] = i + 0.25 * s;
+    snprintf(name, sizeof name, "room %d%.*s", (int)i, (int)(i % 11), "-----------");
+    r->name = world_text(w, name);
+    return r;
+}
+
+/* `count` rooms in a row, each with doors to the one before, to itself and to the first. A ring: the last one leads
+ * back to the first. Rooms and names lie in another order than the row's. */
+static inline room *museum_make(world *w, int32_t count, int ring)
+{
+    room *all[64];
+    int32_t i, place;
+    CHECK(count > 0 && count <= 64);
+    memset(all, 0, sizeof all);
+    for (i = 0; i < count; i++) {
+        for (place = i * 7 % count; all[place]; place = (place + 1) % count)
+            ;
+        all[place] = room_make(w, place);
+    }
+    for (i = 0; i < count; i++) {
+        room *r = all[i];
+        r->next = i + 1 < count ? all[i + 1] : ring ? all[0] : NULL;
+        r->door_count = i % 2 ? 3 : 0;
+        if (r->door_count == 0)
+            continue;
+        r->doors = world_take(w, 4 * sizeof *r->doors, sizeof(void *));
+        r->doors[0] = all[i - 1];
+        r->doors[1] = r;
+        r->doors[2] = i % 3 ? all[0] : NULL;
+        r->doors[3] = (room *)(void *)w; /* beyond the count */
+        w->range[w->count - 1].bytes = 3 * sizeof *r->doors;
+    }
+    return all[0];
+}
+
+/* What a visitor sees: the same on the host and on the device. */
+typedef struct visit {
+    room *first;
+    int64_t rooms, areas, door_areas, name_bytes, caches, back_to_first;
+    double samples;
+} visit;
+
+static inline void museum_visit(void *argument)
+{
+    visit *v = argument;
+    room *r = v->first;
+    int32_t i;
+    do {
+        v->rooms++;
+        v->areas += r->area;
+        v->name_bytes += (int64_t)strlen(r->name);
+        v->caches += r->cache != NULL;
+        for (i = 0; i < r->door_count; i++)
+            if (r->doors[i])
+                v->door_areas += r->doors[i]->area;
+        for (i = 0; i < r->sample_count; i++)
+            v->samples += r->samples[i];
+        r = r->next;
+    } while (r && r != v->first);
+    v->back_to_first = r != NULL;
+}
+
+/* Changes every kind of content and no pointer. The cache is a device's own business. */
+static inline void museum_change(void *argument)
+{
+    room *first = argument, *r = first;
+    int32_t i;
+    do {
+        r->area += 1000;
+        r->color[0] = 'G';
+        r->name[0] = 'R';
+        for (i = 0; i < r->sample_count; i++)
+            r->samples[i] *= 2;
+        r = r->next;
+    } while (r && r != first);
+}
+
+static inline visit museum_seen_from(room *first)
+{
+    visit v;
+    memset(&v, 0, sizeof v);
+    v.first = first;
+    museum_visit(&v);
+    return v;
+}
+
+/* The same walk on the device, with the host's objects out of reach. */
+static inline visit museum_seen_on(haul_device *device, const haul_shipment *s, world *w, room *first)
+{
+    visit v;
+    memset(&v, 0, sizeof v);
+    v.first = haul_device_pointer(s, first);
+    CHECK(v.first != NULL);
+    world_protect(w, PROT_NONE);
+    CHECK_STATUS(haul_host_launch(device, museum_visit, &v), HAUL_OK);
+    world_protect(w, PROT_READ | PROT_WRITE);
+    return v;
+}
+
+static inline void check_visits_agree(const visit *device, const visit *host)
+{
+    CHECK_EQ(device->rooms, host->rooms);
+    CHECK_EQ(device->areas, host->areas);
+    CHECK_EQ(device->door_areas, host->door_areas);
+    CHECK_EQ(device->name_bytes, host->name_bytes);
+    CHECK_EQ(device->back_to_first, host->back_to_first);
+    CHECK(device->samples >= host->samples && device->samples <= host->samples);
+    CHECK_EQ(device->caches, 0);
+    CHECK_EQ(host->caches, host->rooms);
+}
+
+/* The world is what `before` becomes when `function` runs on it here: not one other byte has changed. */
+static inline void check_changed_by(world *w, unsigned char *before, void (*function)(void *), void *argument)
+{
+    unsigned char *after = world_picture(w);
+    memcpy(w->memory, before, w->bytes);
+    function(argument);
+    CHECK_BYTES(after, w->memory, w->bytes);
+    free(after);
+    free(before);
+}
+
+/* ---- The device. */
+
+static inline haul_device *host_device(void)
+{
+    haul_device *device;
+    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    return device;
+}
+
+static inline haul_host_counters counters_of(haul_device *device)
+{
+    haul_host_counters counters;
+    CHECK_STATUS(haul_host_get_counters(device, &counters), HAUL_OK);
+    return counters;
+}
+
+typedef struct copying {
+    void *to;
+    const void *from;
+    size_t bytes;
+} copying;
+
+static inline void copy_there(void *argument)
+{
+    copying *c = argument;
+    memcpy(c->to, c->from, c->bytes);
+}
+
+/* Bytes out of device memory, past the library. */
+static inline void device_read(haul_device *device, void *to, haul_address from, size_t bytes)
+{
+    copying c;
+    c.to = to;
+    c.from = (const void *)(uintptr_t)from;
+    c.bytes = bytes;
+    CHECK_STATUS(haul_host_launch(device, copy_there, &c), HAUL_OK);
+}
+
+static inline void device_write(haul_device *device, haul_address to, const void *from, size_t bytes)
+{
+    copying c;
+    c.to = (void *)(uintptr_t)to;
+    c.from = from;
+    c.bytes = bytes;
+    CHECK_STATUS(haul_host_launch(device, copy_there, &c), HAUL_OK);
+}
+
+#endif

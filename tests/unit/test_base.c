@@ -1,0 +1,369 @@
+/* The ground floor: statuses, error records, checked arithmetic, the allocator door, the file door, bit counting.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "haul/file.h"
+#include "support/check.h"
+#include "support/doors.h"
+#include "support/random.h"
+
+/* ---- Statuses. */
+
+TEST(status, every_status_has_its_name_and_a_sentence)
+{
+#define CHECK_NAME(name, number, text)                                                                               \
+    CHECK_STR(haul_status_name(name), #name);                                                                        \
+    CHECK_STR(haul_status_text(name), text);                                                                         \
+    CHECK_EQ(name, number);
+    HAUL_STATUS_LIST(CHECK_NAME)
+#undef CHECK_NAME
+}
+
+TEST(status, a_number_that_is_no_status_has_a_name_too)
+{
+    CHECK_STR(haul_status_name((haul_status)-999), "HAUL_ERROR_UNKNOWN");
+    CHECK_STR(haul_status_name((haul_status)7), "HAUL_ERROR_UNKNOWN");
+    CHECK(haul_status_text((haul_status)-999) != NULL);
+}
+
+/* ---- Error records. */
+
+TEST(error, a_failure_fills_the_record_and_clears_old_paths)
+{
+    haul_error error;
+    memset(&error, 'x', sizeof error);
+    CHECK_STATUS(haul__fail(&error, HAUL_ERROR_GRAPH, "count %d in field %s", -5, "n"), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(error.status, HAUL_ERROR_GRAPH);
+    CHECK_STR(error.text, "count -5 in field n");
+    CHECK_STR(error.path, "");
+    CHECK_STR(error.other_path, "");
+}
+
+TEST(error, no_record_is_allowed)
+{
+    CHECK_STATUS(haul__fail(NULL, HAUL_ERROR_MEMORY, "%s", "anything"), HAUL_ERROR_MEMORY);
+}
+
+TEST(error, a_long_text_is_cut_and_terminated)
+{
+    static char text[3000];
+    haul_error error;
+    memset(text, 'a', sizeof text - 1);
+    haul__fail(&error, HAUL_ERROR_TYPE, "%s", text);
+    CHECK_EQ(strlen(error.text), HAUL_TEXT_BYTES - 1);
+}
+
+TEST(error, a_record_can_be_cleared)
+{
+    haul_error error;
+    haul__fail(&error, HAUL_ERROR_TYPE, "x");
+    haul__set_path(error.path, "root.a");
+    haul__clear_error(&error);
+    CHECK_STATUS(error.status, HAUL_OK);
+    CHECK_STR(error.path, "");
+    CHECK_STR(error.text, "");
+}
+
+TEST(error, a_path_that_fits_is_kept_whole)
+{
+    char text[HAUL_PATH_BYTES], path[HAUL_PATH_BYTES];
+    memset(text, 'p', sizeof text);
+    text[HAUL_PATH_BYTES - 1] = '\0';
+    haul__set_path(path, text);
+    CHECK_STR(path, text);
+    haul__set_path(path, "");
+    CHECK_STR(path, "");
+}
+
+TEST(error, a_long_path_loses_its_middle_not_its_ends)
+{
+    char text[2000], path[HAUL_PATH_BYTES + 1];
+    size_t bytes;
+    for (bytes = HAUL_PATH_BYTES; bytes < 2000; bytes += 97) {
+        memset(text, 'm', bytes);
+        memcpy(text, "root.first", 10);
+        memcpy(text + bytes - 8, "last.end", 9);
+        path[HAUL_PATH_BYTES] = '#';
+        haul__set_path(path, text);
+        CHECK(strlen(path) < HAUL_PATH_BYTES);
+        CHECK(path[HAUL_PATH_BYTES] == '#');
+        CHECK(strncmp(path, "root.first", 10) == 0);
+        CHECK_STR(path + strlen(path) - 8, "last.end");
+        CHECK_HAS(path, "...");
+    }
+}
+
+/* ---- Checked arithmetic. */
+
+TEST(arithmetic, a_sum_that_does_not_fit_is_reported_and_leaves_the_result_alone)
+{
+    size_t result = 7;
+    CHECK(haul__add_overflows(SIZE_MAX, 1, &result));
+    CHECK(haul__add_overflows(1, SIZE_MAX, &result));
+    CHECK(haul__add_overflows(SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1, &result));
+    CHECK_EQ(result, 7);
+    CHECK(!haul__add_overflows(SIZE_MAX, 0, &result));
+    CHECK_EQ(result, SIZE_MAX);
+    CHECK(!haul__add_overflows(2, 3, &result));
+    CHECK_EQ(result, 5);
+}
+
+TEST(arithmetic, a_product_that_does_not_fit_is_reported_and_leaves_the_result_alone)
+{
+    size_t result = 7, root = (size_t)1 << (sizeof(size_t) * CHAR_BIT / 2);
+    CHECK(haul__multiply_overflows(root, root, &result));
+    CHECK(haul__multiply_overflows(SIZE_MAX, 2, &result));
+    CHECK(haul__multiply_overflows(2, SIZE_MAX / 2 + 1, &result));
+    CHECK_EQ(result, 7);
+    CHECK(!haul__multiply_overflows(root, root - 1, &result));
+    CHECK_EQ(result, root * (root - 1));
+    CHECK(!haul__multiply_overflows(SIZE_MAX, 1, &result));
+    CHECK_EQ(result, SIZE_MAX);
+    CHECK(!haul__multiply_overflows(SIZE_MAX, 0, &result));
+    CHECK_EQ(result, 0);
+    CHECK(!haul__multiply_overflows(0, SIZE_MAX, &result));
+    CHECK_EQ(result, 0);
+}
+
+TEST(arithmetic, powers_of_two_are_known)
+{
+    size_t n;
+    for (n = 1; n; n *= 2)
+        CHECK(haul__is_power_of_two(n));
+    CHECK(!haul__is_power_of_two(0));
+    CHECK(!haul__is_power_of_two(3));
+    CHECK(!haul__is_power_of_two(SIZE_MAX));
+    CHECK(!haul__is_power_of_two(96));
+}
+
+TEST(bits, counting_and_finding_agree_with_a_plain_loop)
+{
+    random_source random = random_start("bits");
+    int round;
+    for (round = 0; round < 10000; round++) {
+        uint64_t x = random_next(&random) & random_next(&random) & random_next(&random);
+        unsigned i, count = 0, lowest = 64, highest = 0;
+        for (i = 0; i < 64; i++)
+            if (x >> i & 1) {
+                count++;
+                lowest = lowest == 64 ? i : lowest;
+                highest = i;
+            }
+        CHECK_EQ(haul__bits64(x), count);
+        CHECK_EQ(haul__bits32((uint32_t)x) + haul__bits32((uint32_t)(x >> 32)), count);
+        if (x) {
+            CHECK_EQ(haul__lowest64(x), lowest);
+            CHECK_EQ(haul__highest64(x), highest);
+        }
+        if ((uint32_t)x)
+            CHECK_EQ(haul__lowest32((uint32_t)x), lowest);
+    }
+}
+
+/* ---- The allocator door. */
+
+TEST(allocator, the_default_gives_memory_at_every_alignment)
+{
+    haul_allocator door = haul__allocator_or_default(NULL);
+    size_t alignment;
+    CHECK(haul__allocator_is_complete(NULL));
+    CHECK(haul__allocator_is_complete(&door));
+    for (alignment = 1; alignment <= 4096; alignment *= 2) {
+        unsigned char *memory = haul__allocate(&door, 100, alignment);
+        CHECK(memory);
+        CHECK_EQ((uintptr_t)memory % alignment, 0);
+        memset(memory, 1, 100);
+        haul__release(&door, memory, 100);
+    }
+}
+
+TEST(allocator, the_default_reserves_zeros)
+{
+    haul_allocator door = haul__allocator_or_default(NULL);
+    size_t bytes = (size_t)64 << 20;
+    unsigned char *range = door.reserve(door.user, bytes);
+    CHECK(range);
+    CHECK_EQ(range[0] | range[bytes / 2] | range[bytes - 1], 0);
+    range[bytes / 3] = 1;
+    door.unreserve(door.user, range, bytes);
+    CHECK_PTR(door.reserve(door.user, SIZE_MAX - 65535), NULL);
+}
+
+TEST(allocator, a_table_without_its_pairs_is_incomplete)
+{
+    fault_plan plan = { 0 };
+    haul_allocator whole = fault_allocator(&plan), door = whole;
+    CHECK(haul__allocator_is_complete(&door));
+    door.allocate = NULL;
+    CHECK(!haul__allocator_is_complete(&door));
+    door = whole;
+    door.release = NULL;
+    CHECK(!haul__allocator_is_complete(&door));
+    door = whole;
+    door.reserve = NULL;
+    CHECK(!haul__allocator_is_complete(&door));
+    door.unreserve = NULL;
+    CHECK(haul__allocator_is_complete(&door));
+    door.reserve = whole.reserve;
+    CHECK(!haul__allocator_is_complete(&door));
+}
+
+TEST(allocator, H8_no_bytes_are_never_asked_for)
+{
+    fault_plan plan = { 0 };
+    haul_allocator door = fault_allocator(&plan);
+    CHECK_PTR(haul__allocate(&door, 0, 8), NULL);
+    CHECK_PTR(haul__allocate_zeroed(&door, 0), NULL);
+    haul__release(&door, NULL, 0);
+    CHECK_EQ(plan.events, 0);
+    fault_check_clean(&plan);
+}
+
+static char crooked[64];
+static int crooked_back;
+
+static void *allocate_crooked(void *user, size_t bytes, size_t alignment)
+{
+    (void)user;
+    (void)bytes;
+    return crooked + ((alignment - (uintptr_t)crooked % alignment) % alignment) + 1;
+}
+
+static void release_crooked(void *user, void *memory, size_t bytes)
+{
+    (void)user;
+    (void)memory;
+    crooked_back += bytes == 10;
+}
+
+TEST(allocator, H5_misaligned_memory_is_given_back_and_counts_as_none)
+{
+    haul_allocator door = { NULL, allocate_crooked, release_crooked, NULL, NULL };
+    crooked_back = 0;
+    CHECK_PTR(haul__allocate(&door, 10, 8), NULL);
+    CHECK_EQ(crooked_back, 1);
+}
+
+TEST(allocator, zeroed_memory_is_zero)
+{
+    fault_plan plan = { 0 };
+    haul_allocator door = fault_allocator(&plan);
+    static const unsigned char zeros[1000];
+    void *memory = haul__allocate_zeroed(&door, 1000);
+    CHECK(memory);
+    CHECK_BYTES(memory, zeros, 1000);
+    haul__release(&door, memory, 1000);
+    fault_check_clean(&plan);
+}
+
+TEST(allocator, H1_an_array_that_cannot_grow_stays_as_it_was)
+{
+    fault_plan plan = { 0 };
+    haul_allocator door = fault_allocator(&plan);
+    uint32_t *data = NULL;
+    size_t capacity = 0, i, filled = 0;
+    void *before;
+    for (i = 0; i < 1000; i++) {
+        CHECK(haul__grow(&door, (void **)&data, &capacity, i + 1, sizeof *data));
+        CHECK(capacity > i);
+        data[filled++] = (uint32_t)i;
+    }
+    CHECK(plan.events < 12);
+    before = data;
+    fault_arm(&plan, FAULT_ONCE, 1);
+    CHECK(!haul__grow(&door, (void **)&data, &capacity, capacity + 1, sizeof *data));
+    CHECK_PTR(data, before);
+    for (i = 0; i < 1000; i++)
+        CHECK_EQ(data[i], i);
+    haul__release(&door, data, capacity * sizeof *data);
+    fault_check_clean(&plan);
+}
+
+TEST(allocator, an_array_whose_bytes_overflow_cannot_grow)
+{
+    fault_plan plan = { 0 };
+    haul_allocator door = fault_allocator(&plan);
+    void *data = NULL;
+    size_t capacity = 0;
+    CHECK(!haul__grow(&door, &data, &capacity, SIZE_MAX / 4, 8));
+    CHECK(!haul__grow(&door, &data, &capacity, SIZE_MAX, 2));
+    CHECK_PTR(data, NULL);
+    CHECK_EQ(capacity, 0);
+    CHECK_EQ(plan.events, 0);
+}
+
+TEST(allocator, a_string_is_copied_with_its_terminator)
+{
+    fault_plan plan = { 0 };
+    haul_allocator door = fault_allocator(&plan);
+    char *copy = haul__copy_string(&door, "abc"), *empty = haul__copy_string(&door, "");
+    CHECK_STR(copy, "abc");
+    CHECK_STR(empty, "");
+    CHECK_EQ(plan.host_bytes, 5);
+    haul__release(&door, copy, 4);
+    haul__release(&door, empty, 1);
+    fault_arm(&plan, FAULT_FROM, 1);
+    CHECK_PTR(haul__copy_string(&door, "abc"), NULL);
+    fault_check_clean(&plan);
+}
+
+/* ---- The clock and the file door. */
+
+TEST(clock, time_does_not_run_backwards)
+{
+    double before = haul__seconds(), now;
+    int i;
+    for (i = 0; i < 1000; i++, before = now) {
+        now = haul__seconds();
+        CHECK(now >= before);
+    }
+}
+
+TEST(file, bytes_go_through_a_pipe_and_end)
+{
+    int ends[2];
+    char got[32];
+    size_t count = 0;
+    haul_file in, out;
+    CHECK(pipe(ends) == 0);
+    out = haul_file_descriptor(ends[1]);
+    in = haul_file_descriptor(ends[0]);
+    CHECK_STATUS(out.write(out.user, "hello, world", 12), HAUL_OK);
+    CHECK_STATUS(out.write(out.user, "", 0), HAUL_OK);
+    CHECK_STATUS(in.read(in.user, got, sizeof got, &count), HAUL_OK);
+    CHECK_EQ(count, 12);
+    CHECK_BYTES(got, "hello, world", 12);
+    close(ends[1]);
+    CHECK_STATUS(in.read(in.user, got, sizeof got, &count), HAUL_OK);
+    CHECK_EQ(count, 0);
+    close(ends[0]);
+}
+
+TEST(file, H11_a_bad_descriptor_is_an_error_and_errno_stays)
+{
+    haul_file file = haul_file_descriptor(-1);
+    char got[4];
+    size_t count = 77;
+    errno = 99;
+    CHECK_STATUS(file.write(file.user, "x", 1), HAUL_ERROR_FILE);
+    CHECK_EQ(errno, 99);
+    CHECK_STATUS(file.read(file.user, got, 4, &count), HAUL_ERROR_FILE);
+    CHECK_EQ(errno, 99);
+}
+
+TEST(file, H9_a_full_disk_is_an_error)
+{
+    FILE *full = fopen("/dev/full", "w");
+    haul_file file;
+    if (!full)
+        return;
+    file = haul_file_descriptor(fileno(full));
+    CHECK_STATUS(file.write(file.user, "x", 1), HAUL_ERROR_FILE);
+    fclose(full);
+}

@@ -1,0 +1,607 @@
+/* The host device beyond the device contract: what may be touched when, what it refuses, what it counts; and the
+ * doors that stand before it, which every other suite relies on.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "haul/host.h"
+#include "support/check.h"
+#include "support/doors.h"
+#include "support/random.h"
+
+/* A device and its table's verbs with the state filled in. */
+typedef struct host {
+    fault_plan plan;
+    haul_allocator allocator;
+    haul_device *device;
+    const haul_device_table *table;
+    void *state;
+} host;
+
+static void open_host(host *h)
+{
+    haul_device_options options;
+    memset(h, 0, sizeof *h);
+    memset(&options, 0, sizeof options);
+    h->allocator = fault_allocator(&h->plan);
+    options.new_context.allocator = &h->allocator;
+    h->table = haul_host_device();
+    CHECK_STATUS(haul_device_open(h->table, &options, &h->device), HAUL_OK);
+    h->state = haul_device_state(h->device);
+}
+
+static void close_host(host *h)
+{
+    haul_device_close(&h->device);
+    CHECK_PTR(h->device, NULL);
+    fault_check_clean(&h->plan);
+}
+
+static void *pointer(haul_address address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+static haul_address allocate(host *h, uint64_t bytes, size_t alignment)
+{
+    haul_address address = 0;
+    CHECK_STATUS(h->table->allocate(h->state, bytes, alignment, &address), HAUL_OK);
+    CHECK_EQ(address % alignment, 0);
+    return address;
+}
+
+static void read_byte(void *address)
+{
+    (void)*(volatile unsigned char *)address;
+}
+
+static void write_byte(void *address)
+{
+    *(volatile unsigned char *)address = 1;
+}
+
+/* ---- Who may touch the memory. */
+
+TEST(host_device, the_host_cannot_touch_device_memory)
+{
+    host h;
+    haul_address address;
+    open_host(&h);
+    address = allocate(&h, 10000, 64);
+    CHECK_FAULTS(read_byte, pointer(address));
+    CHECK_FAULTS(write_byte, pointer(address));
+    CHECK_FAULTS(read_byte, pointer(address + 9999));
+    h.table->release(h.state, address, 10000);
+    close_host(&h);
+}
+
+static void add_up(void *argument)
+{
+    unsigned char **words = argument; /* from, to, end */
+    unsigned char *at;
+    unsigned sum = 0;
+    for (at = words[0]; at < words[2]; at++)
+        sum += *at;
+    memcpy(words[1], &sum, sizeof sum);
+}
+
+TEST(host_device, a_launch_sees_the_copies_and_its_writes_come_back)
+{
+    host h;
+    unsigned char bytes[1000], *words[3];
+    unsigned i, expected = 0, sum = 0;
+    haul_address from, to;
+    for (i = 0; i < 1000; i++)
+        expected += bytes[i] = (unsigned char)(i * 7);
+    open_host(&h);
+    from = allocate(&h, 1000, 16);
+    to = allocate(&h, sizeof sum, 16);
+    CHECK_STATUS(h.table->copy_to(h.state, from, bytes, 1000), HAUL_OK);
+    words[0] = pointer(from);
+    words[1] = pointer(to);
+    words[2] = words[0] + 1000;
+    CHECK_STATUS(haul_host_launch(h.device, add_up, words), HAUL_OK);
+    CHECK_STATUS(h.table->copy_from(h.state, &sum, to, sizeof sum), HAUL_OK);
+    CHECK_EQ(sum, expected);
+    CHECK_FAULTS(read_byte, pointer(from));
+    CHECK_FAULTS(write_byte, pointer(to));
+    h.table->release(h.state, from, 1000);
+    h.table->release(h.state, to, sizeof sum);
+    close_host(&h);
+}
+
+typedef struct node {
+    struct node *next;
+    int value;
+} node;
+
+static void sum_list(void *argument)
+{
+    node **first = argument;
+    node *n;
+    int sum = 0;
+    for (n = *first; n; n = n->next)
+        sum += n->value;
+    (*first)->value = sum;
+}
+
+TEST(host_device, relocated_pointers_are_real_pointers_in_a_launch)
+{
+    enum { COUNT = 100 };
+    host h;
+    node nodes[COUNT + 1], *first;
+    uint64_t bitmap[(COUNT + 1) * sizeof(node) / sizeof(void *) / 64 + 1] = { 0 };
+    haul_relocation relocation;
+    size_t i, bit;
+    memset(&relocation, 0, sizeof relocation);
+    memset(nodes, 0, sizeof nodes);
+    for (i = 1; i <= COUNT; i++) { /* node 0 is the reserved place of null */
+        nodes[i].next = i < COUNT ? (node *)((i + 1) * sizeof(node)) : NULL;
+        nodes[i].value = (int)i;
+        bit = i * sizeof(node) / sizeof(void *);
+        if (i < COUNT)
+            bitmap[bit / 64] |= (uint64_t)1 << bit % 64;
+    }
+    open_host(&h);
+    relocation.arena = allocate(&h, sizeof nodes, 16);
+    relocation.bitmap = allocate(&h, sizeof bitmap, 16);
+    relocation.words = (COUNT + 1) * (sizeof(node) / sizeof(void *));
+    relocation.word_bytes = sizeof(void *);
+    relocation.delta = relocation.arena;
+    CHECK_STATUS(h.table->copy_to(h.state, relocation.arena, nodes, sizeof nodes), HAUL_OK);
+    CHECK_STATUS(h.table->copy_to(h.state, relocation.bitmap, bitmap, sizeof bitmap), HAUL_OK);
+    CHECK_STATUS(h.table->relocate(h.state, &relocation), HAUL_OK);
+    CHECK_STATUS(h.table->wait(h.state), HAUL_OK);
+    first = pointer(relocation.arena + sizeof(node));
+    CHECK_STATUS(haul_host_launch(h.device, sum_list, &first), HAUL_OK);
+    CHECK_STATUS(h.table->copy_from(h.state, nodes, relocation.arena, sizeof nodes), HAUL_OK);
+    CHECK_EQ(nodes[1].value, COUNT * (COUNT + 1) / 2);
+    h.table->release(h.state, relocation.arena, sizeof nodes);
+    h.table->release(h.state, relocation.bitmap, sizeof bitmap);
+    close_host(&h);
+}
+
+typedef struct overrun {
+    unsigned char *end, *start;
+    int read_after, read_before;
+} overrun;
+
+static void run_over(void *argument)
+{
+    overrun *o = argument;
+    o->read_after = check_faults(read_byte, o->end);
+    o->read_before = check_faults(read_byte, o->start);
+}
+
+TEST(host_device, a_kernel_that_runs_past_its_memory_faults)
+{
+    static const size_t sizes[] = { 16, 4080, 4096, 4112, 100000 };
+    host h;
+    size_t i;
+    open_host(&h);
+    for (i = 0; i < 5; i++) {
+        haul_address address = allocate(&h, sizes[i], 16);
+        overrun o;
+        memset(&o, 0, sizeof o);
+        o.end = (unsigned char *)pointer(address) + sizes[i];
+        o.start = (unsigned char *)pointer(address) - 4096;
+        CHECK_STATUS(haul_host_launch(h.device, run_over, &o), HAUL_OK);
+        CHECK(o.read_after);
+        CHECK(o.read_before);
+        h.table->release(h.state, address, sizes[i]);
+    }
+    close_host(&h);
+}
+
+static void launch_again(void *argument)
+{
+    host *h = argument;
+    CHECK_STATUS(haul_host_launch(h->device, launch_again, h), HAUL_ERROR_BUSY);
+}
+
+TEST(host_device, a_launch_inside_a_launch_is_refused)
+{
+    host h;
+    open_host(&h);
+    CHECK_STATUS(haul_host_launch(h.device, launch_again, &h), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(h.device, launch_again, &h), HAUL_OK);
+    close_host(&h);
+}
+
+/* ---- What is refused. */
+
+static int other_state;
+
+static haul_status open_nothing(const void *settings, const haul_allocator *allocator, void **state)
+{
+    (void)settings;
+    (void)allocator;
+    *state = &other_state;
+    return HAUL_OK;
+}
+
+static void close_nothing(void *state)
+{
+    (void)state;
+}
+
+static void no_capabilities(void *state, haul_device_capabilities *capabilities)
+{
+    (void)state;
+    memset(capabilities, 0, sizeof *capabilities);
+}
+
+static void nothing(void *argument)
+{
+    (void)argument;
+}
+
+TEST(host_device, D9_a_launch_on_another_device_is_refused)
+{
+    haul_device_table other = *haul_host_device();
+    haul_host_counters counters;
+    haul_device *device;
+    other.name = "other";
+    other.open = open_nothing;
+    other.close = close_nothing;
+    other.capabilities = no_capabilities;
+    CHECK_STATUS(haul_device_open(&other, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, nothing, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_host_get_counters(device, &counters), HAUL_ERROR_ARGUMENT);
+    haul_device_close(&device);
+}
+
+TEST(host_device, a_launch_of_nothing_or_on_nothing_is_refused)
+{
+    host h;
+    haul_host_counters counters;
+    open_host(&h);
+    CHECK_STATUS(haul_host_launch(h.device, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_host_launch(NULL, nothing, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_host_get_counters(NULL, &counters), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_host_get_counters(h.device, NULL), HAUL_ERROR_ARGUMENT);
+    close_host(&h);
+}
+
+TEST(host_device, D9_copies_outside_of_device_memory_are_errors_with_words)
+{
+    unsigned char bytes[200] = { 0 };
+    host h;
+    haul_address address;
+    open_host(&h);
+    address = allocate(&h, 100, 16);
+    CHECK_STATUS(h.table->copy_to(h.state, address, bytes, 101), HAUL_ERROR_DEVICE);
+    CHECK_HAS(h.table->message(h.state), "copy_to");
+    CHECK_STATUS(h.table->copy_to(h.state, address + 50, bytes, 51), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(h.table->copy_to(h.state, address - 1, bytes, 2), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(h.table->copy_to(h.state, (haul_address)(uintptr_t)bytes, bytes, 1), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(h.table->copy_to(h.state, 0, bytes, 1), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(h.table->copy_from(h.state, bytes, address, SIZE_MAX), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(h.table->copy_from(h.state, bytes, address + 100, 1), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(h.table->copy_from(h.state, bytes, UINT64_MAX, 1), HAUL_ERROR_DEVICE);
+    CHECK_HAS(h.table->message(h.state), "copy_from");
+    CHECK_STATUS(h.table->copy_to(h.state, address + 1, bytes, 99), HAUL_OK);
+    h.table->release(h.state, address, 100);
+    CHECK_STATUS(h.table->copy_to(h.state, address, bytes, 1), HAUL_ERROR_DEVICE);
+    close_host(&h);
+}
+
+TEST(host_device, D9_relocations_outside_of_device_memory_are_errors_and_patch_nothing)
+{
+    uint64_t words[40] = { 0 }, got[40];
+    host h;
+    haul_relocation good, r;
+    haul_address address;
+    open_host(&h);
+    address = allocate(&h, sizeof words, 16);
+    words[32] = UINT64_MAX; /* the bitmap */
+    words[34] = 1;          /* an odd offset in the arena, */
+    words[35] = 8 * 40 - 7; /* and one beside */
+    CHECK_STATUS(h.table->copy_to(h.state, address, words, sizeof words), HAUL_OK);
+    memset(&good, 0, sizeof good);
+    good.arena = address;
+    good.words = 32;
+    good.bitmap = address + 8 * 32;
+    good.delta = 1;
+    good.word_bytes = 8;
+    r = good, r.words = 41;
+    CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
+    r = good, r.words = UINT64_MAX;
+    CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
+    r = good, r.words = (UINT64_MAX / 8) + 2;
+    CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
+    r = good, r.bitmap = address + 8 * 40 - 7;
+    CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
+    r = good, r.arena = address + 8 * 9;
+    CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
+    r = good, r.words = 0, r.odd = address + 8 * 34, r.odd_count = 2;
+    CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
+    r = good, r.words = 0, r.odd = address + 8 * 39, r.odd_count = 2;
+    CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
+    r = good, r.odd_count = UINT64_MAX / 4;
+    CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
+    r = good, r.word_bytes = 2;
+    CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(h.table->message(h.state), "relocate");
+    CHECK_STATUS(h.table->copy_from(h.state, got, address, sizeof got), HAUL_OK);
+    CHECK_BYTES(got, words, sizeof got);
+    CHECK_STATUS(h.table->relocate(h.state, &good), HAUL_OK);
+    h.table->release(h.state, address, sizeof words);
+    close_host(&h);
+}
+
+TEST(host_device, D1_no_more_files_is_no_more_device_memory)
+{
+    host h;
+    struct rlimit limit, none;
+    haul_address address = 77;
+    haul_status status;
+    open_host(&h);
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    none = limit;
+    none.rlim_cur = 0;
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    errno = 5;
+    status = h.table->allocate(h.state, 100, 16, &address);
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    CHECK_STATUS(status, HAUL_ERROR_DEVICE_MEMORY);
+    CHECK_EQ(errno, 5);
+    CHECK_EQ(address, 77);
+    CHECK_HAS(h.table->message(h.state), "allocate");
+    address = allocate(&h, 100, 16);
+    h.table->release(h.state, address, 100);
+    close_host(&h);
+}
+
+TEST(host_device, an_alignment_above_a_page_is_refused)
+{
+    host h;
+    haul_address address;
+    open_host(&h);
+    CHECK_STATUS(h.table->allocate(h.state, 100, (size_t)1 << 20, &address), HAUL_ERROR_UNSUPPORTED);
+    close_host(&h);
+}
+
+TEST(host_device, an_unknown_address_is_not_released)
+{
+    host h;
+    haul_address address;
+    haul_host_counters counters;
+    open_host(&h);
+    address = allocate(&h, 100, 16);
+    h.table->release(h.state, address + 16, 100);
+    CHECK_HAS(h.table->message(h.state), "release");
+    CHECK_STATUS(haul_host_get_counters(h.device, &counters), HAUL_OK);
+    CHECK_EQ(counters.bytes_live, 100);
+    close_host(&h); /* with the rest */
+}
+
+/* ---- What it counts. */
+
+TEST(host_device, everything_is_counted)
+{
+    host h;
+    haul_host_counters c;
+    haul_relocation relocation;
+    unsigned char bytes[64] = { 0 };
+    haul_address a, b;
+    open_host(&h);
+    a = allocate(&h, 1000, 16);
+    b = allocate(&h, 500, 16);
+    CHECK_STATUS(h.table->copy_to(h.state, a, bytes, 64), HAUL_OK);
+    CHECK_STATUS(h.table->copy_to(h.state, b, bytes, 36), HAUL_OK);
+    CHECK_STATUS(h.table->copy_from(h.state, bytes, b, 5), HAUL_OK);
+    memset(&relocation, 0, sizeof relocation);
+    relocation.arena = a;
+    relocation.bitmap = b;
+    relocation.words = 1;
+    relocation.word_bytes = 8;
+    CHECK_STATUS(h.table->relocate(h.state, &relocation), HAUL_OK);
+    h.table->release(h.state, b, 500);
+    CHECK_STATUS(haul_host_get_counters(h.device, &c), HAUL_OK);
+    CHECK_EQ(c.copies_to, 2);
+    CHECK_EQ(c.bytes_to, 100);
+    CHECK_EQ(c.copies_from, 1);
+    CHECK_EQ(c.bytes_from, 5);
+    CHECK_EQ(c.relocations, 1);
+    CHECK_EQ(c.allocations, 2);
+    CHECK_EQ(c.bytes_allocated, 1500);
+    CHECK_EQ(c.bytes_live, 1000);
+    h.table->release(h.state, a, 1000);
+    close_host(&h);
+}
+
+/* ---- The doors. */
+
+/* A shipment in small, on the bare table: 60 bytes there, patched, and back. */
+typedef struct model {
+    fault_plan *plan;
+    haul_allocator allocator;
+    fault_device_settings settings;
+    const haul_device_table *table;
+    void *state;
+    void *host;
+    haul_address address;
+    unsigned char result[64];
+} model;
+
+static void open_model(void *user, fault_plan *plan)
+{
+    model *m = user;
+    memset(m, 0, sizeof *m);
+    m->plan = plan;
+    m->allocator = fault_allocator(plan);
+    m->settings.plan = plan;
+    m->settings.inner = haul_host_device();
+    m->table = fault_device(haul_host_device());
+    CHECK_STATUS(m->table->open(&m->settings, &m->allocator, &m->state), HAUL_OK);
+}
+
+static void close_model(void *user)
+{
+    model *m = user;
+    m->table->close(m->state);
+}
+
+static haul_status move_model(model *m)
+{
+    haul_relocation relocation;
+    haul_status status;
+    memset(m->host, 0, 64);
+    ((unsigned char *)m->host)[56] = 1; /* the bitmap: word 0 */
+    memset(&relocation, 0, sizeof relocation);
+    relocation.arena = m->address;
+    relocation.bitmap = m->address + 56;
+    relocation.words = 4;
+    relocation.delta = 5;
+    relocation.word_bytes = sizeof(void *);
+    status = m->table->copy_to(m->state, m->address, m->host, 64);
+    if (status == HAUL_OK)
+        status = m->table->relocate(m->state, &relocation);
+    if (status == HAUL_OK)
+        status = m->table->wait(m->state);
+    if (status == HAUL_OK)
+        status = m->table->copy_from(m->state, m->host, m->address, 64);
+    if (status != HAUL_OK) {
+        m->table->wait(m->state);
+        return status;
+    }
+    status = m->table->wait(m->state);
+    if (status == HAUL_OK)
+        memcpy(m->result, m->host, 64);
+    return status;
+}
+
+static haul_status run_model(void *user)
+{
+    model *m = user;
+    haul_status status;
+    void *reserved = m->allocator.reserve ? m->allocator.reserve(m->plan, 1 << 20) : NULL;
+    memset(m->result, 0, sizeof m->result);
+    m->host = m->allocator.allocate(m->plan, 64, 16);
+    status = m->host ? HAUL_OK : HAUL_ERROR_MEMORY;
+    if (status == HAUL_OK) {
+        status = m->table->allocate(m->state, 64, 16, &m->address);
+        if (status == HAUL_OK) {
+            status = move_model(m);
+            m->table->release(m->state, m->address, 64);
+        }
+        m->allocator.release(m->plan, m->host, 64);
+    }
+    if (reserved)
+        m->allocator.unreserve(m->plan, reserved, 1 << 20);
+    return status;
+}
+
+static void check_model(void *user, haul_status status)
+{
+    const model *m = user;
+    CHECK_EQ(m->result[0], status == HAUL_OK ? 5 : 0);
+}
+
+static fault_operation operation_of(model *m)
+{
+    fault_operation operation;
+    memset(&operation, 0, sizeof operation);
+    operation.prepare = open_model;
+    operation.run = run_model;
+    operation.check = check_model;
+    operation.finish = close_model;
+    operation.user = m;
+    return operation;
+}
+
+TEST(doors, a_good_operation_passes_with_each_event_failing_in_each_mode)
+{
+    model m;
+    fault_operation operation = operation_of(&m);
+    /* reserve, 64 bytes, device memory (and the table of allocations behind it), 2 copies, relocation, 2 waits */
+    CHECK_EQ(fault_everywhere(&operation), 4 * 9);
+    operation.settings.deferred = 1;
+    CHECK_EQ(fault_everywhere(&operation), 4 * 9);
+    operation.settings.no_reserve = 1;
+    CHECK_EQ(fault_everywhere(&operation), 4 * 8);
+    operation.modes = 1u << FAULT_LATE | 1u << FAULT_LOST;
+    CHECK_EQ(fault_everywhere(&operation), 2 * 8);
+}
+
+static void spoil(void *user)
+{
+    model *m = user;
+    m->result[1]++;
+}
+
+TEST(doors, C3_a_call_runs_at_each_event_once)
+{
+    model m;
+    fault_operation operation = operation_of(&m);
+    operation.check = NULL;
+    CHECK_EQ(fault_call_everywhere(&operation, spoil), 9);
+}
+
+TEST(doors, H6_memory_that_is_given_is_no_zeros)
+{
+    fault_plan plan = { 0 };
+    haul_allocator door = fault_allocator(&plan);
+    size_t alignment;
+    for (alignment = 1; alignment <= 4096; alignment *= 2) {
+        unsigned char *memory = door.allocate(&plan, 33, alignment);
+        CHECK(memory);
+        CHECK_EQ((uintptr_t)memory % alignment, 0);
+#if !defined(__has_feature)
+        CHECK_EQ(memory[0] & memory[32], 0xA5);
+#endif
+        CHECK_EQ(plan.host_bytes, 33);
+        door.release(&plan, memory, 33);
+    }
+    fault_check_clean(&plan);
+}
+
+TEST(doors, H6_a_release_with_another_size_is_told)
+{
+    fault_plan plan = { 0 };
+    haul_allocator door = fault_allocator(&plan);
+    door.release(&plan, door.allocate(&plan, 33, 8), 32);
+    CHECK_HAS(plan.misuse, "another size");
+}
+
+/* A chain of operations that must not be reordered, held back until wait. */
+TEST(doors, a_deferred_copy_happens_at_the_wait)
+{
+    fault_plan plan = { 0 };
+    model m;
+    unsigned char bytes[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, got[8] = { 0 };
+    haul_address address;
+    plan.deferred = 1;
+    open_model(&m, &plan);
+    CHECK_STATUS(m.table->allocate(m.state, 8, 8, &address), HAUL_OK);
+    CHECK_STATUS(m.table->copy_to(m.state, address, bytes, 8), HAUL_OK);
+    CHECK_STATUS(m.table->copy_from(m.state, got, address, 8), HAUL_OK);
+    CHECK_EQ(got[0], 0);
+    bytes[0] = 9;
+    CHECK_STATUS(m.table->wait(m.state), HAUL_OK);
+    CHECK_EQ(got[0], 9);
+    CHECK_EQ(got[7], 8);
+    m.table->release(m.state, address, 8);
+    close_model(&m);
+    fault_check_clean(&plan);
+}
+
+TEST(doors, launches_work_through_the_table_in_front)
+{
+    fault_plan plan = { 0 };
+    haul_allocator allocator = fault_allocator(&plan);
+    fault_device_settings settings = { &plan, haul_host_device(), NULL };
+    haul_device_options options;
+    haul_device *device;
+    memset(&options, 0, sizeof options);
+    options.new_context.allocator = &allocator;
+    options.settings = &settings;
+    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &device), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, nothing, NULL), HAUL_OK);
+    haul_device_close(&device);
+    fault_check_clean(&plan);
+}

@@ -1,0 +1,845 @@
+/* Shipping: graphs go to a device whole, are walked there with ordinary pointers, and come back as data.
+ *
+ * Fault cases of shared/reference: G1, G13, G23; T16 and C8 (a callback that calls back in); C6 (freed while in use).
+ * All other failures of this room are in test_ship_faults.c.
+ */
+#define _DEFAULT_SOURCE
+#include "ship_graphs.h"
+
+/* ---- Walks. */
+
+static void ship_walk_and_return(int32_t rooms, int ring, const haul_ship_options *options)
+{
+    static world w;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    room *first;
+    visit there, here;
+    unsigned char *before;
+    world_start(&w, 1 << 16);
+    museum_open();
+    first = museum_make(&w, rooms, ring);
+    before = world_picture(&w);
+    world_protect(&w, PROT_READ);
+    CHECK_STATUS(haul_ship(device, first, room_type, 1, options, &s), HAUL_OK);
+    world_protect(&w, PROT_READ | PROT_WRITE);
+    here = museum_seen_from(first);
+    there = museum_seen_on(device, s, &w, first);
+    check_visits_agree(&there, &here);
+    CHECK_EQ(there.rooms, rooms);
+    CHECK_STATUS(haul_host_launch(device, museum_change, haul_device_pointer(s, first)), HAUL_OK);
+    CHECK_BYTES(w.memory, before, w.bytes);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    check_changed_by(&w, before, museum_change, first);
+    haul_shipment_free(&s);
+    CHECK_PTR(s, NULL);
+    CHECK_EQ(counters_of(device).bytes_live, 0);
+    haul_device_close(&device);
+    CHECK_PTR(device, NULL);
+    museum_close();
+    world_end(&w);
+}
+
+TEST(ship, a_list_is_walked_on_the_device_changed_and_brought_back)
+{
+    ship_walk_and_return(40, 0, NULL);
+}
+
+TEST(ship, a_cyclic_graph_with_shared_objects_keeps_its_shape_G13)
+{
+    ship_walk_and_return(40, 1, NULL);
+    ship_walk_and_return(1, 1, NULL);
+}
+
+TEST(ship, patching_on_the_host_serves_as_well)
+{
+    haul_ship_options options;
+    memset(&options, 0, sizeof options);
+    options.relocate_on_host = 1;
+    ship_walk_and_return(40, 1, &options);
+}
+
+typedef struct branch {
+    struct branch *left, *right, *parent;
+    int64_t key;
+} branch;
+
+static haul_type *branch_type;
+
+static branch *branch_make(world *w, branch *parent, int64_t low, int64_t high)
+{
+    branch *b;
+    if (low > high)
+        return NULL;
+    b = world_take(w, sizeof *b, sizeof(void *));
+    b->parent = parent;
+    b->key = (low + high) / 2;
+    b->left = branch_make(w, b, low, b->key - 1);
+    b->right = branch_make(w, b, b->key + 1, high);
+    return b;
+}
+
+/* In order, by parent links alone; doubles each key on the way. Counts what is out of order. */
+typedef struct tour {
+    branch *root;
+    int64_t count, wrong;
+} tour;
+
+static void tour_in_order(void *argument)
+{
+    tour *t = argument;
+    branch *b = t->root, *from;
+    while (b->left)
+        b = b->left;
+    while (b) {
+        t->wrong += b->key != t->count++;
+        b->key *= 2;
+        if (b->right) {
+            for (b = b->right; b->left; b = b->left)
+                ;
+            continue;
+        }
+        do {
+            from = b;
+            b = b->parent;
+        } while (b && b->right == from);
+    }
+}
+
+TEST(ship, a_tree_keeps_its_parent_links)
+{
+    static const haul_ref refs[] = {
+        HAUL_OBJECT(branch, left, &branch_type),
+        HAUL_OBJECT(branch, right, &branch_type),
+        HAUL_OBJECT(branch, parent, &branch_type),
+    };
+    static world w;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    tour there, here;
+    unsigned char *before;
+    world_start(&w, 1 << 16);
+    CHECK_STATUS(haul_type_create("branch", sizeof(branch), refs, 3, &branch_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(branch_type), HAUL_OK);
+    here.root = branch_make(&w, NULL, 0, 300);
+    here.count = here.wrong = 0;
+    before = world_picture(&w);
+    CHECK_STATUS(haul_ship(device, here.root, branch_type, 1, NULL, &s), HAUL_OK);
+    there = here;
+    there.root = haul_device_pointer(s, here.root);
+    world_protect(&w, PROT_NONE);
+    CHECK_STATUS(haul_host_launch(device, tour_in_order, &there), HAUL_OK);
+    world_protect(&w, PROT_READ | PROT_WRITE);
+    CHECK_EQ(there.count, 301);
+    CHECK_EQ(there.wrong, 0);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    check_changed_by(&w, before, tour_in_order, &here);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&branch_type);
+    world_end(&w);
+}
+
+typedef struct label {
+    char *text;
+    int32_t color;
+} label;
+
+typedef struct cell {
+    int32_t n;
+    float *values;
+    label labels[2];
+} cell;
+
+static haul_type *label_type, *cell_type;
+
+static void cell_types_make(void)
+{
+    static const haul_ref label_refs[] = { HAUL_STRING(label, text) };
+    static const haul_ref cell_refs[] = {
+        HAUL_ARRAY(cell, values, HAUL_N(cell, n)),
+        HAUL_EMBED(cell, labels, &label_type),
+    };
+    CHECK_STATUS(haul_type_create("label", sizeof(label), label_refs, 1, &label_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("cell", sizeof(cell), cell_refs, 2, &cell_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(cell_type), HAUL_OK);
+}
+
+enum { CELLS = 20 };
+
+static cell *cells_make(world *w)
+{
+    cell *cells = world_take(w, CELLS * sizeof *cells, sizeof(void *));
+    int32_t i, v;
+    memset(cells, 0, CELLS * sizeof *cells);
+    for (i = 0; i < CELLS; i++) {
+        cells[i].n = i % 5;
+        if (cells[i].n > 0)
+            cells[i].values = world_take(w, (size_t)cells[i].n * sizeof(float), sizeof(float));
+        for (v = 0; v < cells[i].n; v++)
+            cells[i].values[v] = (float)(i * 10 + v);
+        cells[i].labels[0].text = world_text(w, "left");
+        cells[i].labels[1].text = i % 3 ? cells[0].labels[0].text : NULL;
+    }
+    return cells;
+}
+
+static void cells_count_and_paint(void *argument)
+{
+    cell *cells = argument;
+    int32_t i, v;
+    for (i = 0; i < CELLS; i++) {
+        cells[i].labels[0].color = (int32_t)strlen(cells[i].labels[0].text);
+        cells[i].labels[1].color = cells[i].labels[1].text == cells[0].labels[0].text;
+        for (v = 0; v < cells[i].n; v++)
+            cells[i].values[v] += 0.5f;
+    }
+}
+
+TEST(ship, an_array_of_structs_with_counted_arrays_and_embedded_structs_travels)
+{
+    static world w;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    cell *cells;
+    unsigned char *before;
+    world_start(&w, 1 << 14);
+    cell_types_make();
+    cells = cells_make(&w);
+    before = world_picture(&w);
+    CHECK_STATUS(haul_ship(device, cells, cell_type, CELLS, NULL, &s), HAUL_OK);
+    world_protect(&w, PROT_NONE);
+    CHECK_STATUS(haul_host_launch(device, cells_count_and_paint, haul_device_pointer(s, cells)), HAUL_OK);
+    world_protect(&w, PROT_READ | PROT_WRITE);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK_EQ(cells[1].labels[1].color, 1);
+    check_changed_by(&w, before, cells_count_and_paint, cells);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&cell_type);
+    haul_type_free(&label_type);
+    world_end(&w);
+}
+
+TEST(ship, several_roots_of_different_types_share_one_shipment)
+{
+    static world w;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    haul_root roots[3];
+    haul_host_counters counters;
+    visit here, there;
+    world_start(&w, 1 << 16);
+    museum_open();
+    cell_types_make();
+    roots[0].address = museum_make(&w, 10, 1);
+    roots[0].type = room_type;
+    roots[1].address = cells_make(&w);
+    roots[1].type = cell_type;
+    roots[2].address = ((room *)roots[0].address)->next->next; /* reached from the first, too */
+    roots[2].type = room_type;
+    roots[0].count = roots[2].count = 1;
+    roots[1].count = CELLS;
+    CHECK_STATUS(haul_ship_roots(device, roots, 3, NULL, &s), HAUL_OK);
+    counters = counters_of(device);
+    CHECK_EQ(counters.copies_to, 1);
+    CHECK_EQ(counters.allocations, 1);
+    here = museum_seen_from(roots[2].address);
+    there = museum_seen_on(device, s, &w, roots[2].address);
+    check_visits_agree(&there, &here);
+    CHECK_STATUS(haul_host_launch(device, cells_count_and_paint, haul_device_pointer(s, roots[1].address)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK_EQ(((cell *)roots[1].address)[3].labels[0].color, 4);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    museum_close();
+    haul_type_free(&cell_type);
+    haul_type_free(&label_type);
+    world_end(&w);
+}
+
+/* ---- Transfers. */
+
+TEST(ship, one_copy_goes_each_way_and_the_statistics_say_so)
+{
+    static world w;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    haul_shipment_statistics told;
+    haul_host_counters counted;
+    room *first;
+    world_start(&w, 1 << 16);
+    museum_open();
+    first = museum_make(&w, 30, 1);
+    CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    counted = counters_of(device);
+    CHECK_EQ(counted.copies_to, 1);
+    CHECK_EQ(counted.copies_from, 1);
+    CHECK_EQ(counted.relocations, 1);
+    CHECK_EQ(counted.allocations, 1);
+    haul_shipment_get_statistics(s, &told);
+    CHECK_EQ(told.transfers_to, 1);
+    CHECK_EQ(told.transfers_from, 1);
+    CHECK_EQ(told.bytes_to, counted.bytes_to);
+    CHECK_EQ(told.bytes_from, counted.bytes_from);
+    CHECK_EQ(told.bytes_from, told.plan.arena_bytes);
+    CHECK(told.plan.objects >= 30 && told.plan.pointers > 30);
+    CHECK(haul_device_address(s, first) > told.base);
+    CHECK(haul_device_address(s, first) < told.base + told.plan.arena_bytes);
+    CHECK_EQ(told.base % 256, 0);
+    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    haul_shipment_get_statistics(s, &told);
+    CHECK_EQ(told.transfers_to, 2);
+    CHECK_EQ(counters_of(device).copies_to, 2);
+    CHECK_EQ(counters_of(device).relocations, 1);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    museum_close();
+    world_end(&w);
+}
+
+TEST(ship, a_graph_without_pointers_needs_no_relocation)
+{
+    haul_type *plain;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    haul_shipment_statistics told;
+    unsigned char data[100], back[100];
+    memset(data, 7, sizeof data);
+    CHECK_STATUS(haul_type_create("plain", sizeof data, NULL, 0, &plain), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(plain), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, data, plain, 1, NULL, &s), HAUL_OK);
+    CHECK_EQ(counters_of(device).relocations, 0);
+    haul_shipment_get_statistics(s, &told);
+    CHECK_EQ(told.bytes_to, told.plan.arena_bytes);
+    device_read(device, back, haul_device_address(s, data), sizeof back);
+    CHECK_BYTES(back, data, sizeof back);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&plain);
+}
+
+/* What the plan says must lie on the device, against what lies there. */
+static void check_device_bytes(haul_device *device, const haul_shipment *s, haul_plan *plan)
+{
+    size_t bytes = haul_plan_bytes(plan), alignment = haul_plan_alignment(plan);
+    haul_shipment_statistics told;
+    void *expected = NULL, *found = malloc(bytes);
+    CHECK(found && posix_memalign(&expected, alignment > 64 ? alignment : 64, bytes) == 0);
+    haul_shipment_get_statistics(s, &told);
+    CHECK_STATUS(haul_plan_pack(plan, expected, bytes, told.base, NULL), HAUL_OK);
+    device_read(device, found, told.base, bytes);
+    CHECK_BYTES(found, expected, bytes);
+    free(expected);
+    free(found);
+}
+
+TEST(ship, patching_on_the_device_and_on_the_host_give_the_same_bytes)
+{
+    static world w;
+    haul_device *device = host_device();
+    haul_shipment *by_device, *by_host, *by_plan;
+    haul_ship_options options;
+    haul_plan *plan;
+    haul_root root;
+    world_start(&w, 1 << 16);
+    museum_open();
+    root.address = museum_make(&w, 50, 1);
+    root.type = room_type;
+    root.count = 1;
+    memset(&options, 0, sizeof options);
+    options.relocate_on_host = 1;
+    CHECK_STATUS(haul_plan_create(haul_device_context(device), &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_ship_roots(device, &root, 1, NULL, &by_device), HAUL_OK);
+    CHECK_STATUS(haul_ship_roots(device, &root, 1, &options, &by_host), HAUL_OK);
+    CHECK_STATUS(haul_ship_plan(device, plan, NULL, &by_plan), HAUL_OK);
+    CHECK_EQ(counters_of(device).relocations, 2);
+    check_device_bytes(device, by_device, plan);
+    check_device_bytes(device, by_host, plan);
+    check_device_bytes(device, by_plan, plan);
+    CHECK_STATUS(haul_refresh(by_device), HAUL_OK);
+    check_device_bytes(device, by_device, plan);
+    haul_shipment_free(&by_device);
+    haul_shipment_free(&by_host);
+    haul_shipment_free(&by_plan);
+    haul_plan_free(&plan);
+    haul_device_close(&device);
+    museum_close();
+    world_end(&w);
+}
+
+typedef struct spots {
+    const unsigned char *object;
+    int good;
+} spots;
+
+static void read_odd_pointer(void *argument)
+{
+    spots *s = argument;
+    const unsigned char *text;
+    memcpy(&text, s->object + 3, sizeof text);
+    s->good = memcmp(text, "off the grid", 13) == 0;
+}
+
+TEST(ship, pointers_off_the_grid_are_patched_on_the_device)
+{
+    enum { BYTES = 3 + sizeof(void *) + 2 };
+    haul_ref ref;
+    haul_type *odd;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    haul_ship_options options;
+    char text[] = "off the grid";
+    char *target = text;
+    unsigned char object[BYTES];
+    spots spot;
+    int on_host;
+    static const haul_shape string = HAUL_NULL_TERMINATED;
+    memset(&ref, 0, sizeof ref);
+    ref.name = "text";
+    ref.kind = HAUL_REF_POINTER;
+    ref.offset = 3;
+    ref.field_bytes = sizeof(void *);
+    ref.element_bytes = 1;
+    ref.levels = 1;
+    ref.shape[0] = string;
+    ref.unaligned = 1;
+    memset(object, 9, sizeof object);
+    memcpy(object + 3, &target, sizeof target);
+    memset(&options, 0, sizeof options);
+    CHECK_STATUS(haul_type_create("odd", sizeof object, &ref, 1, &odd), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(odd), HAUL_OK);
+    for (on_host = 0; on_host < 2; on_host++) {
+        options.relocate_on_host = on_host;
+        CHECK_STATUS(haul_ship(device, object, odd, 1, &options, &s), HAUL_OK);
+        spot.object = haul_device_pointer(s, object);
+        spot.good = 0;
+        CHECK_STATUS(haul_host_launch(device, read_odd_pointer, &spot), HAUL_OK);
+        CHECK(spot.good);
+        CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+        CHECK_PTR(target, text);
+        CHECK(memcmp(object + 3, &target, sizeof target) == 0);
+        haul_shipment_free(&s);
+    }
+    haul_device_close(&device);
+    haul_type_free(&odd);
+}
+
+/* ---- Look-up. */
+
+static int is_described(const world *w, const unsigned char *at)
+{
+    size_t i;
+    for (i = 0; i < w->count; i++)
+        if (at >= w->range[i].at && at < w->range[i].at + w->range[i].bytes)
+            return 1;
+    return 0;
+}
+
+TEST(ship, every_byte_is_found_in_both_directions)
+{
+    static world w;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    room *first, *r;
+    size_t i, found = 0;
+    unsigned char *at;
+    haul_address address;
+    char text[64];
+    world_start(&w, 1 << 14);
+    museum_open();
+    first = museum_make(&w, 12, 1);
+    CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &s), HAUL_OK);
+    for (i = 1; i < w.bytes; i++) {
+        at = w.memory + i;
+        address = haul_device_address(s, at);
+        CHECK_EQ(address != 0, is_described(&w, at) || is_described(&w, at - 1));
+        if (address != 0)
+            CHECK_EQ(address % 16, (uintptr_t)at % 16);
+        if (!is_described(&w, at))
+            continue;
+        found++;
+        CHECK_PTR(haul_host_pointer(s, address), at);
+        CHECK_PTR(haul_device_pointer(s, at), (void *)(uintptr_t)address);
+    }
+    CHECK(found > 12 * (sizeof(room) - sizeof(void *)) && !is_described(&w, w.memory + w.bytes - 1));
+    for (r = first; r->next != first; r = r->next) {
+        device_read(device, text, haul_device_address(s, r->name), strlen(r->name) + 1);
+        CHECK_STR(text, r->name);
+        CHECK_EQ(haul_device_address(s, r + 1), haul_device_address(s, r) + sizeof *r);
+    }
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    museum_close();
+    world_end(&w);
+}
+
+TEST(ship, a_look_up_outside_the_graph_answers_nothing)
+{
+    static world w;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    haul_shipment_statistics told;
+    room *first;
+    int elsewhere;
+    world_start(&w, 1 << 14);
+    museum_open();
+    first = museum_make(&w, 5, 0);
+    CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &s), HAUL_OK);
+    haul_shipment_get_statistics(s, &told);
+    CHECK_EQ(haul_device_address(s, NULL), 0);
+    CHECK_EQ(haul_device_address(s, &elsewhere), 0);
+    CHECK_EQ(haul_device_address(s, w.memory + w.bytes - 1), 0);
+    CHECK_EQ(haul_device_address(s, (void *)UINTPTR_MAX), 0);
+    CHECK_EQ(haul_device_address(NULL, first), 0);
+    CHECK_PTR(haul_device_pointer(s, &elsewhere), NULL);
+    CHECK_PTR(haul_host_pointer(s, 0), NULL);
+    CHECK_PTR(haul_host_pointer(s, told.base), NULL);
+    CHECK_PTR(haul_host_pointer(s, told.base - 1), NULL);
+    CHECK_PTR(haul_host_pointer(s, told.base + told.plan.arena_bytes + 1), NULL);
+    CHECK_PTR(haul_host_pointer(s, UINT64_MAX), NULL);
+    CHECK_PTR(haul_host_pointer(NULL, told.base + 16), NULL);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    museum_close();
+    world_end(&w);
+}
+
+/* ---- Life. */
+
+TEST(ship, types_plan_context_and_device_may_go_before_the_shipment_C6)
+{
+    static world w;
+    haul_context *context;
+    haul_device *device, *peer;
+    haul_device_options options;
+    haul_shipment *s;
+    haul_plan *plan;
+    haul_root root;
+    unsigned char *before;
+    int32_t area;
+    world_start(&w, 1 << 14);
+    museum_open();
+    memset(&options, 0, sizeof options);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    options.context = context;
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &peer), HAUL_OK);
+    CHECK_PTR(haul_device_context(device), context);
+    root.address = museum_make(&w, 8, 1);
+    root.type = room_type;
+    root.count = 1;
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_ship_plan(device, plan, NULL, &s), HAUL_OK);
+    before = world_picture(&w);
+    CHECK_STATUS(haul_host_launch(device, museum_change, haul_device_pointer(s, root.address)), HAUL_OK);
+    haul_plan_free(&plan);
+    haul_device_close(&device);
+    haul_device_close(&peer);
+    haul_context_free(&context);
+    museum_close();
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    check_changed_by(&w, before, museum_change, root.address);
+    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    CHECK_STATUS(haul_replan(s), HAUL_OK);
+    area = ((room *)root.address)->area;
+    CHECK_STATUS(haul_update_host(s, root.address, sizeof(room)), HAUL_OK);
+    CHECK_EQ(((room *)root.address)->area, area);
+    haul_shipment_free(&s);
+    haul_shipment_free(&s);
+    haul_shipment_free(NULL);
+    haul_device_close(&device);
+    haul_device_close(NULL);
+    world_end(&w);
+}
+
+TEST(ship, two_shipments_of_one_graph_live_side_by_side)
+{
+    static world w;
+    haul_device *device = host_device();
+    haul_shipment *a, *b;
+    room *first;
+    visit here, there;
+    world_start(&w, 1 << 14);
+    museum_open();
+    first = museum_make(&w, 9, 1);
+    CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &a), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &b), HAUL_OK);
+    CHECK(haul_device_address(a, first) != haul_device_address(b, first));
+    haul_shipment_free(&a);
+    here = museum_seen_from(first);
+    there = museum_seen_on(device, b, &w, first);
+    check_visits_agree(&there, &here);
+    haul_shipment_free(&b);
+    CHECK_EQ(counters_of(device).bytes_live, 0);
+    haul_device_close(&device);
+    museum_close();
+    world_end(&w);
+}
+
+/* ---- What is refused. */
+
+TEST(ship, wrong_arguments_are_refused_and_results_are_null_G1)
+{
+    static world w;
+    haul_device *device = host_device(), *other = host_device();
+    haul_shipment *s;
+    haul_plan *plan;
+    haul_root root;
+    haul_type *open_type;
+    room *first;
+    world_start(&w, 1 << 14);
+    museum_open();
+    first = museum_make(&w, 3, 0);
+    CHECK_STATUS(haul_type_create("open", 8, NULL, 0, &open_type), HAUL_OK);
+    root.address = first;
+    root.type = room_type;
+    root.count = 1;
+    CHECK_STATUS(haul_plan_create(haul_device_context(other), &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, NULL), HAUL_ERROR_ARGUMENT);
+#define REFUSED(call, status) (s = (haul_shipment *)(void *)&w, CHECK_STATUS(call, status), CHECK_PTR(s, NULL))
+    REFUSED(haul_ship(NULL, first, room_type, 1, NULL, &s), HAUL_ERROR_ARGUMENT);
+    REFUSED(haul_ship(device, NULL, room_type, 1, NULL, &s), HAUL_ERROR_ARGUMENT);
+    REFUSED(haul_ship(device, first, NULL, 1, NULL, &s), HAUL_ERROR_ARGUMENT);
+    REFUSED(haul_ship(device, first, room_type, 0, NULL, &s), HAUL_ERROR_ARGUMENT);
+    REFUSED(haul_ship(device, first, open_type, 1, NULL, &s), HAUL_ERROR_STATE);
+    REFUSED(haul_ship_roots(device, NULL, 1, NULL, &s), HAUL_ERROR_ARGUMENT);
+    REFUSED(haul_ship_roots(device, &root, 0, NULL, &s), HAUL_ERROR_ARGUMENT);
+    REFUSED(haul_ship_plan(device, NULL, NULL, &s), HAUL_ERROR_ARGUMENT);
+    REFUSED(haul_ship_plan(device, plan, NULL, &s), HAUL_ERROR_ARGUMENT);
+#undef REFUSED
+    CHECK_EQ(haul_device_error(device)->status, HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_unmarshal(NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_unmarshal_pointers(NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_refresh(NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_replan(NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_update_host(NULL, first, 1), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_update_device(NULL, first, 1), HAUL_ERROR_ARGUMENT);
+    CHECK_EQ(counters_of(device).allocations, 0);
+    haul_plan_free(&plan);
+    haul_type_free(&open_type);
+    haul_device_close(&device);
+    haul_device_close(&other);
+    museum_close();
+    world_end(&w);
+}
+
+TEST(ship, a_graph_that_is_wrong_reaches_no_device)
+{
+    static world w;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    room *first;
+    world_start(&w, 1 << 14);
+    museum_open();
+    first = museum_make(&w, 4, 0);
+    first->next->door_count = -3;
+    CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &s), HAUL_ERROR_GRAPH);
+    CHECK_PTR(s, NULL);
+    CHECK_HAS(haul_device_error(device)->path, "next");
+    CHECK_HAS(haul_device_error(device)->path, "doors");
+    CHECK_EQ(counters_of(device).allocations, 0);
+    first->next->door_count = 3;
+    CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &s), HAUL_OK);
+    CHECK_EQ(haul_device_error(device)->status, HAUL_OK);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    museum_close();
+    world_end(&w);
+}
+
+typedef struct caller {
+    haul_device *device;
+    haul_shipment *shipment;
+    void *object;
+    int calls, busy;
+} caller;
+
+typedef struct reentry {
+    int32_t value;
+    int32_t *numbers;
+} reentry;
+
+static haul_type *reentry_type;
+
+static void call_back_in(caller *c)
+{
+    haul_shipment *s = NULL;
+    haul_status status = haul_ship(c->device, c->object, reentry_type, 1, NULL, &s);
+    c->calls++;
+    c->busy += status == HAUL_ERROR_BUSY && s == NULL;
+    if (!c->shipment)
+        return;
+    c->calls += 5;
+    c->busy += haul_unmarshal(c->shipment) == HAUL_ERROR_BUSY;
+    c->busy += haul_refresh(c->shipment) == HAUL_ERROR_BUSY;
+    c->busy += haul_replan(c->shipment) == HAUL_ERROR_BUSY;
+    c->busy += haul_update_host(c->shipment, c->object, 4) == HAUL_ERROR_BUSY;
+    c->busy += haul_update_device(c->shipment, c->object, 4) == HAUL_ERROR_BUSY;
+}
+
+static int64_t count_and_call(const haul_here *here)
+{
+    call_back_in(here->argument);
+    return 3;
+}
+
+TEST(ship, a_callback_that_calls_back_in_finds_the_context_busy_T16)
+{
+    static const haul_ref refs[] = { HAUL_ARRAY(reentry, numbers, HAUL_FN(count_and_call)) };
+    int32_t numbers[3] = { 1, 2, 3 };
+    reentry object;
+    haul_device_options options;
+    caller c;
+    memset(&options, 0, sizeof options);
+    memset(&c, 0, sizeof c);
+    options.new_context.argument = &c;
+    object.value = 1;
+    object.numbers = numbers;
+    c.object = &object;
+    CHECK_STATUS(haul_type_create("reentry", sizeof object, refs, 1, &reentry_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(reentry_type), HAUL_OK);
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &c.device), HAUL_OK);
+    CHECK_STATUS(haul_ship(c.device, &object, reentry_type, 1, NULL, &c.shipment), HAUL_OK);
+    CHECK(c.calls > 0);
+    CHECK_STATUS(haul_refresh(c.shipment), HAUL_OK);
+    CHECK_STATUS(haul_replan(c.shipment), HAUL_OK);
+    CHECK_EQ(c.busy, c.calls);
+    haul_shipment_free(&c.shipment);
+    haul_device_close(&c.device);
+    haul_type_free(&reentry_type);
+}
+
+typedef struct hearing {
+    uint64_t last, total;
+    int calls, backwards, refuse;
+} hearing;
+
+static int hear(void *user, uint64_t done, uint64_t total)
+{
+    hearing *h = user;
+    h->calls++;
+    h->backwards += done < h->last || done > total;
+    h->last = done;
+    h->total = total;
+    return h->refuse;
+}
+
+TEST(ship, progress_is_told_and_a_refusal_cancels_and_leaves_nothing)
+{
+    enum { BYTES = 24 << 20 };
+    haul_type *bulk;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    haul_ship_options options;
+    hearing h;
+    unsigned char *data = malloc(BYTES);
+    CHECK(data != NULL);
+    memset(data, 3, BYTES);
+    memset(&h, 0, sizeof h);
+    memset(&options, 0, sizeof options);
+    options.progress = hear;
+    options.progress_user = &h;
+    CHECK_STATUS(haul_type_create("bulk", 1 << 20, NULL, 0, &bulk), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(bulk), HAUL_OK);
+    h.refuse = 1;
+    CHECK_STATUS(haul_ship(device, data, bulk, 24, &options, &s), HAUL_ERROR_STATE);
+    CHECK_PTR(s, NULL);
+    CHECK_EQ(h.calls, 1);
+    CHECK_EQ(counters_of(device).bytes_live, 0);
+    CHECK_EQ(counters_of(device).copies_to, 0);
+    memset(&h, 0, sizeof h);
+    CHECK_STATUS(haul_ship(device, data, bulk, 24, &options, &s), HAUL_OK);
+    CHECK(h.calls > 0);
+    CHECK_EQ(h.backwards, 0);
+    memset(data, 4, BYTES);
+    memset(&h, 0, sizeof h);
+    h.refuse = 1;
+    CHECK_STATUS(haul_unmarshal(s), HAUL_ERROR_STATE);
+    CHECK(data[0] == 4 && data[BYTES - 1] == 4 && data[BYTES / 2] == 4);
+    CHECK_STATUS(haul_refresh(s), HAUL_ERROR_STATE);
+    memset(&h, 0, sizeof h);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK(data[0] == 3 && data[BYTES - 1] == 3 && data[BYTES / 2] == 3);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&bulk);
+    free(data);
+}
+
+/* ---- Handles. */
+
+TEST(device, a_table_that_cannot_be_used_is_refused)
+{
+    haul_device_table table = *haul_host_device();
+    haul_device_options options;
+    haul_device *device = (haul_device *)(void *)&table;
+    CHECK_STATUS(haul_device_open(NULL, NULL, &device), HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(device, NULL);
+    CHECK_STATUS(haul_device_open(&table, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    table.version++;
+    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_ERROR_VERSION);
+    table.version--;
+    table.table_bytes--;
+    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_ERROR_VERSION);
+    table.table_bytes++;
+    table.wait = NULL;
+    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(device, NULL);
+    memset(&options, 0, sizeof options);
+    options.context = (haul_context *)(void *)&table;
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(device, NULL);
+}
+
+static haul_status open_nothing(const void *settings, const haul_allocator *allocator, void **state)
+{
+    (void)settings;
+    (void)allocator;
+    (void)state;
+    return HAUL_ERROR_UNSUPPORTED;
+}
+
+TEST(device, one_that_is_not_there_is_unsupported_and_the_shared_context_says_so)
+{
+    haul_device_table table = *haul_host_device();
+    haul_device_options options;
+    haul_device *device;
+    memset(&options, 0, sizeof options);
+    CHECK_STATUS(haul_context_create(NULL, &options.context), HAUL_OK);
+    table.open = open_nothing;
+    table.name = "nothing";
+    CHECK_STATUS(haul_device_open(&table, &options, &device), HAUL_ERROR_UNSUPPORTED);
+    CHECK_PTR(device, NULL);
+    CHECK_EQ(haul_context_error(options.context)->status, HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(haul_context_error(options.context)->text, "nothing");
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    haul_device_close(&device);
+    haul_context_free(&options.context);
+}
+
+TEST(device, a_handle_answers_questions_and_a_null_one_does_too)
+{
+    haul_device *device = host_device();
+    haul_device_capabilities capabilities;
+    haul_shipment_statistics statistics;
+    CHECK_STR(haul_device_name(device), "host");
+    CHECK(haul_device_context(device) != NULL);
+    CHECK_EQ(haul_device_error(device)->status, HAUL_OK);
+    memset(&capabilities, 0, sizeof capabilities);
+    haul_device_get_capabilities(device, &capabilities);
+    CHECK(capabilities.allocate_alignment > 0);
+    haul_device_get_capabilities(NULL, &capabilities);
+    CHECK_EQ(capabilities.allocate_alignment, 0);
+    haul_device_get_capabilities(device, NULL);
+    CHECK_STR(haul_device_name(NULL), "");
+    CHECK_PTR(haul_device_context(NULL), NULL);
+    CHECK_PTR(haul_device_error(NULL), NULL);
+    CHECK_PTR(haul_device_state(NULL), NULL);
+    memset(&statistics, 1, sizeof statistics);
+    haul_shipment_get_statistics(NULL, &statistics);
+    CHECK_EQ(statistics.transfers_to, 0);
+    haul_shipment_get_statistics(NULL, NULL);
+    haul_device_close(&device);
+}

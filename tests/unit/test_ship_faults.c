@@ -1,0 +1,650 @@
+/* Everything that a device or an allocator can do to the ship room, at every place where it can.
+ *
+ * Each operation runs with each of its events failing: once, from then on, with the device lost, and late. After
+ * each: the first failure is what was reported, no host object has changed, nothing has leaked, and the same call
+ * works.
+ *
+ * Fault cases of shared/reference: C3, C4, D1-D6, D14, D17, H1-H5.
+ */
+#define _DEFAULT_SOURCE
+#include "ship_graphs.h"
+#include "support/doors.h"
+
+typedef struct setting {
+    world w;
+    unsigned char *before;   /* the world, as it must stay when a call fails */
+    fault_plan *plan;
+    haul_device *device;
+    haul_shipment *s;
+    room *first;
+    const haul_device_table *inner; /* NULL: the host device's */
+    int relocate_on_host;
+    int keep;                /* prepare ships */
+    visit seen;              /* from the host */
+} setting;
+
+static setting the;
+
+static void open_device(fault_plan *plan)
+{
+    static fault_device_settings settings;
+    haul_allocator allocator = fault_allocator(plan);
+    const haul_device_table *inner = the.inner ? the.inner : haul_host_device();
+    haul_device_options options;
+    memset(&options, 0, sizeof options);
+    settings.plan = plan;
+    settings.inner = inner;
+    options.new_context.allocator = &allocator;
+    options.settings = &settings;
+    the.device = NULL;
+    CHECK_STATUS(haul_device_open(fault_device(inner), &options, &the.device), HAUL_OK);
+}
+
+static haul_status ship(void *user)
+{
+    haul_ship_options options;
+    (void)user;
+    memset(&options, 0, sizeof options);
+    options.relocate_on_host = the.relocate_on_host;
+    return haul_ship(the.device, the.first, room_type, 1, &options, &the.s);
+}
+
+/* A device that has worked before, so that what it keeps for itself is there. */
+static void prepare(void *user, fault_plan *plan)
+{
+    the.plan = plan;
+    world_start(&the.w, 1 << 14);
+    museum_open();
+    the.first = museum_make(&the.w, 12, 1);
+    the.before = world_picture(&the.w);
+    the.seen = museum_seen_from(the.first);
+    open_device(plan);
+    CHECK_STATUS(ship(user), HAUL_OK);
+    if (!the.keep)
+        haul_shipment_free(&the.s);
+    haul_context_trim(haul_device_context(the.device));
+}
+
+static void finish(void *user)
+{
+    (void)user;
+    haul_shipment_free(&the.s);
+    haul_device_close(&the.device);
+    museum_close();
+    world_end(&the.w);
+    free(the.before);
+}
+
+static void trim(void *user)
+{
+    (void)user;
+    CHECK_STATUS(haul_context_trim(haul_device_context(the.device)), HAUL_OK);
+}
+
+static void check_report(haul_status status)
+{
+    const haul_error *error = haul_device_error(the.device);
+    CHECK_EQ(error->status, status);
+    if (status == HAUL_OK)
+        return;
+    CHECK(error->text[0] != '\0');
+    if (status <= HAUL_ERROR_DEVICE || status == HAUL_ERROR_DEVICE_MEMORY) {
+        CHECK_HAS(error->text, "failed");
+        CHECK_HAS(error->text, "injected fault");
+    }
+}
+
+static void check_world_is_untouched(void)
+{
+    CHECK_BYTES(the.w.memory, the.before, the.w.bytes);
+}
+
+/* The shipment is right: seen by a kernel. The plan's own faults are over by then or do not meet a launch. */
+static void check_shipment(void)
+{
+    visit there = museum_seen_on(the.device, the.s, &the.w, the.first);
+    check_visits_agree(&there, &the.seen);
+}
+
+static void check_ship(void *user, haul_status status)
+{
+    (void)user;
+    check_report(status);
+    check_world_is_untouched();
+    if (status == HAUL_OK)
+        check_shipment();
+    else
+        CHECK_PTR(the.s, NULL);
+}
+
+static void free_shipment(void *user)
+{
+    (void)user;
+    haul_shipment_free(&the.s);
+}
+
+static fault_operation operation_on(haul_status (*run)(void *), void (*check)(void *, haul_status))
+{
+    fault_operation operation;
+    memset(&operation, 0, sizeof operation);
+    memset(&the, 0, sizeof the);
+    operation.prepare = prepare;
+    operation.run = run;
+    operation.check = check;
+    operation.trim = trim;
+    operation.finish = finish;
+    return operation;
+}
+
+TEST(ship_faults, shipping_survives_every_fault_H1_H2_D1_D4_D5_D6)
+{
+    fault_operation operation = operation_on(ship, check_ship);
+    operation.undo = free_shipment;
+    CHECK(fault_everywhere(&operation) > 30);
+}
+
+TEST(ship_faults, shipping_patched_on_the_host_survives_every_fault)
+{
+    fault_operation operation = operation_on(ship, check_ship);
+    operation.undo = free_shipment;
+    the.relocate_on_host = 1;
+    CHECK(fault_everywhere(&operation) > 25);
+}
+
+TEST(ship_faults, shipping_to_a_device_that_works_as_late_as_it_may_survives_every_fault)
+{
+    fault_operation operation = operation_on(ship, check_ship);
+    operation.undo = free_shipment;
+    operation.settings.deferred = 1;
+    operation.settings.check_initialized = 1;
+    CHECK(fault_everywhere(&operation) > 30);
+}
+
+/* From an open device without a past: what it and the context allocate first fails, too. */
+static void prepare_cold(void *user, fault_plan *plan)
+{
+    (void)user;
+    the.plan = plan;
+    world_start(&the.w, 1 << 14);
+    museum_open();
+    the.first = museum_make(&the.w, 5, 0);
+    the.before = world_picture(&the.w);
+    the.seen = museum_seen_from(the.first);
+    open_device(plan);
+}
+
+TEST(ship_faults, the_first_shipment_of_a_device_survives_every_fault)
+{
+    fault_operation operation = operation_on(ship, check_ship);
+    operation.prepare = prepare_cold;
+    operation.trim = NULL;
+    operation.undo = free_shipment;
+    CHECK(fault_everywhere(&operation) > 30);
+}
+
+/* From nothing to nothing: opening, shipping, bringing back. */
+static haul_status whole_life(void *user)
+{
+    static fault_device_settings settings;
+    haul_allocator allocator = fault_allocator(the.plan);
+    haul_device_options options;
+    haul_status status;
+    (void)user;
+    memset(&options, 0, sizeof options);
+    settings.plan = the.plan;
+    settings.inner = haul_host_device();
+    options.new_context.allocator = &allocator;
+    options.settings = &settings;
+    status = haul_device_open(fault_device(haul_host_device()), &options, &the.device);
+    if (status != HAUL_OK) {
+        CHECK_PTR(the.device, NULL);
+        return status;
+    }
+    status = ship(NULL);
+    if (status == HAUL_OK)
+        status = haul_unmarshal(the.s);
+    haul_shipment_free(&the.s);
+    haul_device_close(&the.device);
+    return status;
+}
+
+static void prepare_nothing(void *user, fault_plan *plan)
+{
+    (void)user;
+    the.plan = plan;
+    world_start(&the.w, 1 << 14);
+    museum_open();
+    the.first = museum_make(&the.w, 5, 1);
+    the.before = world_picture(&the.w);
+}
+
+static void check_untouched(void *user, haul_status status)
+{
+    (void)user;
+    (void)status;
+    check_world_is_untouched();
+}
+
+TEST(ship_faults, opening_a_device_survives_every_fault_and_nothing_outlives_it)
+{
+    fault_operation operation = operation_on(whole_life, check_untouched);
+    operation.prepare = prepare_nothing;
+    operation.trim = NULL;
+    CHECK(fault_everywhere(&operation) > 40);
+}
+
+/* ---- Calls on a shipment that is there. */
+
+static fault_operation operation_on_shipment(haul_status (*run)(void *), void (*check)(void *, haul_status))
+{
+    fault_operation operation = operation_on(run, check);
+    the.keep = 1;
+    return operation;
+}
+
+static haul_status unmarshal(void *user)
+{
+    (void)user;
+    return haul_unmarshal(the.s);
+}
+
+static haul_status unmarshal_pointers(void *user)
+{
+    (void)user;
+    return haul_unmarshal_pointers(the.s);
+}
+
+static haul_status update_host(void *user)
+{
+    (void)user;
+    return haul_update_host(the.s, the.first, sizeof *the.first);
+}
+
+/* The device holds other contents than the host: a failed return shows in the host's bytes. */
+static void prepare_changed(void *user, fault_plan *plan)
+{
+    prepare(user, plan);
+    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)), HAUL_OK);
+}
+
+static void check_return(void *user, haul_status status)
+{
+    unsigned char *before;
+    (void)user;
+    check_report(status);
+    if (status != HAUL_OK) {
+        check_world_is_untouched();
+        return;
+    }
+    before = memcpy(malloc(the.w.bytes), the.before, the.w.bytes);
+    check_changed_by(&the.w, before, museum_change, the.first);
+    memcpy(the.w.memory, the.before, the.w.bytes);
+}
+
+static void check_return_of_one(void *user, haul_status status)
+{
+    (void)user;
+    check_report(status);
+    if (status == HAUL_OK) {
+        CHECK_EQ(the.first->area, 1100);
+        CHECK_EQ(the.first->color[0], 'G');
+        the.first->area = 100;
+        the.first->color[0] = 'g';
+    }
+    check_world_is_untouched();
+}
+
+TEST(ship_faults, unmarshal_survives_every_fault_D17)
+{
+    fault_operation operation = operation_on_shipment(unmarshal, check_return);
+    operation.prepare = prepare_changed;
+    CHECK(fault_everywhere(&operation) >= 12);
+    operation.settings.deferred = 1;
+    CHECK(fault_everywhere(&operation) >= 12);
+}
+
+TEST(ship_faults, unmarshal_of_pointers_survives_every_fault)
+{
+    fault_operation operation = operation_on_shipment(unmarshal_pointers, check_return);
+    operation.prepare = prepare_changed;
+    CHECK(fault_everywhere(&operation) >= 12);
+}
+
+TEST(ship_faults, an_update_of_the_host_survives_every_fault)
+{
+    fault_operation operation = operation_on_shipment(update_host, check_return_of_one);
+    operation.prepare = prepare_changed;
+    CHECK(fault_everywhere(&operation) >= 12);
+}
+
+static haul_status refresh(void *user)
+{
+    (void)user;
+    return haul_refresh(the.s);
+}
+
+static haul_status replan(void *user)
+{
+    (void)user;
+    return haul_replan(the.s);
+}
+
+static haul_status update_device(void *user)
+{
+    (void)user;
+    return haul_update_device(the.s, the.first, sizeof *the.first);
+}
+
+static void check_sent(void *user, haul_status status)
+{
+    (void)user;
+    check_report(status);
+    check_world_is_untouched();
+    if (status == HAUL_OK)
+        check_shipment();
+}
+
+static void in_chunks(void *state, haul_device_capabilities *capabilities)
+{
+    haul_host_device()->capabilities(state, capabilities);
+    capabilities->chunk_bytes = 100;
+}
+
+/* A chunk that fails while the ones before it are still under way: staging must wait for them. */
+TEST(ship_faults, transfers_in_chunks_survive_every_fault)
+{
+    static haul_device_table table;
+    fault_operation there = operation_on_shipment(refresh, check_sent);
+    fault_operation back = operation_on_shipment(unmarshal, check_return);
+    table = *haul_host_device();
+    table.capabilities = in_chunks;
+    the.inner = &table;
+    there.settings.deferred = back.settings.deferred = 1;
+    back.prepare = prepare_changed;
+    CHECK(fault_everywhere(&there) > 40);
+    CHECK(fault_everywhere(&back) > 40);
+}
+
+TEST(ship_faults, refresh_survives_every_fault)
+{
+    fault_operation operation = operation_on_shipment(refresh, check_sent);
+    CHECK(fault_everywhere(&operation) >= 12);
+    operation.settings.deferred = 1;
+    CHECK(fault_everywhere(&operation) >= 12);
+}
+
+TEST(ship_faults, an_update_of_the_device_survives_every_fault)
+{
+    fault_operation operation = operation_on_shipment(update_device, check_sent);
+    CHECK(fault_everywhere(&operation) >= 20);
+}
+
+/* The old shipment serves on when the new one fails. */
+static void check_replanned(void *user, haul_status status)
+{
+    (void)user;
+    check_report(status);
+    check_world_is_untouched();
+    check_shipment();
+}
+
+/* A plan that had to do without a reserve holds other blocks than the one it replaces: leaks are looked for at the
+ * end only. */
+TEST(ship_faults, replan_survives_every_fault_and_keeps_the_old_shipment)
+{
+    fault_operation operation = operation_on_shipment(replan, check_replanned);
+    operation.trim = NULL;
+    CHECK(fault_everywhere(&operation) > 30);
+}
+
+/* To name the pointer, the device is read. When it does not answer, the plan is no less stale. */
+TEST(ship_faults, a_stale_plan_is_reported_even_if_the_device_fails_then)
+{
+    fault_plan plan;
+    uint64_t at;
+    unsigned stale = 0;
+    room *second;
+    memset(&plan, 0, sizeof plan);
+    memset(&the, 0, sizeof the);
+    the.keep = 1;
+    prepare(NULL, &plan);
+    second = the.first->next;
+    the.first->next = the.first;
+    for (at = 1; at < 8; at++) {
+        haul_status status;
+        fault_arm(&plan, FAULT_FROM, at);
+        status = haul_refresh(the.s);
+        stale += plan.fired > 0 && status == HAUL_ERROR_STALE;
+        CHECK_EQ(haul_device_error(the.device)->status, status);
+        CHECK(status == HAUL_ERROR_STALE || status == plan.first);
+        if (status == HAUL_ERROR_STALE)
+            CHECK_HAS(haul_device_error(the.device)->text, "changed");
+    }
+    CHECK(stale >= 2);
+    fault_disarm(&plan);
+    the.first->next = second;
+    CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
+    finish(NULL);
+    fault_check_clean(&plan);
+}
+
+/* ---- A source and a device that change under the library's hands. */
+
+/* Pointers, counts and strings that are never wrong for long enough to be read out of bounds. */
+static void change_source(void *user)
+{
+    room *a = the.first->next, *b = a->next;
+    (void)user;
+    a->next = a->next == b ? b->next : b;
+    a->door_count ^= 2;
+    a->sample_count ^= 1;
+    a->name[1] = a->name[1] ? '\0' : 'o';
+    the.first->samples = the.first->samples ? NULL : b->samples;
+}
+
+static haul_status ship_then_refresh_then_replan(void *user)
+{
+    haul_status status = ship(user);
+    if (status != HAUL_OK)
+        return status;
+    status = haul_refresh(the.s);
+    CHECK(status == HAUL_OK || status == HAUL_ERROR_STALE);
+    haul_replan(the.s);
+    return haul_unmarshal(the.s);
+}
+
+TEST(ship_faults, a_source_that_changes_meanwhile_gives_some_answer_and_no_leak_C3)
+{
+    fault_operation operation = operation_on(ship_then_refresh_then_replan, NULL);
+    CHECK(fault_call_everywhere(&operation, change_source) > 30);
+}
+
+/* Turns bits of the arena over: each time others. */
+static void change_device(void *user)
+{
+    haul_shipment_statistics told;
+    unsigned char *arena;
+    size_t i;
+    (void)user;
+    haul_shipment_get_statistics(the.s, &told);
+    arena = malloc(told.plan.arena_bytes);
+    CHECK(arena != NULL);
+    device_read(the.device, arena, told.base, told.plan.arena_bytes);
+    for (i = (size_t)(the.plan->events % 5); i < told.plan.arena_bytes; i += 5)
+        arena[i] ^= (unsigned char)(1u << i % 8);
+    device_write(the.device, told.base, arena, told.plan.arena_bytes);
+    free(arena);
+}
+
+static haul_status unmarshal_pointers_or_nothing(void *user)
+{
+    haul_status status = unmarshal_pointers(user);
+    CHECK(status == HAUL_OK || status == HAUL_ERROR_GRAPH);
+    if (status == HAUL_ERROR_GRAPH)
+        check_world_is_untouched();
+    return status;
+}
+
+TEST(ship_faults, device_results_that_change_meanwhile_are_taken_whole_or_not_at_all_C4_D14)
+{
+    fault_operation operation = operation_on_shipment(unmarshal_pointers_or_nothing, NULL);
+    CHECK(fault_call_everywhere(&operation, change_device) >= 3);
+    operation.settings.deferred = 1;
+    CHECK(fault_call_everywhere(&operation, change_device) >= 3);
+}
+
+/* ---- Devices that are odd, but within the contract; and one that is not. */
+
+static haul_status refuse_stage(void *state, size_t bytes, void **memory)
+{
+    (void)state;
+    (void)bytes;
+    (void)memory;
+    return HAUL_ERROR_MEMORY;
+}
+
+static haul_status lost_at_staging(void *state, size_t bytes, void **memory)
+{
+    (void)state;
+    (void)bytes;
+    (void)memory;
+    return HAUL_ERROR_DEVICE_LOST;
+}
+
+static void never_unstage(void *state, void *memory, size_t bytes)
+{
+    (void)state;
+    (void)memory;
+    (void)bytes;
+    check_failed(__FILE__, __LINE__, "unstage of memory that was not staged");
+}
+
+static haul_status misaligned(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+{
+    haul_status status = haul_host_device()->allocate(state, bytes, alignment, address);
+    *address += status == HAUL_OK ? 8 : 0;
+    return status;
+}
+
+static int misaligned_releases;
+
+static void release_misaligned(void *state, haul_address address, uint64_t bytes)
+{
+    misaligned_releases++;
+    haul_host_device()->release(state, address - 8, bytes);
+}
+
+static unsigned char *shifted;
+
+static haul_status shifted_stage(void *state, size_t bytes, void **memory)
+{
+    (void)state;
+    CHECK_PTR(shifted, NULL);
+    shifted = malloc(bytes + 1);
+    *memory = shifted + 1;
+    return HAUL_OK;
+}
+
+static void shifted_unstage(void *state, void *memory, size_t bytes)
+{
+    (void)state;
+    (void)bytes;
+    CHECK_PTR(memory, shifted + 1);
+    free(shifted);
+    shifted = NULL;
+}
+
+/* Ships to, changes on and brings back from a device with this table. */
+static haul_status there_and_back(const haul_device_table *table, haul_host_counters *counters)
+{
+    static world w;
+    haul_device *device;
+    haul_shipment *s;
+    haul_shipment_statistics told;
+    haul_status status;
+    room *first;
+    unsigned char *before;
+    world_start(&w, 1 << 14);
+    museum_open();
+    first = museum_make(&w, 12, 1);
+    before = world_picture(&w);
+    CHECK_STATUS(haul_device_open(table, NULL, &device), HAUL_OK);
+    status = haul_ship(device, first, room_type, 1, NULL, &s);
+    if (status == HAUL_OK) {
+        CHECK_STATUS(haul_refresh(s), HAUL_OK);
+        CHECK_STATUS(haul_update_device(s, first, sizeof *first), HAUL_OK);
+        CHECK_STATUS(haul_host_launch(device, museum_change, haul_device_pointer(s, first)), HAUL_OK);
+        CHECK_STATUS(haul_update_host(s, first, 4), HAUL_OK);
+        CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+        check_changed_by(&w, before, museum_change, first);
+        haul_shipment_get_statistics(s, &told);
+        CHECK_EQ(told.transfers_to, 3);
+        CHECK_EQ(told.transfers_from, 3);
+        haul_shipment_free(&s);
+    } else {
+        CHECK_PTR(s, NULL);
+        CHECK_BYTES(w.memory, before, w.bytes);
+        free(before);
+    }
+    *counters = counters_of(device);
+    CHECK_EQ(counters->bytes_live, 0);
+    haul_device_close(&device);
+    museum_close();
+    world_end(&w);
+    return status;
+}
+
+TEST(ship_faults, a_device_without_staging_memory_is_served_from_plain_memory_D3)
+{
+    haul_device_table table = *haul_host_device();
+    haul_host_counters counters;
+    table.stage = refuse_stage;
+    table.unstage = never_unstage;
+    CHECK_STATUS(there_and_back(&table, &counters), HAUL_OK);
+    CHECK_EQ(counters.copies_to, 3);
+}
+
+TEST(ship_faults, a_device_that_is_lost_while_staging_is_not_tried_further_D6)
+{
+    haul_device_table table = *haul_host_device();
+    haul_host_counters counters;
+    table.stage = lost_at_staging;
+    table.unstage = never_unstage;
+    CHECK_STATUS(there_and_back(&table, &counters), HAUL_ERROR_DEVICE_LOST);
+    CHECK_EQ(counters.copies_to, 0);
+}
+
+TEST(ship_faults, staging_memory_that_is_misaligned_is_given_back_H5)
+{
+    haul_device_table table = *haul_host_device();
+    haul_host_counters counters;
+    table.stage = shifted_stage;
+    table.unstage = shifted_unstage;
+    CHECK_STATUS(there_and_back(&table, &counters), HAUL_OK);
+    CHECK_PTR(shifted, NULL);
+}
+
+TEST(ship_faults, a_device_that_likes_chunks_gets_them_and_they_count_as_one_transfer)
+{
+    haul_device_table table = *haul_host_device();
+    haul_host_counters whole, cut;
+    CHECK_STATUS(there_and_back(&table, &whole), HAUL_OK);
+    table.capabilities = in_chunks;
+    CHECK_STATUS(there_and_back(&table, &cut), HAUL_OK);
+    CHECK_EQ(cut.bytes_to, whole.bytes_to);
+    CHECK_EQ(cut.bytes_from, whole.bytes_from);
+    CHECK(cut.copies_to >= whole.bytes_to / 100 && cut.copies_to <= whole.bytes_to / 100 + 3);
+    CHECK(cut.copies_from >= whole.bytes_from / 100 && cut.copies_from <= whole.bytes_from / 100 + 3);
+}
+
+TEST(ship_faults, device_memory_that_is_misaligned_is_given_back)
+{
+    haul_device_table table = *haul_host_device();
+    haul_host_counters counters;
+    misaligned_releases = 0;
+    table.allocate = misaligned;
+    table.release = release_misaligned;
+    CHECK_STATUS(there_and_back(&table, &counters), HAUL_ERROR_DEVICE);
+    CHECK_EQ(misaligned_releases, 1);
+    CHECK_EQ(counters.copies_to, 0);
+}

@@ -1,0 +1,701 @@
+/* Types: making, recursion, what commit works out, who holds whom, queries and iteration.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/sort.h"
+#include "haul/type.h"
+#include "support/check.h"
+#include "type/type.h"
+
+#define WORD sizeof(void *)
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+typedef struct mesh {
+    int nv, dim;
+    double *xyz;
+    struct mesh *next;
+    char *name;
+} mesh;
+
+static haul_type *mesh_type;
+static const haul_ref mesh_refs[] = {
+    HAUL_ARRAY(mesh, xyz, HAUL_N2(mesh, nv, dim)),
+    HAUL_OBJECT(mesh, next, &mesh_type),
+    HAUL_STRING(mesh, name),
+};
+
+static haul_type *made(const char *name, size_t bytes, const haul_ref *refs, size_t count)
+{
+    haul_type *type;
+    CHECK_STATUS(haul_type_create(name, bytes, refs, count, &type), HAUL_OK);
+    return type;
+}
+
+static haul_type *bytes_type(size_t bytes)
+{
+    haul_type *type;
+    CHECK_STATUS(haul_type_bytes("bytes", bytes, &type), HAUL_OK);
+    return type;
+}
+
+static const haul__walk *committed(haul_type *type)
+{
+    haul_status status = haul_type_commit(type);
+    if (status != HAUL_OK)
+        check_note("%s: %s", haul_type_error(type)->path, haul_type_error(type)->text);
+    CHECK_STATUS(status, HAUL_OK);
+    CHECK(haul__type_walk(type) != NULL);
+    return haul__type_walk(type);
+}
+
+TEST(type, an_ordinary_struct_is_one_run_and_its_pointers)
+{
+    const haul__walk *walk;
+    mesh_type = made("mesh", sizeof(mesh), mesh_refs, 3);
+    CHECK(haul__type_walk(mesh_type) == NULL);
+    walk = committed(mesh_type);
+    CHECK_STR(walk->name, "mesh");
+    CHECK_EQ(walk->extent, sizeof(mesh));
+    CHECK_EQ(walk->alignment, WORD < 8 ? 4 : 8);
+    CHECK_EQ(walk->placement, 16);
+    CHECK_EQ(walk->payload, sizeof(mesh));
+    CHECK_EQ(walk->true_lower, 0);
+    CHECK_EQ(walk->true_upper, sizeof(mesh));
+    CHECK_EQ(walk->run_count, 1);
+    CHECK_EQ(walk->runs[0].offset, 0);
+    CHECK_EQ(walk->runs[0].bytes, sizeof(mesh));
+    CHECK(walk->dense && walk->has_slots);
+    CHECK_EQ(walk->part_count, 0);
+    CHECK_EQ(walk->slot_count, 3);
+    CHECK_EQ(walk->slots[0].offset, offsetof(mesh, xyz));
+    CHECK_STR(walk->slots[0].name, "xyz");
+    CHECK(walk->slots[0].target == NULL);
+    CHECK_EQ(walk->slots[0].unit, sizeof(double));
+    CHECK_EQ(walk->slots[0].shape->kind, HAUL_SHAPE_COUNT);
+    CHECK_EQ(walk->slots[0].shape->field[1].offset, offsetof(mesh, dim));
+    CHECK_EQ(walk->slots[0].levels, 1);
+    CHECK_EQ(walk->slots[0].flags, 0);
+    CHECK_PTR(walk->slots[1].target, mesh_type);
+    CHECK_EQ(walk->slots[1].unit, sizeof(mesh));
+    CHECK_STR(walk->slots[2].name, "name");
+    CHECK_EQ(walk->slots[2].unit, 1);
+    haul_type_free(&mesh_type);
+    CHECK(mesh_type == NULL);
+}
+
+typedef struct husband {
+    struct wife *partner;
+    int age;
+} husband;
+typedef struct wife {
+    struct husband *partner;
+    char *name;
+} wife;
+
+static haul_type *husband_type, *wife_type;
+static const haul_ref husband_refs[] = { HAUL_OBJECT(husband, partner, &wife_type) };
+static const haul_ref wife_refs[] = { HAUL_OBJECT(wife, partner, &husband_type), HAUL_STRING(wife, name) };
+
+TEST(type, commit_takes_in_types_that_point_to_each_other)
+{
+    husband_type = made("husband", sizeof(husband), husband_refs, 1);
+    wife_type = made("wife", sizeof(wife), wife_refs, 2);
+    CHECK_PTR(committed(husband_type)->slots[0].target, wife_type);
+    CHECK(haul_type_committed(wife_type));
+    CHECK_PTR(haul__type_walk(wife_type)->slots[0].target, husband_type);
+    haul_type_free(&husband_type);
+    CHECK_PTR(haul__type_walk(wife_type)->slots[0].target, haul__type_walk(wife_type)->slots[0].target);
+    CHECK_EQ(haul__type_walk(haul__type_walk(wife_type)->slots[0].target)->extent, sizeof(husband));
+    haul_type_free(&wife_type);
+}
+
+TEST(type, rows_can_be_added_until_commit_and_in_any_order)
+{
+    haul_type *self = NULL;
+    haul_field field;
+    const haul__walk *walk;
+    mesh_type = NULL;
+    self = made("mesh", sizeof(mesh), NULL, 0);
+    mesh_type = self;
+    CHECK_STATUS(haul_type_add(self, &mesh_refs[2], 1), HAUL_OK);
+    CHECK_STATUS(haul_type_add(self, &mesh_refs[0], 2), HAUL_OK);
+    CHECK_EQ(haul_type_field_count(self), 3);
+    CHECK_STATUS(haul_type_get_field(self, 0, &field), HAUL_OK);
+    CHECK_STR(field.name, "xyz");
+    walk = committed(self);
+    CHECK_STR(walk->slots[0].name, "xyz");
+    CHECK_STR(walk->slots[2].name, "name");
+    CHECK_STATUS(haul_type_add(self, &mesh_refs[0], 1), HAUL_ERROR_STATE);
+    CHECK_EQ(haul_type_error(self)->status, HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_type_set_alignment(self, 16), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_type_commit(self), HAUL_OK);
+    haul_type_free(&mesh_type);
+}
+
+typedef struct vec {
+    double *begin, *end, *cap;
+    int n;
+} vec;
+
+TEST(type, an_end_pointer_is_a_slot_that_is_not_followed)
+{
+    static const haul_ref refs[] = { HAUL_ARRAY(vec, begin, HAUL_END(vec, begin, end)), HAUL_SKIP(vec, cap) };
+    haul_type *type = made("vec", sizeof(vec), refs, 2);
+    const haul__walk *walk = committed(type);
+    CHECK_EQ(walk->slot_count, 2);
+    CHECK_EQ(walk->slots[1].offset, offsetof(vec, end));
+    CHECK_EQ(walk->slots[1].flags, HAUL__SLOT_END);
+    CHECK_EQ(walk->slots[1].levels, 0);
+    CHECK_EQ(walk->slots[0].flags, 0);
+    CHECK_EQ(walk->run_count, 2);
+    CHECK_EQ(walk->runs[0].bytes, 2 * WORD);
+    CHECK_EQ(walk->runs[1].offset, 3 * WORD);
+    CHECK_EQ(walk->payload, sizeof(vec) - WORD);
+    CHECK(!walk->dense);
+    haul_type_free(&type);
+}
+
+typedef struct csr {
+    int *a, *b, *c;
+} csr;
+
+TEST(type, an_end_can_be_the_begin_or_the_end_of_another_array)
+{
+    static const haul_ref chain[] = { HAUL_ARRAY(csr, a, HAUL_END(csr, a, b)), HAUL_ARRAY(csr, b, HAUL_END(csr, b, c)) };
+    static const haul_ref twice[] = { HAUL_ARRAY(csr, a, HAUL_END(csr, a, c)), HAUL_ARRAY(csr, b, HAUL_END(csr, b, c)) };
+    haul_type *type = made("chain", sizeof(csr), chain, 2);
+    const haul__walk *walk = committed(type);
+    CHECK_EQ(walk->slot_count, 3);
+    CHECK_EQ(walk->slots[1].flags, 0);
+    CHECK_EQ(walk->slots[2].flags, HAUL__SLOT_END);
+    haul_type_free(&type);
+    type = made("twice", sizeof(csr), twice, 2);
+    walk = committed(type);
+    CHECK_EQ(walk->slot_count, 3);
+    CHECK_EQ(walk->slots[2].flags, HAUL__SLOT_END);
+    haul_type_free(&type);
+}
+
+typedef struct oct {
+    struct oct *child[8];
+    char *label[2];
+    int n;
+} oct;
+static haul_type *oct_type;
+
+TEST(type, an_array_of_pointers_in_the_struct_is_a_slot_for_each)
+{
+    static const haul_ref refs[] = { HAUL_OBJECT_EACH(oct, child, &oct_type), HAUL_STRING_EACH(oct, label) };
+    const haul__walk *walk;
+    oct_type = made("oct", sizeof(oct), refs, 2);
+    walk = committed(oct_type);
+    CHECK_EQ(walk->slot_count, 10);
+    CHECK_STR(walk->slots[3].name, "child[3]");
+    CHECK_EQ(walk->slots[3].index, 3);
+    CHECK_EQ(walk->slots[3].offset, 3 * WORD);
+    CHECK_STR(walk->slots[9].name, "label[1]");
+    CHECK_EQ(walk->slots[9].index, 1);
+    CHECK(walk->dense);
+    haul_type_free(&oct_type);
+}
+
+typedef struct wide {
+    int n;
+    int *row[1000];
+    int *counted[70];
+} wide;
+
+TEST(type, a_large_array_of_pointers_is_a_part_unless_its_shape_reads_the_struct)
+{
+    static const haul_ref refs[] = { HAUL_ARRAY_EACH(wide, row, HAUL_FIXED(3)),
+                                     HAUL_ARRAY_EACH(wide, counted, HAUL_N(wide, n)) };
+    haul_type *type = made("wide", sizeof(wide), refs, 2);
+    const haul__walk *walk = committed(type), *one;
+    CHECK_EQ(walk->part_count, 1);
+    CHECK_EQ(walk->parts[0].offset, offsetof(wide, row));
+    CHECK_EQ(walk->parts[0].count, 1000);
+    CHECK_EQ(walk->parts[0].stride, WORD);
+    CHECK_STR(walk->parts[0].name, "row");
+    one = haul__type_walk(walk->parts[0].type);
+    CHECK_EQ(one->slot_count, 1);
+    CHECK(one->dense);
+    CHECK_EQ(one->slots[0].unit, sizeof(int));
+    CHECK_EQ(walk->slot_count, 70);
+    CHECK_EQ(walk->slots[69].index, 69);
+    CHECK_EQ(walk->run_count, 2);
+    CHECK_EQ(walk->payload, sizeof(wide));
+    CHECK_EQ(walk->true_upper, sizeof(wide));
+    CHECK(!walk->dense);
+    haul_type_free(&type);
+}
+
+typedef struct corner {
+    int n;
+    double *at;
+    struct box *owner;
+} corner;
+typedef struct box {
+    int id;
+    corner corner[3];
+    corner *spare;
+} box;
+typedef struct room {
+    char tag;
+    box box;
+    box more[40];
+} room;
+static haul_type *corner_type, *box_type, *room_type;
+static const haul_ref corner_refs[] = { HAUL_ARRAY(corner, at, HAUL_N(corner, n)), HAUL_OBJECT(corner, owner, &box_type) };
+static const haul_ref box_refs[] = { HAUL_EMBED(box, corner, &corner_type), HAUL_OBJECT(box, spare, &corner_type) };
+static const haul_ref room_refs[] = { HAUL_EMBED(room, box, &box_type), HAUL_EMBED(room, more, &box_type) };
+
+TEST(type, embedded_structs_are_taken_in_with_their_names_and_selves)
+{
+    const haul__walk *walk;
+    corner_type = made("corner", sizeof(corner), corner_refs, 2);
+    box_type = made("box", sizeof(box), box_refs, 2);
+    room_type = made("room", sizeof(room), room_refs, 2);
+    walk = committed(room_type);
+    CHECK_EQ(walk->slot_count, 7);
+    CHECK_STR(walk->slots[3].name, "box.corner[1].owner");
+    CHECK_STR(walk->slots[6].name, "box.spare");
+    CHECK_EQ(walk->slots[2].self, offsetof(room, box) + offsetof(box, corner) + sizeof(corner));
+    CHECK_EQ(walk->slots[2].offset, walk->slots[2].self + offsetof(corner, at));
+    CHECK_EQ(walk->slots[6].self, offsetof(room, box));
+    CHECK_EQ(walk->part_count, 1);
+    CHECK_STR(walk->parts[0].name, "more");
+    CHECK_EQ(walk->parts[0].count, 40);
+    CHECK_EQ(walk->parts[0].stride, sizeof(box));
+    CHECK_PTR(walk->parts[0].type, box_type);
+    CHECK_EQ(walk->run_count, 1);
+    CHECK_EQ(walk->runs[0].bytes, offsetof(room, more));
+    CHECK_EQ(walk->payload, sizeof(room));
+    CHECK_EQ(walk->alignment, WORD);
+    haul_type_free(&room_type);
+    haul_type_free(&box_type);
+    haul_type_free(&corner_type);
+}
+
+typedef struct point {
+    double x, y;
+} point;
+typedef struct cloud {
+    int n;
+    point points[1000];
+} cloud;
+
+TEST(type, embedded_structs_without_pointers_add_nothing)
+{
+    haul_type *point_type = made("point", sizeof(point), NULL, 0), *type;
+    haul_ref refs[] = { HAUL_EMBED(cloud, points, NULL) };
+    const haul__walk *walk;
+    refs[0].target = &point_type;
+    type = made("cloud", sizeof(cloud), refs, 1);
+    walk = committed(type);
+    CHECK(walk->dense && !walk->has_slots);
+    CHECK_EQ(walk->run_count, 1);
+    CHECK_EQ(walk->part_count, 0);
+    haul_type_free(&type);
+    haul_type_free(&point_type);
+}
+
+typedef struct cache {
+    int kept;
+    int dropped;
+} cache;
+typedef struct holder {
+    cache few[2];
+    cache many[100];
+} holder;
+
+TEST(type, skipped_fields_of_embedded_structs_are_holes)
+{
+    static const haul_ref cache_refs[] = { HAUL_SKIP(cache, dropped) };
+    haul_type *cache_type = made("cache", sizeof(cache), cache_refs, 1), *type;
+    haul_ref refs[] = { HAUL_EMBED(holder, few, NULL), HAUL_EMBED(holder, many, NULL) };
+    const haul__walk *walk;
+    size_t size;
+    refs[0].target = refs[1].target = &cache_type;
+    type = made("holder", sizeof(holder), refs, 2);
+    CHECK_STATUS(haul_type_size(type, &size), HAUL_OK); /* still open */
+    CHECK_EQ(size, 102 * sizeof(int));
+    CHECK(!haul_type_committed(type) && !haul_type_committed(cache_type));
+    walk = committed(type);
+    CHECK_EQ(walk->run_count, 2);
+    CHECK_EQ(walk->runs[1].offset, sizeof(cache));
+    CHECK_EQ(walk->part_count, 1);
+    CHECK_EQ(walk->payload, 102 * sizeof(int));
+    CHECK_EQ(walk->true_upper, sizeof(holder) - sizeof(int));
+    CHECK(!walk->has_slots);
+    haul_type_free(&type);
+    haul_type_free(&cache_type);
+}
+
+typedef struct chars {
+    char **argv;
+    int argc;
+    double **rows, ***cube;
+    int n, m;
+} chars;
+
+TEST(type, pointers_to_pointers_keep_a_shape_for_each_level)
+{
+    static const haul_ref refs[] = { HAUL_STRINGS(chars, argv, HAUL_NULL_TERMINATED),
+                                     HAUL_ROWS(chars, rows, NULL, HAUL_N(chars, n), HAUL_N(chars, m)),
+                                     HAUL_ROWS3(chars, cube, NULL, HAUL_N(chars, n), HAUL_N(chars, m), HAUL_FIXED(4)) };
+    haul_type *type = made("chars", sizeof(chars), refs, 3);
+    const haul__walk *walk = committed(type);
+    CHECK_EQ(walk->slots[0].levels, 2);
+    CHECK_EQ(walk->slots[0].unit, 1);
+    CHECK_EQ(walk->slots[0].shape[1].kind, HAUL_SHAPE_SENTINEL);
+    CHECK_EQ(walk->slots[1].shape[1].field[0].offset, offsetof(chars, m));
+    CHECK_EQ(walk->slots[2].levels, 3);
+    CHECK_EQ(walk->slots[2].shape[2].add, 4);
+    CHECK_EQ(walk->slots[2].unit, sizeof(double));
+    haul_type_free(&type);
+}
+
+TEST(type, a_pointer_type_gives_pointers_of_any_depth)
+{
+    haul_shape one = HAUL_ONE, five = HAUL_FIXED(5);
+    haul_type *inner, *middle, *outer;
+    CHECK_STATUS(haul_type_pointer("p", NULL, 4, five, &inner), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer("pp", &inner, 0, one, &middle), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer("ppp", &middle, WORD, five, &outer), HAUL_OK);
+    CHECK_EQ(haul_type_combiner(outer), HAUL_COMBINER_POINTER);
+    CHECK_PTR(committed(outer)->slots[0].target, middle);
+    CHECK_PTR(haul__type_walk(middle)->slots[0].target, inner);
+    CHECK_EQ(haul__type_walk(inner)->slots[0].unit, 4);
+    haul_type_free(&inner);
+    haul_type_free(&middle);
+    haul_type_free(&outer);
+}
+
+TEST(type, a_target_of_plain_elements_is_plain_bytes)
+{
+    haul_shape until = HAUL_SENTINEL(-1);
+    haul_type *integer, *type;
+    CHECK_STATUS(haul_type_bytes("int", 4, &integer), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer("list", &integer, 0, until, &type), HAUL_OK);
+    CHECK(committed(type)->slots[0].target == NULL);
+    CHECK_EQ(haul__type_walk(type)->slots[0].unit, 4);
+    haul_type_free(&type);
+    haul_type_free(&integer);
+}
+
+TEST(type, packed_pointers_are_marked_odd_and_ask_for_no_alignment)
+{
+    haul_ref refs[] = { HAUL_ARRAY_PACKED(csr, a, HAUL_FIXED(1)), HAUL_OBJECT(csr, b, NULL) };
+    haul_type *type;
+    const haul__walk *walk;
+    refs[0].offset = 3;
+    type = made("packed", 3 + WORD, refs, 1);
+    walk = committed(type);
+    CHECK_EQ(walk->slots[0].flags & HAUL__SLOT_ODD, HAUL__SLOT_ODD);
+    CHECK_EQ(walk->alignment, 1);
+    CHECK_EQ(walk->placement, 16);
+    haul_type_free(&type);
+}
+
+TEST(type, a_declared_alignment_is_kept_by_what_embeds_the_type)
+{
+    haul_type *line = made("line", 128, NULL, 0), *type;
+    haul_ref refs[] = { HAUL_EMBED(cloud, points, NULL) };
+    const haul__walk *walk;
+    refs[0].target = &line;
+    refs[0].offset = 64;
+    refs[0].field_bytes = 256;
+    CHECK_STATUS(haul_type_set_alignment(line, 64), HAUL_OK);
+    type = made("around", 320, refs, 1);
+    walk = committed(type);
+    CHECK_EQ(walk->alignment, 64);
+    CHECK_EQ(walk->placement, 64);
+    CHECK_EQ(haul__type_walk(line)->placement, 64);
+    haul_type_free(&type);
+    haul_type_free(&line);
+}
+
+/* --- who holds whom --------------------------------------------------------------------------------------------- */
+
+/* Three nodes of a cycle, a constructor over one, a pointer to that; every order of freeing them. What is left must
+ * still be readable, and the sanitizer sees what is not given back. */
+static void free_in_order(const unsigned *order)
+{
+    haul_shape two = HAUL_FIXED(2);
+    haul_type *types[4] = { NULL, NULL, NULL, NULL };
+    haul_ref refs[] = { HAUL_OBJECT_AS(csr, a, NULL), HAUL_OBJECT_AS(csr, b, NULL) };
+    size_t i, k;
+    refs[0].target = &types[1];
+    refs[1].target = &types[3];
+    types[0] = made("first", sizeof(csr), refs, 2);
+    refs[0].target = &types[0];
+    types[1] = made("second", sizeof(csr), refs, 1);
+    CHECK_STATUS(haul_type_contiguous(3, types[0], &types[2]), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer("third", &types[2], 0, two, &types[3]), HAUL_OK);
+    committed(types[1]);
+    for (i = 0; i < 4; i++) {
+        haul_type_free(&types[order[i]]);
+        for (k = 0; k < 4; k++)
+            if (types[k])
+                CHECK(haul__type_walk(haul__type_walk(types[k])->slots[0].target) != NULL);
+    }
+}
+
+TEST(type, types_of_one_commit_can_be_freed_in_every_order)
+{
+    unsigned order[4], a, b, c;
+    for (a = 0; a < 4; a++)
+        for (b = 0; b < 4; b++)
+            for (c = 0; c < 4; c++)
+                if (a != b && a != c && b != c) {
+                    order[0] = a;
+                    order[1] = b;
+                    order[2] = c;
+                    order[3] = 6 - a - b - c;
+                    free_in_order(order);
+                }
+}
+
+TEST(type, a_committed_type_keeps_the_types_that_it_leads_to)
+{
+    haul_type *leaf = made("leaf", 16, NULL, 0), *row, *top;
+    haul_ref refs[] = { HAUL_OBJECT_AS(csr, a, NULL), HAUL_OBJECT_AS(csr, b, NULL) };
+    committed(leaf);
+    CHECK_STATUS(haul_type_contiguous(4, leaf, &row), HAUL_OK);
+    refs[0].target = &row;
+    refs[1].target = &leaf;
+    top = made("top", sizeof(csr), refs, 2);
+    committed(top);
+    haul_type_free(&leaf);
+    haul_type_free(&row);
+    CHECK_EQ(haul__type_walk(haul__type_walk(top)->slots[0].target)->extent, 64);
+    CHECK_EQ(haul__type_walk(haul__type_walk(top)->slots[1].target)->extent, 16);
+    haul_type_free(&top);
+    CHECK(top == NULL);
+    haul_type_free(&top);
+    haul_type_free(NULL);
+}
+
+TEST(type, a_held_type_outlives_its_handle)
+{
+    haul_type *type = made("held", 16, NULL, 0), *kept = type;
+    committed(type);
+    haul__type_hold(kept);
+    haul_type_free(&type);
+    CHECK_EQ(haul__type_walk(kept)->extent, 16);
+    haul__type_drop(kept);
+}
+
+TEST(type, open_types_that_were_never_committed_leave_nothing)
+{
+    haul_type *leaf = made("leaf", 16, NULL, 0), *a, *b, *types[3];
+    size_t ones[3] = { 1, 1, 1 }, places[3] = { 0, 64, 128 };
+    CHECK_STATUS(haul_type_contiguous(4, leaf, &a), HAUL_OK);
+    types[0] = a;
+    types[1] = types[2] = leaf;
+    CHECK_STATUS(haul_type_create_struct(3, ones, places, types, &b), HAUL_OK);
+    haul_type_free(&leaf);
+    haul_type_free(&a);
+    CHECK_EQ(haul_type_field_count(b), 3);
+    haul_type_free(&b);
+}
+
+TEST(type, a_chain_of_a_hundred_thousand_holders_is_freed_without_recursion)
+{
+    haul_type *type = bytes_type(8), *next;
+    haul_shape one = HAUL_ONE;
+    size_t i;
+    for (i = 0; i < 100000; i++) { /* open constructors: never committed, so depth is no matter */
+        CHECK_STATUS(haul_type_dup(type, &next), HAUL_OK);
+        haul_type_free(&type);
+        type = next;
+    }
+    haul_type_free(&type);
+    type = bytes_type(8);
+    committed(type);
+    for (i = 0; i < 100000; i++) { /* committed groups, each held by the next */
+        CHECK_STATUS(haul_type_pointer("p", &type, 0, one, &next), HAUL_OK);
+        committed(next);
+        haul_type_free(&type);
+        type = next;
+    }
+    haul_type_free(&type);
+}
+
+/* --- queries ---------------------------------------------------------------------------------------------------- */
+
+TEST(type, queries_answer_the_same_before_and_after_commit)
+{
+    haul_type *type;
+    size_t i, size, lower, extent, true_lower, true_extent;
+    static const haul_ref refs[] = { HAUL_SKIP(vec, begin), HAUL_OPAQUE(vec, end), HAUL_SKIP(vec, n) };
+    type = made("vec", sizeof(vec), refs, 3);
+    for (i = 0; i < 2; i++) {
+        CHECK_STATUS(haul_type_size(type, &size), HAUL_OK);
+        CHECK_EQ(size, sizeof(vec) - WORD - sizeof(int));
+        CHECK_STATUS(haul_type_get_extent(type, &lower, &extent), HAUL_OK);
+        CHECK(lower == 0 && extent == sizeof(vec));
+        CHECK_STATUS(haul_type_get_true_extent(type, &true_lower, &true_extent), HAUL_OK);
+        CHECK_EQ(true_lower, WORD);
+        CHECK_EQ(true_lower + true_extent, WORD == 8 ? sizeof(vec) : offsetof(vec, n));
+        CHECK_STR(haul_type_name(type), "vec");
+        CHECK_EQ(haul_type_combiner(type), HAUL_COMBINER_STRUCT_REFS);
+        CHECK_EQ(haul_type_committed(type), i);
+        committed(type);
+    }
+    haul_type_free(&type);
+}
+
+TEST(type, queries_refuse_nothing_and_what_embeds_nothing)
+{
+    haul_type *none = NULL, *type;
+    haul_ref refs[] = { HAUL_EMBED(room, box, NULL) };
+    size_t size = 7, lower, extent;
+    haul_field field;
+    refs[0].target = &none;
+    type = made("open", sizeof(room), refs, 1);
+    CHECK_STATUS(haul_type_size(type, &size), HAUL_ERROR_TYPE);
+    CHECK_EQ(size, 0);
+    CHECK_STATUS(haul_type_get_true_extent(type, &lower, &extent), HAUL_ERROR_TYPE);
+    CHECK_STATUS(haul_type_get_extent(type, &lower, &extent), HAUL_OK);
+    CHECK_STATUS(haul_type_size(NULL, &size), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_size(type, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_get_extent(NULL, &lower, &extent), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_get_field(type, 1, &field), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_get_field(type, 0, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK(haul_type_name(NULL) == NULL && haul_type_field_count(NULL) == 0 && !haul_type_committed(NULL));
+    CHECK(haul_type_error(NULL) == NULL);
+    CHECK(haul__type_walk(NULL) == NULL);
+    haul_type_free(&type);
+}
+
+TEST(type, iteration_gives_the_rows_in_order_of_their_offsets)
+{
+    haul_field field;
+    size_t i;
+    corner_type = made("corner", sizeof(corner), corner_refs, 2);
+    box_type = made("box", sizeof(box), box_refs, 2);
+    for (i = 0; i < 2; i++) {
+        CHECK_EQ(haul_type_field_count(box_type), 2);
+        CHECK_STATUS(haul_type_get_field(box_type, 0, &field), HAUL_OK);
+        CHECK_STR(field.name, "corner");
+        CHECK_EQ(field.kind, HAUL_REF_EMBED);
+        CHECK_EQ(field.count, 3);
+        CHECK_EQ(field.stride, sizeof(corner));
+        CHECK_EQ(field.bytes, 3 * sizeof(corner));
+        CHECK_PTR(field.target, corner_type);
+        CHECK(field.shape == NULL);
+        CHECK_STATUS(haul_type_get_field(box_type, 1, &field), HAUL_OK);
+        CHECK_EQ(field.kind, HAUL_REF_POINTER);
+        CHECK_EQ(field.count, 1);
+        CHECK_EQ(field.element_bytes, sizeof(corner));
+        CHECK_EQ(field.levels, 1);
+        CHECK_EQ(field.shape->kind, HAUL_SHAPE_ONE);
+        committed(box_type);
+    }
+    haul_type_free(&box_type);
+    haul_type_free(&corner_type);
+}
+
+TEST(type, shape_fields_are_read_in_every_width_and_signedness)
+{
+    unsigned char bytes[16];
+    haul_field_place place = { 3, 8, 0 };
+    int64_t value;
+    memset(bytes, 0xff, sizeof bytes);
+    CHECK(!haul__read_field(bytes, &place, &value));
+    place.is_signed = 1;
+    CHECK(haul__read_field(bytes, &place, &value) && value == -1);
+    for (place.bytes = 1; place.bytes < 8; place.bytes = (uint8_t)(2 * place.bytes)) {
+        place.is_signed = 1;
+        CHECK(haul__read_field(bytes, &place, &value) && value == -1);
+        place.is_signed = 0;
+        CHECK(haul__read_field(bytes, &place, &value));
+        CHECK_EQ(value, ((int64_t)1 << (8 * place.bytes)) - 1);
+    }
+}
+
+/* --- size ------------------------------------------------------------------------------------------------------- */
+
+/* T11. Rows are given in the worst order there is for a sort that looks at the middle. */
+TEST(type, a_million_rows_are_one_type)
+{
+    size_t count = 1000000, i;
+    haul_ref row = HAUL_ARRAY(csr, a, HAUL_FIXED(1)), *rows = malloc(count * sizeof *rows);
+    haul_type *type;
+    double before;
+    const haul__walk *walk;
+    CHECK(rows != NULL);
+    for (i = 0; i < count; i++) {
+        rows[i] = row;
+        rows[i].offset = (i * 7919 % count) * WORD;
+    }
+    before = haul__seconds();
+    type = made("large", count * WORD, rows, count);
+    walk = committed(type);
+    check_note("%.2f seconds", haul__seconds() - before);
+    CHECK_EQ(walk->slot_count, count);
+    for (i = 0; i < count; i++)
+        CHECK_EQ(walk->slots[i].offset, i * WORD);
+    CHECK(haul__seconds() - before < 20);
+    haul_type_free(&type);
+    free(rows);
+}
+
+/* T11. */
+TEST(type, a_hundred_thousand_types_are_one_commit)
+{
+    size_t count = 100000, i;
+    haul_type **types = calloc(count, sizeof(haul_type *));
+    haul_ref rows[] = { HAUL_OBJECT_AS(csr, a, NULL), HAUL_OBJECT_AS(csr, b, NULL) };
+    char name[32];
+    double before = haul__seconds();
+    CHECK(types != NULL);
+    for (i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "type_%zu", i);
+        rows[0].target = &types[(i + 1) % count];
+        rows[1].target = &types[i * 7919 % count];
+        types[i] = made(name, sizeof(csr), rows, 2);
+    }
+    committed(types[count / 2]);
+    check_note("%.2f seconds", haul__seconds() - before);
+    for (i = 0; i < count; i++)
+        CHECK(haul_type_committed(types[i]));
+    for (i = 0; i < count; i++)
+        haul_type_free(&types[i]);
+    CHECK(haul__seconds() - before < 20);
+    free(types);
+}
+
+static int comes_before(const void *a, const void *b)
+{
+    return *(const unsigned *)a < *(const unsigned *)b;
+}
+
+TEST(type, the_sort_orders_every_pattern)
+{
+    static unsigned numbers[5000];
+    size_t count, i, pattern;
+    unsigned long long sum, after;
+    for (pattern = 0; pattern < 6; pattern++)
+        for (count = 0; count <= COUNT(numbers); count = count < 40 ? count + 1 : count * 3) {
+            for (i = 0, sum = 0; i < count; i++) {
+                unsigned n = (unsigned)i;
+                numbers[i] = pattern == 0   ? n
+                             : pattern == 1 ? (unsigned)count - n
+                             : pattern == 2 ? 7
+                             : pattern == 3 ? n % 3
+                             : pattern == 4 ? (n < count / 2 ? n : (unsigned)count - n)
+                                            : n * 2654435761u >> 7;
+                sum += numbers[i];
+            }
+            haul__sort(numbers, count, sizeof *numbers, comes_before);
+            for (i = 0, after = 0; i < count; i++) {
+                CHECK(i == 0 || numbers[i - 1] <= numbers[i]);
+                after += numbers[i];
+            }
+            CHECK_EQ(sum, after);
+        }
+}
