@@ -31,8 +31,8 @@ typedef struct haul_root {
 
 typedef struct haul_plan_statistics {
     size_t objects;          /* objects and arrays found, each once */
-    size_t pointers;         /* described pointer words that are not null */
-    size_t null_pointers;
+    size_t pointers;         /* described pointer words, null or not */
+    size_t null_pointers;    /* of these, null when the graph was last packed */
     size_t graph_bytes;      /* described bytes */
     size_t arena_bytes;      /* what a transfer carries: graph bytes, rounding and gaps */
     size_t bitmap_bytes;     /* of the relocation bitmap that goes with it */
@@ -59,8 +59,8 @@ HAUL_API size_t haul_plan_bytes(const haul_plan *plan);
 HAUL_API size_t haul_plan_bitmap_bytes(const haul_plan *plan);
 HAUL_API size_t haul_plan_alignment(const haul_plan *plan);
 
-/* Where a source address lies in the arena: HAUL_OK and its offset for every described byte and for one past the end
- * of a described range; HAUL_ERROR_ARGUMENT for any other address. O(1). Any thread. */
+/* Where a source address lies in the arena: HAUL_OK and its offset for every described byte, for the holes of a
+ * described object, and for one past the end of a described range; HAUL_ERROR_ARGUMENT for any other address. O(1). Any thread. */
 HAUL_API haul_status haul_plan_offset(const haul_plan *plan, const void *address, size_t *offset);
 /* The reverse, O(log of the number of 64 KiB pieces). HAUL_ERROR_ARGUMENT for offsets in gaps. */
 HAUL_API haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **address);
@@ -69,7 +69,8 @@ HAUL_API haul_status haul_plan_address(const haul_plan *plan, size_t offset, voi
  * offsets, as haul_relocate wants them; any other base gives the pointers that hold when the arena lies there.
  * `bitmap` (haul_plan_bitmap_bytes bytes, 8-aligned) may be NULL when base is not 0. Bytes of no object are zero.
  * HAUL_ERROR_ARGUMENT: too little capacity, or memory that overlaps the source. HAUL_ERROR_STALE, with the path: a
- * pointer or count has changed since the plan was made; the arena's contents are then undefined. Reads the source,
+ * pointer now leads out of the graph, a count or the end of a string has changed since the plan was made, or any
+ * pointer since it was first packed; the arena's contents are then undefined. Reads the source,
  * writes nothing but the two results. */
 HAUL_API haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base, uint64_t *bitmap);
 

@@ -283,7 +283,8 @@ HAUL_API void haul_type_free(haul_type **type);
 /* ---------------------------------------------------------------------------------------------------------------
  * MPI's constructors. Each makes a new open type over `oldtype`, open or committed, which it holds. Strides and
  * displacements named `stride` and `displacements` count extents of oldtype, those of the h-forms bytes. Old types
- * may hold refs. Bytes between the blocks are no part of the type: they are neither read, shipped nor written.
+ * may hold refs. Bytes between the blocks are no part of the type: they are neither read nor written, and travel as
+ * zeros, so that distances stay.
  * HAUL_ERROR_ARGUMENT for NULL pointers; HAUL_ERROR_TYPE at once when a size overflows or a lower bound would be
  * negative; HAUL_ERROR_MEMORY. Types whose size is 0 can be made and committed; a pointer to one is refused.
  */

@@ -29,6 +29,7 @@
 #define HAUL__INLINE static inline __attribute__((always_inline))
 #define HAUL__NOINLINE __attribute__((noinline))
 #define haul__prefetch(p) __builtin_prefetch((const void *)(p), 0, 3)
+#define haul__prefetch_once(p) __builtin_prefetch((const void *)(p), 0, 0) /* will not be needed again soon */
 #define haul__prefetch_write(p) __builtin_prefetch((const void *)(p), 1, 3)
 #define haul__bits32(x) ((unsigned)__builtin_popcount(x))
 #define haul__bits64(x) ((unsigned)__builtin_popcountll(x))

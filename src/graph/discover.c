@@ -7,7 +7,8 @@
  *     the one cell that it lies in (push_one). Its entry is always written to the worklist; the worklist's end then
  *     advances by 0 or 1. There is no branch on "is it new", which no predictor could guess.
  *   - The worklist is first in, first out, so that the object NODES_AHEAD entries on can be fetched into the cache
- *     now, and, when it is there, the cells that its pointers need (CELLS_AHEAD entries on).
+ *     now. A pointer read from an object is not looked at at once: its cell is fetched, and it waits in a ring while
+ *     CANDIDATES others go first (Cher et al. 2004). So no load waits for memory, as long as there is other work.
  *   - Whatever is not that simple (arrays, strings, objects across two cells, overlaps) goes the general way in
  *     follow.c, and costs only those who have it.
  *
@@ -16,16 +17,19 @@
  */
 #include "graph/discovery.h"
 
-#define NODES_AHEAD 16u
-#define CELLS_AHEAD 8u
+#define NODES_AHEAD 16u /* less: objects are not there yet; more: they are gone again */
+#define CELLS_AHEAD 8u  /* in arrays of pointers */
+#define CANDIDATES 32u  /* that wait; the ring has room for the pointers of one object more */
+#define RING 64u
 
-/* What the innermost loop works on, kept in registers: the table, the end of the worklist, and sums. Before anything
- * else is called it is put back (`leave`), afterwards fetched again (`enter`). */
+/* What the innermost loop works on, kept in registers: the table and the end of the worklist. Before anything else is
+ * called it is put back (`leave`), afterwards fetched again (`enter`). */
 typedef struct hot {
     haul__block **flat;
     uint64_t *out, *out_end;
     const haul__kind *kinds;
-    size_t pointers, nulls;
+    size_t first, last;     /* of the ring, counted on and on */
+    uint64_t ring[RING];    /* as worklist entries */
 } hot;
 
 HAUL__INLINE void enter(const haul__discovery *d, hot *h)
@@ -34,14 +38,11 @@ HAUL__INLINE void enter(const haul__discovery *d, hot *h)
     h->out = d->tail->entry + d->tail->written;
     h->out_end = d->tail->entry + d->tail->capacity;
     h->kinds = d->kinds;
-    h->pointers = h->nulls = 0;
 }
 
 HAUL__INLINE void leave(haul__discovery *d, const hot *h)
 {
     d->tail->written = (size_t)(h->out - d->tail->entry);
-    d->found->pointers += h->pointers;
-    d->found->nulls += h->nulls;
 }
 
 enum { PUSHED, NOT_HERE, NO_ROOM };
@@ -60,7 +61,7 @@ static HAUL__NOINLINE int mark_over_two(haul__block **flat, uintptr_t address, c
     unsigned granule = haul__granule_in_cell(address);
     haul__cell *cell, *next;
     uint32_t low, high;
-    uint64_t words, next_words, slots, next_slots;
+    uint64_t words, next_words, slots, next_slots, known, odd;
     if (!block || !next_block || granule == 0 || (address & (HAUL__GRANULE - 1)) != 0)
         return -1;
     cell = haul__cell_of(block, address);
@@ -71,24 +72,22 @@ static HAUL__NOINLINE int mark_over_two(haul__block **flat, uintptr_t address, c
     next_words = kind->words >> (64 - 2 * granule);
     slots = kind->slots << (2 * granule);
     next_slots = kind->slots >> (64 - 2 * granule);
-    if ((cell->aux & low) | (next->aux & high))
+    known = (uint64_t)0 - (uint64_t)(((cell->live & low) | (next->live & high)) != 0);
+    odd = ((cell->live & low) ^ low) | ((next->live & high) ^ high) | ((cell->slots & words) ^ slots) |
+          ((next->slots & next_words) ^ next_slots);
+    if (HAUL__UNLIKELY(((odd & known) | (cell->aux & low) | (next->aux & high)) != 0))
         return -1;
-    if (!(cell->live & low) && !(next->live & high)) {
-        cell->live |= low;
-        next->live |= high;
-        cell->slots |= slots;
-        next->slots |= next_slots;
-        return 1;
-    }
-    if ((cell->live & low) == low && (next->live & high) == high && (cell->slots & words) == slots &&
-        (next->slots & next_words) == next_slots)
-        return 0;
-    return -1;
+    cell->live |= low;
+    next->live |= high;
+    cell->slots |= slots;
+    next->slots |= next_slots;
+    return known == 0;
 }
 
 /* Marks one object of a simple kind and appends it if it is new. NOT_HERE: go the general way. Three cases: nothing of
- * it is live yet; all of it is, with the same slots; anything else. A start off the granules turns, rotated, into a
- * number above every fitting one. */
+ * it is live yet; all of it is, with the same slots; anything else. The first two must not be told apart by a branch:
+ * no predictor could guess it, and each wrong guess would stop the processor from running ahead to the next misses.
+ * A start off the granules turns, rotated, into a number above every fitting one. */
 HAUL__INLINE int push_one(hot *h, uintptr_t address, const haul__kind *kind, uint32_t number)
 {
     uint64_t in_cell = address & (HAUL__CELL_BYTES - 1);
@@ -96,7 +95,7 @@ HAUL__INLINE int push_one(hot *h, uintptr_t address, const haul__kind *kind, uin
     haul__cell *cell;
     unsigned granule;
     uint32_t granules, live;
-    uint64_t slots;
+    uint64_t slots, known, odd;
     if (HAUL__UNLIKELY(address - HAUL__LOWEST > HAUL__HIGHEST - HAUL__LOWEST - HAUL__CELL_BYTES))
         return NOT_HERE;
     if (HAUL__UNLIKELY((in_cell >> HAUL__GRANULE_SHIFT | in_cell << (64 - HAUL__GRANULE_SHIFT)) > kind->last_granule)) {
@@ -115,8 +114,9 @@ HAUL__INLINE int push_one(hot *h, uintptr_t address, const haul__kind *kind, uin
     granules = kind->granules << granule;
     slots = kind->slots << (2 * granule);
     live = cell->live & granules;
-    if (HAUL__UNLIKELY((cell->aux & granules) ||
-                       (live && (live != granules || (cell->slots & kind->words << (2 * granule)) != slots))))
+    known = (uint64_t)0 - (uint64_t)(live != 0);
+    odd = ((live ^ granules) | ((cell->slots & kind->words << (2 * granule)) ^ slots)) & known;
+    if (HAUL__UNLIKELY((odd | (cell->aux & granules)) != 0))
         return NOT_HERE;
     cell->live |= granules;
     cell->slots |= slots;
@@ -132,37 +132,31 @@ HAUL__INLINE uintptr_t load_word(uintptr_t address)
     return value;
 }
 
-/* A pointer word that was just read: counted, guarded. */
-HAUL__INLINE haul_status note_slot(haul__discovery *d, uintptr_t address, uintptr_t value)
+/* A pointer word off the grid has no slot bit; it goes to a list, and the blocks that it lies in are told. */
+static haul_status note_odd(haul__discovery *d, uintptr_t address, uintptr_t value)
 {
-    d->found->nulls += !value;
-    d->found->pointers += value != 0;
-    if (HAUL__LIKELY((address & (HAUL__WORD - 1)) == 0)) {
-        haul__map_find(d->map, address)->guard += haul__guard_term(address, value);
-        return HAUL_OK;
-    }
-    {
-        haul__found *found = d->found;
-        haul__block *block = haul__map_touch(d->map, address);
-        haul__block *last = haul__map_touch(d->map, address + HAUL__WORD - 1);
-        haul__side *side = block ? haul__map_side(d->map, block) : NULL;
-        haul__side *last_side = last ? haul__map_side(d->map, last) : NULL;
-        void *odd = found->odd;
-        if (!side || !last_side ||
-            !haul__grow(d->allocator, &odd, &found->odd_capacity, found->odd_count + 1, sizeof *found->odd))
-            return HAUL_ERROR_MEMORY;
-        side->has_odd = last_side->has_odd = 1;
-        found->odd = odd;
-        found->odd[found->odd_count].address = address;
-        found->odd[found->odd_count++].value = value;
-        return HAUL_OK;
-    }
+    haul__found *found = d->found;
+    haul__block *block = haul__map_touch(d->map, address);
+    haul__block *last = haul__map_touch(d->map, address + HAUL__WORD - 1);
+    haul__side *side = block ? haul__map_side(d->map, block) : NULL;
+    haul__side *last_side = last ? haul__map_side(d->map, last) : NULL;
+    void *odd = found->odd;
+    if (!side || !last_side ||
+        !haul__grow(d->allocator, &odd, &found->odd_capacity, found->odd_count + 1, sizeof *found->odd))
+        return HAUL_ERROR_MEMORY;
+    side->has_odd = last_side->has_odd = 1;
+    found->odd = odd;
+    found->odd[found->odd_count].address = address;
+    found->odd[found->odd_count++].value = value;
+    return HAUL_OK;
 }
 
 static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul__slot *slot)
 {
     uintptr_t address = element + slot->offset, value = load_word(address);
-    haul_status status = note_slot(d, address, value);
+    haul_status status = HAUL_OK;
+    if ((address & (HAUL__WORD - 1)) != 0)
+        status = note_odd(d, address, value);
     if (status != HAUL_OK)
         return status;
     if (d->careful) {
@@ -177,7 +171,7 @@ static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul_
     }
     if (slot->flags & HAUL__SLOT_END)
         return HAUL_OK;
-    return haul__follow(d, slot, 0, value, element + slot->self, slot->index);
+    return haul__follow(d, slot, 0, address, value, element + slot->self, slot->index);
 }
 
 static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul__walk *walk)
@@ -227,97 +221,120 @@ static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t
 }
 
 /* The general way for one slot, from inside the innermost loop. */
-static HAUL__NOINLINE haul_status step_aside(haul__discovery *d, hot *h, uintptr_t element, const haul__slot *slot,
-                                             int noted, uintptr_t value)
+static HAUL__NOINLINE haul_status step_aside(haul__discovery *d, hot *h, uintptr_t element, const haul__slot *slot)
 {
-    haul_status status = HAUL_OK;
+    haul_status status;
     leave(d, h);
-    if (d->tail->written == d->tail->capacity && !haul__queue_room(d))
-        return HAUL_ERROR_MEMORY;
-    if (!noted)
-        status = visit_slot(d, element, slot);
-    else
-        status = haul__follow(d, slot, 0, value, element + slot->self, slot->index);
+    status = visit_slot(d, element, slot);
     enter(d, h);
     return status;
 }
 
-/* An object from the queue, pointer by pointer. */
-HAUL__INLINE haul_status visit_queued(haul__discovery *d, hot *h, uintptr_t element, uint32_t number)
+/* The general way for a pointer to one object. What is wrong with it gets its path in the second run. */
+static HAUL__NOINLINE haul_status reach_one(haul__discovery *d, hot *h, uintptr_t address, uint32_t kind)
 {
-    const haul__kind *kind = &h->kinds[number];
-    const haul__walk *walk = kind->walk;
-    const haul__step *step = kind->steps, *end = step + kind->step_count;
-    uint64_t guard = 0;
+    haul__entry entry;
     haul_status status;
-    for (; step < end; step++) {
-        const haul__slot *slot = &walk->slots[step - kind->steps];
-        uintptr_t value;
-        int outcome;
-        if (HAUL__UNLIKELY(!step->one)) {
-            status = step_aside(d, h, element, slot, 0, 0);
-            if (status != HAUL_OK)
-                return status;
-            kind = &h->kinds[number];
-            continue;
-        }
-        value = load_word(element + step->offset);
-        guard += haul__guard_term(element + step->offset, value);
-        if (!value) {
-            h->nulls++;
-            continue;
-        }
-        h->pointers++;
-        outcome = push_one(h, value, &h->kinds[step->kind], step->kind);
-        if (HAUL__LIKELY(outcome == PUSHED))
-            continue;
-        status = outcome == NO_ROOM ? HAUL_OK : step_aside(d, h, element, slot, 1, value);
-        if (outcome == NO_ROOM) {
-            leave(d, h);
-            if (!haul__queue_room(d))
-                return HAUL_ERROR_MEMORY;
-            enter(d, h);
-        }
-        if (status != HAUL_OK)
-            return status;
-        kind = &h->kinds[number];
-    }
-    h->flat[element >> HAUL__BLOCK_SHIFT]->guard += guard;
-    return HAUL_OK;
+    leave(d, h);
+    memset(&entry, 0, sizeof entry);
+    entry.address = address;
+    entry.count = 1;
+    entry.stride = d->kinds[kind].walk->extent;
+    entry.parent = SIZE_MAX;
+    entry.kind = kind;
+    entry.what = HAUL__OBJECTS;
+    status = haul__reach(d, &entry);
+    enter(d, h);
+    return status;
+}
+
+static HAUL__NOINLINE int more_room(haul__discovery *d, hot *h)
+{
+    leave(d, h);
+    if (!haul__queue_room(d))
+        return 0;
+    enter(d, h);
+    return 1;
 }
 
 #define ENTRY_ADDRESS(entry) ((uintptr_t)((entry) & UINT64_C(0x0000ffffffffffff)))
 #define ENTRY_KIND(entry) ((uint32_t)((entry) >> 48))
 
+/* Lets candidates go until `most` are left. */
+HAUL__INLINE haul_status settle(haul__discovery *d, hot *h, size_t most)
+{
+    while (h->last - h->first > most) {
+        uint64_t entry = h->ring[h->first++ % RING];
+        uint32_t number = ENTRY_KIND(entry);
+        int outcome = push_one(h, ENTRY_ADDRESS(entry), &h->kinds[number], number);
+        haul_status status = HAUL_OK;
+        if (HAUL__LIKELY(outcome == PUSHED))
+            continue;
+        if (outcome == NOT_HERE)
+            status = reach_one(d, h, ENTRY_ADDRESS(entry), number);
+        else if (!more_room(d, h))
+            status = HAUL_ERROR_MEMORY;
+        if (status != HAUL_OK)
+            return status;
+    }
+    return HAUL_OK;
+}
+
+/* Prefetches never fault: neither the pointer nor the block needs to be good. */
 HAUL__INLINE void prefetch_cell(const hot *h, uintptr_t address)
 {
-    haul__block *block = h->flat[address <= HAUL__HIGHEST ? address >> HAUL__BLOCK_SHIFT : 0];
-    haul__prefetch_write((const unsigned char *)block + ((address >> (HAUL__CELL_SHIFT - 4)) & ((HAUL__CELLS - 1) << 4)));
+    uintptr_t block = (uintptr_t)h->flat[address >> HAUL__BLOCK_SHIFT];
+    haul__prefetch_write(block + ((address >> (HAUL__CELL_SHIFT - 4)) & ((HAUL__CELLS - 1) << 4)));
 }
 
-/* Prefetches never fault, so neither the pointers nor the block need to be good. */
-HAUL__INLINE void prefetch_cells(const hot *h, uint64_t entry)
+HAUL__INLINE void prefetch_node(uintptr_t address)
 {
-    const haul__kind *kind = &h->kinds[ENTRY_KIND(entry)];
+    haul__prefetch_once(address);
+    haul__prefetch_once(address + 32);
+}
+
+/* An object from the queue, pointer by pointer. `alone`: there is little else to do, so fetch what it leads to now. */
+HAUL__INLINE haul_status visit_queued(haul__discovery *d, hot *h, uintptr_t element, uint32_t number, int alone)
+{
+    const haul__kind *kind = &h->kinds[number];
     const haul__step *step = kind->steps, *end = step + kind->step_count;
-    for (; step < end; step++)
-        if (step->one)
-            prefetch_cell(h, load_word(ENTRY_ADDRESS(entry) + step->offset));
+    haul_status status;
+    size_t i;
+    for (i = 0; step < end; step++, i++) {
+        uintptr_t value;
+        if (HAUL__UNLIKELY(!step->one)) {
+            status = step_aside(d, h, element, &h->kinds[number].walk->slots[i]);
+            if (status != HAUL_OK)
+                return status;
+            continue;
+        }
+        value = load_word(element + step->offset);
+        if (!value)
+            continue;
+        if (HAUL__UNLIKELY(value > HAUL__HIGHEST)) {
+            status = reach_one(d, h, value, step->kind);
+            if (status != HAUL_OK)
+                return status;
+            continue;
+        }
+        if (alone)
+            prefetch_node(value);
+        prefetch_cell(h, value);
+        h->ring[h->last++ % RING] = queue_entry(value, step->kind);
+        if (HAUL__UNLIKELY(h->last - h->first == RING)) {
+            status = settle(d, h, CANDIDATES);
+            if (status != HAUL_OK)
+                return status;
+        }
+    }
+    return HAUL_OK;
 }
 
-HAUL__INLINE void prefetch_node(uint64_t entry)
-{
-    haul__prefetch(ENTRY_ADDRESS(entry));
-    haul__prefetch(ENTRY_ADDRESS(entry) + 32);
-}
-
-/* An object that the innermost loop is not made for: steps not worked out yet, parts, or a block's end inside. */
+/* An object that the innermost loop is not made for: steps not worked out yet, or parts. */
 static HAUL__NOINLINE haul_status visit_apart(haul__discovery *d, hot *h, uintptr_t element, uint32_t number)
 {
     haul_status status;
     leave(d, h);
-    if (d->tail->written == d->tail->capacity && !haul__queue_room(d))
-        return HAUL_ERROR_MEMORY;
     status = haul__kind_steps(d, number);
     if (status == HAUL_OK)
         status = visit_element(d, element, number);
@@ -325,47 +342,45 @@ static HAUL__NOINLINE haul_status visit_apart(haul__discovery *d, hot *h, uintpt
     return status;
 }
 
-HAUL__INLINE int is_apart(const haul__kind *kind, uintptr_t element)
+HAUL__INLINE size_t written_in(const haul__discovery *d, const hot *h, const haul__chunk *chunk)
 {
-    return !kind->steps || ((element ^ (element + kind->walk->extent)) >> HAUL__BLOCK_SHIFT) != 0;
+    return chunk == d->tail ? (size_t)(h->out - chunk->entry) : chunk->written;
 }
 
-/* Works on the head chunk until it has nothing left that is written. */
+/* Works on the head chunk until it has nothing left that is written, and no candidate waits. */
 static haul_status drain_chunk(haul__discovery *d)
 {
     haul__chunk *chunk = d->head;
-    size_t limit = d->context->options.limits.objects, read = chunk->read, objects = d->found->objects;
+    size_t limit = d->context->options.limits.objects, read = chunk->read;
     haul_status status = HAUL_OK;
     hot h;
+    h.first = h.last = 0;
     enter(d, &h);
-    for (;;) {
-        size_t written = chunk == d->tail ? (size_t)(h.out - chunk->entry) : chunk->written;
+    while (status == HAUL_OK) {
+        size_t written = written_in(d, &h, chunk);
         uint64_t entry;
-        if (read == written)
-            break;
+        if (HAUL__UNLIKELY(read == written)) {
+            if (h.first == h.last)
+                break;
+            status = settle(d, &h, 0);
+            continue;
+        }
         entry = chunk->entry[read];
         if (read + NODES_AHEAD < written)
-            prefetch_node(chunk->entry[read + NODES_AHEAD]);
-        if (read + CELLS_AHEAD < written && h.flat)
-            prefetch_cells(&h, chunk->entry[read + CELLS_AHEAD]);
-        read++;
-        if (HAUL__UNLIKELY(++objects > limit))
+            prefetch_node(ENTRY_ADDRESS(chunk->entry[read + NODES_AHEAD]));
+        if (HAUL__UNLIKELY(++d->found->objects > limit))
             break;
-        if (HAUL__UNLIKELY(is_apart(&h.kinds[ENTRY_KIND(entry)], ENTRY_ADDRESS(entry)) || !h.flat)) {
-            d->found->objects = objects;
+        if (HAUL__UNLIKELY(!h.kinds[ENTRY_KIND(entry)].steps || !h.flat))
             status = visit_apart(d, &h, ENTRY_ADDRESS(entry), ENTRY_KIND(entry));
-        } else {
-            d->found->objects = objects;
-            status = visit_queued(d, &h, ENTRY_ADDRESS(entry), ENTRY_KIND(entry));
-        }
-        objects = d->found->objects;
-        if (HAUL__UNLIKELY(status != HAUL_OK))
-            break;
+        else
+            status = visit_queued(d, &h, ENTRY_ADDRESS(entry), ENTRY_KIND(entry), written - read < NODES_AHEAD);
+        read++;
+        if (status == HAUL_OK)
+            status = settle(d, &h, CANDIDATES);
     }
     leave(d, &h);
     chunk->read = read;
-    d->found->objects = objects;
-    return status == HAUL_OK && objects > limit ? check_limits(d) : status;
+    return status == HAUL_OK ? check_limits(d) : status;
 }
 
 static haul_status drain_queue(haul__discovery *d)
@@ -382,61 +397,44 @@ static haul_status drain_queue(haul__discovery *d)
     return status;
 }
 
-/* Many pointers to single simple objects: the same in-line marking, looking ahead in the array itself. Stops at the
- * first that must go the general way, and answers its index. */
-static HAUL__NOINLINE size_t push_many(haul__discovery *d, const haul__entry *entry, size_t i, uint32_t kind,
-                                       haul_status *status)
+/* Many pointers to single simple objects: the same in-line marking, looking ahead in the array itself. */
+static HAUL__NOINLINE haul_status visit_single(haul__discovery *d, const haul__entry *entry, uint32_t kind)
 {
-    int outcome = PUSHED;
+    haul_status status = HAUL_OK;
+    size_t i;
     hot h;
-    *status = HAUL_OK;
+    h.first = h.last = 0;
     enter(d, &h);
-    for (; i < entry->count; i++) {
-        uintptr_t address = entry->address + i * HAUL__WORD, value = load_word(address);
-        if (i + CELLS_AHEAD < entry->count)
-            prefetch_cell(&h, load_word(address + CELLS_AHEAD * HAUL__WORD));
-        if (value) {
-            outcome = push_one(&h, value, &h.kinds[kind], kind);
-            if (outcome == NOT_HERE)
-                break;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        uintptr_t value = load_word(entry->address + i * HAUL__WORD);
+        int outcome;
+        if (i + CELLS_AHEAD < entry->count) {
+            uintptr_t ahead = load_word(entry->address + (i + CELLS_AHEAD) * HAUL__WORD);
+            if (HAUL__LIKELY(ahead <= HAUL__HIGHEST))
+                prefetch_cell(&h, ahead);
         }
-        h.flat[address >> HAUL__BLOCK_SHIFT]->guard += haul__guard_term(address, value);
-        h.pointers += value != 0;
-        h.nulls += value == 0;
-        if (outcome == NO_ROOM) {
-            leave(d, &h);
-            if (!haul__queue_room(d)) {
-                *status = HAUL_ERROR_MEMORY;
-                return i;
-            }
-            enter(d, &h);
-            outcome = PUSHED;
-        }
+        if (!value)
+            continue;
+        outcome = push_one(&h, value, &h.kinds[kind], kind);
+        if (outcome == NOT_HERE)
+            status = reach_one(d, &h, value, kind);
+        else if (outcome == NO_ROOM && !more_room(d, &h))
+            status = HAUL_ERROR_MEMORY;
     }
     leave(d, &h);
-    return i;
+    return status;
 }
 
-static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry, uint32_t kind, int one)
+static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
 {
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        uintptr_t address, value;
-        if (one) {
-            i = push_many(d, entry, i, kind, &status);
-            if (status != HAUL_OK || i == entry->count)
-                break;
-        }
-        address = entry->address + i * HAUL__WORD;
-        value = load_word(address);
-        status = note_slot(d, address, value);
-        if (status != HAUL_OK)
-            break;
+        uintptr_t address = entry->address + i * HAUL__WORD;
         d->at_element = i;
         if (d->careful && d->seek_pointer == address && !d->seek_count)
             return haul__refuse(d, HAUL_ERROR_STALE, NULL, i, "this pointer has changed");
-        status = haul__follow(d, entry->slot, entry->level, value, entry->self, i);
+        status = haul__follow(d, entry->slot, entry->level, address, load_word(address), entry->self, i);
     }
     return status;
 }
@@ -455,7 +453,9 @@ static haul_status visit_entry(haul__discovery *d, const haul__entry *entry)
             status = haul__kind_of(d, slot->target, &kind);
             one = status == HAUL_OK && d->kinds[kind].bytes != 0 && kind <= UINT16_MAX;
         }
-        return status == HAUL_OK ? visit_pointers(d, entry, kind, one) : status;
+        if (status != HAUL_OK)
+            return status;
+        return one ? visit_single(d, entry, kind) : visit_pointers(d, entry);
     }
     for (i = 0; entry->what == HAUL__OBJECTS && i < entry->count && status == HAUL_OK; i++) {
         d->at_element = i;
@@ -549,6 +549,7 @@ void haul__found_drop(haul_context *context, haul__found *found)
     haul__release(allocator, found->guards, found->guard_capacity * sizeof *found->guards);
     haul__release(allocator, found->calls, found->call_capacity * sizeof *found->calls);
     haul__release(allocator, found->odd, found->odd_capacity * sizeof *found->odd);
+    haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
     if (context->has_warm) {
         haul__map_close(&found->map);
     } else {

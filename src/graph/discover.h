@@ -36,7 +36,9 @@ typedef struct haul__found {
     size_t call_count, call_capacity;
     haul__odd *odd; /* after layout: by address, each once */
     size_t odd_count, odd_capacity;
-    size_t objects, bytes, pointers, nulls;
+    uintptr_t *empty; /* pointer words that led to no elements; after layout: in order */
+    size_t empty_count, empty_capacity;
+    size_t objects, bytes;
     size_t worklist_bytes;
 } haul__found;
 

@@ -119,8 +119,9 @@ HAUL__INLINE int haul__queue_push(haul__discovery *d, uintptr_t address, uint32_
 }
 
 /* follow.c */
-haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value, uintptr_t self,
-                         size_t index);
+/* `place` is the address of the pointer, `value` what was read there. */
+haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
+                         uintptr_t self, size_t index);
 /* `count` elements at `address`, alignment and extent checked here; `entry` says how they were reached. */
 haul_status haul__reach(haul__discovery *d, haul__entry *entry);
 

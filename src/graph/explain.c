@@ -45,6 +45,12 @@ static void root_name(const haul__discovery *d, size_t root, char *step)
         snprintf(step, STEP_BYTES, "roots[%zu]", root);
 }
 
+/* A field's name as a step; names that begin with an index need no dot. */
+static void named_step(const char *name, char *step, size_t room)
+{
+    snprintf(step, room, name[0] && name[0] != '[' ? ".%s" : "%s", name);
+}
+
 /* The step that leads to an element of this entry. */
 static void step_of(const haul__discovery *d, const haul__entry *entry, size_t element, char *step)
 {
@@ -53,10 +59,10 @@ static void step_of(const haul__discovery *d, const haul__entry *entry, size_t e
     step[0] = '\0';
     if (!parent)
         root_name(d, entry->index, step);
-    else if (entry->part && entry->part[0])
-        snprintf(step, STEP_BYTES, ".%s", entry->part);
+    else if (entry->part)
+        named_step(entry->part, step, STEP_BYTES);
     else if (entry->slot && parent->what != HAUL__POINTERS)
-        snprintf(step, STEP_BYTES, ".%s", entry->slot->name);
+        named_step(entry->slot->name, step, STEP_BYTES);
     length = strlen(step);
     if (entry->count > 1 || entry->what == HAUL__POINTERS)
         snprintf(step + length, STEP_BYTES - length, "[%zu]", element);
@@ -127,7 +133,7 @@ static void place_path(haul__discovery *d, size_t entry, size_t element, const h
     } else {
         path_to(d, entry, element, &path);
         if (slot && d->entries[entry].what == HAUL__OBJECTS) {
-            snprintf(step, sizeof step, ".%s", slot->name);
+            named_step(slot->name, step, sizeof step);
             append(&path, step);
         }
     }

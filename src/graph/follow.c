@@ -43,6 +43,18 @@ static haul_status note_call(haul__discovery *d, haul_count_function *function, 
     return HAUL_OK;
 }
 
+/* A pointer to no elements may lead anywhere: gather must not take it for one that has changed. */
+static haul_status note_empty(haul__discovery *d, uintptr_t place)
+{
+    haul__found *found = d->found;
+    void *empty = found->empty;
+    if (!haul__grow(d->allocator, &empty, &found->empty_capacity, found->empty_count + 1, sizeof *found->empty))
+        return HAUL_ERROR_MEMORY;
+    found->empty = empty;
+    found->empty[found->empty_count++] = place;
+    return HAUL_OK;
+}
+
 static size_t unit_of(const haul__slot *slot, unsigned level)
 {
     return level + 1u == slot->levels ? slot->unit : HAUL__WORD;
@@ -164,6 +176,8 @@ static int64_t narrow(int64_t value, size_t unit)
     return shift ? (int64_t)bits / ((int64_t)1 << shift) : value;
 }
 
+#define KNOWN SIZE_MAX /* the count of a long string that was scanned before */
+
 static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
                                      size_t index, size_t *count)
 {
@@ -173,8 +187,10 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
         return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "it points outside any process's address range");
     if (limit > HAUL__HIGHEST - value)
         limit = HAUL__HIGHEST - value;
-    if (slot->target == NULL && haul__memo_has(d, value, unit, sentinel ? slot->shape : NULL))
+    if (slot->target == NULL && haul__memo_has(d, value, unit, sentinel ? slot->shape : NULL)) {
+        *count = KNOWN;
         return HAUL_OK;
+    }
     while (done < limit) {
         size_t piece = limit - done, found;
         if (d->context->options.readable) {
@@ -225,14 +241,20 @@ static haul_status count_of(haul__discovery *d, const haul__slot *slot, unsigned
     return status;
 }
 
-haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value, uintptr_t self,
-                         size_t index)
+haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
+                         uintptr_t self, size_t index)
 {
     haul__entry entry;
     size_t count;
     haul_status status = count_of(d, slot, level, value, self, index, &count);
-    if (status != HAUL_OK || !value || !count)
+    if (status != HAUL_OK || !value || (count == KNOWN && slot->shape[level].kind == HAUL_SHAPE_SENTINEL))
         return status;
+    if (!count) {
+        status = note_empty(d, place);
+        if (status == HAUL_OK && slot->shape[level].kind == HAUL_SHAPE_END)
+            status = note_empty(d, self + slot->shape[level].field[0].offset);
+        return status;
+    }
     memset(&entry, 0, sizeof entry);
     entry.address = value;
     entry.self = self;
@@ -324,12 +346,13 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
     return mark_range(d, entry, entry->address, end, &pattern, marked);
 }
 
-/* Elements with holes: run by run, each with the slots that lie in it. */
-static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+/* Elements with holes: all of it gets a place, so that nothing moves together; then run by run, each with the slots
+ * that lie in it. */
+static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, uintptr_t end_of_all,
                              haul__marked *marked)
 {
     size_t element, run;
-    haul_status status = HAUL_OK;
+    haul_status status = haul__mark_hole(d->map, entry->address, end_of_all) ? HAUL_OK : HAUL_ERROR_MEMORY;
     for (element = 0; element < entry->count && status == HAUL_OK; element++) {
         uintptr_t address = entry->address + element * entry->stride;
         size_t slot = 0;
@@ -389,7 +412,7 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     whole = (size_t)(end - entry->address);
     if ((whole >= HAUL__MEMO_BYTES || walk->part_count) && haul__memo_has(d, entry->address, whole, type))
         return HAUL_OK;
-    status = dense ? mark_dense(d, entry, walk, end, &marked) : mark_runs(d, entry, walk, &marked);
+    status = dense ? mark_dense(d, entry, walk, end, &marked) : mark_runs(d, entry, walk, end, &marked);
     if (status == HAUL_OK)
         status = mark_placements(d, entry, walk);
     if (status == HAUL_OK && (whole >= HAUL__MEMO_BYTES || walk->part_count))

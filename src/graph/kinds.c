@@ -92,7 +92,7 @@ haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
     for (i = 0; i < walk->slot_count; i++) {
         const haul__slot *slot = &walk->slots[i];
         steps[i].offset = slot->offset;
-        if (!slot->target || slot->levels != 1 || slot->flags || slot->shape[0].kind != HAUL_SHAPE_ONE)
+        if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) || slot->shape[0].kind != HAUL_SHAPE_ONE)
             continue;
         if (haul__kind_of(d, slot->target, &steps[i].kind) != HAUL_OK)
             return HAUL_ERROR_MEMORY;

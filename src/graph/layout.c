@@ -149,7 +149,7 @@ HAUL__HOT static uint64_t rank_cells(haul__block *block, size_t first, size_t co
 {
     size_t cell;
     for (cell = first; cell < first + count; cell++) {
-        block->cells[cell].aux = (uint32_t)(at - block->base);
+        block->cells[cell].aux = (uint32_t)at;
         at += haul__bits32(block->cells[cell].live);
         *slots += haul__bits64(block->cells[cell].slots);
     }
@@ -186,6 +186,11 @@ static int odd_before(const void *a, const void *b)
     return ((const haul__odd *)a)->address < ((const haul__odd *)b)->address;
 }
 
+static int address_before(const void *a, const void *b)
+{
+    return *(const uintptr_t *)a < *(const uintptr_t *)b;
+}
+
 haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed)
 {
     haul__map *map = &found->map;
@@ -205,8 +210,10 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
     for (i = 0; i < map->block_count; i++)
         if (!place_block(map, block_of(map, i), placed))
             return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
+    map->is_wide = placed->granules > UINT32_MAX;
     if (placed->granules > SIZE_MAX / 4 / HAUL__GRANULE)
         return haul__fail(&context->error, HAUL_ERROR_LIMIT, "an arena larger than this machine's addresses");
+    haul__sort(found->empty, found->empty_count, sizeof *found->empty, address_before);
     haul__sort(found->odd, found->odd_count, sizeof *found->odd, odd_before);
     for (i = 0; i < found->odd_count; i++)
         if (kept == 0 || found->odd[kept - 1].address != found->odd[i].address)
@@ -241,15 +248,15 @@ uintptr_t haul__source_of(const haul__map *map, uint64_t granule)
     block = block_of(map, i);
     if (granule < block->base)
         return 0;
-    skip = granule - block->base;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (block->cells[middle].aux <= skip)
+        if (haul__cell_rank(block, &block->cells[middle]) <= granule)
             low = middle;
         else
             high = middle;
     }
-    for (live = block->cells[low].live, skip -= block->cells[low].aux; live && skip; skip--)
+    skip = granule - haul__cell_rank(block, &block->cells[low]);
+    for (live = block->cells[low].live; live && skip; skip--)
         live &= live - 1;
     if (!live)
         return 0;

@@ -63,6 +63,7 @@ void haul__map_clear(haul__map *map)
     forget_hashed(map);
     map->block_count = 0;
     map->has_units = 0;
+    map->is_wide = 0;
     map->side_bytes = 0;
 }
 

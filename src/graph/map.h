@@ -16,7 +16,7 @@
  * While marking, a cell's `aux` has a bit for each granule of which only some bytes are live; their byte masks stand
  * in the side. Layout folds these into `live` and puts the cell's rank into `aux`. From then on
  *
- *   place(address) = granule size * (block.base + cell.aux + live bits below the address's) + address mod granule
+ *   place(address) = granule size * (cell.aux + live bits below the address's) + address mod granule
  *
  * which is one look-up in the table (a few KiB, always in the first-level cache) and one in the cell. All that a
  * pointer needs stands in one 16-byte cell, and so in one cache line: this is what marking and translation cost.
@@ -59,7 +59,7 @@
 typedef struct haul__cell {
     uint64_t slots; /* bit w: word w of the cell is a described pointer */
     uint32_t live;  /* bit g: granule g of the cell is described (while marking: all of it) */
-    uint32_t aux;   /* while marking: granules partly live; after layout: granules placed before, in this block */
+    uint32_t aux;   /* while marking: granules partly live; after layout: granules placed before (its low 32 bits) */
 } haul__cell;
 
 /* A page of byte masks, in one of two forms. Strings and structs of odd sizes leave a granule with its first bytes
@@ -71,12 +71,13 @@ typedef struct haul__side {
     uint16_t *ends;        /* where terminators of strings stand, in bytes from the block's start */
     size_t end_count, end_capacity;
     int has_odd;           /* pointers off the grid lie here */
+    int has_holes;         /* objects with skipped bytes lie here */
 } haul__side;
 
 typedef struct haul__block {
     haul__cell cells[HAUL__CELLS];
     uint64_t base;  /* granules placed before this block */
-    uint64_t guard; /* sum over the slots: see haul__guard_term */
+    uint64_t guard; /* sum over its pointers as first packed: see haul__guard_term */
     haul__side *side;
 } haul__block;
 
@@ -94,6 +95,7 @@ typedef struct haul__map {
     size_t block_count, number_capacity;
     haul__block *spare;     /* blocks kept for reuse, a chain through their first bytes */
     int has_units;          /* some page asks for more than a granule */
+    int is_wide;            /* after layout: 2^32 granules or more */
     size_t side_bytes;      /* all that hangs on sides */
 } haul__map;
 
@@ -152,26 +154,42 @@ uint16_t haul__partial_mask(const haul__block *block, unsigned granule);
 /* The live bytes of any placed granule; after layout. */
 uint16_t haul__byte_mask(const haul__block *block, unsigned granule);
 
-/* What one slot adds to its block's guard. Two different sets of pointer words have, but for a chance of 2^-64,
- * different sums, in whatever order they are added: discovery and sweep meet slots in different orders. */
-HAUL__INLINE uint64_t haul__guard_term(uintptr_t slot_address, uintptr_t value)
+/* What one slot adds to its block's guard: its value times a number that belongs to its place. Sums of two different
+ * sets of pointers are equal by chance once in 2^60, and need no order. */
+HAUL__INLINE uint64_t haul__guard_term(unsigned cell, unsigned word, uintptr_t value)
 {
-    uint64_t word = (slot_address >> HAUL__WORD_SHIFT) & (HAUL__CELLS * 64 - 1);
-    uint64_t key = ((word + 1) * UINT64_C(0x9e3779b97f4a7c15)) | 1u;
-    return ((uint64_t)value ^ (uint64_t)(value >> 17)) * key;
+    uint64_t key = ((uint64_t)(cell + 1) * UINT64_C(0x9e3779b97f4a7c15)) ^
+                   ((uint64_t)(word + 1) * UINT64_C(0xd1b54a32d192ed03));
+    return (uint64_t)value * (key | 1u);
 }
 
-/* After layout: does a block's granule of this address have a place? And the place, in bytes of the arena. */
-HAUL__INLINE int haul__is_placed(haul__block *block, uintptr_t address)
+/* After layout. Has an address's granule a place? */
+HAUL__INLINE int haul__is_placed(const haul__block *block, uintptr_t address)
 {
-    return (int)(haul__cell_of(block, address)->live >> haul__granule_in_cell(address)) & 1;
+    const haul__cell *cell = &block->cells[(address >> HAUL__CELL_SHIFT) & (HAUL__CELLS - 1)];
+    return (int)(cell->live >> haul__granule_in_cell(address)) & 1;
 }
 
-HAUL__INLINE uint64_t haul__place(haul__block *block, uintptr_t address)
+/* Granules placed before a cell, by its block. */
+HAUL__INLINE uint64_t haul__cell_rank(const haul__block *block, const haul__cell *cell)
 {
-    const haul__cell *cell = haul__cell_of(block, address);
+    return block->base + (uint32_t)(cell->aux - (uint32_t)block->base);
+}
+
+/* The place of an address in bytes of the arena, by its cell alone: what pointers are translated with. Only arenas of
+ * 2^32 granules (64 GiB) and more need the block as well. */
+HAUL__INLINE uint64_t haul__place_in(const haul__map *map, const haul__cell *cell, uintptr_t address)
+{
     uint32_t below = cell->live & (((uint32_t)1 << haul__granule_in_cell(address)) - 1u);
-    return ((block->base + cell->aux + haul__bits32(below)) << HAUL__GRANULE_SHIFT) + (address & (HAUL__GRANULE - 1));
+    uint64_t rank = cell->aux;
+    if (HAUL__UNLIKELY(map->is_wide))
+        rank = haul__cell_rank(haul__map_find(map, address), cell);
+    return ((rank + haul__bits32(below)) << HAUL__GRANULE_SHIFT) + (address & (HAUL__GRANULE - 1));
+}
+
+HAUL__INLINE uint64_t haul__place(const haul__map *map, haul__block *block, uintptr_t address)
+{
+    return haul__place_in(map, haul__cell_of(block, address), address);
 }
 
 #endif

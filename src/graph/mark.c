@@ -236,6 +236,28 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
     return HAUL_OK;
 }
 
+int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    for (first &= ~(uintptr_t)(HAUL__GRANULE - 1); first < end; first += HAUL__GRANULE) {
+        haul__block *block = haul__map_touch(map, first);
+        haul__side *side = block ? haul__map_side(map, block) : NULL;
+        haul__cell *cell;
+        uint32_t bit = (uint32_t)1 << haul__granule_in_cell(first);
+        if (!side || !full_masks(map, side, haul__granule_in_block(first) / HAUL__PAGE_GRANULES))
+            return 0;
+        side->has_holes = 1;
+        cell = haul__cell_of(block, first);
+        if (!((cell->live | cell->aux) & bit)) {
+            cell->aux |= bit;
+            side->masks[haul__granule_in_block(first) / HAUL__PAGE_GRANULES]
+                       [haul__granule_in_block(first) % HAUL__PAGE_GRANULES] = 0;
+        }
+        if (first + HAUL__GRANULE < first)
+            break;
+    }
+    return 1;
+}
+
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement)
 {
     haul__block *block = haul__map_touch(map, address);

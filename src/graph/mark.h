@@ -25,6 +25,8 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
 
 /* Asks that the page of `address` keeps addresses modulo `placement`. 0: out of memory. */
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement);
+/* Gives every granule of [first, end) a place, though no byte of it is live. 0: out of memory. */
+int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end);
 /* Notes where a string ends. 0: out of memory. */
 int haul__mark_end(haul__map *map, uintptr_t terminator);
 

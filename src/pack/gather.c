@@ -11,68 +11,126 @@
  */
 #include "pack/plan.h"
 
-#define PENDING 64u
+#define PENDING 64u  /* slots translated together: enough misses under way, still in the first-level cache */
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
 
 typedef struct pending {
-    size_t at;       /* of the word in the arena, bytes */
+    size_t at;              /* of the word in the arena, bytes */
     uintptr_t value;
+    const haul__cell *cell; /* that `value` leads to */
 } pending;
 
 typedef struct sweep {
     const haul__map *map;
+    const haul__found *found;
     unsigned char *arena;
     uint64_t base;
     uint64_t *bitmap; /* may be NULL */
     uint64_t guard;   /* of this block, as it is now */
+    size_t nulls;
+    uintptr_t lost;   /* a slot whose pointer leads out of the graph; 0: none */
     size_t waiting;
-    pending wait[PENDING];
+    pending wait[PENDING + 64]; /* a cell's slots may come on top */
 } sweep;
+
+static int was_empty(const haul__found *found, uintptr_t slot)
+{
+    size_t low = 0, high = found->empty_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (found->empty[middle] < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < found->empty_count && found->empty[low] == slot;
+}
+
+/* A pointer whose granule has no place: one past a range, or to no elements, or it does not belong. */
+static HAUL__NOINLINE void place_rarely(sweep *s, uintptr_t value, size_t at)
+{
+    uintptr_t slot = haul__source_of(s->map, at >> HAUL__GRANULE_SHIFT) + (at & (HAUL__GRANULE - 1));
+    uint64_t place = haul__translate(s->map, value);
+    uintptr_t word = (uintptr_t)(place ? s->base + place : 0);
+    memcpy(s->arena + at, &word, sizeof word);
+    if (place && s->bitmap)
+        s->bitmap[at >> (HAUL__WORD_SHIFT + 6)] |= (uint64_t)1 << ((at >> HAUL__WORD_SHIFT) & 63u);
+    if (!place && !was_empty(s->found, slot))
+        s->lost = slot;
+}
 
 HAUL__INLINE void translate_pending(sweep *s)
 {
-    size_t i;
-    for (i = 0; i < s->waiting; i++) {
-        size_t at = s->wait[i].at;
-        uint64_t place = haul__translate(s->map, s->wait[i].value);
-        uintptr_t word = (uintptr_t)(place ? s->base + place : 0);
-        memcpy(s->arena + at, &word, sizeof word);
-        if (s->bitmap)
-            s->bitmap[at >> (HAUL__WORD_SHIFT + 6)] |= (uint64_t)(place != 0) << ((at >> HAUL__WORD_SHIFT) & 63u);
+    const uint64_t base = s->base;
+    unsigned char *const arena = s->arena;
+    uint64_t *const bitmap = s->bitmap;
+    const size_t count = s->waiting;
+    size_t i, group = 0;
+    uint64_t bits = 0;
+    for (i = 0; i < count; i++) {
+        const pending *p = &s->wait[i];
+        size_t at = p->at, in_group = at >> (HAUL__WORD_SHIFT + 6);
+        uintptr_t word = (uintptr_t)(base + haul__place_in(s->map, p->cell, p->value));
+        if (HAUL__UNLIKELY(!(p->cell->live >> haul__granule_in_cell(p->value) & 1))) {
+            place_rarely(s, p->value, at);
+            continue;
+        }
+        memcpy(arena + at, &word, sizeof word);
+        if (in_group != group) {
+            if (bitmap && bits)
+                bitmap[group] |= bits;
+            group = in_group;
+            bits = 0;
+        }
+        bits |= (uint64_t)1 << ((at >> HAUL__WORD_SHIFT) & 63u);
     }
+    if (bitmap && bits)
+        bitmap[group] |= bits;
     s->waiting = 0;
 }
 
-HAUL__INLINE void take_slot(sweep *s, uintptr_t source, size_t at)
+/* The slots of one block: read, summed up, and put to wait until their targets' cells are here. */
+HAUL__HOT static void gather_slots(sweep *s, const haul__block *block, uintptr_t address)
 {
-    uintptr_t value = haul__load_word((const void *)source);
-    s->guard += haul__guard_term(source, value);
-    if (!value)
-        return;
-    s->wait[s->waiting].at = at;
-    s->wait[s->waiting].value = value;
-    if (HAUL__LIKELY(value <= HAUL__HIGHEST)) {
-        haul__block *block = haul__map_find(s->map, value);
-        if (HAUL__LIKELY(block != NULL))
-            haul__prefetch(haul__cell_of(block, value));
+    uint64_t guard = 0;
+    size_t waiting = s->waiting;
+    unsigned number;
+    for (number = 0; number < HAUL__CELLS; number++, address += HAUL__CELL_BYTES) {
+        const haul__cell *cell = &block->cells[number];
+        uint64_t slots = cell->slots;
+        if (!slots)
+            continue;
+        for (; slots; slots &= slots - 1) {
+            unsigned word = haul__lowest64(slots);
+            uintptr_t slot = address + ((uintptr_t)word << HAUL__WORD_SHIFT);
+            uintptr_t value = haul__load_word((const void *)slot);
+            haul__block *target;
+            size_t at;
+            guard += haul__guard_term(number, word, value);
+            if (!value) {
+                s->nulls++;
+                continue;
+            }
+            at = (size_t)haul__place_in(s->map, cell, slot);
+            target = value <= HAUL__HIGHEST ? haul__map_find(s->map, value) : NULL;
+            if (HAUL__UNLIKELY(!target)) {
+                place_rarely(s, value, at);
+                continue;
+            }
+            s->wait[waiting].at = at;
+            s->wait[waiting].value = value;
+            s->wait[waiting].cell = haul__cell_of(target, value);
+            haul__prefetch(s->wait[waiting].cell);
+            waiting++;
+        }
+        if (waiting >= PENDING) {
+            s->waiting = waiting;
+            waiting = 0;
+            translate_pending(s);
+        }
     }
-    if (++s->waiting == PENDING)
-        translate_pending(s);
-}
-
-/* The slots of one cell that lie in granules [first, first + count); `at` is the place of the first. */
-HAUL__INLINE void take_slots(sweep *s, const haul__cell *cell, uintptr_t cell_address, unsigned first, unsigned count,
-                             size_t at)
-{
-    uint64_t slots = cell->slots;
-    if (!slots)
-        return;
-    slots &= haul__range64(2 * first, 2 * (first + count) - 1);
-    for (; slots; slots &= slots - 1) {
-        unsigned word = haul__lowest64(slots);
-        take_slot(s, cell_address + ((uintptr_t)word << HAUL__WORD_SHIFT),
-                  at + ((size_t)(word - 2 * first) << HAUL__WORD_SHIFT));
-    }
+    s->waiting = waiting;
+    s->guard = guard;
 }
 
 HAUL__INLINE void copy_granules(unsigned char *to, const unsigned char *from, size_t count)
@@ -96,7 +154,7 @@ static unsigned plain_cells(const haul__block *block, unsigned cell)
 
 HAUL__INLINE size_t place_of_cell(const haul__block *block, unsigned cell)
 {
-    return (size_t)((block->base + block->cells[cell].aux) << HAUL__GRANULE_SHIFT);
+    return (size_t)(haul__cell_rank(block, &block->cells[cell]) << HAUL__GRANULE_SHIFT);
 }
 
 /* A block all of whose live granules are live in every byte. */
@@ -119,7 +177,6 @@ HAUL__HOT static void gather_whole(sweep *s, const haul__block *block, uintptr_t
             uint32_t rest = ~(live >> first);
             unsigned count = rest ? haul__lowest32(rest) : 32u;
             copy_granules(s->arena + place, (const unsigned char *)from + first * HAUL__GRANULE, count);
-            take_slots(s, at, from, first, count, place);
             place += count * HAUL__GRANULE;
             live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
         }
@@ -144,7 +201,7 @@ static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t m
 /* A block with partly live granules or gaps: granule by granule. */
 static void gather_masked(sweep *s, const haul__block *block, uintptr_t address)
 {
-    uint32_t filled = 0;
+    uint32_t filled = (uint32_t)block->base;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         const haul__cell *at = &block->cells[cell];
@@ -153,7 +210,7 @@ static void gather_masked(sweep *s, const haul__block *block, uintptr_t address)
         uint32_t live;
         if (!at->live)
             continue;
-        if (at->aux > filled)
+        if (at->aux != filled)
             memset(s->arena + place - (size_t)(at->aux - filled) * HAUL__GRANULE, 0,
                    (size_t)(at->aux - filled) * HAUL__GRANULE);
         filled = at->aux + haul__bits32(at->live);
@@ -165,7 +222,6 @@ static void gather_masked(sweep *s, const haul__block *block, uintptr_t address)
                 memcpy(s->arena + place, source, HAUL__GRANULE);
             else
                 copy_masked(s->arena + place, source, mask);
-            take_slots(s, at, from, granule, 1, place);
         }
     }
 }
@@ -210,7 +266,7 @@ static haul_status check_guards(haul_plan *plan)
  * arena as it was sent, one that leads elsewhere now; else the first. */
 static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, uint64_t base)
 {
-    const haul__block *block = haul__plan_block(plan, i);
+    haul__block *block = haul__plan_block(plan, i);
     uintptr_t address = haul__block_address(plan->found.map.numbers[i]), first = 0, found = 0;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS && !found; cell++) {
@@ -222,8 +278,8 @@ static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, u
             if (!first)
                 first = slot;
             if (old) {
-                uintptr_t word = haul__load_word(old + haul__place((haul__block *)(uintptr_t)block, slot));
-                if (word != (uintptr_t)(place ? base + place : 0))
+                uintptr_t word = haul__load_word(old + haul__place(&plan->found.map, block, slot));
+                if (word != (uintptr_t)(place ? base + place : 0) || (value && !place))
                     found = slot;
             } else if (value && !place) {
                 found = slot;
@@ -241,21 +297,34 @@ void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
 
 static haul_status gather_block(haul_plan *plan, sweep *s, size_t i)
 {
-    const haul__block *block = haul__plan_block(plan, i);
+    haul__block *block = haul__plan_block(plan, i);
     uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
     haul_status status = check_ends(plan, block, address);
     if (status != HAUL_OK)
         return status;
-    s->guard = 0;
     if (block->side)
         gather_masked(s, block, address);
     else
         gather_whole(s, block, address);
+    gather_slots(s, block, address);
+    if (!plan->packed)
+        block->guard = s->guard;
     if (s->guard == block->guard)
         return HAUL_OK;
     plan->stale_block = i;
     status = stale(plan, "a pointer has changed");
     explain_block(plan, i, NULL, 0);
+    return status;
+}
+
+/* A pointer that leads out of the graph did not when the plan was made. */
+static haul_status check_lost(haul_plan *plan, const sweep *s)
+{
+    haul_status status;
+    if (!s->lost)
+        return HAUL_OK;
+    status = stale(plan, "a pointer has changed");
+    haul__explain_pointer(plan->context, plan->roots, plan->root_count, s->lost);
     return status;
 }
 
@@ -300,6 +369,9 @@ haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t *
     s.base = base;
     s.bitmap = bitmap;
     s.guard = 0;
+    s.nulls = 0;
+    s.lost = 0;
+    s.found = &plan->found;
     s.waiting = 0;
     plan->stale_block = SIZE_MAX;
     if (status != HAUL_OK)
@@ -316,7 +388,13 @@ haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t *
             return status;
     }
     translate_pending(&s);
-    status = gather_odd(plan, &s, odd);
+    status = check_lost(plan, &s);
+    if (status == HAUL_OK)
+        status = gather_odd(plan, &s, odd);
+    if (status == HAUL_OK) {
+        plan->packed = 1;
+        plan->nulls = s.nulls;
+    }
     if (status == HAUL_OK && tell(listener, &told, total, total))
         return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
     return status;

@@ -11,18 +11,20 @@ static int is_described(const haul_plan *plan, uintptr_t address)
     if (address < HAUL__LOWEST || address > HAUL__HIGHEST)
         return 0;
     block = haul__map_find(&plan->found.map, address);
-    return block && haul__is_placed(block, address) &&
+    if (!block || !haul__is_placed(block, address))
+        return 0;
+    return (block->side && block->side->has_holes) ||
            (haul__byte_mask(block, haul__granule_in_block(address)) >> (address & (HAUL__GRANULE - 1)) & 1);
 }
 
 int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset)
 {
     if (is_described(plan, address)) {
-        *offset = haul__place(haul__map_find(&plan->found.map, address), address);
+        *offset = haul__translate(&plan->found.map, address);
         return 1;
     }
     if (address > 0 && is_described(plan, address - 1)) {
-        *offset = haul__place(haul__map_find(&plan->found.map, address - 1), address - 1) + 1;
+        *offset = haul__translate(&plan->found.map, address - 1) + 1;
         return 1;
     }
     return 0;
@@ -80,7 +82,7 @@ static uintptr_t walk_slots(const haul_plan *plan, const unsigned char *arena, u
             uint64_t slots;
             for (slots = block->cells[cell].slots; slots; slots &= slots - 1) {
                 uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-                if (!each(plan, slot, haul__load_word(arena + haul__place(block, slot)), base))
+                if (!each(plan, slot, haul__load_word(arena + haul__place(map, block, slot)), base))
                     return slot;
             }
         }

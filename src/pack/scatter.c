@@ -2,6 +2,10 @@
  *
  * The same marks, the other way: live and not slot is written, nothing else is touched. The arena is read once from
  * front to back, the source written once from front to back, and no object is looked up.
+ *
+ * What is equal already is not written: string literals and other read-only parts of a graph may be described as they
+ * are, and pages that did not change stay clean. The comparison costs next to nothing, since a line must be fetched
+ * before it can be written.
  */
 #include "pack/plan.h"
 
@@ -13,7 +17,9 @@ HAUL__INLINE void scatter_words(const haul__cell *cell, unsigned char *to, const
     const unsigned char *base = from - ((size_t)(2 * first) << HAUL__WORD_SHIFT);
     for (; words; words &= words - 1) {
         size_t at = (size_t)haul__lowest64(words) << HAUL__WORD_SHIFT;
-        memcpy(to + at, base + at, HAUL__WORD);
+        uintptr_t word = haul__load_word(base + at);
+        if (word != haul__load_word(to + at))
+            memcpy(to + at, &word, sizeof word);
     }
 }
 
@@ -23,7 +29,7 @@ HAUL__INLINE void scatter_run(const haul__cell *cell, unsigned char *to, const u
     uint64_t slots = cell->slots & haul__range64(2 * first, 2 * (first + count) - 1);
     if (slots)
         scatter_words(cell, to, from, first, count);
-    else
+    else if (memcmp(to + first * HAUL__GRANULE, from, count * HAUL__GRANULE) != 0)
         memcpy(to + first * HAUL__GRANULE, from, count * HAUL__GRANULE);
 }
 
@@ -32,7 +38,7 @@ HAUL__HOT static void scatter_whole(const haul__block *block, unsigned char *to,
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
         const haul__cell *at = &block->cells[cell];
-        const unsigned char *from = arena + ((block->base + at->aux) << HAUL__GRANULE_SHIFT);
+        const unsigned char *from = arena + (haul__cell_rank(block, at) << HAUL__GRANULE_SHIFT);
         uint32_t live = at->live;
         while (live) {
             unsigned first = haul__lowest32(live);
@@ -85,11 +91,12 @@ static void copy_bytes(unsigned char *to, const unsigned char *from, uint16_t ma
 {
     unsigned byte;
     if (mask == HAUL__FULL_MASK) {
-        memcpy(to, from, HAUL__GRANULE);
+        if (memcmp(to, from, HAUL__GRANULE) != 0)
+            memcpy(to, from, HAUL__GRANULE);
         return;
     }
     for (byte = 0; mask; byte++, mask >>= 1)
-        if (mask & 1)
+        if ((mask & 1) && to[byte] != from[byte])
             to[byte] = from[byte];
 }
 
@@ -99,7 +106,7 @@ static void scatter_masked(const haul_plan *plan, const haul__block *block, uint
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
         const haul__cell *at = &block->cells[cell];
-        const unsigned char *from = arena + ((block->base + at->aux) << HAUL__GRANULE_SHIFT);
+        const unsigned char *from = arena + (haul__cell_rank(block, at) << HAUL__GRANULE_SHIFT);
         uint32_t live;
         for (live = at->live; live; live &= live - 1, from += HAUL__GRANULE) {
             unsigned granule = haul__lowest32(live);

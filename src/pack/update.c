@@ -44,8 +44,11 @@ static void copy_data(const haul_plan *plan, uintptr_t first, uintptr_t end, uns
     uintptr_t at;
     for (at = next_placed(map, first, end, &block); at; at = next_placed(map, at + HAUL__GRANULE, end, &block)) {
         uint16_t mask = haul__data_mask(plan, block, haul__block_number(at), haul__granule_in_block(at));
-        size_t place = (size_t)haul__place(block, at) - offset;
+        size_t place;
         mask &= range_mask(at, first, end);
+        if (!mask)
+            continue;
+        place = (size_t)haul__place(map, block, at) - offset;
         if (into)
             copy_bytes(into + place, (const unsigned char *)at, mask);
         else
@@ -74,8 +77,8 @@ int haul__span(const haul_plan *plan, uintptr_t first, uintptr_t end, size_t *of
         if (!(haul__byte_mask(block, haul__granule_in_block(at)) & range_mask(at, first, end)))
             continue;
         if (!high)
-            low = haul__place(block, at);
-        high = haul__place(block, at) + HAUL__GRANULE;
+            low = haul__place(map, block, at);
+        high = haul__place(map, block, at) + HAUL__GRANULE;
         *pointers |= (haul__cell_of(block, at)->slots >> (2 * haul__granule_in_cell(at)) & 3u) != 0 ||
                      (block->side && block->side->has_odd);
     }

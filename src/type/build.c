@@ -12,9 +12,11 @@
 
 static const haul_error no_failure = { HAUL_OK, "", "", "" };
 static const haul_error no_memory = { HAUL_ERROR_MEMORY, "", "", "There is not enough host memory for this call." };
-static const haul_error closed = { HAUL_ERROR_STATE, "", "",
-                                   "The type is committed, or was made by a constructor: no rows can be added, and no "
-                                   "alignment after commit." };
+static const haul_error closed = {
+    HAUL_ERROR_STATE, "", "",
+    "The type is committed, or was made by a constructor: no rows can be added, and no "
+    "alignment after commit."
+};
 static const haul_error bad_rows = { HAUL_ERROR_ARGUMENT, "", "",
                                      "A row has no name, or one that is empty, too long or not UTF-8." };
 
@@ -236,8 +238,9 @@ static int row_comes_before(const void *a, const void *b)
 
 void haul__type_sort_rows(haul_type *type)
 {
-    if (!type->in_order)
-        haul__sort(type->rows, type->row_count, sizeof *type->rows, row_comes_before);
+    if (type->in_order)
+        return; /* and nothing is written: a committed type may be shared */
+    haul__sort(type->rows, type->row_count, sizeof *type->rows, row_comes_before);
     type->in_order = 1;
 }
 
@@ -312,7 +315,8 @@ static haul_status add_rows(haul_type *type, const haul_ref *refs, size_t count)
     if (!grow(&type->allocator, &rows, &type->row_capacity, type->row_count + count, sizeof *type->rows))
         return HAUL_ERROR_MEMORY;
     type->rows = rows;
-    if (!grow(&type->allocator, &shapes, &type->shape_capacity, type->shape_count + shape_count, sizeof *type->shapes))
+    if (!grow(&type->allocator, &shapes, &type->shape_capacity, type->shape_count + shape_count,
+              sizeof *type->shapes))
         return HAUL_ERROR_MEMORY;
     type->shapes = shapes;
     names = haul__allocate(&type->allocator, sizeof *names + name_bytes, sizeof(void *));

@@ -23,9 +23,9 @@ struct haul__pointer_probe {
 #define HAUL__GRID offsetof(struct haul__pointer_probe, pointer) /* what C asks of a pointer's address */
 
 enum {
-    HAUL__SLOT_PACKED = 4,      /* flag of a slot whose row is declared unaligned */
-    HAUL__INLINE_MAX = 64,      /* entries that one embedded array may add to the lists of the type around it; larger
-                                   arrays become parts. More: longer lists. Less: more nested walks. */
+    HAUL__SLOT_PACKED = 4, /* flag of a slot whose row is declared unaligned */
+    HAUL__INLINE_MAX = 64, /* entries that one embedded array may add to the lists of the type around it; larger
+                              arrays become parts. More: longer lists. Less: more nested walks. */
     HAUL__ARRAY_SLOTS_MAX = 65536, /* pointers of in-struct arrays whose shapes must be read from the struct */
     HAUL__PLACEMENT_MIN = 16
 };
@@ -101,10 +101,10 @@ struct haul_type {
     /* The flat form. */
     void *flat; /* slots, parts, runs and names, in one piece */
     size_t flat_bytes;
-    haul_type *inner;    /* nameless committed types of its own that its parts lead to, through `sibling` */
-    size_t depth;        /* types within types, itself included */
-    size_t part_depth;   /* parts within parts */
-    size_t pointers;     /* described pointers of one element, or SIZE_MAX */
+    haul_type *inner;  /* nameless committed types of its own that its parts lead to, through `sibling` */
+    size_t depth;      /* types within types, itself included */
+    size_t part_depth; /* parts within parts */
+    size_t pointers;   /* described pointers of one element, or SIZE_MAX */
 
     /* Commit's marks, clear between calls. */
     int reached, state;

@@ -73,8 +73,9 @@ static haul_status check_pointer_place(const haul_type *type, const haul__row *r
         return haul__wrong(error, type, row->name, "The row has %u levels of pointers: 1 to %d are possible.",
                            row->levels, HAUL_LEVELS);
     if (row->bytes % sizeof(void *) != 0)
-        return haul__wrong(error, type, row->name, "The field has %zu bytes, no whole number of pointers of %zu bytes.",
-                           row->bytes, sizeof(void *));
+        return haul__wrong(error, type, row->name,
+                           "The field has %zu bytes, no whole number of pointers of %zu bytes.", row->bytes,
+                           sizeof(void *));
     if (!row->unaligned && row->offset % HAUL__GRID != 0)
         return haul__wrong(error, type, row->name,
                            "The pointer at offset %zu is not at a multiple of %zu: declare it packed if it is.",
@@ -94,8 +95,9 @@ static haul_status check_place(const haul_type *type, const haul__row *row, haul
     if (row->bytes == 0)
         return haul__wrong(error, type, row->name, "The field has 0 bytes.");
     if (!haul__fits(row->offset, row->bytes, type->bytes))
-        return haul__wrong(error, type, row->name, "The field's %zu bytes at offset %zu end behind the type's %zu bytes.",
-                           row->bytes, row->offset, type->bytes);
+        return haul__wrong(error, type, row->name,
+                           "The field's %zu bytes at offset %zu end behind the type's %zu bytes.", row->bytes,
+                           row->offset, type->bytes);
     return row->kind == HAUL_REF_POINTER ? check_pointer_place(type, row, error) : HAUL_OK;
 }
 
@@ -105,10 +107,11 @@ static haul_status check_overlaps(const haul_type *type, haul_error *error)
     for (i = 1; i < type->row_count; i++) {
         const haul__row *row = &type->rows[i], *last = row - 1;
         if (row->offset < last->offset + last->bytes)
-            return haul__wrong(error, type, row->name,
-                               "The field (offset %zu, %zu bytes) overlaps field %s (offset %zu, %zu bytes): one byte can "
-                               "have one row.",
-                               row->offset, row->bytes, last->name, last->offset, last->bytes);
+            return haul__wrong(
+                error, type, row->name,
+                "The field (offset %zu, %zu bytes) overlaps field %s (offset %zu, %zu bytes): one byte can "
+                "have one row.",
+                row->offset, row->bytes, last->name, last->offset, last->bytes);
     }
     return HAUL_OK;
 }
@@ -152,6 +155,12 @@ size_t haul__row_unit(const haul__row *row)
     return row->type ? row->type->bytes : row->element_bytes;
 }
 
+/* Not so in a query before the target exists. */
+static int is_known(const haul__row *row)
+{
+    return row->type || !row->target;
+}
+
 static haul_status check_field(const haul_type *type, const haul__row *row, const haul_field_place *place,
                                haul_error *error)
 {
@@ -176,10 +185,11 @@ static haul_status check_count(const haul_type *type, const haul__row *row, cons
     if (status != HAUL_OK || shape->field_count > 0)
         return status;
     if (shape->add < 0)
-        return haul__wrong(error, type, row->name, "The fixed count is %" PRId64 ": it cannot be negative.", shape->add);
+        return haul__wrong(error, type, row->name, "The fixed count is %" PRId64 ": it cannot be negative.",
+                           shape->add);
     if (unit > 0 && (uint64_t)shape->add > SIZE_MAX / 2 / unit)
-        return haul__wrong(error, type, row->name, "The fixed count %" PRId64 " of elements of %zu bytes is too large.",
-                           shape->add, unit);
+        return haul__wrong(error, type, row->name,
+                           "The fixed count %" PRId64 " of elements of %zu bytes is too large.", shape->add, unit);
     return HAUL_OK;
 }
 
@@ -200,17 +210,19 @@ static haul_status check_end(const haul_type *type, const haul__row *row, const 
 {
     size_t end = shape->field[0].offset;
     if (row->levels != 1 || row->bytes != sizeof(void *))
-        return haul__wrong(error, type, row->name, "An end pointer can only close the array behind one pointer of one level.");
+        return haul__wrong(error, type, row->name,
+                           "An end pointer can only close the array behind one pointer of one level.");
     if (shape->field_count != 1 || shape->field[0].bytes != sizeof(void *))
         return haul__wrong(error, type, row->name, "The end field has %u bytes: it must be one pointer of %zu bytes.",
                            (unsigned)shape->field[0].bytes, sizeof(void *));
     if (!haul__fits(end, sizeof(void *), type->bytes))
-        return haul__wrong(error, type, row->name, "The end pointer at offset %zu lies outside of the type's %zu bytes.",
-                           end, type->bytes);
-    if (!row->unaligned && end % HAUL__GRID != 0)
         return haul__wrong(error, type, row->name,
-                           "The end pointer at offset %zu is not at a multiple of %zu: declare the row packed if it is.",
-                           end, HAUL__GRID);
+                           "The end pointer at offset %zu lies outside of the type's %zu bytes.", end, type->bytes);
+    if (!row->unaligned && end % HAUL__GRID != 0)
+        return haul__wrong(
+            error, type, row->name,
+            "The end pointer at offset %zu is not at a multiple of %zu: declare the row packed if it is.", end,
+            HAUL__GRID);
     return check_end_field(type, row, end, error);
 }
 
@@ -231,6 +243,8 @@ static haul_status check_sentinel(const haul_type *type, const haul__row *row, u
         return haul__wrong(error, type, row->name,
                            "An array of pointers ends at the null pointer only, not at %" PRId64 ".", value);
     }
+    if (!is_known(row))
+        return HAUL_OK;
     if (row->type && row->type->combiner != HAUL_COMBINER_BYTES)
         return haul__wrong(error, type, row->name,
                            "The elements are of type %s: only plain integers end at a value; use a callback.",
@@ -239,7 +253,8 @@ static haul_status check_sentinel(const haul_type *type, const haul__row *row, u
         return haul__wrong(error, type, row->name,
                            "The elements have %zu bytes: only those of 1, 2, 4 or 8 bytes can end at a value.", unit);
     if (!value_has_width(value, unit))
-        return haul__wrong(error, type, row->name, "No element of %zu bytes is ever equal to %" PRId64 ".", unit, value);
+        return haul__wrong(error, type, row->name, "No element of %zu bytes is ever equal to %" PRId64 ".", unit,
+                           value);
     return HAUL_OK;
 }
 
@@ -248,7 +263,8 @@ static haul_status check_shape(const haul_type *type, const haul__row *row, unsi
     const haul_shape *shape = &type->shapes[row->shape + level];
     size_t unit = level + 1 < row->levels ? sizeof(void *) : haul__row_unit(row);
     if (shape->field_count > 3)
-        return haul__wrong(error, type, row->name, "The shape reads %u fields: 0 to 3 are possible.", shape->field_count);
+        return haul__wrong(error, type, row->name, "The shape reads %u fields: 0 to 3 are possible.",
+                           shape->field_count);
     switch (shape->kind) {
     case HAUL_SHAPE_ONE:
         return HAUL_OK;
@@ -277,7 +293,8 @@ static haul_status check_element(const haul_type *type, const haul__row *row, ha
     if (!row->target && row->element_bytes == 0)
         return haul__wrong(error, type, row->name, "The row has neither a target type nor the size of an element.");
     if (row->element_bytes > HAUL_TYPE_BYTES_MAX)
-        return haul__wrong(error, type, row->name, "The elements have %zu bytes, more than the %zu that can be described.",
+        return haul__wrong(error, type, row->name,
+                           "The elements have %zu bytes, more than the %zu that can be described.",
                            row->element_bytes, (size_t)HAUL_TYPE_BYTES_MAX);
     return HAUL_OK;
 }
@@ -288,8 +305,8 @@ static haul_status check_embed(const haul_type *type, const haul__row *row, haul
         return haul__wrong(error, type, row->name, "The embedded field has no type: give the address of its handle.");
     if (row->type->bytes == 0 || row->bytes % row->type->bytes != 0)
         return haul__wrong(error, type, row->name,
-                           "The field's %zu bytes are no whole number of elements of type %s (%zu bytes).", row->bytes,
-                           row->type->name, row->type->bytes);
+                           "The field's %zu bytes are no whole number of elements of type %s (%zu bytes).",
+                           row->bytes, row->type->name, row->type->bytes);
     return HAUL_OK;
 }
 
@@ -301,9 +318,7 @@ haul_status haul__check_row(const haul_type *type, const haul__row *row, haul_er
         return check_embed(type, row, error);
     if (row->kind != HAUL_REF_POINTER)
         return HAUL_OK;
-    if (row->target && !row->type)
-        return HAUL_OK; /* a query before the target exists */
-    status = check_element(type, row, error);
+    status = is_known(row) ? check_element(type, row, error) : HAUL_OK;
     for (level = 0; level < row->levels && status == HAUL_OK; level++)
         status = check_shape(type, row, level, error);
     return status;
@@ -359,7 +374,8 @@ static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
     }
 }
 
-static haul_status check_fields(const haul_type *type, const haul__row *row, const haul_shape *shape, haul_error *error)
+static haul_status check_fields(const haul_type *type, const haul__row *row, const haul_shape *shape,
+                                haul_error *error)
 {
     unsigned i;
     if (shape->kind != HAUL_SHAPE_COUNT)

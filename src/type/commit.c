@@ -1,9 +1,9 @@
 /* Commit: from one open type to a closed group of all that it reaches.
  *
  *   1. closure   a list that grows while it is read: every open type behind a row or a block, each once
- *   2. names     the list's names are sorted; two types of one name would be neighbours
- *   3. order     depth first along embedding only, with the way back written in the types themselves; who meets a type
- *                that is still on the way has found one that contains itself
+ *   2. names     sorted; two types of one name would be neighbours
+ *   3. order     depth first along embedding only, with the way back written in the types themselves; who meets a
+ *                type that is still on the way has found one that contains itself
  *   4. flatten   embedded types before those that embed them
  *   5. close     nothing can fail any more: the types join the group of the one that commit was called on
  *
@@ -30,7 +30,8 @@ typedef struct commit {
     haul__scratch scratch;
 } commit;
 
-/* --- closure ----------------------------------------------------------------------------------------------------- */
+/* --- closure -----------------------------------------------------------------------------------------------------
+ */
 
 static haul_status reach_foreign(commit *c, haul_type *type)
 {
@@ -99,7 +100,8 @@ static haul_status collect(commit *c)
     return status;
 }
 
-/* --- names ------------------------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------------------------------
+ */
 
 /* Constructors name themselves; two of them may well be alike. */
 static int has_own_name(const haul_type *type)
@@ -107,9 +109,25 @@ static int has_own_name(const haul_type *type)
     return type->combiner <= HAUL_COMBINER_POINTER;
 }
 
+/* Sorting goes by hashes (FNV-1a: Fowler, Noll, Vo), which stand in the records themselves; names are looked at only
+ * where two hashes are equal. */
+typedef struct named {
+    uint64_t hash;
+    const haul_type *type;
+} named;
+
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 static int name_comes_before(const void *a, const void *b)
 {
-    return strcmp((*(haul_type *const *)a)->name, (*(haul_type *const *)b)->name) < 0;
+    const named *x = a, *y = b;
+    return x->hash != y->hash ? x->hash < y->hash : strcmp(x->type->name, y->type->name) < 0;
 }
 
 static int is_the_same_element(const haul_type *a, const haul_type *b)
@@ -117,22 +135,43 @@ static int is_the_same_element(const haul_type *a, const haul_type *b)
     return a->combiner == HAUL_COMBINER_BYTES && b->combiner == HAUL_COMBINER_BYTES && a->bytes == b->bytes;
 }
 
-static haul_status check_names(commit *c)
+static haul_status compare_neighbours(const commit *c, const named *all, size_t count)
 {
-    size_t i, named = 0;
-    for (i = 0; i < c->count; i++)
-        if (has_own_name(c->types[i]))
-            c->order[named++] = c->types[i];
-    haul__sort(c->order, named, sizeof *c->order, name_comes_before);
-    for (i = 1; i < named; i++)
-        if (strcmp(c->order[i]->name, c->order[i - 1]->name) == 0 && !is_the_same_element(c->order[i], c->order[i - 1]))
-            return haul__wrong(c->error, c->order[i], NULL,
-                               "Two different types (%zu and %zu bytes) are both named %s: use one handle, or two names.",
-                               c->order[i]->bytes, c->order[i - 1]->bytes, c->order[i]->name);
+    size_t i;
+    for (i = 1; i < count; i++) {
+        const haul_type *a = all[i - 1].type, *b = all[i].type;
+        if (all[i - 1].hash == all[i].hash && strcmp(a->name, b->name) == 0 && !is_the_same_element(a, b))
+            return haul__wrong(
+                c->error, b, NULL,
+                "Two different types (%zu and %zu bytes) are both named %s: use one handle, or two names.", a->bytes,
+                b->bytes, b->name);
+    }
     return HAUL_OK;
 }
 
-/* --- order ------------------------------------------------------------------------------------------------------- */
+static haul_status check_names(const commit *c)
+{
+    size_t i, count = 0, bytes;
+    haul_status status;
+    named *all;
+    if (haul__multiply_overflows(c->count, sizeof *all, &bytes))
+        return HAUL_ERROR_MEMORY;
+    all = haul__allocate(&c->door, bytes, sizeof(uint64_t));
+    if (!all)
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; i < c->count; i++)
+        if (has_own_name(c->types[i])) {
+            all[count].hash = hash_of(c->types[i]->name);
+            all[count++].type = c->types[i];
+        }
+    haul__sort(all, count, sizeof *all, name_comes_before);
+    status = compare_neighbours(c, all, count);
+    haul__release(&c->door, all, bytes);
+    return status;
+}
+
+/* --- order -------------------------------------------------------------------------------------------------------
+ */
 
 /* The next type that `type` contains by value, from its cursor on; NULL: no more. *field is its row's name. */
 static haul_type *next_embedded(haul_type *type, const char **field)
@@ -165,7 +204,8 @@ static haul_status finish(commit *c, haul_type *type)
     deepen(type->within, type->depth);
     if (type->depth <= HAUL_EMBED_DEPTH_MAX)
         return HAUL_OK;
-    haul__wrong(c->error, type, NULL, "Types are embedded %zu deep: %u is the limit.", type->depth, HAUL_EMBED_DEPTH_MAX);
+    haul__wrong(c->error, type, NULL, "Types are embedded %zu deep: %u is the limit.", type->depth,
+                HAUL_EMBED_DEPTH_MAX);
     c->error->status = HAUL_ERROR_LIMIT;
     return HAUL_ERROR_LIMIT;
 }
@@ -185,7 +225,8 @@ static haul_status descend(commit *c, haul_type *start)
         } else if (next->committed || next->state == DONE) {
             deepen(at, next->depth);
         } else if (next->state == ON_THE_WAY) {
-            return haul__wrong(c->error, at, field, "Type %s would contain itself by value: use a pointer.", next->name);
+            return haul__wrong(c->error, at, field, "Type %s would contain itself by value: use a pointer.",
+                               next->name);
         } else {
             next->within = at;
             next->state = ON_THE_WAY;
@@ -206,7 +247,8 @@ static haul_status put_in_order(commit *c)
     return status;
 }
 
-/* --- flat forms -------------------------------------------------------------------------------------------------- */
+/* --- flat forms --------------------------------------------------------------------------------------------------
+ */
 
 static haul_status flatten_all(commit *c)
 {
@@ -251,11 +293,12 @@ static haul_status make_flat(commit *c)
     return status == HAUL_OK && !c->by_value ? check_targets(c) : status;
 }
 
-/* --- close ------------------------------------------------------------------------------------------------------- */
+/* --- close -------------------------------------------------------------------------------------------------------
+ */
 
 static int group_comes_before(const void *a, const void *b)
 {
-    return (uintptr_t)*(haul__group *const *)a < (uintptr_t)*(haul__group *const *)b;
+    return (uintptr_t) * (haul__group *const *)a < (uintptr_t) * (haul__group *const *)b;
 }
 
 /* The groups that the new one will hold, each once. */

@@ -155,7 +155,8 @@ static haul_status fill_list(haul_type *type, const list *l, haul_type *oldtype,
     size_t i, offset;
     for (i = 0; i < l->count; i++) {
         size_t length = l->lengths ? l->lengths[i] : l->blocklength;
-        if (haul__multiply_overflows(l->displacements[i], l->unit, &offset) || !take_in(b, offset, 0, length, oldtype))
+        if (haul__multiply_overflows(l->displacements[i], l->unit, &offset) ||
+            !take_in(b, offset, 0, length, oldtype))
             return HAUL_ERROR_TYPE;
         set_block(type, i, offset, length, oldtype);
     }
@@ -253,7 +254,8 @@ static size_t dimension(size_t ndims, haul_order order, size_t k)
 
 /* Fills the loops, if there are any to fill, the whole array's bytes and the offset of the first element. */
 static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes, const size_t *starts,
-                                 haul_order order, const haul_type *old, haul_type *type, size_t *whole, size_t *first)
+                                 haul_order order, const haul_type *old, haul_type *type, size_t *whole,
+                                 size_t *first)
 {
     size_t k;
     *whole = old->bytes;

@@ -1,8 +1,8 @@
 /* Printing a type as a table.
  *
  * The lines are made twice: once to learn how wide each column is, once to print. What no row describes stands as
- * "(bytes)": plain fields and padding, which travel, or the gaps of a constructor, which do not. Each line goes out in
- * one write; nothing is allocated.
+ * "(bytes)": plain fields and padding, which travel. Each line goes out in one write; of a committed type nothing is
+ * allocated.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -231,8 +231,8 @@ static haul_status put_totals(const table *t, const haul__walk *walk, size_t poi
 static haul_status put_name(const table *t)
 {
     char text[HAUL_NAME_BYTES_MAX + 64];
-    snprintf(text, sizeof text, "%s: %zu %s%s\n", t->type->name, t->type->bytes, t->type->bytes == 1 ? "byte" : "bytes",
-             t->type->committed ? "" : ", open");
+    snprintf(text, sizeof text, "%s: %zu %s%s\n", t->type->name, t->type->bytes,
+             t->type->bytes == 1 ? "byte" : "bytes", t->type->committed ? "" : ", open");
     return put_text(t, text);
 }
 

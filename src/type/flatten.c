@@ -8,8 +8,8 @@
  *     more                                       one part: offset, number, stride, type
  *
  * So a type never has more entries than a small multiple of its rows, and ten million blocks are one part. Loops of a
- * constructor are worked from the inside out: what one turn holds is repeated in place while it is small; otherwise it
- * is sealed as a nameless inner type, and the turn becomes a part of that.
+ * constructor are worked from the inside out: what one turn holds is repeated in place while it is small; otherwise
+ * it is sealed as a nameless inner type, and the turn becomes a part of that.
  */
 #include <stdio.h>
 
@@ -105,7 +105,8 @@ static int put_name(haul__scratch *s, const char *outer, size_t index, size_t co
     return 1;
 }
 
-/* --- elements of another type ------------------------------------------------------------------------------------ */
+/* --- elements of another type ------------------------------------------------------------------------------------
+ */
 
 static size_t entries(const haul__walk *walk)
 {
@@ -156,7 +157,8 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
     return 1;
 }
 
-/* --- sealing ----------------------------------------------------------------------------------------------------- */
+/* --- sealing -----------------------------------------------------------------------------------------------------
+ */
 
 static int run_comes_before(const void *a, const void *b)
 {
@@ -228,7 +230,8 @@ static haul_status settle_alignment(haul__scratch *s, haul_type *type, haul_erro
     int constructed = type->block_count > 0;
     for (i = 0; i < s->slot_count; i++) {
         haul__slot *slot = &s->slots[i].slot;
-        int odd = (slot->flags & HAUL__SLOT_PACKED) || slot->offset % HAUL__GRID != 0 || type->bytes % HAUL__GRID != 0;
+        int odd =
+            (slot->flags & HAUL__SLOT_PACKED) || slot->offset % HAUL__GRID != 0 || type->bytes % HAUL__GRID != 0;
         slot->flags = (uint8_t)((slot->flags & ~HAUL__SLOT_ODD) | (odd ? HAUL__SLOT_ODD : 0));
         if (!odd && asked < HAUL__GRID)
             asked = HAUL__GRID;
@@ -238,15 +241,17 @@ static haul_status settle_alignment(haul__scratch *s, haul_type *type, haul_erro
     if (type->bytes % asked == 0)
         return HAUL_OK;
     if (!constructed)
-        return haul__wrong(error, type, NULL, "The size %zu is not a multiple of %zu, the alignment of an embedded field.",
-                           type->bytes, asked);
+        return haul__wrong(error, type, NULL,
+                           "The size %zu is not a multiple of %zu, the alignment of an embedded field.", type->bytes,
+                           asked);
     walk->alignment = lowest_bit(type->bytes);
     for (i = 0; i < s->part_count; i++)
         if (s->parts[i].part.type->walk.has_slots && s->parts[i].part.type->walk.alignment > walk->alignment)
-            return haul__wrong(error, type, NULL,
-                               "The extent %zu keeps the pointers of %s off the grid: describe it with haul_type_create, "
-                               "with its padded sizeof.",
-                               type->bytes, s->parts[i].part.type->name);
+            return haul__wrong(
+                error, type, NULL,
+                "The extent %zu keeps the pointers of %s off the grid: describe it with haul_type_create, "
+                "with its padded sizeof.",
+                type->bytes, s->parts[i].part.type->name);
     return HAUL_OK;
 }
 
@@ -273,7 +278,8 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
         const haul__part *part = &s->parts[i].part;
         const haul__walk *inner = &part->type->walk;
         size_t most;
-        widen(walk, part->offset + inner->true_lower, part->offset + (part->count - 1) * part->stride + inner->true_upper);
+        widen(walk, part->offset + inner->true_lower,
+              part->offset + (part->count - 1) * part->stride + inner->true_upper);
         if (haul__multiply_overflows(part->count, inner->payload, &bytes) ||
             haul__add_overflows(walk->payload, bytes, &walk->payload))
             walk->payload = SIZE_MAX;
@@ -285,8 +291,8 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
             type->part_depth = part->type->part_depth + 1;
     }
     if (walk->payload > walk->true_upper - walk->true_lower)
-        return haul__wrong(error, type, NULL, "Blocks overlap: %zu bytes would travel from a span of %zu.", walk->payload,
-                           walk->true_upper - walk->true_lower);
+        return haul__wrong(error, type, NULL, "Blocks overlap: %zu bytes would travel from a span of %zu.",
+                           walk->payload, walk->true_upper - walk->true_lower);
     if (type->part_depth > HAUL_EMBED_DEPTH_MAX) {
         haul__wrong(error, type, NULL, "Arrays of arrays are nested %zu deep: %u is the limit.", type->part_depth,
                     HAUL_EMBED_DEPTH_MAX);
@@ -353,7 +359,8 @@ static haul_status seal(haul__scratch *s, haul_type *type, haul_error *error)
         status = measure(s, type, error);
     if (status == HAUL_OK)
         status = copy_out(s, type);
-    walk->dense = s->run_count == 1 && s->part_count == 0 && s->runs[0].offset == 0 && s->runs[0].bytes == type->bytes;
+    walk->dense =
+        s->run_count == 1 && s->part_count == 0 && s->runs[0].offset == 0 && s->runs[0].bytes == type->bytes;
     return status;
 }
 
@@ -377,7 +384,8 @@ static haul_status seal_inner(haul__scratch *s, haul_type *type, size_t bytes, h
     return status;
 }
 
-/* --- structs ----------------------------------------------------------------------------------------------------- */
+/* --- structs -----------------------------------------------------------------------------------------------------
+ */
 
 static const haul_type *slot_target(const haul__row *row)
 {
@@ -395,7 +403,8 @@ static haul__slot slot_of_row(const haul_type *type, const haul__row *row, size_
     slot.shape = &type->shapes[row->shape];
     slot.name = NULL;
     slot.levels = (uint8_t)row->levels;
-    slot.flags = row->unaligned ? HAUL__SLOT_PACKED : 0;
+    slot.flags = (uint8_t)((row->unaligned ? HAUL__SLOT_PACKED : 0) |
+                           (row->bytes > sizeof(void *) ? HAUL__SLOT_EACH : 0));
     return slot;
 }
 
@@ -451,7 +460,8 @@ static haul_status put_end(haul__scratch *s, const haul_type *type, const haul__
 }
 
 /* *at is where the run of plain bytes began; a part takes its bytes out of it. */
-static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at, haul_error *error)
+static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at,
+                                haul_error *error)
 {
     size_t i, name = 0, count = row->bytes / sizeof(void *);
     if (count > HAUL__INLINE_MAX && !reads_struct(type, row)) {
@@ -461,8 +471,9 @@ static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__r
         return put_pointer_part(s, type, row, error);
     }
     if (count > HAUL__ARRAY_SLOTS_MAX) {
-        haul__wrong(error, type, row->name, "The array has %zu pointers whose shapes read the struct: %d is the limit.",
-                    count, HAUL__ARRAY_SLOTS_MAX);
+        haul__wrong(error, type, row->name,
+                    "The array has %zu pointers whose shapes read the struct: %d is the limit.", count,
+                    HAUL__ARRAY_SLOTS_MAX);
         error->status = HAUL_ERROR_LIMIT;
         return HAUL_ERROR_LIMIT;
     }
@@ -478,8 +489,9 @@ static haul_status put_embedded(haul__scratch *s, const haul_type *type, const h
 {
     const haul__walk *walk = &row->type->walk;
     if (row->offset % walk->alignment != 0)
-        return haul__wrong(error, type, row->name, "The field at offset %zu is not at a multiple of %zu, as type %s asks.",
-                           row->offset, walk->alignment, walk->name);
+        return haul__wrong(error, type, row->name,
+                           "The field at offset %zu is not at a multiple of %zu, as type %s asks.", row->offset,
+                           walk->alignment, walk->name);
     if (walk->true_upper > walk->extent)
         return haul__wrong(error, type, row->name,
                            "Type %s has bytes up to %zu, behind its extent of %zu: it cannot be a field.", walk->name,
@@ -512,14 +524,16 @@ static haul_status flatten_struct(haul__scratch *s, haul_type *type, haul_error 
     return status;
 }
 
-/* --- constructors ------------------------------------------------------------------------------------------------ */
+/* --- constructors ------------------------------------------------------------------------------------------------
+ */
 
 static haul_status check_block(const haul_type *type, size_t offset, const haul_type *old, haul_error *error)
 {
     if (offset % old->walk.alignment == 0)
         return HAUL_OK;
-    return haul__wrong(error, type, NULL, "A block of type %s at offset %zu is not at a multiple of its alignment %zu.",
-                       old->name, offset, old->walk.alignment);
+    return haul__wrong(error, type, NULL,
+                       "A block of type %s at offset %zu is not at a multiple of its alignment %zu.", old->name,
+                       offset, old->walk.alignment);
 }
 
 static haul_status flatten_blocks(haul__scratch *s, const haul_type *type, haul_error *error)
@@ -605,8 +619,9 @@ static haul_status loop_again(haul__scratch *s, haul_type *type, haul__loop loop
     status = seal_inner(s, type, loop.stride, &inner, error);
     if (status != HAUL_OK)
         return status;
-    return put_name(s, "", 0, 1, "", &name) && put_part(s, 0, loop.count, loop.stride, inner, name) ? HAUL_OK
-                                                                                                    : HAUL_ERROR_MEMORY;
+    return put_name(s, "", 0, 1, "", &name) && put_part(s, 0, loop.count, loop.stride, inner, name)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
 }
 
 static void shift(haul__scratch *s, size_t offset)

@@ -19,7 +19,7 @@ typedef struct haul__run {
 enum {
     HAUL__SLOT_ODD = 1, /* may lie off the pointer grid: its row says so */
     HAUL__SLOT_END = 2, /* the end of a begin/end pair: it travels as a pointer and is not followed */
-    HAUL__SLOT_EACH = 4 /* one of an array of pointers in the struct: may be null whatever the count */
+    HAUL__SLOT_EACH = 8 /* one of an array of pointers in the struct: may be null whatever the count */
 };
 
 typedef struct haul__slot {

@@ -283,6 +283,9 @@ static void visit_end(walker *w, const model_field *begin, const model_field *en
 static void visit_element(walker *w, int type, uintptr_t host, uintptr_t copy)
 {
     const model_type *t = &w->g->model->type[type];
+    w->r->has_holes |= t->has_holes;
+    if (w->copying && t->has_holes && t->form == FORM_STRUCT && in_place(w, host, copy, t->extent))
+        add_range(&w->r->structs, &w->r->struct_count, &w->r->struct_capacity, host, copy, t->extent);
     if (w->copying && t->declared != 0 && copy % t->declared != 0)
         wrong(w, host, "the copy is not aligned as its type declares");
     for (unsigned i = 0; i < t->run_count; i++)
@@ -384,10 +387,28 @@ static void drop_repeated_slots(reference *r)
     r->slot_count = n + 1;
 }
 
+/* A kernel may use a skipped field: its bytes belong to its object there. */
+static void check_structs_apart(walker *w)
+{
+    reference *r = w->r;
+    size_t k = 0;
+    if (r->struct_count != 0)
+        qsort(r->structs, r->struct_count, sizeof *r->structs, by_copy);
+    for (size_t i = 0; i < r->struct_count; i++) {
+        const reference_range *s = &r->structs[i];
+        while (k < r->all_count && r->all[k].copy + r->all[k].bytes <= s->copy)
+            k++;
+        for (size_t n = k; n < r->all_count && r->all[n].copy < s->copy + s->bytes; n++)
+            if (r->all[n].copy - r->all[n].host != s->copy - s->host)
+                wrong(w, s->host, "a skipped field has no room of its own in the copy");
+    }
+}
+
 static void check_copies_apart(walker *w)
 {
     reference *r = w->r;
     qsort(r->all, r->all_count, sizeof *r->all, by_copy);
+    check_structs_apart(w);
     for (size_t i = 1; i < r->all_count; i++)
         if (r->all[i].copy < r->all[i - 1].copy + r->all[i - 1].bytes)
             wrong(w, r->all[i].host, "two objects share one copy");
@@ -445,6 +466,7 @@ void reference_free(reference *r)
 {
     free(r->data);
     free(r->all);
+    free(r->structs);
     free(r->slots);
     free(r->counts);
     memset(r, 0, sizeof *r);

@@ -41,11 +41,14 @@ typedef struct reference {
     size_t data_count, data_capacity;
     reference_range *all;   /* with pointers */
     size_t all_count, all_capacity;
+    reference_range *structs; /* those with skipped fields, whole: nothing else may lie there in the copy */
+    size_t struct_count, struct_capacity;
     reference_slot *slots;  /* sorted by place, each once */
     size_t slot_count, slot_capacity;
     reference_count *counts;
     size_t count_count, count_capacity;
     size_t bytes;           /* described bytes */
+    int has_holes;          /* elements of types that have some */
     char wrong[256];        /* "": nothing */
 } reference;
 

@@ -74,7 +74,8 @@ static size_t model_size(const model *m)
     return size;
 }
 
-/* --- what the library made ---------------------------------------------------------------------------------------- */
+/* --- what the library made ----------------------------------------------------------------------------------------
+ */
 
 static void spread(const haul__walk *walk, size_t at, model *m)
 {
@@ -149,7 +150,8 @@ static void check_and_free(haul_type *type, model *m)
     free(m);
 }
 
-/* --- old types to begin with -------------------------------------------------------------------------------------- */
+/* --- old types to begin with --------------------------------------------------------------------------------------
+ */
 
 typedef struct pair {
     struct pair *next;
@@ -186,7 +188,8 @@ static haul_type *a_pair(model **m)
     return type;
 }
 
-/* --- each constructor --------------------------------------------------------------------------------------------- */
+/* --- each constructor ---------------------------------------------------------------------------------------------
+ */
 
 TEST(constructors, contiguous_is_elements_in_a_row)
 {
@@ -427,7 +430,8 @@ TEST(constructors, pointers_of_blocks_are_named_by_their_place)
     free(old);
 }
 
-/* --- nests of random constructors ---------------------------------------------------------------------------------- */
+/* --- nests of random constructors ----------------------------------------------------------------------------------
+ */
 
 typedef struct made {
     haul_type *type; /* NULL: it was refused */
@@ -446,7 +450,8 @@ static made wrap_contiguous(random_source *random, const made *old)
 static made wrap_vector(random_source *random, const made *old, size_t grain)
 {
     made new = { NULL, empty_model() };
-    size_t count = random_below(random, 9), length = random_below(random, 4), stride = random_below(random, 8), i, bytes;
+    size_t count = random_below(random, 9), length = random_below(random, 4), stride = random_below(random, 8), i,
+           bytes;
     if (random_one_in(random, 2)) {
         CHECK_STATUS(haul_type_vector(count, length, stride, old->type, &new.type), HAUL_OK);
         bytes = stride * extent_of(old->m);
@@ -462,7 +467,8 @@ static made wrap_vector(random_source *random, const made *old, size_t grain)
 static made wrap_indexed(random_source *random, const made *old, size_t grain)
 {
     made new = { NULL, empty_model() };
-    size_t lengths[8], places[8], count = random_below(random, 8), i, at = random_below(random, 3), how = random_below(random, 3);
+    size_t lengths[8], places[8], count = random_below(random, 8), i, at = random_below(random, 3),
+                                  how = random_below(random, 3);
     size_t unit = how == 1 ? grain : extent_of(old->m), common = random_below(random, 3);
     for (i = 0; i < count; i++) {
         size_t k = random_below(random, i + 1);
@@ -518,8 +524,11 @@ static made wrap_subarray(random_source *random, const made *old)
     for (i = starts[0]; i < starts[0] + subsizes[0]; i++)
         for (j = starts[1]; j < starts[1] + subsizes[1]; j++)
             for (k = starts[2]; k < starts[2] + subsizes[2]; k++)
-                place(new.m, (order == HAUL_ORDER_C ? (i * sizes[1] + j) * sizes[2] + k
-                                                    : (k * sizes[1] + j) * sizes[0] + i) * ext, old->m);
+                place(
+                    new.m,
+                    (order == HAUL_ORDER_C ? (i * sizes[1] + j) * sizes[2] + k : (k * sizes[1] + j) * sizes[0] + i) *
+                        ext,
+                    old->m);
     new.m->lower = old->m->lower;
     new.m->upper = old->m->lower + sizes[0] * sizes[1] * sizes[2] * ext;
     return new;
@@ -528,7 +537,8 @@ static made wrap_subarray(random_source *random, const made *old)
 static made wrap_resized(random_source *random, const made *old, size_t grain)
 {
     made new = { NULL, empty_model() };
-    size_t lower = random_below(random, 2) * grain, extent = (1 + random_below(random, 3) + old->m->upper / grain) * grain;
+    size_t lower = random_below(random, 2) * grain,
+           extent = (1 + random_below(random, 3) + old->m->upper / grain) * grain;
     CHECK_STATUS(haul_type_create_resized(old->type, lower, extent, &new.type), HAUL_OK);
     place(new.m, 0, old->m);
     new.m->lower = lower;
@@ -590,7 +600,8 @@ TEST(constructors, random_nests_are_what_mpi_says)
     CHECK(compared > 500);
 }
 
-/* --- refusals ------------------------------------------------------------------------------------------------------ */
+/* --- refusals ------------------------------------------------------------------------------------------------------
+ */
 
 TEST(constructors, null_and_nothing_are_arguments)
 {

@@ -437,6 +437,17 @@ static int is_described(const world *w, const unsigned char *at)
     return 0;
 }
 
+/* Skipped fields, and what else shares 16 bytes with described ones, may be found or not. */
+static int shares_a_granule(const world *w, const unsigned char *at)
+{
+    size_t i;
+    at -= (uintptr_t)at % 16;
+    for (i = 0; i < 16; i++)
+        if (is_described(w, at + i))
+            return 1;
+    return 0;
+}
+
 TEST(ship, every_byte_is_found_in_both_directions)
 {
     static world w;
@@ -454,9 +465,12 @@ TEST(ship, every_byte_is_found_in_both_directions)
     for (i = 1; i < w.bytes; i++) {
         at = w.memory + i;
         address = haul_device_address(s, at);
-        CHECK_EQ(address != 0, is_described(&w, at) || is_described(&w, at - 1));
-        if (address != 0)
-            CHECK_EQ(address % 16, (uintptr_t)at % 16);
+        if (address == 0) {
+            CHECK(!is_described(&w, at) && !is_described(&w, at - 1));
+            continue;
+        }
+        CHECK(shares_a_granule(&w, at) || shares_a_granule(&w, at - 1));
+        CHECK_EQ((address - (uintptr_t)at) % 16, 0);
         if (!is_described(&w, at))
             continue;
         found++;

@@ -163,8 +163,10 @@ typedef struct csr {
 
 TEST(type, an_end_can_be_the_begin_or_the_end_of_another_array)
 {
-    static const haul_ref chain[] = { HAUL_ARRAY(csr, a, HAUL_END(csr, a, b)), HAUL_ARRAY(csr, b, HAUL_END(csr, b, c)) };
-    static const haul_ref twice[] = { HAUL_ARRAY(csr, a, HAUL_END(csr, a, c)), HAUL_ARRAY(csr, b, HAUL_END(csr, b, c)) };
+    static const haul_ref chain[] = { HAUL_ARRAY(csr, a, HAUL_END(csr, a, b)),
+                                      HAUL_ARRAY(csr, b, HAUL_END(csr, b, c)) };
+    static const haul_ref twice[] = { HAUL_ARRAY(csr, a, HAUL_END(csr, a, c)),
+                                      HAUL_ARRAY(csr, b, HAUL_END(csr, b, c)) };
     haul_type *type = made("chain", sizeof(csr), chain, 2);
     const haul__walk *walk = committed(type);
     CHECK_EQ(walk->slot_count, 3);
@@ -247,7 +249,8 @@ typedef struct room {
     box more[40];
 } room;
 static haul_type *corner_type, *box_type, *room_type;
-static const haul_ref corner_refs[] = { HAUL_ARRAY(corner, at, HAUL_N(corner, n)), HAUL_OBJECT(corner, owner, &box_type) };
+static const haul_ref corner_refs[] = { HAUL_ARRAY(corner, at, HAUL_N(corner, n)),
+                                        HAUL_OBJECT(corner, owner, &box_type) };
 static const haul_ref box_refs[] = { HAUL_EMBED(box, corner, &corner_type), HAUL_OBJECT(box, spare, &corner_type) };
 static const haul_ref room_refs[] = { HAUL_EMBED(room, box, &box_type), HAUL_EMBED(room, more, &box_type) };
 
@@ -344,7 +347,8 @@ TEST(type, pointers_to_pointers_keep_a_shape_for_each_level)
 {
     static const haul_ref refs[] = { HAUL_STRINGS(chars, argv, HAUL_NULL_TERMINATED),
                                      HAUL_ROWS(chars, rows, NULL, HAUL_N(chars, n), HAUL_N(chars, m)),
-                                     HAUL_ROWS3(chars, cube, NULL, HAUL_N(chars, n), HAUL_N(chars, m), HAUL_FIXED(4)) };
+                                     HAUL_ROWS3(chars, cube, NULL, HAUL_N(chars, n), HAUL_N(chars, m),
+                                                HAUL_FIXED(4)) };
     haul_type *type = made("chars", sizeof(chars), refs, 3);
     const haul__walk *walk = committed(type);
     CHECK_EQ(walk->slots[0].levels, 2);
@@ -630,7 +634,7 @@ TEST(type, a_million_rows_are_one_type)
     CHECK(rows != NULL);
     for (i = 0; i < count; i++) {
         rows[i] = row;
-        rows[i].offset = (i * 7919 % count) * WORD;
+        rows[i].offset = (size_t)((uint64_t)i * 7919 % count) * WORD;
     }
     before = haul__seconds();
     type = made("large", count * WORD, rows, count);

@@ -1,0 +1,250 @@
+/* Fuzz target: type descriptions, mostly wrong, straight into the builder (T1 to T17).
+ *
+ * Whatever comes, the library refuses it with words, or accepts it; and what it accepts can be asked, printed, and
+ * used to plan an object of zeros.
+ */
+#define _POSIX_C_SOURCE 200112L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "haul.h"
+#include "random/choices.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { TYPES = 8, ROWS = 8, BLOCKS = 6 };
+
+typedef struct universe {
+    choices c;
+    haul_type *type[TYPES];
+    haul_ref rows[ROWS];
+    haul_context *context;
+} universe;
+
+static void require(int condition, const char *what)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "%s\n", what);
+    abort();
+}
+
+static size_t draw_size(choices *c)
+{
+    static const size_t odd[] = { 0, 1, 3, 5, 7, 12, 100, 255, 4095, 4096, 4097, 65536, SIZE_MAX, SIZE_MAX - 3,
+                                  SIZE_MAX / 2, SIZE_MAX / 4, SIZE_MAX / 4 + 1, SIZE_MAX / 8 + 1, (size_t)1 << 31,
+                                  SIZE_MAX / 16 };
+    uint32_t way = choose(c, 4);
+    if (way == 3)
+        return odd[choose(c, sizeof odd / sizeof odd[0])];
+    return way == 2 ? choose(c, 256) : 8 * (size_t)choose(c, 16);
+}
+
+static const char *draw_name(choices *c)
+{
+    static const char *const names[] = { "a", "b", "c", "next", "a", "", NULL, "\xff\xfe", "x.y[0]" };
+    static char endless[1024];
+    uint32_t i = choose(c, 40);
+    if (i == 39) {
+        memset(endless, 'n', sizeof endless);
+        return endless;
+    }
+    return names[i < 30 ? i % 5 : i % 9];
+}
+
+static int64_t some_count(const haul_here *here)
+{
+    return (int64_t)(here->index % 3) - 1;
+}
+
+static haul_shape draw_shape(choices *c)
+{
+    haul_shape s;
+    memset(&s, 0, sizeof s);
+    s.kind = (haul_shape_kind)choose(c, chance(c, 1, 16) ? 9 : 5);
+    s.field_count = choose(c, chance(c, 1, 8) ? 6 : 3);
+    if (s.kind == HAUL_SHAPE_END && chance(c, 3, 4))
+        s.field_count = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        s.field[i].offset = draw_size(c);
+        s.field[i].bytes = (uint8_t)(chance(c, 1, 8) ? choose(c, 256) : 1u << choose(c, 4));
+        s.field[i].is_signed = (uint8_t)choose(c, 3);
+    }
+    s.multiply = chance(c, 1, 8) ? (int64_t)draw_size(c) : 1;
+    s.add = chance(c, 1, 4) ? (int64_t)draw_size(c) : 0;
+    s.function = chance(c, 7, 8) ? some_count : NULL;
+    return s;
+}
+
+static haul_type *const *draw_target(universe *u)
+{
+    return chance(&u->c, 3, 4) ? (haul_type *const *)&u->type[choose(&u->c, TYPES)] : NULL;
+}
+
+static void draw_row(universe *u, haul_ref *row)
+{
+    choices *c = &u->c;
+    memset(row, 0, sizeof *row);
+    row->name = draw_name(c);
+    row->kind = (haul_ref_kind)(chance(c, 1, 16) ? choose(c, 8) : 1 + choose(c, 4));
+    row->offset = draw_size(c);
+    row->field_bytes = chance(c, 1, 2) ? sizeof(void *) : draw_size(c);
+    row->element_bytes = chance(c, 1, 2) ? 0 : draw_size(c);
+    row->target = draw_target(u);
+    row->levels = chance(c, 1, 8) ? choose(c, 6) : 1;
+    row->unaligned = chance(c, 1, 4);
+    for (unsigned i = 0; i < HAUL_LEVELS; i++)
+        row->shape[i] = draw_shape(c);
+}
+
+static haul_status make_struct(universe *u, haul_type **made)
+{
+    size_t n = choose(&u->c, ROWS + 1), first = choose(&u->c, (uint32_t)n + 1);
+    haul_status status;
+    for (size_t i = 0; i < n; i++)
+        draw_row(u, &u->rows[i]);
+    status = haul_type_create(draw_name(&u->c), draw_size(&u->c), u->rows, first, made);
+    if (status == HAUL_OK && first < n)
+        (void)haul_type_add(*made, u->rows + first, n - first);
+    if (status == HAUL_OK && chance(&u->c, 1, 4))
+        (void)haul_type_set_alignment(*made, draw_size(&u->c));
+    return status;
+}
+
+static haul_status make_blocks(universe *u, uint32_t way, haul_type *old, haul_type **made)
+{
+    size_t n = choose(&u->c, BLOCKS + 1), lengths[BLOCKS], places[BLOCKS], starts[BLOCKS];
+    haul_type *types[BLOCKS];
+    for (size_t i = 0; i < BLOCKS; i++) {
+        lengths[i] = draw_size(&u->c);
+        places[i] = draw_size(&u->c);
+        starts[i] = draw_size(&u->c);
+        types[i] = u->type[choose(&u->c, TYPES)];
+    }
+    switch (way) {
+    case 0: return haul_type_indexed(n, lengths, places, old, made);
+    case 1: return haul_type_create_hindexed(n, lengths, places, old, made);
+    case 2: return haul_type_create_indexed_block(n, lengths[0], places, old, made);
+    case 3: return haul_type_create_struct(n, lengths, places, types, made);
+    default:
+        return haul_type_create_subarray(n, lengths, places, starts, (haul_order)choose(&u->c, 3), old, made);
+    }
+}
+
+static haul_status make_type(universe *u, haul_type **made)
+{
+    choices *c = &u->c;
+    haul_type *old = u->type[choose(c, TYPES)];
+    uint32_t way = choose(c, 24);
+    if (way >= 13)
+        return make_struct(u, made);
+    switch (way) {
+    case 0: return haul_type_contiguous(draw_size(c), old, made);
+    case 1: return haul_type_vector(draw_size(c), draw_size(c), draw_size(c), old, made);
+    case 2: return haul_type_create_hvector(draw_size(c), draw_size(c), draw_size(c), old, made);
+    case 3: return haul_type_create_resized(old, draw_size(c), draw_size(c), made);
+    case 4: return haul_type_dup(old, made);
+    case 5: return haul_type_pointer(draw_name(c), draw_target(u), draw_size(c), draw_shape(c), made);
+    case 6:
+    case 7: return haul_type_bytes(draw_name(c), draw_size(c), made);
+    default: return make_blocks(u, way - 8, old, made);
+    }
+}
+
+static haul_status swallow(void *user, const void *data, size_t bytes)
+{
+    size_t *total = user;
+    require(data != NULL || bytes == 0, "a dump writes NULL");
+    *total += bytes;
+    return *total < 1u << 24 ? HAUL_OK : HAUL_ERROR_FILE;
+}
+
+/* Answers 1 and the bytes that one element takes from its address on. */
+static int ask(const haul_type *type, size_t *bytes)
+{
+    size_t size = 0, lower = 0, extent = 0, true_lower = 0, true_extent = 0, total = 0;
+    haul_file file = { NULL, swallow, NULL };
+    haul_field field;
+    file.user = &total;
+    (void)haul_type_combiner(type);
+    for (size_t i = 0; i < haul_type_field_count(type) && i < 1000; i++)
+        require(haul_type_get_field(type, i, &field) == HAUL_OK || !haul_type_committed(type), "a field is not told");
+    require(haul_type_get_field(type, haul_type_field_count(type), &field) != HAUL_OK, "a field past the last");
+    if (haul_type_size(type, &size) != HAUL_OK || haul_type_get_extent(type, &lower, &extent) != HAUL_OK ||
+        haul_type_get_true_extent(type, &true_lower, &true_extent) != HAUL_OK) {
+        require(!haul_type_committed(type), "a committed type has no extent");
+        return 0;
+    }
+    (void)haul_type_dump(type, &file);
+    if (true_lower > SIZE_MAX / 2 || true_extent > SIZE_MAX / 2 || lower > SIZE_MAX / 2 || extent > SIZE_MAX / 2)
+        return 0;
+    *bytes = true_lower + true_extent > lower + extent ? true_lower + true_extent : lower + extent;
+    return *bytes != 0 && *bytes <= 1u << 20;
+}
+
+static void plan_zeros(universe *u, const haul_type *type, size_t bytes)
+{
+    void *object = NULL;
+    haul_root root;
+    haul_plan *plan = NULL;
+    if (posix_memalign(&object, 4096, bytes) != 0)
+        exit(2);
+    memset(object, 0, bytes);
+    root.address = object;
+    root.type = type;
+    root.count = 1;
+    if (haul_plan_create(u->context, &root, 1, &plan) == HAUL_OK) {
+        require(haul_plan_bytes(plan) >= 16 && haul_plan_bytes(plan) <= bytes + 65536, "the size of an arena");
+        haul_plan_free(&plan);
+    } else {
+        require(plan == NULL, "a plan from a call that failed");
+        require(haul_context_error(u->context)->text[0] != '\0', "a plan is refused without a word");
+    }
+    free(object);
+}
+
+static void commit_and_use(universe *u, haul_type *type)
+{
+    size_t bytes;
+    haul_status status;
+    (void)ask(type, &bytes);
+    status = haul_type_commit(type);
+    require((status == HAUL_OK) == (haul_type_committed(type) != 0), "committed, or not");
+    if (status != HAUL_OK) {
+        require(haul_type_error(type)->status == status, "the record of a refused commit");
+        require(haul_type_error(type)->text[0] != '\0', "a type is refused without a word");
+        return;
+    }
+    require(haul_type_commit(type) == HAUL_OK, "a second commit");
+    require(haul_type_add(type, u->rows, 1) != HAUL_OK, "a row is added after commit");
+    if (ask(type, &bytes))
+        plan_zeros(u, type, bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    universe u;
+    size_t n;
+    memset(&u, 0, sizeof u);
+    u.c = choices_from_bytes(data, size);
+    u.rows[0].name = "row";
+    if (haul_context_create(NULL, &u.context) != HAUL_OK)
+        exit(2);
+    n = 1 + choose(&u.c, TYPES);
+    for (size_t i = 0; i < n; i++) {
+        haul_type *made = NULL;
+        haul_status status = make_type(&u, &made);
+        require((status == HAUL_OK) == (made != NULL), "a result and a failure");
+        u.type[i] = made;
+        if (made != NULL && chance(&u.c, 1, 8))
+            commit_and_use(&u, made);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (u.type[i] != NULL)
+            commit_and_use(&u, u.type[i]);
+    for (size_t i = 0; i < n; i++)
+        haul_type_free(&u.type[i]);
+    haul_context_free(&u.context);
+    return 0;
+}

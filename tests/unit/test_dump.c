@@ -1,0 +1,204 @@
+/* The printed table of a type.
+ */
+#include <string.h>
+
+#include "haul/type.h"
+#include "support/check.h"
+
+/* The tables' numbers are those of machines with pointers of 8 bytes; elsewhere it is only seen that they are
+ * printed. */
+#define COMPARABLE (sizeof(void *) == 8)
+
+typedef struct page {
+    char text[8192];
+    size_t length, writes, allowed;
+} page;
+
+static haul_status write_page(void *user, const void *data, size_t bytes)
+{
+    page *p = user;
+    if (p->writes++ == p->allowed || bytes >= sizeof p->text - p->length)
+        return HAUL_ERROR_DEVICE; /* anything but HAUL_OK */
+    memcpy(p->text + p->length, data, bytes);
+    p->length += bytes;
+    p->text[p->length] = '\0';
+    return HAUL_OK;
+}
+
+static haul_file file_of(page *p)
+{
+    haul_file file;
+    memset(p, 0, sizeof *p);
+    p->allowed = SIZE_MAX;
+    file.user = p;
+    file.write = write_page;
+    file.read = NULL;
+    return file;
+}
+
+static void check_table(const haul_type *type, const char *expected)
+{
+    static page p;
+    haul_file file = file_of(&p);
+    CHECK_STATUS(haul_type_dump(type, &file), HAUL_OK);
+    if (COMPARABLE)
+        CHECK_STR(p.text, expected);
+}
+
+typedef struct mesh {
+    int nv, dim;
+    double *xyz;
+    struct mesh *next;
+    char *name;
+} mesh;
+
+static haul_type *mesh_type;
+static const haul_ref mesh_refs[] = {
+    HAUL_ARRAY(mesh, xyz, HAUL_N2(mesh, nv, dim)),
+    HAUL_OBJECT(mesh, next, &mesh_type),
+    HAUL_STRING(mesh, name),
+};
+
+TEST(dump, a_struct_is_printed_row_by_row_with_what_no_row_describes)
+{
+    CHECK_STATUS(haul_type_create("mesh", sizeof(mesh), mesh_refs, 3, &mesh_type), HAUL_OK);
+    check_table(mesh_type, "mesh: 32 bytes, open\n"
+                           "offset  size  field    what     target   shape\n"
+                           "     0     8  (bytes)\n"
+                           "     8     8  xyz      pointer  8 bytes  @0 * @4\n"
+                           "    16     8  next     pointer  mesh     1\n"
+                           "    24     8  name     pointer  1 byte   NUL\n"
+                           "extent 32, of which 32 bytes travel; alignment 8; 3 pointers\n");
+    CHECK_STATUS(haul_type_commit(mesh_type), HAUL_OK);
+    check_table(mesh_type, "mesh: 32 bytes\n"
+                           "offset  size  field    what     target   shape\n"
+                           "     0     8  (bytes)\n"
+                           "     8     8  xyz      pointer  8 bytes  @0 * @4\n"
+                           "    16     8  next     pointer  mesh     1\n"
+                           "    24     8  name     pointer  1 byte   NUL\n"
+                           "extent 32, of which 32 bytes travel; alignment 8; 3 pointers\n");
+    haul_type_free(&mesh_type);
+}
+
+HAUL_COUNT_FUNCTION(half, mesh, self->nv / 2)
+
+typedef struct every {
+    mesh whole[2];
+    int n, m;
+    double *plus, *minus, *times, *fixed, *begin, *end, *called, **rows;
+    long *until;
+    char **names;
+    char **lists;
+    mesh *each[3];
+    int lock[2];
+    void *handle;
+} every;
+
+TEST(dump, every_kind_of_row_and_shape_is_readable)
+{
+    haul_ref refs[] = {
+        HAUL_EMBED(every, whole, &mesh_type),
+        { "n", HAUL_REF_DATA, offsetof(every, n), sizeof(int), 0, NULL, 0, { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 0 },
+        HAUL_ARRAY(every, plus, HAUL_N_PLUS(every, n, 1)),
+        HAUL_ARRAY(every, minus, HAUL_N_PLUS(every, n, -1)),
+        HAUL_ARRAY(every, times, HAUL_N_TIMES(every, n, 3)),
+        HAUL_ARRAY(every, fixed, HAUL_FIXED(3)),
+        HAUL_ARRAY(every, begin, HAUL_END(every, begin, end)),
+        HAUL_ARRAY(every, called, HAUL_FN(half)),
+        HAUL_ROWS(every, rows, NULL, HAUL_N(every, n), HAUL_N(every, m)),
+        HAUL_ARRAY(every, until, HAUL_SENTINEL(-1)),
+        HAUL_STRINGS(every, names, HAUL_NULL_TERMINATED),
+        HAUL_STRINGS(every, lists, HAUL_N(every, n)),
+        HAUL_OBJECT_EACH(every, each, &mesh_type),
+        HAUL_SKIP(every, lock),
+        HAUL_OPAQUE(every, handle),
+    };
+    haul_type *type;
+    CHECK_STATUS(haul_type_create("mesh", sizeof(mesh), mesh_refs, 3, &mesh_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("every", sizeof(every), refs, sizeof refs / sizeof *refs, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    check_table(type, "every: 200 bytes\n"
+                      "offset  size  field    what        target     shape\n"
+                      "     0    64  whole    embed[2]    mesh\n"
+                      "    64     4  n        data\n"
+                      "    68     4  (bytes)\n"
+                      "    72     8  plus     pointer     8 bytes    n + 1\n"
+                      "    80     8  minus    pointer     8 bytes    n - 1\n"
+                      "    88     8  times    pointer     8 bytes    3 * n\n"
+                      "    96     8  fixed    pointer     8 bytes    3\n"
+                      "   104     8  begin    pointer     8 bytes    until @112\n"
+                      "   112     8  (bytes)\n"
+                      "   120     8  called   pointer     8 bytes    callback\n"
+                      "   128     8  rows     pointer     8 bytes *  n, @68\n"
+                      "   136     8  until    pointer     8 bytes    until -1\n"
+                      "   144     8  names    pointer     1 byte *   NULL, NUL\n"
+                      "   152     8  lists    pointer     1 byte *   n, NUL\n"
+                      "   160    24  each     pointer[3]  mesh       1\n"
+                      "   184     8  lock     skip\n"
+                      "   192     8  handle   data\n"
+                      "extent 200, of which 192 bytes travel; alignment 8; 20 pointers\n");
+    haul_type_free(&type);
+    haul_type_free(&mesh_type);
+}
+
+TEST(dump, constructors_are_printed_block_by_block)
+{
+    static const size_t lengths[] = { 2, 1 }, places[] = { 3, 0 };
+    haul_type *integer, *type;
+    CHECK_STATUS(haul_type_bytes("int", 4, &integer), HAUL_OK);
+    CHECK_STATUS(haul_type_indexed(2, lengths, places, integer, &type), HAUL_OK);
+    check_table(type, "indexed(2 blocks, int): 20 bytes, open\n"
+                      "offset  size  field  what      target  shape\n"
+                      "    12     8         block[2]  int\n"
+                      "     0     4         block     int\n"
+                      "extent 20, of which 12 bytes travel; alignment 1; 0 pointers\n");
+    haul_type_free(&type);
+    haul_type_free(&integer);
+}
+
+TEST(dump, ten_million_blocks_are_not_all_printed)
+{
+    haul_type *integer, *type;
+    static page p;
+    haul_file file = file_of(&p);
+    CHECK_STATUS(haul_type_bytes("int", 4, &integer), HAUL_OK);
+    CHECK_STATUS(haul_type_vector(10000000, 1, 2, integer, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_dump(type, &file), HAUL_OK);
+    CHECK_HAS(p.text, "... and 9999968 more blocks\n");
+    CHECK_HAS(p.text, "extent 79999996, of which 40000000 bytes travel");
+    haul_type_free(&type);
+    haul_type_free(&integer);
+}
+
+TEST(dump, a_file_that_refuses_is_told)
+{
+    static page p;
+    haul_file file = file_of(&p);
+    size_t writes, whole;
+    CHECK_STATUS(haul_type_create("mesh", sizeof(mesh), mesh_refs, 3, &mesh_type), HAUL_OK);
+    CHECK_STATUS(haul_type_dump(mesh_type, &file), HAUL_OK);
+    whole = p.writes;
+    CHECK(whole > 4);
+    for (writes = 0; writes < whole; writes++) {
+        file = file_of(&p);
+        p.allowed = writes;
+        CHECK_STATUS(haul_type_dump(mesh_type, &file), HAUL_ERROR_FILE);
+        CHECK_EQ(p.writes, writes + 1); /* not one more after the refusal */
+    }
+    file.write = NULL;
+    CHECK_STATUS(haul_type_dump(mesh_type, &file), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_dump(mesh_type, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_dump(NULL, &file), HAUL_ERROR_ARGUMENT);
+    haul_type_free(&mesh_type);
+}
+
+TEST(dump, a_type_that_cannot_be_committed_is_not_printed)
+{
+    static page p;
+    haul_file file = file_of(&p);
+    haul_type *type;
+    CHECK_STATUS(haul_type_create("none", 0, NULL, 0, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_dump(type, &file), HAUL_ERROR_TYPE);
+    CHECK_EQ(p.writes, 0);
+    haul_type_free(&type);
+}
