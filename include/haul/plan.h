@@ -5,8 +5,8 @@
  * compacting collector (Lisp-2; the Compressor, Kermany and Petrank 2006) with the to-space on a device. A plan stays
  * good while pointers and counts stay as they are; contents may change.
  *
- * Every source byte keeps its address modulo 16 (modulo more, where a type asks for it); an arena begins with 16
- * reserved bytes, so that offset 0 is never an object and a null pointer stays 0.
+ * Every source byte keeps its address modulo two pointers (16; 8 where pointers have 4 bytes), modulo more where a type
+ * asks for it. An arena begins with as many reserved bytes, so that offset 0 is never an object and null stays 0.
  *
  * Most users need none of this page: haul_ship makes the plan.
  */

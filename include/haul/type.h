@@ -246,8 +246,8 @@ extern "C" {
 /* Makes a type of `bytes` bytes (sizeof, never less) with `count` rows, which are copied, names too. It stays open
  * for haul_type_add until it is committed. `refs` may be NULL when `count` is 0: a struct without pointers. What is
  * wrong with the description is found at commit, and told there.
- * HAUL_ERROR_ARGUMENT: a NULL name or result; a name (of the type or of a row) that is empty or has no terminator
- * within HAUL_NAME_BYTES_MAX. HAUL_ERROR_MEMORY. On failure *type is NULL. */
+ * HAUL_ERROR_ARGUMENT: a NULL name or result; a name (of the type or of a row) that is empty, is no UTF-8, or has no
+ * terminator within HAUL_NAME_BYTES_MAX. HAUL_ERROR_MEMORY. On failure *type is NULL. */
 HAUL_API haul_status haul_type_create(const char *name, size_t bytes, const haul_ref *refs, size_t count,
                                       haul_type **type);
 /* The same with an allocator (NULL: malloc), which must outlive the type and all that uses it. */
@@ -258,7 +258,7 @@ HAUL_API haul_status haul_type_create_in(const haul_allocator *allocator, const 
 HAUL_API haul_status haul_type_add(haul_type *type, const haul_ref *refs, size_t count);
 
 /* Declares that objects of this type stand at multiples of `alignment` (a power of two up to HAUL_ALIGNMENT_MAX): a
- * pointer to one that does not is an error, and the copy keeps it. Without this, the copy keeps addresses modulo 16
+ * pointer to one that does not is an error, and the copy keeps it. Without this, the copy keeps addresses modulo two pointers
  * and pointers are asked for the alignment of the type's own pointer fields only. Wrong values are reported at
  * commit. HAUL_ERROR_STATE after commit. */
 HAUL_API haul_status haul_type_set_alignment(haul_type *type, size_t alignment);
@@ -285,6 +285,7 @@ HAUL_API void haul_type_free(haul_type **type);
  * displacements named `stride` and `displacements` count extents of oldtype, those of the h-forms bytes. Old types
  * may hold refs. Bytes between the blocks are no part of the type: they are neither read nor written, and travel as
  * zeros, so that distances stay.
+ * An extent is not rounded up to an alignment, as MPI's is for create_struct: give it by resized.
  * HAUL_ERROR_ARGUMENT for NULL pointers; HAUL_ERROR_TYPE at once when a size overflows or a lower bound would be
  * negative; HAUL_ERROR_MEMORY. Types whose size is 0 can be made and committed; a pointer to one is refused.
  */

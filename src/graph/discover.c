@@ -532,15 +532,14 @@ static void close_discovery(haul__discovery *d)
 }
 
 /* The context's empty map if it has one, else a new one. */
-static haul_status take_map(haul_context *context, haul__found *found)
+static void take_map(haul_context *context, haul__found *found)
 {
     memset(found, 0, sizeof *found);
-    if (context->has_warm) {
+    if (context->has_warm)
         found->map = context->warm;
-        context->has_warm = 0;
-        return HAUL_OK;
-    }
-    return haul__map_open(&found->map, &context->allocator) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    else
+        haul__map_open(&found->map, &context->allocator);
+    context->has_warm = 0;
 }
 
 void haul__found_drop(haul_context *context, haul__found *found)
@@ -575,10 +574,9 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
     d.seek_pointer = seek_pointer;
     d.seek_count = seek_count;
     d.at_entry = SIZE_MAX;
-    status = take_map(context, found);
+    take_map(context, found);
     d.map = &found->map;
-    if (status == HAUL_OK)
-        status = haul__queue_open(&d) ? follow_roots(&d) : HAUL_ERROR_MEMORY;
+    status = haul__queue_open(&d) ? follow_roots(&d) : HAUL_ERROR_MEMORY;
     close_discovery(&d);
     if (status != HAUL_OK)
         haul__found_drop(context, found);
@@ -611,16 +609,18 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
     return status;
 }
 
+/* What has changed may stop this run before it comes to the place; where it stops is as good a path. What
+ * the roots no longer reach has none: the root stands for it. */
 static void explain(haul_context *context, const haul_root *roots, size_t count, uintptr_t pointer,
                     uintptr_t count_address)
 {
     haul_error first = context->error;
     haul__found found;
     haul_status status = discover(context, roots, count, &found, 1, pointer, count_address);
-    if (status == HAUL_OK)
+    if (status == HAUL_OK) {
         haul__found_drop(context, &found);
-    if (status != HAUL_ERROR_STALE)
-        context->error.path[0] = '\0';
+        haul__set_path(context->error.path, "root");
+    }
     memcpy(first.path, context->error.path, sizeof first.path);
     context->error = first;
 }

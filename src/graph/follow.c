@@ -348,28 +348,34 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
 
 /* Elements with holes: all of it gets a place, so that nothing moves together; then run by run, each with the slots
  * that lie in it. */
-static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, uintptr_t end_of_all,
+static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                              haul__marked *marked)
 {
-    size_t element, run;
-    haul_status status = haul__mark_hole(d->map, entry->address, end_of_all) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    size_t element, run, lower = 0, extent = 0, span;
+    uintptr_t last = entry->address + (entry->count - 1) * entry->stride, end;
+    haul_status status;
+    haul_type_get_extent(d->kinds[entry->kind].type, &lower, &extent);
+    span = lower + extent > walk->true_upper ? lower + extent : walk->true_upper;
+    end = span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + span;
+    status = haul__mark_hole(d->map, entry->address, end) ? HAUL_OK : HAUL_ERROR_MEMORY;
     for (element = 0; element < entry->count && status == HAUL_OK; element++) {
         uintptr_t address = entry->address + element * entry->stride;
         size_t slot = 0;
         for (run = 0; run < walk->run_count && status == HAUL_OK; run++) {
-            size_t end = walk->runs[run].offset + walk->runs[run].bytes;
+            size_t run_end = walk->runs[run].offset + walk->runs[run].bytes;
             haul__pattern pattern;
             while (slot < walk->slot_count && walk->slots[slot].offset < walk->runs[run].offset)
                 slot++;
             pattern.slots = walk->slots + slot;
-            for (pattern.slot_count = 0; slot < walk->slot_count && walk->slots[slot].offset < end; slot++)
+            for (pattern.slot_count = 0; slot < walk->slot_count && walk->slots[slot].offset < run_end; slot++)
                 pattern.slot_count++;
             pattern.kind = pattern.slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
             pattern.stride = 0;
             pattern.element = address;
             pattern.next = 0;
             pattern.left = 1;
-            status = mark_range(d, entry, address + walk->runs[run].offset, address + end, &pattern, marked);
+            status = mark_range(d, entry, address + walk->runs[run].offset, address + run_end, &pattern,
+                                marked);
         }
     }
     return status;
@@ -412,7 +418,7 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     whole = (size_t)(end - entry->address);
     if ((whole >= HAUL__MEMO_BYTES || walk->part_count) && haul__memo_has(d, entry->address, whole, type))
         return HAUL_OK;
-    status = dense ? mark_dense(d, entry, walk, end, &marked) : mark_runs(d, entry, walk, end, &marked);
+    status = dense ? mark_dense(d, entry, walk, end, &marked) : mark_runs(d, entry, walk, &marked);
     if (status == HAUL_OK)
         status = mark_placements(d, entry, walk);
     if (status == HAUL_OK && (whole >= HAUL__MEMO_BYTES || walk->part_count))

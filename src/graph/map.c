@@ -8,13 +8,12 @@
 #define FLAT_ENTRIES ((size_t)1 << (HAUL__ADDRESS_BITS - HAUL__BLOCK_SHIFT))
 #define TABLE_PAGE ((size_t)4096) /* the granularity in which a reserved range takes memory */
 
-int haul__map_open(haul__map *map, const haul_allocator *allocator)
+void haul__map_open(haul__map *map, const haul_allocator *allocator)
 {
     memset(map, 0, sizeof *map);
     map->allocator = *allocator;
     if (allocator->reserve)
         map->flat = allocator->reserve(allocator->user, FLAT_ENTRIES * sizeof *map->flat);
-    return 1;
 }
 
 static void release_side(haul__map *map, haul__side *side)
@@ -25,6 +24,7 @@ static void release_side(haul__map *map, haul__side *side)
         haul__release(&map->allocator, side->masks[page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
     }
     haul__release(&map->allocator, side->ends, side->end_capacity * sizeof *side->ends);
+    haul__release(&map->allocator, side->holes, HAUL__HOLE_BYTES);
     haul__release(&map->allocator, side, sizeof *side);
 }
 

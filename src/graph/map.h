@@ -45,6 +45,7 @@
 #define HAUL__BLOCK_BYTES ((size_t)1 << HAUL__BLOCK_SHIFT)
 #define HAUL__CELLS 128u
 #define HAUL__BLOCK_GRANULES ((size_t)4096)
+#define HAUL__HOLE_BYTES (HAUL__BLOCK_GRANULES / 8)
 #define HAUL__PAGES (HAUL__BLOCK_BYTES >> HAUL__PAGE_SHIFT)
 #define HAUL__PAGE_GRANULES ((size_t)1 << (HAUL__PAGE_SHIFT - HAUL__GRANULE_SHIFT))
 #define HAUL__PAGE_CELLS (HAUL__CELLS / (unsigned)HAUL__PAGES)
@@ -71,7 +72,7 @@ typedef struct haul__side {
     uint16_t *ends;        /* where terminators of strings stand, in bytes from the block's start */
     size_t end_count, end_capacity;
     int has_odd;           /* pointers off the grid lie here */
-    int has_holes;         /* objects with skipped bytes lie here */
+    uint64_t *holes;       /* a bit a granule: part of an object that has skipped bytes */
 } haul__side;
 
 typedef struct haul__block {
@@ -99,7 +100,7 @@ typedef struct haul__map {
     size_t side_bytes;      /* all that hangs on sides */
 } haul__map;
 
-int haul__map_open(haul__map *map, const haul_allocator *allocator);
+void haul__map_open(haul__map *map, const haul_allocator *allocator);
 void haul__map_close(haul__map *map);
 /* Forgets every mark; keeps the table and the blocks for the next use. */
 void haul__map_clear(haul__map *map);

@@ -236,23 +236,34 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
     return HAUL_OK;
 }
 
+static int hole_room(haul__map *map, haul__side *side, size_t page)
+{
+    if (!side->holes) {
+        side->holes = haul__allocate_zeroed(&map->allocator, HAUL__HOLE_BYTES);
+        if (!side->holes)
+            return 0;
+        map->side_bytes += HAUL__HOLE_BYTES;
+    }
+    return full_masks(map, side, page);
+}
+
 int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
 {
     for (first &= ~(uintptr_t)(HAUL__GRANULE - 1); first < end; first += HAUL__GRANULE) {
         haul__block *block = haul__map_touch(map, first);
         haul__side *side = block ? haul__map_side(map, block) : NULL;
+        size_t granule = haul__granule_in_block(first), page = granule / HAUL__PAGE_GRANULES;
+        uint32_t bit = (uint32_t)1 << (granule % 32);
         haul__cell *cell;
-        uint32_t bit = (uint32_t)1 << haul__granule_in_cell(first);
-        if (!side || !full_masks(map, side, haul__granule_in_block(first) / HAUL__PAGE_GRANULES))
+        if (!side || !hole_room(map, side, page))
             return 0;
-        side->has_holes = 1;
-        cell = haul__cell_of(block, first);
+        side->holes[granule / 64] |= (uint64_t)1 << (granule % 64);
+        cell = &block->cells[granule / 32];
         if (!((cell->live | cell->aux) & bit)) {
             cell->aux |= bit;
-            side->masks[haul__granule_in_block(first) / HAUL__PAGE_GRANULES]
-                       [haul__granule_in_block(first) % HAUL__PAGE_GRANULES] = 0;
+            side->masks[page][granule % HAUL__PAGE_GRANULES] = 0;
         }
-        if (first + HAUL__GRANULE < first)
+        if (first > UINTPTR_MAX - HAUL__GRANULE)
             break;
     }
     return 1;

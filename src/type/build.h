@@ -27,7 +27,7 @@ enum {
     HAUL__INLINE_MAX = 64, /* entries that one embedded array may add to the lists of the type around it; larger
                               arrays become parts. More: longer lists. Less: more nested walks. */
     HAUL__ARRAY_SLOTS_MAX = 65536, /* pointers of in-struct arrays whose shapes must be read from the struct */
-    HAUL__PLACEMENT_MIN = 16
+    HAUL__PLACEMENT_MIN = 2 * (int)sizeof(void *) /* a granule: what every copy keeps */
 };
 
 typedef struct haul__row {

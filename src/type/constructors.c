@@ -274,7 +274,7 @@ static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t
     return HAUL_OK;
 }
 
-/* The extent is that of the whole array, as MPI has it, so that subarrays can stand in a row. */
+/* Lower bound 0 and the extent of the whole array, as MPI has it, so that subarrays can stand in a row. */
 haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes, const size_t *starts,
                                       haul_order order, haul_type *oldtype, haul_type **newtype)
 {
@@ -289,15 +289,13 @@ haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const s
     status = fill_subarray(ndims, sizes, subsizes, starts, order, oldtype, NULL, &b.upper, &first);
     if (status != HAUL_OK)
         return status;
-    if (!add_many(b.upper, 1, oldtype->reach, &b.reach) || !add_many(b.upper, 1, oldtype->lower, &b.upper))
+    if (!add_many(b.upper, 1, oldtype->reach, &b.reach))
         return HAUL_ERROR_TYPE;
-    b.lower = oldtype->lower;
     snprintf(name, sizeof name, "subarray(%zu dimensions, %s)", ndims, oldtype->name);
     type = make(oldtype, name, HAUL_COMBINER_SUBARRAY, 1, ndims - 1);
     if (!type)
         return HAUL_ERROR_MEMORY;
     fill_subarray(ndims, sizes, subsizes, starts, order, oldtype, type, &b.upper, &first);
-    b.upper += b.lower;
     set_block(type, 0, first, subsizes[dimension(ndims, order, 0)], oldtype);
     return give(type, &b, newtype);
 }

@@ -132,7 +132,7 @@ static void get_row(const haul_type *type, const haul__row *row, haul_field *fie
     field->count = 1;
     field->target = target_of(type, row);
     field->element_bytes = field->target && row->element_bytes == 0 ? field->target->bytes : row->element_bytes;
-    if (row->kind == HAUL_REF_POINTER && row->levels <= HAUL_LEVELS) {
+    if (row->kind == HAUL_REF_POINTER && row->levels > 0 && row->levels <= HAUL_LEVELS) {
         field->stride = sizeof(void *);
         field->levels = row->levels;
         field->shape = &type->shapes[row->shape];

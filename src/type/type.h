@@ -45,7 +45,7 @@ typedef struct haul__walk {
     const char *name;
     size_t extent;      /* from one element to the next */
     size_t alignment;   /* every element's address is a multiple; 1: nothing is asked */
-    size_t placement;   /* the copy keeps addresses modulo this: alignment as declared, at least 16 */
+    size_t placement;   /* the copy keeps addresses modulo this: alignment as declared, at least two pointers */
     size_t payload;     /* bytes that travel: MPI's size */
     size_t true_lower, true_upper; /* first and one past the last byte that travels */
     const haul__run *runs;

@@ -73,11 +73,37 @@ static void write_count(void *address, size_t bytes, int64_t value)
 
 /* ---- Memory ---- */
 
+static unsigned char *aligned(unsigned char *address, size_t alignment)
+{
+    size_t over = (size_t)((uintptr_t)address % alignment);
+    return over != 0 ? address + (alignment - over) : address;
+}
+
+enum { POOL_BYTES = 1 << 20, BORDER = 1 << 16 };
+
+/* Memory from the pool: soon behind the last block, or so that a border of 64 KiB, or one of its pages, lies in it. */
+static unsigned char *from_pool(choices *c, graph *g, size_t bytes)
+{
+    unsigned char *at;
+    if (g->pool == NULL || bytes + 3 * (size_t)BORDER > (size_t)(g->pool_end - g->pool))
+        return NULL;
+    at = g->pool + 16 * choose(c, 8);
+    if (chance(c, 1, 6)) {
+        size_t border = chance(c, 1, 3) ? BORDER : 4096;
+        at = aligned(at, border) + border - 16 * choose(c, (uint32_t)(bytes / 16 < 250 ? bytes / 16 + 1 : 250));
+    }
+    g->pool = aligned(at + bytes, 16);
+    return at;
+}
+
 static unsigned char *new_block(choices *c, graph *g, size_t bytes)
 {
     g->blocks = grown(g->blocks, g->block_count, &g->block_capacity, sizeof *g->blocks);
     graph_block *b = &g->blocks[g->block_count++];
-    b->memory = malloc(bytes);
+    b->memory = from_pool(c, g, bytes);
+    b->pooled = b->memory != NULL;
+    if (!b->pooled)
+        b->memory = malloc(bytes);
     b->shadow = malloc(bytes);
     b->bytes = bytes;
     if (b->memory == NULL || b->shadow == NULL) {
@@ -86,12 +112,6 @@ static unsigned char *new_block(choices *c, graph *g, size_t bytes)
     }
     fill(c, b->memory, bytes);
     return b->memory;
-}
-
-static unsigned char *aligned(unsigned char *address, size_t alignment)
-{
-    size_t over = (size_t)((uintptr_t)address % alignment);
-    return over != 0 ? address + (alignment - over) : address;
 }
 
 /* A block with red zones of random bytes, or none behind it, where a sanitizer watches instead. */
@@ -496,6 +516,11 @@ void graph_draw(choices *c, const model *m, size_t bytes, graph *g)
     g->model = m;
     g->left = bytes;
     g->oracle.count_of = count_of;
+    if (chance(c, 1, 2)) {
+        g->pool_memory = malloc(POOL_BYTES);
+        g->pool = g->pool_memory != NULL ? aligned(g->pool_memory, BORDER) : NULL;
+        g->pool_end = g->pool_memory != NULL ? g->pool_memory + POOL_BYTES : NULL;
+    }
     draw_roots(c, g);
     if (g->sized.count != 0)
         qsort(g->sized.at, g->sized.count, sizeof *g->sized.at, compare_regions);
@@ -512,10 +537,12 @@ void graph_restore(graph *g)
 void graph_free(graph *g)
 {
     for (size_t i = 0; i < g->block_count; i++) {
-        free(g->blocks[i].memory);
+        if (!g->blocks[i].pooled)
+            free(g->blocks[i].memory);
         free(g->blocks[i].shadow);
     }
     free(g->blocks);
+    free(g->pool_memory);
     for (unsigned i = 0; i < MODEL_TYPES; i++)
         free(g->typed[i].at);
     free(g->plain.at);

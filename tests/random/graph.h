@@ -1,6 +1,7 @@
 /* A random graph of objects of a random universe, and a record of all memory that belongs to it.
  *
- * Every object lies in a malloc block of its own, or among others in a slab, with random bytes before and behind it.
+ * Every object lies in a block of its own, or among others in a slab, with random bytes before and behind it. Blocks
+ * come from malloc, so that sanitizers watch their ends, or from a pool, where a seed draws the same layout again.
  * Pointers lead to fresh objects, to objects that exist (aliases, cycles, themselves), into arrays, into other
  * objects, one past the end, or nowhere. No word is a pointer in one view and data in another.
  */
@@ -13,6 +14,7 @@ typedef struct graph_block {
     unsigned char *memory;
     unsigned char *shadow; /* what it held when the graph was complete */
     size_t bytes;
+    int pooled;            /* part of the graph's pool, not a malloc block */
 } graph_block;
 
 typedef struct graph_region {
@@ -44,6 +46,8 @@ typedef struct graph {
     graph_list queue;   /* elements to be filled in */
     size_t queue_at;
     unsigned char *slab, *slab_end;
+    unsigned char *pool_memory, *pool, *pool_end; /* half of the graphs: memory whose addresses modulo 64 KiB can be
+                                                     drawn again, with objects across such borders; else NULL */
     size_t left;        /* bytes that may still be spent */
     int mixed;          /* the same bytes are seen by two descriptions */
     haul_root roots[4];

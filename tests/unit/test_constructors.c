@@ -529,8 +529,8 @@ static made wrap_subarray(random_source *random, const made *old)
                     (order == HAUL_ORDER_C ? (i * sizes[1] + j) * sizes[2] + k : (k * sizes[1] + j) * sizes[0] + i) *
                         ext,
                     old->m);
-    new.m->lower = old->m->lower;
-    new.m->upper = old->m->lower + sizes[0] * sizes[1] * sizes[2] * ext;
+    new.m->lower = 0; /* MPI-5.0, 5.1.3: the bounds are those of the whole array, from 0 */
+    new.m->upper = sizes[0] * sizes[1] * sizes[2] * ext;
     return new;
 }
 
