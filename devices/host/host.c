@@ -79,6 +79,14 @@ static unsigned char *view(const host_state *host, haul_address address, uint64_
     return NULL;
 }
 
+static void release_table(host_state *host)
+{
+    if (host->blocks)
+        host->allocator.release(host->allocator.user, host->blocks, host->block_capacity * sizeof *host->blocks);
+    host->blocks = NULL;
+    host->block_capacity = 0;
+}
+
 static haul_status make_room(host_state *host)
 {
     size_t capacity = host->block_capacity ? host->block_capacity * 2 : 16;
@@ -90,7 +98,7 @@ static haul_status make_room(host_state *host)
         return HAUL_ERROR_MEMORY;
     if (host->blocks) {
         memcpy(grown, host->blocks, host->block_count * sizeof *grown);
-        host->allocator.release(host->allocator.user, host->blocks, host->block_capacity * sizeof *grown);
+        release_table(host);
     }
     host->blocks = grown;
     host->block_capacity = capacity;
@@ -99,7 +107,7 @@ static haul_status make_room(host_state *host)
 
 static int nameless_file(void)
 {
-    char path[] = "/tmp/haul-XXXXXX";
+    char path[] = P_tmpdir "/haul-XXXXXX";
     int file = -1;
 #ifdef MFD_CLOEXEC
     file = memfd_create("haul", MFD_CLOEXEC);
@@ -192,8 +200,7 @@ static void host_close(void *state)
     int saved = errno;
     while (host->block_count > 0)
         unmap(host, &host->blocks[--host->block_count]);
-    if (host->blocks)
-        allocator.release(allocator.user, host->blocks, host->block_capacity * sizeof *host->blocks);
+    release_table(host);
     host->magic = 0;
     allocator.release(allocator.user, host, sizeof *host);
     errno = saved;
@@ -249,6 +256,8 @@ static void host_release(void *state, haul_address address, uint64_t bytes)
         host->counters.bytes_live -= host->blocks[i].bytes;
         unmap(host, &host->blocks[i]);
         host->blocks[i] = host->blocks[--host->block_count];
+        if (host->block_count == 0)
+            release_table(host);
     } else {
         fail_range(host, "release", address, bytes);
     }

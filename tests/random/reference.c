@@ -162,6 +162,8 @@ static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_
     s->one_of = one_of;
     if (!w->copying || !in_place(w, host, copy, pointer_bytes))
         return 0;
+    if ((copy - host) % 16 != 0)
+        wrong(w, host, "the copy of a pointer has another address modulo 16");
     there = (uintptr_t)graph_read_pointer((const void *)copy);
     if (value == NULL && there != 0)
         wrong(w, host, "a null pointer became another");

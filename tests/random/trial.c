@@ -130,6 +130,47 @@ static int draw(trial *t, unsigned options)
     return 1;
 }
 
+/* ---- The reference itself ---- */
+
+/* Damages a copy in one place: a data byte, or a pointer that something stands behind. */
+static int damage(trial *t, const reference *copy)
+{
+    size_t i = (size_t)random_word(&t->c->filler);
+    if (copy->data_count != 0 && chance(t->c, 1, 2)) {
+        const reference_range *r = &copy->data[i % copy->data_count];
+        *(unsigned char *)(r->copy + (size_t)random_word(&t->c->filler) % r->bytes) ^= 1;
+        return 1;
+    }
+    for (size_t k = 0; k < copy->slot_count; k++) {
+        const reference_slot *s = &copy->slots[(i + k) % copy->slot_count];
+        unsigned char *at = (unsigned char *)s->copy;
+        if (s->kind != SLOT_FOLLOWED)
+            continue;
+        graph_write_pointer(at, (k & 1) != 0 ? NULL : (unsigned char *)graph_read_pointer(at) + 1);
+        return 1;
+    }
+    return 0;
+}
+
+/* A copy that the reference makes is the same graph to it, and is not once one byte of it is wrong. */
+static int reference_sees(trial *t)
+{
+    reference_copy copy;
+    reference walk;
+    int good = 1;
+    reference_copy_make(&t->g, &t->host, &copy);
+    if (!reference_walk(&t->g, &copy.place, &walk))
+        good = fail(t, "the reference does not know its own copy: %s", walk.wrong);
+    if (good && damage(t, &walk)) {
+        reference_free(&walk);
+        if (reference_walk(&t->g, &copy.place, &walk))
+            good = fail(t, "the reference does not see a damaged copy");
+    }
+    reference_free(&walk);
+    reference_copy_free(&copy);
+    return good;
+}
+
 /* ---- Plan and pack ---- */
 
 static int check_statistics(trial *t)
@@ -603,7 +644,7 @@ static int replan(trial *t)
 
 static int run_steps(trial *t, unsigned options)
 {
-    if (!draw(t, options) || !make_plan(t) || !pack_and_compare(t) || !pack_again(t) || !look_up_described(t) ||
+    if (!draw(t, options) || (chance(t->c, 1, 16) && !reference_sees(t)) || !make_plan(t) || !pack_and_compare(t) || !pack_again(t) || !look_up_described(t) ||
         !look_up_others(t) || !unpack(t) || !ship(t))
         return 0;
     if (chance(t->c, 1, 4) && !(options & TRIAL_FAULTS))
