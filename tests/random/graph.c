@@ -88,9 +88,9 @@ static unsigned char *from_pool(choices *c, graph *g, size_t bytes)
     if (g->pool == NULL || bytes + 3 * (size_t)BORDER > (size_t)(g->pool_end - g->pool))
         return NULL;
     at = g->pool + 16 + 16 * choose(c, 8); /* blocks never touch; what lies in one slab may */
-    if (chance(c, 1, 6)) {
-        size_t border = chance(c, 1, 3) ? BORDER : 4096;
-        at = aligned(at, border) + border - 16 * choose(c, (uint32_t)(bytes / 16 < 250 ? bytes / 16 + 1 : 250));
+    if (chance(c, 1, 4)) {
+        size_t border = chance(c, 1, 3) ? BORDER : 4096, up_to_it = bytes / 16 < 250 ? bytes / 16 : 250;
+        at = aligned(at, border) + border - 16 * (chance(c, 1, 2) ? up_to_it : choose(c, (uint32_t)up_to_it + 1));
     }
     g->pool = aligned(at + bytes, 16);
     return at;

@@ -135,8 +135,8 @@ static void data(walker *w, uintptr_t host, uintptr_t copy, size_t bytes)
         return;
     if (w->copying && memcmp((const void *)host, (const void *)copy, bytes) != 0)
         wrong(w, host, "bytes differ");
-    if (w->copying && (copy - host) % 16 != 0)
-        wrong(w, host, "the copy has another address modulo 16");
+    if (w->copying && (copy - host) % (2 * sizeof(void *)) != 0)
+        wrong(w, host, "the copy has another address modulo two pointers");
     add_range(&w->r->data, &w->r->data_count, &w->r->data_capacity, host, copy, bytes);
 }
 
@@ -162,8 +162,8 @@ static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_
     s->one_of = one_of;
     if (!w->copying || !in_place(w, host, copy, pointer_bytes))
         return 0;
-    if ((copy - host) % 16 != 0)
-        wrong(w, host, "the copy of a pointer has another address modulo 16");
+    if ((copy - host) % (2 * sizeof(void *)) != 0)
+        wrong(w, host, "the copy of a pointer has another address modulo two pointers");
     there = (uintptr_t)graph_read_pointer((const void *)copy);
     if (value == NULL && there != 0)
         wrong(w, host, "a null pointer became another");

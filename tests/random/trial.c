@@ -67,15 +67,15 @@ static int source_is_unchanged(trial *t, const char *after)
     return 1;
 }
 
+/* A described range may run on from one block into the next, where an allocator leaves nothing between them. */
 static void restore(trial *t, uintptr_t first, size_t bytes)
 {
     for (size_t i = 0; i < t->g.block_count; i++) {
         const graph_block *b = &t->g.blocks[i];
-        size_t at = first - (uintptr_t)b->memory;
-        if (at < b->bytes) {
-            memcpy(b->memory + at, b->shadow + at, bytes);
-            return;
-        }
+        uintptr_t block = (uintptr_t)b->memory, end = block + b->bytes;
+        uintptr_t from = first > block ? first : block, to = first + bytes < end ? first + bytes : end;
+        if (from < to)
+            memcpy(b->memory + (from - block), b->shadow + (from - block), to - from);
     }
 }
 
@@ -330,7 +330,7 @@ static int look_up_others(trial *t)
         if (haul_plan_offset(t->plan, (const void *)at, &offset) == HAUL_OK)
             return fail(t, "haul_plan_offset: answers for %p, which is no byte of the graph", (void *)at);
     }
-    for (size_t offset = 0; offset < 16; offset++)
+    for (size_t offset = 0; offset < 2 * sizeof(void *); offset++)
         if (haul_plan_address(t->plan, offset, &back) == HAUL_OK)
             return fail(t, "haul_plan_address: answers for offset %zu", offset);
     return 1;

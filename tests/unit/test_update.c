@@ -74,7 +74,7 @@ TEST(update, a_refresh_undoes_what_the_device_did)
 {
     scene *e = scene_start(20, 1);
     unsigned char *before = arena_of(e), *after;
-    memset(before, 0, 16); /* the first granule is reserved */
+    memset(before, 0, 2 * sizeof(void *)); /* the first granule is reserved */
     CHECK_STATUS(haul_host_launch(e->device, museum_change, haul_device_pointer(e->s, e->first)), HAUL_OK);
     CHECK_STATUS(haul_refresh(e->s), HAUL_OK);
     after = arena_of(e);

@@ -1,0 +1,537 @@
+/* What the tests of the core (graph, pack) share: a lab.
+ *
+ * Objects stand on one stretch of memory, and the lab knows for each byte of it what it is: of no object, data, part of
+ * a described pointer, or a hole (skipped). lab_pack makes a plan and packs four times: checked or not, with the flat
+ * table or the hash. It looks at all that must hold for any graph:
+ *
+ *   - while the library works, the source is read-only, pages of no object are inaccessible, and other bytes of no
+ *     object are poisoned for the sanitizers; MemorySanitizer looks at the arena too;
+ *   - each described byte has a place, keeps its address modulo two pointers, and is copied; distinct bytes have
+ *     distinct places; all other bytes of the arena are zero; bytes of no object have no place;
+ *   - each pointer is the offset of what it leads to, or null, and has a bit exactly if it is not null;
+ *   - whatever was in arena and bitmap before, the result is the same; a base given before equals haul_relocate;
+ *   - unpack writes data bytes and nothing else;
+ *   - nothing leaks.
+ *
+ * lab_refuse does the same for what must be an error, and looks at status, path and leaks.
+ */
+#ifndef HAUL_TESTS_CORE_GRAPHS_H
+#define HAUL_TESTS_CORE_GRAPHS_H
+
+#ifndef _DEFAULT_SOURCE
+#error "define _DEFAULT_SOURCE before the first header"
+#endif
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "haul.h"
+#include "support/check.h"
+#include "support/doors.h"
+#include "support/random.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CORE_ASAN 1
+#endif
+#if __has_feature(memory_sanitizer)
+#define CORE_MSAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define CORE_ASAN 1
+#endif
+#ifdef CORE_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+#ifdef CORE_MSAN
+#include <sanitizer/msan_interface.h>
+#endif
+#if defined(CORE_ASAN) || defined(CORE_MSAN)
+#define CORE_SLOW 1 /* sanitized: large cases are made smaller */
+#endif
+
+enum {
+    WORD = sizeof(void *),
+    GRANULE = 2 * sizeof(void *),
+    PAGE = 4096,
+    BLOCK = 65536,
+    LAB_BYTES = 8 * BLOCK,
+    LAB_PAGES = LAB_BYTES / PAGE
+};
+
+enum { OF_NOBODY, OF_DATA, OF_POINTER, OF_HOLE };
+
+typedef struct lab {
+    unsigned char *memory; /* a multiple of BLOCK */
+    unsigned char *what;   /* of each byte */
+    size_t used;
+    int has_holes, has_odd;
+    haul_context_options options; /* what contexts are made with; allocator and checked are the lab's */
+    fault_plan doors;
+
+    /* What lab_pack leaves: of the checked run with the flat table. */
+    haul_context *context;
+    haul_plan *plan;
+    unsigned char *arena;
+    uint64_t *bitmap;
+    size_t bytes, bitmap_bytes;
+    haul_plan_statistics statistics;
+} lab;
+
+static lab the;
+
+static inline void lab_start(void)
+{
+    unsigned char *all;
+    size_t extra;
+    memset(&the, 0, sizeof the);
+    all = mmap(NULL, LAB_BYTES + BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(all != MAP_FAILED);
+    extra = (size_t)(-(uintptr_t)all % BLOCK);
+    if (extra)
+        munmap(all, extra);
+    the.memory = all + extra;
+    munmap(the.memory + LAB_BYTES, BLOCK - extra);
+    memset(the.memory, 0xC5, LAB_BYTES);
+    the.what = calloc(1, LAB_BYTES);
+    CHECK(the.what != NULL);
+}
+
+static inline void lab_drop(void)
+{
+    haul_plan_free(&the.plan);
+    haul_context_free(&the.context);
+    free(the.arena);
+    free(the.bitmap);
+    the.arena = NULL;
+    the.bitmap = NULL;
+    fault_check_clean(&the.doors);
+}
+
+static inline void lab_end(void)
+{
+    lab_drop();
+    munmap(the.memory, LAB_BYTES);
+    free(the.what);
+}
+
+/* ---- Objects. */
+
+/* Zeros at an exact place. */
+static inline void *take_at(size_t at, size_t bytes)
+{
+    CHECK(at + bytes <= LAB_BYTES);
+    memset(the.what + at, OF_DATA, bytes);
+    if (the.used < at + bytes)
+        the.used = at + bytes;
+    return memset(the.memory + at, 0, bytes);
+}
+
+static inline void *take(size_t bytes, size_t alignment)
+{
+    return take_at((the.used + alignment - 1) / alignment * alignment, bytes);
+}
+
+/* On the last bytes before a page boundary, with nothing behind it. */
+static inline void *take_at_page_end(size_t bytes)
+{
+    size_t pages = (the.used + bytes + 2 * PAGE - 1) / PAGE;
+    void *taken = take_at(pages * PAGE - bytes, bytes);
+    the.used = (pages + 1) * PAGE;
+    return taken;
+}
+
+static inline size_t lab_offset(const void *place)
+{
+    return (size_t)((const unsigned char *)place - the.memory);
+}
+
+static inline void points(void *place)
+{
+    memset(the.what + lab_offset(place), OF_POINTER, WORD);
+}
+
+static inline void hole(void *place, size_t bytes)
+{
+    memset(the.what + lab_offset(place), OF_HOLE, bytes);
+    the.has_holes = 1;
+}
+
+static inline char *text(const char *words)
+{
+    size_t bytes = strlen(words) + 1;
+    return memcpy(take(bytes, 1), words, bytes);
+}
+
+/* Bytes that are all different from their neighbours and none of them 0. */
+static inline void fill(void *place, size_t bytes)
+{
+    unsigned char *at = place;
+    size_t i;
+    for (i = 0; i < bytes; i++)
+        at[i] = (unsigned char)(1 + i * 7 % 255);
+}
+
+static inline unsigned char *lab_picture(void)
+{
+    unsigned char *picture = malloc(LAB_BYTES);
+    CHECK(picture != NULL);
+    return memcpy(picture, the.memory, LAB_BYTES);
+}
+
+static inline void lab_check_untouched(unsigned char *before)
+{
+    CHECK(memcmp(the.memory, before, LAB_BYTES) == 0);
+    free(before);
+}
+
+static inline int page_is_bare(size_t page)
+{
+    static const unsigned char nobody[PAGE];
+    return memcmp(the.what + page * PAGE, nobody, PAGE) == 0;
+}
+
+/* What is nobody's is out of reach until lab_unlock. */
+static inline void lab_lock(int protection)
+{
+    size_t page;
+#if defined(CORE_ASAN) || defined(CORE_MSAN)
+    size_t at, end;
+    for (at = 0; at < LAB_BYTES; at = end) {
+        int closed = the.what[at] == OF_NOBODY || the.what[at] == OF_HOLE;
+        for (end = at + 1; end < LAB_BYTES; end++)
+            if ((the.what[end] == OF_NOBODY || the.what[end] == OF_HOLE) != closed)
+                break;
+#ifdef CORE_ASAN
+        if (closed)
+            ASAN_POISON_MEMORY_REGION(the.memory + at, end - at);
+#else
+        if (closed)
+            __msan_poison(the.memory + at, end - at);
+#endif
+    }
+#endif
+    CHECK(mprotect(the.memory, LAB_BYTES, protection) == 0);
+    for (page = 0; page < LAB_PAGES; page++)
+        if (page_is_bare(page))
+            CHECK(mprotect(the.memory + page * PAGE, PAGE, PROT_NONE) == 0);
+}
+
+static inline void lab_unlock(void)
+{
+    CHECK(mprotect(the.memory, LAB_BYTES, PROT_READ | PROT_WRITE) == 0);
+#ifdef CORE_ASAN
+    ASAN_UNPOISON_MEMORY_REGION(the.memory, LAB_BYTES);
+#endif
+#ifdef CORE_MSAN
+    __msan_unpoison(the.memory, LAB_BYTES);
+#endif
+}
+
+/* ---- Packing. */
+
+enum { CHECKED = 1, FLAT = 2, VARIANTS = 4 };
+
+static inline void lab_open_context(int variant)
+{
+    haul_allocator allocator;
+    the.doors.no_reserve = !(variant & FLAT);
+    allocator = fault_allocator(&the.doors);
+    the.options.allocator = &allocator;
+    the.options.checked = (variant & CHECKED) != 0;
+    CHECK_STATUS(haul_context_create(&the.options, &the.context), HAUL_OK);
+}
+
+static inline void *lab_arena(size_t bytes, size_t alignment, int prefill)
+{
+    void *memory;
+    CHECK(posix_memalign(&memory, alignment < WORD ? WORD : alignment, bytes ? bytes : 1) == 0);
+    return memset(memory, prefill, bytes);
+}
+
+static inline size_t offset_of(const void *address)
+{
+    size_t offset = 0;
+    CHECK_STATUS(haul_plan_offset(the.plan, address, &offset), HAUL_OK);
+    return offset;
+}
+
+static inline uintptr_t word_at(const void *place)
+{
+    uintptr_t word;
+    memcpy(&word, place, sizeof word);
+    return word;
+}
+
+static inline int bit_at(size_t offset)
+{
+    return (int)(the.bitmap[offset / WORD / 64] >> (offset / WORD % 64) & 1);
+}
+
+static inline void check_byte(size_t at, unsigned char *covered)
+{
+    size_t offset = 0;
+    void *back;
+    int of = the.what[at];
+    haul_status status = haul_plan_offset(the.plan, the.memory + at, &offset);
+    if (of == OF_NOBODY) {
+        int past_one = at > 0 && the.what[at - 1] != OF_NOBODY;
+        if (past_one) {
+            CHECK_STATUS(status, HAUL_OK);
+            CHECK_EQ(offset, offset_of(the.memory + at - 1) + 1);
+        } else if (!the.has_holes) {
+            CHECK_STATUS(status, HAUL_ERROR_ARGUMENT);
+        }
+        return;
+    }
+    CHECK_STATUS(status, HAUL_OK);
+    CHECK(offset >= GRANULE && offset < the.bytes);
+    CHECK_EQ(offset % GRANULE, at % GRANULE);
+    CHECK_STATUS(haul_plan_address(the.plan, offset, &back), HAUL_OK);
+    CHECK_PTR(back, the.memory + at);
+    CHECK_EQ(covered[offset], 0);
+    covered[offset] = (unsigned char)(of == OF_HOLE ? OF_DATA : of);
+    if (of == OF_DATA)
+        CHECK_EQ(the.arena[offset], the.memory[at]);
+    if (of == OF_HOLE)
+        CHECK_EQ(the.arena[offset], 0);
+}
+
+/* The pointer word that begins at memory[at]. */
+static inline void check_pointer(size_t at)
+{
+    uintptr_t value = word_at(the.memory + at), word;
+    size_t offset = offset_of(the.memory + at), target = 0;
+    memcpy(&word, the.arena + offset, sizeof word);
+    if (value && haul_plan_offset(the.plan, (void *)value, &target) != HAUL_OK)
+        target = 0; /* a pointer to no elements */
+    CHECK_EQ(word, target);
+    if (offset % WORD == 0)
+        CHECK_EQ(bit_at(offset), word != 0);
+}
+
+static inline void check_places(void)
+{
+    unsigned char *covered = calloc(1, the.bytes ? the.bytes : 1);
+    size_t page, at, bits = 0;
+    CHECK(covered != NULL);
+    for (page = 0; page < LAB_PAGES; page++) {
+        if (page_is_bare(page) && (page == 0 || page_is_bare(page - 1)))
+            continue;
+        for (at = page * PAGE; at < (page + 1) * PAGE; at++)
+            check_byte(at, covered);
+        for (at = page * PAGE; at < (page + 1) * PAGE; at++) {
+            if (the.what[at] != OF_POINTER)
+                continue;
+            check_pointer(at);
+            bits += word_at(the.arena + offset_of(the.memory + at)) != 0 && at % WORD == 0;
+            at += WORD - 1;
+        }
+    }
+    for (at = 0; at < the.bytes; at++)
+        if (!covered[at])
+            CHECK_EQ(the.arena[at], 0);
+    for (at = 0; at < the.bytes; at += WORD)
+        bits -= (size_t)bit_at(at);
+    CHECK_EQ(bits, 0);
+    free(covered);
+}
+
+/* Unpack an arena all of whose bytes, pointers too, are inverted: data bytes follow, nothing else does. */
+static inline void check_unpack(void)
+{
+    unsigned char *before = lab_picture(), *changed = lab_arena(the.bytes, GRANULE, 0);
+    size_t at;
+    for (at = 0; at < the.bytes; at++)
+        changed[at] = (unsigned char)~the.arena[at];
+    lab_lock(PROT_READ | PROT_WRITE);
+    CHECK_STATUS(haul_plan_unpack(the.plan, changed, the.bytes), HAUL_OK);
+    lab_unlock();
+    for (at = 0; at < LAB_BYTES; at++)
+        if (the.what[at] == OF_DATA)
+            CHECK_EQ(the.memory[at], (unsigned char)~before[at]);
+        else
+            CHECK_EQ(the.memory[at], before[at]);
+    memcpy(the.memory, before, LAB_BYTES);
+    free(before);
+    free(changed);
+}
+
+static inline void pack_once(unsigned char **arena, uint64_t **bitmap, int prefill, uint64_t base)
+{
+    *arena = lab_arena(the.bytes, haul_plan_alignment(the.plan), prefill);
+    *bitmap = lab_arena(the.bitmap_bytes, 8, prefill);
+#ifdef CORE_MSAN
+    __msan_poison(*arena, the.bytes);
+    __msan_poison(*bitmap, the.bitmap_bytes);
+#endif
+    CHECK_STATUS(haul_plan_pack(the.plan, *arena, the.bytes, base, *bitmap), HAUL_OK);
+#ifdef CORE_MSAN
+    __msan_check_mem_is_initialized(*arena, the.bytes);
+    __msan_check_mem_is_initialized(*bitmap, the.bitmap_bytes);
+#endif
+}
+
+#define LAB_BASE ((uint64_t)0x12340000)
+
+static inline void check_base(void)
+{
+    unsigned char *based;
+    uint64_t *bitmap;
+    pack_once(&based, &bitmap, 0x77, LAB_BASE);
+    CHECK(memcmp(bitmap, the.bitmap, the.bitmap_bytes) == 0);
+    if (!the.has_odd) {
+        unsigned char *patched = lab_arena(the.bytes, GRANULE, 0);
+        memcpy(patched, the.arena, the.bytes);
+        CHECK_STATUS(haul_relocate(patched, the.bytes, the.bitmap, LAB_BASE), HAUL_OK);
+        CHECK(memcmp(patched, based, the.bytes) == 0);
+        free(patched);
+    }
+    free(based);
+    free(bitmap);
+}
+
+static inline void pack_variant(const haul_root *roots, size_t count, int variant)
+{
+    unsigned char *before = lab_picture(), *again;
+    uint64_t *again_bitmap;
+    check_note("%s, %s", variant & CHECKED ? "checked" : "unchecked", variant & FLAT ? "flat" : "hashed");
+    lab_open_context(variant);
+    lab_lock(PROT_READ);
+    CHECK_STATUS(haul_plan_create(the.context, roots, count, &the.plan), HAUL_OK);
+    CHECK_EQ(haul_context_error(the.context)->status, HAUL_OK);
+    the.bytes = haul_plan_bytes(the.plan);
+    the.bitmap_bytes = haul_plan_bitmap_bytes(the.plan);
+    pack_once(&the.arena, &the.bitmap, 0x00, 0);
+    pack_once(&again, &again_bitmap, 0xFF, 0);
+    CHECK(memcmp(again, the.arena, the.bytes) == 0);
+    CHECK(memcmp(again_bitmap, the.bitmap, the.bitmap_bytes) == 0);
+    check_base();
+    lab_unlock();
+    lab_check_untouched(before);
+    haul_plan_get_statistics(the.plan, &the.statistics);
+    free(again);
+    free(again_bitmap);
+}
+
+static inline void lab_pack_roots(const haul_root *roots, size_t count)
+{
+    unsigned char *arena = NULL;
+    size_t bytes = 0;
+    int variant;
+    for (variant = 0; variant < VARIANTS; variant++) {
+        lab_drop();
+        pack_variant(roots, count, variant);
+        if (arena) {
+            CHECK_EQ(bytes, the.bytes);
+            CHECK(memcmp(arena, the.arena, bytes) == 0);
+            free(arena);
+        } else {
+            check_places();
+            check_unpack();
+        }
+        bytes = the.bytes;
+        arena = lab_arena(bytes, GRANULE, 0);
+        memcpy(arena, the.arena, bytes);
+    }
+    check_places();
+    check_unpack();
+    free(arena);
+    check_note(NULL);
+}
+
+static inline void lab_pack(void *root, const haul_type *type, size_t count)
+{
+    haul_root one;
+    one.address = root;
+    one.type = type;
+    one.count = count;
+    lab_pack_roots(&one, 1);
+}
+
+/* ---- Errors. */
+
+static inline void refuse_variant(const haul_root *roots, size_t count, int variant, haul_status expected,
+                                  const char *path, const char *part)
+{
+    unsigned char *before = lab_picture();
+    haul_plan *none = (haul_plan *)(void *)before;
+    uint64_t blocks, bytes;
+    haul_status status;
+    check_note("%s, %s", variant & CHECKED ? "checked" : "unchecked", variant & FLAT ? "flat" : "hashed");
+    lab_drop();
+    lab_open_context(variant);
+    blocks = the.doors.host_blocks;
+    bytes = the.doors.host_bytes;
+    lab_lock(PROT_READ);
+    status = haul_plan_create(the.context, roots, count, &none);
+    lab_unlock();
+    CHECK_STATUS(status, expected);
+    CHECK_PTR(none, NULL);
+    CHECK_EQ(haul_context_error(the.context)->status, expected);
+    CHECK_STR(haul_context_error(the.context)->path, path);
+    CHECK_HAS(haul_context_error(the.context)->text, part);
+    CHECK_STATUS(haul_context_trim(the.context), HAUL_OK);
+    CHECK_EQ(the.doors.host_blocks, blocks);
+    CHECK_EQ(the.doors.host_bytes, bytes);
+    CHECK_EQ(the.doors.reserved_blocks, 0);
+    lab_check_untouched(before);
+}
+
+/* Refused by unchecked contexts and by checked ones; `part` stands in the sentence. */
+static inline void lab_refuse(void *root, const haul_type *type, haul_status expected, const char *path,
+                              const char *part)
+{
+    haul_root one;
+    int variant;
+    one.address = root;
+    one.type = type;
+    one.count = 1;
+    for (variant = 0; variant < VARIANTS; variant++)
+        refuse_variant(&one, 1, variant, expected, path, part);
+    lab_drop();
+    check_note(NULL);
+}
+
+/* Refused by checked contexts only, with both paths. */
+static inline void lab_refuse_checked(void *root, const haul_type *type, const char *path, const char *other)
+{
+    haul_root one;
+    int variant;
+    one.address = root;
+    one.type = type;
+    one.count = 1;
+    for (variant = CHECKED; variant < VARIANTS; variant += 2) {
+        haul_plan *none;
+        lab_drop();
+        lab_open_context(variant);
+        CHECK_STATUS(haul_plan_create(the.context, &one, 1, &none), HAUL_ERROR_GRAPH);
+        CHECK_STR(haul_context_error(the.context)->path, path);
+        CHECK_STR(haul_context_error(the.context)->other_path, other);
+    }
+    lab_drop();
+}
+
+/* ---- Types. */
+
+static inline haul_type *type_open(const char *name, size_t bytes, const haul_ref *refs, size_t count)
+{
+    haul_type *type;
+    CHECK_STATUS(haul_type_create(name, bytes, refs, count, &type), HAUL_OK);
+    return type;
+}
+
+static inline void type_commit(haul_type *type)
+{
+    haul_status status = haul_type_commit(type);
+    if (status != HAUL_OK)
+        printf("%s: %s\n", haul_type_error(type)->path, haul_type_error(type)->text);
+    CHECK_STATUS(status, HAUL_OK);
+}
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define TYPE_OPEN(S, refs) type_open(#S, sizeof(S), refs, COUNT_OF(refs))
+
+#endif
