@@ -101,10 +101,12 @@ static void draw_row(universe *u, haul_ref *row)
 static haul_status make_struct(universe *u, haul_type **made)
 {
     size_t n = choose(&u->c, ROWS + 1), first = choose(&u->c, (uint32_t)n + 1);
+    const char *name;
     haul_status status;
     for (size_t i = 0; i < n; i++)
         draw_row(u, &u->rows[i]);
-    status = haul_type_create(draw_name(&u->c), draw_size(&u->c), u->rows, first, made);
+    name = draw_name(&u->c);
+    status = haul_type_create(name, draw_size(&u->c), u->rows, first, made);
     if (status == HAUL_OK && first < n)
         (void)haul_type_add(*made, u->rows + first, n - first);
     if (status == HAUL_OK && chance(&u->c, 1, 4))
@@ -137,17 +139,25 @@ static haul_status make_type(universe *u, haul_type **made)
     choices *c = &u->c;
     haul_type *old = u->type[choose(c, TYPES)];
     uint32_t way = choose(c, 24);
+    size_t n[3];
+    const char *name;
+    haul_shape shape;
     if (way >= 13)
         return make_struct(u, made);
+    name = draw_name(c);
+    for (unsigned i = 0; i < 3; i++)
+        n[i] = draw_size(c);
     switch (way) {
-    case 0: return haul_type_contiguous(draw_size(c), old, made);
-    case 1: return haul_type_vector(draw_size(c), draw_size(c), draw_size(c), old, made);
-    case 2: return haul_type_create_hvector(draw_size(c), draw_size(c), draw_size(c), old, made);
-    case 3: return haul_type_create_resized(old, draw_size(c), draw_size(c), made);
+    case 0: return haul_type_contiguous(n[0], old, made);
+    case 1: return haul_type_vector(n[0], n[1], n[2], old, made);
+    case 2: return haul_type_create_hvector(n[0], n[1], n[2], old, made);
+    case 3: return haul_type_create_resized(old, n[0], n[1], made);
     case 4: return haul_type_dup(old, made);
-    case 5: return haul_type_pointer(draw_name(c), draw_target(u), draw_size(c), draw_shape(c), made);
+    case 5:
+        shape = draw_shape(c);
+        return haul_type_pointer(name, draw_target(u), n[0], shape, made);
     case 6:
-    case 7: return haul_type_bytes(draw_name(c), draw_size(c), made);
+    case 7: return haul_type_bytes(name, n[0], made);
     default: return make_blocks(u, way - 8, old, made);
     }
 }

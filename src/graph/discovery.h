@@ -118,6 +118,20 @@ HAUL__INLINE int haul__queue_push(haul__discovery *d, uintptr_t address, uint32_
     return HAUL__LIKELY(tail->written < tail->capacity) || haul__queue_room(d);
 }
 
+/* count.c */
+HAUL__INLINE size_t haul__unit_of(const haul__slot *slot, unsigned level)
+{
+    return level + 1u == slot->levels ? slot->unit : HAUL__WORD;
+}
+#define HAUL__KNOWN SIZE_MAX /* the count of a long string that was scanned before */
+/* How many elements a pointer of this value leads to; 0 for NULL. */
+haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
+                           uintptr_t self, size_t index, size_t *count);
+haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned bytes, int64_t value);
+/* A sentinel as an element of `unit` bytes reads when it is taken as signed. */
+int64_t haul__narrow(int64_t value, size_t unit);
+int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes);
+
 /* follow.c */
 /* `place` is the address of the pointer, `value` what was read there. */
 haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,

@@ -27,6 +27,17 @@ HAUL__INLINE haul__block *haul__plan_block(const haul_plan *plan, size_t i)
     return haul__map_find(&plan->found.map, haul__block_address(plan->found.map.numbers[i]));
 }
 
+/* A page's first granule that has a place only because its unit goes whole: for a pointer it is the end of what lies
+ * before the page. */
+HAUL__INLINE int haul__is_filling(const haul__map *map, const haul__block *block, uintptr_t address)
+{
+    unsigned granule = haul__granule_in_block(address);
+    if (HAUL__LIKELY(!map->has_units || (address & (((uintptr_t)1 << HAUL__PAGE_SHIFT) - 1)) != 0))
+        return 0;
+    return haul__byte_mask(block, granule) == 0 &&
+           !(block->side->holes && (block->side->holes[granule / 64] >> (granule % 64) & 1));
+}
+
 /* Where a source pointer leads in the arena: the place of its byte, or one past the place of the byte before it, for
  * the end of a range with nothing behind it. 0: it does not lead into the graph. */
 HAUL__INLINE uint64_t haul__translate(const haul__map *map, uintptr_t address)
@@ -35,7 +46,7 @@ HAUL__INLINE uint64_t haul__translate(const haul__map *map, uintptr_t address)
     if (HAUL__UNLIKELY(address < HAUL__LOWEST || address > HAUL__HIGHEST))
         return 0;
     block = haul__map_find(map, address);
-    if (HAUL__LIKELY(block && haul__is_placed(block, address)))
+    if (HAUL__LIKELY(block && haul__is_placed(block, address) && !haul__is_filling(map, block, address)))
         return haul__place(map, block, address);
     block = haul__map_find(map, address - 1);
     return block && haul__is_placed(block, address - 1) ? haul__place(map, block, address - 1) + 1 : 0;

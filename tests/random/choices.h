@@ -20,7 +20,7 @@ typedef struct choices {
 choices choices_from_seed(uint64_t seed);
 choices choices_from_bytes(const uint8_t *bytes, size_t count);
 
-/* 0 .. n-1; n is 1 to 65536. */
+/* 0 .. n-1; n is 1 to 65536. One draw in an expression at most: their order would be the compiler's choice. */
 uint32_t choose(choices *c, uint32_t n);
 /* `hit` times in `of`; never, once the bytes have run out. */
 int chance(choices *c, uint32_t hit, uint32_t of);

@@ -261,7 +261,7 @@ static int is_sentinel(const unsigned char *element, size_t bytes, int64_t value
 
 static unsigned char *fresh_string(choices *c, graph *g, size_t e, int64_t sentinel)
 {
-    size_t n = (size_t)draw_count(c, affordable(g, e)) + (chance(c, 1, 4) ? choose(c, 100) : 0);
+    size_t more = chance(c, 1, 4) ? choose(c, 100) : 0, n = more + (size_t)draw_count(c, affordable(g, e));
     unsigned char *address = place(c, g, (n + 1) * e, e);
     for (size_t i = 0; i < n; i++)
         while (is_sentinel(address + i * e, e, sentinel))

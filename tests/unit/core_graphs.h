@@ -246,9 +246,10 @@ static inline void lab_open_context(int variant)
 
 static inline void *lab_arena(size_t bytes, size_t alignment, int prefill)
 {
-    void *memory;
+    void *memory = NULL;
     CHECK(posix_memalign(&memory, alignment < WORD ? WORD : alignment, bytes ? bytes : 1) == 0);
-    return memset(memory, prefill, bytes);
+    memset(memory, prefill, bytes);
+    return memory;
 }
 
 static inline size_t offset_of(const void *address)

@@ -1,0 +1,225 @@
+/* Counting: how many elements stand behind one pointer.
+ *
+ * Every field that a shape reads is read here once; what was read is noted as a guard, so that a plan that is used again
+ * can tell whether it is still so.
+ */
+#include "graph/discovery.h"
+
+haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned bytes, int64_t value)
+{
+    haul__found *found = d->found;
+    uint64_t place = (uint64_t)address | (uint64_t)bytes << 56;
+    void *guards = found->guards;
+    if (found->guard_count && found->guards[found->guard_count - 1].place == place)
+        return HAUL_OK;
+    if (!haul__grow(d->allocator, &guards, &found->guard_capacity, found->guard_count + 1, sizeof *found->guards))
+        return HAUL_ERROR_MEMORY;
+    found->guards = guards;
+    found->guards[found->guard_count].place = place;
+    found->guards[found->guard_count++].value = value;
+    return HAUL_OK;
+}
+
+int64_t haul__guard_read(const haul__guard *guard)
+{
+    haul_field_place place;
+    int64_t value = 0;
+    place.offset = 0;
+    place.bytes = (uint8_t)(guard->place >> 56);
+    place.is_signed = 1;
+    haul__read_field((const void *)(uintptr_t)(guard->place & UINT64_C(0x00ffffffffffffff)), &place, &value);
+    return value;
+}
+
+static haul_status note_call(haul__discovery *d, haul_count_function *function, const haul_here *here, int64_t value)
+{
+    haul__found *found = d->found;
+    void *calls = found->calls;
+    if (!haul__grow(d->allocator, &calls, &found->call_capacity, found->call_count + 1, sizeof *found->calls))
+        return HAUL_ERROR_MEMORY;
+    found->calls = calls;
+    found->calls[found->call_count].function = function;
+    found->calls[found->call_count].here = *here;
+    found->calls[found->call_count++].value = value;
+    return HAUL_OK;
+}
+
+int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
+{
+    const haul_context_options *options = &d->context->options;
+    return !options->readable || options->readable(options->readable_user, (const void *)address, bytes);
+}
+
+static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t self,
+                                size_t index, size_t *count)
+{
+    const haul_shape *shape = &slot->shape[level];
+    int64_t total = shape->multiply;
+    unsigned i;
+    if (shape->field_count == 0)
+        total = 0;
+    for (i = 0; i < shape->field_count; i++) {
+        const haul_field_place *place = &shape->field[i];
+        haul_field_place as_stored = *place;
+        int64_t value, stored = 0;
+        haul_status status;
+        if (d->seek_count == self + place->offset)
+            return haul__refuse(d, HAUL_ERROR_STALE, slot, index, "this count has changed");
+        if (!haul__read_field((const void *)self, place, &value))
+            return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "its count is above 2^63");
+        as_stored.is_signed = 1;
+        haul__read_field((const void *)self, &as_stored, &stored);
+        status = haul__note_guard(d, self + place->offset, place->bytes, stored);
+        if (status != HAUL_OK)
+            return status;
+        if (value < 0)
+            return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index,
+                                "count %lld in the field at offset %zu (if that field is unsigned, describe it with "
+                                "HAUL_NU)",
+                                (long long)value, place->offset);
+        if (value != 0 && (total > INT64_MAX / value || total < INT64_MIN / value))
+            return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "its count overflows");
+        total *= value;
+    }
+    if ((shape->add > 0 && total > INT64_MAX - shape->add) || (shape->add < 0 && total < INT64_MIN - shape->add))
+        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "its count overflows");
+    total += shape->add;
+    if (total < 0)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "count %lld", (long long)total);
+    if ((uint64_t)total > SIZE_MAX)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "count %lld", (long long)total);
+    *count = (size_t)total;
+    return HAUL_OK;
+}
+
+static haul_status count_to_end(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
+                                uintptr_t self, size_t index, size_t *count)
+{
+    size_t unit = haul__unit_of(slot, level);
+    uintptr_t end;
+    memcpy(&end, (const void *)(self + slot->shape[level].field[0].offset), sizeof end);
+    if (!value && !end)
+        return HAUL_OK;
+    if (!value || end < value)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "its end lies before its begin");
+    if ((end - value) % unit != 0)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index,
+                            "its end lies %zu bytes on, no multiple of the element's %zu bytes",
+                            (size_t)(end - value), unit);
+    *count = (size_t)(end - value) / unit;
+    return HAUL_OK;
+}
+
+static haul_status count_by_function(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
+                                     uintptr_t self, size_t index, size_t *count)
+{
+    haul_here here;
+    int64_t answer;
+    here.self = (const void *)self;
+    here.target = (const void *)value;
+    here.index = index;
+    here.root = d->roots[d->root].address;
+    here.argument = d->context->options.argument;
+    if (d->seek_count == self && d->seek_pointer == value)
+        return haul__refuse(d, HAUL_ERROR_STALE, slot, index, "the count that its callback answers has changed");
+    answer = slot->shape[level].function(&here);
+    if (answer < 0)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "its callback answered %lld", (long long)answer);
+    if ((uint64_t)answer > SIZE_MAX)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "count %lld", (long long)answer);
+    *count = (size_t)answer;
+    return note_call(d, slot->shape[level].function, &here, answer);
+}
+
+/* Bytes up to the first element equal to `value`, within [address, address + bytes); 0: there is none. */
+static size_t find_element(uintptr_t address, size_t bytes, size_t unit, int64_t value)
+{
+    haul_field_place place;
+    size_t at;
+    if (unit == 1) {
+        const char *hit = memchr((const void *)address, (int)(value & 255), bytes);
+        return hit ? (size_t)((uintptr_t)hit - address) + 1 : 0;
+    }
+    place.offset = 0;
+    place.bytes = (uint8_t)unit;
+    place.is_signed = 1;
+    for (at = 0; bytes - at >= unit; at += unit) {
+        int64_t element = 0;
+        haul__read_field((const void *)(address + at), &place, &element);
+        if (element == value)
+            return at + unit;
+    }
+    return 0;
+}
+
+/* The sentinel as an element of `unit` bytes reads when it is taken as signed. */
+int64_t haul__narrow(int64_t value, size_t unit)
+{
+    unsigned shift = (unsigned)(64 - 8 * (unit < 8 ? unit : 8));
+    uint64_t bits = (uint64_t)value << shift;
+    return shift ? (int64_t)bits / ((int64_t)1 << shift) : value;
+}
+
+static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
+                                     size_t index, size_t *count)
+{
+    size_t unit = haul__unit_of(slot, level), limit = d->context->options.limits.scan_bytes, done = 0;
+    int64_t sentinel = haul__narrow(slot->shape[level].add, unit);
+    if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "it points outside any process's address range");
+    if (limit > HAUL__HIGHEST - value)
+        limit = HAUL__HIGHEST - value;
+    if (slot->target == NULL && haul__memo_has(d, value, unit, sentinel ? slot->shape : NULL)) {
+        *count = HAUL__KNOWN;
+        return HAUL_OK;
+    }
+    while (done < limit) {
+        size_t piece = limit - done, found;
+        if (d->context->options.readable) {
+            size_t page = ((size_t)1 << HAUL__PAGE_SHIFT) - ((value + done) & (((size_t)1 << HAUL__PAGE_SHIFT) - 1));
+            if (piece > page)
+                piece = page < unit ? unit : page - page % unit;
+            if (!haul__is_readable(d, value + done, piece))
+                return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "the range it leads to is not readable");
+        }
+        found = find_element(value + done, piece, unit, sentinel);
+        if (found) {
+            *count = (done + found) / unit;
+            return HAUL_OK;
+        }
+        done += piece;
+    }
+    return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "no terminator within %zu bytes (limit scan_bytes)", limit);
+}
+
+haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
+                            uintptr_t self, size_t index, size_t *count)
+{
+    const haul_shape *shape = &slot->shape[level];
+    haul_status status = HAUL_OK;
+    *count = 0;
+    switch (shape->kind) {
+    case HAUL_SHAPE_ONE:
+        *count = 1;
+        break;
+    case HAUL_SHAPE_COUNT:
+        status = count_fields(d, slot, level, self, index, count);
+        if (status == HAUL_OK && !value && *count && shape->field_count && level == 0 &&
+            !(slot->flags & HAUL__SLOT_EACH))
+            return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "a NULL pointer with count %zu", *count);
+        break;
+    case HAUL_SHAPE_END:
+        status = count_to_end(d, slot, level, value, self, index, count);
+        break;
+    case HAUL_SHAPE_SENTINEL:
+        if (value)
+            status = count_to_sentinel(d, slot, level, value, index, count);
+        break;
+    case HAUL_SHAPE_FUNCTION:
+        if (value)
+            status = count_by_function(d, slot, level, value, self, index, count);
+        break;
+    }
+    return status;
+}
+
