@@ -71,7 +71,8 @@ HAUL__INLINE void translate_pending(sweep *s)
         const pending *p = &s->wait[i];
         size_t at = p->at, in_group = at >> (HAUL__WORD_SHIFT + 6);
         uintptr_t word = (uintptr_t)(base + haul__place_in(s->map, p->cell, p->value));
-        if (HAUL__UNLIKELY(!(p->cell->live >> haul__granule_in_cell(p->value) & 1))) {
+        if (HAUL__UNLIKELY(!(p->cell->live >> haul__granule_in_cell(p->value) & 1) ||
+                           (s->map->has_units && (p->value & (((uintptr_t)1 << HAUL__PAGE_SHIFT) - 1)) == 0))) {
             place_rarely(s, p->value, at);
             continue;
         }
