@@ -521,16 +521,24 @@ int reference_find(const reference *r, uintptr_t address, uintptr_t *copy)
 
 /* ---- A copy by the reference ---- */
 
+static uintptr_t place_of_block(const graph *g, const reference_copy *copy, size_t i)
+{
+    uintptr_t first = (uintptr_t)copy->blocks[i] + 4096;
+    return first - first % 4096 + (uintptr_t)g->blocks[i].memory % 4096;
+}
+
+/* Blocks may touch: what is one past one can be the start of another, and is then taken for that. */
 static uintptr_t moved(const graph *g, const reference_copy *copy, const void *address)
 {
+    uintptr_t end = 0;
     for (size_t i = 0; i < g->block_count; i++) {
         uintptr_t at = (uintptr_t)address - (uintptr_t)g->blocks[i].memory;
-        uintptr_t first = (uintptr_t)copy->blocks[i] + 4096;
-        first = first - first % 4096 + (uintptr_t)g->blocks[i].memory % 4096;
-        if (at <= g->blocks[i].bytes)
-            return first + at;
+        if (at < g->blocks[i].bytes)
+            return place_of_block(g, copy, i) + at;
+        if (at == g->blocks[i].bytes)
+            end = place_of_block(g, copy, i) + at;
     }
-    return 0;
+    return end;
 }
 
 void reference_copy_make(const graph *g, const reference *r, reference_copy *copy)
@@ -541,13 +549,16 @@ void reference_copy_make(const graph *g, const reference *r, reference_copy *cop
     for (size_t i = 0; i < g->block_count; i++)
         copy->blocks[i] = must(calloc(1, g->blocks[i].bytes + 3 * 4096));
     for (size_t i = 0; i < r->data_count; i++)
-        memcpy((void *)moved(g, copy, (const void *)r->data[i].host), (const void *)r->data[i].host, r->data[i].bytes);
+        for (size_t k = 0; k < r->data[i].bytes; k++) {
+            const unsigned char *from = (const unsigned char *)r->data[i].host + k;
+            *(unsigned char *)moved(g, copy, from) = *from;
+        }
     for (size_t i = 0; i < r->slot_count; i++)
         if (r->slots[i].value != NULL)
             graph_write_pointer((void *)moved(g, copy, r->slots[i].at), (void *)moved(g, copy, r->slots[i].value));
-    copy->place.bytes = SIZE_MAX;
     for (size_t i = 0; i < g->root_count; i++)
         copy->place.roots[i] = moved(g, copy, g->roots[i].address);
+    copy->place.bytes = SIZE_MAX;
 }
 
 void reference_copy_free(reference_copy *copy)

@@ -68,14 +68,16 @@ static int source_is_unchanged(trial *t, const char *after)
 }
 
 /* A described range may run on from one block into the next, where an allocator leaves nothing between them. */
+/* Blocks may touch: a range can lie in several. */
 static void restore(trial *t, uintptr_t first, size_t bytes)
 {
     for (size_t i = 0; i < t->g.block_count; i++) {
         const graph_block *b = &t->g.blocks[i];
-        uintptr_t block = (uintptr_t)b->memory, end = block + b->bytes;
-        uintptr_t from = first > block ? first : block, to = first + bytes < end ? first + bytes : end;
-        if (from < to)
-            memcpy(b->memory + (from - block), b->shadow + (from - block), to - from);
+        uintptr_t memory = (uintptr_t)b->memory;
+        uintptr_t from = first > memory ? first : memory;
+        uintptr_t end = first + bytes < memory + b->bytes ? first + bytes : memory + b->bytes;
+        if (from < end)
+            memcpy(b->memory + (from - memory), b->shadow + (from - memory), end - from);
     }
 }
 
@@ -107,16 +109,28 @@ static int source_has_results(trial *t, uintptr_t first, uintptr_t end, const ch
 
 /* ---- Drawing ---- */
 
+/* Large blocks of structs at an extent that takes their pointers off the grid may be refused, with this advice. */
+static int is_refused_rightly(const trial *t, haul_status status)
+{
+    return status == HAUL_ERROR_TYPE && strstr(t->model->why, "off the grid: describe it with") != NULL;
+}
+
 static int draw(trial *t, unsigned options)
 {
     const char *where;
     choices saved;
     haul_status status;
-    model_draw(t->c, t->model);
-    saved = *t->c;
-    if (options & TRIAL_FAULTS)
+    int tries = 0;
+    do {
+        model_draw(t->c, t->model);
+        saved = *t->c;
+        status = model_make_types(t->c, t->model, NULL, &where);
+    } while (is_refused_rightly(t, status) && ++tries < 8);
+    if (status == HAUL_OK && (options & TRIAL_FAULTS)) {
+        model_free_types(t->model);
         faults_of_types(&saved, t->model);
-    status = model_make_types(t->c, t->model, NULL, &where);
+        status = model_make_types(&saved, t->model, NULL, &where);
+    }
     if (status != HAUL_OK)
         return fail(t, "types: %s: %s: %s", where, haul_status_name(status), t->model->why);
     graph_draw(t->c, t->model, (size_t)1000 << choose(t->c, options & TRIAL_SMALL ? 3 : 6), &t->g);
