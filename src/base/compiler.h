@@ -14,11 +14,15 @@
 #endif
 #endif
 
-/* On a function that counts bits in its innermost loop: compile it a second time for processors with a population
- * count instruction, and let the loader choose. Not under sanitizers, whose runtime is not up when the loader asks. */
+/* On a function that counts or shifts bits in its innermost loop: compile it a second time for processors with the
+ * instructions for that, and let the loader choose. Not under sanitizers, whose runtime is not up when the loader asks. */
 #if defined(__x86_64__) && defined(__ELF__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&  \
     !defined(HAUL__SANITIZED) && !defined(HAUL_NO_CLONES)
+#if __GNUC__ >= 12
+#define HAUL__HOT __attribute__((target_clones("default", "arch=x86-64-v3")))
+#else
 #define HAUL__HOT __attribute__((target_clones("default", "avx2")))
+#endif
 #else
 #define HAUL__HOT
 #endif

@@ -50,6 +50,19 @@ int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
     return !options->readable || options->readable(options->readable_user, (const void *)address, bytes);
 }
 
+size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes)
+{
+    size_t known = 0;
+    while (d->within && known < bytes) {
+        uintptr_t at = address + known;
+        const haul__block *block = at >= HAUL__LOWEST && at <= HAUL__HIGHEST ? haul__map_find(d->within, at) : NULL;
+        if (!block || !haul__is_placed(block, at))
+            return known;
+        known += HAUL__GRANULE - (at & (HAUL__GRANULE - 1));
+    }
+    return bytes;
+}
+
 static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t self,
                                 size_t index, size_t *count)
 {
@@ -63,7 +76,7 @@ static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsi
         haul_field_place as_stored = *place;
         int64_t value, stored = 0;
         haul_status status;
-        if (d->seek_count == self + place->offset)
+        if (d->sought.count == self + place->offset)
             return haul__refuse(d, HAUL_ERROR_STALE, slot, index, "this count has changed");
         if (!haul__read_field((const void *)self, place, &value))
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "its count is above 2^63");
@@ -120,7 +133,7 @@ static haul_status count_by_function(haul__discovery *d, const haul__slot *slot,
     here.index = index;
     here.root = d->roots[d->root].address;
     here.argument = d->context->options.argument;
-    if (d->seek_count == self && d->seek_pointer == value)
+    if (d->sought.call_self == self && d->sought.call_target == value)
         return haul__refuse(d, HAUL_ERROR_STALE, slot, index, "the count that its callback answers has changed");
     answer = slot->shape[level].function(&here);
     if (answer < 0)
@@ -169,6 +182,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
         return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "it points outside any process's address range");
     if (limit > HAUL__HIGHEST - value)
         limit = HAUL__HIGHEST - value;
+    limit = haul__known_bytes(d, value, limit);
     if (slot->target == NULL && haul__memo_has(d, value, unit, sentinel ? slot->shape : NULL)) {
         *count = HAUL__KNOWN;
         return HAUL_OK;
@@ -183,11 +197,17 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
                 return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "the range it leads to is not readable");
         }
         found = find_element(value + done, piece, unit, sentinel);
+        if (d->sought.count >= value && d->sought.count - value < done + (found ? found : piece))
+            return haul__refuse(d, HAUL_ERROR_STALE, slot, index, "its terminator has gone");
         if (found) {
             *count = (done + found) / unit;
             return HAUL_OK;
         }
         done += piece;
+    }
+    if (d->within) {
+        *count = HAUL__KNOWN;
+        return HAUL_OK;
     }
     return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "no terminator within %zu bytes (limit scan_bytes)", limit);
 }

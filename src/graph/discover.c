@@ -4,11 +4,14 @@
  * marked, mark it and put it on the worklist. That is also what the code does. What makes it fast:
  *
  *   - An object is marked when it is found, not when it is visited, and "marked before" is one comparison of bits in
- *     the one cell that it lies in (push_one). Its entry is always written to the worklist; the worklist's end then
+ *     the one cell that it lies in (mark_near). Its entry is always written to the worklist; the worklist's end then
  *     advances by 0 or 1. There is no branch on "is it new", which no predictor could guess.
- *   - The worklist is first in, first out, so that the object NODES_AHEAD entries on can be fetched into the cache
- *     now. A pointer read from an object is not looked at at once: its cell is fetched, and it waits in a ring while
- *     CANDIDATES others go first (Cher et al. 2004). So no load waits for memory, as long as there is other work.
+ *   - Objects across two cells take longer, and which they are no predictor could guess either: they are set aside,
+ *     again without a branch, and marked in a loop of their own.
+ *   - The worklist is first in, first out, so that objects NODES_AHEAD entries on can be fetched into the cache now.
+ *     A pointer read from an object is not looked at at once: its cell is fetched, and it waits until CELLS_AHEAD of
+ *     them are together (Cher et al. 2004). So no load waits for memory, as long as there is other work.
+ *   - When there is none, as in a list, the one object found is gone to at once (chase).
  *   - Whatever is not that simple (arrays, strings, objects across two cells, overlaps) goes the general way in
  *     follow.c, and costs only those who have it.
  *
@@ -17,64 +20,80 @@
  */
 #include "graph/discovery.h"
 
-#define NODES_AHEAD 16u /* less: objects are not there yet; more: they are gone again */
-#define CELLS_AHEAD 8u  /* in arrays of pointers */
-#define CANDIDATES 32u  /* that wait; the ring has room for the pointers of one object more */
-#define RING 64u
+#define NODES_AHEAD 8u /* less: objects are not there yet; more: they are gone again */
+#define BURST 8u        /* objects fetched together */
+#define CELLS_AHEAD 32u /* candidates that are collected before the first is looked at */
 
-/* What the innermost loop works on, kept in registers: the table and the end of the worklist. Before anything else is
- * called it is put back (`leave`), afterwards fetched again (`enter`). */
-typedef struct hot {
-    haul__block **flat;
-    uint64_t *out, *out_end;
-    const haul__kind *kinds;
-    size_t first, last;     /* of the ring, counted on and on */
-    uint64_t ring[RING];    /* as worklist entries */
-} hot;
+/* Pointers that were read and whose cells are on their way, as worklist entries: those to objects inside one cell, and
+ * those to objects across two, which take longer. */
+typedef struct candidates {
+    uint64_t *near, *over; /* arrays of CANDIDATES */
+    size_t near_count, over_count;
+} candidates;
 
-HAUL__INLINE void enter(const haul__discovery *d, hot *h)
+#define CANDIDATES (CELLS_AHEAD + HAUL__STEPS)
+
+#define ENTRY_ADDRESS(entry) ((uintptr_t)((entry) & UINT64_C(0x0000ffffffffffff)))
+#define ENTRY_KIND(entry) ((uint32_t)((entry) >> 48))
+
+HAUL__INLINE uintptr_t load_word(uintptr_t address)
 {
-    h->flat = d->map->flat;
-    h->out = d->tail->entry + d->tail->written;
-    h->out_end = d->tail->entry + d->tail->capacity;
-    h->kinds = d->kinds;
+    uintptr_t value;
+    memcpy(&value, (const void *)address, sizeof value);
+    return value;
 }
 
-HAUL__INLINE void leave(haul__discovery *d, const hot *h)
+/* The granule of its cell that an address starts; a number above every granule where it starts none. */
+HAUL__INLINE uint32_t start_in_cell(uintptr_t address)
 {
-    d->tail->written = (size_t)(h->out - d->tail->entry);
+    uint32_t in_cell = (uint32_t)address & (uint32_t)(HAUL__CELL_BYTES - 1);
+    return in_cell >> HAUL__GRANULE_SHIFT | in_cell << (32 - HAUL__GRANULE_SHIFT);
 }
 
-enum { PUSHED, NOT_HERE, NO_ROOM };
-
-HAUL__INLINE uint64_t queue_entry(uintptr_t address, uint32_t kind)
+/* Marks one object of a simple kind that lies in one cell. 1: it is new; 0: all of it was marked before, with the same
+ * slots; -1: anything else, go the general way. The first two must not be told apart by a branch: no predictor could
+ * guess it, and each wrong guess would stop the processor from running ahead to the next misses. */
+HAUL__INLINE int mark_near(haul__block *const *flat, uintptr_t address, const haul__kind *kind)
 {
-    return (uint64_t)address | (uint64_t)kind << 48;
+    haul__block *block = flat[address >> HAUL__BLOCK_SHIFT];
+    unsigned granule = haul__granule_in_cell(address);
+    uint32_t granules = kind->granules << granule, live;
+    uint64_t slots = kind->slots << (2 * granule), known, odd;
+    haul__cell *cell;
+    if (HAUL__UNLIKELY(!block))
+        return -1;
+    cell = haul__cell_of(block, address);
+    live = cell->live & granules;
+    known = (uint64_t)0 - (uint64_t)(live != 0);
+    odd = ((live ^ granules) | ((cell->slots & kind->words << (2 * granule)) ^ slots)) & known;
+    if (HAUL__UNLIKELY((odd | (cell->aux & granules)) != 0))
+        return -1;
+    cell->live |= granules;
+    cell->slots |= slots;
+    return live == 0;
 }
 
-/* Marks one object of a simple kind that reaches over the end of its cell. 1: it is new; 0: all of it was marked
- * before, with the same slots; -1: anything else. */
-static HAUL__NOINLINE int mark_over_two(haul__block **flat, uintptr_t address, const haul__kind *kind)
+/* The same for one that reaches over the end of its cell. */
+HAUL__INLINE int mark_over(haul__block *const *flat, uintptr_t address, const haul__kind *kind)
 {
     haul__block *block = flat[address >> HAUL__BLOCK_SHIFT];
     haul__block *next_block = flat[(address + kind->bytes) >> HAUL__BLOCK_SHIFT];
     unsigned granule = haul__granule_in_cell(address);
     haul__cell *cell, *next;
     uint32_t low, high;
-    uint64_t words, next_words, slots, next_slots, known, odd;
+    uint64_t slots, next_slots, known, odd;
     if (!block || !next_block || granule == 0 || (address & (HAUL__GRANULE - 1)) != 0)
         return -1;
     cell = haul__cell_of(block, address);
     next = haul__cell_of(next_block, address + kind->bytes);
     low = kind->granules << granule;
     high = kind->granules >> (32 - granule);
-    words = kind->words << (2 * granule);
-    next_words = kind->words >> (64 - 2 * granule);
     slots = kind->slots << (2 * granule);
     next_slots = kind->slots >> (64 - 2 * granule);
     known = (uint64_t)0 - (uint64_t)(((cell->live & low) | (next->live & high)) != 0);
-    odd = ((cell->live & low) ^ low) | ((next->live & high) ^ high) | ((cell->slots & words) ^ slots) |
-          ((next->slots & next_words) ^ next_slots);
+    odd = ((cell->live & low) ^ low) | ((next->live & high) ^ high) |
+          ((cell->slots & kind->words << (2 * granule)) ^ slots) |
+          ((next->slots & kind->words >> (64 - 2 * granule)) ^ next_slots);
     if (HAUL__UNLIKELY(((odd & known) | (cell->aux & low) | (next->aux & high)) != 0))
         return -1;
     cell->live |= low;
@@ -82,54 +101,6 @@ static HAUL__NOINLINE int mark_over_two(haul__block **flat, uintptr_t address, c
     cell->slots |= slots;
     next->slots |= next_slots;
     return known == 0;
-}
-
-/* Marks one object of a simple kind and appends it if it is new. NOT_HERE: go the general way. Three cases: nothing of
- * it is live yet; all of it is, with the same slots; anything else. The first two must not be told apart by a branch:
- * no predictor could guess it, and each wrong guess would stop the processor from running ahead to the next misses.
- * A start off the granules turns, rotated, into a number above every fitting one. */
-HAUL__INLINE int push_one(hot *h, uintptr_t address, const haul__kind *kind, uint32_t number)
-{
-    uint64_t in_cell = address & (HAUL__CELL_BYTES - 1);
-    haul__block *block;
-    haul__cell *cell;
-    unsigned granule;
-    uint32_t granules, live;
-    uint64_t slots, known, odd;
-    if (HAUL__UNLIKELY(address - HAUL__LOWEST > HAUL__HIGHEST - HAUL__LOWEST - HAUL__CELL_BYTES))
-        return NOT_HERE;
-    if (HAUL__UNLIKELY((in_cell >> HAUL__GRANULE_SHIFT | in_cell << (64 - HAUL__GRANULE_SHIFT)) > kind->last_granule)) {
-        int fresh = mark_over_two(h->flat, address, kind);
-        if (fresh < 0)
-            return NOT_HERE;
-        *h->out = queue_entry(address, number);
-        h->out += fresh;
-        return HAUL__LIKELY(h->out < h->out_end) ? PUSHED : NO_ROOM;
-    }
-    block = h->flat[address >> HAUL__BLOCK_SHIFT];
-    if (HAUL__UNLIKELY(!block))
-        return NOT_HERE;
-    cell = haul__cell_of(block, address);
-    granule = (unsigned)(in_cell >> HAUL__GRANULE_SHIFT);
-    granules = kind->granules << granule;
-    slots = kind->slots << (2 * granule);
-    live = cell->live & granules;
-    known = (uint64_t)0 - (uint64_t)(live != 0);
-    odd = ((live ^ granules) | ((cell->slots & kind->words << (2 * granule)) ^ slots)) & known;
-    if (HAUL__UNLIKELY((odd | (cell->aux & granules)) != 0))
-        return NOT_HERE;
-    cell->live |= granules;
-    cell->slots |= slots;
-    *h->out = queue_entry(address, number);
-    h->out += live == 0;
-    return HAUL__LIKELY(h->out < h->out_end) ? PUSHED : NO_ROOM;
-}
-
-HAUL__INLINE uintptr_t load_word(uintptr_t address)
-{
-    uintptr_t value;
-    memcpy(&value, (const void *)address, sizeof value);
-    return value;
 }
 
 /* A pointer word off the grid has no slot bit; it goes to a list, and the blocks that it lies in are told. */
@@ -160,14 +131,11 @@ static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul_
     if (status != HAUL_OK)
         return status;
     if (d->careful) {
-        if (d->seek_pointer == address && !d->seek_count)
+        if (d->sought.pointer == address)
             return haul__refuse(d, HAUL_ERROR_STALE, slot, slot->index, "this pointer has changed");
-        if (d->context->options.checked) {
-            status = haul__meet(d, address, slot->target ? (const void *)slot->target : (const void *)d->context,
-                                slot->unit, slot);
-            if (status != HAUL_OK)
-                return status;
-        }
+        status = haul__meet_pointer(d, address, slot, 0);
+        if (status != HAUL_OK)
+            return status;
     }
     if (slot->flags & HAUL__SLOT_END)
         return HAUL_OK;
@@ -220,165 +188,224 @@ static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t
     return status;
 }
 
-/* The general way for one slot, from inside the innermost loop. */
-static HAUL__NOINLINE haul_status step_aside(haul__discovery *d, hot *h, uintptr_t element, const haul__slot *slot)
-{
-    haul_status status;
-    leave(d, h);
-    status = visit_slot(d, element, slot);
-    enter(d, h);
-    return status;
-}
-
 /* The general way for a pointer to one object. What is wrong with it gets its path in the second run. */
-static HAUL__NOINLINE haul_status reach_one(haul__discovery *d, hot *h, uintptr_t address, uint32_t kind)
+static HAUL__NOINLINE haul_status reach_one(haul__discovery *d, uint64_t pointer)
 {
     haul__entry entry;
-    haul_status status;
-    leave(d, h);
     memset(&entry, 0, sizeof entry);
-    entry.address = address;
+    entry.address = ENTRY_ADDRESS(pointer);
     entry.count = 1;
-    entry.stride = d->kinds[kind].walk->extent;
+    entry.kind = ENTRY_KIND(pointer);
+    entry.stride = d->kinds[entry.kind].walk->extent;
     entry.parent = SIZE_MAX;
-    entry.kind = kind;
     entry.what = HAUL__OBJECTS;
-    status = haul__reach(d, &entry);
-    enter(d, h);
+    return haul__reach(d, &entry);
+}
+
+/* The general way for one pointer of an object, from inside the innermost loop. */
+static HAUL__NOINLINE haul_status step_aside(haul__discovery *d, uintptr_t element, uint32_t number,
+                                           const haul__step *step)
+{
+    const haul__kind *kind = &d->kinds[number];
+    return visit_slot(d, element, &kind->walk->slots[step - kind->steps]);
+}
+
+/* An object that the innermost loop is not made for: steps not worked out yet, or parts. */
+static HAUL__NOINLINE haul_status visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
+{
+    haul_status status = haul__kind_steps(d, number);
+    return status == HAUL_OK ? visit_element(d, element, number) : status;
+}
+
+/* Room in the worklist for all candidates. */
+HAUL__INLINE int has_room(haul__discovery *d)
+{
+    return HAUL__LIKELY(d->tail->capacity - d->tail->written > 2 * CANDIDATES) || haul__queue_room(d);
+}
+
+/* Candidates that are marked in line: appended, and kept if new. */
+HAUL__INLINE haul_status settle_all(haul__discovery *d, const uint64_t *candidate, size_t count,
+                                    int (*mark)(haul__block *const *, uintptr_t, const haul__kind *))
+{
+    haul__block *const *flat = d->map->flat;
+    const haul__kind *kinds = d->kinds;
+    uint64_t *out = d->tail->entry + d->tail->written;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t entry = candidate[i];
+        int fresh = mark(flat, ENTRY_ADDRESS(entry), &kinds[ENTRY_KIND(entry)]);
+        if (HAUL__UNLIKELY(fresh < 0)) {
+            haul_status status;
+            d->tail->written = (size_t)(out - d->tail->entry);
+            status = reach_one(d, entry);
+            if (status != HAUL_OK)
+                return status;
+            if (!has_room(d))
+                return HAUL_ERROR_MEMORY;
+            kinds = d->kinds;
+            out = d->tail->entry + d->tail->written;
+            continue;
+        }
+        *out = entry;
+        out += fresh;
+    }
+    d->tail->written = (size_t)(out - d->tail->entry);
+    return HAUL_OK;
+}
+
+HAUL__INLINE haul_status settle(haul__discovery *d, candidates *c)
+{
+    haul_status status = has_room(d) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    if (status == HAUL_OK)
+        status = settle_all(d, c->near, c->near_count, mark_near);
+    if (status == HAUL_OK)
+        status = settle_all(d, c->over, c->over_count, mark_over);
+    c->near_count = c->over_count = 0;
     return status;
 }
 
-static HAUL__NOINLINE int more_room(haul__discovery *d, hot *h)
+/* A pointer is read: its cell is fetched, and it waits among the candidates, NULL left out. Written to both ends, kept
+ * at one: no branches here either. Prefetches never fault: neither the pointer nor the block needs to be good. */
+HAUL__INLINE void collect(candidates *c, haul__block *const *flat, uintptr_t value, uint64_t tag, uint32_t last_start)
 {
-    leave(d, h);
-    if (!haul__queue_room(d))
-        return 0;
-    enter(d, h);
-    return 1;
+    uintptr_t block = (uintptr_t)flat[value >> HAUL__BLOCK_SHIFT];
+    size_t fits = start_in_cell(value) <= last_start;
+    haul__prefetch_write(block + ((value >> (HAUL__CELL_SHIFT - 4)) & ((HAUL__CELLS - 1) << 4)));
+    c->near[c->near_count] = c->over[c->over_count] = value | tag;
+    c->near_count += fits & (size_t)(value != 0);
+    c->over_count += !fits;
 }
 
-#define ENTRY_ADDRESS(entry) ((uintptr_t)((entry) & UINT64_C(0x0000ffffffffffff)))
-#define ENTRY_KIND(entry) ((uint32_t)((entry) >> 48))
+#define TOO_HIGH(value) HAUL__UNLIKELY((value) > HAUL__HIGHEST - HAUL__CELL_BYTES)
 
-/* Lets candidates go until `most` are left. */
-HAUL__INLINE haul_status settle(haul__discovery *d, hot *h, size_t most)
+/* The pointers of an object from the queue. */
+HAUL__INLINE haul_status visit_queued(haul__discovery *d, candidates *c, uintptr_t element, uint32_t number)
 {
-    while (h->last - h->first > most) {
-        uint64_t entry = h->ring[h->first++ % RING];
-        uint32_t number = ENTRY_KIND(entry);
-        int outcome = push_one(h, ENTRY_ADDRESS(entry), &h->kinds[number], number);
+    haul__block *const *flat = d->map->flat;
+    const haul__step *step = d->kinds[number].steps, *end = step + d->kinds[number].step_count;
+    for (; step < end; step++) {
         haul_status status = HAUL_OK;
-        if (HAUL__LIKELY(outcome == PUSHED))
-            continue;
-        if (outcome == NOT_HERE)
-            status = reach_one(d, h, ENTRY_ADDRESS(entry), number);
-        else if (!more_room(d, h))
-            status = HAUL_ERROR_MEMORY;
-        if (status != HAUL_OK)
+        uintptr_t value = 0;
+        if (HAUL__UNLIKELY(!step->one))
+            status = step_aside(d, element, number, step);
+        else if (value = load_word(element + step->offset), TOO_HIGH(value))
+            status = reach_one(d, value | step->tag);
+        else
+            collect(c, flat, value, step->tag, step->last_start);
+        if (HAUL__UNLIKELY(status != HAUL_OK))
             return status;
     }
     return HAUL_OK;
 }
 
-/* Prefetches never fault: neither the pointer nor the block needs to be good. */
-HAUL__INLINE void prefetch_cell(const hot *h, uintptr_t address)
+/* Objects are fetched a few at a time, one behind the other: mostly they miss the translation buffer too, a prefetch
+ * holds up what comes after it until its page is found, and the processor searches for several pages at once. */
+HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
-    uintptr_t block = (uintptr_t)h->flat[address >> HAUL__BLOCK_SHIFT];
-    haul__prefetch_write(block + ((address >> (HAUL__CELL_SHIFT - 4)) & ((HAUL__CELLS - 1) << 4)));
+    size_t first = read + NODES_AHEAD, last = first + BURST, i;
+    if (last > chunk->written)
+        last = chunk->written;
+    for (i = first; i < last; i++) {
+        const haul__kind *kind = &d->kinds[ENTRY_KIND(chunk->entry[i])];
+        haul__prefetch_once(ENTRY_ADDRESS(chunk->entry[i]) + kind->first_slot);
+        haul__prefetch_once(ENTRY_ADDRESS(chunk->entry[i]) + kind->last_slot);
+    }
 }
 
-HAUL__INLINE void prefetch_node(uintptr_t address)
+/* Marks in line what one pointer leads to, if it can be. */
+HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul__step *step)
 {
-    haul__prefetch_once(address);
-    haul__prefetch_once(address + 32);
+    const haul__kind *kind = &d->kinds[step->tag >> 48];
+    if (TOO_HIGH(value))
+        return -1;
+    if (start_in_cell(value) <= step->last_start)
+        return mark_near(d->map->flat, value, kind);
+    return mark_over(d->map->flat, value, kind);
 }
 
-/* An object from the queue, pointer by pointer. `alone`: there is little else to do, so fetch what it leads to now. */
-HAUL__INLINE haul_status visit_queued(haul__discovery *d, hot *h, uintptr_t element, uint32_t number, int alone)
+/* The pointers of the only object there is. The first new thing found becomes *next, others go to the worklist. */
+HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t *next)
 {
-    const haul__kind *kind = &h->kinds[number];
-    const haul__step *step = kind->steps, *end = step + kind->step_count;
-    haul_status status;
-    size_t i;
-    for (i = 0; step < end; step++, i++) {
-        uintptr_t value;
-        if (HAUL__UNLIKELY(!step->one)) {
-            status = step_aside(d, h, element, &h->kinds[number].walk->slots[i]);
-            if (status != HAUL_OK)
-                return status;
-            continue;
-        }
-        value = load_word(element + step->offset);
+    const haul__step *step = d->kinds[ENTRY_KIND(entry)].steps, *end = step + d->kinds[ENTRY_KIND(entry)].step_count;
+    for (; step < end; step++) {
+        uintptr_t value = load_word(ENTRY_ADDRESS(entry) + step->offset);
+        int fresh;
         if (!value)
             continue;
-        if (HAUL__UNLIKELY(value > HAUL__HIGHEST)) {
-            status = reach_one(d, h, value, step->kind);
+        fresh = mark_one(d, value, step);
+        if (HAUL__UNLIKELY(fresh < 0)) {
+            haul_status status = reach_one(d, value | step->tag);
             if (status != HAUL_OK)
                 return status;
-            continue;
-        }
-        if (alone)
-            prefetch_node(value);
-        prefetch_cell(h, value);
-        h->ring[h->last++ % RING] = queue_entry(value, step->kind);
-        if (HAUL__UNLIKELY(h->last - h->first == RING)) {
-            status = settle(d, h, CANDIDATES);
-            if (status != HAUL_OK)
-                return status;
+        } else if (fresh && !*next) {
+            *next = value | step->tag;
+        } else if (fresh && !haul__queue_push(d, value, ENTRY_KIND(step->tag), 1)) {
+            return HAUL_ERROR_MEMORY;
         }
     }
     return HAUL_OK;
 }
 
-/* An object that the innermost loop is not made for: steps not worked out yet, or parts. */
-static HAUL__NOINLINE haul_status visit_apart(haul__discovery *d, hot *h, uintptr_t element, uint32_t number)
+/* Follows a list: as long as the worklist is empty, the one object found goes on in a register. Here, other than above,
+ * "is it new" had better be a branch: it nearly always is, and so the next object is fetched at once, before its cell
+ * has come. */
+HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
 {
-    haul_status status;
-    leave(d, h);
-    status = haul__kind_steps(d, number);
-    if (status == HAUL_OK)
-        status = visit_element(d, element, number);
-    enter(d, h);
-    return status;
+    const size_t limit = d->context->options.limits.objects, written = d->tail->written;
+    haul_status status = HAUL_OK;
+    while (status == HAUL_OK && d->found->objects < limit) {
+        uint64_t next = 0;
+        d->found->objects++;
+        status = chase_one(d, entry, &next);
+        if (status != HAUL_OK || !next)
+            return status;
+        entry = next;
+        if (d->head != d->tail || d->tail->written != written || !d->kinds[ENTRY_KIND(entry)].plain)
+            break;
+    }
+    if (status != HAUL_OK)
+        return status;
+    return haul__queue_push(d, ENTRY_ADDRESS(entry), ENTRY_KIND(entry), 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
-HAUL__INLINE size_t written_in(const haul__discovery *d, const hot *h, const haul__chunk *chunk)
+/* Is this entry, which was just read, all that is known to be left? */
+HAUL__INLINE int is_alone(const haul__discovery *d, const candidates *c, uint64_t entry, size_t read)
 {
-    return chunk == d->tail ? (size_t)(h->out - chunk->entry) : chunk->written;
+    return d->head == d->tail && read == d->head->written && c->near_count + c->over_count == 0 &&
+           d->kinds[ENTRY_KIND(entry)].plain;
+}
+
+HAUL__INLINE haul_status visit(haul__discovery *d, candidates *c, uint64_t entry)
+{
+    d->found->objects++;
+    if (HAUL__LIKELY(d->kinds[ENTRY_KIND(entry)].steps != NULL))
+        return visit_queued(d, c, ENTRY_ADDRESS(entry), ENTRY_KIND(entry));
+    return visit_apart(d, ENTRY_ADDRESS(entry), ENTRY_KIND(entry));
 }
 
 /* Works on the head chunk until it has nothing left that is written, and no candidate waits. */
-static haul_status drain_chunk(haul__discovery *d)
+HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
 {
     haul__chunk *chunk = d->head;
-    size_t limit = d->context->options.limits.objects, read = chunk->read;
+    size_t read = chunk->read;
     haul_status status = HAUL_OK;
-    hot h;
-    h.first = h.last = 0;
-    enter(d, &h);
-    while (status == HAUL_OK) {
-        size_t written = written_in(d, &h, chunk);
-        uint64_t entry;
-        if (HAUL__UNLIKELY(read == written)) {
-            if (h.first == h.last)
-                break;
-            status = settle(d, &h, 0);
-            continue;
-        }
-        entry = chunk->entry[read];
-        if (read + NODES_AHEAD < written)
-            prefetch_node(ENTRY_ADDRESS(chunk->entry[read + NODES_AHEAD]));
-        if (HAUL__UNLIKELY(++d->found->objects > limit))
-            break;
-        if (HAUL__UNLIKELY(!h.kinds[ENTRY_KIND(entry)].steps || !h.flat))
-            status = visit_apart(d, &h, ENTRY_ADDRESS(entry), ENTRY_KIND(entry));
-        else
-            status = visit_queued(d, &h, ENTRY_ADDRESS(entry), ENTRY_KIND(entry), written - read < NODES_AHEAD);
+    uint64_t near[CANDIDATES], over[CANDIDATES];
+    candidates c;
+    c.near = near;
+    c.over = over;
+    c.near_count = c.over_count = 0;
+    while (status == HAUL_OK && read < chunk->written) {
+        uint64_t entry = chunk->entry[read];
+        if (read % BURST == 0)
+            prefetch_nodes(d, chunk, read);
         read++;
-        if (status == HAUL_OK)
-            status = settle(d, &h, CANDIDATES);
+        if (HAUL__UNLIKELY(is_alone(d, &c, entry, read)))
+            status = chase(d, entry);
+        else
+            status = visit(d, &c, entry);
+        if (status == HAUL_OK && (c.near_count + c.over_count >= CELLS_AHEAD || read == chunk->written))
+            status = settle(d, &c);
     }
-    leave(d, &h);
     chunk->read = read;
     return status == HAUL_OK ? check_limits(d) : status;
 }
@@ -397,32 +424,28 @@ static haul_status drain_queue(haul__discovery *d)
     return status;
 }
 
-/* Many pointers to single simple objects: the same in-line marking, looking ahead in the array itself. */
-static HAUL__NOINLINE haul_status visit_single(haul__discovery *d, const haul__entry *entry, uint32_t kind)
+/* Many pointers to single simple objects: the same in-line marking. */
+HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry, uint32_t kind)
 {
+    const uint64_t tag = (uint64_t)kind << 48;
+    uint32_t last_start = haul__last_start(&d->kinds[kind]);
     haul_status status = HAUL_OK;
     size_t i;
-    hot h;
-    h.first = h.last = 0;
-    enter(d, &h);
+    uint64_t near[CANDIDATES], over[CANDIDATES];
+    candidates c;
+    c.near = near;
+    c.over = over;
+    c.near_count = c.over_count = 0;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t value = load_word(entry->address + i * HAUL__WORD);
-        int outcome;
-        if (i + CELLS_AHEAD < entry->count) {
-            uintptr_t ahead = load_word(entry->address + (i + CELLS_AHEAD) * HAUL__WORD);
-            if (HAUL__LIKELY(ahead <= HAUL__HIGHEST))
-                prefetch_cell(&h, ahead);
-        }
-        if (!value)
-            continue;
-        outcome = push_one(&h, value, &h.kinds[kind], kind);
-        if (outcome == NOT_HERE)
-            status = reach_one(d, &h, value, kind);
-        else if (outcome == NO_ROOM && !more_room(d, &h))
-            status = HAUL_ERROR_MEMORY;
+        if (TOO_HIGH(value))
+            status = reach_one(d, value | tag);
+        else
+            collect(&c, d->map->flat, value, tag, last_start);
+        if (c.near_count + c.over_count >= CELLS_AHEAD && status == HAUL_OK)
+            status = settle(d, &c);
     }
-    leave(d, &h);
-    return status;
+    return status == HAUL_OK ? settle(d, &c) : status;
 }
 
 static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
@@ -432,9 +455,12 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t address = entry->address + i * HAUL__WORD;
         d->at_element = i;
-        if (d->careful && d->seek_pointer == address && !d->seek_count)
+        if (d->careful && d->sought.pointer == address)
             return haul__refuse(d, HAUL_ERROR_STALE, NULL, i, "this pointer has changed");
-        status = haul__follow(d, entry->slot, entry->level, address, load_word(address), entry->self, i);
+        if (d->careful)
+            status = haul__meet_pointer(d, address, entry->slot, entry->level);
+        if (status == HAUL_OK)
+            status = haul__follow(d, entry->slot, entry->level, address, load_word(address), entry->self, i);
     }
     return status;
 }
@@ -560,7 +586,7 @@ void haul__found_drop(haul_context *context, haul__found *found)
 }
 
 static haul_status discover(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
-                            int careful, uintptr_t seek_pointer, uintptr_t seek_count)
+                            int careful, const haul__map *within, const haul__sought *sought)
 {
     haul__discovery d;
     haul_status status;
@@ -571,8 +597,9 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
     d.roots = roots;
     d.root_count = count;
     d.careful = careful;
-    d.seek_pointer = seek_pointer;
-    d.seek_count = seek_count;
+    d.within = within;
+    if (sought)
+        d.sought = *sought;
     d.at_entry = SIZE_MAX;
     take_map(context, found);
     d.map = &found->map;
@@ -590,7 +617,7 @@ static haul_status again_with_path(haul_context *context, const haul_root *roots
 {
     haul_error first = context->error;
     haul__found found;
-    haul_status second = discover(context, roots, count, &found, 1, 0, 0);
+    haul_status second = discover(context, roots, count, &found, 1, NULL, NULL);
     if (second == HAUL_OK)
         haul__found_drop(context, &found);
     if (second == HAUL_OK || second == HAUL_ERROR_MEMORY) {
@@ -603,34 +630,24 @@ static haul_status again_with_path(haul_context *context, const haul_root *roots
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count, haul__found *found)
 {
     int careful = context->options.checked || context->options.readable;
-    haul_status status = discover(context, roots, count, found, careful, 0, 0);
+    haul_status status = discover(context, roots, count, found, careful, NULL, NULL);
     if (!careful && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT))
         return again_with_path(context, roots, count, status);
     return status;
 }
 
-/* What has changed may stop this run before it comes to the place; where it stops is as good a path. What
- * the roots no longer reach has none: the root stands for it. */
-static void explain(haul_context *context, const haul_root *roots, size_t count, uintptr_t pointer,
-                    uintptr_t count_address)
+/* What has changed may stop this run before it comes to the place; where it stops is as good a path. What the roots no
+ * longer reach has none: the root stands for it. */
+void haul__explain(haul_context *context, const haul_root *roots, size_t count, const haul__map *within,
+                   const haul__sought *sought)
 {
     haul_error first = context->error;
     haul__found found;
-    haul_status status = discover(context, roots, count, &found, 1, pointer, count_address);
+    haul_status status = discover(context, roots, count, &found, 1, within, sought);
     if (status == HAUL_OK) {
         haul__found_drop(context, &found);
         haul__set_path(context->error.path, "root");
     }
     memcpy(first.path, context->error.path, sizeof first.path);
     context->error = first;
-}
-
-void haul__explain_pointer(haul_context *context, const haul_root *roots, size_t count, uintptr_t address)
-{
-    explain(context, roots, count, address, 0);
-}
-
-void haul__explain_count(haul_context *context, const haul_root *roots, size_t count, uintptr_t address)
-{
-    explain(context, roots, count, 0, address);
 }

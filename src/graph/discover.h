@@ -48,10 +48,17 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
 /* Gives its map back to the context, empty, for the next plan. */
 void haul__found_drop(haul_context *context, haul__found *found);
 
-/* Fills the path of the context's record with the way to the pointer word, or to the pointer whose count is read, at
- * `address`; leaves it empty when there is none. */
-void haul__explain_pointer(haul_context *context, const haul_root *roots, size_t count, uintptr_t address);
-void haul__explain_count(haul_context *context, const haul_root *roots, size_t count, uintptr_t address);
+/* A place that a plan cares for and that is not as it was: a pointer word; a count field or a terminator; or a call of a
+ * shape's callback. Zeros: not that. */
+typedef struct haul__sought {
+    uintptr_t pointer, count;        /* addresses */
+    uintptr_t call_self, call_target;
+} haul__sought;
+
+/* Fills the path of the context's record with the way to what is sought. The graph may have changed in any way: nothing
+ * is read that `within`, a map after layout, did not find. */
+void haul__explain(haul_context *context, const haul_root *roots, size_t count, const haul__map *within,
+                   const haul__sought *sought);
 
 /* Reads what a guard saw, as it is now. */
 int64_t haul__guard_read(const haul__guard *guard);

@@ -10,8 +10,9 @@
  * element worked out in advance. */
 typedef struct haul__step {
     size_t offset;
-    uint32_t kind;     /* of the target */
-    uint8_t one;       /* exactly one object: the in-line way may be tried */
+    uint64_t tag;        /* the target's kind, where worklist entries have it */
+    uint32_t last_start; /* granule of a cell where a target can start and still lie inside */
+    uint32_t one;        /* exactly one object: the in-line way may be tried */
 } haul__step;
 
 typedef struct haul__kind {
@@ -20,11 +21,20 @@ typedef struct haul__kind {
     haul__step *steps; /* one for each slot; NULL until the kind is first visited */
     uint64_t words;    /* of an element that starts a cell: its words, */
     uint64_t slots;    /* its slots, */
-    uint64_t last_granule; /* of a cell, where one can start and still lie inside */
-    size_t step_count;
+    uint32_t step_count;
+    uint32_t plain;    /* all steps are `one` */
+    uint32_t first_slot, last_slot; /* offsets */
     uint32_t granules; /* its granules */
     uint32_t bytes;    /* 0: elements of this kind are marked the general way */
 } haul__kind;
+
+#define HAUL__STEPS 64u /* pointers of an object of which the innermost loop takes care */
+
+/* The last granule of a cell where an element can start and still lie inside. */
+HAUL__INLINE uint32_t haul__last_start(const haul__kind *kind)
+{
+    return (uint32_t)(HAUL__CELL_BYTES - kind->bytes) >> HAUL__GRANULE_SHIFT;
+}
 
 enum { HAUL__OBJECTS, HAUL__POINTERS, HAUL__PLAIN };
 
@@ -55,12 +65,15 @@ typedef struct haul__memo {
     const void *as; /* type, or address of a shape; NULL: plain bytes */
 } haul__memo;
 
-/* Checked mode: how an address was seen first. */
+/* Checked mode: how an address was seen first, as an object or as a pointer word; both can be, at one address. */
+enum { HAUL__AS_OBJECT, HAUL__AS_POINTER };
+
 typedef struct haul__seen {
     uintptr_t address;
-    const void *as;    /* target of a slot, or type of an object; never NULL */
+    const void *as;         /* type of the object, or of what the pointer leads to; never NULL */
     size_t unit, entry, element;
-    const haul__slot *slot; /* NULL: an object */
+    const haul__slot *slot; /* for the path; NULL: the element itself */
+    int what;
 } haul__seen;
 
 typedef struct haul__discovery {
@@ -89,8 +102,8 @@ typedef struct haul__discovery {
     haul__seen *seen;
     size_t seen_count, seen_capacity;
 
-    uintptr_t seek_pointer, seek_count; /* stop there and leave the path; 0: go on */
-    int sought;
+    haul__sought sought;                /* stop there and leave the path */
+    const haul__map *within;            /* read nothing else; NULL: all that is described */
     size_t at_entry, at_element;        /* what is being visited, for the path */
 } haul__discovery;
 
@@ -131,6 +144,9 @@ haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned byt
 /* A sentinel as an element of `unit` bytes reads when it is taken as signed. */
 int64_t haul__narrow(int64_t value, size_t unit);
 int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes);
+/* How many of the bytes from `address` on, at most `bytes`, lie in one piece within the map that bounds this discovery;
+ * all of them, when nothing does. */
+size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes);
 
 /* follow.c */
 /* `place` is the address of the pointer, `value` what was read there. */
@@ -149,7 +165,10 @@ haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slo
 /* Sets other_path to the first thing found that covers `address`. */
 void haul__name_other(haul__discovery *d, uintptr_t address);
 void haul__name_seen(haul__discovery *d, const haul__seen *seen);
-/* Checked mode: this object, or this pointer, is met as `as`. */
-haul_status haul__meet(haul__discovery *d, uintptr_t address, const void *as, size_t unit, const haul__slot *slot);
+/* Checked mode: the thing at this address is met as `as`; `slot` is the way to it, for the path. The second form takes
+ * a pointer word as what it is at a level of its slot, and does nothing out of checked mode. */
+haul_status haul__meet(haul__discovery *d, uintptr_t address, int what, const void *as, size_t unit,
+                       const haul__slot *slot);
+haul_status haul__meet_pointer(haul__discovery *d, uintptr_t address, const haul__slot *slot, unsigned level);
 
 #endif

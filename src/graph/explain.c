@@ -195,11 +195,11 @@ void haul__name_seen(haul__discovery *d, const haul__seen *seen)
     place_path(d, seen->entry, seen->element, seen->slot, d->context->error.other_path);
 }
 
-static size_t seen_place(const haul__discovery *d, uintptr_t address, int is_slot)
+static size_t seen_place(const haul__discovery *d, uintptr_t address, int what)
 {
     size_t mask = d->seen_capacity - 1;
     size_t at = (size_t)(((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-    while (d->seen[at].as && (d->seen[at].address != address || (d->seen[at].slot != NULL) != is_slot))
+    while (d->seen[at].as && (d->seen[at].address != address || d->seen[at].what != what))
         at = (at + 1) & mask;
     return at;
 }
@@ -218,7 +218,7 @@ static int seen_room(haul__discovery *d)
     d->seen_capacity = capacity;
     for (i = 0; i < old_capacity; i++)
         if (old[i].as)
-            d->seen[seen_place(d, old[i].address, old[i].slot != NULL)] = old[i];
+            d->seen[seen_place(d, old[i].address, old[i].what)] = old[i];
     haul__release(d->allocator, old, old_capacity * sizeof *old);
     return 1;
 }
@@ -235,16 +235,18 @@ static int begins_with(const haul_type *outer, const haul_type *inner)
     return outer != NULL;
 }
 
-haul_status haul__meet(haul__discovery *d, uintptr_t address, const void *as, size_t unit, const haul__slot *slot)
+haul_status haul__meet(haul__discovery *d, uintptr_t address, int what, const void *as, size_t unit,
+                       const haul__slot *slot)
 {
     haul__seen *seen;
     haul_status status;
     if (!seen_room(d))
         return HAUL_ERROR_MEMORY;
-    seen = &d->seen[seen_place(d, address, slot != NULL)];
+    seen = &d->seen[seen_place(d, address, what)];
     if (!seen->as) {
         d->seen_count++;
         seen->address = address;
+        seen->what = what;
         seen->as = as;
         seen->unit = unit;
         seen->slot = slot;
@@ -254,14 +256,23 @@ haul_status haul__meet(haul__discovery *d, uintptr_t address, const void *as, si
     }
     if (seen->as == as && seen->unit == unit)
         return HAUL_OK;
-    if (!slot && (begins_with(seen->as, as) || begins_with(as, seen->as)))
+    if (what == HAUL__AS_OBJECT && (begins_with(seen->as, as) || begins_with(as, seen->as)))
         return HAUL_OK;
-    if (slot)
-        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot, slot->index,
-                              "one pointer word is described with two different targets");
+    if (what == HAUL__AS_POINTER)
+        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot, 0, "one pointer word is described with two different targets");
     else
-        status = haul__refuse(d, HAUL_ERROR_GRAPH, NULL, 0, "one address is reached as a %s and as a %s",
+        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot, 0, "one address is reached as a %s and as a %s",
                               haul_type_name(as), haul_type_name(seen->as));
     haul__name_seen(d, seen);
     return status;
+}
+
+/* Pointers of different depth or element size never mean the same. */
+haul_status haul__meet_pointer(haul__discovery *d, uintptr_t address, const haul__slot *slot, unsigned level)
+{
+    size_t depth = (slot->flags & HAUL__SLOT_END) ? 1 : (size_t)slot->levels - level;
+    const void *as = slot->target ? (const void *)slot->target : (const void *)d->context;
+    if (!d->context->options.checked)
+        return HAUL_OK;
+    return haul__meet(d, address, HAUL__AS_POINTER, as, slot->unit * 4 + depth, slot);
 }

@@ -20,7 +20,7 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
                          uintptr_t self, size_t index)
 {
     haul__entry entry;
-    size_t count;
+    size_t count, bytes;
     haul_status status = haul__count_of(d, slot, level, value, self, index, &count);
     if (status != HAUL_OK || !value || (count == HAUL__KNOWN && slot->shape[level].kind == HAUL_SHAPE_SENTINEL))
         return status;
@@ -30,6 +30,9 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
             status = note_empty(d, self + slot->shape[level].field[0].offset);
         return status;
     }
+    if (d->within && (haul__multiply_overflows(count, haul__unit_of(slot, level), &bytes) ||
+                      haul__known_bytes(d, value, bytes) < bytes))
+        return HAUL_OK;
     memset(&entry, 0, sizeof entry);
     entry.address = value;
     entry.self = self;
@@ -126,12 +129,10 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
 static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                              haul__marked *marked)
 {
-    size_t element, run, lower = 0, extent = 0, span;
+    size_t element, run;
     uintptr_t last = entry->address + (entry->count - 1) * entry->stride, end;
     haul_status status;
-    haul_type_get_extent(d->kinds[entry->kind].type, &lower, &extent);
-    span = lower + extent > walk->true_upper ? lower + extent : walk->true_upper;
-    end = span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + span;
+    end = walk->span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + walk->span;
     status = haul__mark_hole(d->map, entry->address, end) ? HAUL_OK : HAUL_ERROR_MEMORY;
     for (element = 0; element < entry->count && status == HAUL_OK; element++) {
         uintptr_t address = entry->address + element * entry->stride;
@@ -186,7 +187,7 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     if (status != HAUL_OK)
         return status;
     if (d->careful && d->context->options.checked && haul_type_combiner(type) == HAUL_COMBINER_STRUCT_REFS) {
-        status = haul__meet(d, entry->address, type, walk->extent, NULL);
+        status = haul__meet(d, entry->address, HAUL__AS_OBJECT, type, walk->extent, entry->slot);
         if (status != HAUL_OK)
             return status;
     }
@@ -223,6 +224,11 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     haul_status status = check_extent(d, entry, HAUL__WORD, HAUL__WORD, &end);
     if (status != HAUL_OK)
         return status;
+    if (d->careful) {
+        status = haul__meet_pointer(d, entry->address, entry->slot, entry->level);
+        if (status != HAUL_OK)
+            return status;
+    }
     whole = (size_t)(end - entry->address);
     if (whole >= HAUL__MEMO_BYTES && haul__memo_has(d, entry->address, whole, as))
         return HAUL_OK;

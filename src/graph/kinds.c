@@ -49,9 +49,22 @@ static void foresee_marks(haul__kind *kind)
         kind->slots |= (uint64_t)1 << (walk->slots[i].offset >> HAUL__WORD_SHIFT);
     }
     kind->bytes = (uint32_t)walk->extent;
-    kind->last_granule = (HAUL__CELL_BYTES - walk->extent) >> HAUL__GRANULE_SHIFT;
     kind->granules = haul__range32(0, (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT) - 1);
     kind->words = haul__range64(0, (unsigned)(walk->extent >> HAUL__WORD_SHIFT) - 1);
+}
+
+/* Where the first and the last pointer stand: what is fetched of an object before it is visited. */
+static void foresee_slots(haul__kind *kind)
+{
+    const haul__walk *walk = kind->walk;
+    size_t i;
+    for (i = 0; i < walk->slot_count; i++) {
+        uint32_t offset = walk->slots[i].offset > UINT32_MAX ? 0 : (uint32_t)walk->slots[i].offset;
+        if (i == 0 || offset < kind->first_slot)
+            kind->first_slot = offset;
+        if (offset > kind->last_slot)
+            kind->last_slot = offset;
+    }
 }
 
 haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *kind)
@@ -71,6 +84,7 @@ haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *k
     fresh.type = type;
     fresh.walk = haul__type_walk(type);
     foresee_marks(&fresh);
+    foresee_slots(&fresh);
     d->kinds[d->kind_count] = fresh;
     *kind = (uint32_t)d->kind_count++;
     d->kind_hash[hash_place(d, type)] = *kind + 1;
@@ -82,22 +96,30 @@ haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
     const haul__walk *walk = d->kinds[number].walk;
     haul__step *steps;
     size_t i;
-    if (d->kinds[number].steps || walk->slot_count == 0 || walk->part_count)
+    if (d->kinds[number].steps || walk->slot_count == 0 || walk->slot_count > HAUL__STEPS || walk->part_count)
         return HAUL_OK;
     steps = haul__allocate_zeroed(d->allocator, walk->slot_count * sizeof *steps);
     if (!steps)
         return HAUL_ERROR_MEMORY;
     d->kinds[number].steps = steps;
-    d->kinds[number].step_count = walk->slot_count;
+    d->kinds[number].step_count = (uint32_t)walk->slot_count;
+    d->kinds[number].plain = 1;
     for (i = 0; i < walk->slot_count; i++) {
         const haul__slot *slot = &walk->slots[i];
+        const haul__kind *target;
+        uint32_t kind;
         steps[i].offset = slot->offset;
         if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) || slot->shape[0].kind != HAUL_SHAPE_ONE)
             continue;
-        if (haul__kind_of(d, slot->target, &steps[i].kind) != HAUL_OK)
+        if (haul__kind_of(d, slot->target, &kind) != HAUL_OK)
             return HAUL_ERROR_MEMORY;
-        steps[i].one = d->kinds[steps[i].kind].bytes != 0 && steps[i].kind <= UINT16_MAX && !d->careful &&
-                       d->map->flat && slot->offset % HAUL__WORD == 0;
+        target = &d->kinds[kind];
+        steps[i].tag = (uint64_t)kind << 48;
+        steps[i].last_start = haul__last_start(target);
+        steps[i].one = target->bytes != 0 && kind <= UINT16_MAX && !d->careful && d->map->flat &&
+                       slot->offset % HAUL__WORD == 0;
     }
+    for (i = 0; i < walk->slot_count; i++)
+        d->kinds[number].plain &= steps[i].one;
     return HAUL_OK;
 }

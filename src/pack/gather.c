@@ -232,14 +232,44 @@ static haul_status stale(haul_plan *plan, const char *text)
     return haul__fail(&plan->context->error, HAUL_ERROR_STALE, "%s since the plan was made; plan again", text);
 }
 
+static void explain(haul_plan *plan, uintptr_t pointer, uintptr_t count)
+{
+    haul__sought sought = { 0, 0, 0, 0 };
+    sought.pointer = pointer;
+    sought.count = count;
+    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+}
+
 /* Strings must still end where they did. */
 static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr_t address)
 {
     size_t i;
     for (i = 0; block->side && i < block->side->end_count; i++) {
+        haul_status status;
         if (*(const char *)(address + block->side->ends[i]) == 0)
             continue;
-        return stale(plan, "a string has lost its terminator");
+        status = stale(plan, "a string has lost its terminator");
+        explain(plan, 0, address + block->side->ends[i]);
+        return status;
+    }
+    return HAUL_OK;
+}
+
+static haul_status check_calls(haul_plan *plan)
+{
+    const haul__found *found = &plan->found;
+    size_t i;
+    for (i = 0; i < found->call_count; i++) {
+        const haul__call *call = &found->calls[i];
+        haul__sought sought = { 0, 0, 0, 0 };
+        haul_status status;
+        if (call->function(&call->here) == call->value)
+            continue;
+        status = stale(plan, "the count that a callback answers has changed");
+        sought.call_self = (uintptr_t)call->here.self;
+        sought.call_target = (uintptr_t)call->here.target;
+        haul__explain(plan->context, plan->roots, plan->root_count, &found->map, &sought);
+        return status;
     }
     return HAUL_OK;
 }
@@ -253,14 +283,10 @@ static haul_status check_guards(haul_plan *plan)
         if (haul__guard_read(&found->guards[i]) == found->guards[i].value)
             continue;
         status = stale(plan, "a count or terminator has changed");
-        haul__explain_count(plan->context, plan->roots, plan->root_count,
-                            (uintptr_t)(found->guards[i].place & UINT64_C(0x00ffffffffffffff)));
+        explain(plan, 0, (uintptr_t)(found->guards[i].place & UINT64_C(0x00ffffffffffffff)));
         return status;
     }
-    for (i = 0; i < found->call_count; i++)
-        if (found->calls[i].function(&found->calls[i].here) != found->calls[i].value)
-            return stale(plan, "a callback answers another count than it did");
-    return HAUL_OK;
+    return check_calls(plan);
 }
 
 /* Names a pointer of the block that has changed: one that leads out of the graph, where there is one; else, with the
@@ -287,7 +313,7 @@ static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, u
             }
         }
     }
-    haul__explain_pointer(plan->context, plan->roots, plan->root_count, found ? found : first);
+    explain(plan, found ? found : first, 0);
 }
 
 void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
@@ -325,8 +351,24 @@ static haul_status check_lost(haul_plan *plan, const sweep *s)
     if (!s->lost)
         return HAUL_OK;
     status = stale(plan, "a pointer has changed");
-    haul__explain_pointer(plan->context, plan->roots, plan->root_count, s->lost);
+    explain(plan, s->lost, 0);
     return status;
+}
+
+/* A pointer to no elements is null in the arena, unless it leads to a described byte or to the end of a range. */
+static void clear_empty(const haul_plan *plan, const sweep *s)
+{
+    const haul__found *found = &plan->found;
+    size_t i;
+    for (i = 0; i < found->empty_count; i++) {
+        uintptr_t slot = found->empty[i], none = 0;
+        uint64_t place, at = haul__translate(&found->map, slot);
+        if (haul__offset_of(plan, haul__load_word((const void *)slot), &place))
+            continue;
+        memcpy(s->arena + at, &none, sizeof none);
+        if (s->bitmap && at % HAUL__WORD == 0)
+            s->bitmap[at >> (HAUL__WORD_SHIFT + 6)] &= ~((uint64_t)1 << ((at >> HAUL__WORD_SHIFT) & 63u));
+    }
 }
 
 static haul_status gather_odd(haul_plan *plan, sweep *s, uint64_t *odd)
@@ -338,10 +380,11 @@ static haul_status gather_odd(haul_plan *plan, sweep *s, uint64_t *odd)
         uint64_t at = haul__translate(&found->map, found->odd[i].address), place;
         if (value != found->odd[i].value) {
             haul_status status = stale(plan, "a pointer has changed");
-            haul__explain_pointer(plan->context, plan->roots, plan->root_count, found->odd[i].address);
+            explain(plan, found->odd[i].address, 0);
             return status;
         }
-        place = haul__translate(&found->map, value);
+        if (!haul__offset_of(plan, value, &place))
+            place = 0;
         word = (uintptr_t)(place ? s->base + place : 0);
         memcpy(s->arena + at, &word, sizeof word);
         if (odd && place)
@@ -392,6 +435,8 @@ haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t *
     status = check_lost(plan, &s);
     if (status == HAUL_OK)
         status = gather_odd(plan, &s, odd);
+    if (status == HAUL_OK)
+        clear_empty(plan, &s);
     if (status == HAUL_OK) {
         plan->packed = 1;
         plan->nulls = s.nulls;

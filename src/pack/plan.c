@@ -45,9 +45,10 @@ static haul_status check_roots(haul_context *context, const haul_root *roots, si
 
 static void count_odd(haul_plan *plan)
 {
+    uint64_t place;
     size_t i;
     for (i = 0; i < plan->found.odd_count; i++)
-        if (plan->found.odd[i].value && haul__translate(&plan->found.map, plan->found.odd[i].value))
+        if (haul__offset_of(plan, plan->found.odd[i].value, &place))
             plan->odd_patched++;
 }
 

@@ -26,7 +26,7 @@ int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset)
         *offset = haul__translate(&plan->found.map, address);
         return 1;
     }
-    if (address > 0 && is_described(plan, address - 1)) {
+    if (address && is_described(plan, address - 1)) {
         *offset = haul__translate(&plan->found.map, address - 1) + 1;
         return 1;
     }
@@ -61,6 +61,8 @@ static int word_back(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint
     place = haul__translate(&plan->found.map, *value);
     if (word == (uintptr_t)(place ? base + place : 0))
         return 1;
+    if (!word && !haul__offset_of(plan, *value, &place))
+        return 1; /* to no elements: it went as null */
     *value = 0;
     if (!word)
         return 1;
@@ -115,12 +117,14 @@ static int write_back(const haul_plan *plan, uintptr_t slot, uintptr_t word, uin
 haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base)
 {
     uintptr_t slot = walk_slots(plan, arena, base, leads_into_graph);
+    haul__sought sought = { 0, 0, 0, 0 };
     haul_status status;
     if (!slot)
         return HAUL_OK;
     status = haul__fail(&plan->context->error, HAUL_ERROR_GRAPH,
                         "the device has left a pointer here that leads out of the graph");
-    haul__explain_pointer(plan->context, plan->roots, plan->root_count, slot);
+    sought.pointer = slot;
+    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
     return status;
 }
 

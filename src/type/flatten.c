@@ -350,6 +350,7 @@ static haul_status seal(haul__scratch *s, haul_type *type, haul_error *error)
     type->part_depth = 0;
     walk->name = type->name;
     walk->extent = type->bytes;
+    walk->span = type->lower + type->bytes > type->reach ? type->lower + type->bytes : type->reach;
     if (status == HAUL_OK)
         status = merge_slots(s, type, error);
     haul__sort(s->parts, s->part_count, sizeof *s->parts, part_comes_before);

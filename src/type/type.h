@@ -44,6 +44,7 @@ typedef struct haul__part {
 typedef struct haul__walk {
     const char *name;
     size_t extent;      /* from one element to the next */
+    size_t span;        /* the room of one element: up to its upper bound or, where extents are made small, its last byte */
     size_t alignment;   /* every element's address is a multiple; 1: nothing is asked */
     size_t placement;   /* the copy keeps addresses modulo this: alignment as declared, at least two pointers */
     size_t payload;     /* bytes that travel: MPI's size */

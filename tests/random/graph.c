@@ -96,6 +96,27 @@ static unsigned char *from_pool(choices *c, graph *g, size_t bytes)
     return at;
 }
 
+static int touches_another(const graph *g, uintptr_t memory, size_t bytes)
+{
+    for (size_t i = 0; i + 1 < g->block_count; i++) {
+        uintptr_t other = (uintptr_t)g->blocks[i].memory;
+        if (memory + bytes == other || other + g->blocks[i].bytes == memory)
+            return 1;
+    }
+    return 0;
+}
+
+/* Some allocators put blocks side by side; then one past one could not be told from the start of another. */
+static unsigned char *from_malloc(const graph *g, size_t bytes)
+{
+    unsigned char *memory = malloc(bytes), *again;
+    if (memory == NULL || !touches_another(g, (uintptr_t)memory, bytes))
+        return memory;
+    again = from_malloc(g, bytes);
+    free(memory);
+    return again;
+}
+
 static unsigned char *new_block(choices *c, graph *g, size_t bytes)
 {
     g->blocks = grown(g->blocks, g->block_count, &g->block_capacity, sizeof *g->blocks);
@@ -103,7 +124,7 @@ static unsigned char *new_block(choices *c, graph *g, size_t bytes)
     b->memory = from_pool(c, g, bytes);
     b->pooled = b->memory != NULL;
     if (!b->pooled)
-        b->memory = malloc(bytes);
+        b->memory = from_malloc(g, bytes);
     b->shadow = malloc(bytes);
     b->bytes = bytes;
     if (b->memory == NULL || b->shadow == NULL) {

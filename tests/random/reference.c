@@ -295,6 +295,7 @@ static void visit_element(walker *w, int type, uintptr_t host, uintptr_t copy)
     for (unsigned i = 0; i < t->field_count; i++) {
         const model_field *f = &t->field[i];
         if (f->kind == FIELD_EMBED) {
+            w->r->has_parts = 1;
             waiting item;
             memset(&item, 0, sizeof item);
             item.host = host + f->offset;

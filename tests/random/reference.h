@@ -49,6 +49,7 @@ typedef struct reference {
     size_t count_count, count_capacity;
     size_t bytes;           /* described bytes */
     int has_holes;          /* elements of types that have some */
+    int has_parts;          /* embedded elements */
     char wrong[256];        /* "": nothing */
 } reference;
 

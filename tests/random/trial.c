@@ -67,7 +67,6 @@ static int source_is_unchanged(trial *t, const char *after)
     return 1;
 }
 
-/* A described range may run on from one block into the next, where an allocator leaves nothing between them. */
 /* Blocks may touch: a range can lie in several. */
 static void restore(trial *t, uintptr_t first, size_t bytes)
 {
@@ -223,7 +222,7 @@ static unsigned char *aligned_memory(size_t bytes, size_t alignment, unsigned ch
     return *memory + (alignment - (uintptr_t)*memory % alignment) % alignment;
 }
 
-/* The first described byte of an element: a hole has no place of its own. */
+/* The first described byte of an element: what lies below a type's lower bound has no place. */
 static const void *first_described(const trial *t, const void *element)
 {
     uintptr_t at = (uintptr_t)element;
@@ -329,6 +328,23 @@ static int look_up_described(trial *t)
     return 1;
 }
 
+/* A kernel starts at a root, whatever its first field is. */
+static int look_up_roots(trial *t)
+{
+    for (size_t i = 0; i < t->g.root_count; i++) {
+        size_t offset = 0;
+        reference_place place;
+        if (t->model->type[t->g.root_type[i]].form != FORM_STRUCT)
+            continue;
+        if (!place_of_arena(t, &place))
+            return 0;
+        if (haul_plan_offset(t->plan, t->g.roots[i].address, &offset) != HAUL_OK ||
+            place.roots[i] != (uintptr_t)t->arena + offset)
+            return fail(t, "haul_plan_offset: of root %zu", i);
+    }
+    return 1;
+}
+
 static int look_up_others(trial *t)
 {
     void *back;
@@ -336,7 +352,7 @@ static int look_up_others(trial *t)
         const graph_block *b = &t->g.blocks[random_word(&t->c->filler) % t->g.block_count];
         uintptr_t at = (uintptr_t)b->memory + (size_t)(random_word(&t->c->filler) % b->bytes), copy;
         size_t offset = 0;
-        if (t->host.has_holes) /* holes, and what shares 16 bytes with them, have places */
+        if (t->host.has_holes || t->host.has_parts) /* holes, and what shares a granule with them, have places */
             break;
         if (reference_find(&t->packed, at, &copy) || reference_find(&t->packed, at - 1, &copy) ||
             is_slot_value(t, (const void *)at))
@@ -659,7 +675,7 @@ static int replan(trial *t)
 static int run_steps(trial *t, unsigned options)
 {
     if (!draw(t, options) || (chance(t->c, 1, 16) && !reference_sees(t)) || !make_plan(t) || !pack_and_compare(t) || !pack_again(t) || !look_up_described(t) ||
-        !look_up_others(t) || !unpack(t) || !ship(t))
+        !look_up_roots(t) || !look_up_others(t) || !unpack(t) || !ship(t))
         return 0;
     if (chance(t->c, 1, 4) && !(options & TRIAL_FAULTS))
         model_free_types(t->model); /* plans and shipments hold what they need */
