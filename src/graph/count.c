@@ -50,15 +50,30 @@ int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
     return !options->readable || options->readable(options->readable_user, (const void *)address, bytes);
 }
 
-size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes)
+/* Bytes from `address` on, up to the end of its granule, that the bounding map knows: described ones, or any that
+ * have a place. */
+static size_t known_in_granule(const haul__discovery *d, uintptr_t address, int described)
+{
+    const haul__block *block =
+        address >= HAUL__LOWEST && address <= HAUL__HIGHEST ? haul__map_find(d->within, address) : NULL;
+    size_t bytes = HAUL__GRANULE - (address & (HAUL__GRANULE - 1));
+    uint32_t missing;
+    if (!block || !haul__is_placed(block, address))
+        return 0;
+    if (!described)
+        return bytes;
+    missing = ~((uint32_t)haul__byte_mask(block, haul__granule_in_block(address)) >> (HAUL__GRANULE - bytes));
+    return haul__lowest32(missing) < bytes ? haul__lowest32(missing) : bytes;
+}
+
+size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes, int described)
 {
     size_t known = 0;
     while (d->within && known < bytes) {
-        uintptr_t at = address + known;
-        const haul__block *block = at >= HAUL__LOWEST && at <= HAUL__HIGHEST ? haul__map_find(d->within, at) : NULL;
-        if (!block || !haul__is_placed(block, at))
-            return known;
-        known += HAUL__GRANULE - (at & (HAUL__GRANULE - 1));
+        size_t more = known_in_granule(d, address + known, described);
+        known += more;
+        if (more == 0 || ((address + known) & (HAUL__GRANULE - 1)) != 0)
+            return known < bytes ? known : bytes;
     }
     return bytes;
 }
@@ -182,7 +197,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
         return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "it points outside any process's address range");
     if (limit > HAUL__HIGHEST - value)
         limit = HAUL__HIGHEST - value;
-    limit = haul__known_bytes(d, value, limit);
+    limit = haul__known_bytes(d, value, limit, 1);
     if (slot->target == NULL && haul__memo_has(d, value, unit, sentinel ? slot->shape : NULL)) {
         *count = HAUL__KNOWN;
         return HAUL_OK;

@@ -144,9 +144,9 @@ haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned byt
 /* A sentinel as an element of `unit` bytes reads when it is taken as signed. */
 int64_t haul__narrow(int64_t value, size_t unit);
 int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes);
-/* How many of the bytes from `address` on, at most `bytes`, lie in one piece within the map that bounds this discovery;
- * all of them, when nothing does. */
-size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes);
+/* How many of the bytes from `address` on, at most `bytes`, lie in one piece within the map that bounds this discovery
+ * (`described`: are described there, and not only placed); all of them, when nothing bounds it. */
+size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes, int described);
 
 /* follow.c */
 /* `place` is the address of the pointer, `value` what was read there. */

@@ -31,7 +31,7 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
         return status;
     }
     if (d->within && (haul__multiply_overflows(count, haul__unit_of(slot, level), &bytes) ||
-                      haul__known_bytes(d, value, bytes) < bytes))
+                      haul__known_bytes(d, value, bytes, 0) < bytes))
         return HAUL_OK;
     memset(&entry, 0, sizeof entry);
     entry.address = value;
