@@ -14,6 +14,8 @@
 typedef struct text {
     char at[2 * HAUL_PATH_BYTES];
     size_t length;
+    char step[STEP_BYTES]; /* the last one, not written yet, */
+    size_t times;          /* and how often it was taken in a row */
 } text;
 
 /* Appends; when the buffer is full, drops the middle, so that beginning and end stay. */
@@ -30,6 +32,30 @@ static void append(text *to, const char *step)
     memcpy(to->at + to->length, step, length);
     to->length += length;
     to->at[to->length] = '\0';
+}
+
+static void write_step(text *to)
+{
+    char repeated[STEP_BYTES + 32];
+    if (to->times > 2) {
+        snprintf(repeated, sizeof repeated, "(%s)*%zu", to->step, to->times);
+        append(to, repeated);
+        to->times = 0;
+    }
+    for (; to->times > 0; to->times--)
+        append(to, to->step);
+}
+
+/* Equal steps in a row become one. */
+static void take_step(text *to, const char *step)
+{
+    if (!step[0])
+        return;
+    if (to->times == 0 || strcmp(step, to->step) != 0) {
+        write_step(to);
+        snprintf(to->step, sizeof to->step, "%s", step);
+    }
+    to->times++;
 }
 
 static const haul__entry *parent_of(const haul__discovery *d, const haul__entry *entry)
@@ -72,38 +98,10 @@ typedef struct link {
     size_t entry, element;
 } link;
 
-/* Writes runs of equal steps as one. */
-static void write_steps(haul__discovery *d, const link *chain, size_t count, text *path)
-{
-    char last[STEP_BYTES] = "", step[STEP_BYTES], repeated[STEP_BYTES + 32];
-    size_t times = 0;
-    while (count > 0 || times > 0) {
-        step[0] = '\0';
-        if (count > 0) {
-            count--;
-            step_of(d, &d->entries[chain[count].entry], chain[count].element, step);
-            if (!step[0])
-                continue;
-            if (times > 0 && strcmp(step, last) == 0) {
-                times++;
-                continue;
-            }
-        }
-        if (times > 2) {
-            snprintf(repeated, sizeof repeated, "(%s)*%zu", last, times);
-            append(path, repeated);
-        } else {
-            for (; times > 0; times--)
-                append(path, last);
-        }
-        times = step[0] ? 1 : 0;
-        memcpy(last, step, sizeof last);
-    }
-}
-
 /* The way to an element of an entry. Nothing when there is no memory to follow it. */
 static void path_to(haul__discovery *d, size_t entry, size_t element, text *path)
 {
+    char step[STEP_BYTES];
     void *chain = NULL;
     size_t capacity = 0, count = 0;
     while (entry != SIZE_MAX) {
@@ -117,7 +115,11 @@ static void path_to(haul__discovery *d, size_t entry, size_t element, text *path
         element = at->parent_element;
         entry = at->parent;
     }
-    write_steps(d, chain, count, path);
+    while (count-- > 0) {
+        const link *at = &((const link *)chain)[count];
+        step_of(d, &d->entries[at->entry], at->element, step);
+        take_step(path, step);
+    }
     haul__release(d->allocator, chain, capacity * sizeof(link));
 }
 
@@ -125,18 +127,18 @@ static void place_path(haul__discovery *d, size_t entry, size_t element, const h
 {
     text path;
     char step[STEP_BYTES];
-    path.length = 0;
-    path.at[0] = '\0';
+    memset(&path, 0, sizeof path);
     if (entry == SIZE_MAX) {
         root_name(d, d->root, step);
-        append(&path, step);
+        take_step(&path, step);
     } else {
         path_to(d, entry, element, &path);
         if (slot && d->entries[entry].what == HAUL__OBJECTS) {
             named_step(slot->name, step, sizeof step);
-            append(&path, step);
+            take_step(&path, step);
         }
     }
+    write_step(&path);
     haul__set_path(to, path.at);
 }
 
@@ -172,18 +174,20 @@ static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
     return NULL;
 }
 
+/* The word at `address`, or part of it. */
 void haul__name_other(haul__discovery *d, uintptr_t address)
 {
     size_t i;
     for (i = 0; d->careful && i < d->entry_count; i++) {
         const haul__entry *entry = &d->entries[i];
+        uintptr_t at = address < entry->address ? entry->address : address; /* it may begin within the word */
         size_t element;
-        if (address < entry->address || address - entry->address >= entry_bytes(d, entry))
+        if (at - address >= HAUL__WORD || at - entry->address >= entry_bytes(d, entry))
             continue;
-        element = (size_t)(address - entry->address) / entry->stride;
+        element = (size_t)(at - entry->address) / entry->stride;
         place_path(d, i, element,
                    entry->what == HAUL__OBJECTS ? slot_at(d->kinds[entry->kind].walk,
-                                                          (size_t)(address - entry->address) % entry->stride)
+                                                          (size_t)(at - entry->address) % entry->stride)
                                                 : NULL,
                    d->context->error.other_path);
         return;

@@ -3,22 +3,18 @@
  * The slow obvious version: for each live granule copy it to its place; for each slot write, instead of the source
  * address, the place it leads to. Blocks are in order of address and so are their places, so the source is read
  * once from front to back and the arena written once from front to back, at the speed of a copy. What would be slow is
- * translating pointers, whose targets' cells lie anywhere: slots are collected a few dozen at a time, their cells
- * fetched ahead, and only then translated.
+ * translating pointers, whose targets' cells lie anywhere: while the slots of one cell are translated, those of the
+ * next are read already and what they lead to is fetched. Reading them twice costs less than keeping them.
  *
  * Every pointer word, count and terminator that discovery trusted is compared with what is there now. A sum a block
  * does it for pointers; so gather can refuse a plan that no longer fits, at hardly any cost.
  */
 #include "pack/plan.h"
 
-#define PENDING 64u  /* slots translated together: enough misses under way, still in the first-level cache */
+#define CELLS_AHEAD 1u /* whose targets are fetched while the slots of a cell are translated */
+#define STREAM_BYTES ((size_t)16 << 10)
+#define LARGE_BYTES ((uint64_t)64 << 20)
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
-
-typedef struct pending {
-    size_t at;              /* of the word in the arena, bytes */
-    uintptr_t value;
-    const haul__cell *cell; /* that `value` leads to */
-} pending;
 
 typedef struct sweep {
     const haul__map *map;
@@ -28,9 +24,8 @@ typedef struct sweep {
     uint64_t *bitmap; /* may be NULL */
     uint64_t guard;   /* of this block, as it is now */
     size_t nulls;
+    int is_large;     /* the arena: larger than caches are */
     uintptr_t lost;   /* a slot whose pointer leads out of the graph; 0: none */
-    size_t waiting;
-    pending wait[PENDING + 64]; /* a cell's slots may come on top */
 } sweep;
 
 static int was_empty(const haul__found *found, uintptr_t slot)
@@ -59,78 +54,76 @@ static HAUL__NOINLINE void place_rarely(sweep *s, uintptr_t value, size_t at)
         s->lost = slot;
 }
 
-HAUL__INLINE void translate_pending(sweep *s)
+/* Sets bits of the bitmap from a word of the arena on. */
+HAUL__INLINE void note_pointers(uint64_t *bitmap, size_t word, uint64_t bits)
 {
-    const uint64_t base = s->base;
-    unsigned char *const arena = s->arena;
-    uint64_t *const bitmap = s->bitmap;
-    const size_t count = s->waiting;
-    size_t i, group = 0;
-    uint64_t bits = 0;
-    for (i = 0; i < count; i++) {
-        const pending *p = &s->wait[i];
-        size_t at = p->at, in_group = at >> (HAUL__WORD_SHIFT + 6);
-        uintptr_t word = (uintptr_t)(base + haul__place_in(s->map, p->cell, p->value));
-        if (HAUL__UNLIKELY(!(p->cell->live >> haul__granule_in_cell(p->value) & 1) ||
-                           (s->map->has_units && (p->value & (((uintptr_t)1 << HAUL__PAGE_SHIFT) - 1)) == 0))) {
-            place_rarely(s, p->value, at);
-            continue;
-        }
-        memcpy(arena + at, &word, sizeof word);
-        if (in_group != group) {
-            if (bitmap && bits)
-                bitmap[group] |= bits;
-            group = in_group;
-            bits = 0;
-        }
-        bits |= (uint64_t)1 << ((at >> HAUL__WORD_SHIFT) & 63u);
-    }
-    if (bitmap && bits)
-        bitmap[group] |= bits;
-    s->waiting = 0;
+    bitmap[word / 64] |= bits << (word % 64);
+    if (bits >> 1 >> (63 - word % 64))
+        bitmap[word / 64 + 1] |= bits >> 1 >> (63 - word % 64);
 }
 
-/* The slots of one block: read, summed up, and put to wait until their targets' cells are here. */
+/* The slots of one cell: read, summed up, translated, and written behind `rank` granules of the arena. */
+HAUL__INLINE uint64_t gather_cell_slots(sweep *s, const haul__cell *cell, unsigned number, uintptr_t address,
+                                        uint64_t rank)
+{
+    const haul__map *const map = s->map;
+    const uintptr_t page = map->has_units ? ((uintptr_t)1 << HAUL__PAGE_SHIFT) - 1 : UINTPTR_MAX;
+    const size_t first = (size_t)rank << 1;
+    unsigned char *const to = s->arena + (first << HAUL__WORD_SHIFT);
+    const uint32_t live = cell->live;
+    uint64_t guard = 0, bits = 0, slots;
+    for (slots = cell->slots; slots; slots &= slots - 1) {
+        unsigned word = haul__lowest64(slots);
+        uintptr_t value = haul__load_word((const void *)(address + ((uintptr_t)word << HAUL__WORD_SHIFT)));
+        unsigned at = 2 * haul__bits32(live & (((uint32_t)1 << (word / 2)) - 1u)) + word % 2;
+        const haul__block *block;
+        guard += haul__guard_term(number, word, value);
+        if (!value) {
+            s->nulls++;
+            continue;
+        }
+        block = HAUL__LIKELY(value <= HAUL__HIGHEST) ? haul__map_find(map, value) : NULL;
+        if (HAUL__LIKELY(block && haul__is_placed(block, value) && (value & page) != 0)) {
+            const haul__cell *target = &block->cells[(value >> HAUL__CELL_SHIFT) & (HAUL__CELLS - 1)];
+            uintptr_t translated = (uintptr_t)(s->base + haul__place_in(map, target, value));
+            memcpy(to + at * HAUL__WORD, &translated, sizeof translated);
+            bits |= (uint64_t)1 << at;
+        } else {
+            place_rarely(s, value, (first + at) << HAUL__WORD_SHIFT);
+        }
+    }
+    if (s->bitmap)
+        note_pointers(s->bitmap, first, bits);
+    return guard;
+}
+
+/* Fetches the cells that the pointers of one cell lead to. Prefetches never fault: neither the pointers nor the blocks
+ * need to be good. */
+HAUL__INLINE void prefetch_targets(const haul__map *map, const haul__cell *cell, uintptr_t address)
+{
+    uint64_t slots;
+    for (slots = map->flat ? cell->slots : 0; slots; slots &= slots - 1) {
+        uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+        uintptr_t value = haul__load_word((const void *)slot);
+        uintptr_t block = (uintptr_t)map->flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT];
+        haul__prefetch(block + ((value >> (HAUL__CELL_SHIFT - 4)) & ((HAUL__CELLS - 1) << 4)));
+    }
+}
+
 HAUL__HOT static void gather_slots(sweep *s, const haul__block *block, uintptr_t address)
 {
     uint64_t guard = 0;
-    size_t waiting = s->waiting;
     unsigned number;
-    for (number = 0; number < HAUL__CELLS; number++, address += HAUL__CELL_BYTES) {
+    for (number = 0; number < CELLS_AHEAD; number++)
+        prefetch_targets(s->map, &block->cells[number], address + number * HAUL__CELL_BYTES);
+    for (number = 0; number < HAUL__CELLS; number++) {
         const haul__cell *cell = &block->cells[number];
-        uint64_t slots = cell->slots;
-        if (!slots)
-            continue;
-        for (; slots; slots &= slots - 1) {
-            unsigned word = haul__lowest64(slots);
-            uintptr_t slot = address + ((uintptr_t)word << HAUL__WORD_SHIFT);
-            uintptr_t value = haul__load_word((const void *)slot);
-            haul__block *target;
-            size_t at;
-            guard += haul__guard_term(number, word, value);
-            if (!value) {
-                s->nulls++;
-                continue;
-            }
-            at = (size_t)haul__place_in(s->map, cell, slot);
-            target = value <= HAUL__HIGHEST ? haul__map_find(s->map, value) : NULL;
-            if (HAUL__UNLIKELY(!target)) {
-                place_rarely(s, value, at);
-                continue;
-            }
-            s->wait[waiting].at = at;
-            s->wait[waiting].value = value;
-            s->wait[waiting].cell = haul__cell_of(target, value);
-            haul__prefetch(s->wait[waiting].cell);
-            waiting++;
-        }
-        if (waiting >= PENDING) {
-            s->waiting = waiting;
-            waiting = 0;
-            translate_pending(s);
-        }
+        if (number + CELLS_AHEAD < HAUL__CELLS)
+            prefetch_targets(s->map, cell + CELLS_AHEAD, address + (number + CELLS_AHEAD) * HAUL__CELL_BYTES);
+        if (cell->slots)
+            guard += gather_cell_slots(s, cell, number, address + number * HAUL__CELL_BYTES,
+                                       haul__cell_rank(block, cell));
     }
-    s->waiting = waiting;
     s->guard = guard;
 }
 
@@ -153,6 +146,15 @@ static unsigned plain_cells(const haul__block *block, unsigned cell)
     return end - cell;
 }
 
+/* Long runs go past the caches where the arena is too large to be found there again. */
+static void copy_plain(const sweep *s, size_t place, const unsigned char *from, size_t bytes)
+{
+    if (s->is_large && bytes >= STREAM_BYTES)
+        haul__copy_streaming(s->arena + place, from, bytes);
+    else
+        memcpy(s->arena + place, from, bytes);
+}
+
 HAUL__INLINE size_t place_of_cell(const haul__block *block, unsigned cell)
 {
     return (size_t)(haul__cell_rank(block, &block->cells[cell]) << HAUL__GRANULE_SHIFT);
@@ -169,7 +171,7 @@ HAUL__HOT static void gather_whole(sweep *s, const haul__block *block, uintptr_t
         size_t place = place_of_cell(block, cell);
         unsigned plain = live == UINT32_MAX ? plain_cells(block, cell) : 0;
         if (plain) {
-            memcpy(s->arena + place, (const void *)from, plain * HAUL__CELL_BYTES);
+            copy_plain(s, place, (const unsigned char *)from, plain * HAUL__CELL_BYTES);
             cell += plain;
             continue;
         }
@@ -414,9 +416,9 @@ haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t *
     s.bitmap = bitmap;
     s.guard = 0;
     s.nulls = 0;
+    s.is_large = total >= LARGE_BYTES;
     s.lost = 0;
     s.found = &plan->found;
-    s.waiting = 0;
     plan->stale_block = SIZE_MAX;
     if (status != HAUL_OK)
         return status;
@@ -431,7 +433,6 @@ haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t *
         if (status != HAUL_OK)
             return status;
     }
-    translate_pending(&s);
     status = check_lost(plan, &s);
     if (status == HAUL_OK)
         status = gather_odd(plan, &s, odd);

@@ -308,7 +308,7 @@ static unsigned char *alias_string(choices *c, graph *g, size_t e, int64_t senti
 }
 
 static unsigned char *resolve(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
-                              unsigned level, size_t index, size_t n, int null_allowed);
+                              unsigned level, size_t n, int null_allowed);
 
 /* Can another pointer of the same row lead to the same array of pointers? What they lead to must not depend on who
  * asks. */
@@ -355,7 +355,7 @@ static unsigned char *fresh_row(choices *c, graph *g, const model_type *t, const
     unsigned char *address = place(c, g, words != 0 ? words * pointer_bytes : 1, pointer_bytes);
     for (size_t i = 0; i < n; i++) {
         size_t inner = draw_for(c, g, t, f, self, level + 1, i);
-        graph_write_pointer(address + i * pointer_bytes, resolve(c, g, t, f, self, level + 1, i, inner, !terminated));
+        graph_write_pointer(address + i * pointer_bytes, resolve(c, g, t, f, self, level + 1, inner, !terminated));
     }
     if (terminated)
         graph_write_pointer(address + n * pointer_bytes, NULL);
@@ -418,11 +418,10 @@ static unsigned char *fresh(choices *c, graph *g, const model_type *t, const mod
 
 /* A target for one pointer of row f: n elements, where the shape leaves a choice already chosen. */
 static unsigned char *resolve(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
-                              unsigned level, size_t index, size_t n, int null_allowed)
+                              unsigned level, size_t n, int null_allowed)
 {
     model_rule rule = f->shape[level].rule;
     uint32_t way = choose(c, 8);
-    (void)index;
     if (null_allowed && way < 2 && (rule == RULE_ONE || rule == RULE_SENTINEL || rule == RULE_BY_TARGET || n == 0))
         return NULL;
     if (way < 5 || g->left == 0) {
@@ -439,7 +438,7 @@ static void fill_pointers(choices *c, graph *g, const model_type *t, const model
 {
     for (size_t i = 0; i < f->count; i++) {
         size_t n = draw_for(c, g, t, f, self, 0, i);
-        unsigned char *target = resolve(c, g, t, f, self, 0, i, n, 1);
+        unsigned char *target = resolve(c, g, t, f, self, 0, n, 1);
         graph_write_pointer(self + f->offset + i * pointer_bytes, target);
         if (f->shape[0].rule == RULE_END)
             graph_write_pointer(self + t->field[f->shape[0].field[0]].offset,

@@ -1,8 +1,8 @@
 /* What the tests of the core (graph, pack) share: a lab.
  *
- * Objects stand on one stretch of memory, and the lab knows for each byte of it what it is: of no object, data, part of
- * a described pointer, or a hole (skipped). lab_pack makes a plan and packs four times: checked or not, with the flat
- * table or the hash. It looks at all that must hold for any graph:
+ * Objects stand on one stretch of memory, and the lab knows for each byte of it what it is: of no object, data, part
+ * of a described pointer, or a hole (skipped). lab_pack makes a plan and packs four times: checked or not, with the
+ * flat table or the hash. It looks at all that must hold for any graph:
  *
  *   - while the library works, the source is read-only, pages of no object are inaccessible, and other bytes of no
  *     object are poisoned for the sanitizers; MemorySanitizer looks at the arena too;

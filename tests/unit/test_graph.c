@@ -1,7 +1,7 @@
 /* Graphs of every shape: what is reached, how much of it, and what the copy says.
  *
- * Each graph goes through lab_pack (core_graphs.h), which looks at every byte. Here stands what is particular to each:
- * how many objects and bytes there are, and where pointers lead.
+ * Each graph goes through lab_pack (core_graphs.h), which looks at every byte. Here stands what is particular to
+ * each: how many objects and bytes there are, and where pointers lead.
  *
  * Fault cases of shared/reference: G9-G13, G16, G18, G20, G25-G27, C8.
  */
@@ -201,12 +201,14 @@ static void views_end(void)
     lab_end();
 }
 
-static const haul_ref views_abc[] = { HAUL_ARRAY(views, a, HAUL_N(views, na)), HAUL_ARRAY(views, b, HAUL_N(views, nb)),
+static const haul_ref views_abc[] = { HAUL_ARRAY(views, a, HAUL_N(views, na)),
+                                      HAUL_ARRAY(views, b, HAUL_N(views, nb)),
                                       HAUL_ARRAY(views, c, HAUL_N(views, nc)) };
 
 TEST(graph, of_one_address_with_two_lengths_the_larger_wins_in_any_order_G9)
 {
-    int32_t order[6][3] = { { 5, 50, 500 }, { 5, 500, 50 }, { 50, 5, 500 }, { 50, 500, 5 }, { 500, 5, 50 }, { 500, 50, 5 } };
+    int32_t order[6][3] = { { 5, 50, 500 }, { 5, 500, 50 }, { 50, 5, 500 },
+                            { 50, 500, 5 }, { 500, 5, 50 }, { 500, 50, 5 } };
     unsigned char *first = NULL;
     int i;
     for (i = 0; i < 6; i++) {
@@ -489,9 +491,11 @@ static void counted_end(void)
 }
 
 /* at[i], which no macro of the library knows by itself. */
-#define AT(i, ...)                                                                                                    \
-    { "at" #i, HAUL_REF_POINTER, offsetof(counted, at) + i * sizeof(char *), sizeof(char *), 1, NULL, 1,               \
-      { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0 }
+#define AT(i, ...)                                                                                                   \
+    {                                                                                                                \
+        "at" #i, HAUL_REF_POINTER, offsetof(counted, at) + i * sizeof(char *), sizeof(char *), 1, NULL, 1,           \
+            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0                                                       \
+    }
 
 static void rest_is_data(counted *c, int first)
 {
@@ -501,14 +505,9 @@ static void rest_is_data(counted *c, int first)
 TEST(graph, counts_are_read_in_any_width_and_sign)
 {
     static const haul_ref refs[] = {
-        AT(0, HAUL_NS(counted, s8)),
-        AT(1, HAUL_NU(counted, u8)),
-        AT(2, HAUL_NS(counted, s16)),
-        AT(3, HAUL_NU(counted, u16)),
-        AT(4, HAUL_NS(counted, s32)),
-        AT(5, HAUL_NU(counted, u32)),
-        AT(6, HAUL_NS(counted, s64)),
-        AT(7, HAUL_NU(counted, u64)),
+        AT(0, HAUL_NS(counted, s8)),  AT(1, HAUL_NU(counted, u8)),  AT(2, HAUL_NS(counted, s16)),
+        AT(3, HAUL_NU(counted, u16)), AT(4, HAUL_NS(counted, s32)), AT(5, HAUL_NU(counted, u32)),
+        AT(6, HAUL_NS(counted, s64)), AT(7, HAUL_NU(counted, u64)),
     };
     counted *c = counted_start(refs, COUNT_OF(refs));
     size_t bytes[8] = { 127, 255, 300, 50000, 7, 3, 1, 12 }, all = 0;
@@ -563,7 +562,7 @@ static haul_type *block_type;
 TEST(graph, counts_are_sums_and_products_of_fields)
 {
     static const haul_ref refs[] = {
-        HAUL_ARRAY(block, values, HAUL_N2(block, n, m)),  HAUL_ARRAY(block, plus, HAUL_N_PLUS(block, n, 1)),
+        HAUL_ARRAY(block, values, HAUL_N2(block, n, m)),     HAUL_ARRAY(block, plus, HAUL_N_PLUS(block, n, 1)),
         HAUL_ARRAY(block, times, HAUL_N_TIMES(block, m, 3)), HAUL_ARRAY(block, fixed, HAUL_FIXED(13)),
         HAUL_ARRAY(block, volume, HAUL_N3(block, n, m, l)),
     };
@@ -862,7 +861,7 @@ typedef struct told {
 
 static told heard;
 
-HAUL_COUNT_FUNCTION(product, views, self->na *self->nb)
+HAUL_COUNT_FUNCTION(product, views, self->na * self->nb)
 
 static int64_t listen(const haul_here *here)
 {
@@ -1274,7 +1273,7 @@ TEST(graph, a_pointer_to_no_elements_is_not_followed_G20)
         views *v = views_start(views_abc, 3);
         char *last = take_at_page_end(20);
         dangling[0] = (char *)(uintptr_t)1;
-        dangling[1] = last + 20;               /* one past a page that nothing stands behind */
+        dangling[1] = last + 20; /* one past a page that nothing stands behind */
         dangling[2] = (char *)the.memory + 7 * BLOCK + 5;
         dangling[3] = (char *)UINTPTR_MAX;
         v->a = last;

@@ -1,5 +1,5 @@
-/* Graphs that do not agree with their description: each is refused with a status, the exact path and a sentence; nothing
- * leaks, nothing is written, and the same call works once the graph is repaired.
+/* Graphs that do not agree with their description: each is refused with a status, the exact path and a sentence;
+ * nothing leaks, nothing is written, and the same call works once the graph is repaired.
  *
  * lab_refuse (core_graphs.h) asks four kinds of context: checked or not, with the flat table or the hash.
  *
@@ -448,9 +448,9 @@ TEST(graph_faults, a_dangling_pointer_is_refused_where_ranges_are_asked_for_G7)
     the.options.readable = in_the_lab;
     a = atoms_make(3);
     a->next->next->next = (atom *)(void *)(the.memory + LAB_BYTES + 64);
-    lab_refuse(a, atom_type, HAUL_ERROR_GRAPH, "root.next.next.next", "not readable");
+    lab_refuse(a, atom_type, HAUL_ERROR_GRAPH, "root(.next)*3", "not readable");
     a->next->next->next = (atom *)(void *)(the.memory + LAB_BYTES - 8); /* begins inside, ends outside */
-    lab_refuse(a, atom_type, HAUL_ERROR_GRAPH, "root.next.next.next", "not readable");
+    lab_refuse(a, atom_type, HAUL_ERROR_GRAPH, "root(.next)*3", "not readable");
     a->next->next->next = NULL;
     lab_pack(a, atom_type, 1);
     atom_end();
@@ -548,6 +548,42 @@ TEST(graph_faults, data_first_and_pointer_afterwards_is_refused_as_well_G8)
     two_ways_end();
 }
 
+/* In unchecked contexts this object is marked in line, inside a cell or over the end of one. */
+TEST(graph_faults, a_few_bytes_of_a_pointer_described_as_data_before_its_object_is_found_are_refused_G8)
+{
+    typedef struct bead {
+        struct bead *next;
+        char *bytes;
+        uintptr_t rest[2];
+    } bead;
+    static const size_t places[] = { 0, 32 * GRANULE - GRANULE, BLOCK - GRANULE };
+    static haul_type *bead_type;
+    static const haul_ref refs[] = { HAUL_OBJECT(bead, next, &bead_type), HAUL_ARRAY(bead, bytes, HAUL_FIXED(3)) };
+    size_t p, i;
+    for (p = 0; p < COUNT_OF(places); p++) {
+        bead *first = NULL, *last = NULL;
+        lab_start();
+        bead_type = TYPE_OPEN(bead, refs);
+        type_commit(bead_type);
+        for (i = 0; i < 3; i++) {
+            bead *b = i ? take(sizeof *b, GRANULE) : take_at(BLOCK + places[p], sizeof *b);
+            points(&b->next);
+            points(&b->bytes);
+            b->next = first;
+            first = b;
+            last = last ? last : b;
+        }
+        first->bytes = (char *)last + 1;
+        lab_refuse_both(first, bead_type, "root.next.next", "root.bytes[0]");
+        first->bytes = (char *)last + 2 * sizeof(void *) + 1;
+        lab_pack(first, bead_type, 1);
+        first->bytes = (char *)last + 2 * sizeof(void *) - 1; /* over the end of a pointer into data */
+        lab_refuse_both(first, bead_type, "root.next.next", "root.bytes[0]");
+        haul_type_free(&bead_type);
+        lab_end();
+    }
+}
+
 TEST(graph_faults, one_address_as_two_types_with_the_same_words_is_refused_in_checked_contexts_G8)
 {
     typedef struct twin {
@@ -560,7 +596,8 @@ TEST(graph_faults, one_address_as_two_types_with_the_same_words_is_refused_in_ch
         other *first;
         twin *second;
     } pair;
-    static const haul_ref pair_refs[] = { HAUL_OBJECT(pair, first, &other_type), HAUL_OBJECT(pair, second, &twin_type) };
+    static const haul_ref pair_refs[] = { HAUL_OBJECT(pair, first, &other_type),
+                                          HAUL_OBJECT(pair, second, &twin_type) };
     haul_type *pair_type;
     pair *p;
     static const haul_ref other_refs[] = { HAUL_STRING(other, name) };
@@ -918,7 +955,8 @@ TEST(graph_faults, the_path_goes_through_embedded_structs_and_arrays_of_pointers
         part one;
     } whole;
     static haul_type *part_type;
-    static const haul_ref part_refs[] = { HAUL_STRING_EACH(part, names), HAUL_ARRAY(part, values, HAUL_NS(part, count)) };
+    static const haul_ref part_refs[] = { HAUL_STRING_EACH(part, names),
+                                          HAUL_ARRAY(part, values, HAUL_NS(part, count)) };
     static const haul_ref whole_refs[] = { HAUL_EMBED(whole, parts, &part_type), HAUL_EMBED(whole, one, &part_type) };
     haul_type *whole_type;
     whole *w;
@@ -953,9 +991,8 @@ TEST(graph_faults, the_path_of_a_matrix_names_row_and_place)
     typedef struct matrix {
         char ***all;
     } matrix;
-    static const haul_ref refs[] = {
-        HAUL_ROWS3(matrix, all, NULL, HAUL_FIXED(2), HAUL_FIXED(3), HAUL_NULL_TERMINATED)
-    };
+    static const haul_ref refs[] = { HAUL_ROWS3(matrix, all, NULL, HAUL_FIXED(2), HAUL_FIXED(3),
+                                                HAUL_NULL_TERMINATED) };
     haul_type *type;
     matrix *m;
     int i;
@@ -1010,7 +1047,8 @@ TEST(graph_faults, the_path_to_the_end_of_a_million_nodes_can_be_read)
     } link;
     enum { LINKS = 1000000 };
     static haul_type *link_type;
-    static const haul_ref refs[] = { HAUL_OBJECT(link, next, &link_type), HAUL_ARRAY(link, bytes, HAUL_NS(link, count)) };
+    static const haul_ref refs[] = { HAUL_OBJECT(link, next, &link_type),
+                                     HAUL_ARRAY(link, bytes, HAUL_NS(link, count)) };
     link *all = calloc(LINKS, sizeof *all);
     haul_root root;
     haul_plan *plan;

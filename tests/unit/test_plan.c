@@ -482,8 +482,8 @@ static int64_t tell(const haul_here *here)
 TEST(plan, is_stale_when_a_sentinel_has_gone_or_a_callback_answers_otherwise_with_its_path)
 {
     static haul_type *ends_type;
-    static const haul_ref refs[] = { HAUL_ARRAY(ends, numbers, HAUL_SENTINEL(-1)), HAUL_ARRAY(ends, told, HAUL_FN(tell)),
-                                     HAUL_OBJECT(ends, next, &ends_type) };
+    static const haul_ref refs[] = { HAUL_ARRAY(ends, numbers, HAUL_SENTINEL(-1)),
+                                     HAUL_ARRAY(ends, told, HAUL_FN(tell)), HAUL_OBJECT(ends, next, &ends_type) };
     ends *e, *f;
     lab_start();
     ends_type = TYPE_OPEN(ends, refs);
@@ -629,8 +629,15 @@ TEST(plan, is_stale_when_two_pointers_have_changed_places)
 TEST(plan, is_stale_when_a_pointer_off_the_grid_has_changed)
 {
     static haul_type *wedge_type;
-    static const haul_ref refs[] = { { "next", HAUL_REF_POINTER, 1, sizeof(void *), sizeof(void *) + 1, &wedge_type, 1,
-                                       { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 1 } };
+    static const haul_ref refs[] = { { "next",
+                                       HAUL_REF_POINTER,
+                                       1,
+                                       sizeof(void *),
+                                       sizeof(void *) + 1,
+                                       &wedge_type,
+                                       1,
+                                       { HAUL_ONE, HAUL_ONE, HAUL_ONE },
+                                       1 } };
     unsigned char *a, *b;
     void *pointer;
     lab_start();
@@ -834,7 +841,7 @@ typedef struct kitchen {
     struct kitchen *next;
     item *items;
     char **names;
-    void *board;     /* aligned to 256 */
+    void *board; /* aligned to 256 */
     unsigned char *wedges;
     int32_t *numbers;
     char *told, *large, *nothing;
@@ -878,8 +885,9 @@ static kitchen *kitchen_make(kitchen *next)
 
 static void kitchen_prepare(void *user, fault_plan *plan)
 {
-    static const haul_ref bent_refs[] = { { "text", HAUL_REF_POINTER, 1, sizeof(void *), 1, NULL, 1,
-                                            { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE }, 1 } };
+    static const haul_ref bent_refs[] = {
+        { "text", HAUL_REF_POINTER, 1, sizeof(void *), 1, NULL, 1, { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE }, 1 }
+    };
     static const haul_ref refs[] = {
         HAUL_OBJECT(kitchen, next, &kitchen_type),
         HAUL_OBJECTS(kitchen, items, &item_type, HAUL_NS(kitchen, item_count)),
@@ -997,13 +1005,15 @@ TEST(plan, a_failing_allocation_never_hides_that_the_graph_is_wrong_or_leaks_on_
                     memset(&plan, 0, sizeof plan);
                     kitchen_prepare(NULL, &plan);
                     fault_arm(&plan, (fault_mode)mode, at);
-                    check_note("broken %d, variant %d, mode %u, event %u", broken, kitchen_variant, mode, (unsigned)at);
+                    check_note("broken %d, variant %d, mode %u, event %u", broken, kitchen_variant, mode,
+                               (unsigned)at);
                     status = kitchen_run(NULL);
                     happened = plan.events >= at;
                     CHECK(status == HAUL_ERROR_GRAPH || (status == HAUL_ERROR_MEMORY && plan.fired));
                     kitchen_check(NULL, status);
                     if (!happened)
-                        CHECK_STR(haul_context_error(the.context)->path, broken == 1 ? "root.next.items" : "root.next.told");
+                        CHECK_STR(haul_context_error(the.context)->path,
+                                  broken == 1 ? "root.next.items" : "root.next.told");
                     fault_disarm(&plan);
                     CHECK_STATUS(kitchen_run(NULL), HAUL_ERROR_GRAPH);
                     kitchen_finish(NULL);

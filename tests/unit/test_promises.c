@@ -1,6 +1,6 @@
-/* What the core promises whatever the graph: one test or more for each item of the list "things that must hold" of the
- * design (byte exact, alignment, large extents, whole objects, one past the end, slots off the grid, read once, no
- * recursion, the source is never written, conflicts).
+/* What the core promises whatever the graph: one test or more for each item of the list "things that must hold" of
+ * the design (byte exact, alignment, large extents, whole objects, one past the end, slots off the grid, read once,
+ * no recursion, the source is never written, conflicts).
  *
  * Conflicts and their paths stand in test_graph_faults.c.
  *
@@ -36,12 +36,17 @@ typedef struct desk {
 
 static haul_type *desk_type;
 
-#define DRAWER(i, element, target, ...)                                                                               \
-    { "at" #i, HAUL_REF_POINTER, offsetof(desk, at) + i * sizeof(void *), sizeof(void *), element, target, 1,          \
-      { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0 }
-#define COUNTED(i)                                                                                                    \
-    { HAUL_SHAPE_COUNT, 1, { { offsetof(desk, n) + i * sizeof(int32_t), sizeof(int32_t), 1 }, HAUL__NO_PLACE,          \
-                             HAUL__NO_PLACE }, 1, 0, NULL }
+#define DRAWER(i, element, target, ...)                                                                              \
+    {                                                                                                                \
+        "at" #i, HAUL_REF_POINTER, offsetof(desk, at) + i * sizeof(void *), sizeof(void *), element, target, 1,      \
+            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0                                                       \
+    }
+#define COUNTED(i)                                                                                                   \
+    {                                                                                                                \
+        HAUL_SHAPE_COUNT, 1,                                                                                         \
+            { { offsetof(desk, n) + i * sizeof(int32_t), sizeof(int32_t), 1 }, HAUL__NO_PLACE, HAUL__NO_PLACE }, 1,  \
+            0, NULL                                                                                                  \
+    }
 
 static desk *desk_start(const haul_ref *refs, size_t count)
 {
@@ -331,10 +336,12 @@ TEST(promises, objects_of_all_alignments_live_side_by_side)
 
 TEST(promises, several_aligned_objects_stand_on_one_page_with_small_neighbours)
 {
-    static const haul_ref refs[] = { DRAWER(0, 0, &aligned_type[2], HAUL_ONE), DRAWER(1, 0, &aligned_type[2], HAUL_ONE),
-                                     DRAWER(2, 0, &aligned_type[0], HAUL_ONE), DRAWER(3, 1, NULL, HAUL_NULL_TERMINATED),
-                                     DRAWER(4, 1, NULL, HAUL_NULL_TERMINATED), DRAWER(5, 1, NULL, HAUL_NULL_TERMINATED),
-                                     DRAWER(6, 0, &aligned_type[5], HAUL_ONE) };
+    static const haul_ref refs[] = {
+        DRAWER(0, 0, &aligned_type[2], HAUL_ONE), DRAWER(1, 0, &aligned_type[2], HAUL_ONE),
+        DRAWER(2, 0, &aligned_type[0], HAUL_ONE), DRAWER(3, 1, NULL, HAUL_NULL_TERMINATED),
+        DRAWER(4, 1, NULL, HAUL_NULL_TERMINATED), DRAWER(5, 1, NULL, HAUL_NULL_TERMINATED),
+        DRAWER(6, 0, &aligned_type[5], HAUL_ONE)
+    };
     desk *d;
     aligned_start();
     d = desk_start(refs, COUNT_OF(refs));
@@ -403,11 +410,11 @@ TEST(promises, objects_across_pages_and_blocks_stay_whole_whatever_their_neighbo
     size_t p, i, before;
     for (p = 0; p < COUNT_OF(places); p++)
         for (before = 1; before < 300; before = before * 3 + 2) {
-            static const haul_ref refs[] = {
-                DRAWER(0, 1, NULL, COUNTED(0)), DRAWER(1, 0, &aligned_type[7], COUNTED(1)),
-                DRAWER(2, 0, &aligned_type[3], COUNTED(2)), DRAWER(3, 1, NULL, COUNTED(3)),
-                DRAWER(4, 0, &aligned_type[5], COUNTED(4))
-            };
+            static const haul_ref refs[] = { DRAWER(0, 1, NULL, COUNTED(0)),
+                                             DRAWER(1, 0, &aligned_type[7], COUNTED(1)),
+                                             DRAWER(2, 0, &aligned_type[3], COUNTED(2)),
+                                             DRAWER(3, 1, NULL, COUNTED(3)),
+                                             DRAWER(4, 0, &aligned_type[5], COUNTED(4)) };
             static const size_t alignment[] = { 1, 4096, 256, 1, 1024 };
             desk *d;
             aligned_start();
@@ -438,7 +445,7 @@ TEST(promises, structs_with_holes_stay_whole_and_their_holes_are_zero)
         char *name;
         char cache[200]; /* does not travel */
         struct machine *next;
-        char lock[40];   /* neither */
+        char lock[40]; /* neither */
     } machine;
     static haul_type *machine_type;
     static const haul_ref refs[] = { HAUL_STRING(machine, name), HAUL_SKIP(machine, cache),
@@ -549,10 +556,14 @@ TEST(promises, a_string_of_5000_bytes_behind_100000_pointers_is_scanned_once_fro
 
 /* ---- One past the end. */
 
-static const haul_ref range_and_end[] = { DRAWER(0, 1, NULL, { HAUL_SHAPE_END, 1,
-                                                               { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
-                                                                 HAUL__NO_PLACE, HAUL__NO_PLACE },
-                                                               1, 0, NULL }) };
+static const haul_ref range_and_end[] = { DRAWER(
+    0, 1, NULL,
+    { HAUL_SHAPE_END,
+      1,
+      { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 }, HAUL__NO_PLACE, HAUL__NO_PLACE },
+      1,
+      0,
+      NULL }) };
 
 TEST(promises, the_end_of_a_block_leads_one_past_its_copy_wherever_it_stands)
 {
@@ -576,11 +587,16 @@ TEST(promises, the_end_of_one_block_is_the_begin_of_the_next_where_they_touch)
 {
     size_t bytes;
     for (bytes = 5; bytes < 2 * PAGE; bytes = bytes * 2 + 1) {
-        static const haul_ref refs[] = { DRAWER(0, 1, NULL, { HAUL_SHAPE_END, 1,
-                                                              { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
-                                                                HAUL__NO_PLACE, HAUL__NO_PLACE },
-                                                              1, 0, NULL }),
-                                         DRAWER(2, 1, NULL, COUNTED(2)) };
+        static const haul_ref refs[] = {
+            DRAWER(0, 1, NULL,
+                   { HAUL_SHAPE_END,
+                     1,
+                     { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 }, HAUL__NO_PLACE, HAUL__NO_PLACE },
+                     1,
+                     0,
+                     NULL }),
+            DRAWER(2, 1, NULL, COUNTED(2))
+        };
         desk *d = desk_start(refs, 2);
         memset(the.what + lab_offset(d->at), OF_POINTER, 3 * WORD);
         d->at[0] = take_at(2 * PAGE - bytes % PAGE, bytes);
@@ -596,10 +612,14 @@ TEST(promises, the_end_of_one_block_is_the_begin_of_the_next_where_they_touch)
 
 TEST(promises, the_end_of_aligned_objects_leads_one_past_them)
 {
-    static const haul_ref refs[] = { DRAWER(0, 0, &aligned_type[3], { HAUL_SHAPE_END, 1,
-                                                                      { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
-                                                                        HAUL__NO_PLACE, HAUL__NO_PLACE },
-                                                                      1, 0, NULL }) };
+    static const haul_ref refs[] = { DRAWER(
+        0, 0, &aligned_type[3],
+        { HAUL_SHAPE_END,
+          1,
+          { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 }, HAUL__NO_PLACE, HAUL__NO_PLACE },
+          1,
+          0,
+          NULL }) };
     desk *d;
     aligned_start();
     d = desk_start(refs, 1);
@@ -625,8 +645,24 @@ static haul_type *wedge_type;
 static void wedge_start(void)
 {
     static const haul_ref refs[] = {
-        { "next", HAUL_REF_POINTER, WEDGE_NEXT, sizeof(void *), sizeof(wedge), &wedge_type, 1, { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 1 },
-        { "name", HAUL_REF_POINTER, WEDGE_NAME, sizeof(void *), 1, NULL, 1, { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE }, 1 },
+        { "next",
+          HAUL_REF_POINTER,
+          WEDGE_NEXT,
+          sizeof(void *),
+          sizeof(wedge),
+          &wedge_type,
+          1,
+          { HAUL_ONE, HAUL_ONE, HAUL_ONE },
+          1 },
+        { "name",
+          HAUL_REF_POINTER,
+          WEDGE_NAME,
+          sizeof(void *),
+          1,
+          NULL,
+          1,
+          { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE },
+          1 },
     };
     lab_start();
     wedge_type = TYPE_OPEN(wedge, refs);
@@ -698,7 +734,8 @@ TEST(promises, arrays_of_packed_structs_hold_pointers_on_the_grid_and_off_it)
     the.used = 3 * PAGE - 500;
     all = take(100 * sizeof(wedge), 1);
     for (i = 0; i < 100; i++)
-        wedge_set(all + i * sizeof(wedge), i % 3 ? all + (i * 37 % 100) * sizeof(wedge) : NULL, i % 5 ? NULL : text("w"));
+        wedge_set(all + i * sizeof(wedge), i % 3 ? all + (i * 37 % 100) * sizeof(wedge) : NULL,
+                  i % 5 ? NULL : text("w"));
     root.address = all;
     root.type = wedge_type;
     root.count = 100;
@@ -713,14 +750,38 @@ TEST(promises, arrays_of_packed_structs_hold_pointers_on_the_grid_and_off_it)
 TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
 {
     static haul_type *cell_type;
-    static const haul_ref refs[] = { { "at0", HAUL_REF_POINTER, offsetof(desk, at), WORD, 16, &cell_type, 2,
-                                       { COUNTED(0), HAUL_ONE, HAUL_ONE }, 0 },
-                                     { "at1", HAUL_REF_POINTER, offsetof(desk, at) + WORD, WORD, 16, &cell_type, 2,
-                                       { COUNTED(1), HAUL_ONE, HAUL_ONE }, 0 },
-                                     { "at2", HAUL_REF_POINTER, offsetof(desk, at) + 2 * WORD, WORD, 16, &cell_type, 2,
-                                       { COUNTED(2), HAUL_ONE, HAUL_ONE }, 0 } };
-    static const int32_t first[6][3] = { { 0, 0, 0 }, { 0, 2, 4 }, { 4, 2, 0 }, { 2, 0, 4 }, { 5, 0, 2 }, { 0, 5, 2 } };
-    static const int32_t count[6][3] = { { 3, 10, 6 }, { 6, 6, 6 }, { 6, 6, 6 }, { 3, 10, 2 }, { 1, 10, 1 }, { 5, 5, 6 } };
+    static const haul_ref refs[] = { { "at0",
+                                       HAUL_REF_POINTER,
+                                       offsetof(desk, at),
+                                       WORD,
+                                       16,
+                                       &cell_type,
+                                       2,
+                                       { COUNTED(0), HAUL_ONE, HAUL_ONE },
+                                       0 },
+                                     { "at1",
+                                       HAUL_REF_POINTER,
+                                       offsetof(desk, at) + WORD,
+                                       WORD,
+                                       16,
+                                       &cell_type,
+                                       2,
+                                       { COUNTED(1), HAUL_ONE, HAUL_ONE },
+                                       0 },
+                                     { "at2",
+                                       HAUL_REF_POINTER,
+                                       offsetof(desk, at) + 2 * WORD,
+                                       WORD,
+                                       16,
+                                       &cell_type,
+                                       2,
+                                       { COUNTED(2), HAUL_ONE, HAUL_ONE },
+                                       0 } };
+    static const int32_t first[6][3] = {
+        { 0, 0, 0 }, { 0, 2, 4 }, { 4, 2, 0 }, { 2, 0, 4 }, { 5, 0, 2 }, { 0, 5, 2 }
+    };
+    static const int32_t count[6][3] = { { 3, 10, 6 }, { 6, 6, 6 },  { 6, 6, 6 },
+                                         { 3, 10, 2 }, { 1, 10, 1 }, { 5, 5, 6 } };
     int i, j;
     for (i = 0; i < 6; i++) {
         desk *d;
@@ -1078,8 +1139,8 @@ TEST(promises, ten_million_pointers_to_one_object_take_no_memory_each_G15)
 TEST(promises, objects_at_addresses_equal_modulo_2_20_do_no_harm_to_the_hash_G17)
 {
     size_t stride = (size_t)1 << 20, count = sizeof(void *) > 4 ? 10000 : 500, i;
-    unsigned char *base = mmap(NULL, (count + 1) * stride, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *base =
+        mmap(NULL, (count + 1) * stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     unsigned char *first;
     uintptr_t wanted;
     haul_root root;
