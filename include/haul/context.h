@@ -25,6 +25,7 @@ typedef struct haul_limits {
 
 /* What the user may say of a range of source memory before it is read: 0 refuses it (HAUL_ERROR_GRAPH with its path).
  * It must not call back into the same context. */
+/* Discovery then takes a slower way, with an entry for each object. */
 typedef int haul_readable(void *user, const void *address, size_t bytes);
 
 typedef struct haul_context_options {
@@ -34,12 +35,13 @@ typedef struct haul_context_options {
     void *readable_user;
     void *argument;                  /* handed to shape callbacks as here->argument */
     int checked;                     /* not 0: one address reached as two types that disagree, or one pointer word with
-                                        two meanings, is HAUL_ERROR_GRAPH with both paths. Costs a table entry for
-                                        each object; meant for tests and for the first run of a new description. */
+                                        two meanings, is HAUL_ERROR_GRAPH with both paths. Discovery then takes a slower way, with a
+                                        table entry for each object and pointer; meant for tests and for the first run of a new description. */
 } haul_context_options;
 
 /* Makes a context. `options` may be NULL, and a zeroed struct means the defaults.
- * HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT for a NULL result pointer or an allocator without its two functions. */
+ * HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT for a NULL result pointer, or an allocator without its two functions or with
+ * one of reserve and unreserve alone. */
 HAUL_API haul_status haul_context_create(const haul_context_options *options, haul_context **context);
 
 /* Drops the caller's hold and sets *context to NULL; plans, devices and shipments made with it keep it alive. NULL is
@@ -50,7 +52,8 @@ HAUL_API void haul_context_free(haul_context **context);
 HAUL_API haul_status haul_context_trim(haul_context *context);
 
 /* The last failure of any call on this context, its plans and shipments; status HAUL_OK when there was none.
- * Belongs to the context; valid until its next call. Never NULL unless `context` is. */
+ * Belongs to the context; valid until its next call. Never NULL: for a NULL context, a record that
+ * says so. */
 HAUL_API const haul_error *haul_context_error(const haul_context *context);
 
 #ifdef __cplusplus

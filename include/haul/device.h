@@ -80,14 +80,16 @@ typedef struct haul_device_options {
 
 /* Opens a device. `table` is what a back end's function returned (haul_host_device()); `options` may be NULL.
  * HAUL_ERROR_ARGUMENT: NULL table or result, or a table with a missing verb; HAUL_ERROR_VERSION: a table of another
- * version; HAUL_ERROR_UNSUPPORTED: no such device; HAUL_ERROR_MEMORY; HAUL_ERROR_DEVICE. On failure *device is NULL. */
+ * version; HAUL_ERROR_UNSUPPORTED: no such device; HAUL_ERROR_BUSY: the shared context is in a call; HAUL_ERROR_MEMORY;
+ * HAUL_ERROR_DEVICE. On failure *device is NULL. */
 HAUL_API haul_status haul_device_open(const haul_device_table *table, const haul_device_options *options,
                                       haul_device **device);
 /* Drops the caller's hold and sets *device to NULL; shipments keep it open. */
 HAUL_API void haul_device_close(haul_device **device);
 
 HAUL_API haul_context *haul_device_context(haul_device *device);
-/* The record of the last failure on the device's context. */
+/* The record of the last failure on the device's context; never NULL. Where no device could be opened there is none to
+ * ask: open it with a context of your own to hear why. */
 HAUL_API const haul_error *haul_device_error(const haul_device *device);
 HAUL_API void haul_device_get_capabilities(const haul_device *device, haul_device_capabilities *capabilities);
 HAUL_API const char *haul_device_name(const haul_device *device);

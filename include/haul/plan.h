@@ -44,8 +44,8 @@ typedef struct haul_plan_statistics {
 /* Finds everything that the roots reach and works out where it goes. The source is read, never written.
  * The plan holds the types and the context, not the source: that must stay where it is while the plan is used.
  * HAUL_ERROR_ARGUMENT: no roots, a NULL root, a count of 0, NULL types. HAUL_ERROR_STATE: a type that is not
- * committed. HAUL_ERROR_BUSY. HAUL_ERROR_GRAPH, with the path: a negative count, a NULL pointer with a count above 0,
- * an end before its begin or not a whole number of elements away, a misaligned pointer, an address outside any
+ * committed. HAUL_ERROR_BUSY. HAUL_ERROR_GRAPH, with the path: a negative count, a NULL pointer whose count field is
+ * above 0, an end before its begin or not a whole number of elements away, a misaligned pointer, an address outside any
  * process's range, a word that is a pointer for one description and data for another, a range that `readable`
  * refuses. HAUL_ERROR_LIMIT: the context's limits, a count whose bytes overflow, no terminator within scan_bytes.
  * HAUL_ERROR_MEMORY. On failure *plan is NULL and nothing is kept. Does not recurse; stack use is constant. */
@@ -69,8 +69,9 @@ HAUL_API haul_status haul_plan_address(const haul_plan *plan, size_t offset, voi
  * offsets, as haul_relocate wants them; any other base gives the pointers that hold when the arena lies there.
  * `bitmap` (haul_plan_bitmap_bytes bytes, 8-aligned) may be NULL when base is not 0. Bytes of no object are zero.
  * HAUL_ERROR_ARGUMENT: too little capacity, or memory that overlaps the source. HAUL_ERROR_STALE, with the path: a
- * pointer now leads out of the graph, a count or the end of a string has changed since the plan was made, or any
- * pointer since it was first packed; the arena's contents are then undefined. Reads the source,
+ * pointer now leads out of the graph, a count has changed or a string has lost its terminator since the plan was made, or
+ * any pointer has changed since it was first packed (the path may then name a pointer near it; haul_refresh names it
+ * exactly); the arena's contents are then undefined. Reads the source,
  * writes nothing but the two results. */
 HAUL_API haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base, uint64_t *bitmap);
 
@@ -78,7 +79,7 @@ HAUL_API haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacit
  * fields and pointers of the source keep their values. */
 HAUL_API haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes);
 
-/* Adds `base` to each word of `arena` whose bit is set: after it, pointers hold for an arena that lies at `base`.
+/* Adds `base` to each word of `arena` (`bytes`: haul_plan_bytes) whose bit is set: after it, pointers hold for an arena that lies at `base`.
  * Off-grid pointers of packed structs need the plan: haul_plan_pack with a base does those too.
  * What a device does with its own memory, here for the host's. */
 HAUL_API haul_status haul_relocate(void *arena, size_t bytes, const uint64_t *bitmap, uint64_t base);

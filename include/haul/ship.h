@@ -25,8 +25,8 @@ extern "C" {
 
 typedef struct haul_shipment haul_shipment;
 
-/* Told now and then, at most every 10 ms or so, while a call packs or unpacks more than a few MiB: bytes done and in
- * all. An answer other than 0 cancels: the call fails with HAUL_ERROR_STATE and leaves nothing behind. */
+/* Told every 4 MiB or so while a call packs, and at its end: bytes done and in all; before an unmarshal writes it is
+ * asked once, with 0 done. An answer other than 0 cancels: the call fails with HAUL_ERROR_STATE and leaves nothing behind. */
 typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
 typedef struct haul_ship_options {
@@ -54,12 +54,12 @@ HAUL_API void *haul_device_pointer(const haul_shipment *shipment, const void *ho
 HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address device);
 
 /* Sends the graph's present contents again with the old plan: all bytes, pointers as the host has them. No device
- * address changes. HAUL_ERROR_STALE, with the path, before anything is sent, when a pointer, a count or the end of a
- * string has changed since the plan was made; haul_replan then makes a new one. */
+ * address changes. HAUL_ERROR_STALE, with the path, before anything is sent, when a pointer or a count has changed
+ * since the plan was made, or a string has lost its terminator (it may become shorter); haul_replan then makes a new one. */
 HAUL_API haul_status haul_refresh(haul_shipment *shipment);
 
-/* Discovers again from the same roots and ships anew, in place of the old arena: device addresses change. On failure
- * the old shipment is as it was. */
+/* Discovers again from the same roots and ships anew, in place of the old arena: device addresses change. Needs
+ * room for both until it is done. On failure the old shipment is as it was. */
 HAUL_API haul_status haul_replan(haul_shipment *shipment);
 
 /* Brings results back: every byte that is neither pointer, skipped field nor hole is written to the host object it
@@ -80,7 +80,8 @@ HAUL_API haul_status haul_update_host(haul_shipment *shipment, void *host, size_
 typedef struct haul_shipment_statistics {
     haul_plan_statistics plan;
     haul_address base;         /* of the arena */
-    uint64_t transfers_to;     /* since it was shipped: one for a ship, one for each refresh; chunks are not counted */
+    uint64_t transfers_to;     /* since it was shipped: one for a ship, refresh or replan; chunks are not counted. An
+                                  update of the device is one each way, an update of the host one back. */
     uint64_t transfers_from;
     uint64_t bytes_to, bytes_from;
     double pack_seconds;       /* of the last ship or refresh: gathering into staging */

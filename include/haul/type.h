@@ -286,8 +286,8 @@ HAUL_API void haul_type_free(haul_type **type);
  * may hold refs. Bytes between the blocks are no part of the type: they are neither read nor written, and travel as
  * zeros, so that distances stay.
  * An extent is not rounded up to an alignment, as MPI's is for create_struct: give it by resized.
- * HAUL_ERROR_ARGUMENT for NULL pointers; HAUL_ERROR_TYPE at once when a size overflows or a lower bound would be
- * negative; HAUL_ERROR_MEMORY. Types whose size is 0 can be made and committed; a pointer to one is refused.
+ * HAUL_ERROR_ARGUMENT for NULL pointers; HAUL_ERROR_TYPE at once when a size overflows;
+ * HAUL_ERROR_MEMORY. Types whose size is 0 can be made and committed; a pointer to one is refused.
  */
 HAUL_API haul_status haul_type_contiguous(size_t count, haul_type *oldtype, haul_type **newtype);
 HAUL_API haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride, haul_type *oldtype,
@@ -365,7 +365,8 @@ HAUL_API size_t haul_type_field_count(const haul_type *type);
 /* HAUL_ERROR_ARGUMENT when index is not below haul_type_field_count. */
 HAUL_API haul_status haul_type_get_field(const haul_type *type, size_t index, haul_field *field);
 
-/* Prints the type as a table: offset, size, padding and holes between, field, target and shape, and the totals.
+/* Prints the type as a table: offset, size, field, target and shape, "(bytes)" for what no row describes, and the
+ * totals; of a constructor the first 32 blocks.
  * HAUL_ERROR_FILE when the file refuses. */
 HAUL_API haul_status haul_type_dump(const haul_type *type, const haul_file *file);
 

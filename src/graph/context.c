@@ -106,5 +106,6 @@ haul_status haul_context_trim(haul_context *context)
 
 const haul_error *haul_context_error(const haul_context *context)
 {
-    return haul__context_is_valid(context) ? &context->error : NULL;
+    static const haul_error none = { HAUL_ERROR_ARGUMENT, "", "", "there is no context: what was to make it failed" };
+    return haul__context_is_valid(context) ? &context->error : &none;
 }

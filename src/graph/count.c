@@ -195,6 +195,11 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
     int64_t sentinel = haul__narrow(slot->shape[level].add, unit);
     if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
         return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "it points outside any process's address range");
+    if (unit == d->string_unit && sentinel == d->string_sentinel && value > d->string_first &&
+        value < d->string_end && (value - d->string_first) % unit == 0) {
+        *count = HAUL__KNOWN; /* the tail of one that is marked: suffixes must not be gone through each */
+        return HAUL_OK;
+    }
     if (limit > HAUL__HIGHEST - value)
         limit = HAUL__HIGHEST - value;
     limit = haul__known_bytes(d, value, limit, 1);
@@ -216,6 +221,10 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
             return haul__refuse(d, HAUL_ERROR_STALE, slot, index, "its terminator has gone");
         if (found) {
             *count = (done + found) / unit;
+            d->string_first = value;
+            d->string_end = value + done + found;
+            d->string_unit = unit;
+            d->string_sentinel = sentinel;
             return HAUL_OK;
         }
         done += piece;

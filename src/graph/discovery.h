@@ -84,7 +84,6 @@ typedef struct haul__discovery {
     const haul_root *roots;
     size_t root_count, root; /* the one being followed */
     int careful;             /* record the way, ask `readable`, check meanings */
-    const void *argument;
 
     haul__kind *kinds;
     size_t kind_count, kind_capacity;
@@ -96,6 +95,10 @@ typedef struct haul__discovery {
 
     haul__entry *entries;
     size_t entry_count, entry_capacity, entry_read; /* read: when recording */
+
+    uintptr_t string_first, string_end; /* the last string that was gone through, */
+    size_t string_unit;                 /* and how; 0: none */
+    int64_t string_sentinel;
 
     haul__memo *memo;
     size_t memo_count, memo_capacity;

@@ -242,13 +242,23 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     return haul__push_entry(d, entry);
 }
 
-static haul_status note_terminator(haul__discovery *d, const haul__entry *entry)
+#define NOTED ((size_t)16) /* no size that other memos have */
+
+/* A string whose bytes were all marked before may be the same one again, or lie in something else: it is noted once. */
+static haul_status note_terminator(haul__discovery *d, const haul__entry *entry, int is_new)
 {
     const haul_shape *shape = &entry->slot->shape[entry->level];
     uintptr_t at = entry->address + (entry->count - 1) * entry->stride;
     size_t bytes = entry->count * entry->stride;
     int64_t value = haul__narrow(shape->add, entry->stride);
-    haul_status status;
+    haul_status status = HAUL_OK;
+    if (!is_new) {
+        if (haul__memo_has(d, at, NOTED, NULL))
+            return HAUL_OK;
+        status = haul__memo_add(d, at, NOTED, NULL);
+        if (status != HAUL_OK)
+            return status;
+    }
     if (entry->stride == 1 && value == 0)
         status = haul__mark_end(d->map, at) ? HAUL_OK : HAUL_ERROR_MEMORY;
     else
@@ -274,10 +284,10 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
     status = mark_range(d, entry, entry->address, end, &pattern, &marked);
     if (status == HAUL_OK && whole >= HAUL__MEMO_BYTES)
         status = haul__memo_add(d, entry->address, whole, NULL);
+    if (status == HAUL_OK && entry->slot->shape[entry->level].kind == HAUL_SHAPE_SENTINEL)
+        status = note_terminator(d, entry, marked.first != marked.end);
     if (status != HAUL_OK || marked.first == marked.end)
         return status;
-    if (entry->slot->shape[entry->level].kind == HAUL_SHAPE_SENTINEL)
-        status = note_terminator(d, entry);
     if (status == HAUL_OK && d->careful)
         return haul__push_entry(d, entry);
     d->found->objects++;

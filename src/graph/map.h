@@ -54,7 +54,7 @@
 /* Addresses below are no objects of anybody's; addresses above belong to no process. */
 #define HAUL__LOWEST ((uintptr_t)4096)
 #define HAUL__HIGHEST                                                                                                 \
-    (HAUL__ADDRESS_BITS >= 8 * sizeof(void *) ? UINTPTR_MAX                                                           \
+    (HAUL__ADDRESS_BITS >= 8 * sizeof(void *) ? UINTPTR_MAX - 4096                                                    \
                                               : ((uintptr_t)1 << (HAUL__ADDRESS_BITS % (8 * sizeof(void *)))) - 1)
 
 typedef struct haul__cell {

@@ -308,14 +308,20 @@ static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, u
                 first = slot;
             if (old) {
                 uintptr_t word = haul__load_word(old + haul__place(&plan->found.map, block, slot));
-                if (word != (uintptr_t)(place ? base + place : 0) || (value && !place))
+                if (word != (uintptr_t)(place ? base + place : 0) ||
+                    (value && !place && !was_empty(&plan->found, slot)))
                     found = slot;
-            } else if (value && !place) {
+            } else if (value && !place && !was_empty(&plan->found, slot)) {
                 found = slot;
             }
         }
     }
     explain(plan, found ? found : first, 0);
+}
+
+int haul__stale_wants_arena(const haul_plan *plan)
+{
+    return plan->stale_block != SIZE_MAX;
 }
 
 void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
@@ -380,6 +386,7 @@ static haul_status gather_odd(haul_plan *plan, sweep *s, uint64_t *odd)
     for (i = 0; i < found->odd_count; i++) {
         uintptr_t value = haul__load_word((const void *)found->odd[i].address), word;
         uint64_t at = haul__translate(&found->map, found->odd[i].address), place;
+        s->nulls += !value;
         if (value != found->odd[i].value) {
             haul_status status = stale(plan, "a pointer has changed");
             explain(plan, found->odd[i].address, 0);

@@ -34,6 +34,7 @@ haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t *
                          const haul__listener *listener);
 /* After a gather that found changed pointers: names one of them exactly, with the arena as it was sent to `base`, which
  * tells what each pointer was. */
+int haul__stale_wants_arena(const haul_plan *plan); /* 0: there is nothing to name better */
 void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base);
 
 /* The arena's bytes that are no pointers, written to the source. Cannot fail, but for a listener's refusal, which is

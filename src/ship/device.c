@@ -126,7 +126,7 @@ haul_context *haul_device_context(haul_device *device)
 
 const haul_error *haul_device_error(const haul_device *device)
 {
-    return haul__device_is_valid(device) ? haul_context_error(device->context) : NULL;
+    return haul_context_error(haul__device_is_valid(device) ? device->context : NULL);
 }
 
 void haul_device_get_capabilities(const haul_device *device, haul_device_capabilities *capabilities)

@@ -20,8 +20,9 @@ haul_status haul__stage(haul_device *device, size_t bytes, size_t skew, haul__st
     staging->plain = 0;
     staging->memory = NULL;
     status = table->stage(device->state, staging->bytes, &staging->memory);
-    if (status == HAUL_OK && (uintptr_t)staging->memory % HAUL__STAGE_ALIGNMENT != 0) {
-        table->unstage(device->state, staging->memory, staging->bytes);
+    if (status == HAUL_OK && (!staging->memory || (uintptr_t)staging->memory % HAUL__STAGE_ALIGNMENT != 0)) {
+        if (staging->memory)
+            table->unstage(device->state, staging->memory, staging->bytes);
         status = HAUL_ERROR_MEMORY;
     }
     if (status == HAUL_ERROR_DEVICE_LOST)
@@ -223,6 +224,6 @@ haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_opt
     if (status != HAUL_OK)
         haul__unload(device, range);
     else
-        statistics->plan = planned;
+        haul_plan_get_statistics(plan, &statistics->plan);
     return status;
 }

@@ -16,6 +16,8 @@
 static void name_stale_pointer(haul_shipment *shipment, unsigned char *memory)
 {
     haul_error *error = &shipment->device->context->error, found = *error;
+    if (!haul__stale_wants_arena(shipment->plan))
+        return;
     if (haul__shipment_receive(shipment, memory, 0, shipment->range.arena_bytes) == HAUL_OK)
         haul__explain_stale(shipment->plan, memory, shipment->range.address);
     else
@@ -40,6 +42,7 @@ static haul_status send_again(haul_shipment *shipment, unsigned char *memory)
     statistics->pack_seconds = packed - start;
     statistics->transfer_seconds = haul__seconds() - packed;
     statistics->relocate_seconds = 0;
+    haul_plan_get_statistics(shipment->plan, &statistics->plan);
     return HAUL_OK;
 }
 

@@ -68,7 +68,8 @@ static void write_count(void *address, size_t bytes, int64_t value)
     uint8_t u1 = (uint8_t)value;
     uint16_t u2 = (uint16_t)value;
     uint32_t u4 = (uint32_t)value;
-    memcpy(address, bytes == 1 ? (void *)&u1 : bytes == 2 ? (void *)&u2 : bytes == 4 ? (void *)&u4 : (void *)&value, bytes);
+    const void *from = bytes == 1 ? (void *)&u1 : bytes == 2 ? (void *)&u2 : (void *)&u4;
+    memcpy(address, bytes == 8 ? (const void *)&value : from, bytes);
 }
 
 /* ---- Memory ---- */
@@ -81,7 +82,7 @@ static unsigned char *aligned(unsigned char *address, size_t alignment)
 
 enum { POOL_BYTES = 1 << 20, BORDER = 1 << 16 };
 
-/* Memory from the pool: soon behind the last block, or so that a border of 64 KiB, or one of its pages, lies in it. */
+/* Memory from the pool: soon behind the last block, or so that a border of 64 KiB or of a page lies in it. */
 static unsigned char *from_pool(choices *c, graph *g, size_t bytes)
 {
     unsigned char *at;
@@ -189,7 +190,8 @@ static int64_t draw_count_field(choices *c, graph *g, const model_type *t, unsig
             for (unsigned j = 0; j < s->field_count && s->rule == RULE_COUNT; j++) {
                 if (s->field[j] != k)
                     continue;
-                int64_t cap = affordable(g, unit_of(&t->field[i], level) * t->field[i].count * (size_t)(s->multiply + 1));
+                size_t each = unit_of(&t->field[i], level) * t->field[i].count * (size_t)(s->multiply + 1);
+                int64_t cap = affordable(g, each);
                 cap = s->field_count > 1 && cap > 3 ? 3 : cap;
                 most = cap < most ? cap : most;
                 least = -s->add > least ? -s->add : least;
@@ -366,14 +368,16 @@ static unsigned char *fresh_row(choices *c, graph *g, const model_type *t, const
 }
 
 /* An array whose size is in the table only; the same array again for a pointer that means the same by it. */
-static unsigned char *sized(choices *c, graph *g, const model_field *f, unsigned level, unsigned char *fresh, size_t n)
+static unsigned char *sized(choices *c, graph *g, const model_field *f, unsigned level, unsigned char *fresh,
+                            size_t n)
 {
     graph_region *r;
     if (fresh == NULL) {
         for (unsigned tries = 0; tries < 8; tries++) {
             r = some_region(c, &g->sized);
             int last = level + 1 == f->levels;
-            if (r != NULL && ((last && r->row == NULL && r->type == f->target && r->element_bytes == f->element_bytes) ||
+            if (r != NULL && ((last && r->row == NULL && r->type == f->target &&
+                               r->element_bytes == f->element_bytes) ||
                               (!last && r->row == f && r->level == level && is_shareable(f, level))))
                 return r->address;
         }

@@ -372,7 +372,8 @@ static void draw_subarray(choices *c, model *m, model_type *t)
         step[d] = total;
         total *= t->sizes[d];
     }
-    size_t n0 = t->subsizes[0], n1 = t->dimensions > 1 ? t->subsizes[1] : 1, n2 = t->dimensions > 2 ? t->subsizes[2] : 1;
+    size_t n0 = t->subsizes[0], n1 = t->dimensions > 1 ? t->subsizes[1] : 1;
+    size_t n2 = t->dimensions > 2 ? t->subsizes[2] : 1;
     size_t fast = t->order == HAUL_ORDER_C ? t->dimensions - 1 : 0;
     size_t n[3];
     n[0] = n0, n[1] = n1, n[2] = n2;
@@ -395,7 +396,8 @@ static void draw_subarray(choices *c, model *m, model_type *t)
 static int draw_columns(choices *c, model *m, model_type *t)
 {
     model_type *o = &m->type[t->old];
-    if (o->form != FORM_VECTOR || m->type[o->old].has_pointers || o->blocklength != 1 || o->lower != 0 || !chance(c, 3, 4))
+    if (o->form != FORM_VECTOR || m->type[o->old].has_pointers || o->blocklength != 1 || o->lower != 0 ||
+        !chance(c, 3, 4))
         return 0;
     block(m, t, 0, 1, t->old);
     bounds(m, t);
@@ -666,7 +668,8 @@ static haul_status make_struct(choices *c, model *m, model_type *t, const haul_a
     for (unsigned i = 0; i < t->field_count; i++)
         n += say_field(c, m, t, &t->field[order[i]], &rows[n]) ? 1u : 0u;
     first = chance(c, 1, 2) ? n : choose(c, (uint32_t)n + 1);
-    haul_status status = haul_type_create_in(allocator, t->name, t->extent, first != 0 ? rows : NULL, first, &t->handle);
+    const haul_ref *table = first != 0 ? rows : NULL;
+    haul_status status = haul_type_create_in(allocator, t->name, t->extent, table, first, &t->handle);
     for (size_t i = first; i < n && status == HAUL_OK; i++)
         status = haul_type_add(t->handle, &rows[i], 1);
     if (status == HAUL_OK && t->declared != 0)

@@ -123,7 +123,8 @@ static void add_range(reference_range **list, size_t *count, size_t *capacity, u
 /* The copy of `bytes` bytes at host lies where copies may lie. */
 static int in_place(walker *w, uintptr_t host, uintptr_t copy, size_t bytes)
 {
-    if (!w->copying || (copy - w->place->first <= w->place->bytes && bytes <= w->place->bytes - (copy - w->place->first)))
+    uintptr_t offset = w->copying ? copy - w->place->first : 0;
+    if (!w->copying || (offset <= w->place->bytes && bytes <= w->place->bytes - offset))
         return 1;
     wrong(w, host, "a pointer of the copy leads out of it");
     return 0;
@@ -146,8 +147,8 @@ static void enqueue(walker *w, const waiting *item)
     w->queue[w->queue_count++] = *item;
 }
 
-/* The pointer at host, and at copy: recorded; the copy's value. A pointer behind which nothing stands may become null:
- * it can lead anywhere. */
+/* The pointer at host, and at copy: recorded; the copy's value. A pointer behind which nothing stands may become
+ * null: it can lead anywhere. */
 static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_kind kind, int one_of)
 {
     reference *r = w->r;
@@ -426,7 +427,8 @@ static void finish(walker *w)
     for (size_t i = 0; i < r->data_count; i++)
         add_range(&r->all, &r->all_count, &r->all_capacity, r->data[i].host, r->data[i].copy, r->data[i].bytes);
     for (size_t i = 0; i < r->slot_count; i++)
-        add_range(&r->all, &r->all_count, &r->all_capacity, (uintptr_t)r->slots[i].at, r->slots[i].copy, pointer_bytes);
+        add_range(&r->all, &r->all_count, &r->all_capacity, (uintptr_t)r->slots[i].at, r->slots[i].copy,
+                  pointer_bytes);
     merge(w, r->all, &r->all_count);
     if (w->copying)
         check_copies_apart(w);

@@ -193,8 +193,8 @@ static int check_statistics(trial *t)
     haul_plan_get_statistics(t->plan, &s);
     for (size_t i = 0; i < t->host.slot_count; i++)
         nulls += t->host.slots[i].kind == SLOT_NULL;
-    if (s.pointers != t->host.slot_count - nulls)
-        return fail(t, "statistics: %zu pointers, not %zu", s.pointers, t->host.slot_count - nulls);
+    if (s.pointers != t->host.slot_count)
+        return fail(t, "statistics: %zu pointers, not %zu", s.pointers, t->host.slot_count);
     if (s.null_pointers != nulls)
         return fail(t, "statistics: %zu null pointers, not %zu", s.null_pointers, nulls);
     if (s.graph_bytes != t->host.bytes)
@@ -253,7 +253,8 @@ static int pack_and_compare(trial *t)
     t->bytes = haul_plan_bytes(t->plan);
     t->arena = aligned_memory(t->bytes, haul_plan_alignment(t->plan), &t->arena_memory);
     memset(t->arena, 0xA5, t->bytes);
-    status = haul_plan_pack(t->plan, t->arena, t->bytes, (uint64_t)(uintptr_t)t->arena, chance(t->c, 1, 2) ? bitmap : NULL);
+    status = haul_plan_pack(t->plan, t->arena, t->bytes, (uint64_t)(uintptr_t)t->arena,
+                            chance(t->c, 1, 2) ? bitmap : NULL);
     free(bitmap);
     if (status != HAUL_OK)
         return fail(t, "pack: %s", haul_status_name(status));
@@ -320,7 +321,8 @@ static int look_up_described(trial *t)
         if (haul_plan_offset(t->plan, (const void *)(r->host + at), &offset) != HAUL_OK ||
             offset != r->copy + at - (uintptr_t)t->arena)
             return fail(t, "haul_plan_offset: %p, byte %zu of %zu", (void *)(r->host + at), at, r->bytes);
-        if (at < r->bytes && (haul_plan_address(t->plan, offset, &back) != HAUL_OK || (uintptr_t)back != r->host + at))
+        if (at < r->bytes &&
+            (haul_plan_address(t->plan, offset, &back) != HAUL_OK || (uintptr_t)back != r->host + at))
             return fail(t, "haul_plan_address: offset %zu is %p, not %p", offset, back, (void *)(r->host + at));
     }
     return 1;
@@ -376,8 +378,9 @@ static void change_copies(trial *t, const reference *copy)
         uintptr_t at;
         for (size_t k = 0; k < t->host.data[i].bytes;) { /* ranges that touch here may not touch there */
             size_t left = t->host.data[i].bytes - k, n = 1;
-            reference_find(copy, t->host.data[i].host + k, &at);
-            for (uintptr_t next; n < left && reference_find(copy, t->host.data[i].host + k + n, &next) && next == at + n;)
+            uintptr_t from = t->host.data[i].host + k;
+            reference_find(copy, from, &at);
+            for (uintptr_t next; n < left && reference_find(copy, from + n, &next) && next == at + n;)
                 n++;
             memcpy(result + k, (const void *)at, n);
             k += n;
@@ -406,7 +409,8 @@ static int ship(trial *t)
     memset(&options, 0, sizeof options);
     options.relocate_on_host = chance(t->c, 1, 3);
     if (way == 0 && t->g.root_count == 1)
-        status = haul_ship(t->device, t->g.roots[0].address, t->g.roots[0].type, t->g.roots[0].count, &options, &t->shipment);
+        status = haul_ship(t->device, t->g.roots[0].address, t->g.roots[0].type, t->g.roots[0].count, &options,
+                           &t->shipment);
     else if (way == 1)
         status = haul_ship_plan(t->device, t->plan, &options, &t->shipment);
     else
@@ -572,7 +576,8 @@ static int stale_count(trial *t)
     if (k->bytes == 1)
         *k->at = (unsigned char)k->smaller;
     else
-        memcpy(k->at, k->bytes == 2 ? (const void *)&u2 : k->bytes == 4 ? (const void *)&u4 : (const void *)&k->smaller,
+        memcpy(k->at,
+               k->bytes == 2 ? (const void *)&u2 : k->bytes == 4 ? (const void *)&u4 : (const void *)&k->smaller,
                k->bytes);
     return refuses_as_stale(t, "count", k->at);
 }
@@ -618,8 +623,8 @@ static int unmarshal_pointers(trial *t)
     if (status != HAUL_OK)
         return fail(t, "unmarshal with pointers: %s", haul_status_name(status));
     if (graph_read_pointer(a->at) != b->value)
-        return fail(t, "unmarshal with pointers: %p came back at %p, not %p", graph_read_pointer(a->at), (void *)a->at,
-                    b->value);
+        return fail(t, "unmarshal with pointers: %p came back at %p, not %p", graph_read_pointer(a->at),
+                    (void *)a->at, b->value);
     graph_write_pointer(a->at, a->value);
     if (!source_is_unchanged(t, "unmarshal with pointers"))
         return 0;
@@ -672,7 +677,8 @@ static int replan(trial *t)
 
 static int run_steps(trial *t, unsigned options)
 {
-    if (!draw(t, options) || (chance(t->c, 1, 16) && !reference_sees(t)) || !make_plan(t) || !pack_and_compare(t) || !pack_again(t) || !look_up_described(t) ||
+    if (!draw(t, options) || (chance(t->c, 1, 16) && !reference_sees(t)) || !make_plan(t) ||
+        !pack_and_compare(t) || !pack_again(t) || !look_up_described(t) ||
         !look_up_roots(t) || !look_up_others(t) || !unpack(t) || !ship(t))
         return 0;
     if (chance(t->c, 1, 4) && !(options & TRIAL_FAULTS))

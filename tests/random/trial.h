@@ -1,5 +1,5 @@
-/* One trial: a random universe, a random graph in it, and everything the library does with such a graph, compared with
- * what the reference says. Used by haul_random with seeds, and by fuzz_graph with a fuzzer's bytes.
+/* One trial: a random universe, a random graph in it, and everything the library does with such a graph, compared
+ * with what the reference says. Used by haul_random with seeds, and by fuzz_graph with a fuzzer's bytes.
  */
 #ifndef RANDOM_TRIAL_H
 #define RANDOM_TRIAL_H

@@ -849,7 +849,7 @@ TEST(device, a_handle_answers_questions_and_a_null_one_does_too)
     haul_device_get_capabilities(device, NULL);
     CHECK_STR(haul_device_name(NULL), "");
     CHECK_PTR(haul_device_context(NULL), NULL);
-    CHECK_PTR(haul_device_error(NULL), NULL);
+    CHECK_EQ(haul_device_error(NULL)->status, HAUL_ERROR_ARGUMENT);
     CHECK_PTR(haul_device_state(NULL), NULL);
     memset(&statistics, 1, sizeof statistics);
     haul_shipment_get_statistics(NULL, &statistics);
