@@ -378,6 +378,7 @@ static haul_status seal_inner(haul__scratch *s, haul_type *type, size_t bytes, h
     made->group = type->group;
     made->committed = 1;
     status = seal(s, made, error);
+    made->walk.span = made->walk.true_upper; /* what is behind is room of the type around it */
     clear(s);
     s->alignment = alignment;
     s->placement = placement;
