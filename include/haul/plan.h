@@ -6,7 +6,8 @@
  * good while pointers and counts stay as they are; contents may change.
  *
  * Every source byte keeps its address modulo two pointers (16; 8 where pointers have 4 bytes), modulo more where a type
- * asks for it. An arena begins with as many reserved bytes, so that offset 0 is never an object and null stays 0.
+ * asks for it. An arena begins with as many reserved bytes, so that offset 0 is never an object and null stays 0. A
+ * pointer to no elements (a count of 0) that leads to nothing described becomes null in the copy.
  *
  * Most users need none of this page: haul_ship makes the plan.
  */

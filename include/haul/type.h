@@ -145,7 +145,8 @@ extern "C" {
     { HAUL_SHAPE_COUNT, 3,                                                                                            \
       { HAUL__PLACE(S, n, HAUL__SIGNED(S, n)), HAUL__PLACE(S, m, HAUL__SIGNED(S, m)),                                 \
         HAUL__PLACE(S, l, HAUL__SIGNED(S, l)) }, 1, 0, NULL }
-/* From pointer field b up to (not with) pointer field e of the same pointer type; e travels as a pointer too. */
+/* From pointer field b up to (not with) pointer field e of the same pointer type; e travels as a pointer too and needs no
+ * row of its own. For rows of one level. A third field, for a capacity, wants HAUL_SKIP. */
 #define HAUL_END(S, b, e)                                                                                             \
     { HAUL_SHAPE_END, 1,                                                                                              \
       { { offsetof(S, e) + HAUL__POINTER(S, e) + HAUL__SAME(S, b, e), (uint8_t)sizeof(void *), 0 }, HAUL__NO_PLACE,   \
