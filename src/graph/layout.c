@@ -133,12 +133,6 @@ static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned 
 static size_t described_bytes(const haul__block *block)
 {
     size_t bytes = 0, granule;
-    unsigned cell;
-    if (!block->side) {
-        for (cell = 0; cell < HAUL__CELLS; cell++)
-            bytes += (size_t)haul__bits32(block->cells[cell].live) << HAUL__GRANULE_SHIFT;
-        return bytes;
-    }
     for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++)
         if (block->cells[granule / 32].live >> (granule % 32) & 1)
             bytes += haul__bits32(haul__byte_mask(block, (unsigned)granule));
@@ -163,6 +157,8 @@ static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
     block->base = at;
     if (!map->has_units || !block->side) {
         placed->granules = rank_cells(block, 0, HAUL__CELLS, at, &placed->slots);
+        if (!block->side && !map->has_units)
+            placed->bytes += (size_t)(placed->granules - at) << HAUL__GRANULE_SHIFT;
         return 1;
     }
     for (page = 0; page < HAUL__PAGES; page++) {
@@ -202,6 +198,8 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
     for (i = 0; i < map->block_count; i++) {
         haul__block *block = block_of(map, i);
+        if (!block->side && !map->has_units)
+            continue; /* every mark is a whole granule: nothing to fold, and their number tells the bytes */
         haul__mark_fold(block);
         placed->bytes += described_bytes(block);
     }

@@ -60,6 +60,9 @@ static haul_status work_out(haul_plan *plan)
         return status;
     between = haul__seconds();
     status = haul__layout(plan->context, &plan->found, &plan->placed);
+    if (status == HAUL_OK && plan->placed.bytes > plan->context->options.limits.bytes)
+        status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT, "%zu bytes, more than the limit of %zu",
+                            plan->placed.bytes, plan->context->options.limits.bytes);
     if (status != HAUL_OK) {
         haul__found_drop(plan->context, &plan->found);
         return status;

@@ -37,9 +37,19 @@ static void time_memcpy(bench *b)
     report_sample("memcpy", "total", bench_milliseconds() - started);
 }
 
+/* The queue of the last round holds the very addresses that this round will write and read. A processor that runs ahead
+ * reads them from there before they are written again, and so follows a list without waiting for its nodes, which no
+ * first pack could. */
+static void forget_queue(bench *b)
+{
+    memset(b->queue, 0, b->it->objects * sizeof *b->queue);
+}
+
 static void time_hash(bench *b, const char *technique, prefetching how)
 {
-    double started = bench_milliseconds();
+    double started;
+    forget_queue(b);
+    started = bench_milliseconds();
     hash_pack(b->it, &b->map, b->queue, b->hash_arena, how);
     report_sample(technique, "total", bench_milliseconds() - started);
 }
@@ -48,7 +58,9 @@ static void time_hash(bench *b, const char *technique, prefetching how)
 static void time_hash_cold(bench *b)
 {
     hash_map map;
-    double started = bench_milliseconds();
+    double started;
+    forget_queue(b);
+    started = bench_milliseconds();
     hash_map_open(&map, b->it->objects, 0);
     hash_pack(b->it, &map, b->queue, b->hash_arena, PREFETCHED);
     hash_map_close(&map);
