@@ -36,7 +36,7 @@ each_object() { # gives "PATH-IN-THE-TREE OBJECT"
 # ---- Doors: what each file may ask of the system. Everything else must be ours.
 
 anywhere='mem(cpy|move|set|cmp|chr)|str(len|nlen|cmp|ncmp|chr|rchr|str)|v?snprintf'
-compiler='_GLOBAL_OFFSET_TABLE_|__stack_chk_fail(_local)?|__cpu_(model|indicator_init)|__[a-z]+[sdt]i[2-5]|__x86\..*'
+compiler='_GLOBAL_OFFSET_TABLE_|__stack_chk_fail(_local)?|__cpu_(model|features2|indicator_init)|__[a-z]+[sdt]i[2-5]|__x86\..*'
 
 may_use() { # FILE
     case $1 in

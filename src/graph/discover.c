@@ -15,8 +15,7 @@
  *   - Whatever is not that simple (arrays, strings, objects across two cells, overlaps) goes the general way in
  *     follow.c, and costs only those who have it.
  *
- * Nothing is recorded of how an object was reached. When something is wrong, discovery runs again in a careful form
- * that records the way, and the error gets its path from there: good data pays nothing for it.
+ * Nothing is recorded of how an object was reached: run.c tells what becomes of errors.
  */
 #include "graph/discovery.h"
 
@@ -520,7 +519,7 @@ static haul_status drain(haul__discovery *d)
     return status;
 }
 
-static haul_status follow_roots(haul__discovery *d)
+haul_status haul__follow_roots(haul__discovery *d)
 {
     haul_status status = HAUL_OK;
     for (d->root = 0; d->root < d->root_count && status == HAUL_OK; d->root++) {
@@ -545,109 +544,4 @@ static haul_status follow_roots(haul__discovery *d)
             break;
     }
     return status;
-}
-
-static void close_discovery(haul__discovery *d)
-{
-    size_t i;
-    for (i = 0; i < d->kind_count; i++)
-        haul__release(d->allocator, d->kinds[i].steps, d->kinds[i].walk->slot_count * sizeof(haul__step));
-    haul__release(d->allocator, d->kinds, d->kind_capacity * sizeof *d->kinds);
-    haul__release(d->allocator, d->kind_hash, d->kind_hash_capacity * sizeof *d->kind_hash);
-    haul__worklist_close(d);
-}
-
-/* The context's empty map if it has one, else a new one. */
-static void take_map(haul_context *context, haul__found *found)
-{
-    memset(found, 0, sizeof *found);
-    if (context->has_warm)
-        found->map = context->warm;
-    else
-        haul__map_open(&found->map, &context->allocator);
-    context->has_warm = 0;
-}
-
-void haul__found_drop(haul_context *context, haul__found *found)
-{
-    const haul_allocator *allocator = &context->allocator;
-    haul__release(allocator, found->guards, found->guard_capacity * sizeof *found->guards);
-    haul__release(allocator, found->calls, found->call_capacity * sizeof *found->calls);
-    haul__release(allocator, found->odd, found->odd_capacity * sizeof *found->odd);
-    haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
-    if (context->has_warm) {
-        haul__map_close(&found->map);
-    } else {
-        haul__map_clear(&found->map);
-        context->warm = found->map;
-        context->has_warm = 1;
-    }
-    memset(found, 0, sizeof *found);
-}
-
-static haul_status discover(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
-                            int careful, const haul__map *within, const haul__sought *sought)
-{
-    haul__discovery d;
-    haul_status status;
-    memset(&d, 0, sizeof d);
-    d.context = context;
-    d.allocator = &context->allocator;
-    d.found = found;
-    d.roots = roots;
-    d.root_count = count;
-    d.careful = careful;
-    d.within = within;
-    if (sought)
-        d.sought = *sought;
-    d.at_entry = SIZE_MAX;
-    take_map(context, found);
-    d.map = &found->map;
-    status = haul__queue_open(&d) ? follow_roots(&d) : HAUL_ERROR_MEMORY;
-    close_discovery(&d);
-    if (status != HAUL_OK)
-        haul__found_drop(context, found);
-    if (status == HAUL_ERROR_MEMORY)
-        haul__fail(&context->error, status, "out of memory in discovery");
-    return status;
-}
-
-/* Runs again to learn the path. What the second run says counts, unless it has no memory to say it. */
-static haul_status again_with_path(haul_context *context, const haul_root *roots, size_t count, haul_status status)
-{
-    haul_error first = context->error;
-    haul__found found;
-    haul_status second = discover(context, roots, count, &found, 1, NULL, NULL);
-    if (second == HAUL_OK)
-        haul__found_drop(context, &found);
-    if (second == HAUL_OK || second == HAUL_ERROR_MEMORY) {
-        context->error = first;
-        return status;
-    }
-    return second;
-}
-
-haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count, haul__found *found)
-{
-    int careful = context->options.checked || context->options.readable;
-    haul_status status = discover(context, roots, count, found, careful, NULL, NULL);
-    if (!careful && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT))
-        return again_with_path(context, roots, count, status);
-    return status;
-}
-
-/* What has changed may stop this run before it comes to the place; where it stops is as good a path. What the roots no
- * longer reach has none: the root stands for it. */
-void haul__explain(haul_context *context, const haul_root *roots, size_t count, const haul__map *within,
-                   const haul__sought *sought)
-{
-    haul_error first = context->error;
-    haul__found found;
-    haul_status status = discover(context, roots, count, &found, 1, within, sought);
-    if (status == HAUL_OK) {
-        haul__found_drop(context, &found);
-        haul__set_path(context->error.path, "root");
-    }
-    memcpy(first.path, context->error.path, sizeof first.path);
-    context->error = first;
 }

@@ -1,4 +1,5 @@
-/* One discovery under way: shared by discover.c (the loop), follow.c (pointers), kinds.c, worklist.c and explain.c.
+/* One discovery under way: shared by run.c (from beginning to end), discover.c (the loop), follow.c and
+ * count.c (pointers), kinds.c, worklist.c and explain.c.
  */
 #ifndef HAUL_GRAPH_DISCOVERY_H
 #define HAUL_GRAPH_DISCOVERY_H
@@ -150,6 +151,9 @@ int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
 /* How many of the bytes from `address` on, at most `bytes`, lie in one piece within the map that bounds this discovery
  * (`described`: are described there, and not only placed); all of them, when nothing bounds it. */
 size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes, int described);
+
+/* discover.c: all that the roots reach, marked. */
+haul_status haul__follow_roots(haul__discovery *d);
 
 /* follow.c */
 /* `place` is the address of the pointer, `value` what was read there. */

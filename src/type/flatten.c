@@ -13,97 +13,7 @@
  */
 #include <stdio.h>
 
-#include "base/sort.h"
-#include "type/build.h"
-
-/* --- scratch ---------------------------------------------------------------------------------------------------- */
-
-static void clear(haul__scratch *s)
-{
-    s->run_count = s->slot_count = s->part_count = s->text_bytes = 0;
-    s->alignment = 1;
-    s->placement = HAUL__PLACEMENT_MIN;
-}
-
-void haul__scratch_release(haul__scratch *s)
-{
-    haul__release(&s->door, s->runs, s->run_capacity * sizeof *s->runs);
-    haul__release(&s->door, s->slots, s->slot_capacity * sizeof *s->slots);
-    haul__release(&s->door, s->parts, s->part_capacity * sizeof *s->parts);
-    haul__release(&s->door, s->text, s->text_capacity);
-}
-
-static int put_new_run(haul__scratch *s, size_t offset, size_t bytes)
-{
-    void *runs = s->runs;
-    if (!haul__grow(&s->door, &runs, &s->run_capacity, s->run_count + 1, sizeof *s->runs))
-        return 0;
-    s->runs = runs;
-    s->runs[s->run_count].offset = offset;
-    s->runs[s->run_count++].bytes = bytes;
-    return 1;
-}
-
-static int put_run(haul__scratch *s, size_t offset, size_t bytes)
-{
-    haul__run *last = s->run_count > 0 ? &s->runs[s->run_count - 1] : NULL;
-    if (bytes == 0)
-        return 1;
-    if (!last || last->offset + last->bytes != offset)
-        return put_new_run(s, offset, bytes);
-    last->bytes += bytes;
-    return 1;
-}
-
-static int put_slot(haul__scratch *s, const haul__slot *slot, size_t name)
-{
-    void *slots = s->slots;
-    if (!haul__grow(&s->door, &slots, &s->slot_capacity, s->slot_count + 1, sizeof *s->slots))
-        return 0;
-    s->slots = slots;
-    s->slots[s->slot_count].slot = *slot;
-    s->slots[s->slot_count++].name = name;
-    return 1;
-}
-
-static int put_part(haul__scratch *s, size_t offset, size_t count, size_t stride, const haul_type *type, size_t name)
-{
-    void *parts = s->parts;
-    haul__made_part *made;
-    if (!haul__grow(&s->door, &parts, &s->part_capacity, s->part_count + 1, sizeof *s->parts))
-        return 0;
-    s->parts = parts;
-    made = &s->parts[s->part_count++];
-    made->part.offset = offset;
-    made->part.count = count;
-    made->part.stride = stride;
-    made->part.type = type;
-    made->part.name = NULL;
-    made->name = name;
-    return 1;
-}
-
-/* Writes "outer[index].inner", each where there is one, and answers where it stands in the text. */
-static int put_name(haul__scratch *s, const char *outer, size_t index, size_t count, const char *inner, size_t *name)
-{
-    char whole[2 * HAUL_NAME_BYTES_MAX + HAUL_PATH_BYTES], place[32] = "", path[HAUL_PATH_BYTES];
-    void *text = s->text;
-    size_t bytes;
-    int dot;
-    if (count > 1)
-        snprintf(place, sizeof place, "[%zu]", index);
-    dot = *inner && *inner != '[' && (*outer || *place);
-    snprintf(whole, sizeof whole, "%s%s%s%s", outer, place, dot ? "." : "", inner);
-    haul__set_path(path, whole);
-    bytes = strlen(path) + 1;
-    if (!haul__grow(&s->door, &text, &s->text_capacity, s->text_bytes + bytes, 1))
-        return 0;
-    s->text = text;
-    memcpy(s->text + s->text_bytes, path, bytes);
-    *name = s->text_bytes;
-    s->text_bytes += bytes;
-    return 1;
-}
+#include "type/scratch.h"
 
 /* --- elements of another type ------------------------------------------------------------------------------------
  */
@@ -118,19 +28,19 @@ static int put_element(haul__scratch *s, const haul__walk *walk, size_t offset, 
 {
     size_t i, text = 0;
     for (i = 0; i < walk->run_count; i++)
-        if (!put_run(s, offset + walk->runs[i].offset, walk->runs[i].bytes))
+        if (!haul__put_run(s, offset + walk->runs[i].offset, walk->runs[i].bytes))
             return 0;
     for (i = 0; i < walk->slot_count; i++) {
         haul__slot slot = walk->slots[i];
         slot.offset += offset;
         slot.self += offset;
-        if (!put_name(s, name, index, count, slot.name, &text) || !put_slot(s, &slot, text))
+        if (!haul__put_name(s, name, index, count, slot.name, &text) || !haul__put_slot(s, &slot, text))
             return 0;
     }
     for (i = 0; i < walk->part_count; i++) {
         const haul__part *part = &walk->parts[i];
-        if (!put_name(s, name, index, count, part->name, &text) ||
-            !put_part(s, offset + part->offset, part->count, part->stride, part->type, text))
+        if (!haul__put_name(s, name, index, count, part->name, &text) ||
+            !haul__put_part(s, offset + part->offset, part->count, part->stride, part->type, text))
             return 0;
     }
     return 1;
@@ -148,242 +58,13 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
     if (walk->placement > s->placement)
         s->placement = walk->placement;
     if (walk->dense && !walk->has_slots && stride == walk->extent)
-        return put_run(s, offset, count * stride);
+        return haul__put_run(s, offset, count * stride);
     if (entries(walk) > 0 && count > HAUL__INLINE_MAX / entries(walk))
-        return put_name(s, name, 0, 1, "", &text) && put_part(s, offset, count, stride, type, text);
+        return haul__put_name(s, name, 0, 1, "", &text) && haul__put_part(s, offset, count, stride, type, text);
     for (i = 0; i < count && entries(walk) > 0; i++)
         if (!put_element(s, walk, offset + i * stride, name, i, count))
             return 0;
     return 1;
-}
-
-/* --- sealing -----------------------------------------------------------------------------------------------------
- */
-
-static int run_comes_before(const void *a, const void *b)
-{
-    return ((const haul__run *)a)->offset < ((const haul__run *)b)->offset;
-}
-
-/* Of two pointers at one place, an end comes last. */
-static int slot_comes_before(const void *a, const void *b)
-{
-    const haul__slot *x = &((const haul__made_slot *)a)->slot, *y = &((const haul__made_slot *)b)->slot;
-    if (x->offset != y->offset)
-        return x->offset < y->offset;
-    return (x->flags & HAUL__SLOT_END) < (y->flags & HAUL__SLOT_END);
-}
-
-static int part_comes_before(const void *a, const void *b)
-{
-    return ((const haul__made_part *)a)->part.offset < ((const haul__made_part *)b)->part.offset;
-}
-
-static haul_status merge_runs(haul__scratch *s, const haul_type *type, haul_error *error)
-{
-    size_t i, kept = 0;
-    haul__sort(s->runs, s->run_count, sizeof *s->runs, run_comes_before);
-    for (i = 0; i < s->run_count; i++) {
-        haul__run *last = kept > 0 ? &s->runs[kept - 1] : NULL;
-        if (last && s->runs[i].offset < last->offset + last->bytes)
-            return haul__wrong(error, type, NULL, "Two blocks overlap at offset %zu: one byte can travel once.",
-                               s->runs[i].offset);
-        if (last && s->runs[i].offset == last->offset + last->bytes)
-            last->bytes += s->runs[i].bytes;
-        else
-            s->runs[kept++] = s->runs[i];
-    }
-    s->run_count = kept;
-    return HAUL_OK;
-}
-
-/* An end that is another row's pointer, or another row's end, needs no slot of its own. */
-static haul_status merge_slots(haul__scratch *s, const haul_type *type, haul_error *error)
-{
-    size_t i, kept = 0;
-    haul__sort(s->slots, s->slot_count, sizeof *s->slots, slot_comes_before);
-    for (i = 0; i < s->slot_count; i++) {
-        const haul__slot *slot = &s->slots[i].slot, *last = kept > 0 ? &s->slots[kept - 1].slot : NULL;
-        if (last && slot->offset == last->offset && (slot->flags & HAUL__SLOT_END))
-            continue;
-        if (last && slot->offset - last->offset < sizeof(void *))
-            return haul__wrong(error, type, s->text + s->slots[i].name,
-                               "The pointer at offset %zu overlaps pointer %s at offset %zu.", slot->offset,
-                               s->text + s->slots[kept - 1].name, last->offset);
-        s->slots[kept++] = s->slots[i];
-    }
-    s->slot_count = kept;
-    return HAUL_OK;
-}
-
-static size_t lowest_bit(size_t n)
-{
-    return n & (~n + 1);
-}
-
-/* Slots that may lie off the grid in some element are marked. What the elements' own distance cannot keep is not
- * asked of their addresses. */
-static haul_status settle_alignment(haul__scratch *s, haul_type *type, haul_error *error)
-{
-    size_t i, asked = type->is_aligned && type->alignment > s->alignment ? type->alignment : s->alignment;
-    haul__walk *walk = &type->walk;
-    int constructed = type->block_count > 0;
-    for (i = 0; i < s->slot_count; i++) {
-        haul__slot *slot = &s->slots[i].slot;
-        int odd =
-            (slot->flags & HAUL__SLOT_PACKED) || slot->offset % HAUL__GRID != 0 || type->bytes % HAUL__GRID != 0;
-        slot->flags = (uint8_t)((slot->flags & ~HAUL__SLOT_ODD) | (odd ? HAUL__SLOT_ODD : 0));
-        if (!odd && asked < HAUL__GRID)
-            asked = HAUL__GRID;
-    }
-    walk->placement = asked > s->placement ? asked : s->placement;
-    walk->alignment = asked;
-    if (type->bytes % asked == 0)
-        return HAUL_OK;
-    if (!constructed)
-        return haul__wrong(error, type, NULL,
-                           "The size %zu is not a multiple of %zu, the alignment of an embedded field.", type->bytes,
-                           asked);
-    walk->alignment = lowest_bit(type->bytes);
-    for (i = 0; i < s->part_count; i++)
-        if (s->parts[i].part.type->walk.has_slots && s->parts[i].part.type->walk.alignment > walk->alignment)
-            return haul__wrong(
-                error, type, NULL,
-                "The extent %zu keeps the pointers of %s off the grid: describe it with haul_type_create, "
-                "with its padded sizeof.",
-                type->bytes, s->parts[i].part.type->name);
-    return HAUL_OK;
-}
-
-static void widen(haul__walk *walk, size_t lower, size_t upper)
-{
-    if (walk->payload == 0 || lower < walk->true_lower)
-        walk->true_lower = lower;
-    if (upper > walk->true_upper)
-        walk->true_upper = upper;
-}
-
-/* More bytes than the span has places for are bytes that travel twice. */
-static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *error)
-{
-    haul__walk *walk = &type->walk;
-    size_t i, bytes;
-    for (i = 0; i < s->run_count; i++) {
-        widen(walk, s->runs[i].offset, s->runs[i].offset + s->runs[i].bytes);
-        walk->payload += s->runs[i].bytes;
-    }
-    type->pointers = s->slot_count;
-    walk->has_slots = s->slot_count > 0;
-    for (i = 0; i < s->part_count; i++) {
-        const haul__part *part = &s->parts[i].part;
-        const haul__walk *inner = &part->type->walk;
-        size_t most;
-        widen(walk, part->offset + inner->true_lower,
-              part->offset + (part->count - 1) * part->stride + inner->true_upper);
-        if (haul__multiply_overflows(part->count, inner->payload, &bytes) ||
-            haul__add_overflows(walk->payload, bytes, &walk->payload))
-            walk->payload = SIZE_MAX;
-        if (haul__multiply_overflows(part->count, part->type->pointers, &most) ||
-            haul__add_overflows(type->pointers, most, &type->pointers))
-            type->pointers = SIZE_MAX;
-        walk->has_slots |= inner->has_slots;
-        if (part->type->part_depth + 1 > type->part_depth)
-            type->part_depth = part->type->part_depth + 1;
-    }
-    if (walk->payload > walk->true_upper - walk->true_lower)
-        return haul__wrong(error, type, NULL, "Blocks overlap: %zu bytes would travel from a span of %zu.",
-                           walk->payload, walk->true_upper - walk->true_lower);
-    if (type->part_depth > HAUL_EMBED_DEPTH_MAX) {
-        haul__wrong(error, type, NULL, "Arrays of arrays are nested %zu deep: %u is the limit.", type->part_depth,
-                    HAUL_EMBED_DEPTH_MAX);
-        error->status = HAUL_ERROR_LIMIT;
-        return HAUL_ERROR_LIMIT;
-    }
-    return HAUL_OK;
-}
-
-/* Slots, parts and runs are all multiples of the size_t's alignment, so they can stand behind each other. */
-static haul_status copy_out(const haul__scratch *s, haul_type *type)
-{
-    haul__walk *walk = &type->walk;
-    size_t slot_bytes = s->slot_count * sizeof(haul__slot), part_bytes = s->part_count * sizeof(haul__part);
-    size_t run_bytes = s->run_count * sizeof(haul__run), i;
-    size_t bytes = slot_bytes + part_bytes + run_bytes + s->text_bytes;
-    char *memory = haul__allocate(&type->allocator, bytes, sizeof(void *)), *text;
-    haul__slot *slots;
-    haul__part *parts;
-    if (bytes == 0)
-        return HAUL_OK;
-    if (!memory)
-        return HAUL_ERROR_MEMORY;
-    type->flat = memory;
-    type->flat_bytes = bytes;
-    text = memory + (bytes - s->text_bytes);
-    if (s->text_bytes > 0)
-        memcpy(text, s->text, s->text_bytes);
-    slots = (haul__slot *)(void *)memory;
-    for (i = 0; i < s->slot_count; i++) {
-        slots[i] = s->slots[i].slot;
-        slots[i].name = text + s->slots[i].name;
-    }
-    parts = (haul__part *)(void *)(memory + slot_bytes);
-    for (i = 0; i < s->part_count; i++) {
-        parts[i] = s->parts[i].part;
-        parts[i].name = text + s->parts[i].name;
-    }
-    if (run_bytes > 0)
-        memcpy(memory + slot_bytes + part_bytes, s->runs, run_bytes);
-    walk->slots = slots;
-    walk->parts = parts;
-    walk->runs = (const haul__run *)(const void *)(memory + slot_bytes + part_bytes);
-    walk->slot_count = s->slot_count;
-    walk->part_count = s->part_count;
-    walk->run_count = s->run_count;
-    return HAUL_OK;
-}
-
-static haul_status seal(haul__scratch *s, haul_type *type, haul_error *error)
-{
-    haul__walk *walk = &type->walk;
-    haul_status status = merge_runs(s, type, error);
-    memset(walk, 0, sizeof *walk);
-    type->part_depth = 0;
-    walk->name = type->name;
-    walk->extent = type->bytes;
-    walk->span = type->lower + type->bytes > type->reach ? type->lower + type->bytes : type->reach;
-    if (status == HAUL_OK)
-        status = merge_slots(s, type, error);
-    haul__sort(s->parts, s->part_count, sizeof *s->parts, part_comes_before);
-    if (status == HAUL_OK)
-        status = settle_alignment(s, type, error);
-    if (status == HAUL_OK)
-        status = measure(s, type, error);
-    if (status == HAUL_OK)
-        status = copy_out(s, type);
-    walk->dense =
-        s->run_count == 1 && s->part_count == 0 && s->runs[0].offset == 0 && s->runs[0].bytes == type->bytes;
-    return status;
-}
-
-/* A nameless type of `type`'s own, sealed from the scratch, which is empty afterwards but for its alignment. */
-static haul_status seal_inner(haul__scratch *s, haul_type *type, size_t bytes, haul_type **inner, haul_error *error)
-{
-    size_t alignment = s->alignment, placement = s->placement;
-    haul_status status;
-    haul_type *made = haul__type_make(&type->allocator, type->name, bytes, HAUL_COMBINER_STRUCT);
-    if (!made)
-        return HAUL_ERROR_MEMORY;
-    made->sibling = type->inner;
-    type->inner = made;
-    made->group = type->group;
-    made->committed = 1;
-    status = seal(s, made, error);
-    made->walk.span = made->walk.true_upper; /* what is behind is room of the type around it */
-    clear(s);
-    s->alignment = alignment;
-    s->placement = placement;
-    *inner = made;
-    return status;
 }
 
 /* --- structs -----------------------------------------------------------------------------------------------------
@@ -432,17 +113,17 @@ static haul_status put_pointer_part(haul__scratch *s, haul_type *type, const hau
     size_t name = 0;
     memset(&one, 0, sizeof one);
     one.door = s->door;
-    clear(&one);
+    haul__scratch_clear(&one);
     slot.offset = 0;
-    if (put_run(&one, 0, sizeof(void *)) && put_name(&one, "", 0, 1, "", &name) && put_slot(&one, &slot, name))
-        status = seal_inner(&one, type, sizeof(void *), &inner, error);
+    if (haul__put_run(&one, 0, sizeof(void *)) && haul__put_name(&one, "", 0, 1, "", &name) && haul__put_slot(&one, &slot, name))
+        status = haul__seal_inner(&one, type, sizeof(void *), &inner, error);
     haul__scratch_release(&one);
     if (status != HAUL_OK)
         return status;
     if (inner->walk.alignment > s->alignment)
         s->alignment = inner->walk.alignment;
-    if (!put_name(s, row->name, 0, 1, "", &name) ||
-        !put_part(s, row->offset, row->bytes / sizeof(void *), sizeof(void *), inner, name))
+    if (!haul__put_name(s, row->name, 0, 1, "", &name) ||
+        !haul__put_part(s, row->offset, row->bytes / sizeof(void *), sizeof(void *), inner, name))
         return HAUL_ERROR_MEMORY;
     return HAUL_OK;
 }
@@ -458,7 +139,7 @@ static haul_status put_end(haul__scratch *s, const haul_type *type, const haul__
     slot.levels = 0;
     slot.shape = NULL;
     slot.flags |= HAUL__SLOT_END;
-    return put_name(s, row->name, 0, 1, "end", &name) && put_slot(s, &slot, name) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_slot(s, &slot, name) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
 /* *at is where the run of plain bytes began; a part takes its bytes out of it. */
@@ -467,7 +148,7 @@ static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__r
 {
     size_t i, name = 0, count = row->bytes / sizeof(void *);
     if (count > HAUL__INLINE_MAX && !reads_struct(type, row)) {
-        if (!put_run(s, *at, row->offset - *at))
+        if (!haul__put_run(s, *at, row->offset - *at))
             return HAUL_ERROR_MEMORY;
         *at = row->offset + row->bytes;
         return put_pointer_part(s, type, row, error);
@@ -481,7 +162,7 @@ static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__r
     }
     for (i = 0; i < count; i++) {
         haul__slot slot = slot_of_row(type, row, i);
-        if (!put_name(s, row->name, i, count, "", &name) || !put_slot(s, &slot, name))
+        if (!haul__put_name(s, row->name, i, count, "", &name) || !haul__put_slot(s, &slot, name))
             return HAUL_ERROR_MEMORY;
     }
     return put_end(s, type, row);
@@ -509,7 +190,7 @@ static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *r
         return HAUL_OK;
     if (row->kind == HAUL_REF_POINTER)
         return put_pointers(s, type, row, at, error);
-    if (!put_run(s, *at, row->offset - *at))
+    if (!haul__put_run(s, *at, row->offset - *at))
         return HAUL_ERROR_MEMORY;
     *at = row->offset + row->bytes;
     return row->kind == HAUL_REF_EMBED ? put_embedded(s, type, row, error) : HAUL_OK;
@@ -521,7 +202,7 @@ static haul_status flatten_struct(haul__scratch *s, haul_type *type, haul_error 
     size_t i, at = 0;
     for (i = 0; i < type->row_count && status == HAUL_OK; i++)
         status = put_row(s, type, &type->rows[i], &at, error);
-    if (status == HAUL_OK && !put_run(s, at, type->bytes - at))
+    if (status == HAUL_OK && !haul__put_run(s, at, type->bytes - at))
         status = HAUL_ERROR_MEMORY;
     return status;
 }
@@ -556,7 +237,7 @@ static int rename_turn(haul__scratch *s, size_t turn, size_t count, size_t *name
 {
     char inner[HAUL_PATH_BYTES];
     haul__set_path(inner, s->text + *name);
-    return put_name(s, "", turn, count, inner, name);
+    return haul__put_name(s, "", turn, count, inner, name);
 }
 
 /* Puts one turn's copy of the first entries of each list; turn 0 is those entries themselves. */
@@ -564,14 +245,14 @@ static int put_turn(haul__scratch *s, const size_t first[3], size_t turn, haul__
 {
     size_t i, shift = turn * loop.stride, name;
     for (i = 0; turn > 0 && i < first[0]; i++)
-        if (!put_new_run(s, s->runs[i].offset + shift, s->runs[i].bytes))
+        if (!haul__put_new_run(s, s->runs[i].offset + shift, s->runs[i].bytes))
             return 0;
     for (i = 0; i < first[1]; i++) {
         haul__slot slot = s->slots[i].slot;
         slot.offset += shift;
         slot.self += shift;
         name = s->slots[i].name;
-        if (!rename_turn(s, turn, loop.count, &name) || (turn > 0 && !put_slot(s, &slot, name)))
+        if (!rename_turn(s, turn, loop.count, &name) || (turn > 0 && !haul__put_slot(s, &slot, name)))
             return 0;
         if (turn == 0)
             s->slots[i].name = name;
@@ -580,7 +261,7 @@ static int put_turn(haul__scratch *s, const size_t first[3], size_t turn, haul__
         haul__part part = s->parts[i].part;
         name = s->parts[i].name;
         if (!rename_turn(s, turn, loop.count, &name) ||
-            (turn > 0 && !put_part(s, part.offset + shift, part.count, part.stride, part.type, name)))
+            (turn > 0 && !haul__put_part(s, part.offset + shift, part.count, part.stride, part.type, name)))
             return 0;
         if (turn == 0)
             s->parts[i].name = name;
@@ -618,10 +299,10 @@ static haul_status loop_again(haul__scratch *s, haul_type *type, haul__loop loop
     }
     if (loop.count <= HAUL__INLINE_MAX / held)
         return repeat(s, loop) ? HAUL_OK : HAUL_ERROR_MEMORY;
-    status = seal_inner(s, type, loop.stride, &inner, error);
+    status = haul__seal_inner(s, type, loop.stride, &inner, error);
     if (status != HAUL_OK)
         return status;
-    return put_name(s, "", 0, 1, "", &name) && put_part(s, 0, loop.count, loop.stride, inner, name)
+    return haul__put_name(s, "", 0, 1, "", &name) && haul__put_part(s, 0, loop.count, loop.stride, inner, name)
                ? HAUL_OK
                : HAUL_ERROR_MEMORY;
 }
@@ -676,12 +357,12 @@ static haul_status flatten_loops(haul__scratch *s, haul_type *type, haul_error *
 haul_status haul__flatten(haul__scratch *scratch, haul_type *type, haul_error *error)
 {
     haul_status status;
-    clear(scratch);
+    haul__scratch_clear(scratch);
     if (type->loop_count > 0)
         status = flatten_loops(scratch, type, error);
     else if (type->block_count > 0)
         status = flatten_blocks(scratch, type, error);
     else
         status = flatten_struct(scratch, type, error);
-    return status == HAUL_OK ? seal(scratch, type, error) : status;
+    return status == HAUL_OK ? haul__seal(scratch, type, error) : status;
 }
