@@ -1,0 +1,197 @@
+/* Discovery's in-line way and its edges: what only the fast form of it decides.
+ *
+ * Contexts here are not checked: the checked form goes the general way for every object.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "haul.h"
+#include "support/check.h"
+
+typedef struct pair { struct pair *left, *right; size_t a, b; } pair; /* two granules */
+
+typedef struct desk {
+    unsigned char *bytes;
+    pair *first;
+    pair *second;
+    char *text, *tail;
+    size_t n;
+} desk;
+
+static haul_type *pair_type, *desk_type;
+
+static void types_start(void)
+{
+    static const haul_ref pair_refs[] = { HAUL_OBJECT(pair, left, &pair_type), HAUL_OBJECT(pair, right, &pair_type) };
+    static const haul_ref desk_refs[] = { HAUL_ARRAY(desk, bytes, HAUL_N(desk, n)),
+                                          HAUL_OBJECT(desk, first, &pair_type), HAUL_OBJECT(desk, second, &pair_type),
+                                          HAUL_STRING(desk, text), HAUL_STRING(desk, tail) };
+    CHECK_STATUS(haul_type_create("pair", sizeof(pair), pair_refs, 2, &pair_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("desk", sizeof(desk), desk_refs, 5, &desk_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(desk_type), HAUL_OK);
+}
+
+static void types_end(void)
+{
+    haul_type_free(&pair_type);
+    haul_type_free(&desk_type);
+}
+
+static haul_status plan_desk(const haul_context_options *options, desk *d, haul_error *error)
+{
+    haul_context *context;
+    haul_plan *plan = NULL;
+    haul_root root;
+    haul_status status;
+    root.address = d;
+    root.type = desk_type;
+    root.count = 1;
+    CHECK_STATUS(haul_context_create(options, &context), HAUL_OK);
+    status = haul_plan_create(context, &root, 1, &plan);
+    *error = *haul_context_error(context);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    return status;
+}
+
+/* A cell is 64 words: an object that begins two words before its end lies in two. */
+static void bytes_and_object_at(size_t offset)
+{
+    size_t cell = 64 * sizeof(void *);
+    unsigned char *memory = NULL;
+    haul_error error;
+    desk d;
+    memory = malloc(4 * cell);
+    CHECK(memory != NULL);
+    memset(memory, 0, 4 * cell);
+    memset(&d, 0, sizeof d);
+    d.bytes = memory + (cell - (uintptr_t)memory % cell) + offset;
+    d.n = sizeof(pair);
+    d.first = (pair *)(void *)d.bytes;
+    CHECK_STATUS(plan_desk(NULL, &d, &error), HAUL_ERROR_GRAPH);
+    CHECK_STR(error.path, "root.first");
+    d.n = 0;
+    CHECK_STATUS(plan_desk(NULL, &d, &error), HAUL_OK);
+    free(memory);
+}
+
+TEST(discover, bytes_that_are_an_object_too_are_refused_inside_a_cell_and_across_two_G8)
+{
+    types_start();
+    bytes_and_object_at(0);
+    bytes_and_object_at(62 * sizeof(void *));
+    types_end();
+}
+
+TEST(discover, an_array_that_would_reach_over_the_end_of_all_addresses_is_refused_G5_G7)
+{
+    static const size_t counts[] = { 1, 10, 255, 256, 4096 };
+    haul_error error;
+    size_t i;
+    desk d;
+    types_start();
+    for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        memset(&d, 0, sizeof d);
+        d.n = counts[i];
+        d.bytes = (unsigned char *)(UINTPTR_MAX - 255);
+        CHECK_STATUS(plan_desk(NULL, &d, &error), HAUL_ERROR_GRAPH);
+        CHECK_STR(error.path, "root.bytes");
+        memset(&d, 0, sizeof d);
+        d.first = (pair *)(UINTPTR_MAX - 31);
+        CHECK_STATUS(plan_desk(NULL, &d, &error), HAUL_ERROR_GRAPH);
+        CHECK_STR(error.path, "root.first");
+    }
+    types_end();
+}
+
+TEST(discover, the_limit_of_bytes_binds_graphs_of_simple_objects_G21)
+{
+    haul_context_options options;
+    pair *nodes = calloc(1000, sizeof *nodes);
+    haul_error error;
+    desk d;
+    size_t i;
+    CHECK(nodes != NULL);
+    types_start();
+    memset(&d, 0, sizeof d);
+    d.first = nodes;
+    for (i = 0; i + 1 < 1000; i++)
+        nodes[i].left = nodes[i].right = &nodes[i + 1];
+    memset(&options, 0, sizeof options);
+    options.limits.bytes = 500 * sizeof(pair);
+    CHECK_STATUS(plan_desk(&options, &d, &error), HAUL_ERROR_LIMIT);
+    options.limits.bytes = 1000 * sizeof(pair) + sizeof d;
+    CHECK_STATUS(plan_desk(&options, &d, &error), HAUL_OK);
+    types_end();
+    free(nodes);
+}
+
+/* The string lies in bytes that were marked before it. */
+TEST(discover, a_string_inside_other_bytes_must_keep_its_terminator_too)
+{
+    char text[32] = "a string";
+    uint64_t bitmap[8];
+    union { void *align; char bytes[256]; } arena;
+    haul_context *context;
+    haul_plan *plan;
+    haul_root root;
+    desk d;
+    types_start();
+    memset(&d, 0, sizeof d);
+    d.bytes = (unsigned char *)text;
+    d.n = sizeof text;
+    d.text = text;
+    d.tail = text + 2;
+    root.address = &d;
+    root.type = desk_type;
+    root.count = 1;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK(haul_plan_bytes(plan) <= sizeof arena && haul_plan_bitmap_bytes(plan) <= sizeof bitmap);
+    CHECK_STATUS(haul_plan_pack(plan, &arena, sizeof arena, 0, bitmap), HAUL_OK);
+    text[8] = '!';
+    CHECK_STATUS(haul_plan_pack(plan, &arena, sizeof arena, 0, bitmap), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(context)->path, "root.text");
+    text[8] = '\0';
+    CHECK_STATUS(haul_plan_pack(plan, &arena, sizeof arena, 0, bitmap), HAUL_OK);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    types_end();
+}
+
+/* Each tail gone through on its own would be 2^39 bytes. */
+TEST(discover, all_tails_of_one_long_string_are_gone_through_once)
+{
+    static haul_type *shelf_type;
+    typedef struct shelf { char **tails; size_t n; } shelf;
+    static const haul_ref refs[] = { HAUL_STRINGS(shelf, tails, HAUL_N(shelf, n)) };
+    const size_t n = (size_t)1 << 20;
+    char *text = malloc(n), **tails = malloc(n * sizeof *tails);
+    haul_context *context;
+    haul_plan *plan;
+    haul_plan_statistics statistics;
+    haul_root root;
+    shelf s;
+    size_t i;
+    CHECK(text != NULL && tails != NULL);
+    memset(text, 'x', n - 1);
+    text[n - 1] = '\0';
+    for (i = 0; i < n; i++)
+        tails[i] = text + i;
+    s.tails = tails;
+    s.n = n;
+    CHECK_STATUS(haul_type_create("shelf", sizeof(shelf), refs, 1, &shelf_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(shelf_type), HAUL_OK);
+    root.address = &s;
+    root.type = shelf_type;
+    root.count = 1;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    haul_plan_get_statistics(plan, &statistics);
+    CHECK_EQ(statistics.graph_bytes, n + n * sizeof *tails + sizeof s);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    haul_type_free(&shelf_type);
+    free(tails);
+    free(text);
+}
