@@ -42,6 +42,8 @@ void haul__release(const haul_allocator *door, void *memory, size_t bytes);
 
 /* Makes room for `needed` elements in an array that doubles; 0 when there is no memory, and then nothing changed. */
 int haul__grow(const haul_allocator *door, void **data, size_t *capacity, size_t needed, size_t element_bytes);
+/* The same to exactly `wanted` elements, more than there are: where room to spare would add up. */
+int haul__grow_to(const haul_allocator *door, void **data, size_t *capacity, size_t wanted, size_t element_bytes);
 
 /* A copy of a string; NULL when there is no memory. Released with strlen + 1. */
 char *haul__copy_string(const haul_allocator *door, const char *text);

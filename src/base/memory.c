@@ -79,15 +79,19 @@ void haul__release(const haul_allocator *door, void *memory, size_t bytes)
 
 int haul__grow(const haul_allocator *door, void **data, size_t *capacity, size_t needed, size_t element_bytes)
 {
-    size_t wanted, bytes;
-    void *grown;
+    size_t wanted;
     if (needed <= *capacity)
         return 1;
     wanted = *capacity > SIZE_MAX / 2 ? needed : *capacity * 2;
     if (wanted < needed)
         wanted = needed;
-    if (wanted < 8)
-        wanted = 8;
+    return haul__grow_to(door, data, capacity, wanted < 8 ? 8 : wanted, element_bytes);
+}
+
+int haul__grow_to(const haul_allocator *door, void **data, size_t *capacity, size_t wanted, size_t element_bytes)
+{
+    size_t bytes;
+    void *grown;
     if (haul__multiply_overflows(wanted, element_bytes, &bytes))
         return 0;
     grown = haul__allocate(door, bytes, 2 * sizeof(void *));

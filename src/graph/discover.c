@@ -21,6 +21,8 @@
 
 #define NODES_AHEAD 8u /* less: objects are not there yet; more: they are gone again */
 #define BURST 8u        /* objects fetched together */
+#define TARGETS_AHEAD 16u /* in arrays of pointers that go the general way */
+#define ELEMENTS_AHEAD 4u  /* in arrays of objects */
 #define CELLS_AHEAD 32u /* candidates that are collected before the first is looked at */
 
 /* Pointers that were read and whose cells are on their way, as worklist entries: those to objects inside one cell, and
@@ -447,12 +449,31 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
     return status == HAUL_OK ? settle(d, &c) : status;
 }
 
+/* What a pointer leads to, and its cell: strings must be read to be marked. */
+HAUL__INLINE void prefetch_target(const haul__discovery *d, uintptr_t value)
+{
+    haul__prefetch(value);
+    if (d->map->flat && value <= HAUL__HIGHEST)
+        haul__prefetch((uintptr_t)d->map->flat[value >> HAUL__BLOCK_SHIFT] +
+                       ((value >> (HAUL__CELL_SHIFT - 4)) & ((HAUL__CELLS - 1) << 4)));
+}
+
+/* The same for the pointers of an element, the first few of them. */
+static void prefetch_targets(const haul__discovery *d, uintptr_t element, const haul__walk *walk)
+{
+    size_t i, count = walk->slot_count < 8 ? walk->slot_count : 8;
+    for (i = 0; i < count; i++)
+        prefetch_target(d, load_word(element + walk->slots[i].offset));
+}
+
 static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
 {
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t address = entry->address + i * HAUL__WORD;
+        if (i + TARGETS_AHEAD < entry->count)
+            prefetch_target(d, load_word(address + TARGETS_AHEAD * HAUL__WORD));
         d->at_element = i;
         if (d->careful && d->sought.pointer == address)
             return haul__refuse(d, HAUL_ERROR_STALE, NULL, i, "this pointer has changed");
@@ -483,6 +504,8 @@ static haul_status visit_entry(haul__discovery *d, const haul__entry *entry)
         return one ? visit_single(d, entry, kind) : visit_pointers(d, entry);
     }
     for (i = 0; entry->what == HAUL__OBJECTS && i < entry->count && status == HAUL_OK; i++) {
+        if (i + ELEMENTS_AHEAD < entry->count)
+            prefetch_targets(d, entry->address + (i + ELEMENTS_AHEAD) * entry->stride, d->kinds[entry->kind].walk);
         d->at_element = i;
         status = visit_element(d, entry->address + i * entry->stride, entry->kind);
     }

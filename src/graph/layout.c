@@ -130,15 +130,6 @@ static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned 
 
 /* ---- the sweep */
 
-static size_t described_bytes(const haul__block *block)
-{
-    size_t bytes = 0, granule;
-    for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++)
-        if (block->cells[granule / 32].live >> (granule % 32) & 1)
-            bytes += haul__bits32(haul__byte_mask(block, (unsigned)granule));
-    return bytes;
-}
-
 HAUL__HOT static uint64_t rank_cells(haul__block *block, size_t first, size_t count, uint64_t at, size_t *slots)
 {
     size_t cell;
@@ -198,10 +189,8 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
     for (i = 0; i < map->block_count; i++) {
         haul__block *block = block_of(map, i);
-        if (!block->side && !map->has_units)
-            continue; /* every mark is a whole granule: nothing to fold, and their number tells the bytes */
-        haul__mark_fold(block);
-        placed->bytes += described_bytes(block);
+        if (block->side || map->has_units) /* else every mark is a whole granule: there is nothing to fold */
+            placed->bytes += haul__mark_fold(block);
     }
     if (map->has_units && !join_pages(map))
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");

@@ -294,7 +294,8 @@ int haul__mark_end(haul__map *map, uintptr_t terminator)
         return 0;
     ends = side->ends;
     before = side->end_capacity;
-    if (!haul__grow(&map->allocator, &ends, &side->end_capacity, side->end_count + 1, sizeof *side->ends))
+    if (side->end_count == before &&
+        !haul__grow_to(&map->allocator, &ends, &side->end_capacity, before + before / 8 + 8, sizeof *side->ends))
         return 0;
     side->ends = ends;
     map->side_bytes += (side->end_capacity - before) * sizeof *side->ends;
@@ -318,22 +319,30 @@ int haul__mark_masks(haul__map *map, haul__block *block, size_t page)
     return 1;
 }
 
-void haul__mark_fold(haul__block *block)
+/* A granule that became whole after it was partly live has an old mask. */
+static void forget_mask(haul__side *side, size_t granule)
 {
-    size_t granule;
+    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    if (side->masks[page])
+        side->masks[page][at] = HAUL__FULL_MASK;
+    else if (side->prefix[page] && (side->prefix[page][at / 2] >> (at % 2 * 4) & 15u))
+        put_prefix(side->prefix[page], at, 0);
+}
+
+HAUL__HOT size_t haul__mark_fold(haul__block *block)
+{
+    size_t bytes = 0;
     unsigned cell;
-    for (granule = 0; block->side && granule < HAUL__BLOCK_GRANULES; granule++) {
-        size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-        uint32_t bit = (uint32_t)1 << (granule % 32);
-        if (!(block->cells[granule / 32].live & bit))
-            continue;
-        if (block->side->masks[page])
-            block->side->masks[page][at] = HAUL__FULL_MASK;
-        else if (block->side->prefix[page])
-            put_prefix(block->side->prefix[page], at, 0);
-    }
     for (cell = 0; cell < HAUL__CELLS; cell++) {
-        block->cells[cell].live |= block->cells[cell].aux;
-        block->cells[cell].aux = 0;
+        haul__cell *at = &block->cells[cell];
+        uint32_t bits;
+        bytes += (size_t)haul__bits32(at->live) << HAUL__GRANULE_SHIFT;
+        for (bits = block->side ? at->live : 0; bits; bits &= bits - 1)
+            forget_mask(block->side, cell * 32u + haul__lowest32(bits));
+        for (bits = at->aux; bits; bits &= bits - 1)
+            bytes += haul__bits32(haul__partial_mask(block, cell * 32u + haul__lowest32(bits)));
+        at->live |= at->aux;
+        at->aux = 0;
     }
+    return bytes;
 }

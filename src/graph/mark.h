@@ -33,8 +33,8 @@ int haul__mark_end(haul__map *map, uintptr_t terminator);
 /* Makes every placed granule of the page carry a full byte mask of its own. 0: out of memory. After folding. */
 int haul__mark_masks(haul__map *map, haul__block *block, size_t page);
 
-/* Ends marking in a block: partly live granules become live ones that have a byte mask. */
-void haul__mark_fold(haul__block *block);
+/* Ends marking in a block: partly live granules become live ones that have a byte mask. Answers the live bytes. */
+size_t haul__mark_fold(haul__block *block);
 
 /* Each bit doubled: from granules to their words. */
 HAUL__INLINE uint64_t haul__words_of(uint32_t granules)
