@@ -329,7 +329,7 @@ static void forget_mask(haul__side *side, size_t granule)
         put_prefix(side->prefix[page], at, 0);
 }
 
-HAUL__HOT size_t haul__mark_fold(haul__block *block)
+HAUL__HOT static size_t fold(haul__block *block)
 {
     size_t bytes = 0;
     unsigned cell;
@@ -345,4 +345,9 @@ HAUL__HOT size_t haul__mark_fold(haul__block *block)
         at->aux = 0;
     }
     return bytes;
+}
+
+size_t haul__mark_fold(haul__block *block)
+{
+    return fold(block);
 }
