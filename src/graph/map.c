@@ -142,7 +142,9 @@ HAUL__NOINLINE haul__block *haul__map_touch(haul__map *map, uintptr_t address)
     if (block)
         return block;
     if (!make_room(map) ||
-        !haul__grow(&map->allocator, &numbers, &map->number_capacity, map->block_count + 1, sizeof *map->numbers))
+        (map->block_count == map->number_capacity &&
+         !haul__grow_to(&map->allocator, &numbers, &map->number_capacity, map->block_count + map->block_count / 8 + 8,
+                        sizeof *map->numbers)))
         return NULL;
     map->numbers = numbers;
     block = new_block(map);
