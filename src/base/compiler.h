@@ -17,7 +17,8 @@
 #endif
 
 /* On a function that counts or shifts bits in its innermost loop: compile it a second time for processors with the
- * instructions for that, and let the loader choose. Not under sanitizers, whose runtime is not up when the loader asks. */
+ * instructions for that, and let the loader choose. For static functions: a shared library would export the others.
+ * Not under sanitizers, whose runtime is not up when the loader asks. */
 #if defined(__x86_64__) && defined(__ELF__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&  \
     !defined(HAUL__SANITIZED) && !defined(HAUL_NO_CLONES)
 #if __GNUC__ >= 12

@@ -79,7 +79,7 @@ size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t byt
 }
 
 static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t self,
-                                size_t index, size_t *count)
+                                size_t *count)
 {
     const haul_shape *shape = &slot->shape[level];
     int64_t total = shape->multiply;
@@ -92,36 +92,36 @@ static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsi
         int64_t value, stored = 0;
         haul_status status;
         if (d->sought.count == self + place->offset)
-            return haul__refuse(d, HAUL_ERROR_STALE, slot, index, "this count has changed");
+            return haul__refuse(d, HAUL_ERROR_STALE, slot, "this count has changed");
         if (!haul__read_field((const void *)self, place, &value))
-            return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "its count is above 2^63");
+            return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count is above 2^63");
         as_stored.is_signed = 1;
         haul__read_field((const void *)self, &as_stored, &stored);
         status = haul__note_guard(d, self + place->offset, place->bytes, stored);
         if (status != HAUL_OK)
             return status;
         if (value < 0)
-            return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index,
+            return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
                                 "count %lld in the field at offset %zu (if that field is unsigned, describe it with "
                                 "HAUL_NU)",
                                 (long long)value, place->offset);
         if (value != 0 && (total > INT64_MAX / value || total < INT64_MIN / value))
-            return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "its count overflows");
+            return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
         total *= value;
     }
     if ((shape->add > 0 && total > INT64_MAX - shape->add) || (shape->add < 0 && total < INT64_MIN - shape->add))
-        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "its count overflows");
+        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
     total += shape->add;
     if (total < 0)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "count %lld", (long long)total);
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "count %lld", (long long)total);
     if ((uint64_t)total > SIZE_MAX)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "count %lld", (long long)total);
+        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "count %lld", (long long)total);
     *count = (size_t)total;
     return HAUL_OK;
 }
 
 static haul_status count_to_end(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
-                                uintptr_t self, size_t index, size_t *count)
+                                uintptr_t self, size_t *count)
 {
     size_t unit = haul__unit_of(slot, level);
     uintptr_t end;
@@ -129,9 +129,9 @@ static haul_status count_to_end(haul__discovery *d, const haul__slot *slot, unsi
     if (!value && !end)
         return HAUL_OK;
     if (!value || end < value)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "its end lies before its begin");
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "its end lies before its begin");
     if ((end - value) % unit != 0)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index,
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
                             "its end lies %zu bytes on, no multiple of the element's %zu bytes",
                             (size_t)(end - value), unit);
     *count = (size_t)(end - value) / unit;
@@ -149,12 +149,12 @@ static haul_status count_by_function(haul__discovery *d, const haul__slot *slot,
     here.root = d->roots[d->root].address;
     here.argument = d->context->options.argument;
     if (d->sought.call_self == self && d->sought.call_target == value)
-        return haul__refuse(d, HAUL_ERROR_STALE, slot, index, "the count that its callback answers has changed");
+        return haul__refuse(d, HAUL_ERROR_STALE, slot, "the count that its callback answers has changed");
     answer = slot->shape[level].function(&here);
     if (answer < 0)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "its callback answered %lld", (long long)answer);
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "its callback answered %lld", (long long)answer);
     if ((uint64_t)answer > SIZE_MAX)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "count %lld", (long long)answer);
+        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "count %lld", (long long)answer);
     *count = (size_t)answer;
     return note_call(d, slot->shape[level].function, &here, answer);
 }
@@ -189,12 +189,12 @@ int64_t haul__narrow(int64_t value, size_t unit)
 }
 
 static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
-                                     size_t index, size_t *count)
+                                     size_t *count)
 {
     size_t unit = haul__unit_of(slot, level), limit = d->context->options.limits.scan_bytes, done = 0;
     int64_t sentinel = haul__narrow(slot->shape[level].add, unit);
     if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "it points outside any process's address range");
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "it points outside any process's address range");
     if (unit == d->string_unit && sentinel == d->string_sentinel && value > d->string_first &&
         value < d->string_end && (value - d->string_first) % unit == 0) {
         *count = HAUL__KNOWN; /* the tail of one that is marked: suffixes must not be gone through each */
@@ -214,11 +214,11 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
             if (piece > page)
                 piece = page < unit ? unit : page - page % unit;
             if (!haul__is_readable(d, value + done, piece))
-                return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "the range it leads to is not readable");
+                return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the range it leads to is not readable");
         }
         found = find_element(value + done, piece, unit, sentinel);
         if (d->sought.count >= value && d->sought.count - value < done + (found ? found : piece))
-            return haul__refuse(d, HAUL_ERROR_STALE, slot, index, "its terminator has gone");
+            return haul__refuse(d, HAUL_ERROR_STALE, slot, "its terminator has gone");
         if (found) {
             *count = (done + found) / unit;
             d->string_first = value;
@@ -233,7 +233,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
         *count = HAUL__KNOWN;
         return HAUL_OK;
     }
-    return haul__refuse(d, HAUL_ERROR_LIMIT, slot, index, "no terminator within %zu bytes (limit scan_bytes)", limit);
+    return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "no terminator within %zu bytes (limit scan_bytes)", limit);
 }
 
 haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
@@ -247,17 +247,17 @@ haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned 
         *count = 1;
         break;
     case HAUL_SHAPE_COUNT:
-        status = count_fields(d, slot, level, self, index, count);
+        status = count_fields(d, slot, level, self, count);
         if (status == HAUL_OK && !value && *count && shape->field_count && level == 0 &&
             !(slot->flags & HAUL__SLOT_EACH))
-            return haul__refuse(d, HAUL_ERROR_GRAPH, slot, index, "a NULL pointer with count %zu", *count);
+            return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "a NULL pointer with count %zu", *count);
         break;
     case HAUL_SHAPE_END:
-        status = count_to_end(d, slot, level, value, self, index, count);
+        status = count_to_end(d, slot, level, value, self, count);
         break;
     case HAUL_SHAPE_SENTINEL:
         if (value)
-            status = count_to_sentinel(d, slot, level, value, index, count);
+            status = count_to_sentinel(d, slot, level, value, count);
         break;
     case HAUL_SHAPE_FUNCTION:
         if (value)

@@ -12,7 +12,7 @@
  *     A pointer read from an object is not looked at at once: its cell is fetched, and it waits until CELLS_AHEAD of
  *     them are together (Cher et al. 2004). So no load waits for memory, as long as there is other work.
  *   - When there is none, as in a list, the one object found is gone to at once (chase).
- *   - Whatever is not that simple (arrays, strings, objects across two cells, overlaps) goes the general way in
+ *   - Whatever is not that simple (arrays, strings, sizes that are no granules, overlaps) goes the general way in
  *     follow.c, and costs only those who have it.
  *
  * Nothing is recorded of how an object was reached: run.c tells what becomes of errors.
@@ -133,7 +133,7 @@ static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul_
         return status;
     if (d->careful) {
         if (d->sought.pointer == address)
-            return haul__refuse(d, HAUL_ERROR_STALE, slot, slot->index, "this pointer has changed");
+            return haul__refuse(d, HAUL_ERROR_STALE, slot, "this pointer has changed");
         status = haul__meet_pointer(d, address, slot, 0);
         if (status != HAUL_OK)
             return status;
@@ -171,9 +171,9 @@ static haul_status check_limits(haul__discovery *d)
 {
     const haul_limits *limits = &d->context->options.limits;
     if (d->found->objects > limits->objects)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, 0, "more than the limit of %zu objects", limits->objects);
+        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu objects", limits->objects);
     if (d->found->bytes > limits->bytes)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, 0, "more than the limit of %zu bytes", limits->bytes);
+        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu bytes", limits->bytes);
     return HAUL_OK;
 }
 
@@ -476,7 +476,7 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
             prefetch_target(d, load_word(address + TARGETS_AHEAD * HAUL__WORD));
         d->at_element = i;
         if (d->careful && d->sought.pointer == address)
-            return haul__refuse(d, HAUL_ERROR_STALE, NULL, i, "this pointer has changed");
+            return haul__refuse(d, HAUL_ERROR_STALE, NULL, "this pointer has changed");
         if (d->careful)
             status = haul__meet_pointer(d, address, entry->slot, entry->level);
         if (status == HAUL_OK)

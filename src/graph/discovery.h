@@ -163,10 +163,9 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
 haul_status haul__reach(haul__discovery *d, haul__entry *entry);
 
 /* explain.c: errors with the path of what is being visited. `slot` NULL: the element itself. */
-haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot, size_t index,
-                         const char *format, ...)
+haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot, const char *format, ...)
 #if defined(__GNUC__)
-    __attribute__((format(printf, 5, 6)))
+    __attribute__((format(printf, 4, 5)))
 #endif
     ;
 /* Sets other_path to the first thing found that covers `address`. */

@@ -142,12 +142,10 @@ static void place_path(haul__discovery *d, size_t entry, size_t element, const h
     haul__set_path(to, path.at);
 }
 
-haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot, size_t index,
-                         const char *format, ...)
+haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot, const char *format, ...)
 {
     haul_error *error = &d->context->error;
     va_list arguments;
-    (void)index;
     haul__clear_error(error);
     error->status = status;
     va_start(arguments, format);
@@ -263,9 +261,9 @@ haul_status haul__meet(haul__discovery *d, uintptr_t address, int what, const vo
     if (what == HAUL__AS_OBJECT && (begins_with(seen->as, as) || begins_with(as, seen->as)))
         return HAUL_OK;
     if (what == HAUL__AS_POINTER)
-        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot, 0, "one pointer word is described with two different targets");
+        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot, "one pointer word is described with two different targets");
     else
-        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot, 0, "one address is reached as a %s and as a %s",
+        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot, "one address is reached as a %s and as a %s",
                               haul_type_name(as), haul_type_name(seen->as));
     haul__name_seen(d, seen);
     return status;

@@ -65,24 +65,24 @@ static haul_status check_extent(haul__discovery *d, const haul__entry *entry, si
     size_t bytes;
     if (haul__multiply_overflows(entry->count - 1, entry->stride, &bytes) ||
         haul__add_overflows(bytes, element_bytes, &bytes))
-        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot, entry->index, "%zu elements of %zu bytes overflow",
+        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot, "%zu elements of %zu bytes overflow",
                             entry->count, entry->stride);
     if (entry->count > limits->array_elements)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot, entry->index,
+        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
                             "%zu elements, more than the limit array_elements of %zu", entry->count,
                             limits->array_elements);
     if (bytes > limits->bytes)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot, entry->index, "%zu bytes, more than the limit of %zu",
+        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot, "%zu bytes, more than the limit of %zu",
                             bytes, limits->bytes);
     if (entry->address < HAUL__LOWEST || entry->address > HAUL__HIGHEST || bytes > HAUL__HIGHEST - entry->address)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot, entry->index,
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
                             "%zu bytes there lie outside any process's address range", bytes);
     if ((entry->address & (alignment - 1)) != 0)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot, entry->index,
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
                             "a misaligned pointer: its address modulo %zu is %zu", alignment,
                             (size_t)(entry->address & (alignment - 1)));
     if (!haul__is_readable(d, entry->address, bytes))
-        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot, entry->index, "the range it leads to is not readable");
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot, "the range it leads to is not readable");
     *end = entry->address + bytes;
     return HAUL_OK;
 }
@@ -93,7 +93,7 @@ static haul_status mark_range(haul__discovery *d, const haul__entry *entry, uint
     haul__marked range;
     haul_status status = haul__mark(d->map, first, end, pattern, &range);
     if (status == HAUL_ERROR_GRAPH) {
-        status = haul__refuse(d, status, entry->slot, entry->index,
+        status = haul__refuse(d, status, entry->slot,
                               "a word is a pointer for one description and data for another");
         haul__name_other(d, range.conflict);
         return status;

@@ -211,7 +211,8 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
 
 /* ---- the way back */
 
-size_t haul__block_at(const haul__map *map, uint64_t granule)
+/* The block that holds the arena's granule: the last one whose base is at or below it. */
+static size_t block_at(const haul__map *map, uint64_t granule)
 {
     size_t low = 0, high = map->block_count;
     while (high - low > 1) {
@@ -226,7 +227,7 @@ size_t haul__block_at(const haul__map *map, uint64_t granule)
 
 uintptr_t haul__source_of(const haul__map *map, uint64_t granule)
 {
-    size_t i = haul__block_at(map, granule), low = 0, high = HAUL__CELLS;
+    size_t i = block_at(map, granule), low = 0, high = HAUL__CELLS;
     const haul__block *block;
     uint32_t live;
     uint64_t skip;

@@ -16,8 +16,6 @@ typedef struct haul__placed {
  * pointers. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT (an arena that no size_t can hold). */
 haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed);
 
-/* The block that holds the arena's granule: the last one whose base is at or below it. */
-size_t haul__block_at(const haul__map *map, uint64_t granule);
 /* The source address of a granule of the arena; 0: it is in a gap. */
 uintptr_t haul__source_of(const haul__map *map, uint64_t granule);
 

@@ -156,7 +156,7 @@ uint16_t haul__partial_mask(const haul__block *block, unsigned granule);
 uint16_t haul__byte_mask(const haul__block *block, unsigned granule);
 
 /* What one slot adds to its block's guard: its value times a number that belongs to its place. Sums of two different
- * sets of pointers are equal by chance once in 2^60, and need no order. */
+ * sets of pointers are equal by chance only, and need no order. */
 HAUL__INLINE uint64_t haul__guard_term(unsigned cell, unsigned word, uintptr_t value)
 {
     uint64_t key = ((uint64_t)(cell + 1) * UINT64_C(0x9e3779b97f4a7c15)) ^

@@ -59,6 +59,20 @@ HAUL__INLINE uintptr_t haul__load_word(const void *from)
     return word;
 }
 
+/* The bytes of a granule that its mask names; what is equal already is not written. */
+HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from, uint16_t mask)
+{
+    unsigned byte;
+    if (mask == HAUL__FULL_MASK) {
+        if (memcmp(to, from, HAUL__GRANULE) != 0)
+            memcpy(to, from, HAUL__GRANULE);
+        return;
+    }
+    for (byte = 0; mask; byte++, mask >>= 1)
+        if ((mask & 1) && to[byte] != from[byte])
+            to[byte] = from[byte];
+}
+
 /* The bytes of a placed granule that are described and no pointers; after layout. */
 uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32_t number, unsigned granule);
 

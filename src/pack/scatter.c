@@ -87,19 +87,6 @@ uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32
     return mask;
 }
 
-static void copy_bytes(unsigned char *to, const unsigned char *from, uint16_t mask)
-{
-    unsigned byte;
-    if (mask == HAUL__FULL_MASK) {
-        if (memcmp(to, from, HAUL__GRANULE) != 0)
-            memcpy(to, from, HAUL__GRANULE);
-        return;
-    }
-    for (byte = 0; mask; byte++, mask >>= 1)
-        if ((mask & 1) && to[byte] != from[byte])
-            to[byte] = from[byte];
-}
-
 static void scatter_masked(const haul_plan *plan, const haul__block *block, uint32_t number, unsigned char *to,
                            const unsigned char *arena)
 {
@@ -110,7 +97,7 @@ static void scatter_masked(const haul_plan *plan, const haul__block *block, uint
         uint32_t live;
         for (live = at->live; live; live &= live - 1, from += HAUL__GRANULE) {
             unsigned granule = haul__lowest32(live);
-            copy_bytes(to + granule * HAUL__GRANULE, from,
+            haul__copy_bytes(to + granule * HAUL__GRANULE, from,
                        haul__data_mask(plan, block, number, cell * 32u + granule));
         }
     }

@@ -28,14 +28,6 @@ static uintptr_t next_placed(const haul__map *map, uintptr_t at, uintptr_t end, 
     return 0;
 }
 
-static void copy_bytes(unsigned char *to, const unsigned char *from, uint16_t mask)
-{
-    unsigned byte;
-    for (byte = 0; mask; byte++, mask >>= 1)
-        if (mask & 1)
-            to[byte] = from[byte];
-}
-
 static void copy_data(const haul_plan *plan, uintptr_t first, uintptr_t end, unsigned char *into,
                       const unsigned char *out_of, size_t offset)
 {
@@ -50,9 +42,9 @@ static void copy_data(const haul_plan *plan, uintptr_t first, uintptr_t end, uns
             continue;
         place = (size_t)haul__place(map, block, at) - offset;
         if (into)
-            copy_bytes(into + place, (const unsigned char *)at, mask);
+            haul__copy_bytes(into + place, (const unsigned char *)at, mask);
         else
-            copy_bytes((unsigned char *)at, out_of + place, mask);
+            haul__copy_bytes((unsigned char *)at, out_of + place, mask);
     }
 }
 

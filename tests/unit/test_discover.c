@@ -195,3 +195,22 @@ TEST(discover, all_tails_of_one_long_string_are_gone_through_once)
     free(tails);
     free(text);
 }
+
+/* String literals lie in memory that cannot be written. */
+TEST(discover, bringing_back_does_not_write_what_is_equal)
+{
+    haul_device *device;
+    haul_shipment *shipment;
+    desk d;
+    types_start();
+    memset(&d, 0, sizeof d);
+    d.text = (char *)(uintptr_t)"a literal that nobody may write to";
+    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, &d, desk_type, 1, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, d.text, 10), HAUL_OK);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    types_end();
+}
