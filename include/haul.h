@@ -14,6 +14,7 @@
 #include "haul/plan.h"
 #include "haul/device.h"
 #include "haul/host.h"
+#include "haul/cuda.h"
 #include "haul/ship.h"
 
 #endif

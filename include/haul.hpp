@@ -140,6 +140,25 @@ public:
         return haul_ship_plan(device.get(), plan.get(), options, put());
     }
 
+    /* The source may change when these return; wait() or poll() tell how it went. */
+    template <class S>
+    haul_status ship_async(const haul::device &device, S *root, const haul::type &type, std::size_t count = 1,
+                           const haul_ship_options *options = nullptr, const haul_async *async = nullptr)
+    {
+        static_assert(std::is_trivially_copyable<S>::value, "objects are shipped as bytes");
+        return haul_ship_async(device.get(), root, type.get(), count, options, async, put());
+    }
+    haul_status ship_async(const haul::device &device, const haul::plan &plan,
+                           const haul_ship_options *options = nullptr, const haul_async *async = nullptr)
+    {
+        return haul_ship_plan_async(device.get(), plan.get(), options, async, put());
+    }
+    /* A shipment of its own, on another device of the same context. */
+    haul_status copy_of(const shipment &other, const haul::device &device)
+    {
+        return haul_shipment_copy(other.get(), device.get(), put());
+    }
+
     template <class S> S *device_pointer(S *host) const
     {
         return static_cast<S *>(haul_device_pointer(get(), host));
@@ -148,6 +167,24 @@ public:
     haul_status replan() { return haul_replan(get()); }
     haul_status unmarshal() { return haul_unmarshal(get()); }
     haul_status unmarshal_pointers() { return haul_unmarshal_pointers(get()); }
+    haul_status update_device(const void *host, std::size_t bytes) { return haul_update_device(get(), host, bytes); }
+    haul_status update_host(void *host, std::size_t bytes) { return haul_update_host(get(), host, bytes); }
+    haul_status refresh_async(const haul_async *async = nullptr) { return haul_refresh_async(get(), async); }
+    haul_status unmarshal_async(const haul_async *async = nullptr) { return haul_unmarshal_async(get(), async); }
+    haul_status unmarshal_pointers_async(const haul_async *async = nullptr)
+    {
+        return haul_unmarshal_pointers_async(get(), async);
+    }
+    haul_status update_device_async(const void *host, std::size_t bytes, const haul_async *async = nullptr)
+    {
+        return haul_update_device_async(get(), host, bytes, async);
+    }
+    haul_status update_host_async(void *host, std::size_t bytes, const haul_async *async = nullptr)
+    {
+        return haul_update_host_async(get(), host, bytes, async);
+    }
+    haul_status wait() { return haul_shipment_wait(get()); }
+    haul_status poll() { return haul_shipment_poll(get()); }
 };
 
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS)

@@ -47,6 +47,8 @@ may_use() { # FILE
         echo 'memfd_create|(mkstemp|fcntl|mmap|ftruncate)(64)?|munmap|mprotect|unlink|close'
         echo '|sysconf|strerror|__errno_location'
         ;;
+    devices/cuda/ranges.c) echo 'dlopen|dlsym|dlclose|getenv|sched_yield' ;;
+    devices/cuda/*) echo 'cuda[A-Z][A-Za-z]*|haul__gpu_kernels_[a-z]+|clock_gettime|nanosleep|__errno_location' ;;
     *) echo 'nothing' ;;
     esac
 }
@@ -61,20 +63,33 @@ undefined_symbols() {
     done
 }
 
+# NVTX, which is a header with a table in it, stands in one file.
+profiler_names() { # FILE
+    [ "$1" = devices/cuda/ranges.c ] && echo '^nvtx|^InitializeInjectionNvtx2_fnptr$' || echo '^$'
+}
+
 foreign_names() {
     each_object | while IFS=$'\t' read -r file object; do
-        nm -g --defined-only "$object" | awk '{ print $3 }' | grep -vE '^haul_' | sed "s|^|$file defines |"
+        nm -g --defined-only "$object" | awk '{ print $3 }' | grep -vE "^haul_|$(profiler_names "$file")" |
+            sed "s|^|$file defines |"
     done
 }
 
 # Variables that live between calls would stand in .data, .bss or thread-local sections.
 state() {
-    each_object | while IFS=$'\t' read -r file object; do
+    each_object | grep -v '^devices/cuda/ranges\.c' | while IFS=$'\t' read -r file object; do
         size -A "$object" | awk -v file="$file" '
             $1 ~ /^\.(data|bss|tdata|tbss)(\.|$)/ && $1 !~ /^\.data\.rel\.ro/ && $2 > 0 {
                 print file " has " $2 " bytes of state in " $1
             }'
     done
+}
+
+# The GPU's kernels are C++ to their compiler, but a C program must be able to link them: nothing of C++ at run time.
+cxx_in_kernels() {
+    [ -f "$build/haul_cuda_kernels.o" ] || return 0
+    nm -u "$build/haul_cuda_kernels.o" | awk '{ print $2 }' | grep -vE '^(__)?cuda[A-Z]|^atexit$' |
+        sed 's/^/the kernels use /'
 }
 
 # ---- Rooms: each knows only those before it, and its own.
@@ -135,6 +150,7 @@ recursion() {
 nothing "system calls and functions go through their doors" undefined_symbols
 nothing "every global name begins with haul_" foreign_names
 nothing "no state between calls" state
+nothing "kernels need no C++ run-time library" cxx_in_kernels
 nothing "rooms include only rooms below them" upward_includes
 nothing "devices include only public headers" device_includes
 nothing "src/ names no vendor" vendor_names

@@ -9,8 +9,9 @@
  * (up to the alignment), so that a kernel that runs past its arena faults too, and an arena's base is aligned as much
  * as was asked for and not by accident more. The file is closed at once; its pages go with the mappings.
  *
- * Every verb is done when it returns, which the contract allows; so `wait` has nothing to report. Addresses are
- * checked against the live allocations: they are few, and a scan of them is nothing beside a copy.
+ * Every verb is done when it returns, which the contract allows: fences are reached when they are made, `wait` has
+ * nothing to report, and there is one stream, the device's own. An event is an int of the user's, set to 1. Addresses
+ * are checked against the live allocations: they are few, and a scan of them is nothing beside a copy.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -27,6 +28,7 @@
 #define MAGIC 0x486f7374u
 #define ALIGNMENT_MIN 16u
 #define STAGE_ALIGNMENT 64u
+#define SEND_BYTES ((size_t)256 << 10) /* up to here copy and patch meet in the second-level cache */
 
 typedef struct block {
     unsigned char *public_map, *private_map; /* as mmap gave them; the public one begins with its guard */
@@ -42,6 +44,7 @@ typedef struct host_state {
     size_t memory_bytes;
     block *blocks;
     size_t block_count, block_capacity;
+    uint64_t fences;
     haul_host_counters counters;
     char message[256];
 } host_state;
@@ -212,6 +215,7 @@ static void host_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->memory_bytes = host->memory_bytes;
     capabilities->allocate_alignment = ALIGNMENT_MIN;
     capabilities->chunk_bytes = 0;
+    capabilities->send_bytes = SEND_BYTES;
 }
 
 static haul_status allocate_block(host_state *host, uint64_t bytes, size_t alignment, haul_address *address)
@@ -314,17 +318,22 @@ static haul_status host_copy_from(void *state, void *to, haul_address from, size
 
 /* ---- Relocation. */
 
-static void add_to_word(unsigned char *word, uint64_t delta, unsigned word_bytes)
+/* word += delta where it leads into the range that moves; null never does. */
+static void patch(unsigned char *word, const haul_relocation *relocation)
 {
     uint64_t wide;
     uint32_t narrow;
-    if (word_bytes == sizeof wide) {
+    if (relocation->word_bytes == sizeof wide) {
         memcpy(&wide, word, sizeof wide);
-        wide += delta;
+        if (wide == 0 || wide - relocation->from > relocation->bytes)
+            return;
+        wide += relocation->delta;
         memcpy(word, &wide, sizeof wide);
     } else {
         memcpy(&narrow, word, sizeof narrow);
-        narrow += (uint32_t)delta;
+        if (narrow == 0 || (uint32_t)(narrow - (uint32_t)relocation->from) > relocation->bytes)
+            return;
+        narrow += (uint32_t)relocation->delta;
         memcpy(word, &narrow, sizeof narrow);
     }
 }
@@ -337,8 +346,9 @@ static uint64_t load64(const unsigned char *memory)
 }
 
 /* The words of one bitmap word. Empty bytes are skipped in one step: pointers are sparse in most arenas. */
-static void relocate_words(unsigned char *word, uint64_t bits, uint64_t delta, unsigned word_bytes)
+static void relocate_words(unsigned char *word, uint64_t bits, const haul_relocation *relocation)
 {
+    const unsigned word_bytes = relocation->word_bytes;
     while (bits) {
         if ((bits & 0xff) == 0) {
             bits >>= 8;
@@ -346,7 +356,7 @@ static void relocate_words(unsigned char *word, uint64_t bits, uint64_t delta, u
             continue;
         }
         if (bits & 1)
-            add_to_word(word, delta, word_bytes);
+            patch(word, relocation);
         bits >>= 1;
         word += word_bytes;
     }
@@ -359,7 +369,7 @@ static void relocate_marked(unsigned char *arena, const unsigned char *bitmap, c
         uint64_t bits = load64(bitmap + at / 8);
         if (relocation->words - at < 64)
             bits &= ((uint64_t)1 << (relocation->words - at)) - 1;
-        relocate_words(arena + (size_t)at * relocation->word_bytes, bits, relocation->delta, relocation->word_bytes);
+        relocate_words(arena + (size_t)at * relocation->word_bytes, bits, relocation);
     }
 }
 
@@ -372,8 +382,7 @@ static haul_status relocate_odd(host_state *host, const haul_relocation *relocat
         if (!view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes))
             return fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i), relocation->word_bytes);
     for (i = 0; i < relocation->odd_count; i++)
-        add_to_word(view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes), relocation->delta,
-                    relocation->word_bytes);
+        patch(view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes), relocation);
     return HAUL_OK;
 }
 
@@ -402,9 +411,63 @@ static haul_status host_relocate(void *state, const haul_relocation *relocation)
     return relocation->odd_count > 0 ? relocate_odd(host, relocation) : HAUL_OK;
 }
 
+static haul_status host_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
+{
+    haul_status status = host_copy_to(state, relocation->arena, from, bytes);
+    return status == HAUL_OK ? host_relocate(state, relocation) : status;
+}
+
+static haul_status host_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
+{
+    host_state *host = state;
+    const host_state *other = from_state;
+    unsigned char *into = view(host, to, bytes);
+    const unsigned char *out_of;
+    if (!other || other->magic != MAGIC)
+        return fail(host, HAUL_ERROR_UNSUPPORTED, "across", "the other device is no host device");
+    out_of = view(other, from, bytes);
+    if (!into)
+        return fail_range(host, "across, to", to, bytes);
+    if (!out_of)
+        return fail_range(host, "across, from", from, bytes);
+    memcpy(into, out_of, bytes);
+    host->counters.copies_across++;
+    host->counters.bytes_across += bytes;
+    return HAUL_OK;
+}
+
+/* ---- Order: everything has happened already. */
+
+static haul_status host_select(void *state, void *stream)
+{
+    return stream ? fail(state, HAUL_ERROR_ARGUMENT, "select", "a host device has no streams but its own") : HAUL_OK;
+}
+
+static haul_status host_fence(void *state, uint64_t *fence)
+{
+    host_state *host = state;
+    *fence = ++host->fences;
+    return HAUL_OK;
+}
+
+static haul_status host_reached(void *state, uint64_t fence)
+{
+    const host_state *host = state;
+    return fence <= host->fences ? HAUL_OK : fail(state, HAUL_ERROR_ARGUMENT, "await", "there is no such fence");
+}
+
 static haul_status host_wait(void *state)
 {
     (void)state;
+    return HAUL_OK;
+}
+
+static haul_status host_signal(void *state, void *event)
+{
+    int *told = event;
+    if (!told)
+        return fail(state, HAUL_ERROR_ARGUMENT, "signal", "no event");
+    *told = 1;
     return HAUL_OK;
 }
 
@@ -427,7 +490,16 @@ static const haul_device_table host_table = { HAUL_DEVICE_VERSION,
                                               host_copy_to,
                                               host_copy_from,
                                               host_relocate,
+                                              host_send,
+                                              host_across,
+                                              host_select,
+                                              host_fence,
+                                              host_reached,
+                                              host_reached,
                                               host_wait,
+                                              host_signal,
+                                              NULL,
+                                              NULL,
                                               host_message };
 
 const haul_device_table *haul_host_device(void)

@@ -20,28 +20,36 @@ typedef uint64_t haul_address;
 typedef struct haul_device_capabilities {
     size_t memory_bytes;      /* in all; 0: unknown */
     size_t allocate_alignment;/* what allocate gives at least */
-    size_t chunk_bytes;       /* the size in which copies are best cut; 0: do not cut */
+    size_t chunk_bytes;       /* the size of the pieces in which a large arena is best sent, as far as whole blocks
+                                 of 64 KiB of the source allow; 0: the library chooses */
+    size_t send_bytes;        /* up to here `send` is better than copy_to and relocate; 0: never */
 } haul_device_capabilities;
 
-/* One patch: for each word of [arena, arena + 8 * words) (4 * words where pointers have 4 bytes) whose bit is set in
- * `bitmap` (in device memory too, 64-bit words, lowest bit first), word += delta, modulo the word. Then the same for
- * the unaligned pointers at arena + odd[i], i < odd_count (`odd` in device memory, 64-bit offsets). */
+/* One patch: of each word of [arena, arena + 8 * words) (4 * words where pointers have 4 bytes) whose bit is set in
+ * `bitmap` (in device memory too, 64-bit words, lowest bit first), and of each unaligned pointer at arena + odd[i],
+ * i < odd_count (`odd` in device memory, 64-bit offsets):
+ *
+ *     if (word != 0 && word - from <= bytes) word += delta;        modulo the word
+ *
+ * So null stays null, and what does not lead into the range [from, from + bytes] stays as it is. A packed arena holds
+ * offsets: from 0, delta its base. One that was copied from another device: from its base there. */
 typedef struct haul_relocation {
     haul_address arena;
     uint64_t words;
     haul_address bitmap;
+    uint64_t from, bytes;
     uint64_t delta;
     haul_address odd;
     uint64_t odd_count;
     unsigned word_bytes; /* sizeof(void *) of the host: 8 or 4 */
 } haul_relocation;
 
-#define HAUL_DEVICE_VERSION 1u
+#define HAUL_DEVICE_VERSION 2u
 
-/* Preconditions of all verbs: `state` is what open gave; sizes are above 0; ranges lie in what allocate gave. Copies
- * and relocate may return before they are done; they take effect in the order of the calls, and `wait` reports
- * whatever failed since the last wait. Memory given to copy_to and copy_from stays untouched by the caller until
- * then. One thread at a time. */
+/* Preconditions of all verbs: `state` is what open gave; sizes are above 0; ranges lie in what allocate gave. Copies,
+ * send, across and relocate may return before they are done; they take effect in the order of the calls on the
+ * selected stream, and `await` and `wait` report whatever failed since they last did. Memory given to copies stays
+ * untouched by the caller until then. One thread at a time. */
 typedef struct haul_device_table {
     uint32_t version;     /* HAUL_DEVICE_VERSION */
     uint32_t table_bytes; /* sizeof(haul_device_table) */
@@ -53,7 +61,9 @@ typedef struct haul_device_table {
     void (*close)(void *state);
     void (*capabilities)(void *state, haul_device_capabilities *capabilities);
 
-    /* Device memory. HAUL_ERROR_DEVICE_MEMORY: not enough. `release` ignores what a lost device makes impossible. */
+    /* Device memory. HAUL_ERROR_DEVICE_MEMORY: not enough. It can be used on the stream that is selected then, and on
+     * others in whatever order the caller makes. `release` may be called while work on the memory is under way, on the
+     * stream selected then: the memory goes when that is done. It ignores what a lost device makes impossible. */
     haul_status (*allocate)(void *state, uint64_t bytes, size_t alignment, haul_address *address);
     void (*release)(void *state, haul_address address, uint64_t bytes);
 
@@ -64,7 +74,32 @@ typedef struct haul_device_table {
     haul_status (*copy_to)(void *state, haul_address to, const void *from, size_t bytes);
     haul_status (*copy_from)(void *state, void *to, haul_address from, size_t bytes);
     haul_status (*relocate)(void *state, const haul_relocation *relocation);
+    /* copy_to(relocation->arena, from, bytes) and relocate in one, for graphs so small that two orders cost more than
+     * the bytes. `from` is memory of `stage`; bitmap and odd offsets lie within the bytes. */
+    haul_status (*send)(void *state, const haul_relocation *relocation, const void *from, size_t bytes);
+    /* From another device of the same table, or from this one, after all that its selected stream was told, to this one, on this one's. */
+    haul_status (*across)(void *state, haul_address to, void *from_state, haul_address from, size_t bytes);
+
+    /* The stream that the verbs above use from now on; NULL: the device's own, which is selected after open.
+     * HAUL_ERROR_ARGUMENT: the stream is no stream of this device, or is being captured. */
+    haul_status (*select)(void *state, void *stream);
+    /* A number for this place in the selected stream's order; numbers grow. */
+    haul_status (*fence)(void *state, uint64_t *fence);
+    /* Has the place been reached? HAUL_OK: yes; HAUL_ERROR_PENDING: not yet; anything else: the work before failed. */
+    haul_status (*poll)(void *state, uint64_t fence);
+    /* Waits until it has. HAUL_ERROR_PENDING: the back end's patience is over; the work goes on, and its memory must
+     * stay. */
+    haul_status (*await)(void *state, uint64_t fence);
+    /* fence and await */
     haul_status (*wait)(void *state);
+    /* Tells the user's own `event` (an event of the back end's kind) that this place has been reached, when it has. */
+    haul_status (*signal)(void *state, void *event);
+
+    /* Either may be NULL. The library's own phases, for a profiler's time line: what comes between the two on this
+     * thread is "pack", "transfer", "relocate" or "scatter". The name stays; phases may lie within one another. They
+     * change nothing, and cannot fail. */
+    void (*phase_begin)(void *state, const char *name);
+    void (*phase_end)(void *state);
 
     /* The device's own words for its last failure; "" when there are none. Never NULL. */
     const char *(*message)(void *state);

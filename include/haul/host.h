@@ -4,6 +4,9 @@
  * to a second view, which is inaccessible except while haul_host_launch runs a function there. A pointer that was not
  * relocated, or a host that touches device memory, faults at once, on any machine. Inside a launch the relocated
  * pointers are real pointers.
+ *
+ * It works at once: a call has done all that it will when it returns, asynchronous ones too. A haul_async's stream is
+ * NULL; its event is an int of the caller's, set to 1.
  */
 #ifndef HAUL_HOST_H
 #define HAUL_HOST_H
@@ -17,10 +20,11 @@ extern "C" {
 /* The table of the host device, for haul_device_open. No settings. Static; any thread. */
 HAUL_API const haul_device_table *haul_host_device(void);
 
-/* What a device that counts can tell. */
+/* What a device that counts can tell. A send is a copy and a relocation. */
 typedef struct haul_host_counters {
     uint64_t copies_to, copies_from, relocations, allocations;
     uint64_t bytes_to, bytes_from, bytes_allocated, bytes_live;
+    uint64_t copies_across, bytes_across; /* from other devices */
 } haul_host_counters;
 
 /* Runs function(argument) with the device's memory accessible, as a kernel launch would, and returns when it is done.

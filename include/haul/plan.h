@@ -55,7 +55,8 @@ HAUL_API void haul_plan_free(haul_plan **plan);
 
 HAUL_API void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *statistics);
 /* Bytes of the arena, and of its relocation bitmap: one bit for each pointer-sized word of the arena, in words of 64
- * bits, lowest bit first, set where the word is a pointer to patch. The alignment that the arena's base needs. */
+ * bits, lowest bit first, set where the word is a described pointer, null or not: it is the same for all packs by one
+ * plan. The alignment that the arena's base needs. */
 HAUL_API size_t haul_plan_bytes(const haul_plan *plan);
 HAUL_API size_t haul_plan_bitmap_bytes(const haul_plan *plan);
 HAUL_API size_t haul_plan_alignment(const haul_plan *plan);
@@ -80,7 +81,8 @@ HAUL_API haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacit
  * fields and pointers of the source keep their values. */
 HAUL_API haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes);
 
-/* Adds `base` to each word of `arena` (`bytes`: haul_plan_bytes) whose bit is set: after it, pointers hold for an arena that lies at `base`.
+/* Adds `base` to each word of `arena` (`bytes`: haul_plan_bytes) whose bit is set and that is not null: after it, pointers
+ * hold for an arena that lies at `base`.
  * Off-grid pointers of packed structs need the plan: haul_plan_pack with a base does those too.
  * What a device does with its own memory, here for the host's. */
 HAUL_API haul_status haul_relocate(void *arena, size_t bytes, const uint64_t *bitmap, uint64_t base);

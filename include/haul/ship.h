@@ -8,10 +8,16 @@
  * The words are those of OpenMP and OpenACC: a shipment is a present table for one graph, its pointers are attached,
  * update moves contents in either direction. Unlike theirs, a bring-back never writes a pointer of the host's.
  *
- * All calls here use the device's context (one thread at a time, else HAUL_ERROR_BUSY), return when the device is
- * done, and leave words in haul_device_error. HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE_MEMORY, HAUL_ERROR_DEVICE,
- * HAUL_ERROR_DEVICE_LOST can come from each that moves data, and are not repeated below. On any failure no host
- * object has been written, and the call can be repeated.
+ * All calls here use the device's context (one thread at a time, else HAUL_ERROR_BUSY) and leave words in
+ * haul_device_error. Those whose names do not end in _async return when the device is done; they work on the device's
+ * own stream, and first do what haul_shipment_wait does. HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE_MEMORY,
+ * HAUL_ERROR_DEVICE, HAUL_ERROR_DEVICE_LOST can come from each that moves data, and are not repeated below; nor is
+ * HAUL_ERROR_PENDING, which says that the back end's patience is over: what the device still uses is then kept and
+ * released when it has finished, at the latest when it closes (after one more wait; if that is in vain too, the memory
+ * is left to the system). On any failure no host object has been written, but for what haul_unmarshal says, and the
+ * call can be repeated.
+ *
+ * Memory for copies is pinned once: a device keeps up to 32 MiB of it, 512 KiB for small graphs, until it closes.
  */
 #ifndef HAUL_SHIP_H
 #define HAUL_SHIP_H
@@ -26,13 +32,15 @@ extern "C" {
 typedef struct haul_shipment haul_shipment;
 
 /* Told every 4 MiB or so while a call packs, and at its end: bytes done and in all; before an unmarshal writes it is
- * asked once, with 0 done. An answer other than 0 cancels: the call fails with HAUL_ERROR_STATE and leaves nothing behind. */
+ * asked once, with 0 done. An answer other than 0 cancels: the call fails with HAUL_ERROR_STATE and leaves nothing
+ * behind. (A refresh of a large graph that is cancelled has sent part of it; the next one sends all.) */
 typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
 typedef struct haul_ship_options {
     int relocate_on_host;   /* not 0: patch pointers while packing, where the base is known; the same bytes arrive */
     haul_progress *progress;
     void *progress_user;
+    int whole_return;       /* not 0: an unmarshal stages the whole arena before it writes, however large */
 } haul_ship_options;
 
 /* Makes a plan for the roots (haul_plan_create says what can be wrong), allocates one arena on the device, packs,
@@ -55,7 +63,8 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address dev
 
 /* Sends the graph's present contents again with the old plan: all bytes, pointers as the host has them. No device
  * address changes. HAUL_ERROR_STALE, with the path, before anything is sent, when a pointer or a count has changed
- * since the plan was made, or a string has lost its terminator (it may become shorter); haul_replan then makes a new one. */
+ * since the plan was made, or a string has lost its terminator (it may become shorter); haul_replan then makes a new
+ * one. After a failure of the device the arena's contents are undefined until a refresh succeeds. */
 HAUL_API haul_status haul_refresh(haul_shipment *shipment);
 
 /* Discovers again from the same roots and ships anew, in place of the old arena: device addresses change. Needs
@@ -63,7 +72,10 @@ HAUL_API haul_status haul_refresh(haul_shipment *shipment);
 HAUL_API haul_status haul_replan(haul_shipment *shipment);
 
 /* Brings results back: every byte that is neither pointer, skipped field nor hole is written to the host object it
- * came from. Nothing is written before all of it has arrived. */
+ * came from. Of an arena up to 32 MiB, or with whole_return, nothing is written before all of it has arrived. A larger
+ * one is written piece by piece, in order of address, while the next pieces cross. If the device fails halfway, the
+ * pieces before are written: every byte of theirs is a result, in its place; the others are as they were; the arena is
+ * as it was; the error's text says how many bytes had been written; and the same call, made again, brings all. */
 HAUL_API haul_status haul_unmarshal(haul_shipment *shipment);
 /* The same, and pointers that the device has changed come back as host pointers. All are checked before anything is
  * written: one that points outside the graph is HAUL_ERROR_GRAPH with its path. Pointers that the host has changed
@@ -73,26 +85,102 @@ HAUL_API haul_status haul_unmarshal_pointers(haul_shipment *shipment);
 
 /* One range of host memory, or one object: contents that are no pointers, to the device or back. Pointers on both
  * sides stay as they are. The range is any that lies in one or more described ranges; bytes of it that are not
- * described are left alone. HAUL_ERROR_ARGUMENT: a range with no described byte, or with an end that wraps. */
+ * described are left alone. HAUL_ERROR_ARGUMENT: a range with no described byte, or with an end that wraps.
+ * To the device, a range that lies in the arena with no pointer, skipped field or neighbour between its bytes is one
+ * copy; else the piece of the arena that holds it comes back first, and goes again. */
 HAUL_API haul_status haul_update_device(haul_shipment *shipment, const void *host, size_t bytes);
 HAUL_API haul_status haul_update_host(haul_shipment *shipment, void *host, size_t bytes);
+
+/* Copies a shipment to another device, or to the same one once more, and relocates it there: from the arena as it is,
+ * with what kernels have written; the host's objects are not touched. Pointers into the old arena lead into the new
+ * one, all others stay as they are. The copy is a shipment like any other, of the same plan, host objects and options.
+ * Both devices must share a context (haul_device_options) and a table: else HAUL_ERROR_ARGUMENT and
+ * HAUL_ERROR_UNSUPPORTED. On failure *copy is NULL and the device holds nothing; after HAUL_ERROR_PENDING `shipment`
+ * must not be freed before the device that was copied to is closed. */
+HAUL_API haul_status haul_shipment_copy(haul_shipment *shipment, haul_device *device, haul_shipment **copy);
+
+/* ---- Asynchronous forms.
+ *
+ *     haul_async on = { stream, NULL };
+ *     haul_refresh_async(s, &on);  kernel<<<..., stream>>>(...);  haul_unmarshal_async(s, &on);
+ *     ...                                                         the host does something else
+ *     haul_shipment_wait(s);                                      now its objects have the results
+ *
+ * Each is like the call without _async, but for this:
+ *
+ * - It orders the device's work on a stream and returns. What was put on that stream before is done before it, what is
+ *   put there after it is done after it; other streams are not touched: ordering them is what the event is
+ *   for. The stream and the event must live until haul_shipment_wait, or another call that waits, has returned.
+ * - To the device (ship, refresh, update): when it returns, the source has been read and may be changed. A graph larger
+ *   than the staging memory is packed while it is sent, so the call then takes about as long as the transfer of what
+ *   is beyond that; an update that must read the device's piece first waits for it.
+ * - From the device (unmarshal, update): the bytes come as they are at that place in the stream, into memory of the
+ *   shipment's; haul_shipment_wait writes them to the host's objects. No thread does it before. Nothing is written
+ *   before all has arrived, whatever the size.
+ * - What a stream reports late, haul_shipment_wait and haul_shipment_poll tell, or another call on the shipment that
+ *   waits for it. A device cannot always tell whose work has failed: other work that was under way then is called
+ *   failed, too. What came back and failed is not written; an arena that did not arrive has undefined contents, until a
+ *   refresh succeeds.
+ *
+ * Several calls on one shipment may be outstanding. On one stream they take effect in their order. A call with another
+ * stream first waits, on the host, for those before it to be done on the device; a call without _async first does what
+ * haul_shipment_wait does. A shipment may be freed with work outstanding: that waits, and results that have come back are
+ * dropped. */
+
+/* Where and how a call is ordered: handles of the back end's kind. */
+typedef struct haul_async {
+    void *stream; /* a cudaStream_t, say; NULL: the device's own */
+    void *event;  /* told when the call's work is done on the device; NULL: none. Of results: when they have come, not
+                     when they are written */
+} haul_async;
+
+/* `async` may be NULL: the device's own stream, no event. HAUL_ERROR_ARGUMENT: not a stream of the device's, or one
+ * that is being captured; nothing has been ordered then. Of all of these, on any failure nothing of the call goes on,
+ * and events may have been told or not. */
+HAUL_API haul_status haul_ship_async(haul_device *device, void *root, const haul_type *type, size_t count,
+                                     const haul_ship_options *options, const haul_async *async,
+                                     haul_shipment **shipment);
+HAUL_API haul_status haul_ship_plan_async(haul_device *device, haul_plan *plan, const haul_ship_options *options,
+                                          const haul_async *async, haul_shipment **shipment);
+HAUL_API haul_status haul_refresh_async(haul_shipment *shipment, const haul_async *async);
+HAUL_API haul_status haul_update_device_async(haul_shipment *shipment, const void *host, size_t bytes,
+                                              const haul_async *async);
+HAUL_API haul_status haul_update_host_async(haul_shipment *shipment, void *host, size_t bytes,
+                                            const haul_async *async);
+HAUL_API haul_status haul_unmarshal_async(haul_shipment *shipment, const haul_async *async);
+HAUL_API haul_status haul_unmarshal_pointers_async(haul_shipment *shipment, const haul_async *async);
+
+/* Waits until all that was ordered of the shipment is done, and writes what has come back to the host's objects, in the
+ * order of the calls. When the device has failed, nothing is written. After HAUL_ERROR_PENDING all goes on, and can be
+ * waited for again; after any other answer it is over. HAUL_ERROR_GRAPH, HAUL_ERROR_STATE: pointers that lead out of the
+ * graph, results that the progress callback refused; such a return is not written, others are. HAUL_OK at once where
+ * nothing is outstanding. */
+HAUL_API haul_status haul_shipment_wait(haul_shipment *shipment);
+/* Asks without waiting: HAUL_OK when haul_shipment_wait would not have to wait, HAUL_ERROR_PENDING when it would,
+ * or the failure (which haul_shipment_wait then tells, too). Writes nothing. */
+HAUL_API haul_status haul_shipment_poll(haul_shipment *shipment);
 
 typedef struct haul_shipment_statistics {
     haul_plan_statistics plan;
     haul_address base;         /* of the arena */
-    uint64_t transfers_to;     /* since it was shipped: one for a ship, refresh or replan; chunks are not counted. An
-                                  update of the device is one each way, an update of the host one back. */
+    uint64_t transfers_to;     /* since it was shipped: one for a ship, refresh, replan or copy; pieces are not counted.
+                                  An update of the device is one, and one back where it must read first; an update of
+                                  the host one back. Asynchronous ones count when they are ordered or written. */
     uint64_t transfers_from;
     uint64_t bytes_to, bytes_from;
-    double pack_seconds;       /* of the last ship or refresh: gathering into staging */
-    double transfer_seconds;   /* copying to the device */
-    double relocate_seconds;
-    double return_seconds;     /* of the last unmarshal: copying from the device */
-    double scatter_seconds;
+    /* Of the last ship or refresh. What overlaps is counted once: */
+    double pack_seconds;       /* gathering into staging */
+    double transfer_seconds;   /* copying to the device, as far as packing did not hide it; of an asynchronous one: as
+                                  far as the call waited for it */
+    double relocate_seconds;   /* patching there; 0 where it was one order with the copy, or not waited for */
+    /* Of the last unmarshal: */
+    double return_seconds;     /* copying from the device, as far as writing did not hide it */
+    double scatter_seconds;    /* writing to the host's objects */
 } haul_shipment_statistics;
 HAUL_API void haul_shipment_get_statistics(const haul_shipment *shipment, haul_shipment_statistics *statistics);
 
-/* Frees the arena on the device and drops plan and device; sets *shipment to NULL. NULL is allowed. */
+/* Frees the arena on the device and drops plan and device; sets *shipment to NULL. NULL is allowed. Waits for
+ * asynchronous work of the shipment's; kernels of yours must not use the arena any more. */
 HAUL_API void haul_shipment_free(haul_shipment **shipment);
 
 #ifdef __cplusplus

@@ -39,7 +39,8 @@ extern "C" {
     X(HAUL_ERROR_DEVICE_MEMORY, -61, "out of device memory")                                                          \
     X(HAUL_ERROR_DEVICE, -80, "a device operation failed")                                                            \
     X(HAUL_ERROR_DEVICE_LOST, -81, "the device is lost")                                                              \
-    X(HAUL_ERROR_FILE, -82, "a file operation failed")
+    X(HAUL_ERROR_FILE, -82, "a file operation failed")                                                               \
+    X(HAUL_ERROR_PENDING, -83, "the device has not finished yet")
 
 typedef enum haul_status {
 #define HAUL_STATUS_ENUM(name, number, text) name = number,

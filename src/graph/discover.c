@@ -51,56 +51,132 @@ HAUL__INLINE uint32_t start_in_cell(uintptr_t address)
     return in_cell >> HAUL__GRANULE_SHIFT | in_cell << (32 - HAUL__GRANULE_SHIFT);
 }
 
-/* Marks one object of a simple kind that lies in one cell. 1: it is new; 0: all of it was marked before, with the same
- * slots; -1: anything else, go the general way. The first two must not be told apart by a branch: no predictor could
- * guess it, and each wrong guess would stop the processor from running ahead to the next misses. */
-HAUL__INLINE int mark_near(haul__block *const *flat, uintptr_t address, const haul__kind *kind)
+/* What marking one object in line can answer: it is new; all of it was marked before, with the same slots; or anything
+ * else: go the general way. The first two must not be told apart by a branch: no predictor could guess it, and each
+ * wrong guess would stop the processor from running ahead to the next misses. */
+enum { APART = -1, KNOWN = 0, FRESH = 1 };
+
+HAUL__INLINE haul__block *block_in(uintptr_t entry)
 {
-    haul__block *block = flat[address >> HAUL__BLOCK_SHIFT];
-    unsigned granule = haul__granule_in_cell(address);
-    uint32_t granules = kind->granules << granule, live;
-    uint64_t slots = kind->slots << (2 * granule), known, odd;
+    return (haul__block *)(entry & ~HAUL__FORM_MASK);
+}
+
+/* Where the cell of an address would be, in the block of this entry; only to be fetched, there may be none. */
+HAUL__INLINE uintptr_t cell_place(uintptr_t entry, uintptr_t address)
+{
+    return (entry & ~HAUL__FORM_MASK) + offsetof(haul__block, cells) + haul__cell_number(address) * sizeof(haul__cell);
+}
+
+/* Blocks of other forms than the kind's own: a mixed one; or plain objects in whatever holds nothing of theirs yet. */
+static HAUL__NOINLINE int mark_near_apart(uintptr_t entry, uintptr_t address, const haul__kind *kind)
+{
+    haul__block *block = block_in(entry);
+    unsigned granule = haul__granule_in_cell(address), number = haul__cell_number(address);
+    uint32_t granules = kind->simple.granules << granule, live;
+    uint64_t slots = kind->simple.slots << (2 * granule), known, odd, *bits;
     haul__cell *cell;
-    if (HAUL__UNLIKELY(!block))
-        return -1;
-    cell = haul__cell_of(block, address);
+    if (!(entry & 1u))
+        return APART;
+    cell = &block->cells[number];
     live = cell->live & granules;
+    if (block->form != HAUL__MIXED) {
+        if (kind->simple.slots || live || (block->form == HAUL__BARE && (cell->aux & granules)))
+            return APART;
+        cell->live |= granules;
+        return FRESH;
+    }
+    bits = &haul__slots(block)[number];
     known = (uint64_t)0 - (uint64_t)(live != 0);
-    odd = ((live ^ granules) | ((cell->slots & kind->words << (2 * granule)) ^ slots)) & known;
+    odd = ((live ^ granules) | ((*bits & kind->words << (2 * granule)) ^ slots)) & known;
     if (HAUL__UNLIKELY((odd | (cell->aux & granules)) != 0))
-        return -1;
+        return APART;
     cell->live |= granules;
-    cell->slots |= slots;
+    *bits |= slots;
     return live == 0;
 }
 
-/* The same for one that reaches over the end of its cell. */
-HAUL__INLINE int mark_over(haul__block *const *flat, uintptr_t address, const haul__kind *kind)
+HAUL__INLINE uint64_t load_cell(const haul__cell *cell)
 {
-    haul__block *block = flat[address >> HAUL__BLOCK_SHIFT];
-    haul__block *next_block = flat[(address + kind->bytes) >> HAUL__BLOCK_SHIFT];
+    uint64_t marks;
+    memcpy(&marks, cell, sizeof marks);
+    return marks;
+}
+
+/* An object that lies in one cell. In a block of its kind its start and its granules tell all. */
+HAUL__INLINE int mark_near(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+{
+    const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
+    const unsigned granule = haul__granule_in_cell(address);
+    haul__cell wanted, *cell;
+    uint64_t marks, found, known;
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form))
+        return mark_near_apart(entry, address, kind);
+    cell = haul__cell_of(block_in(entry), address);
+    wanted.live = kind->simple.granules << granule;
+    wanted.aux = (uint32_t)1 << granule;
+    marks = load_cell(cell);
+    found = marks & load_cell(&wanted);
+    known = (uint64_t)0 - (uint64_t)(found != 0);
+    if (HAUL__UNLIKELY(((found ^ load_cell(&wanted)) & known) != 0))
+        return APART;
+    marks |= load_cell(&wanted);
+    memcpy(cell, &marks, sizeof marks);
+    return (int)(known + 1);
+}
+
+static HAUL__NOINLINE int mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address,
+                                          const haul__kind *kind)
+{
+    uintptr_t end = address + kind->simple.bytes;
     unsigned granule = haul__granule_in_cell(address);
     haul__cell *cell, *next;
-    uint32_t low, high;
-    uint64_t slots, next_slots, known, odd;
-    if (!block || !next_block || granule == 0 || (address & (HAUL__GRANULE - 1)) != 0)
-        return -1;
+    uint64_t slots = kind->simple.slots << (2 * granule), next_slots = kind->simple.slots >> (64 - 2 * granule);
+    uint64_t known, odd, *bits, *next_bits;
+    uint32_t low = kind->simple.granules << granule, high = kind->simple.granules >> (32 - granule);
+    if (block->form != HAUL__MIXED || next_block->form != HAUL__MIXED)
+        return APART;
     cell = haul__cell_of(block, address);
-    next = haul__cell_of(next_block, address + kind->bytes);
-    low = kind->granules << granule;
-    high = kind->granules >> (32 - granule);
-    slots = kind->slots << (2 * granule);
-    next_slots = kind->slots >> (64 - 2 * granule);
+    next = haul__cell_of(next_block, end);
+    bits = &haul__slots(block)[haul__cell_number(address)];
+    next_bits = &haul__slots(next_block)[haul__cell_number(end)];
     known = (uint64_t)0 - (uint64_t)(((cell->live & low) | (next->live & high)) != 0);
     odd = ((cell->live & low) ^ low) | ((next->live & high) ^ high) |
-          ((cell->slots & kind->words << (2 * granule)) ^ slots) |
-          ((next->slots & kind->words >> (64 - 2 * granule)) ^ next_slots);
+          ((*bits & kind->words << (2 * granule)) ^ slots) |
+          ((*next_bits & kind->words >> (64 - 2 * granule)) ^ next_slots);
     if (HAUL__UNLIKELY(((odd & known) | (cell->aux & low) | (next->aux & high)) != 0))
-        return -1;
+        return APART;
     cell->live |= low;
     next->live |= high;
-    cell->slots |= slots;
-    next->slots |= next_slots;
+    *bits |= slots;
+    *next_bits |= next_slots;
+    return known == 0;
+}
+
+/* The same for one that reaches over the end of its cell. */
+HAUL__INLINE int mark_over(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+{
+    uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT], end = address + kind->simple.bytes;
+    uintptr_t next_entry = flat[end >> HAUL__BLOCK_SHIFT];
+    unsigned granule = haul__granule_in_cell(address);
+    haul__cell *cell, *next;
+    uint32_t low, high, start = (uint32_t)1 << granule, known, odd;
+    if (!(entry & next_entry & 1u) || granule == 0 || (address & (HAUL__GRANULE - 1)) != 0)
+        return APART;
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form || (next_entry & HAUL__FORM_MASK) != kind->form))
+        return mark_over_apart(block_in(entry), block_in(next_entry), address, kind);
+    cell = haul__cell_of(block_in(entry), address);
+    next = haul__cell_of(block_in(next_entry), end);
+    low = kind->simple.granules << granule;
+    high = kind->simple.granules >> (32 - granule);
+    known = (uint32_t)0 - (uint32_t)(((cell->live & low) | (next->live & high)) != 0);
+    odd = ((cell->live & low) ^ low) | ((next->live & high) ^ high) | (~cell->aux & start);
+    if (HAUL__UNLIKELY((odd & known) != 0))
+        return APART;
+    cell->live |= low;
+    cell->aux |= start;
+    next->live |= high;
+    if (HAUL__UNLIKELY(entry != next_entry))
+        block_in(next_entry)->carry |= kind->simple.slots >> (64 - 2 * granule);
     return known == 0;
 }
 
@@ -226,9 +302,9 @@ HAUL__INLINE int has_room(haul__discovery *d)
 
 /* Candidates that are marked in line: appended, and kept if new. */
 HAUL__INLINE haul_status settle_all(haul__discovery *d, const uint64_t *candidate, size_t count,
-                                    int (*mark)(haul__block *const *, uintptr_t, const haul__kind *))
+                                    int (*mark)(const uintptr_t *, uintptr_t, const haul__kind *))
 {
-    haul__block *const *flat = d->map->flat;
+    const uintptr_t *flat = d->map->flat;
     const haul__kind *kinds = d->kinds;
     uint64_t *out = d->tail->entry + d->tail->written;
     size_t i;
@@ -267,11 +343,11 @@ HAUL__INLINE haul_status settle(haul__discovery *d, candidates *c)
 
 /* A pointer is read: its cell is fetched, and it waits among the candidates, NULL left out. Written to both ends, kept
  * at one: no branches here either. Prefetches never fault: neither the pointer nor the block needs to be good. */
-HAUL__INLINE void collect(candidates *c, haul__block *const *flat, uintptr_t value, uint64_t tag, uint32_t last_start)
+HAUL__INLINE void collect(candidates *c, const uintptr_t *flat, uintptr_t value, uint64_t tag, uint32_t last_start)
 {
-    uintptr_t block = (uintptr_t)flat[value >> HAUL__BLOCK_SHIFT];
+    uintptr_t entry = flat[value >> HAUL__BLOCK_SHIFT];
     size_t fits = start_in_cell(value) <= last_start;
-    haul__prefetch_write(block + ((value >> (HAUL__CELL_SHIFT - 4)) & ((HAUL__CELLS - 1) << 4)));
+    haul__prefetch_write(cell_place(entry, value));
     c->near[c->near_count] = c->over[c->over_count] = value | tag;
     c->near_count += fits & (size_t)(value != 0);
     c->over_count += !fits;
@@ -282,7 +358,7 @@ HAUL__INLINE void collect(candidates *c, haul__block *const *flat, uintptr_t val
 /* The pointers of an object from the queue. */
 HAUL__INLINE haul_status visit_queued(haul__discovery *d, candidates *c, uintptr_t element, uint32_t number)
 {
-    haul__block *const *flat = d->map->flat;
+    const uintptr_t *flat = d->map->flat;
     const haul__step *step = d->kinds[number].steps, *end = step + d->kinds[number].step_count;
     for (; step < end; step++) {
         haul_status status = HAUL_OK;
@@ -454,8 +530,7 @@ HAUL__INLINE void prefetch_target(const haul__discovery *d, uintptr_t value)
 {
     haul__prefetch(value);
     if (d->map->flat && value <= HAUL__HIGHEST)
-        haul__prefetch((uintptr_t)d->map->flat[value >> HAUL__BLOCK_SHIFT] +
-                       ((value >> (HAUL__CELL_SHIFT - 4)) & ((HAUL__CELLS - 1) << 4)));
+        haul__prefetch(cell_place(d->map->flat[value >> HAUL__BLOCK_SHIFT], value));
 }
 
 /* The same for the pointers of an element, the first few of them. */
@@ -497,7 +572,7 @@ static haul_status visit_entry(haul__discovery *d, const haul__entry *entry)
                   slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
         if (one) {
             status = haul__kind_of(d, slot->target, &kind);
-            one = status == HAUL_OK && d->kinds[kind].bytes != 0 && kind <= UINT16_MAX;
+            one = status == HAUL_OK && d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX;
         }
         if (status != HAUL_OK)
             return status;

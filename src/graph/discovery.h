@@ -20,13 +20,12 @@ typedef struct haul__kind {
     const haul_type *type;
     const haul__walk *walk;
     haul__step *steps; /* one for each slot; NULL until the kind is first visited */
-    uint64_t words;    /* of an element that starts a cell: its words, */
-    uint64_t slots;    /* its slots, */
+    haul__simple simple; /* bytes 0: elements of this kind are marked the general way */
+    uint64_t words;    /* of an element that starts a cell */
+    uint32_t form;     /* of blocks whose slots are all theirs; HAUL__NO_FORM: there is none */
     uint32_t step_count;
     uint32_t plain;    /* all steps are `one` */
     uint32_t first_slot, last_slot; /* offsets */
-    uint32_t granules; /* its granules */
-    uint32_t bytes;    /* 0: elements of this kind are marked the general way */
 } haul__kind;
 
 #define HAUL__STEPS 64u /* pointers of an object of which the innermost loop takes care */
@@ -34,7 +33,7 @@ typedef struct haul__kind {
 /* The last granule of a cell where an element can start and still lie inside. */
 HAUL__INLINE uint32_t haul__last_start(const haul__kind *kind)
 {
-    return (uint32_t)(HAUL__CELL_BYTES - kind->bytes) >> HAUL__GRANULE_SHIFT;
+    return (uint32_t)(HAUL__CELL_BYTES - kind->simple.bytes) >> HAUL__GRANULE_SHIFT;
 }
 
 enum { HAUL__OBJECTS, HAUL__POINTERS, HAUL__PLAIN };

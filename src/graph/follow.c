@@ -108,10 +108,31 @@ static haul_status mark_range(haul__discovery *d, const haul__entry *entry, uint
     return status;
 }
 
+/* Elements whose starts tell all. 1: done; 0: some need the general way; -1: out of memory. */
+static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked)
+{
+    const haul__kind *kind = &d->kinds[entry->kind];
+    size_t element;
+    for (element = 0; element < entry->count; element++) {
+        uintptr_t address = entry->address + element * entry->stride;
+        int fresh = haul__mark_simple(d->map, address, &kind->simple, kind->form);
+        if (fresh <= 0)
+            return fresh;
+        if (marked->first == marked->end)
+            marked->first = address;
+        marked->end = address + kind->simple.bytes;
+        d->found->bytes += kind->simple.bytes;
+    }
+    return 1;
+}
+
 static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, uintptr_t end,
                               haul__marked *marked)
 {
     haul__pattern pattern;
+    int done = d->kinds[entry->kind].simple.slots ? mark_starts(d, entry, marked) : 0;
+    if (done)
+        return done < 0 ? HAUL_ERROR_MEMORY : HAUL_OK;
     pattern.kind = walk->slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
     pattern.slots = walk->slots;
     pattern.slot_count = walk->slot_count;

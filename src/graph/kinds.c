@@ -46,10 +46,10 @@ static void foresee_marks(haul__kind *kind)
     for (i = 0; i < walk->slot_count; i++) {
         if (walk->slots[i].offset % HAUL__WORD != 0)
             return;
-        kind->slots |= (uint64_t)1 << (walk->slots[i].offset >> HAUL__WORD_SHIFT);
+        kind->simple.slots |= (uint64_t)1 << (walk->slots[i].offset >> HAUL__WORD_SHIFT);
     }
-    kind->bytes = (uint32_t)walk->extent;
-    kind->granules = haul__range32(0, (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT) - 1);
+    kind->simple.bytes = (uint32_t)walk->extent;
+    kind->simple.granules = haul__range32(0, (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT) - 1);
     kind->words = haul__range64(0, (unsigned)(walk->extent >> HAUL__WORD_SHIFT) - 1);
 }
 
@@ -83,8 +83,11 @@ haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *k
     memset(&fresh, 0, sizeof fresh);
     fresh.type = type;
     fresh.walk = haul__type_walk(type);
+    fresh.form = HAUL__NO_FORM;
     foresee_marks(&fresh);
     foresee_slots(&fresh);
+    if (fresh.simple.bytes && fresh.simple.slots)
+        fresh.form = haul__map_form(d->map, &fresh.simple);
     d->kinds[d->kind_count] = fresh;
     *kind = (uint32_t)d->kind_count++;
     d->kind_hash[hash_place(d, type)] = *kind + 1;
@@ -116,7 +119,7 @@ haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
         target = &d->kinds[kind];
         steps[i].tag = (uint64_t)kind << 48;
         steps[i].last_start = haul__last_start(target);
-        steps[i].one = target->bytes != 0 && kind <= UINT16_MAX && !d->careful && d->map->flat &&
+        steps[i].one = target->simple.bytes != 0 && kind <= UINT16_MAX && !d->careful && d->map->flat &&
                        slot->offset % HAUL__WORD == 0;
     }
     for (i = 0; i < walk->slot_count; i++)

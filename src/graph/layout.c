@@ -50,19 +50,19 @@ static haul__block *block_of(const haul__map *map, size_t i)
 
 static int page_starts_live(const haul__block *block, size_t page)
 {
-    return (int)(block->cells[page * HAUL__PAGE_CELLS].live & 1u);
+    return (int)(haul__live(block, (unsigned)(page * HAUL__PAGE_CELLS)) & 1u);
 }
 
 static int page_ends_live(const haul__block *block, size_t page)
 {
-    return (int)(block->cells[(page + 1) * HAUL__PAGE_CELLS - 1].live >> 31);
+    return (int)(haul__live(block, (unsigned)((page + 1) * HAUL__PAGE_CELLS - 1)) >> 31);
 }
 
 static int page_is_empty(const haul__block *block, size_t page)
 {
     size_t cell;
     for (cell = 0; cell < HAUL__PAGE_CELLS; cell++)
-        if (block->cells[page * HAUL__PAGE_CELLS + cell].live)
+        if (haul__live(block, (unsigned)(page * HAUL__PAGE_CELLS + cell)))
             return 0;
     return 1;
 }
@@ -116,6 +116,8 @@ static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned 
 {
     size_t granules = (size_t)1 << (unit - HAUL__GRANULE_SHIFT), at, i;
     size_t first = page * HAUL__PAGE_GRANULES;
+    if (block->form == HAUL__FULL)
+        return 1;
     if (!haul__mark_masks(map, block, page))
         return 0;
     for (at = first; at < first + HAUL__PAGE_GRANULES; at += granules) {
@@ -130,24 +132,67 @@ static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned 
 
 /* ---- the sweep */
 
-HAUL__HOT static uint64_t rank_cells(haul__block *block, size_t first, size_t count, uint64_t at, size_t *slots)
+/* Starts move out of the way of the ranks. */
+HAUL__HOT static size_t keep_starts(haul__block *block)
+{
+    size_t cell, count = 0;
+    for (cell = 0; cell < HAUL__CELLS; cell++) {
+        haul__starts(block)[cell] = block->cells[cell].aux;
+        count += haul__bits32(block->cells[cell].aux);
+    }
+    return count;
+}
+
+HAUL__HOT static uint64_t rank_cells(haul__block *block, size_t first, size_t count, uint64_t at)
 {
     size_t cell;
+    if (block->form == HAUL__FULL) {
+        if (first == 0)
+            block->carry = at;
+        return at + count * 32u;
+    }
     for (cell = first; cell < first + count; cell++) {
         block->cells[cell].aux = (uint32_t)at;
         at += haul__bits32(block->cells[cell].live);
-        *slots += haul__bits64(block->cells[cell].slots);
     }
     return at;
+}
+
+HAUL__HOT static size_t count_bits(const uint64_t *bits, size_t count)
+{
+    size_t i, sum = 0;
+    for (i = 0; i < count; i++)
+        sum += haul__bits64(bits[i]);
+    return sum;
+}
+
+/* The slots of an object that reaches over the block's end, which stand in the next one. */
+static uint64_t slots_behind(const haul__simple *kind, uint32_t last_starts)
+{
+    unsigned granule = last_starts ? haul__highest64(last_starts) : 0;
+    return granule ? kind->slots >> (64 - 2 * granule) : 0;
+}
+
+/* Settles how a block tells its slots, and counts them. */
+static size_t settle_slots(const haul__map *map, haul__block *block)
+{
+    if (haul__is_of_kind(block)) {
+        const haul__simple *kind = haul__simple_of(map, block);
+        uint32_t last = block->cells[HAUL__CELLS - 1].aux;
+        return keep_starts(block) * haul__bits64(kind->slots) + haul__bits64(block->carry) -
+               haul__bits64(slots_behind(kind, last));
+    }
+    return block->form == HAUL__MIXED ? count_bits(haul__slots(block), HAUL__CELLS) : 0;
 }
 
 static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
 {
     uint64_t at = placed->granules;
     size_t page;
+    placed->slots += settle_slots(map, block);
     block->base = at;
     if (!map->has_units || !block->side) {
-        placed->granules = rank_cells(block, 0, HAUL__CELLS, at, &placed->slots);
+        placed->granules = rank_cells(block, 0, HAUL__CELLS, at);
         if (!block->side && !map->has_units)
             placed->bytes += (size_t)(placed->granules - at) << HAUL__GRANULE_SHIFT;
         return 1;
@@ -162,7 +207,7 @@ static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
             if (placed->alignment < (size_t)1 << unit)
                 placed->alignment = (size_t)1 << unit;
         }
-        at = rank_cells(block, page * HAUL__PAGE_CELLS, HAUL__PAGE_CELLS, at, &placed->slots);
+        at = rank_cells(block, page * HAUL__PAGE_CELLS, HAUL__PAGE_CELLS, at);
     }
     placed->granules = at;
     return 1;
@@ -238,13 +283,13 @@ uintptr_t haul__source_of(const haul__map *map, uint64_t granule)
         return 0;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (haul__cell_rank(block, &block->cells[middle]) <= granule)
+        if (haul__cell_rank(block, (unsigned)middle) <= granule)
             low = middle;
         else
             high = middle;
     }
-    skip = granule - haul__cell_rank(block, &block->cells[low]);
-    for (live = block->cells[low].live; live && skip; skip--)
+    skip = granule - haul__cell_rank(block, (unsigned)low);
+    for (live = haul__live(block, (unsigned)low); live && skip; skip--)
         live &= live - 1;
     if (!live)
         return 0;

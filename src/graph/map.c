@@ -12,6 +12,7 @@ void haul__map_open(haul__map *map, const haul_allocator *allocator)
 {
     memset(map, 0, sizeof *map);
     map->allocator = *allocator;
+    map->next_form = HAUL__FIRST_KIND;
     if (allocator->reserve)
         map->flat = allocator->reserve(allocator->user, FLAT_ENTRIES * sizeof *map->flat);
 }
@@ -28,17 +29,35 @@ static void release_side(haul__map *map, haul__side *side)
     haul__release(&map->allocator, side, sizeof *side);
 }
 
-static void keep_block(haul__map *map, haul__block *block)
+enum { SIZE_FULL, SIZE_BARE, SIZE_KIND, SIZE_MIXED, SIZES };
+
+static unsigned size_of(uint32_t form)
 {
-    memcpy((void *)block, &map->spare, sizeof map->spare);
-    map->spare = block;
+    if (form == HAUL__FULL || form == HAUL__BARE)
+        return form == HAUL__FULL ? SIZE_FULL : SIZE_BARE;
+    return form == HAUL__MIXED ? SIZE_MIXED : SIZE_KIND;
 }
 
-static haul__block *take_kept(haul__map *map)
+static size_t bytes_of(unsigned size)
 {
-    haul__block *block = map->spare;
+    const size_t head = offsetof(haul__block, cells), cells = HAUL__CELLS * sizeof(haul__cell);
+    const size_t bytes[SIZES] = { 0, 0, HAUL__CELLS * sizeof(uint32_t), HAUL__CELLS * sizeof(uint64_t) };
+    return head + (size == SIZE_FULL ? 0 : cells) + bytes[size];
+}
+
+static void keep_block(haul__map *map, haul__block *block)
+{
+    unsigned size = size_of((uint32_t)block->form);
+    map->block_bytes -= bytes_of(size);
+    memcpy((void *)block, &map->spare[size], sizeof map->spare[size]);
+    map->spare[size] = block;
+}
+
+static haul__block *take_kept(haul__map *map, unsigned size)
+{
+    haul__block *block = map->spare[size];
     if (block)
-        memcpy(&map->spare, (const void *)block, sizeof map->spare);
+        memcpy(&map->spare[size], (const void *)block, sizeof map->spare[size]);
     return block;
 }
 
@@ -57,11 +76,12 @@ void haul__map_clear(haul__map *map)
         if (block->side)
             release_side(map, block->side);
         if (map->flat)
-            map->flat[map->numbers[i]] = NULL;
+            map->flat[map->numbers[i]] = 0;
         keep_block(map, block);
     }
     forget_hashed(map);
     map->block_count = 0;
+    map->next_form = HAUL__FIRST_KIND;
     map->has_units = 0;
     map->is_wide = 0;
     map->side_bytes = 0;
@@ -70,9 +90,11 @@ void haul__map_clear(haul__map *map)
 void haul__map_close(haul__map *map)
 {
     haul__block *block;
+    unsigned size;
     haul__map_clear(map);
-    while ((block = take_kept(map)) != NULL)
-        haul__release(&map->allocator, block, sizeof *block);
+    for (size = 0; size < SIZES; size++)
+        while ((block = take_kept(map, size)) != NULL)
+            haul__release(&map->allocator, block, bytes_of(size));
     haul__release(&map->allocator, map->numbers, map->number_capacity * sizeof *map->numbers);
     if (map->flat)
         map->allocator.unreserve(map->allocator.user, map->flat, FLAT_ENTRIES * sizeof *map->flat);
@@ -81,13 +103,13 @@ void haul__map_close(haul__map *map)
 
 size_t haul__map_bytes(const haul__map *map)
 {
-    const uint32_t per_page = (uint32_t)(TABLE_PAGE / sizeof(haul__block *));
+    const uint32_t per_page = (uint32_t)(TABLE_PAGE / sizeof *map->flat);
     size_t i, table = map->hashed_capacity * sizeof *map->hashed;
     for (i = 0; map->flat && i < map->block_count; i++)
         if (i == 0 || map->numbers[i] / per_page != map->numbers[i - 1] / per_page)
             table += TABLE_PAGE;
     return sizeof *map + table + map->number_capacity * sizeof *map->numbers +
-           map->block_count * sizeof(haul__block) + map->side_bytes;
+           map->block_bytes + map->side_bytes;
 }
 
 static size_t hash_place(const haul__map *map, uint32_t number)
@@ -124,41 +146,122 @@ static int make_room(haul__map *map)
     return 1;
 }
 
-static haul__block *new_block(haul__map *map)
+/* Uninitialised. */
+static haul__block *new_block(haul__map *map, uint32_t form)
 {
-    haul__block *block = take_kept(map);
+    unsigned size = size_of(form);
+    haul__block *block = take_kept(map, size);
     if (!block)
-        block = haul__allocate(&map->allocator, sizeof *block, 16);
+        block = haul__allocate(&map->allocator, bytes_of(size), HAUL__BLOCK_ALIGNMENT);
     if (block)
-        memset(block, 0, sizeof *block);
+        map->block_bytes += bytes_of(size);
     return block;
 }
 
-HAUL__NOINLINE haul__block *haul__map_touch(haul__map *map, uintptr_t address)
+static void enter_block(haul__map *map, uint32_t number, haul__block *block)
+{
+    if (map->flat) {
+        map->flat[number] = (uintptr_t)block | (uintptr_t)block->form;
+    } else {
+        haul__hashed *entry = &map->hashed[hash_place(map, number)];
+        entry->block = block;
+        entry->number = number;
+    }
+}
+
+static haul__block *add_block(haul__map *map, uintptr_t address, uint32_t form)
 {
     uint32_t number = haul__block_number(address);
-    haul__block *block = haul__map_find(map, address);
     void *numbers = map->numbers;
-    if (block)
-        return block;
+    haul__block *block;
     if (!make_room(map) ||
         (map->block_count == map->number_capacity &&
          !haul__grow_to(&map->allocator, &numbers, &map->number_capacity, map->block_count + map->block_count / 8 + 8,
                         sizeof *map->numbers)))
         return NULL;
     map->numbers = numbers;
-    block = new_block(map);
+    block = new_block(map, form);
     if (!block)
         return NULL;
-    if (map->flat) {
-        map->flat[number] = block;
-    } else {
-        haul__hashed *entry = &map->hashed[hash_place(map, number)];
-        entry->block = block;
-        entry->number = number;
-    }
+    memset(block, 0, bytes_of(size_of(form)));
+    block->form = form;
+    enter_block(map, number, block);
     map->numbers[map->block_count++] = number;
     return block;
+}
+
+HAUL__NOINLINE haul__block *haul__map_touch(haul__map *map, uintptr_t address)
+{
+    haul__block *block = haul__map_find(map, address);
+    return block ? block : add_block(map, address, HAUL__BARE);
+}
+
+haul__block *haul__map_fill(haul__map *map, uintptr_t address)
+{
+    return add_block(map, address, HAUL__FULL);
+}
+
+haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *block, uint32_t form)
+{
+    haul__block *turned = new_block(map, form);
+    unsigned number;
+    if (!turned)
+        return NULL;
+    memcpy(turned, block, bytes_of(SIZE_BARE));
+    turned->form = form;
+    for (number = 0; form == HAUL__MIXED && number < HAUL__CELLS; number++) {
+        haul__slots(turned)[number] = haul__marked_slots(map, block, number);
+        if (haul__is_of_kind(block))
+            turned->cells[number].aux = 0;
+    }
+    enter_block(map, haul__block_number(address), turned);
+    keep_block(map, block);
+    return turned;
+}
+
+uint32_t haul__map_form(haul__map *map, const haul__simple *kind)
+{
+    uint32_t form;
+    for (form = HAUL__FIRST_KIND; form < map->next_form; form += 2)
+        if (map->simple[form / 2].slots == kind->slots && map->simple[form / 2].bytes == kind->bytes)
+            return form;
+    if (form > HAUL__LAST_KIND)
+        return HAUL__NO_FORM;
+    map->simple[form / 2] = *kind;
+    map->next_form = form + 2;
+    return form;
+}
+
+/* The slots of a cell by the starts in it and in the cell before, of which only the last can reach over. */
+static uint64_t slots_by_starts(const haul__simple *kind, uint32_t starts, uint32_t before)
+{
+    unsigned last = before ? haul__highest64(before) : 0;
+    uint64_t slots = last ? kind->slots >> (64 - 2 * last) : 0;
+    for (; starts; starts &= starts - 1)
+        slots |= kind->slots << (2 * haul__lowest32(starts));
+    return slots;
+}
+
+uint64_t haul__marked_slots(const haul__map *map, const haul__block *block, unsigned number)
+{
+    if (block->form == HAUL__MIXED)
+        return haul__slots(block)[number];
+    if (!haul__is_of_kind(block))
+        return 0;
+    if (number == 0)
+        return block->carry | slots_by_starts(haul__simple_of(map, block), block->cells[0].aux, 0);
+    return slots_by_starts(haul__simple_of(map, block), block->cells[number].aux, block->cells[number - 1].aux);
+}
+
+uint64_t haul__placed_slots(const haul__map *map, const haul__block *block, unsigned number)
+{
+    if (block->form == HAUL__MIXED)
+        return haul__slots(block)[number];
+    if (!haul__is_of_kind(block))
+        return 0;
+    if (number == 0)
+        return block->carry | slots_by_starts(haul__simple_of(map, block), haul__starts(block)[0], 0);
+    return slots_by_starts(haul__simple_of(map, block), haul__starts(block)[number], haul__starts(block)[number - 1]);
 }
 
 haul__side *haul__map_side(haul__map *map, haul__block *block)

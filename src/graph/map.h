@@ -4,8 +4,8 @@
  *
  *   table     one pointer for each 64 KiB block of address space: flat, in a reserved range of zeros that costs memory
  *             only where blocks are; a hash where no range is to be had
- *   block     128 cells, made when the first mark falls into its 64 KiB
- *   cell      16 bytes for 512 bytes of source: 64 slot bits (one a word), 32 live bits (one a granule), and a rank
+ *   block     made when the first mark falls into its 64 KiB, in one of the forms below
+ *   cell      8 bytes for 512 bytes of source: 32 live bits (one a granule), and a rank
  *   side      made only for blocks that need it: byte masks of granules that are partly live, larger alignments, the
  *             ends of strings
  *
@@ -13,14 +13,26 @@
  * ORs, so no order of discovery can change them; *bytes* are marked, not objects, so that aliases, interior pointers,
  * overlaps and neighbours need no rule of their own.
  *
- * While marking, a cell's `aux` has a bit for each granule of which only some bytes are live; their byte masks stand
- * in the side. Layout folds these into `live` and puts the cell's rank into `aux`. From then on
+ * A block has a form, by what is marked in it. The forms differ in how they know their slots (the words that are
+ * described pointers), and so in their size:
+ *
+ *   full      plain bytes, all of them live: a head and nothing else
+ *   bare      no slots
+ *   of a kind its slots are those of objects of one simple kind (mark.h): a bit for each object's start tells them all
+ *   mixed     64 slot bits a cell (one a word)
+ *
+ * A block begins bare or full, and turns from bare into one of a kind and from these into a mixed one when it has to;
+ * never back. The table carries the form in a pointer's low bits.
+ *
+ * While marking, `aux` of a cell has the starts, where the block is of a kind; else a bit for each granule of which
+ * only some bytes are live; their byte masks stand in the side. Layout folds these into `live` and puts the
+ * cell's rank into `aux`. From then on
  *
  *   place(address) = granule size * (cell.aux + live bits below the address's) + address mod granule
  *
  * which is one look-up in the table (a few KiB, always in the first-level cache) and one in the cell. All that a
- * pointer needs stands in one 16-byte cell, and so in one cache line: this is what marking and translation cost.
- * Bookkeeping is 16 bytes for 512 bytes of address range, 3.1 %.
+ * pointer needs, when it is followed and when it is translated, stands in 8 bytes: the map of 80 MB of heap is 1.2 MB to
+ * them and stays in a second-level cache. Slot bits are read only in order of address.
  */
 #ifndef HAUL_GRAPH_MAP_H
 #define HAUL_GRAPH_MAP_H
@@ -58,9 +70,9 @@
                                               : ((uintptr_t)1 << (HAUL__ADDRESS_BITS % (8 * sizeof(void *)))) - 1)
 
 typedef struct haul__cell {
-    uint64_t slots; /* bit w: word w of the cell is a described pointer */
-    uint32_t live;  /* bit g: granule g of the cell is described (while marking: all of it) */
-    uint32_t aux;   /* while marking: granules partly live; after layout: granules placed before (its low 32 bits) */
+    uint32_t live; /* bit g: granule g of the cell is described (while marking: all of it) */
+    uint32_t aux;  /* while marking: starts, or granules partly live; after layout: granules placed before (its low 32
+                      bits) */
 } haul__cell;
 
 /* A page of byte masks, in one of two forms. Strings and structs of odd sizes leave a granule with its first bytes
@@ -75,11 +87,27 @@ typedef struct haul__side {
     uint64_t *holes;       /* a bit a granule: part of an object that has skipped bytes */
 } haul__side;
 
+/* Forms of blocks. Those that have cells are odd, so that one bit of a table's entry tells them from full blocks and from
+ * none at all; HAUL__FIRST_KIND and every second one above it belong to a simple kind each. */
+enum { HAUL__MIXED = 1, HAUL__FULL = 2, HAUL__BARE = 3, HAUL__FIRST_KIND = 5, HAUL__LAST_KIND = 31, HAUL__NO_FORM = 32 };
+#define HAUL__FORM_MASK ((uintptr_t)31)
+#define HAUL__BLOCK_ALIGNMENT ((size_t)32)
+
+/* Objects that can be told by where they start: whole granules, at most a cell of them, slots on the grid. */
+typedef struct haul__simple {
+    uint64_t slots;    /* of an object that starts a cell */
+    uint32_t granules;
+    uint32_t bytes;
+} haul__simple;
+
 typedef struct haul__block {
-    haul__cell cells[HAUL__CELLS];
     uint64_t base;  /* granules placed before this block */
-    uint64_t guard; /* sum over its pointers as first packed: see haul__guard_term */
+    uint64_t guard; /* over its pointers as first packed: see haul__guard_add */
+    uint64_t carry; /* of a kind: slots in the first cell, of an object that starts in the block before; full: the
+                       rank of its first cell */
     haul__side *side;
+    uint64_t form;  /* as wide as a cell, so that no cell lies across two lines of a cache */
+    haul__cell cells[]; /* HAUL__CELLS, but for full ones; then haul__slots, haul__starts */
 } haul__block;
 
 typedef struct haul__hashed {
@@ -89,12 +117,15 @@ typedef struct haul__hashed {
 
 typedef struct haul__map {
     haul_allocator allocator;
-    haul__block **flat; /* NULL: use hashed */
+    uintptr_t *flat; /* blocks, each with its form in the low bits; NULL: use hashed */
     haul__hashed *hashed;
     size_t hashed_capacity; /* a power of two */
     uint32_t *numbers;      /* of the blocks: in order of their making; after layout, of address */
     size_t block_count, number_capacity;
-    haul__block *spare;     /* blocks kept for reuse, a chain through their first bytes */
+    haul__block *spare[4];  /* blocks kept for reuse, by size: chains through their first bytes */
+    haul__simple simple[HAUL__LAST_KIND / 2 + 1]; /* by form / 2 */
+    uint32_t next_form;     /* for the next simple kind */
+    size_t block_bytes;     /* of all blocks in use */
     int has_units;          /* some page asks for more than a granule */
     int is_wide;            /* after layout: 2^32 granules or more */
     size_t side_bytes;      /* all that hangs on sides */
@@ -108,8 +139,15 @@ void haul__map_clear(haul__map *map);
 size_t haul__map_bytes(const haul__map *map);
 
 haul__block *haul__map_find_hashed(const haul__map *map, uint32_t number);
-/* The block of an address, made if there is none; NULL: out of memory. */
+/* The block of an address, made if there is none, bare; NULL: out of memory. */
 haul__block *haul__map_touch(haul__map *map, uintptr_t address);
+/* Makes a full block where there is none. */
+haul__block *haul__map_fill(haul__map *map, uintptr_t address);
+/* The same marks in another form: from bare to a kind's, when nothing is partly live, or from either to mixed. The old block
+ * is gone. NULL: out of memory, nothing has changed. */
+haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *block, uint32_t form);
+/* The form for objects like these; HAUL__NO_FORM: there are too many kinds. */
+uint32_t haul__map_form(haul__map *map, const haul__simple *kind);
 haul__side *haul__map_side(haul__map *map, haul__block *block);
 
 HAUL__INLINE uint32_t haul__block_number(uintptr_t address)
@@ -126,13 +164,36 @@ HAUL__INLINE uintptr_t haul__block_address(uint32_t number)
 HAUL__INLINE haul__block *haul__map_find(const haul__map *map, uintptr_t address)
 {
     if (HAUL__LIKELY(map->flat != NULL))
-        return map->flat[address >> HAUL__BLOCK_SHIFT];
+        return (haul__block *)(map->flat[address >> HAUL__BLOCK_SHIFT] & ~HAUL__FORM_MASK);
     return haul__map_find_hashed(map, haul__block_number(address));
 }
 
+HAUL__INLINE unsigned haul__cell_number(uintptr_t address)
+{
+    return (unsigned)(address >> HAUL__CELL_SHIFT) & (HAUL__CELLS - 1);
+}
+
+/* Of a block that is not full. */
 HAUL__INLINE haul__cell *haul__cell_of(haul__block *block, uintptr_t address)
 {
-    return &block->cells[(address >> HAUL__CELL_SHIFT) & (HAUL__CELLS - 1)];
+    return &block->cells[haul__cell_number(address)];
+}
+
+/* A mixed block's slot bits: bit w of a cell's: word w is a described pointer. */
+HAUL__INLINE uint64_t *haul__slots(const haul__block *block)
+{
+    return (uint64_t *)(uintptr_t)&block->cells[HAUL__CELLS];
+}
+
+/* The starts in a block of a kind, after layout. */
+HAUL__INLINE uint32_t *haul__starts(const haul__block *block)
+{
+    return (uint32_t *)(uintptr_t)&block->cells[HAUL__CELLS];
+}
+
+HAUL__INLINE int haul__is_of_kind(const haul__block *block)
+{
+    return block->form >= HAUL__FIRST_KIND;
 }
 
 HAUL__INLINE unsigned haul__granule_in_cell(uintptr_t address)
@@ -155,42 +216,48 @@ uint16_t haul__partial_mask(const haul__block *block, unsigned granule);
 /* The live bytes of any placed granule; after layout. */
 uint16_t haul__byte_mask(const haul__block *block, unsigned granule);
 
-/* What one slot adds to its block's guard: its value times a number that belongs to its place. Sums of two different
- * sets of pointers are equal by chance only, and need no order. */
-HAUL__INLINE uint64_t haul__guard_term(unsigned cell, unsigned word, uintptr_t value)
+/* A block's guard, as its pointers are gone through in order: a polynomial in an odd number. Two that changed places
+ * are noticed always, other changes but for chance. */
+HAUL__INLINE uint64_t haul__guard_add(uint64_t guard, uintptr_t value)
 {
-    uint64_t key = ((uint64_t)(cell + 1) * UINT64_C(0x9e3779b97f4a7c15)) ^
-                   ((uint64_t)(word + 1) * UINT64_C(0xd1b54a32d192ed03));
-    return (uint64_t)value * (key | 1u);
+    return guard * UINT64_C(0x9e3779b97f4a7c15) + value;
 }
 
-/* After layout. Has an address's granule a place? */
+HAUL__INLINE const haul__simple *haul__simple_of(const haul__map *map, const haul__block *block)
+{
+    return &map->simple[block->form / 2];
+}
+
+/* The slots of one cell: while marking, and after layout. */
+uint64_t haul__marked_slots(const haul__map *map, const haul__block *block, unsigned number);
+uint64_t haul__placed_slots(const haul__map *map, const haul__block *block, unsigned number);
+
+/* After layout. The granules of a cell that have a place. */
+HAUL__INLINE uint32_t haul__live(const haul__block *block, unsigned number)
+{
+    return block->form == HAUL__FULL ? UINT32_MAX : block->cells[number].live;
+}
+
 HAUL__INLINE int haul__is_placed(const haul__block *block, uintptr_t address)
 {
-    const haul__cell *cell = &block->cells[(address >> HAUL__CELL_SHIFT) & (HAUL__CELLS - 1)];
-    return (int)(cell->live >> haul__granule_in_cell(address)) & 1;
+    return (int)(haul__live(block, haul__cell_number(address)) >> haul__granule_in_cell(address)) & 1;
 }
 
-/* Granules placed before a cell, by its block. */
-HAUL__INLINE uint64_t haul__cell_rank(const haul__block *block, const haul__cell *cell)
+/* Granules placed before a cell. */
+HAUL__INLINE uint64_t haul__cell_rank(const haul__block *block, unsigned number)
 {
-    return block->base + (uint32_t)(cell->aux - (uint32_t)block->base);
+    if (HAUL__UNLIKELY(block->form == HAUL__FULL))
+        return block->carry + number * 32u;
+    return block->base + (uint32_t)(block->cells[number].aux - (uint32_t)block->base);
 }
 
-/* The place of an address in bytes of the arena, by its cell alone: what pointers are translated with. Only arenas of
- * 2^32 granules (64 GiB) and more need the block as well. */
-HAUL__INLINE uint64_t haul__place_in(const haul__map *map, const haul__cell *cell, uintptr_t address)
+/* The place of a placed address in bytes of the arena. */
+HAUL__INLINE uint64_t haul__place(const haul__block *block, uintptr_t address)
 {
-    uint32_t below = cell->live & (((uint32_t)1 << haul__granule_in_cell(address)) - 1u);
-    uint64_t rank = cell->aux;
-    if (HAUL__UNLIKELY(map->is_wide))
-        rank = haul__cell_rank(haul__map_find(map, address), cell);
-    return ((rank + haul__bits32(below)) << HAUL__GRANULE_SHIFT) + (address & (HAUL__GRANULE - 1));
-}
-
-HAUL__INLINE uint64_t haul__place(const haul__map *map, haul__block *block, uintptr_t address)
-{
-    return haul__place_in(map, haul__cell_of(block, address), address);
+    unsigned number = haul__cell_number(address);
+    uint32_t below = haul__live(block, number) & (((uint32_t)1 << haul__granule_in_cell(address)) - 1u);
+    return ((haul__cell_rank(block, number) + haul__bits32(below)) << HAUL__GRANULE_SHIFT) +
+           (address & (HAUL__GRANULE - 1));
 }
 
 #endif

@@ -37,15 +37,20 @@ static uint64_t words_of_mask(unsigned granule, uint16_t mask)
     return (uint64_t)(((mask & low) ? 1u : 0u) | ((mask & (uint16_t)~low) ? 2u : 0u)) << (2 * granule);
 }
 
-/* The words of a cell that have live bytes. */
-static uint64_t live_words(const haul__block *block, const haul__cell *cell)
+/* Granules of a cell that are partly live. */
+static uint32_t partial_of(const haul__block *block, unsigned number)
 {
-    uint64_t words = haul__words_of(cell->live);
-    unsigned first = (unsigned)(cell - block->cells) * 32u;
+    return haul__is_of_kind(block) || block->form == HAUL__FULL ? 0 : block->cells[number].aux;
+}
+
+/* The words of a cell that have live bytes. */
+static uint64_t live_words(const haul__block *block, unsigned number)
+{
+    uint64_t words = haul__words_of(block->cells[number].live);
     uint32_t partial;
-    for (partial = cell->aux; partial; partial &= partial - 1) {
+    for (partial = partial_of(block, number); partial; partial &= partial - 1) {
         unsigned granule = haul__lowest32(partial);
-        words |= words_of_mask(granule, haul__partial_mask(block, first + granule));
+        words |= words_of_mask(granule, haul__partial_mask(block, number * 32u + granule));
     }
     return words;
 }
@@ -122,9 +127,10 @@ static int mark_partial(haul__map *map, haul__block *block, haul__cell *cell, ui
     return 1;
 }
 
-/* Live bits for the part [first, end) of one cell. 1, 0, -1 as above. */
-static int mark_live(haul__map *map, haul__block *block, haul__cell *cell, uintptr_t first, uintptr_t end)
+/* Live bits for the part [first, end) of one cell. 1, 0, -1 as above. In a block of a kind only whole granules. */
+static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
 {
+    haul__cell *cell = haul__cell_of(block, first);
     uintptr_t whole_first = (first + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
     uintptr_t whole_end = end & ~(uintptr_t)(HAUL__GRANULE - 1);
     int fresh = 0, answer;
@@ -139,7 +145,8 @@ static int mark_live(haul__map *map, haul__block *block, haul__cell *cell, uintp
         uint32_t bits = haul__range32(haul__granule_in_cell(whole_first), haul__granule_in_cell(whole_end - 1));
         fresh |= (cell->live & bits) != bits;
         cell->live |= bits;
-        cell->aux &= ~bits;
+        if (!haul__is_of_kind(block))
+            cell->aux &= ~bits;
     }
     if (whole_end < end && whole_end >= first) {
         answer = mark_partial(map, block, cell, whole_end, end - whole_end);
@@ -150,66 +157,111 @@ static int mark_live(haul__map *map, haul__block *block, haul__cell *cell, uintp
     return fresh;
 }
 
-static haul_status mark_cell(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end,
+static void note_fresh(haul__marked *marked, uintptr_t first, uintptr_t end)
+{
+    if (marked->first == marked->end)
+        marked->first = first;
+    marked->end = end;
+}
+
+/* Can this form have these marks, without being turned into a mixed one? */
+static int can_hold(const haul__block *block, uintptr_t first, uintptr_t end, uint64_t new_slots)
+{
+    if (block->form == HAUL__MIXED)
+        return 1;
+    return !new_slots && (block->form == HAUL__BARE || ((first | end) & (HAUL__GRANULE - 1)) == 0);
+}
+
+static haul_status mark_cell(haul__map *map, haul__block **in, uintptr_t first, uintptr_t end,
                              haul__pattern *pattern, haul__marked *marked)
 {
-    haul__cell *cell = haul__cell_of(block, first);
+    haul__block *block = *in;
+    unsigned number = haul__cell_number(first);
     uintptr_t start = first & ~(uintptr_t)(HAUL__CELL_BYTES - 1);
     uint64_t words = haul__range64(haul__word_in_cell(first), haul__word_in_cell(end - 1));
     uint64_t slots = take_slots(pattern, start, end, words);
-    uint64_t differs = (cell->slots ^ slots) & words;
+    uint64_t known = haul__marked_slots(map, block, number);
+    uint64_t differs = (known ^ slots) & words;
     int fresh;
     if (differs)
-        differs &= live_words(block, cell);
+        differs &= live_words(block, number);
     if (differs) {
         marked->conflict = start + ((uintptr_t)haul__lowest64(differs) << HAUL__WORD_SHIFT);
         return HAUL_ERROR_GRAPH;
     }
-    fresh = mark_live(map, block, cell, first, end);
+    if (!can_hold(block, first, end, slots & ~known)) {
+        block = haul__map_turn(map, first, block, HAUL__MIXED);
+        if (!block)
+            return HAUL_ERROR_MEMORY;
+        *in = block;
+    }
+    fresh = mark_live(map, block, first, end);
     if (fresh < 0)
         return HAUL_ERROR_MEMORY;
-    cell->slots |= slots;
-    if (fresh) {
-        if (marked->first == marked->end)
-            marked->first = first;
-        marked->end = end;
-    }
+    if (block->form == HAUL__MIXED)
+        haul__slots(block)[number] |= slots;
+    if (fresh)
+        note_fresh(marked, first, end);
     return HAUL_OK;
 }
 
 /* Whole cells of plain bytes, as many as there are before one that holds slots: the bulk of large arrays. */
-static uintptr_t mark_plain_cells(haul__block *block, uintptr_t first, uintptr_t end, haul__marked *marked)
+static uintptr_t mark_plain_cells(const haul__map *map, haul__block *block, uintptr_t first, uintptr_t end,
+                                  haul__marked *marked)
 {
     haul__cell *cell = haul__cell_of(block, first);
+    const int is_bare = block->form == HAUL__BARE;
     if ((first & (HAUL__CELL_BYTES - 1)) != 0)
         return first;
-    for (; end - first >= HAUL__CELL_BYTES && cell->slots == 0; first += HAUL__CELL_BYTES, cell++) {
+    for (; end - first >= HAUL__CELL_BYTES; first += HAUL__CELL_BYTES, cell++) {
+        if (!is_bare && haul__marked_slots(map, block, haul__cell_number(first)))
+            break;
         if (cell->live == UINT32_MAX)
             continue;
         cell->live = UINT32_MAX;
-        cell->aux = 0;
-        if (marked->first == marked->end)
-            marked->first = first;
-        marked->end = first + HAUL__CELL_BYTES;
+        if (!haul__is_of_kind(block))
+            cell->aux = 0;
+        note_fresh(marked, first, first + HAUL__CELL_BYTES);
     }
     return first;
+}
+
+/* Everything there is live already, and plain. */
+static haul_status meet_full(uintptr_t first, uintptr_t end, haul__pattern *pattern, haul__marked *marked)
+{
+    while (first < end) {
+        uintptr_t start = first & ~(uintptr_t)(HAUL__CELL_BYTES - 1), stop = start + HAUL__CELL_BYTES;
+        uint64_t slots;
+        if (stop > end)
+            stop = end;
+        slots = take_slots(pattern, start, stop,
+                           haul__range64(haul__word_in_cell(first), haul__word_in_cell(stop - 1)));
+        if (slots) {
+            marked->conflict = start + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+            return HAUL_ERROR_GRAPH;
+        }
+        first = stop;
+    }
+    return HAUL_OK;
 }
 
 static haul_status mark_in_block(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end,
                                  haul__pattern *pattern, haul__marked *marked)
 {
+    if (block->form == HAUL__FULL)
+        return pattern->kind == HAUL__NO_SLOTS ? HAUL_OK : meet_full(first, end, pattern, marked);
     while (first < end) {
         uintptr_t stop;
         haul_status status;
         if (pattern->kind == HAUL__NO_SLOTS) {
-            first = mark_plain_cells(block, first, end, marked);
+            first = mark_plain_cells(map, block, first, end, marked);
             if (first == end)
                 break;
         }
         stop = (first | (HAUL__CELL_BYTES - 1)) + 1;
         if (stop > end)
             stop = end;
-        status = mark_cell(map, block, first, stop, pattern, marked);
+        status = mark_cell(map, &block, first, stop, pattern, marked);
         if (status != HAUL_OK)
             return status;
         first = stop;
@@ -221,19 +273,64 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
 {
     marked->first = marked->end = first;
     while (first < end) {
-        haul__block *block = haul__map_touch(map, first);
+        haul__block *block = haul__map_find(map, first);
         uintptr_t stop = (first | (HAUL__BLOCK_BYTES - 1)) + 1;
-        haul_status status;
-        if (!block)
-            return HAUL_ERROR_MEMORY;
+        haul_status status = HAUL_OK;
         if (stop > end || stop == 0)
             stop = end;
-        status = mark_in_block(map, block, first, stop, pattern, marked);
+        if (!block && pattern->kind == HAUL__NO_SLOTS && stop - first == HAUL__BLOCK_BYTES) {
+            if (!haul__map_fill(map, first))
+                return HAUL_ERROR_MEMORY;
+            note_fresh(marked, first, stop);
+        } else {
+            block = haul__map_touch(map, first);
+            status = block ? mark_in_block(map, block, first, stop, pattern, marked) : HAUL_ERROR_MEMORY;
+        }
         if (status != HAUL_OK)
             return status;
         first = stop;
     }
     return HAUL_OK;
+}
+
+/* The block, in the form of the kind if it can take it. */
+static haul__block *block_for(haul__map *map, uintptr_t address, uint32_t form)
+{
+    haul__block *block = haul__map_touch(map, address);
+    if (block && block->form == HAUL__BARE && !block->side)
+        block = haul__map_turn(map, address, block, form);
+    return block;
+}
+
+int haul__mark_simple(haul__map *map, uintptr_t address, const haul__simple *kind, uint32_t form)
+{
+    uintptr_t last = address + kind->bytes - 1;
+    unsigned granule = haul__granule_in_cell(address);
+    haul__block *block, *next_block;
+    haul__cell *cell, *next;
+    uint32_t low = kind->granules << granule, high = 0, start = (uint32_t)1 << granule;
+    if (form == HAUL__NO_FORM || (address & (HAUL__GRANULE - 1)) != 0)
+        return 0;
+    next_block = block_for(map, last, form);
+    block = next_block ? block_for(map, address, form) : NULL;
+    if (!block || haul__block_number(address) == haul__block_number(last))
+        next_block = block;
+    if (!block)
+        return -1;
+    if (block->form != form || next_block->form != form)
+        return 0;
+    cell = haul__cell_of(block, address);
+    next = haul__cell_of(next_block, last);
+    if (next != cell)
+        high = kind->granules >> (32 - granule);
+    if ((cell->live & low) != 0 || (next != cell && (next->live & high) != 0))
+        return 0;
+    cell->live |= low;
+    cell->aux |= start;
+    next->live |= high;
+    if (next_block != block)
+        next_block->carry |= kind->slots >> (64 - 2 * granule);
+    return 1;
 }
 
 static int hole_room(haul__map *map, haul__side *side, size_t page)
@@ -251,13 +348,22 @@ int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
 {
     for (first &= ~(uintptr_t)(HAUL__GRANULE - 1); first < end; first += HAUL__GRANULE) {
         haul__block *block = haul__map_touch(map, first);
-        haul__side *side = block ? haul__map_side(map, block) : NULL;
+        haul__side *side = block && block->form != HAUL__FULL ? haul__map_side(map, block) : NULL;
         size_t granule = haul__granule_in_block(first), page = granule / HAUL__PAGE_GRANULES;
         uint32_t bit = (uint32_t)1 << (granule % 32);
         haul__cell *cell;
+        if (block && block->form == HAUL__FULL) {
+            if (first > UINTPTR_MAX - HAUL__GRANULE)
+                break;
+            continue;
+        }
         if (!side || !hole_room(map, side, page))
             return 0;
         side->holes[granule / 64] |= (uint64_t)1 << (granule % 64);
+        if (haul__is_of_kind(block))
+            block = haul__map_turn(map, first, block, HAUL__MIXED);
+        if (!block)
+            return 0;
         cell = &block->cells[granule / 32];
         if (!((cell->live | cell->aux) & bit)) {
             cell->aux |= bit;
@@ -339,6 +445,8 @@ HAUL__HOT static size_t fold(haul__block *block)
         bytes += (size_t)haul__bits32(at->live) << HAUL__GRANULE_SHIFT;
         for (bits = block->side ? at->live : 0; bits; bits &= bits - 1)
             forget_mask(block->side, cell * 32u + haul__lowest32(bits));
+        if (haul__is_of_kind(block))
+            continue;
         for (bits = at->aux; bits; bits &= bits - 1)
             bytes += haul__bits32(haul__partial_mask(block, cell * 32u + haul__lowest32(bits)));
         at->live |= at->aux;
@@ -349,5 +457,5 @@ HAUL__HOT static size_t fold(haul__block *block)
 
 size_t haul__mark_fold(haul__block *block)
 {
-    return fold(block);
+    return block->form == HAUL__FULL ? HAUL__BLOCK_BYTES : fold(block);
 }

@@ -7,11 +7,16 @@
  * next are read already and what they lead to is fetched. Reading them twice costs less than keeping them.
  *
  * Every pointer word, count and terminator that discovery trusted is compared with what is there now. A sum a block
- * does it for pointers; so gather can refuse a plan that no longer fits, at hardly any cost.
+ * does it for pointers; so gather can refuse a plan that no longer fits, at hardly any cost. Verify makes the same
+ * comparisons and copies nothing: it reads pointers and counts alone, so that a large array costs it nothing.
+ *
+ * Places rise with addresses, so a run of blocks is a piece of the arena. Gather goes from piece to piece, each into
+ * memory of its own, and what it keeps between two of them is a few numbers. A pointer off the grid may lie in two
+ * pieces; each gets its part.
  */
 #include "pack/plan.h"
 
-#define CELLS_AHEAD 1u /* whose targets are fetched while the slots of a cell are translated */
+#define NEAR_BLOCKS ((size_t)64) /* the map of so few is in the caches anyway */
 #define STREAM_BYTES ((size_t)16 << 10)
 #define LARGE_BYTES ((uint64_t)64 << 20)
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
@@ -21,10 +26,10 @@ typedef struct sweep {
     const haul__found *found;
     unsigned char *arena;
     uint64_t base;
-    uint64_t *bitmap; /* may be NULL */
     uint64_t guard;   /* of this block, as it is now */
     size_t nulls;
     int is_large;     /* the arena: larger than caches are */
+    int careful;      /* places need more than a cell to be told */
     uintptr_t lost;   /* a slot whose pointer leads out of the graph; 0: none */
 } sweep;
 
@@ -42,89 +47,93 @@ static int was_empty(const haul__found *found, uintptr_t slot)
 }
 
 /* A pointer whose granule has no place: one past a range, or to no elements, or it does not belong. */
-static HAUL__NOINLINE void place_rarely(sweep *s, uintptr_t value, size_t at)
+static HAUL__NOINLINE uintptr_t place_rarely(sweep *s, uintptr_t slot, uintptr_t value)
 {
-    uintptr_t slot = haul__source_of(s->map, at >> HAUL__GRANULE_SHIFT) + (at & (HAUL__GRANULE - 1));
     uint64_t place = haul__translate(s->map, value);
-    uintptr_t word = (uintptr_t)(place ? s->base + place : 0);
-    memcpy(s->arena + at, &word, sizeof word);
-    if (place && s->bitmap)
-        s->bitmap[at >> (HAUL__WORD_SHIFT + 6)] |= (uint64_t)1 << ((at >> HAUL__WORD_SHIFT) & 63u);
     if (!place && !was_empty(s->found, slot))
         s->lost = slot;
+    return (uintptr_t)(place ? s->base + place : 0);
 }
 
-/* Sets bits of the bitmap from a word of the arena on. */
-HAUL__INLINE void note_pointers(uint64_t *bitmap, size_t word, uint64_t bits)
+/* One pointer of the source, to its place in the arena. A cell tells the place where the table is flat and every rank is a
+ * cell's own; `simply` says so. */
+HAUL__INLINE uint64_t gather_slot(sweep *s, uint64_t guard, uintptr_t slot, unsigned char *to, int simply)
 {
-    bitmap[word / 64] |= bits << (word % 64);
-    if (bits >> 1 >> (63 - word % 64))
-        bitmap[word / 64 + 1] |= bits >> 1 >> (63 - word % 64);
-}
-
-/* The slots of one cell: read, summed up, translated, and written behind `rank` granules of the arena. */
-HAUL__INLINE uint64_t gather_cell_slots(sweep *s, const haul__cell *cell, unsigned number, uintptr_t address,
-                                        uint64_t rank)
-{
-    const haul__map *const map = s->map;
-    const uintptr_t page = map->has_units ? ((uintptr_t)1 << HAUL__PAGE_SHIFT) - 1 : UINTPTR_MAX;
-    const size_t first = (size_t)rank << 1;
-    unsigned char *const to = s->arena + (first << HAUL__WORD_SHIFT);
-    const uint32_t live = cell->live;
-    uint64_t guard = 0, bits = 0, slots;
-    for (slots = cell->slots; slots; slots &= slots - 1) {
-        unsigned word = haul__lowest64(slots);
-        uintptr_t value = haul__load_word((const void *)(address + ((uintptr_t)word << HAUL__WORD_SHIFT)));
-        unsigned at = 2 * haul__bits32(live & (((uint32_t)1 << (word / 2)) - 1u)) + word % 2;
-        const haul__block *block;
-        guard += haul__guard_term(number, word, value);
-        if (!value) {
-            s->nulls++;
-            continue;
-        }
-        block = HAUL__LIKELY(value <= HAUL__HIGHEST) ? haul__map_find(map, value) : NULL;
-        if (HAUL__LIKELY(block && haul__is_placed(block, value) && (value & page) != 0)) {
-            const haul__cell *target = &block->cells[(value >> HAUL__CELL_SHIFT) & (HAUL__CELLS - 1)];
-            uintptr_t translated = (uintptr_t)(s->base + haul__place_in(map, target, value));
-            memcpy(to + at * HAUL__WORD, &translated, sizeof translated);
-            bits |= (uint64_t)1 << at;
-        } else {
-            place_rarely(s, value, (first + at) << HAUL__WORD_SHIFT);
-        }
+    const uintptr_t value = haul__load_word((const void *)slot);
+    const unsigned granule = haul__granule_in_cell(value);
+    uintptr_t entry = 0, translated = 0;
+    guard = haul__guard_add(guard, value);
+    if (!value) {
+        s->nulls++;
+        memcpy(to, &translated, sizeof translated);
+        return guard;
     }
-    if (s->bitmap)
-        note_pointers(s->bitmap, first, bits);
+    if (simply && HAUL__LIKELY(value <= HAUL__HIGHEST))
+        entry = s->map->flat[value >> HAUL__BLOCK_SHIFT];
+    if (HAUL__LIKELY(entry & 1u)) {
+        const haul__cell *cell =
+            &((const haul__block *)(entry & ~HAUL__FORM_MASK))->cells[haul__cell_number(value)];
+        uint64_t rank = cell->aux + (uint64_t)haul__bits32(cell->live & (((uint32_t)1 << granule) - 1u));
+        translated = (uintptr_t)(s->base + (rank << HAUL__GRANULE_SHIFT) + (value & (HAUL__GRANULE - 1)));
+        entry = cell->live >> granule;
+    }
+    if (HAUL__UNLIKELY(!(entry & 1u)))
+        translated = place_rarely(s, slot, value);
+    memcpy(to, &translated, sizeof translated);
     return guard;
 }
 
-/* Fetches the cells that the pointers of one cell lead to. Prefetches never fault: neither the pointers nor the blocks
- * need to be good. */
-HAUL__INLINE void prefetch_targets(const haul__map *map, const haul__cell *cell, uintptr_t address)
+/* The slots of one cell. */
+HAUL__INLINE uint64_t gather_cell_slots(sweep *s, uint64_t guard, uint64_t slots, uint32_t live, uintptr_t address,
+                                        uint64_t rank, int simply)
 {
-    uint64_t slots;
-    for (slots = map->flat ? cell->slots : 0; slots; slots &= slots - 1) {
+    unsigned char *const to = s->arena + ((size_t)rank << HAUL__GRANULE_SHIFT);
+    for (; slots; slots &= slots - 1) {
+        unsigned word = haul__lowest64(slots);
+        unsigned at = 2 * haul__bits32(live & (((uint32_t)1 << (word / 2)) - 1u)) + word % 2;
+        guard = gather_slot(s, guard, address + ((uintptr_t)word << HAUL__WORD_SHIFT), to + at * HAUL__WORD, simply);
+    }
+    return guard;
+}
+
+/* Fetches the cell that a pointer leads to. A prefetch never faults: neither the pointer nor the block need be good. */
+HAUL__INLINE void prefetch_target(const haul__map *map, uintptr_t value)
+{
+    uintptr_t entry = map->flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT];
+    haul__prefetch((entry & ~HAUL__FORM_MASK) + offsetof(haul__block, cells) +
+                   haul__cell_number(value) * sizeof(haul__cell));
+}
+
+HAUL__INLINE void prefetch_targets(const haul__map *map, uint64_t slots, uintptr_t address)
+{
+    for (; slots; slots &= slots - 1) {
         uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-        uintptr_t value = haul__load_word((const void *)slot);
-        uintptr_t block = (uintptr_t)map->flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT];
-        haul__prefetch(block + ((value >> (HAUL__CELL_SHIFT - 4)) & ((HAUL__CELLS - 1) << 4)));
+        prefetch_target(map, haul__load_word((const void *)slot));
     }
 }
 
+/* The slots of a mixed block. */
 HAUL__HOT static void gather_slots(sweep *s, const haul__block *block, uintptr_t address)
 {
+    const uint64_t *slots = haul__slots(block);
     uint64_t guard = 0;
     unsigned number;
-    for (number = 0; number < CELLS_AHEAD; number++)
-        prefetch_targets(s->map, &block->cells[number], address + number * HAUL__CELL_BYTES);
     for (number = 0; number < HAUL__CELLS; number++) {
-        const haul__cell *cell = &block->cells[number];
-        if (number + CELLS_AHEAD < HAUL__CELLS)
-            prefetch_targets(s->map, cell + CELLS_AHEAD, address + (number + CELLS_AHEAD) * HAUL__CELL_BYTES);
-        if (cell->slots)
-            guard += gather_cell_slots(s, cell, number, address + number * HAUL__CELL_BYTES,
-                                       haul__cell_rank(block, cell));
+        if (number + 1 < HAUL__CELLS)
+            prefetch_targets(s->map, slots[number + 1], address + (number + 1) * HAUL__CELL_BYTES);
+        guard = gather_cell_slots(s, guard, slots[number], block->cells[number].live,
+                                  address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 1);
     }
     s->guard = guard;
+}
+
+/* The slots of any block, in a map where a cell alone does not tell a place. */
+static void gather_slots_carefully(sweep *s, const haul__block *block, uintptr_t address)
+{
+    unsigned number;
+    for (number = 0; number < HAUL__CELLS; number++)
+        s->guard = gather_cell_slots(s, s->guard, haul__placed_slots(s->map, block, number), block->cells[number].live,
+                                     address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
 }
 
 HAUL__INLINE void copy_granules(unsigned char *to, const unsigned char *from, size_t count)
@@ -133,17 +142,10 @@ HAUL__INLINE void copy_granules(unsigned char *to, const unsigned char *from, si
         memcpy(to, from, count << HAUL__GRANULE_SHIFT);
         return;
     }
+    for (; count >= 4; count -= 4, to += 4 * HAUL__GRANULE, from += 4 * HAUL__GRANULE)
+        memcpy(to, from, 4 * HAUL__GRANULE);
     for (; count; count--, to += HAUL__GRANULE, from += HAUL__GRANULE)
         memcpy(to, from, HAUL__GRANULE);
-}
-
-/* How many cells from `cell` on are plain bytes, wholly live. */
-static unsigned plain_cells(const haul__block *block, unsigned cell)
-{
-    unsigned end = cell;
-    while (end < HAUL__CELLS && block->cells[end].live == UINT32_MAX && !block->cells[end].slots)
-        end++;
-    return end - cell;
 }
 
 /* Long runs go past the caches where the arena is too large to be found there again. */
@@ -157,7 +159,32 @@ static void copy_plain(const sweep *s, size_t place, const unsigned char *from, 
 
 HAUL__INLINE size_t place_of_cell(const haul__block *block, unsigned cell)
 {
-    return (size_t)(haul__cell_rank(block, &block->cells[cell]) << HAUL__GRANULE_SHIFT);
+    return (size_t)(haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
+}
+
+/* How many cells from `cell` on are wholly live. */
+static unsigned full_cells(const haul__block *block, unsigned cell)
+{
+    unsigned end = cell;
+    while (end < HAUL__CELLS && block->cells[end].live == UINT32_MAX)
+        end++;
+    return end - cell;
+}
+
+/* The live granules `live` of a cell, all or some of those that are placed there. */
+HAUL__INLINE void gather_runs(sweep *s, const haul__block *block, unsigned cell, const unsigned char *from,
+                              uint32_t live)
+{
+    const uint32_t placed = block->cells[cell].live;
+    size_t place = place_of_cell(block, cell);
+    while (live) {
+        unsigned first = haul__lowest32(live);
+        uint32_t rest = ~(live >> first);
+        unsigned count = rest ? haul__lowest32(rest) : 32u;
+        size_t at = place + ((size_t)haul__bits32(placed & (((uint32_t)1 << first) - 1u)) << HAUL__GRANULE_SHIFT);
+        copy_granules(s->arena + at, from + first * HAUL__GRANULE, count);
+        live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
+    }
 }
 
 /* A block all of whose live granules are live in every byte. */
@@ -165,25 +192,88 @@ HAUL__HOT static void gather_whole(sweep *s, const haul__block *block, uintptr_t
 {
     unsigned cell = 0;
     while (cell < HAUL__CELLS) {
-        const haul__cell *at = &block->cells[cell];
-        uintptr_t from = address + cell * HAUL__CELL_BYTES;
-        uint32_t live = at->live;
-        size_t place = place_of_cell(block, cell);
-        unsigned plain = live == UINT32_MAX ? plain_cells(block, cell) : 0;
-        if (plain) {
-            copy_plain(s, place, (const unsigned char *)from, plain * HAUL__CELL_BYTES);
-            cell += plain;
+        const unsigned char *from = (const unsigned char *)(address + cell * HAUL__CELL_BYTES);
+        uint32_t live = block->cells[cell].live;
+        if (live == UINT32_MAX) {
+            unsigned count = full_cells(block, cell);
+            copy_plain(s, place_of_cell(block, cell), from, count * HAUL__CELL_BYTES);
+            cell += count;
             continue;
         }
-        while (live) {
-            unsigned first = haul__lowest32(live);
-            uint32_t rest = ~(live >> first);
-            unsigned count = rest ? haul__lowest32(rest) : 32u;
-            copy_granules(s->arena + place, (const unsigned char *)from + first * HAUL__GRANULE, count);
-            place += count * HAUL__GRANULE;
-            live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
-        }
+        gather_runs(s, block, cell, from, live);
         cell++;
+    }
+}
+
+/* Fetches the cells that the pointers of the objects that start in a cell lead to. */
+HAUL__INLINE void prefetch_objects(const haul__map *map, uint32_t starts, uintptr_t address,
+                                   const uint16_t *offsets, size_t count)
+{
+    size_t i;
+    for (; starts; starts &= starts - 1) {
+        uintptr_t object = address + haul__lowest32(starts) * HAUL__GRANULE;
+        for (i = 0; i < count; i++)
+            prefetch_target(map, haul__load_word((const void *)(object + offsets[i])));
+    }
+}
+
+/* The slots of a block of a kind, object by object. An object that reaches over the block's end has its slots taken cell by cell, on
+ * both sides: what lies behind the end may belong to another piece of the arena. */
+HAUL__INLINE void gather_kind_slots(sweep *s, const haul__block *block, uintptr_t address, const uint16_t *offsets,
+                                    size_t count)
+{
+    const int ahead = s->map->block_count > NEAR_BLOCKS;
+    const haul__simple kind = *haul__simple_of(s->map, block);
+    const uint32_t *starts = haul__starts(block);
+    const unsigned last_start = 32u - (kind.bytes >> HAUL__GRANULE_SHIFT);
+    const uint32_t over = starts[HAUL__CELLS - 1] & ~(uint32_t)(((uint64_t)2 << last_start) - 1);
+    uint64_t guard = 0;
+    unsigned cell;
+    size_t i;
+    if (block->carry)
+        guard = gather_cell_slots(s, guard, block->carry, block->cells[0].live, address, haul__cell_rank(block, 0), 1);
+    for (cell = 0; cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES) {
+        const uint32_t live = block->cells[cell].live;
+        uint32_t here = starts[cell];
+        unsigned char *const to = s->arena + ((size_t)haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
+        if (ahead && cell + 1 < HAUL__CELLS - 1)
+            prefetch_objects(s->map, starts[cell + 1], address + HAUL__CELL_BYTES, offsets, count);
+        if (cell == HAUL__CELLS - 1)
+            here &= ~over;
+        for (; here; here &= here - 1) {
+            unsigned granule = haul__lowest32(here);
+            uintptr_t object = address + granule * HAUL__GRANULE;
+            size_t at = (size_t)haul__bits32(live & (((uint32_t)1 << granule) - 1u)) << HAUL__GRANULE_SHIFT;
+            for (i = 0; i < count; i++)
+                guard = gather_slot(s, guard, object + offsets[i], to + at + offsets[i], 1);
+        }
+    }
+    if (over)
+        guard = gather_cell_slots(s, guard, kind.slots << (2 * haul__lowest32(over)), block->cells[HAUL__CELLS - 1].live,
+                                  address - HAUL__CELL_BYTES, haul__cell_rank(block, HAUL__CELLS - 1), 1);
+    s->guard = guard;
+}
+
+/* Objects have one to four pointers mostly: for these the innermost loops are unrolled. */
+HAUL__HOT static void gather_kind(sweep *s, const haul__block *block, uintptr_t address)
+{
+    uint16_t offsets[64];
+    size_t count = 0;
+    uint64_t slots;
+    for (slots = haul__simple_of(s->map, block)->slots; slots; slots &= slots - 1)
+        offsets[count++] = (uint16_t)(haul__lowest64(slots) << HAUL__WORD_SHIFT);
+    switch (count) {
+    case 1:
+        gather_kind_slots(s, block, address, offsets, 1);
+        break;
+    case 2:
+        gather_kind_slots(s, block, address, offsets, 2);
+        break;
+    case 4:
+        gather_kind_slots(s, block, address, offsets, 4);
+        break;
+    default:
+        gather_kind_slots(s, block, address, offsets, count);
     }
 }
 
@@ -227,6 +317,33 @@ static void gather_masked(sweep *s, const haul__block *block, uintptr_t address)
                 copy_masked(s->arena + place, source, mask);
         }
     }
+}
+
+/* A block of plain bytes, and the gap before it. */
+static void gather_full(sweep *s, const haul__block *block, uintptr_t address)
+{
+    size_t place = place_of_cell(block, 0), gap = place - (size_t)(block->base << HAUL__GRANULE_SHIFT);
+    memset(s->arena + place - gap, 0, gap);
+    copy_plain(s, place, (const unsigned char *)address, HAUL__BLOCK_BYTES);
+    s->guard = 0;
+}
+
+/* Any other block: its bytes, and then its pointers over them. */
+static void gather_marked(sweep *s, const haul__block *block, uintptr_t address)
+{
+    if (block->side)
+        gather_masked(s, block, address);
+    else
+        gather_whole(s, block, address);
+    s->guard = 0;
+    if (block->form == HAUL__BARE)
+        return;
+    if (s->careful)
+        gather_slots_carefully(s, block, address);
+    else if (block->form == HAUL__MIXED)
+        gather_slots(s, block, address);
+    else
+        gather_kind(s, block, address);
 }
 
 static haul_status stale(haul_plan *plan, const char *text)
@@ -298,8 +415,8 @@ static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, u
     haul__block *block = haul__plan_block(plan, i);
     uintptr_t address = haul__block_address(plan->found.map.numbers[i]), first = 0, found = 0;
     unsigned cell;
-    for (cell = 0; cell < HAUL__CELLS && !found; cell++) {
-        uint64_t slots = block->cells[cell].slots;
+    for (cell = 0; block->form != HAUL__FULL && cell < HAUL__CELLS && !found; cell++) {
+        uint64_t slots = haul__placed_slots(&plan->found.map, block, cell);
         for (; slots && !found; slots &= slots - 1) {
             uintptr_t slot = address + cell * HAUL__CELL_BYTES + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
             uintptr_t value = haul__load_word((const void *)slot);
@@ -307,7 +424,7 @@ static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, u
             if (!first)
                 first = slot;
             if (old) {
-                uintptr_t word = haul__load_word(old + haul__place(&plan->found.map, block, slot));
+                uintptr_t word = haul__load_word(old + haul__place(block, slot));
                 if (word != (uintptr_t)(place ? base + place : 0) ||
                     (value && !place && !was_empty(&plan->found, slot)))
                     found = slot;
@@ -330,6 +447,15 @@ void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
         explain_block(plan, plan->stale_block, old, base);
 }
 
+/* A block's pointers are others than when it was first packed. */
+static haul_status changed(haul_plan *plan, size_t i)
+{
+    haul_status status = stale(plan, "a pointer has changed");
+    plan->stale_block = i;
+    explain_block(plan, i, NULL, 0);
+    return status;
+}
+
 static haul_status gather_block(haul_plan *plan, sweep *s, size_t i)
 {
     haul__block *block = haul__plan_block(plan, i);
@@ -337,18 +463,22 @@ static haul_status gather_block(haul_plan *plan, sweep *s, size_t i)
     haul_status status = check_ends(plan, block, address);
     if (status != HAUL_OK)
         return status;
-    if (block->side)
-        gather_masked(s, block, address);
+    if (block->form == HAUL__FULL)
+        gather_full(s, block, address);
     else
-        gather_whole(s, block, address);
-    gather_slots(s, block, address);
+        gather_marked(s, block, address);
     if (!plan->packed)
         block->guard = s->guard;
-    if (s->guard == block->guard)
+    return s->guard == block->guard ? HAUL_OK : changed(plan, i);
+}
+
+static haul_status check_odd(haul_plan *plan, const haul__odd *odd)
+{
+    haul_status status;
+    if (haul__load_word((const void *)odd->address) == odd->value)
         return HAUL_OK;
-    plan->stale_block = i;
     status = stale(plan, "a pointer has changed");
-    explain_block(plan, i, NULL, 0);
+    explain(plan, odd->address, 0);
     return status;
 }
 
@@ -363,93 +493,189 @@ static haul_status check_lost(haul_plan *plan, const sweep *s)
     return status;
 }
 
-/* A pointer to no elements is null in the arena, unless it leads to a described byte or to the end of a range. */
-static void clear_empty(const haul_plan *plan, const sweep *s)
+/* ---- Pieces. */
+
+static size_t place_of_block(const haul_plan *plan, size_t i)
 {
-    const haul__found *found = &plan->found;
-    size_t i;
-    for (i = 0; i < found->empty_count; i++) {
-        uintptr_t slot = found->empty[i], none = 0;
-        uint64_t place, at = haul__translate(&found->map, slot);
-        if (haul__offset_of(plan, haul__load_word((const void *)slot), &place))
-            continue;
-        memcpy(s->arena + at, &none, sizeof none);
-        if (s->bitmap && at % HAUL__WORD == 0)
-            s->bitmap[at >> (HAUL__WORD_SHIFT + 6)] &= ~((uint64_t)1 << ((at >> HAUL__WORD_SHIFT) & 63u));
-    }
+    uint64_t granules = i < plan->found.map.block_count ? haul__plan_block(plan, i)->base : plan->placed.granules;
+    return (size_t)granules << HAUL__GRANULE_SHIFT;
 }
 
-static haul_status gather_odd(haul_plan *plan, sweep *s, uint64_t *odd)
+int haul__next_piece(const haul_plan *plan, size_t most, haul__piece *piece)
 {
-    const haul__found *found = &plan->found;
-    size_t i, count = 0;
-    for (i = 0; i < found->odd_count; i++) {
-        uintptr_t value = haul__load_word((const void *)found->odd[i].address), word;
-        uint64_t at = haul__translate(&found->map, found->odd[i].address), place;
-        s->nulls += !value;
-        if (value != found->odd[i].value) {
-            haul_status status = stale(plan, "a pointer has changed");
-            explain(plan, found->odd[i].address, 0);
+    const size_t count = plan->found.map.block_count;
+    size_t end = piece->end + 1;
+    piece->at += piece->bytes;
+    if (piece->at >= (size_t)plan->placed.granules << HAUL__GRANULE_SHIFT)
+        return 0;
+    while (end < count && place_of_block(plan, end + 1) - piece->at <= most)
+        end++;
+    piece->first = piece->end;
+    piece->end = end < count ? end : count;
+    piece->bytes = place_of_block(plan, piece->end) - piece->at;
+    return 1;
+}
+
+/* The part of a word that lies in the piece. */
+static void put_word(const haul__piece *piece, unsigned char *memory, uint64_t at, uintptr_t word)
+{
+    unsigned char bytes[sizeof word];
+    size_t i;
+    memcpy(bytes, &word, sizeof word);
+    for (i = 0; i < sizeof word; i++)
+        if (at + i - piece->at < piece->bytes)
+            memory[(size_t)(at + i) - piece->at] = bytes[i];
+}
+
+static haul_status gather_odd(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
+{
+    const haul__found *found = &g->plan->found;
+    size_t i;
+    for (i = g->odd; i < found->odd_count; i++) {
+        const haul__odd *odd = &found->odd[i];
+        uint64_t at = haul__translate(&found->map, odd->address), place;
+        haul_status status;
+        if (at >= piece->at + piece->bytes)
+            break;
+        status = check_odd(g->plan, odd);
+        if (status != HAUL_OK)
             return status;
-        }
-        if (!haul__offset_of(plan, value, &place))
+        if (!haul__offset_of(g->plan, odd->value, &place))
             place = 0;
-        word = (uintptr_t)(place ? s->base + place : 0);
-        memcpy(s->arena + at, &word, sizeof word);
-        if (odd && place)
-            odd[count++] = at;
+        put_word(piece, memory, at, (uintptr_t)(place ? g->base + place : 0));
+        g->nulls += !odd->value && at >= piece->at;
+        if (at + HAUL__WORD <= piece->at + piece->bytes)
+            g->odd = i + 1;
     }
     return HAUL_OK;
 }
 
-static int tell(const haul__listener *listener, uint64_t *told, uint64_t done, uint64_t total)
+/* A pointer to no elements is null in the arena, unless it leads to a described byte or to the end of a range. */
+static void clear_empty(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
 {
-    if (!listener || !listener->progress || (done - *told < PROGRESS_BYTES && done != total))
-        return 0;
-    *told = done;
-    return listener->progress(listener->user, done, total);
+    const haul__found *found = &g->plan->found;
+    size_t i;
+    for (i = g->empty; i < found->empty_count; i++) {
+        uintptr_t slot = found->empty[i];
+        uint64_t at = haul__translate(&found->map, slot), place;
+        if (at >= piece->at + piece->bytes)
+            break;
+        if (!haul__offset_of(g->plan, haul__load_word((const void *)slot), &place))
+            put_word(piece, memory, at, 0);
+        if (at + HAUL__WORD <= piece->at + piece->bytes)
+            g->empty = i + 1;
+    }
 }
 
-haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t *bitmap, uint64_t *odd,
-                         const haul__listener *listener)
+static haul_status tell(haul__gathering *g, uint64_t done)
 {
-    uint64_t told = 0, total = plan->placed.granules << HAUL__GRANULE_SHIFT;
-    haul_status status = check_guards(plan);
-    sweep s;
+    const haul__listener *listener = g->listener;
+    uint64_t total = g->plan->placed.granules << HAUL__GRANULE_SHIFT;
+    if (!listener || !listener->progress || (done - g->told < PROGRESS_BYTES && done != total))
+        return HAUL_OK;
+    g->told = done;
+    if (!listener->progress(listener->user, done, total))
+        return HAUL_OK;
+    return haul__fail(&g->plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
+}
+
+haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t base, const haul__listener *listener)
+{
+    memset(g, 0, sizeof *g);
+    g->plan = plan;
+    g->base = base;
+    g->listener = listener;
+    plan->stale_block = SIZE_MAX;
+    return check_guards(plan);
+}
+
+static haul_status gather_blocks(haul__gathering *g, const haul__piece *piece, sweep *s)
+{
     size_t i;
-    s.map = &plan->found.map;
-    s.arena = arena;
-    s.base = base;
-    s.bitmap = bitmap;
+    haul_status status = HAUL_OK;
+    for (i = piece->first; i < piece->end && status == HAUL_OK; i++) {
+        status = tell(g, haul__plan_block(g->plan, i)->base << HAUL__GRANULE_SHIFT);
+        if (status == HAUL_OK)
+            status = gather_block(g->plan, s, i);
+    }
+    return status == HAUL_OK ? check_lost(g->plan, s) : status;
+}
+
+haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, void *memory)
+{
+    haul_status status;
+    sweep s;
+    s.map = &g->plan->found.map;
+    s.found = &g->plan->found;
+    s.arena = (unsigned char *)((uintptr_t)memory - piece->at);
+    s.base = g->base;
     s.guard = 0;
     s.nulls = 0;
-    s.is_large = total >= LARGE_BYTES;
+    s.careful = s.map->has_units || s.map->is_wide || !s.map->flat;
+    s.is_large = g->plan->placed.granules << HAUL__GRANULE_SHIFT >= LARGE_BYTES;
     s.lost = 0;
-    s.found = &plan->found;
-    plan->stale_block = SIZE_MAX;
+    if (piece->at == 0)
+        memset(memory, 0, HAUL__GRANULE);
+    status = gather_blocks(g, piece, &s);
+    if (status == HAUL_OK)
+        status = gather_odd(g, piece, memory);
     if (status != HAUL_OK)
         return status;
-    memset(arena, 0, HAUL__GRANULE);
-    if (bitmap)
-        memset(bitmap, 0, haul_plan_bitmap_bytes(plan));
-    for (i = 0; i < plan->found.map.block_count; i++) {
+    clear_empty(g, piece, memory);
+    g->nulls += s.nulls;
+    return HAUL_OK;
+}
+
+haul_status haul__gather_end(haul__gathering *g)
+{
+    g->plan->packed = 1;
+    g->plan->nulls = g->nulls;
+    return tell(g, g->plan->placed.granules << HAUL__GRANULE_SHIFT);
+}
+
+haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, const haul__listener *listener)
+{
+    haul__gathering g;
+    haul__piece all = { 0, 0, 0, 0 };
+    haul_status status = haul__gather_begin(&g, plan, base, listener);
+    if (status != HAUL_OK)
+        return status;
+    haul__next_piece(plan, SIZE_MAX, &all);
+    status = haul__gather_piece(&g, &all, arena);
+    return status == HAUL_OK ? haul__gather_end(&g) : status;
+}
+
+/* ---- Verify. */
+
+static uint64_t sum_slots(const haul__map *map, const haul__block *block, uintptr_t address)
+{
+    uint64_t guard = 0;
+    unsigned number;
+    if (block->form == HAUL__FULL || block->form == HAUL__BARE)
+        return 0;
+    for (number = 0; number < HAUL__CELLS; number++, address += HAUL__CELL_BYTES) {
+        uint64_t slots;
+        for (slots = haul__placed_slots(map, block, number); slots; slots &= slots - 1)
+            guard = haul__guard_add(guard, haul__load_word((const void *)(address + ((uintptr_t)haul__lowest64(slots)
+                                                                                    << HAUL__WORD_SHIFT))));
+    }
+    return guard;
+}
+
+haul_status haul__verify(haul_plan *plan)
+{
+    haul_status status;
+    size_t i;
+    plan->stale_block = SIZE_MAX;
+    status = check_guards(plan);
+    for (i = 0; i < plan->found.map.block_count && status == HAUL_OK; i++) {
         const haul__block *block = haul__plan_block(plan, i);
-        if (tell(listener, &told, block->base << HAUL__GRANULE_SHIFT, total))
-            return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
-        status = gather_block(plan, &s, i);
-        if (status != HAUL_OK)
-            return status;
+        uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
+        status = check_ends(plan, block, address);
+        if (status == HAUL_OK && plan->packed && sum_slots(&plan->found.map, block, address) != block->guard)
+            status = changed(plan, i);
     }
-    status = check_lost(plan, &s);
-    if (status == HAUL_OK)
-        status = gather_odd(plan, &s, odd);
-    if (status == HAUL_OK)
-        clear_empty(plan, &s);
-    if (status == HAUL_OK) {
-        plan->packed = 1;
-        plan->nulls = s.nulls;
-    }
-    if (status == HAUL_OK && tell(listener, &told, total, total))
-        return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
+    for (i = 0; i < plan->found.odd_count && status == HAUL_OK; i++)
+        status = check_odd(plan, &plan->found.odd[i]);
     return status;
 }

@@ -24,15 +24,41 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count);
 /* haul_plan_create inside a call that has entered the context already. */
 haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan);
 
-/* Pointers off the grid: their number, and their offsets in the arena, written by gather. */
+/* Words [first, first + count) of the relocation bitmap, 64 bits each: set where a word of the arena is a slot, null or
+ * not. It follows from the plan alone. */
+void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64_t *bitmap);
+/* Pointers off the grid: their number, and the offsets of some of them in the arena. */
 size_t haul__plan_odd_count(const haul_plan *plan);
+void haul__plan_odd(const haul_plan *plan, size_t first, size_t count, uint64_t *odd);
 
-/* Copies the whole graph into `arena` (haul_plan_bytes), slots as base + offset; fills `bitmap`
- * (haul_plan_bitmap_bytes) and `odd` (8 * haul__plan_odd_count) where they are not NULL. Checks every pointer and
- * count against the plan: HAUL_ERROR_STALE. */
-haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t *bitmap, uint64_t *odd,
-                         const haul__listener *listener);
-/* After a gather that found changed pointers: names one of them exactly, with the arena as it was sent to `base`, which
+/* A piece of an arena: where some whole blocks of the source lie. Zeros: the place before the first one. */
+typedef struct haul__piece {
+    size_t at, bytes;  /* in the arena */
+    size_t first, end; /* its blocks */
+} haul__piece;
+/* From a piece to the next one: at most `most` bytes where one block has no more. 0: there is none. */
+int haul__next_piece(const haul_plan *plan, size_t most, haul__piece *piece);
+
+/* Copies the graph piece by piece, slots as base + offset: begin, each piece in order, end. Every pointer, count and
+ * terminator is checked against the plan: HAUL_ERROR_STALE from the piece that holds it (counts: from begin). A piece
+ * is written to `memory` (piece->bytes), all of it. `listener` may be NULL. */
+typedef struct haul__gathering {
+    haul_plan *plan;
+    uint64_t base;
+    const haul__listener *listener;
+    uint64_t told;           /* bytes, to the listener */
+    size_t nulls, odd, empty;/* so far; the first of the plan's lists that is not wholly written */
+} haul__gathering;
+haul_status haul__gather_begin(haul__gathering *gathering, haul_plan *plan, uint64_t base,
+                               const haul__listener *listener);
+haul_status haul__gather_piece(haul__gathering *gathering, const haul__piece *piece, void *memory);
+haul_status haul__gather_end(haul__gathering *gathering);
+/* All at once into `arena` (haul_plan_bytes). */
+haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, const haul__listener *listener);
+
+/* What gather checks, without a copy: HAUL_ERROR_STALE. Of a plan that was never packed it checks no pointers. */
+haul_status haul__verify(haul_plan *plan);
+/* After a gather or verify that found changed pointers: names one of them exactly, with the arena as it was sent to `base`, which
  * tells what each pointer was. */
 int haul__stale_wants_arena(const haul_plan *plan); /* 0: there is nothing to name better */
 void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base);
@@ -40,6 +66,9 @@ void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base);
 /* The arena's bytes that are no pointers, written to the source. Cannot fail, but for a listener's refusal, which is
  * asked only before the first byte is written. */
 haul_status haul__scatter(haul_plan *plan, const void *arena, const haul__listener *listener);
+/* The two halves of it: the question, and one piece of the arena. */
+haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener);
+void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const void *memory);
 
 /* Checks that every pointer in `arena`, whose base on the device is `base`, is null or leads into the graph (or one
  * past a range): else HAUL_ERROR_GRAPH with the path. Writes nothing. */
@@ -47,9 +76,15 @@ haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t ba
 /* After a check: haul__scatter, and pointers written as host pointers. */
 haul_status haul__scatter_pointers(haul_plan *plan, const void *arena, uint64_t base);
 
-/* The smallest piece of the arena that holds every described byte of the source range [first, end): its first offset
- * and its bytes. 0 when there is none. *pointers tells whether it holds pointer words. */
-int haul__span(const haul_plan *plan, uintptr_t first, uintptr_t end, size_t *offset, size_t *bytes, int *pointers);
+/* The smallest piece of the arena, in granules, that holds every described byte of a source range, and within it the
+ * smallest that holds every one that is no pointer. */
+typedef struct haul__span {
+    size_t offset, bytes;
+    size_t data_offset, data_bytes; /* 0 bytes: it holds pointers alone */
+    int is_solid;                   /* the latter holds nothing else: no pointer, skipped byte or neighbour */
+} haul__span;
+/* 0: no byte of the range is described. */
+int haul__find_span(const haul_plan *plan, uintptr_t first, uintptr_t end, haul__span *span);
 /* Described bytes of the source range that are no pointers: into, or out of, a copy of that piece of the arena. */
 void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, void *piece, size_t offset);
 void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece, size_t offset);

@@ -20,11 +20,6 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
     return plan->roots;
 }
 
-size_t haul__plan_odd_count(const haul_plan *plan)
-{
-    return plan->odd_patched;
-}
-
 static haul_status check_roots(haul_context *context, const haul_root *roots, size_t count)
 {
     size_t i;
@@ -43,15 +38,6 @@ static haul_status check_roots(haul_context *context, const haul_root *roots, si
     return HAUL_OK;
 }
 
-static void count_odd(haul_plan *plan)
-{
-    uint64_t place;
-    size_t i;
-    for (i = 0; i < plan->found.odd_count; i++)
-        if (haul__offset_of(plan, plan->found.odd[i].value, &place))
-            plan->odd_patched++;
-}
-
 static haul_status work_out(haul_plan *plan)
 {
     double start = haul__seconds(), between;
@@ -67,7 +53,6 @@ static haul_status work_out(haul_plan *plan)
         haul__found_drop(plan->context, &plan->found);
         return status;
     }
-    count_odd(plan);
     plan->discover_seconds = between - start;
     plan->layout_seconds = haul__seconds() - between;
     return HAUL_OK;
@@ -217,11 +202,9 @@ haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **addre
 /* Does [memory, memory + bytes) hold a byte of the source? */
 static int overlaps_source(const haul_plan *plan, const void *memory, size_t bytes)
 {
-    size_t offset, length;
-    int pointers;
+    haul__span span;
     uintptr_t first = (uintptr_t)memory;
-    return haul__span(plan, first, bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes, &offset, &length,
-                      &pointers);
+    return haul__find_span(plan, first, bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes, &span);
 }
 
 haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base, uint64_t *bitmap)
@@ -243,7 +226,9 @@ haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64
              (bitmap && overlaps_source(plan, bitmap, haul_plan_bitmap_bytes(plan))))
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena overlaps the source");
     else
-        status = haul__gather(plan, arena, base, bitmap, NULL, NULL);
+        status = haul__gather(plan, arena, base, NULL);
+    if (status == HAUL_OK && bitmap)
+        haul__plan_bitmap(plan, 0, haul_plan_bitmap_bytes(plan) / sizeof *bitmap, bitmap);
     haul__context_leave(context);
     return status;
 }
@@ -280,7 +265,8 @@ haul_status haul_relocate(void *arena, size_t bytes, const uint64_t *bitmap, uin
             uintptr_t value;
             if (word >= words)
                 break;
-            value = haul__load_word(at + (word << HAUL__WORD_SHIFT)) + (uintptr_t)base;
+            value = haul__load_word(at + (word << HAUL__WORD_SHIFT));
+            value += value ? (uintptr_t)base : 0;
             memcpy(at + (word << HAUL__WORD_SHIFT), &value, sizeof value);
         }
     }

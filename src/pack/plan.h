@@ -17,7 +17,6 @@ struct haul_plan {
     haul__placed placed;
     int packed;               /* once, so that the blocks' guards are known */
     size_t nulls;             /* null pointers when last packed */
-    size_t odd_patched;       /* odd pointers that lead into the arena */
     size_t stale_block;       /* where gather found changed pointers: index of the block; SIZE_MAX: nowhere */
     double discover_seconds, layout_seconds;
 };
@@ -47,9 +46,9 @@ HAUL__INLINE uint64_t haul__translate(const haul__map *map, uintptr_t address)
         return 0;
     block = haul__map_find(map, address);
     if (HAUL__LIKELY(block && haul__is_placed(block, address) && !haul__is_filling(map, block, address)))
-        return haul__place(map, block, address);
+        return haul__place(block, address);
     block = haul__map_find(map, address - 1);
-    return block && haul__is_placed(block, address - 1) ? haul__place(map, block, address - 1) + 1 : 0;
+    return block && haul__is_placed(block, address - 1) ? haul__place(block, address - 1) + 1 : 0;
 }
 
 HAUL__INLINE uintptr_t haul__load_word(const void *from)

@@ -83,11 +83,11 @@ static uintptr_t walk_slots(const haul_plan *plan, const unsigned char *arena, u
     for (i = 0; i < map->block_count; i++) {
         haul__block *block = haul__plan_block(plan, i);
         uintptr_t address = haul__block_address(map->numbers[i]);
-        for (cell = 0; cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES) {
+        for (cell = 0; block->form != HAUL__FULL && cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES) {
             uint64_t slots;
-            for (slots = block->cells[cell].slots; slots; slots &= slots - 1) {
+            for (slots = haul__placed_slots(map, block, cell); slots; slots &= slots - 1) {
                 uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-                if (!each(plan, slot, haul__load_word(arena + haul__place(map, block, slot)), base))
+                if (!each(plan, slot, haul__load_word(arena + haul__place(block, slot)), base))
                     return slot;
             }
         }

@@ -9,42 +9,68 @@
  */
 #include "pack/plan.h"
 
-/* Words of a cell that are live and no slots, in runs. */
-HAUL__INLINE void scatter_words(const haul__cell *cell, unsigned char *to, const unsigned char *from, unsigned first,
+#define FEW_BYTES (4 * HAUL__WORD) /* up to here a call of memcmp costs more than it does */
+
+HAUL__INLINE void scatter_bytes(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    size_t at;
+    if (bytes > FEW_BYTES) {
+        if (memcmp(to, from, bytes) != 0)
+            memcpy(to, from, bytes);
+        return;
+    }
+    for (at = 0; at < bytes; at += HAUL__WORD)
+        if (haul__load_word(from + at) != haul__load_word(to + at))
+            memcpy(to + at, from + at, HAUL__WORD);
+}
+
+/* What lies between the slots of a run of granules. */
+HAUL__INLINE void scatter_words(uint64_t slots, unsigned char *to, const unsigned char *from, unsigned first,
                                 unsigned count)
 {
-    uint64_t words = haul__range64(2 * first, 2 * (first + count) - 1) & ~cell->slots;
+    uint64_t words = haul__range64(2 * first, 2 * (first + count) - 1) & ~slots;
     const unsigned char *base = from - ((size_t)(2 * first) << HAUL__WORD_SHIFT);
-    for (; words; words &= words - 1) {
-        size_t at = (size_t)haul__lowest64(words) << HAUL__WORD_SHIFT;
-        uintptr_t word = haul__load_word(base + at);
-        if (word != haul__load_word(to + at))
-            memcpy(to + at, &word, sizeof word);
+    while (words) {
+        unsigned at = haul__lowest64(words);
+        uint64_t rest = ~(words >> at);
+        unsigned run = rest ? haul__lowest64(rest) : 64u;
+        scatter_bytes(to + at * HAUL__WORD, base + at * HAUL__WORD, run * HAUL__WORD);
+        words &= at + run < 64u ? UINT64_MAX << (at + run) : 0u;
     }
 }
 
-HAUL__INLINE void scatter_run(const haul__cell *cell, unsigned char *to, const unsigned char *from, unsigned first,
+HAUL__INLINE void scatter_run(uint64_t slots, unsigned char *to, const unsigned char *from, unsigned first,
                               unsigned count)
 {
-    uint64_t slots = cell->slots & haul__range64(2 * first, 2 * (first + count) - 1);
-    if (slots)
-        scatter_words(cell, to, from, first, count);
-    else if (memcmp(to + first * HAUL__GRANULE, from, count * HAUL__GRANULE) != 0)
-        memcpy(to + first * HAUL__GRANULE, from, count * HAUL__GRANULE);
+    if (slots & haul__range64(2 * first, 2 * (first + count) - 1))
+        scatter_words(slots, to, from, first, count);
+    else
+        scatter_bytes(to + first * HAUL__GRANULE, from, count * HAUL__GRANULE);
 }
 
-HAUL__HOT static void scatter_whole(const haul__block *block, unsigned char *to, const unsigned char *arena)
+/* A page at a time: a page that is as it was stays clean. */
+static void scatter_full(const haul__block *block, unsigned char *to, const unsigned char *arena)
+{
+    const unsigned char *from = arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT);
+    const size_t page = (size_t)1 << HAUL__PAGE_SHIFT;
+    size_t at;
+    for (at = 0; at < HAUL__BLOCK_BYTES; at += page)
+        scatter_bytes(to + at, from + at, page);
+}
+
+HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *block, unsigned char *to,
+                                    const unsigned char *arena)
 {
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
-        const haul__cell *at = &block->cells[cell];
-        const unsigned char *from = arena + (haul__cell_rank(block, at) << HAUL__GRANULE_SHIFT);
-        uint32_t live = at->live;
+        const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
+        uint32_t live = block->cells[cell].live;
+        uint64_t slots = live ? haul__placed_slots(map, block, cell) : 0;
         while (live) {
             unsigned first = haul__lowest32(live);
             uint32_t rest = ~(live >> first);
             unsigned count = rest ? haul__lowest32(rest) : 32u;
-            scatter_run(at, to, from, first, count);
+            scatter_run(slots, to, from, first, count);
             from += count * HAUL__GRANULE;
             live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
         }
@@ -74,8 +100,7 @@ static uint16_t odd_mask(const haul_plan *plan, uintptr_t granule)
 
 uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32_t number, unsigned granule)
 {
-    const haul__cell *cell = &block->cells[granule / 32];
-    unsigned slots = (unsigned)(cell->slots >> (granule % 32 * 2)) & 3u;
+    unsigned slots = (unsigned)(haul__placed_slots(&plan->found.map, block, granule / 32) >> (granule % 32 * 2)) & 3u;
     uint16_t mask = haul__byte_mask(block, granule);
     const unsigned word = (1u << HAUL__WORD) - 1u;
     if (slots & 1u)
@@ -92,10 +117,9 @@ static void scatter_masked(const haul_plan *plan, const haul__block *block, uint
 {
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
-        const haul__cell *at = &block->cells[cell];
-        const unsigned char *from = arena + (haul__cell_rank(block, at) << HAUL__GRANULE_SHIFT);
+        const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         uint32_t live;
-        for (live = at->live; live; live &= live - 1, from += HAUL__GRANULE) {
+        for (live = block->cells[cell].live; live; live &= live - 1, from += HAUL__GRANULE) {
             unsigned granule = haul__lowest32(live);
             haul__copy_bytes(to + granule * HAUL__GRANULE, from,
                        haul__data_mask(plan, block, number, cell * 32u + granule));
@@ -103,20 +127,38 @@ static void scatter_masked(const haul_plan *plan, const haul__block *block, uint
     }
 }
 
-haul_status haul__scatter(haul_plan *plan, const void *arena, const haul__listener *listener)
+void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const void *memory)
 {
     const haul__map *map = &plan->found.map;
+    const unsigned char *arena = (const unsigned char *)((uintptr_t)memory - piece->at);
     size_t i;
-    if (listener && listener->progress &&
-        listener->progress(listener->user, 0, plan->placed.granules << HAUL__GRANULE_SHIFT))
-        return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
-    for (i = 0; i < map->block_count; i++) {
+    for (i = piece->first; i < piece->end; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         unsigned char *to = (unsigned char *)haul__block_address(map->numbers[i]);
-        if (block->side)
+        if (block->form == HAUL__FULL)
+            scatter_full(block, to, arena);
+        else if (block->side)
             scatter_masked(plan, block, map->numbers[i], to, arena);
         else
-            scatter_whole(block, to, arena);
+            scatter_whole(map, block, to, arena);
     }
+}
+
+haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener)
+{
+    if (!listener || !listener->progress ||
+        !listener->progress(listener->user, 0, plan->placed.granules << HAUL__GRANULE_SHIFT))
+        return HAUL_OK;
+    return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
+}
+
+haul_status haul__scatter(haul_plan *plan, const void *arena, const haul__listener *listener)
+{
+    haul__piece all = { 0, 0, 0, 0 };
+    haul_status status = haul__ask_to_scatter(plan, listener);
+    if (status != HAUL_OK)
+        return status;
+    haul__next_piece(plan, SIZE_MAX, &all);
+    haul__scatter_piece(plan, &all, arena);
     return HAUL_OK;
 }

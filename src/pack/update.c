@@ -1,6 +1,7 @@
 /* Updates: described bytes of one source range that are no pointers, into a copy of a piece of the arena or out of it.
  *
- * Granule by granule: ranges are single objects or parts of them, so this need not be fast, only exact.
+ * The slow obvious version goes granule by granule, and that is what is done where pointers, skipped bytes or partly
+ * live granules are. Runs of cells that are data in every byte, which is what large arrays consist of, go at once.
  */
 #include "pack/plan.h"
 
@@ -15,6 +16,13 @@ static uint16_t range_mask(uintptr_t granule, uintptr_t first, uintptr_t end)
     return mask;
 }
 
+/* A stretch of the source that lies side by side in the arena: whole data, or one granule with a mask. */
+typedef struct stretch {
+    uintptr_t at;
+    size_t bytes, place;
+    uint16_t described, data; /* of a granule; within the range */
+} stretch;
+
 /* The next granule at or after `at` that has a place, below `end`; 0: there is none. */
 static uintptr_t next_placed(const haul__map *map, uintptr_t at, uintptr_t end, haul__block **block)
 {
@@ -28,53 +36,110 @@ static uintptr_t next_placed(const haul__map *map, uintptr_t at, uintptr_t end, 
     return 0;
 }
 
-static void copy_data(const haul_plan *plan, uintptr_t first, uintptr_t end, unsigned char *into,
-                      const unsigned char *out_of, size_t offset)
+/* Bytes from `at` on that lie in cells of data alone, all of them in the range; 0 where the first cell is another. */
+static size_t plain_bytes(const haul__map *map, const haul__block *block, uintptr_t at, uintptr_t end)
+{
+    unsigned cell = haul__cell_number(at);
+    size_t bytes = 0;
+    if ((block->side && block->form != HAUL__FULL) || at % HAUL__CELL_BYTES != 0)
+        return 0;
+    for (; cell < HAUL__CELLS && end - at - bytes >= HAUL__CELL_BYTES; cell++) {
+        if (haul__live(block, cell) != UINT32_MAX || haul__placed_slots(map, block, cell))
+            break;
+        bytes += HAUL__CELL_BYTES;
+    }
+    return bytes;
+}
+
+/* The stretch at or behind the end of `s`, in [first, end). 0: there is none. Begin with zeros. */
+static int next_stretch(const haul_plan *plan, uintptr_t first, uintptr_t end, stretch *s)
 {
     const haul__map *map = &plan->found.map;
     haul__block *block;
-    uintptr_t at;
-    for (at = next_placed(map, first, end, &block); at; at = next_placed(map, at + HAUL__GRANULE, end, &block)) {
-        uint16_t mask = haul__data_mask(plan, block, haul__block_number(at), haul__granule_in_block(at));
-        size_t place;
-        mask &= range_mask(at, first, end);
-        if (!mask)
-            continue;
-        place = (size_t)haul__place(map, block, at) - offset;
-        if (into)
-            haul__copy_bytes(into + place, (const unsigned char *)at, mask);
-        else
-            haul__copy_bytes((unsigned char *)at, out_of + place, mask);
-    }
+    uintptr_t at = next_placed(map, s->bytes ? s->at + s->bytes : first, end, &block);
+    if (!at)
+        return 0;
+    s->at = at;
+    s->place = (size_t)haul__place(block, at);
+    s->described = s->data = HAUL__FULL_MASK;
+    s->bytes = at >= first ? plain_bytes(map, block, at, end) : 0;
+    if (s->bytes)
+        return 1;
+    s->bytes = HAUL__GRANULE;
+    s->described = haul__byte_mask(block, haul__granule_in_block(at)) & range_mask(at, first, end);
+    s->data = haul__data_mask(plan, block, haul__block_number(at), haul__granule_in_block(at)) &
+              range_mask(at, first, end);
+    return 1;
+}
+
+static void copy_part(unsigned char *to, const unsigned char *from, uint16_t mask)
+{
+    unsigned byte;
+    for (byte = 0; mask; byte++, mask >>= 1)
+        if (mask & 1)
+            to[byte] = from[byte];
 }
 
 void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, void *piece, size_t offset)
 {
-    copy_data(plan, first, end, piece, NULL, offset);
+    stretch s = { 0, 0, 0, 0, 0 };
+    while (next_stretch(plan, first, end, &s)) {
+        unsigned char *to;
+        if (!s.data)
+            continue;
+        to = (unsigned char *)piece + (s.place - offset);
+        if (s.data == HAUL__FULL_MASK)
+            memcpy(to, (const void *)s.at, s.bytes);
+        else
+            copy_part(to, (const unsigned char *)s.at, s.data);
+    }
 }
 
+/* What is equal already is not written, as in scatter. */
 void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece, size_t offset)
 {
-    copy_data(plan, first, end, NULL, piece, offset);
+    stretch s = { 0, 0, 0, 0, 0 };
+    while (next_stretch(plan, first, end, &s)) {
+        const unsigned char *from;
+        if (!s.data)
+            continue;
+        from = (const unsigned char *)piece + (s.place - offset);
+        if (s.data != HAUL__FULL_MASK)
+            haul__copy_bytes((unsigned char *)s.at, from, s.data);
+        else if (memcmp((const void *)s.at, from, s.bytes) != 0)
+            memcpy((void *)s.at, from, s.bytes);
+    }
 }
 
-int haul__span(const haul_plan *plan, uintptr_t first, uintptr_t end, size_t *offset, size_t *bytes, int *pointers)
+static size_t lowest_byte(uint16_t mask)
 {
-    const haul__map *map = &plan->found.map;
-    uint64_t low = 0, high = 0;
-    haul__block *block;
-    uintptr_t at;
-    *pointers = 0;
-    for (at = next_placed(map, first, end, &block); at; at = next_placed(map, at + HAUL__GRANULE, end, &block)) {
-        if (!(haul__byte_mask(block, haul__granule_in_block(at)) & range_mask(at, first, end)))
+    return haul__lowest32(mask);
+}
+
+static size_t end_byte(uint16_t mask)
+{
+    return haul__highest64(mask) + 1;
+}
+
+int haul__find_span(const haul_plan *plan, uintptr_t first, uintptr_t end, haul__span *span)
+{
+    stretch s = { 0, 0, 0, 0, 0 };
+    size_t data = 0;
+    memset(span, 0, sizeof *span);
+    while (next_stretch(plan, first, end, &s)) {
+        if (!s.described)
             continue;
-        if (!high)
-            low = haul__place(map, block, at);
-        high = haul__place(map, block, at) + HAUL__GRANULE;
-        *pointers |= (haul__cell_of(block, at)->slots >> (2 * haul__granule_in_cell(at)) & 3u) != 0 ||
-                     (block->side && block->side->has_odd);
+        if (!span->bytes)
+            span->offset = s.place;
+        span->bytes = s.place + s.bytes - span->offset;
+        if (!s.data)
+            continue;
+        if (!data)
+            span->data_offset = s.place + lowest_byte(s.data);
+        data += s.data == HAUL__FULL_MASK ? s.bytes : haul__bits32(s.data);
+        span->data_bytes =
+            s.place + (s.bytes > HAUL__GRANULE ? s.bytes : end_byte(s.data)) - span->data_offset;
     }
-    *offset = (size_t)low;
-    *bytes = (size_t)(high - low);
-    return high != 0;
+    span->is_solid = data > 0 && data == span->data_bytes;
+    return span->bytes != 0;
 }

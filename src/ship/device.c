@@ -26,9 +26,20 @@ void haul__device_drop(haul_device *device)
     if (haul__atomic_add(&device->holders, -1) != 0)
         return;
     device->magic = 0;
+    haul__ring_close(device);
     device->table.close(device->state);
     haul__release(&context->allocator, device, sizeof *device);
     haul__context_drop(context);
+}
+
+haul_status haul__device_enter(haul_device *device)
+{
+    haul_status status = haul__context_enter(device->context);
+    if (status != HAUL_OK)
+        return status;
+    device->is_late = 0;
+    haul__collect(device);
+    return HAUL_OK;
 }
 
 haul_status haul__device_failed(haul_device *device, haul_status status, const char *before, uint64_t bytes,
@@ -47,7 +58,8 @@ static haul_status check_table(const haul_device_table *table)
         return HAUL_ERROR_VERSION;
     if (!table->name || !table->open || !table->close || !table->capabilities || !table->allocate ||
         !table->release || !table->stage || !table->unstage || !table->copy_to || !table->copy_from ||
-        !table->relocate || !table->wait || !table->message)
+        !table->relocate || !table->send || !table->across || !table->select || !table->fence || !table->poll ||
+        !table->await || !table->wait || !table->signal || !table->message)
         return HAUL_ERROR_ARGUMENT;
     return HAUL_OK;
 }

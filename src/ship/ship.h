@@ -6,8 +6,8 @@
  *     | arena            | relocation bitmap | odd offsets     |
  *
  * The last two are there only when the device patches pointers itself. One range means one allocation and one
- * transfer for a whole graph. All functions below run inside a call that has entered the device's context; when they
- * fail they fill its error record, and have undone what they did.
+ * transfer for a whole graph, however many pieces it crosses in. All functions below run inside a call that has
+ * entered the device's context; when they fail they fill its error record, and have undone what they did.
  */
 #ifndef HAUL_SHIP_ROOM_H
 #define HAUL_SHIP_ROOM_H
@@ -16,6 +16,35 @@
 #include "haul/ship.h"
 #include "pack/pack.h"
 
+/* The staging ring. A large arena crosses in pieces of at most HAUL__PIECE_BYTES: larger ones hide less of the packing
+ * behind the transfer, smaller ones cost more orders. HAUL__RING_BUFFERS of them are enough that neither side waits
+ * for the other's hiccups, and bound what stays pinned. A small graph pins HAUL__FIRST_BYTES, no more. */
+#define HAUL__PIECE_BYTES ((size_t)4 << 20)
+#define HAUL__FIRST_BYTES ((size_t)512 << 10)
+#define HAUL__RING_BUFFERS 8u
+
+/* Host memory for copies, from the device or, where it refuses, from the allocator. */
+typedef struct haul__memory {
+    void *memory; /* NULL: none */
+    size_t bytes;
+    int plain;    /* from the allocator */
+} haul__memory;
+
+typedef struct haul__buffer {
+    haul__memory memory;
+    enum { HAUL__FREE, HAUL__TAKEN, HAUL__BUSY } use; /* nobody's; a call's; the device's until `fence` */
+    uint64_t fence;
+    void *stream;                                     /* the fence's */
+} haul__buffer;
+
+/* What a device still uses though nobody waits for it any more. */
+typedef struct haul__kept {
+    haul_address address; /* of `bytes` of device memory; or */
+    uint64_t bytes;
+    haul__memory memory;
+    uint64_t fence;
+} haul__kept;
+
 struct haul_device {
     uint32_t magic;
     int holders;             /* atomic: the caller's, and one for each shipment */
@@ -23,6 +52,14 @@ struct haul_device {
     void *state;
     haul_context *context;   /* held */
     haul_device_capabilities capabilities;
+    void *stream;            /* selected: the last call's; NULL: the device's own */
+    haul__buffer ring[HAUL__RING_BUFFERS];
+    uint64_t failures;       /* that the device has reported, and the last of them: the work under way may be hit */
+    haul_status failure;
+    int is_late;             /* a wait of this call has answered HAUL_ERROR_PENDING: what it gives back is kept */
+    uint64_t late_fence;     /* ... until this fence */
+    haul__kept *kept;
+    size_t kept_count, kept_capacity;
 };
 
 typedef struct haul__range {
@@ -31,6 +68,16 @@ typedef struct haul__range {
     size_t bytes;
 } haul__range;
 
+/* The last asynchronous work on a shipment. All earlier work is done when this is. */
+typedef struct haul__work {
+    int is_pending;
+    uint64_t fence, failures; /* the device's failures when it was ordered */
+    void *stream;
+} haul__work;
+
+/* What comes back and has not been written to the host's objects yet. */
+typedef struct haul__return haul__return;
+
 struct haul_shipment {
     uint32_t magic;
     haul_device *device; /* held */
@@ -38,46 +85,137 @@ struct haul_shipment {
     haul__range range;
     haul_ship_options options;
     haul_shipment_statistics statistics;
+    int bitmap_is_there; /* the range's bitmap and odd offsets have arrived as they should */
+    haul__work work;
+    haul__return *returns; /* in the order of the calls */
+    haul__memory spare;    /* of a return that has been written */
 };
 
 int haul__device_is_valid(const haul_device *device);
 void haul__device_hold(haul_device *device);
 void haul__device_drop(haul_device *device);
+/* haul__context_enter of the device's context, for a call that may give memory back. */
+haul_status haul__device_enter(haul_device *device);
 
 /* Fills the record: "<before><bytes><after> failed: <the device's words>". Answers `status`. */
 haul_status haul__device_failed(haul_device *device, haul_status status, const char *before, uint64_t bytes,
                                 const char *after);
 
 int haul__shipment_is_valid(const haul_shipment *shipment);
-/* HAUL_ERROR_ARGUMENT or HAUL_ERROR_BUSY; every HAUL_OK is paired with haul__shipment_leave. */
-haul_status haul__shipment_enter(haul_shipment *shipment);
-void haul__shipment_leave(haul_shipment *shipment);
 haul__listener haul__shipment_listener(const haul_ship_options *options);
+/* A handle without a range; NULL: out of memory. Freed by haul__shipment_discard. */
+haul_shipment *haul__shipment_new(haul_device *device, const haul_ship_options *options);
+void haul__shipment_discard(haul_device *device, haul_shipment *shipment);
+/* Makes it a shipment: takes over the hold on the plan. */
+void haul__shipment_complete(haul_shipment *shipment, haul_device *device, haul_plan *plan);
 
-/* Host memory for copies, from the device or, where it refuses, from the allocator. `skew`, below
- * HAUL__STAGE_ALIGNMENT, moves `data`, so that a piece of an arena lies as it does in the arena. */
+/* ---- Order (order.c). A call is asynchronous when `async` is not NULL. */
+
+/* Enters a call on a shipment, asynchronous or not. What was ordered of it before is done first, but for asynchronous
+ * work that the stream orders anyway. HAUL_ERROR_ARGUMENT, HAUL_ERROR_BUSY, or how that work ended; every HAUL_OK is
+ * paired with haul__shipment_leave. */
+haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *async);
+void haul__shipment_leave(haul_shipment *shipment);
+
+/* The stream of all orders until the next select; each call begins with it. */
+haul_status haul__select(haul_device *device, void *stream);
+haul_status haul__fence(haul_device *device, uint64_t *fence);
+/* Waits for a fence, or asks: HAUL_OK, HAUL_ERROR_PENDING, or what failed. */
+haul_status haul__await(haul_device *device, uint64_t fence);
+haul_status haul__poll(haul_device *device, uint64_t fence);
+/* Waits for all that the selected stream was told, after a failure that the record already tells. */
+void haul__drain(haul_device *device);
+/* The end of a call's orders: synchronous, waits for them; asynchronous, notes them in *work and tells the event. On
+ * failure, nothing is under way any more, or the device is late. The words are for the record. Without `async`,
+ * `work` may be NULL. */
+haul_status haul__conclude(haul_device *device, const haul_async *async, haul__work *work, const char *before,
+                           uint64_t bytes, const char *after);
+/* All that was ordered of a shipment, results written. HAUL_ERROR_PENDING: not yet. */
+haul_status haul__shipment_finish(haul_shipment *shipment);
+/* Lets go of what is under way, results unwritten. */
+void haul__shipment_abandon(haul_shipment *shipment);
+
+/* A result on its way to the host: takes over the memory, in any case; orders the copy of `bytes` at `at` of the arena
+ * and notes it; `write` is called with it by haul__shipment_finish. */
+typedef haul_status haul__write(haul_shipment *shipment, const haul__return *back);
+struct haul__return {
+    haul__return *next;
+    haul__memory memory;
+    unsigned char *data; /* in it */
+    haul__write *write;
+    size_t at, bytes;
+    uintptr_t first, end; /* for `write`: a host range */
+};
+/* Memory for one, used before or new. */
+haul_status haul__return_memory(haul_shipment *shipment, size_t bytes, haul__memory *memory);
+haul_status haul__return_later(haul_shipment *shipment, const haul_async *async, const haul__return *what);
+
+/* ---- Staging (staging.c). */
+
 #define HAUL__STAGE_ALIGNMENT 16u
+haul_status haul__memory_get(haul_device *device, size_t bytes, haul__memory *memory);
+/* Kept, if the device is late. */
+void haul__memory_put(haul_device *device, haul__memory *memory);
+
+/* A buffer of the ring of at least `bytes`, that is the caller's until one of the next two. It may wait for one. */
+haul_status haul__take(haul_device *device, size_t bytes, haul__buffer **buffer);
+/* The device is done with it; if it is late, it keeps it until it is. */
+void haul__put(haul_device *device, haul__buffer *buffer);
+/* Whatever the selected stream was told so far uses it. */
+haul_status haul__put_after(haul_device *device, haul__buffer *buffer);
+/* The same where a fence has been made for it. */
+void haul__put_until(haul_device *device, haul__buffer *buffer, uint64_t fence);
+/* All that the selected stream was told is done. */
+void haul__ring_is_idle(haul_device *device);
+/* Before the device closes. */
+void haul__ring_close(haul_device *device);
+
+/* A buffer of the ring or, for more than a piece, memory of its own. `skew`, below HAUL__STAGE_ALIGNMENT, moves
+ * `data`, so that a piece of an arena lies as it does in the arena. */
 typedef struct haul__staging {
-    unsigned char *data; /* what was asked for */
-    void *memory;
-    size_t bytes;        /* of memory */
-    int plain;           /* from the allocator */
+    unsigned char *data;  /* what was asked for */
+    haul__buffer *buffer; /* or NULL: */
+    haul__memory own;
+    int plain;
 } haul__staging;
 haul_status haul__stage(haul_device *device, size_t bytes, size_t skew, haul__staging *staging);
 void haul__unstage(haul_device *device, haul__staging *staging);
+/* The same where work may go on; `work` may be NULL: it does not. */
+void haul__unstage_until(haul_device *device, haul__staging *staging, const haul__work *work);
 
-/* One transfer, cut into the chunks that the device likes; done, or failed, when they return. On failure part of the
- * target may have been written. */
-haul_status haul__send(haul_device *device, haul_address to, const void *from, size_t bytes);
-haul_status haul__receive(haul_device *device, void *to, haul_address from, size_t bytes);
-/* The same, counted as the shipment's. `at` is an offset in the arena. */
-haul_status haul__shipment_send(haul_shipment *shipment, size_t at, const void *from, size_t bytes);
+/* Device memory, given back; kept, if the device is late. */
+void haul__unload(haul_device *device, haul__range *range);
+/* Gives back what was kept and is free by now. */
+void haul__collect(haul_device *device);
+
+/* ---- Transfers (transfer.c). */
+
+/* The bytes of a piece in which `total` cross, and how much crosses as one. */
+size_t haul__piece_bytes(const haul_device *device, size_t total);
+int haul__crosses_whole(const haul_device *device, size_t total);
+
+/* Order a copy. On failure, all that the stream was told is done. */
+haul_status haul__copy_to(haul_device *device, haul_address to, const void *from, size_t bytes);
+haul_status haul__copy_from(haul_device *device, void *to, haul_address from, size_t bytes);
+/* The piece of a shipment's arena on the device: here when it returns, and counted as a transfer. */
 haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at, size_t bytes);
+
+/* Gathers piece by piece into the ring and orders the copies, pointers as base + offset. Adds what gathering took to
+ * *packed. After a failure pieces may be under way. */
+haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
+                             const haul__listener *listener, double *packed);
+/* Bitmap and odd offsets the same way. */
+haul_status haul__send_bitmap(haul_device *device, const haul_plan *plan, const haul__range *range);
+/* Orders the patch of a range whose arena held pointers into [from, from + arena_bytes]. */
+haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from);
+
+/* Where the parts of a plan's range lie; its bitmap too if the device is to patch. */
+haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patched, haul__range *range);
+haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, haul__range *range);
 
 /* Puts a plan's graph on the device: allocates a range, packs, sends, relocates. On success `*range` is the caller's
  * to release, and the timings and counts in `*statistics` have been brought up to date. */
-haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options, haul__range *range,
-                       haul_shipment_statistics *statistics);
-void haul__unload(haul_device *device, haul__range *range);
+haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options, const haul_async *async,
+                       haul__range *range, haul__work *work, haul_shipment_statistics *statistics);
 
 #endif

@@ -13,18 +13,6 @@ int haul__shipment_is_valid(const haul_shipment *shipment)
     return shipment && shipment->magic == MAGIC;
 }
 
-haul_status haul__shipment_enter(haul_shipment *shipment)
-{
-    if (!haul__shipment_is_valid(shipment))
-        return HAUL_ERROR_ARGUMENT;
-    return haul__context_enter(shipment->device->context);
-}
-
-void haul__shipment_leave(haul_shipment *shipment)
-{
-    haul__context_leave(shipment->device->context);
-}
-
 haul__listener haul__shipment_listener(const haul_ship_options *options)
 {
     haul__listener listener;
@@ -33,90 +21,167 @@ haul__listener haul__shipment_listener(const haul_ship_options *options)
     return listener;
 }
 
-/* Takes over the caller's hold on the plan when it succeeds. */
-static haul_status ship_plan(haul_device *device, haul_plan *plan, const haul_ship_options *options,
-                             haul_shipment **result)
+haul_shipment *haul__shipment_new(haul_device *device, const haul_ship_options *options)
 {
-    haul_context *context = device->context;
-    haul_shipment *shipment = haul__allocate_zeroed(&context->allocator, sizeof *shipment);
-    haul_status status;
+    haul_shipment *shipment = haul__allocate_zeroed(&device->context->allocator, sizeof *shipment);
     if (!shipment)
-        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "no memory for a shipment handle");
-    if (options)
+        haul__fail(&device->context->error, HAUL_ERROR_MEMORY, "no memory for a shipment handle");
+    else if (options)
         shipment->options = *options;
-    status = haul__load(device, plan, &shipment->options, &shipment->range, &shipment->statistics);
-    if (status != HAUL_OK) {
-        haul__release(&context->allocator, shipment, sizeof *shipment);
-        return status;
-    }
+    return shipment;
+}
+
+void haul__shipment_discard(haul_device *device, haul_shipment *shipment)
+{
+    haul__release(&device->context->allocator, shipment, sizeof *shipment);
+}
+
+void haul__shipment_complete(haul_shipment *shipment, haul_device *device, haul_plan *plan)
+{
     haul__device_hold(device);
     shipment->device = device;
     shipment->plan = plan;
+    shipment->bitmap_is_there = shipment->range.bytes > shipment->range.arena_bytes;
     shipment->magic = MAGIC;
+}
+
+/* ---- Shipping. */
+
+/* What a call ships with; `async` NULL: it waits. */
+typedef struct manner {
+    const haul_ship_options *options;
+    const haul_async *async;
+} manner;
+
+/* Takes over the caller's hold on the plan when it succeeds. */
+static haul_status ship_plan(haul_device *device, haul_plan *plan, const manner *how, haul_shipment **result)
+{
+    haul_shipment *shipment = haul__shipment_new(device, how->options);
+    haul_status status;
+    if (!shipment)
+        return HAUL_ERROR_MEMORY;
+    status = haul__load(device, plan, &shipment->options, how->async, &shipment->range, &shipment->work,
+                        &shipment->statistics);
+    if (status != HAUL_OK) {
+        haul__shipment_discard(device, shipment);
+        return status;
+    }
+    haul__shipment_complete(shipment, device, plan);
     *result = shipment;
     return HAUL_OK;
 }
 
-static haul_status ship_roots(haul_device *device, const haul_root *roots, size_t count,
-                              const haul_ship_options *options, haul_shipment **result)
+static haul_status ship_roots(haul_device *device, const haul_root *roots, size_t count, const manner *how,
+                              haul_shipment **result)
 {
     haul_plan *plan;
     haul_status status = haul__plan_make(device->context, roots, count, &plan);
     if (status != HAUL_OK)
         return status;
-    status = ship_plan(device, plan, options, result);
+    status = ship_plan(device, plan, how, result);
     if (status != HAUL_OK)
         haul__plan_drop(plan);
     return status;
 }
 
-/* Clears the result, and enters. */
-static haul_status begin(haul_device *device, haul_shipment **result)
+/* Clears the result, enters, and selects the stream. */
+static haul_status begin(haul_device *device, const haul_async *async, haul_shipment **result)
 {
+    haul_status status;
     if (!result)
         return HAUL_ERROR_ARGUMENT;
     *result = NULL;
     if (!haul__device_is_valid(device))
         return HAUL_ERROR_ARGUMENT;
-    return haul__context_enter(device->context);
-}
-
-haul_status haul_ship_roots(haul_device *device, const haul_root *roots, size_t count,
-                            const haul_ship_options *options, haul_shipment **result)
-{
-    haul_status status = begin(device, result);
+    status = haul__device_enter(device);
     if (status != HAUL_OK)
         return status;
-    status = ship_roots(device, roots, count, options, result);
+    status = haul__select(device, async ? async->stream : NULL);
+    if (status != HAUL_OK)
+        haul__context_leave(device->context);
+    return status;
+}
+
+static haul_status call_ship_roots(haul_device *device, const haul_root *roots, size_t count, const manner *how,
+                                   haul_shipment **result)
+{
+    haul_status status = begin(device, how->async, result);
+    if (status != HAUL_OK)
+        return status;
+    status = ship_roots(device, roots, count, how, result);
     haul__context_leave(device->context);
     return status;
 }
 
-haul_status haul_ship(haul_device *device, void *root, const haul_type *type, size_t count,
-                      const haul_ship_options *options, haul_shipment **result)
+static haul_status call_ship_plan(haul_device *device, haul_plan *plan, const manner *how, haul_shipment **result)
 {
-    haul_root one;
-    one.address = root;
-    one.type = type;
-    one.count = count;
-    return haul_ship_roots(device, &one, 1, options, result);
-}
-
-haul_status haul_ship_plan(haul_device *device, haul_plan *plan, const haul_ship_options *options,
-                           haul_shipment **result)
-{
-    haul_status status = begin(device, result);
+    haul_status status = begin(device, how->async, result);
     if (status != HAUL_OK)
         return status;
     if (!haul__plan_is_valid(plan) || haul__plan_context(plan) != device->context) {
         status = haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT, "a plan of the device's context is needed");
     } else {
-        status = ship_plan(device, plan, options, result);
+        status = ship_plan(device, plan, how, result);
         if (status == HAUL_OK)
             haul__plan_hold(plan);
     }
     haul__context_leave(device->context);
     return status;
+}
+
+static manner manner_of(const haul_ship_options *options, const haul_async *async)
+{
+    manner how;
+    how.options = options;
+    how.async = async;
+    return how;
+}
+
+static const haul_async own_stream = { NULL, NULL };
+
+haul_status haul_ship_roots(haul_device *device, const haul_root *roots, size_t count,
+                            const haul_ship_options *options, haul_shipment **result)
+{
+    manner how = manner_of(options, NULL);
+    return call_ship_roots(device, roots, count, &how, result);
+}
+
+static haul_root root_of(void *address, const haul_type *type, size_t count)
+{
+    haul_root root;
+    root.address = address;
+    root.type = type;
+    root.count = count;
+    return root;
+}
+
+haul_status haul_ship(haul_device *device, void *root, const haul_type *type, size_t count,
+                      const haul_ship_options *options, haul_shipment **result)
+{
+    haul_root one = root_of(root, type, count);
+    return haul_ship_roots(device, &one, 1, options, result);
+}
+
+haul_status haul_ship_async(haul_device *device, void *root, const haul_type *type, size_t count,
+                            const haul_ship_options *options, const haul_async *async, haul_shipment **result)
+{
+    haul_root one = root_of(root, type, count);
+    manner how = manner_of(options, async ? async : &own_stream);
+    return call_ship_roots(device, &one, 1, &how, result);
+}
+
+haul_status haul_ship_plan(haul_device *device, haul_plan *plan, const haul_ship_options *options,
+                           haul_shipment **result)
+{
+    manner how = manner_of(options, NULL);
+    return call_ship_plan(device, plan, &how, result);
+}
+
+haul_status haul_ship_plan_async(haul_device *device, haul_plan *plan, const haul_ship_options *options,
+                                 const haul_async *async, haul_shipment **result)
+{
+    manner how = manner_of(options, async ? async : &own_stream);
+    return call_ship_plan(device, plan, &how, result);
 }
 
 static haul_status replan(haul_shipment *shipment)
@@ -130,7 +195,7 @@ static haul_status replan(haul_shipment *shipment)
     haul_status status = haul__plan_make(device->context, roots, count, &plan);
     if (status != HAUL_OK)
         return status;
-    status = haul__load(device, plan, &shipment->options, &range, &statistics);
+    status = haul__load(device, plan, &shipment->options, NULL, &range, NULL, &statistics);
     if (status != HAUL_OK) {
         haul__plan_drop(plan);
         return status;
@@ -140,18 +205,21 @@ static haul_status replan(haul_shipment *shipment)
     shipment->plan = plan;
     shipment->range = range;
     shipment->statistics = statistics;
+    shipment->bitmap_is_there = range.bytes > range.arena_bytes;
     return HAUL_OK;
 }
 
 haul_status haul_replan(haul_shipment *shipment)
 {
-    haul_status status = haul__shipment_enter(shipment);
+    haul_status status = haul__shipment_enter(shipment, NULL);
     if (status != HAUL_OK)
         return status;
     status = replan(shipment);
     haul__shipment_leave(shipment);
     return status;
 }
+
+/* ---- Look-ups. */
 
 haul_address haul_device_address(const haul_shipment *shipment, const void *host)
 {
@@ -201,6 +269,8 @@ void haul_shipment_free(haul_shipment **shipment)
         return;
     device = last->device;
     last->magic = 0;
+    haul__select(device, NULL);
+    haul__shipment_abandon(last);
     haul__unload(device, &last->range);
     haul__plan_drop(last->plan);
     haul__release(&device->context->allocator, last, sizeof *last);

@@ -1,104 +1,64 @@
-/* Transfers: staging, copies in one go, and a whole graph onto the device.
+/* Transfers: a whole graph onto the device, as one or in pieces.
  *
- * A graph crosses once. Arena, bitmap and odd offsets are gathered into one host buffer, laid out as they will lie on
- * the device, sent as one transfer, and patched there by one relocation. That is fast because a device is fed best by
- * one large copy from memory that it can read by itself, and because adding a base to every marked word is work that
- * the device does at the speed of its own memory.
+ * The slow obvious version: gather arena, bitmap and odd offsets into one host buffer, laid out as they will lie on
+ * the device, copy it there, and have the device add the base to every marked word. For small graphs this is it, and
+ * where the device likes, copy and patch are one order: its cost is that of the orders, so there are as few as can be.
+ *
+ * A large graph is packed and sent at the same time: gather fills one buffer of the staging ring while the device reads
+ * the others. Packing is then hidden behind the transfer, or the transfer behind it, and what is pinned does not grow
+ * with the graph. Pieces shrink with the graph, so that a medium one has some to overlap too. The bitmap follows from
+ * the plan alone; it goes last, and the patch behind it.
  *
  * A device may report late: a copy that has "succeeded" fails at the next wait. So nothing here is called done before
- * a wait has said so, and a failed copy is waited for, too, before its staging goes: the device may still be reading.
+ * a wait has said so, and a failed copy is waited for, too, before its memory goes: the device may still be reading.
  */
 #include "ship/ship.h"
 
-haul_status haul__stage(haul_device *device, size_t bytes, size_t skew, haul__staging *staging)
+#define PIECE_MIN ((size_t)256 << 10) /* below, an order costs more than it hides */
+#define PIECES 8u                     /* of a medium graph */
+#define WORDS_MIN ((size_t)8)         /* of the bitmap in a piece, however small the device likes them */
+
+size_t haul__piece_bytes(const haul_device *device, size_t total)
 {
-    const haul_device_table *table = &device->table;
-    haul_context *context = device->context;
-    haul_status status;
-    if (haul__add_overflows(bytes, skew, &staging->bytes))
-        return haul__fail(&context->error, HAUL_ERROR_LIMIT, "a staging buffer larger than the address space");
-    staging->plain = 0;
-    staging->memory = NULL;
-    status = table->stage(device->state, staging->bytes, &staging->memory);
-    if (status == HAUL_OK && (!staging->memory || (uintptr_t)staging->memory % HAUL__STAGE_ALIGNMENT != 0)) {
-        if (staging->memory)
-            table->unstage(device->state, staging->memory, staging->bytes);
-        status = HAUL_ERROR_MEMORY;
-    }
-    if (status == HAUL_ERROR_DEVICE_LOST)
-        return haul__device_failed(device, status, "staging of ", staging->bytes, " bytes");
-    if (status != HAUL_OK) {
-        staging->plain = 1;
-        staging->memory = haul__allocate(&context->allocator, staging->bytes, HAUL__STAGE_ALIGNMENT);
-        if (!staging->memory)
-            return haul__device_failed(device, status, "staging of ", staging->bytes, " bytes");
-    }
-    staging->data = (unsigned char *)staging->memory + skew;
-    return HAUL_OK;
+    size_t bytes = total / PIECES;
+    if (device->capabilities.chunk_bytes != 0)
+        return device->capabilities.chunk_bytes;
+    if (bytes < PIECE_MIN)
+        return PIECE_MIN;
+    return bytes < HAUL__PIECE_BYTES ? bytes : HAUL__PIECE_BYTES;
 }
 
-void haul__unstage(haul_device *device, haul__staging *staging)
+int haul__crosses_whole(const haul_device *device, size_t total)
 {
-    if (staging->plain)
-        haul__release(&device->context->allocator, staging->memory, staging->bytes);
-    else
-        device->table.unstage(device->state, staging->memory, staging->bytes);
+    return total <= device->capabilities.send_bytes || total <= haul__piece_bytes(device, total);
 }
 
-static size_t chunk_of(const haul_device *device, size_t left)
+haul_status haul__copy_to(haul_device *device, haul_address to, const void *from, size_t bytes)
 {
-    size_t chunk = device->capabilities.chunk_bytes;
-    return chunk != 0 && chunk < left ? chunk : left;
+    haul_status status = device->table.copy_to(device->state, to, from, bytes);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, "copy of ", bytes, " bytes to the device");
+    haul__drain(device);
+    return status;
 }
 
-/* Waits in any case; the first failure counts. */
-static haul_status settle(haul_device *device, haul_status status, const char *before, uint64_t bytes,
-                          const char *after)
+haul_status haul__copy_from(haul_device *device, void *to, haul_address from, size_t bytes)
 {
-    if (status != HAUL_OK) {
-        haul__device_failed(device, status, before, bytes, after);
-        device->table.wait(device->state);
-        return status;
-    }
-    status = device->table.wait(device->state);
-    return status == HAUL_OK ? HAUL_OK : haul__device_failed(device, status, before, bytes, after);
-}
-
-haul_status haul__send(haul_device *device, haul_address to, const void *from, size_t bytes)
-{
-    haul_status status = HAUL_OK;
-    size_t done, chunk;
-    for (done = 0; done < bytes && status == HAUL_OK; done += chunk) {
-        chunk = chunk_of(device, bytes - done);
-        status = device->table.copy_to(device->state, to + done, (const unsigned char *)from + done, chunk);
-    }
-    return settle(device, status, "copy of ", bytes, " bytes to the device");
-}
-
-haul_status haul__receive(haul_device *device, void *to, haul_address from, size_t bytes)
-{
-    haul_status status = HAUL_OK;
-    size_t done, chunk;
-    for (done = 0; done < bytes && status == HAUL_OK; done += chunk) {
-        chunk = chunk_of(device, bytes - done);
-        status = device->table.copy_from(device->state, (unsigned char *)to + done, from + done, chunk);
-    }
-    return settle(device, status, "copy of ", bytes, " bytes from the device");
-}
-
-haul_status haul__shipment_send(haul_shipment *shipment, size_t at, const void *from, size_t bytes)
-{
-    haul_status status = haul__send(shipment->device, shipment->range.address + at, from, bytes);
-    if (status != HAUL_OK)
-        return status;
-    shipment->statistics.transfers_to++;
-    shipment->statistics.bytes_to += bytes;
-    return HAUL_OK;
+    haul_status status = device->table.copy_from(device->state, to, from, bytes);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, "copy of ", bytes, " bytes from the device");
+    haul__drain(device);
+    return status;
 }
 
 haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at, size_t bytes)
 {
-    haul_status status = haul__receive(shipment->device, to, shipment->range.address + at, bytes);
+    haul_device *device = shipment->device;
+    haul_status status = haul__copy_from(device, to, shipment->range.address + at, bytes);
+    if (status == HAUL_OK)
+        status = haul__conclude(device, NULL, NULL, "copy of ", bytes, " bytes from the device");
     if (status != HAUL_OK)
         return status;
     shipment->statistics.transfers_from++;
@@ -106,7 +66,9 @@ haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at,
     return HAUL_OK;
 }
 
-/* Where the parts of the range lie. Without `patched`, there is only the arena. 1: does not fit a size_t. */
+/* ---- The range. */
+
+/* 1: does not fit a size_t. */
 static int lay_out(const haul_plan *plan, int patched, haul__range *range)
 {
     size_t odd_bytes;
@@ -124,15 +86,19 @@ static int lay_out(const haul_plan *plan, int patched, haul__range *range)
            haul__add_overflows(range->odd_at, odd_bytes, &range->bytes);
 }
 
-static size_t alignment_of(const haul_plan *plan)
+haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patched, haul__range *range)
 {
-    size_t alignment = haul_plan_alignment(plan);
-    return alignment > 256 ? alignment : 256;
+    haul_plan_statistics planned;
+    haul_plan_get_statistics(plan, &planned);
+    if (lay_out(plan, patched && planned.pointers > 0, range))
+        return haul__fail(&device->context->error, HAUL_ERROR_LIMIT, "a graph larger than the address space");
+    return HAUL_OK;
 }
 
 /* A device that breaks its promise is found here, not by a kernel that reads beside its data. */
-static haul_status allocate_range(haul_device *device, size_t alignment, haul__range *range)
+haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, haul__range *range)
 {
+    size_t alignment = haul_plan_alignment(plan) > 256 ? haul_plan_alignment(plan) : 256;
     haul_status status = device->table.allocate(device->state, range->bytes, alignment, &range->address);
     if (status != HAUL_OK)
         return haul__device_failed(device, status, "allocation of ", range->bytes, " bytes of device memory");
@@ -143,25 +109,12 @@ static haul_status allocate_range(haul_device *device, size_t alignment, haul__r
                       "the device gave memory that is misaligned, or out of reach of a pointer");
 }
 
-void haul__unload(haul_device *device, haul__range *range)
+static int is_patched(const haul__range *range)
 {
-    device->table.release(device->state, range->address, range->bytes);
+    return range->bytes > range->arena_bytes;
 }
 
-/* Bitmap and odd offsets travel, and offsets are packed, only when the device patches. */
-static haul_status gather(haul_plan *plan, const haul__range *range, unsigned char *memory,
-                          const haul_ship_options *options)
-{
-    haul__listener listener = haul__shipment_listener(options);
-    haul__listener *heard = listener.progress ? &listener : NULL;
-    if (range->bytes == range->arena_bytes)
-        return haul__gather(plan, memory, range->address, NULL, NULL, heard);
-    memset(memory + range->arena_bytes, 0, range->bitmap_at - range->arena_bytes);
-    return haul__gather(plan, memory, 0, (uint64_t *)(void *)(memory + range->bitmap_at),
-                        (uint64_t *)(void *)(memory + range->odd_at), heard);
-}
-
-static haul_status relocate(haul_device *device, const haul__range *range)
+static haul_relocation patch_of(const haul__range *range, uint64_t from)
 {
     haul_relocation relocation;
     uint64_t bits = (uint64_t)range->bitmap_bytes * 8;
@@ -171,56 +124,250 @@ static haul_status relocate(haul_device *device, const haul__range *range)
     if (relocation.words > bits)
         relocation.words = bits;
     relocation.bitmap = range->address + range->bitmap_at;
-    relocation.delta = range->address;
+    relocation.from = from;
+    relocation.bytes = range->arena_bytes;
+    relocation.delta = range->address - from;
     relocation.odd = range->address + range->odd_at;
     relocation.odd_count = range->odd_count;
     relocation.word_bytes = sizeof(void *);
-    return settle(device, device->table.relocate(device->state, &relocation), "relocation of ", range->arena_bytes,
-                  " bytes on the device");
+    return relocation;
 }
 
-/* Gathers into staging, sends, patches. */
-static haul_status fill(haul_device *device, haul_plan *plan, const haul_ship_options *options,
-                        const haul__range *range, haul_shipment_statistics *statistics)
+haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from)
 {
-    haul__staging staging;
-    double start, packed, sent;
-    haul_status status = haul__stage(device, range->bytes, 0, &staging);
+    haul_relocation relocation = patch_of(range, from);
+    haul_status status = device->table.relocate(device->state, &relocation);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, "relocation of ", range->arena_bytes, " bytes on the device");
+    haul__drain(device);
+    return status;
+}
+
+/* ---- Pieces. */
+
+/* Orders the copy of a buffer of the ring, which is the device's from then on. */
+static haul_status send_buffer(haul_device *device, haul__buffer *buffer, haul_address to, size_t bytes)
+{
+    haul_status status = haul__copy_to(device, to, buffer->memory.memory, bytes);
+    if (status == HAUL_OK) {
+        status = haul__put_after(device, buffer);
+        if (status == HAUL_OK)
+            return HAUL_OK;
+        haul__device_failed(device, status, "the order behind a copy of ", bytes, " bytes");
+        haul__drain(device);
+    }
+    haul__put(device, buffer);
+    return status;
+}
+
+static haul_status send_piece(haul__gathering *gathering, haul_device *device, const haul__piece *piece,
+                              haul_address to, double *packed)
+{
+    double start;
+    haul__buffer *buffer;
+    haul_status status = haul__take(device, piece->bytes, &buffer);
     if (status != HAUL_OK)
         return status;
     start = haul__seconds();
-    status = gather(plan, range, staging.data, options);
-    packed = sent = haul__seconds();
-    if (status == HAUL_OK) {
-        status = haul__send(device, range->address, staging.data, range->bytes);
-        sent = haul__seconds();
+    status = haul__gather_piece(gathering, piece, buffer->memory.memory);
+    *packed += haul__seconds() - start;
+    if (status == HAUL_OK)
+        return send_buffer(device, buffer, to + piece->at, piece->bytes);
+    haul__put(device, buffer);
+    return status;
+}
+
+haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
+                             const haul__listener *listener, double *packed)
+{
+    size_t most = haul__piece_bytes(device, haul_plan_bytes(plan));
+    haul__piece piece = { 0, 0, 0, 0 };
+    haul__gathering gathering;
+    haul_status status = haul__gather_begin(&gathering, plan, base, listener);
+    while (status == HAUL_OK && haul__next_piece(plan, most, &piece))
+        status = send_piece(&gathering, device, &piece, to, packed);
+    return status == HAUL_OK ? haul__gather_end(&gathering) : status;
+}
+
+typedef void write_words(const haul_plan *plan, size_t first, size_t count, uint64_t *words);
+
+/* `count` words of 64 bits that `write` makes. */
+static haul_status send_words(haul_device *device, const haul_plan *plan, write_words *write, size_t count,
+                              haul_address to)
+{
+    size_t most = haul__piece_bytes(device, haul_plan_bytes(plan)) / sizeof(uint64_t), at, now;
+    haul_status status = HAUL_OK;
+    if (most < WORDS_MIN)
+        most = WORDS_MIN;
+    for (at = 0; at < count && status == HAUL_OK; at += now) {
+        haul__buffer *buffer;
+        now = most < count - at ? most : count - at;
+        status = haul__take(device, now * sizeof(uint64_t), &buffer);
+        if (status != HAUL_OK)
+            break;
+        write(plan, at, now, buffer->memory.memory);
+        status = send_buffer(device, buffer, to + at * sizeof(uint64_t), now * sizeof(uint64_t));
     }
-    if (status == HAUL_OK && range->bytes > range->arena_bytes)
-        status = relocate(device, range);
-    haul__unstage(device, &staging);
+    return status;
+}
+
+haul_status haul__send_bitmap(haul_device *device, const haul_plan *plan, const haul__range *range)
+{
+    haul_status status = send_words(device, plan, haul__plan_bitmap, range->bitmap_bytes / sizeof(uint64_t),
+                                    range->address + range->bitmap_at);
+    return status == HAUL_OK
+               ? send_words(device, plan, haul__plan_odd, range->odd_count, range->address + range->odd_at)
+               : status;
+}
+
+/* ---- A whole graph. */
+
+typedef struct load {
+    haul_device *device;
+    haul_plan *plan;
+    const haul__range *range;
+    const haul__listener *listener;
+    const haul_async *async;
+    haul__work *work;
+    double packed;    /* seconds */
+    double relocated; /* when copies were done and the patch had to be waited for; 0: not known */
+} load;
+
+static haul_status conclude(load *l)
+{
+    return haul__conclude(l->device, l->async, l->work, "transfer of ", l->range->bytes, " bytes to the device");
+}
+
+/* Where somebody waits anyway, the patch is told apart from the copies. */
+static haul_status patch_behind_copies(load *l)
+{
+    haul_device *device = l->device;
+    uint64_t fence;
+    haul_status status;
+    if (l->async)
+        return haul__relocate(device, l->range, 0);
+    status = haul__fence(device, &fence);
+    if (status == HAUL_OK) {
+        status = haul__relocate(device, l->range, 0);
+        if (status != HAUL_OK)
+            return status;
+        status = haul__await(device, fence);
+        l->relocated = haul__seconds();
+    }
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, "copy of ", l->range->bytes, " bytes to the device");
+    haul__drain(device);
+    return status;
+}
+
+static haul_status order_pieces(load *l)
+{
+    haul_device *device = l->device;
+    const haul__range *range = l->range;
+    haul_status status = haul__send_arena(device, l->plan, is_patched(range) ? 0 : range->address, range->address,
+                                          l->listener, &l->packed);
+    if (status == HAUL_OK && is_patched(range))
+        status = haul__send_bitmap(device, l->plan, range);
+    if (status == HAUL_OK && is_patched(range))
+        status = patch_behind_copies(l);
+    if (status != HAUL_OK)
+        haul__drain(device);
+    return status;
+}
+
+static haul_status fill_in_pieces(load *l)
+{
+    haul_status status = order_pieces(l);
+    return status == HAUL_OK ? conclude(l) : status;
+}
+
+/* Everything as it will lie in the range. */
+static haul_status gather_whole(load *l, unsigned char *memory)
+{
+    const haul__range *range = l->range;
+    double start = haul__seconds();
+    haul_status status = haul__gather(l->plan, memory, is_patched(range) ? 0 : range->address, l->listener);
+    if (status == HAUL_OK && is_patched(range)) {
+        memset(memory + range->arena_bytes, 0, range->bitmap_at - range->arena_bytes);
+        haul__plan_bitmap(l->plan, 0, range->bitmap_bytes / sizeof(uint64_t),
+                          (uint64_t *)(void *)(memory + range->bitmap_at));
+        haul__plan_odd(l->plan, 0, range->odd_count, (uint64_t *)(void *)(memory + range->odd_at));
+    }
+    l->packed = haul__seconds() - start;
+    return status;
+}
+
+static haul_status send_as_one(load *l, const void *memory)
+{
+    haul_relocation relocation = patch_of(l->range, 0);
+    haul_status status = l->device->table.send(l->device->state, &relocation, memory, l->range->bytes);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(l->device, status, "sending of ", l->range->bytes, " bytes to the device");
+    haul__drain(l->device);
+    return status;
+}
+
+static haul_status order_whole(load *l, const haul__staging *staging)
+{
+    haul_status status;
+    if (is_patched(l->range) && !staging->plain && l->range->bytes <= l->device->capabilities.send_bytes)
+        return send_as_one(l, staging->data);
+    status = haul__copy_to(l->device, l->range->address, staging->data, l->range->bytes);
+    return status == HAUL_OK && is_patched(l->range) ? patch_behind_copies(l) : status;
+}
+
+static haul_status fill_whole(load *l)
+{
+    haul__staging staging;
+    haul_status status = haul__stage(l->device, l->range->bytes, 0, &staging);
     if (status != HAUL_OK)
         return status;
-    statistics->pack_seconds = packed - start;
-    statistics->transfer_seconds = sent - packed;
-    statistics->relocate_seconds = range->bytes > range->arena_bytes ? haul__seconds() - sent : 0;
+    status = gather_whole(l, staging.data);
+    if (status == HAUL_OK)
+        status = order_whole(l, &staging);
+    if (status == HAUL_OK)
+        status = conclude(l);
+    haul__unstage_until(l->device, &staging, status == HAUL_OK ? l->work : NULL);
+    return status;
+}
+
+static haul_status fill(load *l, haul_shipment_statistics *statistics)
+{
+    double start = haul__seconds(), all;
+    haul_status status = haul__crosses_whole(l->device, l->range->bytes) ? fill_whole(l) : fill_in_pieces(l);
+    if (status != HAUL_OK)
+        return status;
+    all = haul__seconds();
+    statistics->pack_seconds = l->packed;
+    statistics->relocate_seconds = l->relocated > 0 ? all - l->relocated : 0;
+    statistics->transfer_seconds = all - start - l->packed - statistics->relocate_seconds;
     statistics->transfers_to++;
-    statistics->bytes_to += range->bytes;
-    statistics->base = range->address;
+    statistics->bytes_to += l->range->bytes;
+    statistics->base = l->range->address;
     return HAUL_OK;
 }
 
-haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options, haul__range *range,
-                       haul_shipment_statistics *statistics)
+haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options, const haul_async *async,
+                       haul__range *range, haul__work *work, haul_shipment_statistics *statistics)
 {
-    haul_plan_statistics planned;
-    haul_status status;
-    haul_plan_get_statistics(plan, &planned);
-    if (lay_out(plan, !options->relocate_on_host && planned.pointers > 0, range))
-        return haul__fail(&device->context->error, HAUL_ERROR_LIMIT, "a graph larger than the address space");
-    status = allocate_range(device, alignment_of(plan), range);
+    haul__listener listener = haul__shipment_listener(options);
+    haul_status status = haul__lay_out(device, plan, !options->relocate_on_host, range);
+    load l;
+    if (status == HAUL_OK)
+        status = haul__allocate_range(device, plan, range);
     if (status != HAUL_OK)
         return status;
-    status = fill(device, plan, options, range, statistics);
+    memset(&l, 0, sizeof l);
+    l.device = device;
+    l.plan = plan;
+    l.range = range;
+    l.listener = listener.progress ? &listener : NULL;
+    l.async = async;
+    l.work = work;
+    status = fill(&l, statistics);
     if (status != HAUL_OK)
         haul__unload(device, range);
     else

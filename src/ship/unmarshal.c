@@ -1,8 +1,14 @@
 /* Unmarshal: results from the device back into the objects that they came from.
  *
- * The whole arena comes back into staging in one transfer. Only when all of it has arrived, and, where pointers come
- * back too, every one of them has been found to lead into the graph, does the first byte go to a host object. What
- * the device wrote is not trusted: it is data, or an offset that is checked.
+ * What the device wrote is not trusted: it is data, or an offset that is checked. And an arena that the staging ring
+ * can hold is received whole before the first byte goes to a host object, so that a device that fails leaves the host as
+ * it was.
+ *
+ * A larger arena comes back in pieces through the ring: while one is written to the host's objects the next ones
+ * cross. A device that fails halfway has then left the first pieces written. They are results, each byte in its place,
+ * and the arena still has all of them, so that the call can be made again; whoever wants all or nothing asks for
+ * whole_return and pays for memory of the arena's size. So does whoever wants pointers back: all are checked before any
+ * is written.
  */
 #include "ship/ship.h"
 
@@ -19,8 +25,11 @@ static haul_status write_pointers(haul_shipment *shipment, const unsigned char *
     return status == HAUL_OK ? haul__scatter_pointers(shipment->plan, arena, base) : status;
 }
 
-static haul_status bring_back(haul_shipment *shipment,
-                              haul_status (*write)(haul_shipment *shipment, const unsigned char *arena))
+typedef haul_status write_arena(haul_shipment *shipment, const unsigned char *arena);
+
+/* ---- Whole. */
+
+static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
 {
     haul_shipment_statistics *statistics = &shipment->statistics;
     haul__staging staging;
@@ -41,22 +50,226 @@ static haul_status bring_back(haul_shipment *shipment,
     return status;
 }
 
-haul_status haul_unmarshal(haul_shipment *shipment)
+/* ---- In pieces. */
+
+/* A piece on its way: a queue of these, as long as the ring. */
+typedef struct coming {
+    haul__piece piece;
+    haul__buffer *buffer;
+    uint64_t fence;
+} coming;
+
+typedef struct returning {
+    haul_shipment *shipment;
+    size_t most;
+    haul__piece last; /* that was ordered */
+    coming queue[HAUL__RING_BUFFERS];
+    size_t first, count;
+    size_t written; /* bytes */
+    double scattered;
+} returning;
+
+static haul_status order_piece(returning *r, const haul__piece *piece)
 {
-    haul_status status = haul__shipment_enter(shipment);
+    haul_device *device = r->shipment->device;
+    coming *next = &r->queue[(r->first + r->count) % HAUL__RING_BUFFERS];
+    haul_status status = haul__take(device, piece->bytes, &next->buffer);
     if (status != HAUL_OK)
         return status;
-    status = bring_back(shipment, write_data);
+    next->piece = *piece;
+    r->count++;
+    status = haul__copy_from(device, next->buffer->memory.memory, r->shipment->range.address + piece->at,
+                             piece->bytes);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__fence(device, &next->fence);
+    return status == HAUL_OK ? HAUL_OK
+                             : haul__device_failed(device, status, "the order behind a copy of ", piece->bytes,
+                                                   " bytes");
+}
+
+/* Fills the queue. */
+static haul_status order_pieces(returning *r)
+{
+    haul_status status = HAUL_OK;
+    while (status == HAUL_OK && r->count < HAUL__RING_BUFFERS) {
+        haul__piece next = r->last;
+        if (!haul__next_piece(r->shipment->plan, r->most, &next))
+            break;
+        status = order_piece(r, &next);
+        r->last = next;
+    }
+    return status;
+}
+
+static haul_status await_fence(returning *r, uint64_t fence)
+{
+    haul_device *device = r->shipment->device;
+    haul_status status = haul__await(device, fence);
+    return status == HAUL_OK ? HAUL_OK
+                             : haul__device_failed(device, status, "copy of ", r->shipment->range.arena_bytes,
+                                                   " bytes from the device");
+}
+
+static void write_first(returning *r)
+{
+    coming *first = &r->queue[r->first];
+    double start = haul__seconds();
+    haul__scatter_piece(r->shipment->plan, &first->piece, first->buffer->memory.memory);
+    r->scattered += haul__seconds() - start;
+    r->written += first->piece.bytes;
+    haul__put(r->shipment->device, first->buffer);
+    r->first = (r->first + 1) % HAUL__RING_BUFFERS;
+    r->count--;
+}
+
+static haul_status ask(const returning *r)
+{
+    haul__listener listener = haul__shipment_listener(&r->shipment->options);
+    return haul__ask_to_scatter(r->shipment->plan, listener.progress ? &listener : NULL);
+}
+
+/* All pieces are in the queue: nothing is written before the last has come. */
+static haul_status write_after_all(returning *r)
+{
+    haul_status status = await_fence(r, r->queue[(r->first + r->count - 1) % HAUL__RING_BUFFERS].fence);
+    if (status == HAUL_OK)
+        status = ask(r);
+    while (status == HAUL_OK && r->count > 0)
+        write_first(r);
+    return status;
+}
+
+static haul_status write_as_they_come(returning *r)
+{
+    haul_status status = HAUL_OK;
+    while (status == HAUL_OK && r->count > 0) {
+        status = await_fence(r, r->queue[r->first].fence);
+        if (status == HAUL_OK && r->written == 0)
+            status = ask(r);
+        if (status != HAUL_OK)
+            break;
+        write_first(r);
+        status = order_pieces(r);
+    }
+    return status;
+}
+
+/* What is on its way still comes, and goes nowhere. */
+static void give_up(returning *r)
+{
+    haul_device *device = r->shipment->device;
+    haul_error found = device->context->error;
+    haul__drain(device);
+    for (; r->count > 0; r->count--, r->first = (r->first + 1) % HAUL__RING_BUFFERS)
+        haul__put(device, r->queue[r->first].buffer);
+    if (r->written > 0)
+        haul__fail(&device->context->error, found.status, "%s; %zu bytes of the results had been written", found.text,
+                   r->written);
+}
+
+static int has_all(const returning *r)
+{
+    return r->last.at + r->last.bytes == r->shipment->range.arena_bytes;
+}
+
+static size_t piece_bytes(const haul_device *device)
+{
+    size_t chunk = device->capabilities.chunk_bytes;
+    return chunk != 0 && chunk < HAUL__PIECE_BYTES ? chunk : HAUL__PIECE_BYTES;
+}
+
+static haul_status bring_back_in_pieces(haul_shipment *shipment)
+{
+    haul_shipment_statistics *statistics = &shipment->statistics;
+    double start = haul__seconds();
+    haul_status status;
+    returning r;
+    memset(&r, 0, sizeof r);
+    r.shipment = shipment;
+    r.most = piece_bytes(shipment->device);
+    status = order_pieces(&r);
+    if (status == HAUL_OK)
+        status = has_all(&r) ? write_after_all(&r) : write_as_they_come(&r);
+    if (status != HAUL_OK) {
+        give_up(&r);
+        return status;
+    }
+    statistics->scatter_seconds = r.scattered;
+    statistics->return_seconds = haul__seconds() - start - r.scattered;
+    statistics->transfers_from++;
+    statistics->bytes_from += shipment->range.arena_bytes;
+    return HAUL_OK;
+}
+
+/* ---- Later. */
+
+static haul_status write_data_later(haul_shipment *shipment, const haul__return *back)
+{
+    return write_data(shipment, back->data);
+}
+
+static haul_status write_pointers_later(haul_shipment *shipment, const haul__return *back)
+{
+    return write_pointers(shipment, back->data);
+}
+
+static haul_status bring_back_later(haul_shipment *shipment, const haul_async *async, haul__write *write)
+{
+    haul__return what;
+    haul_status status;
+    memset(&what, 0, sizeof what);
+    what.write = write;
+    what.bytes = shipment->range.arena_bytes;
+    status = haul__return_memory(shipment, what.bytes, &what.memory);
+    if (status != HAUL_OK)
+        return status;
+    what.data = what.memory.memory;
+    return haul__return_later(shipment, async, &what);
+}
+
+/* ---- The calls. */
+
+haul_status haul_unmarshal(haul_shipment *shipment)
+{
+    haul_status status = haul__shipment_enter(shipment, NULL);
+    if (status != HAUL_OK)
+        return status;
+    if (shipment->options.whole_return || shipment->range.arena_bytes <= piece_bytes(shipment->device))
+        status = bring_back_whole(shipment, write_data);
+    else
+        status = bring_back_in_pieces(shipment);
     haul__shipment_leave(shipment);
     return status;
 }
 
 haul_status haul_unmarshal_pointers(haul_shipment *shipment)
 {
-    haul_status status = haul__shipment_enter(shipment);
+    haul_status status = haul__shipment_enter(shipment, NULL);
     if (status != HAUL_OK)
         return status;
-    status = bring_back(shipment, write_pointers);
+    status = bring_back_whole(shipment, write_pointers);
     haul__shipment_leave(shipment);
     return status;
+}
+
+static haul_status unmarshal_async(haul_shipment *shipment, const haul_async *async, haul__write *write)
+{
+    static const haul_async own = { NULL, NULL };
+    haul_status status = haul__shipment_enter(shipment, async ? async : &own);
+    if (status != HAUL_OK)
+        return status;
+    status = bring_back_later(shipment, async ? async : &own, write);
+    haul__shipment_leave(shipment);
+    return status;
+}
+
+haul_status haul_unmarshal_async(haul_shipment *shipment, const haul_async *async)
+{
+    return unmarshal_async(shipment, async, write_data_later);
+}
+
+haul_status haul_unmarshal_pointers_async(haul_shipment *shipment, const haul_async *async)
+{
+    return unmarshal_async(shipment, async, write_pointers_later);
 }

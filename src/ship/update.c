@@ -2,131 +2,281 @@
  *
  * A refresh packs with the device's base known, so that pointers are patched while they are copied and nothing is
  * left to do on the device. Gather compares every pointer and count with the plan on the way: what no longer fits is
- * found before anything is sent.
+ * found before anything is sent. An arena that crosses in pieces is verified first, for the same promise.
  *
- * An update moves the smallest piece of the arena that holds the range. The piece may hold bytes that are not the
- * range's: pointers, which the device may have rewired, skipped fields, which are its own, and neighbours. So an
- * update to the device reads the piece, writes the range's data over it and sends it back. That is two transfers, and
- * no byte outside the range is ever changed.
+ * An update moves the smallest piece of the arena that holds the range's data. Where the piece holds nothing else, it
+ * is one copy. Else it may hold pointers, which the device may have rewired, skipped fields, which are its own, and
+ * neighbours: then an update to the device reads the piece, writes the range's data over it and sends it back. That is
+ * two transfers, and no byte outside the range is ever changed.
  */
 #include "ship/ship.h"
 
+static const haul_async own_stream = { NULL, NULL };
+
+static void count_to(haul_shipment *shipment, size_t bytes)
+{
+    shipment->statistics.transfers_to++;
+    shipment->statistics.bytes_to += bytes;
+}
+
+/* ---- Refresh. */
+
 /* A pointer has changed, and gather has named a place near it. The device still has what each pointer was; with that
  * the place can be named exactly. Whatever comes of it, the failure is the one that was found first. */
-static void name_stale_pointer(haul_shipment *shipment, unsigned char *memory)
+static void name_stale_pointer(haul_shipment *shipment)
 {
-    haul_error *error = &shipment->device->context->error, found = *error;
+    haul_device *device = shipment->device;
+    haul_error *error = &device->context->error, found = *error;
+    haul__staging staging;
+    haul_status status;
     if (!haul__stale_wants_arena(shipment->plan))
         return;
-    if (haul__shipment_receive(shipment, memory, 0, shipment->range.arena_bytes) == HAUL_OK)
-        haul__explain_stale(shipment->plan, memory, shipment->range.address);
-    else
+    status = haul__stage(device, shipment->range.arena_bytes, 0, &staging);
+    if (status == HAUL_OK) {
+        status = haul__shipment_receive(shipment, staging.data, 0, shipment->range.arena_bytes);
+        if (status == HAUL_OK)
+            haul__explain_stale(shipment->plan, staging.data, shipment->range.address);
+        haul__unstage(device, &staging);
+    }
+    if (status != HAUL_OK)
         *error = found;
 }
 
-static haul_status send_again(haul_shipment *shipment, unsigned char *memory)
+static haul_status conclude(haul_shipment *shipment, const haul_async *async)
+{
+    return haul__conclude(shipment->device, async, &shipment->work, "transfer of ", shipment->range.arena_bytes,
+                          " bytes to the device");
+}
+
+static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *listener, const haul_async *async,
+                                 double *packed)
+{
+    haul_device *device = shipment->device;
+    haul__staging staging;
+    double start;
+    haul_status status = haul__stage(device, shipment->range.arena_bytes, 0, &staging);
+    if (status != HAUL_OK)
+        return status;
+    start = haul__seconds();
+    status = haul__gather(shipment->plan, staging.data, shipment->range.address, listener);
+    *packed = haul__seconds() - start;
+    if (status == HAUL_OK)
+        status = haul__copy_to(device, shipment->range.address, staging.data, shipment->range.arena_bytes);
+    if (status == HAUL_OK)
+        status = conclude(shipment, async);
+    haul__unstage_until(device, &staging, status == HAUL_OK ? &shipment->work : NULL);
+    return status;
+}
+
+static haul_status refresh_in_pieces(haul_shipment *shipment, const haul__listener *listener, const haul_async *async,
+                                     double *packed)
+{
+    double start = haul__seconds();
+    haul_status status = haul__verify(shipment->plan);
+    *packed = haul__seconds() - start;
+    if (status != HAUL_OK)
+        return status;
+    status = haul__send_arena(shipment->device, shipment->plan, shipment->range.address, shipment->range.address,
+                              listener, packed);
+    if (status == HAUL_OK)
+        return conclude(shipment, async);
+    haul__drain(shipment->device);
+    return status;
+}
+
+static haul_status refresh(haul_shipment *shipment, const haul_async *async)
 {
     haul__listener listener = haul__shipment_listener(&shipment->options);
+    const haul__listener *heard = listener.progress ? &listener : NULL;
     haul_shipment_statistics *statistics = &shipment->statistics;
-    double start = haul__seconds(), packed;
-    haul_status status = haul__gather(shipment->plan, memory, shipment->range.address, NULL, NULL,
-                                      listener.progress ? &listener : NULL);
+    double start = haul__seconds(), packed = 0;
+    haul_status status = haul__crosses_whole(shipment->device, shipment->range.arena_bytes)
+                             ? refresh_whole(shipment, heard, async, &packed)
+                             : refresh_in_pieces(shipment, heard, async, &packed);
     if (status == HAUL_ERROR_STALE)
-        name_stale_pointer(shipment, memory);
+        name_stale_pointer(shipment);
     if (status != HAUL_OK)
         return status;
-    packed = haul__seconds();
-    status = haul__shipment_send(shipment, 0, memory, shipment->range.arena_bytes);
-    if (status != HAUL_OK)
-        return status;
-    statistics->pack_seconds = packed - start;
-    statistics->transfer_seconds = haul__seconds() - packed;
+    count_to(shipment, shipment->range.arena_bytes);
+    statistics->pack_seconds = packed;
+    statistics->transfer_seconds = haul__seconds() - start - packed;
     statistics->relocate_seconds = 0;
     haul_plan_get_statistics(shipment->plan, &statistics->plan);
     return HAUL_OK;
 }
 
-static haul_status refresh(haul_shipment *shipment)
+static haul_status call_refresh(haul_shipment *shipment, const haul_async *async)
 {
-    haul__staging staging;
-    haul_status status = haul__stage(shipment->device, shipment->range.arena_bytes, 0, &staging);
+    haul_status status = haul__shipment_enter(shipment, async);
     if (status != HAUL_OK)
         return status;
-    status = send_again(shipment, staging.data);
-    haul__unstage(shipment->device, &staging);
+    status = refresh(shipment, async);
+    haul__shipment_leave(shipment);
     return status;
 }
 
 haul_status haul_refresh(haul_shipment *shipment)
 {
-    haul_status status = haul__shipment_enter(shipment);
-    if (status != HAUL_OK)
-        return status;
-    status = refresh(shipment);
-    haul__shipment_leave(shipment);
-    return status;
+    return call_refresh(shipment, NULL);
 }
+
+haul_status haul_refresh_async(haul_shipment *shipment, const haul_async *async)
+{
+    return call_refresh(shipment, async ? async : &own_stream);
+}
+
+/* ---- Updates. */
 
 typedef struct piece {
     uintptr_t first, end; /* of the host range */
-    size_t offset, bytes; /* in the arena */
-    haul__staging staging;
+    haul__span span;
+    size_t at, skew;      /* of its data in the arena; from the granule that this lies in */
 } piece;
 
 static haul_status find(const haul_shipment *shipment, const void *host, size_t bytes, piece *result)
 {
     haul_error *error = &shipment->device->context->error;
-    int pointers;
     result->first = (uintptr_t)host;
     if (haul__add_overflows(result->first, bytes, &result->end))
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the end of the range wraps");
-    if (!haul__span(shipment->plan, result->first, result->end, &result->offset, &result->bytes, &pointers))
+    if (!haul__find_span(shipment->plan, result->first, result->end, &result->span))
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "no byte of the range is in the shipment");
+    result->at = result->span.data_offset;
+    result->skew = result->at % HAUL__STAGE_ALIGNMENT;
     return HAUL_OK;
 }
 
-/* The device's copy of the piece, in staging that is the caller's on success. */
-static haul_status fetch(haul_shipment *shipment, const void *host, size_t bytes, piece *result)
+/* Writes the range's data over `memory`, a copy of the piece from its granule on. */
+static void put_data(const haul_shipment *shipment, const piece *one, void *memory)
 {
-    haul_status status = find(shipment, host, bytes, result);
-    if (status == HAUL_OK)
-        status = haul__stage(shipment->device, result->bytes, result->offset % HAUL__STAGE_ALIGNMENT,
-                             &result->staging);
+    haul__gather_data(shipment->plan, one->first, one->end, memory, one->at - one->skew);
+}
+
+static haul_status put_data_back(haul_shipment *shipment, const haul__return *back)
+{
+    haul__scatter_data(shipment->plan, back->first, back->end, back->data - back->at % HAUL__STAGE_ALIGNMENT,
+                       back->at - back->at % HAUL__STAGE_ALIGNMENT);
+    return HAUL_OK;
+}
+
+/* Over what the device holds, where the piece is not the range's alone. */
+static haul_status send_piece(haul_shipment *shipment, const haul_async *async, const piece *one,
+                              haul__staging *staging)
+{
+    haul_device *device = shipment->device;
+    size_t bytes = one->span.data_bytes;
+    haul_status status = one->span.is_solid ? HAUL_OK
+                                            : haul__shipment_receive(shipment, staging->data, one->at, bytes);
     if (status != HAUL_OK)
         return status;
-    status = haul__shipment_receive(shipment, result->staging.data, result->offset, result->bytes);
+    put_data(shipment, one, staging->data - one->skew);
+    status = haul__copy_to(device, shipment->range.address + one->at, staging->data, bytes);
+    if (status == HAUL_OK)
+        status = haul__conclude(device, async, &shipment->work, "copy of ", bytes, " bytes to the device");
+    if (status == HAUL_OK)
+        count_to(shipment, bytes);
+    return status;
+}
+
+/* The last granule may reach beyond the data: a put writes data alone, so the room for it is not needed. */
+static haul_status update_device(haul_shipment *shipment, const void *host, size_t bytes, const haul_async *async)
+{
+    haul__staging staging;
+    piece one;
+    haul_status status = find(shipment, host, bytes, &one);
+    if (status != HAUL_OK || one.span.data_bytes == 0)
+        return status;
+    status = haul__stage(shipment->device, one.span.data_bytes, one.skew, &staging);
     if (status != HAUL_OK)
-        haul__unstage(shipment->device, &result->staging);
+        return status;
+    status = send_piece(shipment, async, &one, &staging);
+    haul__unstage_until(shipment->device, &staging, status == HAUL_OK && async ? &shipment->work : NULL);
+    return status;
+}
+
+static haul_status update_host(haul_shipment *shipment, void *host, size_t bytes)
+{
+    haul__staging staging;
+    haul__return back;
+    piece one;
+    haul_status status = find(shipment, host, bytes, &one);
+    if (status != HAUL_OK || one.span.data_bytes == 0)
+        return status;
+    status = haul__stage(shipment->device, one.span.data_bytes, one.skew, &staging);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__shipment_receive(shipment, staging.data, one.at, one.span.data_bytes);
+    if (status == HAUL_OK) {
+        memset(&back, 0, sizeof back);
+        back.data = staging.data;
+        back.at = one.at;
+        back.first = one.first;
+        back.end = one.end;
+        put_data_back(shipment, &back);
+    }
+    haul__unstage(shipment->device, &staging);
+    return status;
+}
+
+static haul_status update_host_later(haul_shipment *shipment, void *host, size_t bytes, const haul_async *async)
+{
+    haul__return what;
+    piece one;
+    haul_status status = find(shipment, host, bytes, &one);
+    if (status != HAUL_OK || one.span.data_bytes == 0)
+        return status;
+    memset(&what, 0, sizeof what);
+    what.write = put_data_back;
+    what.at = one.at;
+    what.bytes = one.span.data_bytes;
+    what.first = one.first;
+    what.end = one.end;
+    status = haul__return_memory(shipment, what.bytes + one.skew, &what.memory);
+    if (status != HAUL_OK)
+        return status;
+    what.data = (unsigned char *)what.memory.memory + one.skew;
+    return haul__return_later(shipment, async, &what);
+}
+
+static haul_status call_update_device(haul_shipment *shipment, const void *host, size_t bytes, const haul_async *async)
+{
+    haul_status status = haul__shipment_enter(shipment, async);
+    if (status != HAUL_OK)
+        return status;
+    status = update_device(shipment, host, bytes, async);
+    haul__shipment_leave(shipment);
     return status;
 }
 
 haul_status haul_update_device(haul_shipment *shipment, const void *host, size_t bytes)
 {
-    piece one;
-    haul_status status = haul__shipment_enter(shipment);
-    if (status != HAUL_OK)
-        return status;
-    status = fetch(shipment, host, bytes, &one);
-    if (status == HAUL_OK) {
-        haul__gather_data(shipment->plan, one.first, one.end, one.staging.data, one.offset);
-        status = haul__shipment_send(shipment, one.offset, one.staging.data, one.bytes);
-        haul__unstage(shipment->device, &one.staging);
-    }
-    haul__shipment_leave(shipment);
-    return status;
+    return call_update_device(shipment, host, bytes, NULL);
+}
+
+haul_status haul_update_device_async(haul_shipment *shipment, const void *host, size_t bytes, const haul_async *async)
+{
+    return call_update_device(shipment, host, bytes, async ? async : &own_stream);
 }
 
 haul_status haul_update_host(haul_shipment *shipment, void *host, size_t bytes)
 {
-    piece one;
-    haul_status status = haul__shipment_enter(shipment);
+    haul_status status = haul__shipment_enter(shipment, NULL);
     if (status != HAUL_OK)
         return status;
-    status = fetch(shipment, host, bytes, &one);
-    if (status == HAUL_OK) {
-        haul__scatter_data(shipment->plan, one.first, one.end, one.staging.data, one.offset);
-        haul__unstage(shipment->device, &one.staging);
-    }
+    status = update_host(shipment, host, bytes);
+    haul__shipment_leave(shipment);
+    return status;
+}
+
+haul_status haul_update_host_async(haul_shipment *shipment, void *host, size_t bytes, const haul_async *async)
+{
+    haul_status status;
+    if (!async)
+        async = &own_stream;
+    status = haul__shipment_enter(shipment, async);
+    if (status != HAUL_OK)
+        return status;
+    status = update_host_later(shipment, host, bytes, async);
     haul__shipment_leave(shipment);
     return status;
 }

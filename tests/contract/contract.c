@@ -18,6 +18,7 @@ typedef struct device {
     haul_allocator allocator;
     void *state;
     size_t live_blocks, live_bytes;
+    const contract_streams *streams; /* may be NULL */
     random_source random;
     const char *broken; /* the first expectation that was not met */
     int line;
@@ -147,7 +148,8 @@ static void the_table_is_complete(device *d)
     EXPECT(t->table_bytes == sizeof *t);
     EXPECT(t->name && *t->name);
     EXPECT(t->open && t->close && t->capabilities && t->allocate && t->release && t->stage && t->unstage);
-    EXPECT(t->copy_to && t->copy_from && t->relocate && t->wait && t->message);
+    EXPECT(t->copy_to && t->copy_from && t->relocate && t->send && t->across);
+    EXPECT(t->select && t->fence && t->poll && t->await && t->wait && t->signal && t->message);
 }
 
 static void the_capabilities_are_sensible(device *d)
@@ -360,24 +362,34 @@ typedef struct arena {
     size_t bytes, bitmap_at, odd_at, total; /* in one allocation */
     size_t odd_count;
     unsigned word_bytes;
-    uint64_t words, delta;
+    uint64_t words, from, range, delta;
     unsigned char *host, *expected;
     haul_address base;
 } arena;
 
-static void add(unsigned char *word, uint64_t delta, unsigned word_bytes)
+static uint64_t load_word(const unsigned char *word, unsigned word_bytes)
 {
     uint64_t wide;
     uint32_t narrow;
-    if (word_bytes == 8) {
-        memcpy(&wide, word, 8);
-        wide += delta;
-        memcpy(word, &wide, 8);
-    } else {
-        memcpy(&narrow, word, 4);
-        narrow += (uint32_t)delta;
+    memcpy(&wide, word, 8);
+    memcpy(&narrow, word, 4);
+    return word_bytes == 8 ? wide : narrow;
+}
+
+static void store_word(unsigned char *word, uint64_t value, unsigned word_bytes)
+{
+    uint32_t narrow = (uint32_t)value;
+    if (word_bytes == 8)
+        memcpy(word, &value, 8);
+    else
         memcpy(word, &narrow, 4);
-    }
+}
+
+static void patch(const arena *a, unsigned char *at)
+{
+    uint64_t mask = a->word_bytes == 8 ? UINT64_MAX : UINT32_MAX, word = load_word(at, a->word_bytes);
+    if (word != 0 && ((word - a->from) & mask) <= a->range)
+        store_word(at, word + a->delta, a->word_bytes);
 }
 
 static int is_marked(const arena *a, uint64_t word)
@@ -400,9 +412,9 @@ static void relocate_plainly(const arena *a, unsigned char *bytes)
     uint64_t i;
     for (i = 0; i < a->words; i++)
         if (is_marked(a, i))
-            add(bytes + i * a->word_bytes, a->delta, a->word_bytes);
+            patch(a, bytes + i * a->word_bytes);
     for (i = 0; i < a->odd_count; i++)
-        add(bytes + odd_offset(a, (size_t)i), a->delta, a->word_bytes);
+        patch(a, bytes + odd_offset(a, (size_t)i));
 }
 
 /* Marks about `density` of 64 words, and bits behind the last word too: they must be ignored. */
@@ -429,12 +441,52 @@ static void place_odd(arena *a)
     }
 }
 
+/* Null, the edges of the range that moves and what lies beside them, any word in it, any word. */
+static uint64_t choose_word(device *d, const arena *a)
+{
+    switch (random_below(&d->random, 8)) {
+    case 0:
+        return 0;
+    case 1:
+        return a->from;
+    case 2:
+        return a->from - 1;
+    case 3:
+        return a->from + a->range;
+    case 4:
+        return a->from + a->range + 1;
+    case 5:
+        return random_next(&d->random);
+    default:
+        return a->from + random_below(&d->random, (size_t)a->range + 1);
+    }
+}
+
+static void choose_words(device *d, const arena *a)
+{
+    uint64_t i;
+    for (i = 0; i < a->words; i++)
+        store_word(a->host + i * a->word_bytes, choose_word(d, a), a->word_bytes);
+    for (i = 0; i < a->odd_count; i++)
+        store_word(a->host + odd_offset(a, (size_t)i), choose_word(d, a), a->word_bytes);
+}
+
+/* What moves: offsets, as an arena has them that was packed; or addresses, as one has that comes from elsewhere. */
+static void choose_range(device *d, arena *a)
+{
+    a->from = random_one_in(&d->random, 2) ? 0 : random_next(&d->random);
+    if (a->word_bytes == 4)
+        a->from &= UINT32_MAX;
+    a->range = random_between(&d->random, 0, 1000000);
+    a->delta = random_next(&d->random);
+}
+
 static void make_arena(device *d, arena *a, uint64_t words, unsigned word_bytes, unsigned density, size_t odd_count)
 {
     a->words = words;
     a->word_bytes = word_bytes;
     a->odd_count = odd_count;
-    a->delta = random_next(&d->random);
+    choose_range(d, a);
     a->bytes = (size_t)words * word_bytes + odd_count * (word_bytes + 1) + 3;
     a->bitmap_at = (a->bytes + 7) & ~(size_t)7;
     a->odd_at = a->bitmap_at + (size_t)((words + 63) / 64 * 8);
@@ -443,6 +495,7 @@ static void make_arena(device *d, arena *a, uint64_t words, unsigned word_bytes,
     a->expected = buffer(a->total);
     mark(d, a, density);
     place_odd(a);
+    choose_words(d, a);
     memcpy(a->expected, a->host, a->total);
 }
 
@@ -451,16 +504,24 @@ static void drop_arena(device *d, const arena *a)
     put_back(d, a->base, a->total);
 }
 
-static haul_status relocate(device *d, const arena *a)
+static haul_relocation order_of(const arena *a)
 {
     haul_relocation relocation;
     relocation.arena = a->base;
     relocation.words = a->words;
     relocation.bitmap = a->words ? a->base + a->bitmap_at : 0;
+    relocation.from = a->from;
+    relocation.bytes = a->range;
     relocation.delta = a->delta;
     relocation.odd = a->odd_count ? a->base + a->odd_at : 0;
     relocation.odd_count = a->odd_count;
     relocation.word_bytes = a->word_bytes;
+    return relocation;
+}
+
+static haul_status relocate(device *d, const arena *a)
+{
+    haul_relocation relocation = order_of(a);
     return d->table->relocate(d->state, &relocation);
 }
 
@@ -551,20 +612,245 @@ static void copies_and_relocations_take_effect_in_the_order_of_the_calls(device 
     drop_arena(d, &a);
 }
 
-/* There and back again by the opposite delta. */
+/* There and back again by the opposite delta, of the range where it then lies. */
 static void a_relocation_is_undone_by_its_opposite(device *d)
 {
     arena a;
     make_arena(d, &a, 5000, sizeof(void *), 32, 7);
-    a.delta = UINT64_MAX - 4095;
+    a.from = 0;
+    a.range = 1000000;
+    a.delta = (uint64_t)1 << 24;
+    choose_words(d, &a);
     EXPECT_OK(get(d, a.total, 16, &a.base));
     EXPECT_OK(copy_to(d, a.base, a.host, a.total));
     EXPECT_OK(relocate(d, &a));
+    relocate_plainly(&a, a.host);
+    a.from = a.delta;
     a.delta = 0 - a.delta;
     EXPECT_OK(relocate(d, &a));
+    relocate_plainly(&a, a.host);
     EXPECT_OK(wait(d));
     EXPECT(holds(d, a.base, a.host, a.total));
     drop_arena(d, &a);
+}
+
+/* ---- Cases: send. */
+
+static size_t send_limit(device *d)
+{
+    haul_device_capabilities capabilities;
+    d->table->capabilities(d->state, &capabilities);
+    return capabilities.send_bytes;
+}
+
+static haul_status send(device *d, const arena *a, const void *from)
+{
+    haul_relocation relocation = order_of(a);
+    return d->table->send(d->state, &relocation, from, a->total);
+}
+
+/* An arena whose bytes on the host are memory of `stage`. */
+static void try_send(device *d, uint64_t words, unsigned density, size_t odd_count)
+{
+    arena a;
+    void *staged = NULL;
+    make_arena(d, &a, words, sizeof(void *), density, odd_count);
+    if (a.total > send_limit(d))
+        return;
+    EXPECT_OK(get(d, a.total, 16, &a.base));
+    EXPECT_OK(d->table->stage(d->state, a.total, &staged));
+    memcpy(staged, a.host, a.total);
+    EXPECT_OK(send(d, &a, staged));
+    EXPECT_OK(wait(d));
+    relocate_plainly(&a, a.expected);
+    EXPECT(holds(d, a.base, a.expected, a.total));
+    EXPECT(memcmp(staged, a.host, a.total) == 0);
+    d->table->unstage(d->state, staged, a.total);
+    drop_arena(d, &a);
+}
+
+static void a_send_is_a_copy_and_a_relocation_in_one(device *d)
+{
+    static const uint64_t words[] = { 1, 2, 63, 64, 65, 127, 129, 1000, 4096, 7001, 16000, 32000 };
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+        try_send(d, words[i], 64, 0);
+        try_send(d, words[i], 8, 3);
+        try_send(d, words[i], 0, 1);
+    }
+    for (i = 0; i < 60; i++)
+        try_send(d, random_between(&d->random, 0, 3000), (unsigned)random_below(&d->random, 65),
+                 random_between(&d->random, 1, 50));
+}
+
+/* One send after the other over the same memory, a copy between: one wait. */
+static void sends_and_copies_take_effect_in_the_order_of_the_calls(device *d)
+{
+    unsigned char *over = noise(d, 1000), *got;
+    void *staged = NULL;
+    arena a;
+    make_arena(d, &a, 1000, sizeof(void *), 30, 4);
+    if (a.total > send_limit(d))
+        return;
+    got = buffer(a.total);
+    EXPECT_OK(get(d, a.total, 16, &a.base));
+    EXPECT_OK(d->table->stage(d->state, a.total, &staged));
+    memcpy(staged, a.host, a.total);
+    EXPECT_OK(copy_to(d, a.base, over, 1000));
+    EXPECT_OK(send(d, &a, staged));
+    EXPECT_OK(copy_from(d, got, a.base, a.total));
+    EXPECT_OK(copy_to(d, a.base, over, 1000));
+    EXPECT_OK(wait(d));
+    relocate_plainly(&a, a.expected);
+    EXPECT(memcmp(got, a.expected, a.total) == 0);
+    EXPECT(holds(d, a.base, over, 1000));
+    d->table->unstage(d->state, staged, a.total);
+    drop_arena(d, &a);
+}
+
+/* ---- Cases: across. */
+
+/* To `there` on d from `here` on the other one; the other one is not waited for. */
+static void try_across(device *d, device *other, size_t bytes)
+{
+    unsigned char *sent = noise(d, bytes);
+    haul_address here, there;
+    EXPECT_OK(get(other, bytes, 16, &here));
+    EXPECT_OK(get(d, bytes, 16, &there));
+    EXPECT_OK(copy_to(other, here, sent, bytes));
+    EXPECT_OK(d->table->across(d->state, there, other->state, here, bytes));
+    EXPECT_OK(wait(d));
+    EXPECT(holds(d, there, sent, bytes));
+    EXPECT(holds(other, here, sent, bytes));
+    put_back(d, there, bytes);
+    put_back(other, here, bytes);
+}
+
+static void bytes_cross_from_one_device_to_another(device *d)
+{
+    static const size_t sizes[] = { 1, 3, 64, 4097, 1000003 };
+    device other = *d;
+    size_t i;
+    other.broken = NULL;
+    EXPECT_OK(d->table->open(d->settings, &d->allocator, &other.state));
+    for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        try_across(d, &other, sizes[i]);
+    d->table->close(other.state);
+}
+
+static void bytes_cross_within_a_device(device *d)
+{
+    try_across(d, d, 1);
+    try_across(d, d, 70001);
+}
+
+/* ---- Cases: order. */
+
+static void fences_grow_and_are_reached(device *d)
+{
+    enum { BYTES = 1000000, FENCES = 100 };
+    unsigned char *bytes = noise(d, BYTES);
+    uint64_t fences[FENCES];
+    haul_address base;
+    size_t i;
+    EXPECT_OK(get(d, BYTES, 16, &base));
+    for (i = 0; i < FENCES; i++) {
+        EXPECT_OK(copy_to(d, base + i * 100, bytes + i * 100, i % 7 ? 100 : BYTES - i * 100));
+        EXPECT_OK(d->table->fence(d->state, &fences[i]));
+        EXPECT(i == 0 || fences[i] > fences[i - 1]);
+    }
+    for (i = FENCES; i-- > 0;)
+        EXPECT_OK(d->table->await(d->state, fences[i]));
+    for (i = 0; i < FENCES; i++) {
+        EXPECT_OK(d->table->poll(d->state, fences[i]));
+        EXPECT_OK(d->table->await(d->state, fences[i]));
+    }
+    EXPECT(holds(d, base, bytes, BYTES));
+    put_back(d, base, BYTES);
+}
+
+static void what_lies_before_a_fence_is_done_when_it_is_reached(device *d)
+{
+    enum { BYTES = 300000, ROUNDS = 20 };
+    unsigned char *sent = noise(d, BYTES), *got = buffer(BYTES);
+    haul_address base;
+    uint64_t fence;
+    int round;
+    EXPECT_OK(get(d, BYTES, 16, &base));
+    for (round = 0; round < ROUNDS; round++) {
+        haul_status status = HAUL_ERROR_PENDING;
+        random_fill(&d->random, sent, BYTES);
+        EXPECT_OK(copy_to(d, base, sent, BYTES));
+        EXPECT_OK(copy_from(d, got, base, BYTES));
+        EXPECT_OK(d->table->fence(d->state, &fence));
+        while (round % 2 && status == HAUL_ERROR_PENDING)
+            status = d->table->poll(d->state, fence);
+        EXPECT(round % 2 == 0 || status == HAUL_OK);
+        if (round % 2 == 0)
+            EXPECT_OK(d->table->await(d->state, fence));
+        EXPECT(memcmp(sent, got, BYTES) == 0);
+    }
+    put_back(d, base, BYTES);
+}
+
+/* The memory goes when the copies are done: what is allocated next is not written by them. */
+static void memory_may_be_released_while_the_device_works_on_it(device *d)
+{
+    enum { BYTES = 2000000 };
+    unsigned char *old = noise(d, BYTES), *fresh = noise(d, BYTES);
+    haul_address base, next;
+    int round;
+    for (round = 0; round < 10; round++) {
+        EXPECT_OK(get(d, BYTES, 16, &base));
+        EXPECT_OK(copy_to(d, base, old, BYTES));
+        put_back(d, base, BYTES);
+        EXPECT_OK(get(d, BYTES, 16, &next));
+        EXPECT_OK(copy_to(d, next, fresh, BYTES));
+        EXPECT(holds(d, next, fresh, BYTES));
+        put_back(d, next, BYTES);
+    }
+}
+
+static void the_devices_own_stream_can_be_selected(device *d)
+{
+    EXPECT_OK(d->table->select(d->state, NULL));
+    EXPECT_OK(d->table->select(d->state, NULL));
+    EXPECT_OK(wait(d));
+}
+
+/* Two streams that the user made, and events on them. */
+static void work_on_streams_is_ordered_by_fences_and_told_by_events(device *d)
+{
+    enum { BYTES = 400000 };
+    const contract_streams *streams = d->streams;
+    unsigned char *sent = noise(d, BYTES), *got = buffer(BYTES);
+    void *first, *second, *event;
+    uint64_t fence;
+    haul_address base;
+    if (!streams)
+        return;
+    first = streams->make_stream ? streams->make_stream() : NULL;
+    second = streams->make_stream ? streams->make_stream() : NULL;
+    event = streams->make_event();
+    EXPECT_OK(get(d, BYTES, 16, &base));
+    EXPECT_OK(d->table->select(d->state, first));
+    EXPECT_OK(copy_to(d, base, sent, BYTES));
+    EXPECT_OK(d->table->fence(d->state, &fence));
+    EXPECT_OK(d->table->await(d->state, fence));
+    EXPECT_OK(d->table->select(d->state, second));
+    EXPECT_OK(copy_from(d, got, base, BYTES));
+    EXPECT_OK(d->table->signal(d->state, event));
+    EXPECT_OK(wait(d));
+    EXPECT(streams->is_told(event));
+    EXPECT(memcmp(sent, got, BYTES) == 0);
+    EXPECT_OK(d->table->select(d->state, NULL));
+    EXPECT(holds(d, base, sent, BYTES));
+    put_back(d, base, BYTES);
+    streams->drop_event(event);
+    if (streams->drop_stream) {
+        streams->drop_stream(second);
+        streams->drop_stream(first);
+    }
 }
 
 /* ---- Cases: the surroundings. */
@@ -614,6 +900,15 @@ static const contract_case cases[] = {
     { CASE(odd_pointers_move) },
     { CASE(copies_and_relocations_take_effect_in_the_order_of_the_calls) },
     { CASE(a_relocation_is_undone_by_its_opposite) },
+    { CASE(a_send_is_a_copy_and_a_relocation_in_one) },
+    { CASE(sends_and_copies_take_effect_in_the_order_of_the_calls) },
+    { CASE(bytes_cross_from_one_device_to_another) },
+    { CASE(bytes_cross_within_a_device) },
+    { CASE(fences_grow_and_are_reached) },
+    { CASE(what_lies_before_a_fence_is_done_when_it_is_reached) },
+    { CASE(memory_may_be_released_while_the_device_works_on_it) },
+    { CASE(the_devices_own_stream_can_be_selected) },
+    { CASE(work_on_streams_is_ordered_by_fences_and_told_by_events) },
     { CASE(errno_stays_as_it_was) },
 };
 
@@ -629,13 +924,15 @@ static void run_open(device *d, const contract_case *c)
         EXPECT(d->live_blocks == 0 && d->live_bytes == 0);
 }
 
-static int run_case(const haul_device_table *table, const void *settings, uint64_t seed, const contract_case *c)
+static int run_case(const haul_device_table *table, const void *settings, const contract_streams *streams,
+                    uint64_t seed, const contract_case *c)
 {
     const char *letter;
     device d;
     memset(&d, 0, sizeof d);
     d.table = table;
     d.settings = settings;
+    d.streams = streams;
     d.allocator.user = &d;
     d.allocator.allocate = count_allocate;
     d.allocator.release = count_release;
@@ -656,11 +953,16 @@ static int run_case(const haul_device_table *table, const void *settings, uint64
 
 unsigned contract_run(const haul_device_table *table, const void *settings)
 {
+    return contract_run_with(table, settings, NULL);
+}
+
+unsigned contract_run_with(const haul_device_table *table, const void *settings, const contract_streams *streams)
+{
     random_source seeds = random_start("device contract");
     unsigned passed = 0, failed = 0;
     size_t i;
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (run_case(table, settings, random_next(&seeds), &cases[i]))
+        if (run_case(table, settings, streams, random_next(&seeds), &cases[i]))
             passed++;
         else
             failed++;

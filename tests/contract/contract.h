@@ -11,4 +11,14 @@
  * failed". Answers the number that failed. */
 unsigned contract_run(const haul_device_table *table, const void *settings);
 
+/* How to make streams and events of the back end's kind: the case that needs them runs only with this. */
+typedef struct contract_streams {
+    void *(*make_stream)(void); /* NULL, both: the device has no stream but its own */
+    void (*drop_stream)(void *stream);
+    void *(*make_event)(void);
+    int (*is_told)(void *event); /* not 0: the device has signalled it */
+    void (*drop_event)(void *event);
+} contract_streams;
+unsigned contract_run_with(const haul_device_table *table, const void *settings, const contract_streams *streams);
+
 #endif

@@ -62,6 +62,82 @@ static haul_status fired(fault_plan *plan, haul_status status)
     return status;
 }
 
+/* ---- The devices that are open. */
+
+#define DEVICES_MAX 16u
+#define RANGES_MAX 4096u
+#define ORDERS_MAX 4096u
+
+typedef struct range {
+    haul_address address;
+    uint64_t bytes;
+} range;
+
+/* What was ordered and has not happened yet. */
+typedef enum order_kind { COPY_TO, COPY_FROM, RELOCATE, SEND, ACROSS, SIGNAL, RELEASE, FENCE } order_kind;
+
+typedef struct order {
+    order_kind kind;
+    void *stream;
+    haul_address device;
+    const void *from;
+    void *to;
+    uint64_t bytes;
+    haul_relocation relocation;
+    void *other;         /* ACROSS: the other device's state */
+    haul_address source; /* ... and where its bytes are */
+    uint64_t fence;      /* FENCE: its number; ACROSS: the other device's, to be reached before */
+} order;
+
+typedef struct front {
+    void *state; /* the inner device's; NULL: free */
+    fault_plan *plan;
+    const haul_device_table *inner;
+    int injected; /* the last failure was ours */
+    char message[128];
+    range *ranges; /* RANGES_MAX */
+    size_t range_count;
+    void *stream; /* selected */
+    uint64_t fences;
+    order *queue; /* ORDERS_MAX */
+    size_t queue_count;
+    haul_status failed; /* of what has happened since it was last told */
+} front;
+
+static front fronts[DEVICES_MAX];
+static pthread_mutex_t fronts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The front of an open device, or a free one for NULL. */
+static front *front_of(const void *state)
+{
+    size_t i = 0;
+    pthread_mutex_lock(&fronts_lock);
+    while (i < DEVICES_MAX && fronts[i].state != state)
+        i++;
+    pthread_mutex_unlock(&fronts_lock);
+    CHECK(i < DEVICES_MAX);
+    return &fronts[i];
+}
+
+static int lies_in(const void *at, const void *memory, uint64_t bytes)
+{
+    return at && (uintptr_t)at - (uintptr_t)memory < bytes;
+}
+
+/* Host memory that a device of the plan has been told to read or write, and has not yet. */
+static int is_worked_with(const fault_plan *plan, const void *memory, size_t bytes)
+{
+    size_t i, at;
+    int found = 0;
+    pthread_mutex_lock(&fronts_lock);
+    for (i = 0; i < DEVICES_MAX; i++)
+        for (at = 0; fronts[i].state && fronts[i].plan == plan && at < fronts[i].queue_count; at++)
+            found |= lies_in(fronts[i].queue[at].from, memory, bytes) ||
+                     lies_in(fronts[i].queue[at].to, memory, bytes);
+    pthread_mutex_unlock(&fronts_lock);
+    return found;
+}
+
 /* ---- The allocator. In front of each block stands what release will want to know. */
 
 #define BLOCK_MAGIC 0x6f6f6c62u
@@ -124,6 +200,8 @@ static void plan_release(void *user, void *memory, size_t bytes)
     }
     if (head.bytes != bytes)
         misused(plan, "release with another size than allocate");
+    if (is_worked_with(plan, memory, bytes))
+        misused(plan, "release of memory that a device works with");
     plan->host_blocks--;
     plan->host_bytes -= head.bytes;
     memset((char *)memory - sizeof head, 0x5A, sizeof head + head.bytes);
@@ -168,52 +246,7 @@ haul_allocator fault_allocator(fault_plan *plan)
     return allocator;
 }
 
-/* ---- The devices that are open. */
-
-#define DEVICES_MAX 16u
-#define RANGES_MAX 4096u
-#define DEFERRED_MAX 1024u
-
-typedef struct range {
-    haul_address address;
-    uint64_t bytes;
-} range;
-
-/* A copy or relocation that waits for `wait`. */
-typedef struct deferred {
-    haul_address device;
-    const void *from;
-    void *to;
-    size_t bytes; /* 0: a relocation */
-    haul_relocation relocation;
-} deferred;
-
-typedef struct front {
-    void *state; /* the inner device's; NULL: free */
-    fault_plan *plan;
-    const haul_device_table *inner;
-    int injected; /* the last failure was ours */
-    char message[128];
-    range *ranges; /* RANGES_MAX */
-    size_t range_count;
-    deferred *queue; /* DEFERRED_MAX */
-    size_t queue_count;
-} front;
-
-static front fronts[DEVICES_MAX];
-static pthread_mutex_t fronts_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* The front of an open device, or a free one for NULL. */
-static front *front_of(const void *state)
-{
-    size_t i = 0;
-    pthread_mutex_lock(&fronts_lock);
-    while (i < DEVICES_MAX && fronts[i].state != state)
-        i++;
-    pthread_mutex_unlock(&fronts_lock);
-    CHECK(i < DEVICES_MAX);
-    return &fronts[i];
-}
+/* ---- What a device answers. */
 
 static haul_status inject(front *f, haul_status status)
 {
@@ -223,19 +256,28 @@ static haul_status inject(front *f, haul_status status)
     return fired(f->plan, status);
 }
 
+/* A lost device does nothing any more; memory that was to be released is. */
+static haul_status be_lost(front *f)
+{
+    size_t i;
+    for (i = 0; i < f->queue_count; i++)
+        if (f->queue[i].kind == RELEASE)
+            f->inner->release(f->state, f->queue[i].device, f->queue[i].bytes);
+    f->queue_count = 0;
+    f->plan->lost = 1;
+    return inject(f, HAUL_ERROR_DEVICE_LOST);
+}
+
 /* Counts a device event; HAUL_OK, or the failure to answer. */
 static haul_status event(front *f, const char *name, haul_status failure)
 {
     int fails = hit(f->plan, name);
     f->injected = 0;
     if (f->plan->lost)
-        return inject(f, HAUL_ERROR_DEVICE_LOST);
+        return be_lost(f);
     if (!fails)
         return HAUL_OK;
-    if (f->plan->mode != FAULT_LOST)
-        return inject(f, failure);
-    f->plan->lost = 1;
-    return inject(f, HAUL_ERROR_DEVICE_LOST);
+    return f->plan->mode == FAULT_LOST ? be_lost(f) : inject(f, failure);
 }
 
 /* The same for copies and relocations, which can also fail later. *half is set when this one is to do half and be
@@ -266,30 +308,49 @@ static haul_status front_open(const void *settings, const haul_allocator *alloca
     if (status != HAUL_OK)
         return status;
     f->ranges = calloc(RANGES_MAX, sizeof *f->ranges);
-    f->queue = calloc(DEFERRED_MAX, sizeof *f->queue);
+    f->queue = calloc(ORDERS_MAX, sizeof *f->queue);
     CHECK(f->ranges && f->queue);
     f->plan->devices++;
+    pthread_mutex_lock(&fronts_lock);
     f->state = *state;
+    pthread_mutex_unlock(&fronts_lock);
     return HAUL_OK;
+}
+
+static int is_work(const order *o)
+{
+    return o->kind != FENCE && o->kind != RELEASE;
 }
 
 static void front_close(void *state)
 {
     front *f = front_of(state);
+    size_t i;
     if (f->range_count > 0)
         misused(f->plan, "close of a device with allocations");
-    if (f->queue_count > 0)
-        misused(f->plan, "close of a device that works");
+    for (i = 0; i < f->queue_count; i++) {
+        if (is_work(&f->queue[i]))
+            misused(f->plan, "close of a device that works");
+        if (f->queue[i].kind == RELEASE)
+            f->inner->release(state, f->queue[i].device, f->queue[i].bytes);
+    }
     f->plan->devices--;
     f->inner->close(state);
+    pthread_mutex_lock(&fronts_lock);
+    f->state = NULL;
+    pthread_mutex_unlock(&fronts_lock);
     free(f->ranges);
     free(f->queue);
-    f->state = NULL;
 }
 
 static void front_capabilities(void *state, haul_device_capabilities *capabilities)
 {
-    front_of(state)->inner->capabilities(state, capabilities);
+    const front *f = front_of(state);
+    f->inner->capabilities(state, capabilities);
+    if (f->plan->chunk_bytes)
+        capabilities->chunk_bytes = f->plan->chunk_bytes;
+    if (f->plan->no_send)
+        capabilities->send_bytes = 0;
 }
 
 static haul_status front_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
@@ -310,10 +371,43 @@ static haul_status front_allocate(void *state, uint64_t bytes, size_t alignment,
     return HAUL_OK;
 }
 
+/* ---- Orders: put off where the plan says so. */
+
+static order *put_off(front *f, order_kind kind)
+{
+    order *o = &f->queue[f->queue_count];
+    CHECK(f->queue_count < ORDERS_MAX);
+    memset(o, 0, sizeof *o);
+    o->kind = kind;
+    o->stream = f->stream;
+    f->queue_count++;
+    return o;
+}
+
+static int touches(const order *o, haul_address address, uint64_t bytes)
+{
+    if (o->kind == RELOCATE || o->kind == SEND)
+        return o->relocation.arena - address < bytes;
+    return is_work(o) && o->kind != SIGNAL && o->device - address < bytes;
+}
+
+/* 1: an order for the range waits on this stream, 2: on another one, too. */
+static int orders_for(const front *f, haul_address address, uint64_t bytes)
+{
+    int found = 0;
+    size_t i;
+    for (i = 0; i < f->queue_count; i++)
+        if (touches(&f->queue[i], address, bytes))
+            found |= f->queue[i].stream == f->stream ? 1 : 2;
+    return found;
+}
+
 static void front_release(void *state, haul_address address, uint64_t bytes)
 {
     front *f = front_of(state);
     size_t i = 0;
+    int orders = orders_for(f, address, bytes);
+    order *o;
     while (i < f->range_count && f->ranges[i].address != address)
         i++;
     if (i == f->range_count) {
@@ -322,12 +416,18 @@ static void front_release(void *state, haul_address address, uint64_t bytes)
     }
     if (f->ranges[i].bytes != bytes)
         misused(f->plan, "device release with another size than allocate");
-    if (f->queue_count > 0)
-        misused(f->plan, "device release while the device works");
+    if (orders & 2)
+        misused(f->plan, "device release while another stream works with the memory");
     f->plan->device_blocks--;
     f->plan->device_bytes -= f->ranges[i].bytes;
     f->ranges[i] = f->ranges[--f->range_count];
-    f->inner->release(state, address, bytes);
+    if (!orders) {
+        f->inner->release(state, address, bytes);
+        return;
+    }
+    o = put_off(f, RELEASE);
+    o->device = address;
+    o->bytes = bytes;
 }
 
 /* What fired since `fired_before` need not be reported: the library has another way. */
@@ -356,36 +456,13 @@ static haul_status front_stage(void *state, size_t bytes, void **memory)
     return status;
 }
 
-static int lies_in(const void *at, const void *memory, size_t bytes)
-{
-    return at && (uintptr_t)at - (uintptr_t)memory < bytes;
-}
-
 static void front_unstage(void *state, void *memory, size_t bytes)
 {
     front *f = front_of(state);
-    size_t i;
-    for (i = 0; i < f->queue_count; i++)
-        if (lies_in(f->queue[i].from, memory, bytes) || lies_in(f->queue[i].to, memory, bytes))
-            misused(f->plan, "unstage of memory that the device works with");
+    if (is_worked_with(f->plan, memory, bytes))
+        misused(f->plan, "unstage of memory that the device works with");
     f->plan->staged_blocks--;
     f->inner->unstage(state, memory, bytes);
-}
-
-static haul_status put_off(front *f, haul_address device, const void *from, void *to, size_t bytes,
-                           const haul_relocation *relocation)
-{
-    deferred *d = &f->queue[f->queue_count];
-    CHECK(f->queue_count < DEFERRED_MAX);
-    memset(d, 0, sizeof *d);
-    d->device = device;
-    d->from = from;
-    d->to = to;
-    d->bytes = bytes;
-    if (relocation)
-        d->relocation = *relocation;
-    f->queue_count++;
-    return HAUL_OK;
 }
 
 static void check_copy(fault_plan *plan, const void *host, size_t bytes)
@@ -394,23 +471,37 @@ static void check_copy(fault_plan *plan, const void *host, size_t bytes)
         misused(plan, "copy of 0 bytes or NULL");
 }
 
+static void check_source(const fault_plan *plan, const void *from, size_t bytes)
+{
+#ifdef HAS_MSAN
+    if (plan->check_initialized)
+        __msan_check_mem_is_initialized(from, bytes);
+#else
+    (void)plan;
+    (void)from;
+    (void)bytes;
+#endif
+}
+
 static haul_status front_copy_to(void *state, haul_address to, const void *from, size_t bytes)
 {
     front *f = front_of(state);
     int half;
     haul_status status = late_event(f, "copy_to", &half);
+    order *o;
     check_copy(f->plan, from, bytes);
-#ifdef HAS_MSAN
-    if (f->plan->check_initialized)
-        __msan_check_mem_is_initialized(from, bytes);
-#endif
+    check_source(f->plan, from, bytes);
     if (half)
         bytes /= 2;
     if (status != HAUL_OK || bytes == 0)
         return status;
-    if (f->plan->deferred)
-        return put_off(f, to, from, NULL, bytes, NULL);
-    return f->inner->copy_to(state, to, from, bytes);
+    if (!f->plan->deferred)
+        return f->inner->copy_to(state, to, from, bytes);
+    o = put_off(f, COPY_TO);
+    o->device = to;
+    o->from = from;
+    o->bytes = bytes;
+    return HAUL_OK;
 }
 
 static haul_status front_copy_from(void *state, void *to, haul_address from, size_t bytes)
@@ -418,14 +509,27 @@ static haul_status front_copy_from(void *state, void *to, haul_address from, siz
     front *f = front_of(state);
     int half;
     haul_status status = late_event(f, "copy_from", &half);
+    order *o;
     check_copy(f->plan, to, bytes);
     if (half)
         bytes /= 2;
     if (status != HAUL_OK || bytes == 0)
         return status;
-    if (f->plan->deferred)
-        return put_off(f, from, NULL, to, bytes, NULL);
-    return f->inner->copy_from(state, to, from, bytes);
+    if (!f->plan->deferred)
+        return f->inner->copy_from(state, to, from, bytes);
+    o = put_off(f, COPY_FROM);
+    o->device = from;
+    o->to = to;
+    o->bytes = bytes;
+    return HAUL_OK;
+}
+
+static void check_relocation(fault_plan *plan, const haul_relocation *relocation)
+{
+    if (relocation->word_bytes != sizeof(void *))
+        misused(plan, "relocate with words that are no pointers");
+    if (relocation->words == 0 && relocation->odd_count == 0)
+        misused(plan, "relocate of nothing");
 }
 
 static haul_status front_relocate(void *state, const haul_relocation *relocation)
@@ -433,51 +537,262 @@ static haul_status front_relocate(void *state, const haul_relocation *relocation
     front *f = front_of(state);
     int half;
     haul_status status = late_event(f, "relocate", &half);
-    if (relocation->word_bytes != sizeof(void *))
-        misused(f->plan, "relocate with words that are no pointers");
-    if (relocation->words == 0 && relocation->odd_count == 0)
-        misused(f->plan, "relocate of nothing");
+    check_relocation(f->plan, relocation);
     if (status != HAUL_OK || half)
         return status;
-    if (f->plan->deferred)
-        return put_off(f, 0, NULL, NULL, 0, relocation);
-    return f->inner->relocate(state, relocation);
+    if (!f->plan->deferred)
+        return f->inner->relocate(state, relocation);
+    put_off(f, RELOCATE)->relocation = *relocation;
+    return HAUL_OK;
 }
 
-/* What was put off happens now, in the order of the calls; the first failure is the one that wait tells. */
-static haul_status catch_up(front *f)
+static haul_status front_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
 {
-    haul_status first = HAUL_OK, status;
+    front *f = front_of(state);
+    haul_device_capabilities capabilities;
+    int half;
+    haul_status status = late_event(f, "send", &half);
+    order *o;
+    front_capabilities(state, &capabilities);
+    if (bytes > capabilities.send_bytes)
+        misused(f->plan, "send of more than the device's send_bytes");
+    check_copy(f->plan, from, bytes);
+    check_source(f->plan, from, bytes);
+    check_relocation(f->plan, relocation);
+    if (status != HAUL_OK || half)
+        return status;
+    if (!f->plan->deferred)
+        return f->inner->send(state, relocation, from, bytes);
+    o = put_off(f, SEND);
+    o->relocation = *relocation;
+    o->from = from;
+    o->bytes = bytes;
+    return HAUL_OK;
+}
+
+static haul_status front_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
+{
+    front *f = front_of(state), *other = front_of(from_state);
+    int half;
+    haul_status status = late_event(f, "across", &half);
+    order *o;
+    if (bytes == 0)
+        misused(f->plan, "across of 0 bytes");
+    if (half)
+        bytes /= 2;
+    if (status != HAUL_OK || bytes == 0)
+        return status;
+    if (!f->plan->deferred)
+        return f->inner->across(state, to, from_state, from, bytes);
+    put_off(other, FENCE)->fence = ++other->fences;
+    o = put_off(f, ACROSS);
+    o->device = to;
+    o->other = from_state;
+    o->source = from;
+    o->bytes = bytes;
+    o->fence = other->fences;
+    return HAUL_OK;
+}
+
+/* ---- Order. */
+
+static char streams[FAULT_STREAMS];
+
+void *fault_stream(unsigned i)
+{
+    return &streams[i];
+}
+
+static int waits(const front *f, uint64_t fence)
+{
+    size_t i;
+    for (i = 0; i < f->queue_count; i++)
+        if (f->queue[i].kind == FENCE && f->queue[i].fence == fence)
+            return 1;
+    return 0;
+}
+
+static haul_status happen(front *f, const order *o)
+{
+    switch (o->kind) {
+    case COPY_TO:
+        return f->inner->copy_to(f->state, o->device, o->from, (size_t)o->bytes);
+    case COPY_FROM:
+        return f->inner->copy_from(f->state, o->to, o->device, (size_t)o->bytes);
+    case RELOCATE:
+        return f->inner->relocate(f->state, &o->relocation);
+    case SEND:
+        return f->inner->send(f->state, &o->relocation, o->from, (size_t)o->bytes);
+    case ACROSS:
+        return f->inner->across(f->state, o->device, o->other, o->source, (size_t)o->bytes);
+    case SIGNAL:
+        return f->inner->signal(f->state, o->to);
+    case RELEASE:
+        f->inner->release(f->state, o->device, o->bytes);
+        return HAUL_OK;
+    case FENCE:
+        break;
+    }
+    return HAUL_OK;
+}
+
+/* The first order of a stream happens. 0: there is none. */
+static int step(front *f, const void *stream)
+{
+    size_t i = 0;
+    order o;
+    haul_status status;
+    while (i < f->queue_count && f->queue[i].stream != stream)
+        i++;
+    if (i == f->queue_count)
+        return 0;
+    o = f->queue[i];
+    f->queue_count--;
+    memmove(&f->queue[i], &f->queue[i + 1], (f->queue_count - i) * sizeof o);
+    status = happen(f, &o);
+    f->failed = f->failed == HAUL_OK ? status : f->failed;
+    return 1;
+}
+
+static const void *stream_of(const front *f, uint64_t fence)
+{
+    size_t i = 0;
+    while (f->queue[i].kind != FENCE || f->queue[i].fence != fence)
+        i++;
+    return f->queue[i].stream;
+}
+
+/* What the other device was told before a copy from it happens first. */
+static void catch_up_with(front *f, const void *stream)
+{
     size_t i;
     for (i = 0; i < f->queue_count; i++) {
-        const deferred *d = &f->queue[i];
-        if (d->bytes == 0)
-            status = f->inner->relocate(f->state, &d->relocation);
-        else if (d->from)
-            status = f->inner->copy_to(f->state, d->device, d->from, d->bytes);
-        else
-            status = f->inner->copy_from(f->state, d->to, d->device, d->bytes);
-        first = first == HAUL_OK ? status : first;
+        const order *o = &f->queue[i];
+        front *other = o->kind == ACROSS && o->stream == stream ? front_of(o->other) : NULL;
+        while (other && waits(other, o->fence))
+            step(other, stream_of(other, o->fence));
     }
-    f->queue_count = 0;
-    return first;
+}
+
+/* What has gone wrong silently is told once. */
+static haul_status told(front *f)
+{
+    haul_status status = f->failed;
+    f->failed = HAUL_OK;
+    if (!f->plan->late)
+        return status;
+    f->plan->late = 0;
+    f->plan->last = "wait";
+    f->injected = 1;
+    snprintf(f->message, sizeof f->message, "injected fault, reported late");
+    return HAUL_ERROR_DEVICE;
+}
+
+static haul_status front_select(void *state, void *stream)
+{
+    front *f = front_of(state);
+    haul_status status = event(f, "select", HAUL_ERROR_DEVICE);
+    int ours = f->plan->deferred && stream && lies_in(stream, streams, sizeof streams);
+    if (status == HAUL_OK && !ours)
+        status = f->inner->select(state, stream);
+    if (status == HAUL_OK)
+        f->stream = stream;
+    return status;
+}
+
+static haul_status front_fence(void *state, uint64_t *fence)
+{
+    front *f = front_of(state);
+    haul_status status = event(f, "fence", HAUL_ERROR_DEVICE);
+    if (status != HAUL_OK || !f->plan->deferred)
+        return status == HAUL_OK ? f->inner->fence(state, fence) : status;
+    *fence = ++f->fences;
+    put_off(f, FENCE)->fence = *fence;
+    return HAUL_OK;
+}
+
+/* All that a fence stands behind happens. */
+static void reach(front *f, uint64_t fence)
+{
+    const void *stream = waits(f, fence) ? stream_of(f, fence) : NULL;
+    catch_up_with(f, stream);
+    while (waits(f, fence))
+        step(f, stream);
+}
+
+static haul_status front_poll(void *state, uint64_t fence)
+{
+    front *f = front_of(state);
+    haul_status status = event(f, "poll", HAUL_ERROR_DEVICE);
+    if (!f->plan->deferred && status == HAUL_OK)
+        return f->plan->late ? told(f) : f->inner->poll(state, fence);
+    if (f->plan->deferred && fence > f->fences)
+        misused(f->plan, "poll of a fence that was not made");
+    if (status != HAUL_OK) {
+        reach(f, fence);
+    } else if (waits(f, fence)) {
+        catch_up_with(f, stream_of(f, fence));
+        step(f, stream_of(f, fence));
+        status = waits(f, fence) ? HAUL_ERROR_PENDING : told(f);
+    } else {
+        status = told(f);
+    }
+    return status;
+}
+
+/* A wait's event: it may be one that is slow. */
+static haul_status wait_event(front *f, const char *name)
+{
+    fault_plan *plan = f->plan;
+    if (plan->late)
+        return HAUL_OK;
+    if (plan->impatient) {
+        f->injected = 1;
+        snprintf(f->message, sizeof f->message, "injected fault: the device takes its time");
+        return HAUL_ERROR_PENDING;
+    }
+    return event(f, name, plan->mode == FAULT_SLOW ? HAUL_ERROR_PENDING : HAUL_ERROR_DEVICE);
+}
+
+/* A wait that fails has waited all the same, unless it says that it has not. */
+static haul_status front_await(void *state, uint64_t fence)
+{
+    front *f = front_of(state);
+    haul_status status = wait_event(f, "await"), inner;
+    if (status == HAUL_ERROR_PENDING)
+        return status;
+    if (f->plan->deferred && fence > f->fences)
+        misused(f->plan, "await of a fence that was not made");
+    reach(f, fence);
+    inner = f->plan->deferred ? f->inner->wait(state) : f->inner->await(state, fence);
+    if (status == HAUL_OK)
+        status = inner;
+    return status == HAUL_OK ? told(f) : status;
 }
 
 static haul_status front_wait(void *state)
 {
     front *f = front_of(state);
-    haul_status put_off_status = catch_up(f), status;
-    if (f->plan->late) {
-        f->plan->late = 0;
-        f->plan->last = "wait";
-        f->injected = 1;
-        snprintf(f->message, sizeof f->message, "injected fault, reported late");
-        return HAUL_ERROR_DEVICE;
-    }
-    status = event(f, "wait", HAUL_ERROR_DEVICE);
+    haul_status status = wait_event(f, "wait"), inner;
+    if (status == HAUL_ERROR_PENDING)
+        return status;
+    catch_up_with(f, f->stream);
+    while (step(f, f->stream))
+        ;
+    inner = f->inner->wait(state);
     if (status == HAUL_OK)
-        status = f->inner->wait(state);
-    return put_off_status != HAUL_OK ? put_off_status : status;
+        status = inner;
+    return status == HAUL_OK ? told(f) : status;
+}
+
+static haul_status front_signal(void *state, void *told_event)
+{
+    front *f = front_of(state);
+    haul_status status = event(f, "signal", HAUL_ERROR_DEVICE);
+    if (status != HAUL_OK || !f->plan->deferred)
+        return status == HAUL_OK ? f->inner->signal(state, told_event) : status;
+    put_off(f, SIGNAL)->to = told_event;
+    return HAUL_OK;
 }
 
 static const char *front_message(void *state)
@@ -505,7 +820,16 @@ const haul_device_table *fault_device(const haul_device_table *inner)
                                                    front_copy_to,
                                                    front_copy_from,
                                                    front_relocate,
+                                                   front_send,
+                                                   front_across,
+                                                   front_select,
+                                                   front_fence,
+                                                   front_poll,
+                                                   front_await,
                                                    front_wait,
+                                                   front_signal,
+                                                   NULL,
+                                                   NULL,
                                                    front_message };
     size_t i = 0;
     pthread_mutex_lock(&fronts_lock);
@@ -521,7 +845,7 @@ const haul_device_table *fault_device(const haul_device_table *inner)
 
 /* ---- The driver. */
 
-static const char *const mode_names[] = { "once", "from", "lost", "late", "call" };
+static const char *const mode_names[] = { "once", "from", "lost", "late", "slow", "call" };
 
 /* What the driver says before an operation's own checks, so that a failing one tells where it stood. */
 static void note(const fault_plan *plan, fault_mode mode, uint64_t at)
@@ -567,9 +891,9 @@ static void check_levels(const fault_operation *operation, const levels *before,
     CHECK_EQ(now.device_blocks, before->device_blocks);
     CHECK_EQ(now.device_bytes, before->device_bytes);
     CHECK_EQ(now.devices, before->devices);
-    CHECK_EQ(now.staged_blocks, before->staged_blocks);
     if (!operation->trim)
         return;
+    CHECK_EQ(now.staged_blocks, before->staged_blocks);
     CHECK_EQ(now.host_blocks, before->host_blocks);
     CHECK_EQ(now.host_bytes, before->host_bytes);
 }
@@ -625,9 +949,11 @@ static int fail_once(const fault_operation *operation, fault_mode mode, uint64_t
         operation->check(operation->user, status);
     plan.at = 0;
     undo(operation, status);
-    check_levels(operation, &before, &plan);
+    if (status != HAUL_ERROR_PENDING) /* else something is kept until a later call finds it free */
+        check_levels(operation, &before, &plan);
     retry(operation, &plan);
-    check_levels(operation, &before, &plan);
+    if (status != HAUL_ERROR_PENDING)
+        check_levels(operation, &before, &plan);
     if (operation->finish)
         operation->finish(operation->user);
     fault_check_clean(&plan);

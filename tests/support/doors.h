@@ -27,10 +27,11 @@ typedef enum fault_mode {
     FAULT_FROM, /* it and all after it fail (H2) */
     FAULT_LOST, /* it fails; if it was a device's, all later device calls answer HAUL_ERROR_DEVICE_LOST (D6, D17) */
     FAULT_LATE, /* a copy or relocation answers HAUL_OK and does half; the next wait fails (D5). Others: as once */
+    FAULT_SLOW, /* a wait answers HAUL_ERROR_PENDING, and the work stays to be done (D13). Others: as once */
     FAULT_CALL  /* call(call_user) runs before it, and it succeeds (C3, C4, D14) */
 } fault_mode;
 
-#define FAULT_MODES 4u /* the first four fail */
+#define FAULT_MODES 5u /* the first five fail */
 
 typedef struct fault_plan {
     /* Set by the test. */
@@ -39,7 +40,11 @@ typedef struct fault_plan {
     void (*call)(void *user);
     void *call_user;
     int no_reserve;        /* the allocator is made without reserve and unreserve */
-    int deferred;          /* copies and relocations happen at the next wait, as late as the contract allows */
+    int deferred;          /* what is ordered happens when it is waited for, as late as the contract allows, and
+                              each stream (fault_stream) for itself; a poll does one step */
+    int impatient;         /* every wait answers HAUL_ERROR_PENDING at once, and is no event */
+    size_t chunk_bytes;    /* not 0: the device's chunk_bytes */
+    int no_send;           /* the device's send_bytes is 0 */
     int check_initialized; /* under MemorySanitizer: copies to the device carry initialised bytes only (G22) */
 
     /* Counted. */
@@ -73,6 +78,10 @@ typedef struct fault_device_settings {
 /* A table in front of `inner`, which the settings name again. */
 const haul_device_table *fault_device(const haul_device_table *inner);
 
+/* A stream of devices that are deferred: i < FAULT_STREAMS. Events are those of the inner device. */
+#define FAULT_STREAMS 4u
+void *fault_stream(unsigned i);
+
 /* Checks (as CHECK does) that nothing is live and no rule was broken. */
 void fault_check_clean(const fault_plan *plan);
 
@@ -86,13 +95,13 @@ typedef struct fault_operation {
     void (*check)(void *user, haul_status status);
     /* * Frees what a run that succeeded has made. */
     void (*undo)(void *user);
-    /* * Gives back what the context keeps (haul_context_trim); with it, leaks are looked for after each failure, not
-     * only at the end. */
+    /* * Gives back what the context keeps (haul_context_trim); with it, leaks of host and staging memory are looked for
+     * after each failure, not only at the end. Not for operations that make a device keep more staging memory. */
     void (*trim)(void *user);
     /* * Undoes `prepare`. */
     void (*finish)(void *user);
     void *user;
-    unsigned modes;      /* bits 1 << FAULT_ONCE ...; 0: all four */
+    unsigned modes;      /* bits 1 << FAULT_ONCE ...; 0: all five */
     fault_plan settings; /* its upper half: what each plan begins with */
 } fault_operation;
 

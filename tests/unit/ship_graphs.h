@@ -27,7 +27,7 @@ enum { WORLD_RANGES = 512 };
 
 typedef struct world {
     unsigned char *memory;
-    size_t bytes, used;
+    size_t bytes, used, gap; /* left free behind each object */
     struct {
         unsigned char *at;
         size_t bytes;
@@ -57,7 +57,7 @@ static inline void *world_take(world *w, size_t bytes, size_t alignment)
     at = w->memory + w->used;
     w->range[w->count].at = at;
     w->range[w->count++].bytes = bytes;
-    w->used += bytes;
+    w->used += bytes + w->gap;
     return at;
 }
 

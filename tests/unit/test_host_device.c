@@ -150,6 +150,7 @@ TEST(host_device, relocated_pointers_are_real_pointers_in_a_launch)
     relocation.bitmap = allocate(&h, sizeof bitmap, 16);
     relocation.words = (COUNT + 1) * (sizeof(node) / sizeof(void *));
     relocation.word_bytes = sizeof(void *);
+    relocation.bytes = sizeof nodes;
     relocation.delta = relocation.arena;
     CHECK_STATUS(h.table->copy_to(h.state, relocation.arena, nodes, sizeof nodes), HAUL_OK);
     CHECK_STATUS(h.table->copy_to(h.state, relocation.bitmap, bitmap, sizeof bitmap), HAUL_OK);
@@ -295,8 +296,11 @@ TEST(host_device, D9_relocations_outside_of_device_memory_are_errors_and_patch_n
     host h;
     haul_relocation good, r;
     haul_address address;
+    size_t i;
     open_host(&h);
     address = allocate(&h, sizeof words, 16);
+    for (i = 0; i < 32; i++)
+        words[i] = 5;
     words[32] = UINT64_MAX; /* the bitmap */
     words[34] = 1;          /* an odd offset in the arena, */
     words[35] = 8 * 40 - 7; /* and one beside */
@@ -305,6 +309,7 @@ TEST(host_device, D9_relocations_outside_of_device_memory_are_errors_and_patch_n
     good.arena = address;
     good.words = 32;
     good.bitmap = address + 8 * 32;
+    good.bytes = 5;
     good.delta = 1;
     good.word_bytes = 8;
     r = good, r.words = 41;
@@ -451,11 +456,13 @@ static haul_status move_model(model *m)
     haul_relocation relocation;
     haul_status status;
     memset(m->host, 0, 64);
+    ((unsigned char *)m->host)[0] = 1;  /* word 0 leads to offset 1 */
     ((unsigned char *)m->host)[56] = 1; /* the bitmap: word 0 */
     memset(&relocation, 0, sizeof relocation);
     relocation.arena = m->address;
     relocation.bitmap = m->address + 56;
     relocation.words = 4;
+    relocation.bytes = 1000;
     relocation.delta = 5;
     relocation.word_bytes = sizeof(void *);
     status = m->table->copy_to(m->state, m->address, m->host, 64);
@@ -472,6 +479,8 @@ static haul_status move_model(model *m)
     status = m->table->wait(m->state);
     if (status == HAUL_OK)
         memcpy(m->result, m->host, 64);
+    else
+        m->table->wait(m->state);
     return status;
 }
 
@@ -499,7 +508,7 @@ static haul_status run_model(void *user)
 static void check_model(void *user, haul_status status)
 {
     const model *m = user;
-    CHECK_EQ(m->result[0], status == HAUL_OK ? 5 : 0);
+    CHECK_EQ(m->result[0], status == HAUL_OK ? 6 : 0);
 }
 
 static fault_operation operation_of(model *m)
@@ -519,11 +528,11 @@ TEST(doors, a_good_operation_passes_with_each_event_failing_in_each_mode)
     model m;
     fault_operation operation = operation_of(&m);
     /* reserve, 64 bytes, device memory (and the table of allocations behind it), 2 copies, relocation, 2 waits */
-    CHECK_EQ(fault_everywhere(&operation), 4 * 9);
+    CHECK_EQ(fault_everywhere(&operation), 5 * 9);
     operation.settings.deferred = 1;
-    CHECK_EQ(fault_everywhere(&operation), 4 * 9);
+    CHECK_EQ(fault_everywhere(&operation), 5 * 9);
     operation.settings.no_reserve = 1;
-    CHECK_EQ(fault_everywhere(&operation), 4 * 8);
+    CHECK_EQ(fault_everywhere(&operation), 5 * 8);
     operation.modes = 1u << FAULT_LATE | 1u << FAULT_LOST;
     CHECK_EQ(fault_everywhere(&operation), 2 * 8);
 }

@@ -1,0 +1,138 @@
+/* The relocation bitmap: a bit for each word of the arena, set where the word is a slot.
+ *
+ * The slow obvious version: for each slot of the source, set the bit of its place. Slots and live granules of a cell
+ * stand in two bitmaps already; squeezing the dead granules' bits out of the first gives the arena's bits, a run of
+ * live granules at a time. So the bitmap follows from the plan and reads no byte of the source. Null pointers have
+ * their bits too: a patch leaves 0 alone.
+ *
+ * Blocks of plain bytes cost one look at their form; in a block of a kind each object is one OR.
+ */
+#include "graph/mark.h"
+#include "pack/plan.h"
+
+#define GRANULES_A_WORD 32u /* each has two bits */
+
+typedef struct window {
+    uint64_t *words;
+    size_t first, count; /* of the whole bitmap */
+} window;
+
+static void set_bits(const window *w, size_t word, uint64_t bits)
+{
+    if (bits && word - w->first < w->count)
+        w->words[word - w->first] |= bits;
+}
+
+/* The slot bits of the live granules, side by side. Not all are live: so a run ends before the word does, or at a 0
+ * that the shift brought in. */
+static uint64_t squeeze(uint64_t slots, uint32_t live)
+{
+    uint64_t bits = 0;
+    unsigned at = 0;
+    while (live) {
+        unsigned first = haul__lowest32(live), count = haul__lowest32(~(live >> first));
+        bits |= (slots >> (2 * first) & haul__range64(0, 2 * count - 1)) << at;
+        at += 2 * count;
+        live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
+    }
+    return bits;
+}
+
+static void set_cell(const window *w, uint64_t rank, uint64_t slots, uint32_t live)
+{
+    uint64_t bits = live == UINT32_MAX ? slots : squeeze(slots, live);
+    size_t word = (size_t)(rank / GRANULES_A_WORD);
+    unsigned shift = 2 * (unsigned)(rank % GRANULES_A_WORD);
+    set_bits(w, word, bits << shift);
+    set_bits(w, word + 1, shift ? bits >> (64 - shift) : 0);
+}
+
+static void set_cells(const window *w, const haul__map *map, const haul__block *block)
+{
+    unsigned cell;
+    for (cell = 0; cell < HAUL__CELLS; cell++) {
+        uint64_t slots = haul__placed_slots(map, block, cell);
+        if (slots)
+            set_cell(w, haul__cell_rank(block, cell), slots, block->cells[cell].live);
+    }
+}
+
+/* The slots of an object stand side by side in the arena as they do in the source, from its start on. */
+HAUL__INLINE void set_object(const window *w, uint64_t rank, uint64_t slots)
+{
+    size_t word = (size_t)(rank / GRANULES_A_WORD);
+    unsigned shift = 2 * (unsigned)(rank % GRANULES_A_WORD);
+    set_bits(w, word, slots << shift);
+    if (shift)
+        set_bits(w, word + 1, slots >> (64 - shift));
+}
+
+HAUL__HOT static void set_objects(const window *w, const haul__map *map, const haul__block *block)
+{
+    const uint64_t slots = haul__simple_of(map, block)->slots;
+    unsigned cell;
+    set_object(w, haul__cell_rank(block, 0), block->carry);
+    for (cell = 0; cell < HAUL__CELLS; cell++) {
+        const uint64_t rank = haul__cell_rank(block, cell);
+        const uint32_t live = block->cells[cell].live;
+        uint32_t starts;
+        for (starts = haul__starts(block)[cell]; starts; starts &= starts - 1) {
+            unsigned granule = haul__lowest32(starts);
+            set_object(w, rank + haul__bits32(live & (((uint32_t)1 << granule) - 1u)), slots);
+        }
+    }
+}
+
+/* Where pages keep larger alignments, an object may lie on two of them: cell by cell then. */
+static void set_block(const window *w, const haul__map *map, const haul__block *block)
+{
+    if (block->form == HAUL__FULL || block->form == HAUL__BARE)
+        return;
+    if (haul__is_of_kind(block) && !map->has_units)
+        set_objects(w, map, block);
+    else
+        set_cells(w, map, block);
+}
+
+/* The last block that begins at or before a granule, or the first. */
+static size_t block_before(const haul_plan *plan, uint64_t granule)
+{
+    size_t low = 0, high = plan->found.map.block_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (haul__plan_block(plan, middle)->base <= granule)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64_t *bitmap)
+{
+    uint64_t granule = (uint64_t)first * GRANULES_A_WORD, end = granule + (uint64_t)count * GRANULES_A_WORD;
+    window w;
+    size_t i;
+    w.words = bitmap;
+    w.first = first;
+    w.count = count;
+    memset(bitmap, 0, count * sizeof *bitmap);
+    for (i = block_before(plan, granule); i < plan->found.map.block_count; i++) {
+        const haul__block *block = haul__plan_block(plan, i);
+        if (block->base >= end)
+            break;
+        set_block(&w, &plan->found.map, block);
+    }
+}
+
+size_t haul__plan_odd_count(const haul_plan *plan)
+{
+    return plan->found.odd_count;
+}
+
+void haul__plan_odd(const haul_plan *plan, size_t first, size_t count, uint64_t *odd)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        odd[i] = haul__translate(&plan->found.map, plan->found.odd[first + i].address);
+}

@@ -1,0 +1,108 @@
+/* Copies of shipments: from one device to another, without the host.
+ *
+ * The new arena is the old one byte for byte; only its pointers are off, all by the same distance. So it is patched as
+ * a packed one is, except that its words do not count from 0 but from the old base. What a kernel has made of them
+ * meanwhile is left alone if it leads elsewhere. The bitmap travels along; where the old range has none, because the
+ * host had patched its pointers, it is made from the plan, which needs no byte of the source.
+ */
+#include "ship/ship.h"
+
+static haul_status check(const haul_shipment *shipment, haul_device *device)
+{
+    const haul_device *source = shipment->device;
+    haul_error *error = &source->context->error;
+    if (!haul__device_is_valid(device))
+        return haul__fail(error, HAUL_ERROR_ARGUMENT, "no device to copy to");
+    if (device->context != source->context)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT, "the two devices have contexts of their own; open them with one");
+    if (device->table.across != source->table.across || device->table.open != source->table.open)
+        return haul__fail(error, HAUL_ERROR_UNSUPPORTED, "no copies from a device \"%s\" to a device \"%s\"",
+                          source->table.name, device->table.name);
+    return HAUL_OK;
+}
+
+static haul_status order(const haul_shipment *shipment, haul_device *device, const haul__range *range)
+{
+    const haul__range *old = &shipment->range;
+    int along = shipment->bitmap_is_there && range->bytes == old->bytes;
+    size_t bytes = along ? range->bytes : range->arena_bytes;
+    haul_status status =
+        device->table.across(device->state, range->address, shipment->device->state, old->address, bytes);
+    if (status != HAUL_OK)
+        return haul__device_failed(device, status, "copy of ", bytes, " bytes from device to device");
+    if (range->bytes == range->arena_bytes)
+        return HAUL_OK;
+    if (!along)
+        status = haul__send_bitmap(device, shipment->plan, range);
+    return status == HAUL_OK ? haul__relocate(device, range, old->address) : status;
+}
+
+static haul_status fill(haul_shipment *copy, const haul_shipment *shipment, haul_device *device)
+{
+    haul_shipment_statistics *statistics = &copy->statistics;
+    double start = haul__seconds();
+    haul_status status = order(shipment, device, &copy->range);
+    if (status == HAUL_OK)
+        status = haul__conclude(device, NULL, NULL, "copy of ", copy->range.bytes, " bytes from device to device");
+    else
+        haul__drain(device);
+    if (status != HAUL_OK)
+        return status;
+    haul_plan_get_statistics(shipment->plan, &statistics->plan);
+    statistics->base = copy->range.address;
+    statistics->transfers_to = 1;
+    statistics->bytes_to = copy->range.bytes;
+    statistics->transfer_seconds = haul__seconds() - start;
+    return HAUL_OK;
+}
+
+static haul_status load(haul_shipment *copy, const haul_shipment *shipment, haul_device *device)
+{
+    haul_status status = haul__lay_out(device, shipment->plan, 1, &copy->range);
+    if (status == HAUL_OK)
+        status = haul__allocate_range(device, shipment->plan, &copy->range);
+    if (status != HAUL_OK)
+        return status;
+    status = fill(copy, shipment, device);
+    if (status != HAUL_OK)
+        haul__unload(device, &copy->range);
+    return status;
+}
+
+static haul_status copy_to(haul_shipment *shipment, haul_device *device, haul_shipment **result)
+{
+    haul_shipment *copy;
+    haul_status status = check(shipment, device);
+    if (status != HAUL_OK)
+        return status;
+    device->is_late = 0;
+    status = haul__select(device, NULL);
+    if (status != HAUL_OK)
+        return status;
+    copy = haul__shipment_new(device, &shipment->options);
+    if (!copy)
+        return HAUL_ERROR_MEMORY;
+    status = load(copy, shipment, device);
+    if (status != HAUL_OK) {
+        haul__shipment_discard(device, copy);
+        return status;
+    }
+    haul__plan_hold(shipment->plan);
+    haul__shipment_complete(copy, device, shipment->plan);
+    *result = copy;
+    return HAUL_OK;
+}
+
+haul_status haul_shipment_copy(haul_shipment *shipment, haul_device *device, haul_shipment **copy)
+{
+    haul_status status;
+    if (!copy)
+        return HAUL_ERROR_ARGUMENT;
+    *copy = NULL;
+    status = haul__shipment_enter(shipment, NULL);
+    if (status != HAUL_OK)
+        return status;
+    status = copy_to(shipment, device, copy);
+    haul__shipment_leave(shipment);
+    return status;
+}

@@ -1,0 +1,288 @@
+/* Order: what a device has been told and has not done yet.
+ *
+ * A device does what it is told stream by stream, and says when: a fence stands for a place in a stream's order. A
+ * synchronous call is one that waits at its end. An asynchronous one notes a fence in its shipment instead, and the
+ * next call on the shipment knows what it must wait for: all of it if it is synchronous or goes to another stream,
+ * nothing if the stream keeps the order anyway. So the fence of the last call stands for all calls before it.
+ *
+ * What comes back to the host waits in memory of its own until somebody waits for it; then it is written. There is no
+ * thread behind it.
+ *
+ * A failure that the device reports is told to whoever asked, and may be another's: a copy that was ordered earlier, on
+ * another stream. So each failure is counted, and work that was under way at the time is called failed too.
+ */
+#include "ship/ship.h"
+
+/* A user's stream stays selected after the call: that saves an order. It may be gone, or be captured, by the next one,
+ * so whatever uses the selected stream selects first; only the device's own is known to be as it was. */
+haul_status haul__select(haul_device *device, void *stream)
+{
+    haul_status status;
+    if (!stream && !device->stream)
+        return HAUL_OK;
+    status = device->table.select(device->state, stream);
+    if (status != HAUL_OK)
+        return haul__fail(&device->context->error, status, "selecting the stream failed: %s",
+                          device->table.message(device->state));
+    device->stream = stream;
+    return HAUL_OK;
+}
+
+/* Every answer of the device about its work comes by here. */
+static haul_status heard(haul_device *device, haul_status status)
+{
+    if (status == HAUL_OK || status == HAUL_ERROR_PENDING)
+        return status;
+    device->failures++;
+    device->failure = status;
+    return status;
+}
+
+haul_status haul__fence(haul_device *device, uint64_t *fence)
+{
+    return device->table.fence(device->state, fence);
+}
+
+haul_status haul__await(haul_device *device, uint64_t fence)
+{
+    return heard(device, device->table.await(device->state, fence));
+}
+
+haul_status haul__poll(haul_device *device, uint64_t fence)
+{
+    return heard(device, device->table.poll(device->state, fence));
+}
+
+static haul_status wait(haul_device *device)
+{
+    haul_status status = heard(device, device->table.wait(device->state));
+    if (status != HAUL_ERROR_PENDING)
+        haul__ring_is_idle(device);
+    return status;
+}
+
+/* The device's patience has ended before its work: a fence tells later when that is done. A device that cannot even
+ * make one will do nothing more. */
+static void be_late(haul_device *device, haul_status status)
+{
+    if (status == HAUL_ERROR_PENDING)
+        device->is_late = haul__fence(device, &device->late_fence) == HAUL_OK;
+}
+
+void haul__drain(haul_device *device)
+{
+    be_late(device, wait(device));
+}
+
+/* The event is told before the fence is reached. Work that was pending goes on being so: its failures are those of the
+ * whole. */
+static haul_status go_on(haul_device *device, const haul_async *async, haul__work *work)
+{
+    uint64_t fence;
+    haul_status status = async->event ? device->table.signal(device->state, async->event) : HAUL_OK;
+    if (status == HAUL_OK)
+        status = haul__fence(device, &fence);
+    if (status != HAUL_OK)
+        return status;
+    if (!work->is_pending)
+        work->failures = device->failures;
+    work->is_pending = 1;
+    work->fence = fence;
+    work->stream = async->stream;
+    return HAUL_OK;
+}
+
+haul_status haul__conclude(haul_device *device, const haul_async *async, haul__work *work, const char *before,
+                           uint64_t bytes, const char *after)
+{
+    haul_status status = async ? go_on(device, async, work) : wait(device);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, before, bytes, after);
+    if (async)
+        haul__drain(device);
+    else
+        be_late(device, status);
+    return status;
+}
+
+/* ---- A shipment's outstanding work. */
+
+static haul_status how_it_went(haul_device *device, const haul__work *work, haul_status status)
+{
+    if (status == HAUL_ERROR_PENDING)
+        return haul__fail(&device->context->error, status, "the device has not finished yet");
+    if (status == HAUL_OK && work->failures != device->failures)
+        return haul__fail(&device->context->error, device->failure,
+                          "asynchronous work failed: the device has reported a failure since it was ordered");
+    return status == HAUL_OK ? HAUL_OK
+                             : haul__fail(&device->context->error, status, "asynchronous work failed: %s",
+                                          device->table.message(device->state));
+}
+
+static void drop_return(haul_shipment *shipment)
+{
+    haul__return *back = shipment->returns;
+    shipment->returns = back->next;
+    if (!shipment->device->is_late && shipment->spare.bytes < back->memory.bytes) {
+        haul__memory_put(shipment->device, &shipment->spare);
+        shipment->spare = back->memory;
+    } else {
+        haul__memory_put(shipment->device, &back->memory);
+    }
+    haul__release(&shipment->device->context->allocator, back, sizeof *back);
+}
+
+/* When it has failed, nothing that came back is to be trusted. */
+static haul_status await_work(haul_shipment *shipment)
+{
+    haul_device *device = shipment->device;
+    haul_status status = how_it_went(device, &shipment->work, haul__await(device, shipment->work.fence));
+    if (status == HAUL_ERROR_PENDING)
+        return status;
+    shipment->work.is_pending = 0;
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    shipment->bitmap_is_there = 0;
+    while (shipment->returns)
+        drop_return(shipment);
+    return status;
+}
+
+static haul_status write_return(haul_shipment *shipment, const haul__return *back)
+{
+    shipment->statistics.transfers_from++;
+    shipment->statistics.bytes_from += back->bytes;
+    return back->write(shipment, back);
+}
+
+haul_status haul__shipment_finish(haul_shipment *shipment)
+{
+    haul_status first = shipment->work.is_pending ? await_work(shipment) : HAUL_OK, status;
+    if (first != HAUL_OK)
+        return first;
+    while (shipment->returns) {
+        status = write_return(shipment, shipment->returns);
+        first = first == HAUL_OK ? status : first;
+        drop_return(shipment);
+    }
+    return first;
+}
+
+void haul__shipment_abandon(haul_shipment *shipment)
+{
+    haul_device *device = shipment->device;
+    device->is_late = 0;
+    if (shipment->work.is_pending && haul__await(device, shipment->work.fence) == HAUL_ERROR_PENDING) {
+        device->is_late = 1;
+        device->late_fence = shipment->work.fence;
+    }
+    while (shipment->returns)
+        drop_return(shipment);
+    haul__memory_put(device, &shipment->spare);
+}
+
+/* ---- Calls on shipments. */
+
+static haul_status order_after(haul_shipment *shipment, const haul_async *async)
+{
+    haul_status status = HAUL_OK;
+    if (!async)
+        status = haul__shipment_finish(shipment);
+    else if (shipment->work.is_pending && shipment->work.stream != async->stream)
+        status = await_work(shipment);
+    return status == HAUL_OK ? haul__select(shipment->device, async ? async->stream : NULL) : status;
+}
+
+haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *async)
+{
+    haul_status status;
+    if (!haul__shipment_is_valid(shipment))
+        return HAUL_ERROR_ARGUMENT;
+    status = haul__device_enter(shipment->device);
+    if (status != HAUL_OK)
+        return status;
+    status = order_after(shipment, async);
+    if (status != HAUL_OK)
+        haul__shipment_leave(shipment);
+    return status;
+}
+
+void haul__shipment_leave(haul_shipment *shipment)
+{
+    haul__context_leave(shipment->device->context);
+}
+
+haul_status haul__return_memory(haul_shipment *shipment, size_t bytes, haul__memory *memory)
+{
+    haul_status status = HAUL_OK;
+    if (shipment->spare.bytes >= bytes) {
+        *memory = shipment->spare;
+        memset(&shipment->spare, 0, sizeof shipment->spare);
+    } else {
+        status = haul__memory_get(shipment->device, bytes, memory);
+    }
+    return status;
+}
+
+static void note_return(haul_shipment *shipment, haul__return *back)
+{
+    haul__return **last = &shipment->returns;
+    while (*last)
+        last = &(*last)->next;
+    *last = back;
+    back->next = NULL;
+}
+
+haul_status haul__return_later(haul_shipment *shipment, const haul_async *async, const haul__return *what)
+{
+    haul_device *device = shipment->device;
+    haul__memory memory = what->memory;
+    haul__return *back = haul__allocate(&device->context->allocator, sizeof *back, sizeof(void *));
+    haul_status status = back ? HAUL_OK : HAUL_ERROR_MEMORY;
+    if (back) {
+        *back = *what;
+        status = haul__copy_from(device, back->data, shipment->range.address + back->at, back->bytes);
+    } else {
+        haul__fail(&device->context->error, status, "no memory to note what comes back");
+    }
+    if (status == HAUL_OK)
+        status = haul__conclude(device, async, &shipment->work, "copy of ", what->bytes, " bytes from the device");
+    if (status == HAUL_OK) {
+        note_return(shipment, back);
+        return HAUL_OK;
+    }
+    if (back)
+        haul__release(&device->context->allocator, back, sizeof *back);
+    haul__memory_put(device, &memory);
+    return status;
+}
+
+haul_status haul_shipment_wait(haul_shipment *shipment)
+{
+    haul_status status;
+    if (!haul__shipment_is_valid(shipment))
+        return HAUL_ERROR_ARGUMENT;
+    status = haul__device_enter(shipment->device);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__shipment_finish(shipment);
+    haul__context_leave(shipment->device->context);
+    return status;
+}
+
+haul_status haul_shipment_poll(haul_shipment *shipment)
+{
+    haul_device *device;
+    haul_status status;
+    if (!haul__shipment_is_valid(shipment))
+        return HAUL_ERROR_ARGUMENT;
+    device = shipment->device;
+    status = haul__device_enter(device);
+    if (status != HAUL_OK)
+        return status;
+    if (shipment->work.is_pending)
+        status = how_it_went(device, &shipment->work, haul__poll(device, shipment->work.fence));
+    haul__context_leave(device->context);
+    return status;
+}

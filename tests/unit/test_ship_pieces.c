@@ -1,0 +1,686 @@
+/* Graphs that cross in pieces: packed while they are sent, written while they come back, and no less whole for it.
+ *
+ * The device says that it likes pieces of one byte; a piece is one block of the source then, so that a museum spread
+ * over a few blocks takes more pieces than the staging ring has buffers.
+ *
+ * Fault cases of shared/reference: C3, C4, D1, D4, D5, D6, D13, D17, H1, H2, in pieces.
+ */
+#define _DEFAULT_SOURCE
+#include "pack/pack.h"
+#include "ship_faults.h"
+
+enum { GAP = 25000 };
+
+/* ---- The verbs that a call uses, counted. */
+
+typedef struct verbs {
+    unsigned allocate, stage, copy_to, copy_from, relocate, send, select, fence, poll, await, wait, signal;
+} verbs;
+
+static verbs used;
+static size_t chunk_bytes;
+static int no_send;
+
+static void told_capabilities(void *state, haul_device_capabilities *capabilities)
+{
+    haul_host_device()->capabilities(state, capabilities);
+    capabilities->chunk_bytes = chunk_bytes;
+    if (no_send)
+        capabilities->send_bytes = 0;
+}
+
+static haul_status count_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+{
+    used.allocate++;
+    return haul_host_device()->allocate(state, bytes, alignment, address);
+}
+
+static haul_status count_stage(void *state, size_t bytes, void **memory)
+{
+    used.stage++;
+    return haul_host_device()->stage(state, bytes, memory);
+}
+
+static haul_status count_copy_to(void *state, haul_address to, const void *from, size_t bytes)
+{
+    used.copy_to++;
+    return haul_host_device()->copy_to(state, to, from, bytes);
+}
+
+static haul_status count_copy_from(void *state, void *to, haul_address from, size_t bytes)
+{
+    used.copy_from++;
+    return haul_host_device()->copy_from(state, to, from, bytes);
+}
+
+static haul_status count_relocate(void *state, const haul_relocation *relocation)
+{
+    used.relocate++;
+    return haul_host_device()->relocate(state, relocation);
+}
+
+static haul_status count_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
+{
+    used.send++;
+    return haul_host_device()->send(state, relocation, from, bytes);
+}
+
+static haul_status count_select(void *state, void *stream)
+{
+    used.select++;
+    return haul_host_device()->select(state, stream);
+}
+
+static haul_status count_fence(void *state, uint64_t *fence)
+{
+    used.fence++;
+    return haul_host_device()->fence(state, fence);
+}
+
+static haul_status count_poll(void *state, uint64_t fence)
+{
+    used.poll++;
+    return haul_host_device()->poll(state, fence);
+}
+
+static haul_status count_await(void *state, uint64_t fence)
+{
+    used.await++;
+    return haul_host_device()->await(state, fence);
+}
+
+static haul_status count_wait(void *state)
+{
+    used.wait++;
+    return haul_host_device()->wait(state);
+}
+
+static haul_device *counting_device(size_t chunk)
+{
+    haul_device_table table = *haul_host_device();
+    haul_device *device;
+    chunk_bytes = chunk;
+    no_send = chunk != 0;
+    table.capabilities = told_capabilities;
+    table.allocate = count_allocate;
+    table.stage = count_stage;
+    table.copy_to = count_copy_to;
+    table.copy_from = count_copy_from;
+    table.relocate = count_relocate;
+    table.send = count_send;
+    table.select = count_select;
+    table.fence = count_fence;
+    table.poll = count_poll;
+    table.await = count_await;
+    table.wait = count_wait;
+    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    memset(&used, 0, sizeof used);
+    return device;
+}
+
+static unsigned sum(const verbs *v)
+{
+    return v->allocate + v->stage + v->copy_to + v->copy_from + v->relocate + v->send + v->select + v->fence +
+           v->poll + v->await + v->wait + v->signal;
+}
+
+/* ---- A museum, spread. */
+
+typedef struct tour {
+    world w;
+    haul_device *device;
+    haul_shipment *s;
+    room *first;
+} tour;
+
+static tour the_tour;
+
+static tour *tour_start(size_t gap, size_t chunk, const haul_ship_options *options)
+{
+    tour *t = &the_tour;
+    memset(t, 0, sizeof *t);
+    world_start(&t->w, 1 << 20);
+    t->w.gap = gap;
+    museum_open();
+    t->first = museum_make(&t->w, 12, 1);
+    t->device = counting_device(chunk);
+    CHECK_STATUS(haul_ship(t->device, t->first, room_type, 1, options, &t->s), HAUL_OK);
+    return t;
+}
+
+static void tour_end(tour *t)
+{
+    haul_shipment_free(&t->s);
+    CHECK_EQ(counters_of(t->device).bytes_live, 0);
+    haul_device_close(&t->device);
+    museum_close();
+    world_end(&t->w);
+}
+
+static haul_shipment_statistics told_by(const tour *t)
+{
+    haul_shipment_statistics told;
+    haul_shipment_get_statistics(t->s, &told);
+    return told;
+}
+
+static void check_tour(tour *t)
+{
+    visit here = museum_seen_from(t->first), there = museum_seen_on(t->device, t->s, &t->w, t->first);
+    check_visits_agree(&there, &here);
+}
+
+static void there_and_back_in_pieces(const haul_ship_options *options)
+{
+    tour *t = tour_start(GAP, 1, options);
+    unsigned char *before = world_picture(&t->w);
+    unsigned pieces = used.copy_to;
+    CHECK(pieces > 12);
+    CHECK_EQ(told_by(t).transfers_to, 1);
+    check_tour(t);
+    museum_change(t->first);
+    CHECK_STATUS(haul_refresh(t->s), HAUL_OK);
+    CHECK_EQ(told_by(t).transfers_to, 2);
+    check_tour(t);
+    memcpy(t->w.memory, before, t->w.bytes);
+    CHECK_STATUS(haul_unmarshal(t->s), HAUL_OK);
+    CHECK(used.copy_from > 12);
+    CHECK_EQ(told_by(t).transfers_from, 1);
+    CHECK_EQ(told_by(t).bytes_from, told_by(t).plan.arena_bytes);
+    check_changed_by(&t->w, before, museum_change, t->first);
+    tour_end(t);
+}
+
+TEST(pieces, a_graph_in_more_pieces_than_there_are_buffers_is_walked_refreshed_and_brought_back)
+{
+    haul_ship_options options;
+    memset(&options, 0, sizeof options);
+    there_and_back_in_pieces(NULL);
+    options.relocate_on_host = 1;
+    there_and_back_in_pieces(&options);
+}
+
+TEST(pieces, the_device_holds_the_bytes_that_packing_as_one_gives)
+{
+    tour *t = tour_start(GAP, 1, NULL);
+    haul_shipment_statistics told = told_by(t);
+    haul_root root;
+    haul_plan *plan;
+    size_t bytes = told.plan.arena_bytes;
+    unsigned char *arena = malloc(bytes), *packed = malloc(bytes);
+    CHECK(arena && packed);
+    root.address = t->first;
+    root.type = room_type;
+    root.count = 1;
+    CHECK_STATUS(haul_plan_create(haul_device_context(t->device), &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(plan, packed, bytes, told.base, NULL), HAUL_OK);
+    device_read(t->device, arena, told.base, bytes);
+    CHECK_BYTES(arena, packed, bytes);
+    CHECK_STATUS(haul_refresh(t->s), HAUL_OK);
+    device_read(t->device, arena, told.base, bytes);
+    CHECK_BYTES(arena, packed, bytes);
+    haul_plan_free(&plan);
+    free(arena);
+    free(packed);
+    tour_end(t);
+}
+
+/* ---- What it costs. */
+
+TEST(pieces, a_small_ship_is_one_allocation_one_send_and_one_wait)
+{
+    tour *t = tour_start(0, 0, NULL);
+    haul_shipment *again;
+    CHECK_EQ(used.stage, 1);
+    memset(&used, 0, sizeof used);
+    CHECK_STATUS(haul_ship(t->device, t->first, room_type, 1, NULL, &again), HAUL_OK);
+    CHECK_EQ(used.allocate, 1);
+    CHECK_EQ(used.send, 1);
+    CHECK_EQ(used.wait, 1);
+    CHECK_EQ(sum(&used), 3);
+    memset(&used, 0, sizeof used);
+    CHECK_STATUS(haul_refresh(again), HAUL_OK);
+    CHECK_EQ(used.copy_to, 1);
+    CHECK_EQ(used.wait, 1);
+    CHECK_EQ(sum(&used), 2);
+    memset(&used, 0, sizeof used);
+    CHECK_STATUS(haul_unmarshal(again), HAUL_OK);
+    CHECK_EQ(used.copy_from, 1);
+    CHECK_EQ(used.wait, 1);
+    CHECK_EQ(sum(&used), 2);
+    haul_shipment_free(&again);
+    tour_end(t);
+}
+
+TEST(pieces, staging_memory_is_made_once_and_serves_all_that_follows)
+{
+    tour *t = tour_start(GAP, 1, NULL);
+    int i;
+    CHECK(used.stage >= 1 && used.stage <= 8);
+    CHECK_STATUS(haul_unmarshal(t->s), HAUL_OK);
+    CHECK_EQ(used.stage, 8);
+    for (i = 0; i < 5; i++) {
+        CHECK_STATUS(haul_refresh(t->s), HAUL_OK);
+        CHECK_STATUS(haul_update_device(t->s, t->first, sizeof *t->first), HAUL_OK);
+        CHECK_STATUS(haul_replan(t->s), HAUL_OK);
+        CHECK_STATUS(haul_unmarshal(t->s), HAUL_OK);
+        CHECK_STATUS(haul_unmarshal_pointers(t->s), HAUL_OK);
+    }
+    CHECK_EQ(used.stage, 8);
+    tour_end(t);
+}
+
+TEST(pieces, a_large_refresh_refuses_a_stale_plan_before_anything_is_sent_C3)
+{
+    tour *t = tour_start(GAP, 1, NULL);
+    room *r = t->first, *was;
+    while (r->next->next != t->first)
+        r = r->next;
+    was = r->next;
+    memset(&used, 0, sizeof used);
+    r->next = t->first;
+    CHECK_STATUS(haul_refresh(t->s), HAUL_ERROR_STALE);
+    CHECK_HAS(haul_device_error(t->device)->path, "next");
+    r->next = was;
+    was->door_count--;
+    CHECK_STATUS(haul_refresh(t->s), HAUL_ERROR_STALE);
+    CHECK_HAS(haul_device_error(t->device)->path, "door");
+    was->door_count++;
+    CHECK_EQ(used.copy_to, 0);
+    CHECK_STATUS(haul_refresh(t->s), HAUL_OK);
+    tour_end(t);
+}
+
+/* ---- Large ones, with the library's own sizes. */
+
+typedef struct bulk {
+    struct bulk *next;
+    double data[131071];
+} bulk;
+
+static haul_type *bulk_type;
+
+enum { BULKS = 44 }; /* of 1 MiB: more than the ring */
+
+static bulk *bulks_make(void)
+{
+    static const haul_ref refs[] = { HAUL_OBJECT(bulk, next, &bulk_type) };
+    bulk *all = calloc(BULKS, sizeof *all);
+    size_t i, j;
+    CHECK(all != NULL);
+    CHECK_STATUS(haul_type_create("bulk", sizeof(bulk), refs, 1, &bulk_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(bulk_type), HAUL_OK);
+    for (i = 0; i < BULKS; i++) {
+        all[i].next = i + 1 < BULKS ? &all[i + 1] : NULL;
+        for (j = 0; j < 131071; j += 100)
+            all[i].data[j] = (double)(i * 1000 + j);
+    }
+    return all;
+}
+
+static void bulks_double(void *argument)
+{
+    bulk *b;
+    size_t j;
+    for (b = argument; b; b = b->next)
+        for (j = 0; j < 131071; j += 100)
+            b->data[j] *= 2;
+}
+
+static size_t bulks_changed(const bulk *all, size_t count)
+{
+    size_t i, j, changed = 0;
+    for (i = 0; i < count; i++)
+        for (j = 100; j < 131071; j += 100)
+            changed += all[i].data[j] > (double)(i * 1000 + j) + 0.5;
+    return changed;
+}
+
+enum { MARKS = 1310 }; /* of each bulk */
+
+TEST(pieces, more_than_the_ring_holds_goes_there_and_back)
+{
+    bulk *all = bulks_make();
+    haul_device *device = counting_device(0);
+    haul_shipment *s;
+    CHECK_STATUS(haul_ship(device, all, bulk_type, 1, NULL, &s), HAUL_OK);
+    CHECK(used.copy_to >= 12 && used.copy_to <= 16);
+    CHECK_STATUS(haul_host_launch(device, bulks_double, haul_device_pointer(s, all)), HAUL_OK);
+    CHECK_EQ(bulks_changed(all, BULKS), 0);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK_EQ(bulks_changed(all, BULKS), BULKS * MARKS);
+    CHECK(used.copy_from >= 11 && used.copy_from <= 13);
+    CHECK(used.stage <= 16);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&bulk_type);
+    free(all);
+}
+
+static unsigned copies_that_work;
+
+static haul_status fail_a_late_copy(void *state, void *to, haul_address from, size_t bytes)
+{
+    if (used.copy_from++ >= copies_that_work)
+        return HAUL_ERROR_DEVICE;
+    return haul_host_device()->copy_from(state, to, from, bytes);
+}
+
+/* Unmarshals with the copy after the first `works` failing; answers how many marks had been written. */
+static size_t fail_unmarshal(bulk *all, unsigned works, int whole_return, char *text)
+{
+    haul_device_table table = *haul_host_device();
+    haul_ship_options options;
+    haul_device *device;
+    haul_shipment *s;
+    size_t changed;
+    memset(&options, 0, sizeof options);
+    memset(&used, 0, sizeof used);
+    options.whole_return = whole_return;
+    table.copy_from = fail_a_late_copy;
+    copies_that_work = works;
+    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, all, bulk_type, 1, &options, &s), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, bulks_double, haul_device_pointer(s, all)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_ERROR_DEVICE);
+    snprintf(text, HAUL_TEXT_BYTES, "%s", haul_device_error(device)->text);
+    changed = bulks_changed(all, BULKS);
+    copies_that_work = 1000;
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK_EQ(bulks_changed(all, BULKS), BULKS * MARKS);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    return changed;
+}
+
+TEST(pieces, a_device_that_fails_halfway_has_left_results_and_the_rest_as_it_was_D4)
+{
+    char text[HAUL_TEXT_BYTES];
+    bulk *all = bulks_make();
+    size_t changed = fail_unmarshal(all, 10, 0, text);
+    CHECK(changed > MARKS && changed < (BULKS - 5) * MARKS);
+    CHECK_HAS(text, "bytes of the results had been written");
+    haul_type_free(&bulk_type);
+    free(all);
+    all = bulks_make();
+    CHECK_EQ(fail_unmarshal(all, 7, 0, text), 0); /* the ring was not full yet */
+    CHECK(!strstr(text, "had been written"));
+    haul_type_free(&bulk_type);
+    free(all);
+}
+
+TEST(pieces, a_whole_return_is_all_or_nothing)
+{
+    char text[HAUL_TEXT_BYTES];
+    bulk *all = bulks_make();
+    CHECK_EQ(fail_unmarshal(all, 0, 1, text), 0);
+    CHECK_EQ(used.copy_from, 2);
+    haul_type_free(&bulk_type);
+    free(all);
+}
+
+TEST(pieces, a_large_range_without_pointers_is_updated_by_one_copy)
+{
+    bulk *all = bulks_make();
+    haul_device *device = counting_device(0);
+    haul_shipment *s;
+    haul_shipment_statistics told;
+    double got = 0;
+    CHECK_STATUS(haul_ship(device, all, bulk_type, 1, NULL, &s), HAUL_OK);
+    memset(&used, 0, sizeof used);
+    all[3].data[131070] = 77;
+    CHECK_STATUS(haul_update_device(s, all[3].data, sizeof all[3].data), HAUL_OK);
+    CHECK_EQ(used.copy_from, 0);
+    CHECK_EQ(used.copy_to, 1);
+    haul_shipment_get_statistics(s, &told);
+    CHECK_EQ(told.transfers_from, 0);
+    CHECK_EQ(told.bytes_to - told.plan.arena_bytes - told.plan.bitmap_bytes, sizeof all[3].data);
+    device_read(device, &got, haul_device_address(s, &all[3].data[131070]), sizeof got);
+    CHECK(got > 76 && got < 78);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&bulk_type);
+    free(all);
+}
+
+/* ---- Bitmaps by ranges, and pointers off the grid over the edge of a block. */
+
+TEST(pieces, any_range_of_the_bitmap_is_the_same_range_of_all_of_it)
+{
+    tour *t = tour_start(300, 0, NULL);
+    haul_root root;
+    haul_plan *plan;
+    uint64_t *all, *part;
+    size_t words, first, count;
+    root.address = t->first;
+    root.type = room_type;
+    root.count = 1;
+    CHECK_STATUS(haul_plan_create(haul_device_context(t->device), &root, 1, &plan), HAUL_OK);
+    words = haul_plan_bitmap_bytes(plan) / 8;
+    all = malloc(words * 8);
+    part = malloc(words * 8 + 8);
+    CHECK(all && part && words > 1);
+    haul__plan_bitmap(plan, 0, words, all);
+    for (first = 0; first < words; first++)
+        for (count = 1; count <= words - first; count++) {
+            memset(part, 0x5A, words * 8 + 8);
+            haul__plan_bitmap(plan, first, count, part);
+            CHECK_BYTES(part, all + first, count * 8);
+            CHECK_EQ(part[count], UINT64_C(0x5A5A5A5A5A5A5A5A));
+        }
+    free(all);
+    free(part);
+    haul_plan_free(&plan);
+    tour_end(t);
+}
+
+#pragma pack(push, 1)
+typedef struct crooked {
+    char tag[3];
+    struct crooked *other;
+    char rest[5];
+} crooked;
+#pragma pack(pop)
+
+static haul_type *crooked_type;
+
+static void follow_crooked(void *argument)
+{
+    crooked **at = argument;
+    crooked *c = *at;
+    c = c->other;
+    c->rest[0] = 'x';
+    *at = c->other;
+}
+
+/* Every place of a pair of them around the edge of a block. */
+TEST(pieces, a_pointer_off_the_grid_may_lie_in_two_pieces)
+{
+    haul_ref refs[] = { HAUL_OBJECT(crooked, other, &crooked_type) };
+    haul_device *device = counting_device(1);
+    world w;
+    size_t shift;
+    refs[0].unaligned = 1;
+    world_start(&w, 1 << 18);
+    CHECK_STATUS(haul_type_create("crooked", sizeof(crooked), refs, 1, &crooked_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(crooked_type), HAUL_OK);
+    for (shift = 0; shift < 2 * sizeof(crooked); shift++) {
+        unsigned char *edge = (unsigned char *)(((uintptr_t)w.memory + (1 << 17)) & ~(uintptr_t)0xffff);
+        crooked *a = (crooked *)(void *)(edge - shift), *b = (crooked *)(void *)(w.memory + 101), *there;
+        haul_shipment *s;
+        memset(a, 0, sizeof *a);
+        memset(b, 0, sizeof *b);
+        a->other = b;
+        b->other = a;
+        CHECK_STATUS(haul_ship(device, a, crooked_type, 1, NULL, &s), HAUL_OK);
+        there = haul_device_pointer(s, a);
+        CHECK_STATUS(haul_host_launch(device, follow_crooked, &there), HAUL_OK);
+        CHECK_PTR(there, haul_device_pointer(s, a));
+        CHECK_STATUS(haul_refresh(s), HAUL_OK);
+        CHECK_STATUS(haul_host_launch(device, follow_crooked, &there), HAUL_OK);
+        CHECK_PTR(there, haul_device_pointer(s, a));
+        CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+        CHECK_EQ(b->rest[0], 'x');
+        CHECK_PTR(a->other, b);
+        CHECK_PTR(b->other, a);
+        haul_shipment_free(&s);
+    }
+    haul_type_free(&crooked_type);
+    haul_device_close(&device);
+    world_end(&w);
+}
+
+/* ---- Faults. */
+
+static fault_operation operation_in_pieces(haul_status (*run)(void *), void (*check)(void *, haul_status))
+{
+    fault_operation operation = operation_on(run, check);
+    operation.settings.chunk_bytes = 1;
+    operation.settings.no_send = 1;
+    the.gap = GAP;
+    return operation;
+}
+
+/* Buffers that the ring did not have yet stay with it: leaks of host memory are looked for at the end. */
+TEST(piece_faults, shipping_in_pieces_survives_every_fault)
+{
+    fault_operation operation = operation_in_pieces(ship, check_ship);
+    operation.undo = free_shipment;
+    operation.trim = NULL;
+    CHECK(fault_everywhere(&operation) > 200);
+    operation.settings.deferred = 1;
+    operation.settings.check_initialized = 1;
+    CHECK(fault_everywhere(&operation) > 200);
+}
+
+static haul_status refresh(void *user)
+{
+    (void)user;
+    return haul_refresh(the.s);
+}
+
+static void check_refreshed(void *user, haul_status status)
+{
+    (void)user;
+    check_report(status);
+    check_world_is_untouched();
+    if (status == HAUL_OK)
+        check_shipment();
+}
+
+TEST(piece_faults, a_refresh_in_pieces_survives_every_fault)
+{
+    fault_operation operation = operation_in_pieces(refresh, check_refreshed);
+    the.keep = 1;
+    operation.trim = NULL;
+    operation.settings.deferred = 1;
+    CHECK(fault_everywhere(&operation) > 150);
+}
+
+static haul_status unmarshal(void *user)
+{
+    (void)user;
+    return haul_unmarshal(the.s);
+}
+
+static void prepare_changed(void *user, fault_plan *plan)
+{
+    prepare(user, plan);
+    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)), HAUL_OK);
+}
+
+/* Each byte is what it was or what it must become; and as the error says, bytes have been written or none. */
+static void check_return(void *user, haul_status status)
+{
+    const haul_error *error = haul_device_error(the.device);
+    unsigned char *after = world_picture(&the.w), *due;
+    size_t i;
+    (void)user;
+    check_report(status);
+    memcpy(the.w.memory, the.before, the.w.bytes);
+    museum_change(the.first);
+    due = world_picture(&the.w);
+    for (i = 0; i < the.w.bytes; i++)
+        CHECK(after[i] == due[i] || (status != HAUL_OK && after[i] == the.before[i]));
+    if (memcmp(after, the.before, the.w.bytes) != 0 && status != HAUL_OK)
+        CHECK_HAS(error->text, "bytes of the results had been written");
+    memcpy(the.w.memory, the.before, the.w.bytes);
+    free(after);
+    free(due);
+}
+
+TEST(piece_faults, an_unmarshal_in_pieces_survives_every_fault_and_what_it_wrote_are_results)
+{
+    fault_operation operation = operation_in_pieces(unmarshal, check_return);
+    operation.prepare = prepare_changed;
+    operation.trim = NULL;
+    the.keep = 1;
+    CHECK(fault_everywhere(&operation) > 150);
+    operation.settings.deferred = 1;
+    CHECK(fault_everywhere(&operation) > 150);
+}
+
+/* Whole, all or nothing. */
+static void check_all_or_nothing(void *user, haul_status status)
+{
+    if (status != HAUL_OK)
+        check_world_is_untouched();
+    check_return(user, status);
+}
+
+TEST(piece_faults, a_whole_return_that_fails_has_written_nothing)
+{
+    fault_operation operation = operation_in_pieces(unmarshal, check_all_or_nothing);
+    operation.prepare = prepare_changed;
+    operation.trim = NULL;
+    the.keep = 1;
+    the.whole_return = 1;
+    operation.settings.deferred = 1;
+    CHECK(fault_everywhere(&operation) >= 10);
+}
+
+/* ---- A device that is late (D13). */
+
+/* Every call that waits says so, and gives back no memory that the device works with. */
+TEST(piece_faults, what_a_late_device_uses_is_kept_until_it_has_finished_D13)
+{
+    fault_plan plan;
+    haul_shipment *s = NULL;
+    memset(&plan, 0, sizeof plan);
+    memset(&the, 0, sizeof the);
+    plan.deferred = plan.no_send = 1;
+    plan.chunk_bytes = 1;
+    the.gap = GAP;
+    the.keep = 1;
+    prepare(NULL, &plan);
+    plan.impatient = 1;
+    CHECK_STATUS(haul_ship(the.device, the.first, room_type, 1, NULL, &s), HAUL_ERROR_PENDING);
+    CHECK_PTR(s, NULL);
+    CHECK_HAS(haul_device_error(the.device)->text, "takes its time");
+    CHECK_EQ(plan.device_blocks, 2);
+    CHECK_STATUS(haul_refresh(the.s), HAUL_ERROR_PENDING);
+    CHECK_STATUS(haul_unmarshal(the.s), HAUL_ERROR_PENDING);
+    check_world_is_untouched();
+    plan.impatient = 0;
+    CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(the.s), HAUL_OK); /* finds it free */
+    CHECK_EQ(plan.device_blocks, 1);
+    check_shipment();
+    finish(NULL);
+    fault_check_clean(&plan);
+}
+
+TEST(piece_faults, a_device_that_closes_waits_for_what_it_still_uses_D13)
+{
+    fault_plan plan;
+    haul_shipment *s = NULL;
+    memset(&plan, 0, sizeof plan);
+    memset(&the, 0, sizeof the);
+    plan.deferred = 1;
+    prepare(NULL, &plan);
+    plan.impatient = 1;
+    CHECK_STATUS(haul_ship(the.device, the.first, room_type, 1, NULL, &s), HAUL_ERROR_PENDING);
+    plan.impatient = 0;
+    finish(NULL);
+    fault_check_clean(&plan);
+}
