@@ -62,8 +62,13 @@ other_minor_is_refused() {
         grep -q 'considered but not accepted\|not considered\|no.*compatible\|compatible with' "$scratch/log"
 }
 
-cuda_on_is_refused() {
-    ! cmake -S "$source" -B "$scratch/cuda" -DHAUL_CUDA=ON && grep -q 'HAUL_CUDA=ON' "$scratch/log"
+cuda_on_is_refused_without_a_compiler() {
+    ! cmake -S "$source" -B "$scratch/cuda" -DHAUL_CUDA=ON -DCMAKE_CUDA_COMPILER=NOTFOUND &&
+        grep -q 'HAUL_CUDA=ON' "$scratch/log"
+}
+
+no_cuda_library_is_needed_at_run_time() {
+    ! ldd "$scratch/by-pkg-config" | grep -E 'libcuda|libstdc'
 }
 
 pkg_config_project() { # COMPILER SOURCE KIND COMPILER-OPTION...
@@ -107,6 +112,7 @@ done
 try "pkg-config, static, C++ without exceptions" pkg_config_project c++ consumer.cpp static -std=c++11 \
     -fno-exceptions -fno-rtti -Wall -Werror
 try "the program of README.md" program_of_the_readme
+try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
 try "find_package refuses another minor version" other_minor_is_refused
 for way in fetch subdirectory; do
     for language in C CXX; do
@@ -114,7 +120,7 @@ for way in fetch subdirectory; do
     done
     try "$way puts no warning flags on users" no_warning_flags_for_users "$way-C"
 done
-try "HAUL_CUDA=ON is refused with a sentence" cuda_on_is_refused
+try "HAUL_CUDA=ON without a compiler is refused with a sentence" cuda_on_is_refused_without_a_compiler
 
 rm -f "$scratch/log"
 echo "$passed passed, $failed failed"

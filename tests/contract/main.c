@@ -1,46 +1,87 @@
-/* haul_contract <device>: runs the device contract on a device by its name; exit code 1 when a case fails.
+/* haul_contract <device> [number]: runs the device contract on a device by its name; exit code 1 when a case fails, 77
+ * when there is no such device on this machine.
  *
  * "deferred" is the host device behind tests/support/doors.h, which does nothing before `wait`: it shows that the
- * cases themselves ask for no more than the contract.
+ * cases themselves ask for no more than the contract. "cuda" takes the GPU's number; "cuda_plain" is the same without
+ * a pool, "cuda_patient" with a limit to each wait.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "contract/contract.h"
+#include "contract/streams.h"
+#include "haul/cuda.h"
 #include "haul/host.h"
 #include "support/doors.h"
 
-static unsigned run_host(void)
+#define SKIPPED 77
+
+static int run_host(int number)
 {
-    return contract_run(haul_host_device(), NULL);
+    (void)number;
+    return contract_run_with(haul_host_device(), NULL, contract_host_streams()) != 0;
 }
 
-static unsigned run_deferred(void)
+static int run_deferred(int number)
 {
     fault_plan plan;
     fault_device_settings settings;
+    (void)number;
     memset(&plan, 0, sizeof plan);
     plan.deferred = 1;
     settings.plan = &plan;
     settings.inner = haul_host_device();
     settings.inner_settings = NULL;
-    return contract_run(fault_device(haul_host_device()), &settings);
+    return contract_run_with(fault_device(haul_host_device()), &settings, contract_host_streams()) != 0;
 }
 
-typedef struct back_end {
-    const char *name;
-    unsigned (*run)(void);
-} back_end;
+static int run_gpu(int number, int allocator, double patience_seconds)
+{
+    haul_cuda_settings settings;
+    if (number >= haul_cuda_count()) {
+        printf("skipped: no GPU %d\n", number);
+        return SKIPPED;
+    }
+    memset(&settings, 0, sizeof settings);
+    settings.ordinal = number;
+    settings.allocator = allocator;
+    settings.patience_seconds = patience_seconds;
+    return contract_run_with(haul_cuda_device(), &settings, contract_cuda_streams(number)) != 0;
+}
 
-static const back_end back_ends[] = { { "host", run_host }, { "deferred", run_deferred } };
+static int run_cuda(int number)
+{
+    return run_gpu(number, HAUL_CUDA_ALLOCATE_POOL, 0);
+}
+
+static int run_cuda_plain(int number)
+{
+    return run_gpu(number, HAUL_CUDA_ALLOCATE_PLAIN, 0);
+}
+
+static int run_cuda_patient(int number)
+{
+    return run_gpu(number, HAUL_CUDA_ALLOCATE_POOL, 60);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int number);
+} back_ends[] = { { "host", run_host },
+                  { "deferred", run_deferred },
+                  { "cuda", run_cuda },
+                  { "cuda_plain", run_cuda_plain },
+                  { "cuda_patient", run_cuda_patient } };
 
 int main(int count, char **arguments)
 {
     const char *name = count > 1 ? arguments[1] : "host";
+    int number = count > 2 ? atoi(arguments[2]) : 0;
     size_t i;
     for (i = 0; i < sizeof back_ends / sizeof back_ends[0]; i++)
         if (strcmp(back_ends[i].name, name) == 0)
-            return back_ends[i].run() != 0;
+            return back_ends[i].run(number);
     printf("no device is called \"%s\"\n", name);
     return 2;
 }

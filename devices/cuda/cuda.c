@@ -1,0 +1,166 @@
+/* The CUDA device: its table, and how one is opened and closed (haul/cuda.h).
+ *
+ * The runtime is linked in whole, and finds the driver when it is first asked for something; so a program with this
+ * device in it starts on any machine, and without a driver there are 0 GPUs.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "gpu.h"
+
+int haul_cuda_count(void)
+{
+    int count = 0, saved = errno;
+    cudaError_t pending = cudaPeekAtLastError();
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+        count = 0;
+        if (pending == cudaSuccess)
+            cudaGetLastError();
+    }
+    errno = saved;
+    return count;
+}
+
+static haul_status check_settings(const haul_cuda_settings *settings)
+{
+    if (!settings->allocate != !settings->release || !(settings->patience_seconds >= 0))
+        return HAUL_ERROR_ARGUMENT;
+    if (settings->allocator != HAUL_CUDA_ALLOCATE_POOL && settings->allocator != HAUL_CUDA_ALLOCATE_PLAIN)
+        return HAUL_ERROR_ARGUMENT;
+    if (settings->ordinal < 0)
+        return HAUL_ERROR_ARGUMENT;
+    return settings->ordinal < haul_cuda_count() ? HAUL_OK : HAUL_ERROR_UNSUPPORTED;
+}
+
+/* All of CUDA's things that an open device holds. The own stream is a blocking one: it is in order with the legacy
+ * default stream. */
+static cudaError_t make_things(haul__gpu *gpu)
+{
+    size_t left;
+    cudaError_t error = haul__gpu_kernels_load();
+    if (error == cudaSuccess)
+        error = cudaMemGetInfo(&left, &gpu->memory_bytes);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&gpu->processors, cudaDevAttrMultiProcessorCount, gpu->settings.ordinal);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&gpu->own, cudaStreamDefault);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&gpu->crossing, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = haul__gpu_make_pool(gpu);
+    return error;
+}
+
+static void drop_things(haul__gpu *gpu, const haul__gpu_visit *visit)
+{
+    haul__gpu_drop_fences(gpu);
+    if (gpu->lost)
+        return;
+    if (gpu->pool)
+        haul__gpu_forgive(visit, cudaMemPoolDestroy(gpu->pool));
+    if (gpu->crossing)
+        haul__gpu_forgive(visit, cudaEventDestroy(gpu->crossing));
+    if (gpu->own)
+        haul__gpu_forgive(visit, cudaStreamDestroy(gpu->own));
+}
+
+static haul_status set_up(haul__gpu *gpu)
+{
+    haul__gpu_visit visit;
+    haul_status status = haul__gpu_enter(gpu, "open", &visit);
+    if (status == HAUL_OK) {
+        status = haul__gpu_check(gpu, &visit, make_things(gpu), "setting up the GPU", 0);
+        if (status != HAUL_OK)
+            drop_things(gpu, &visit);
+    }
+    gpu->stream = gpu->own;
+    return haul__gpu_leave(gpu, &visit, status);
+}
+
+static haul_status cuda_open(const void *settings, const haul_allocator *allocator, void **state)
+{
+    static const haul_cuda_settings defaults = { 0, 0, NULL, NULL, NULL, 0 };
+    const haul_cuda_settings *chosen = settings ? settings : &defaults;
+    haul__gpu *gpu;
+    haul_status status = check_settings(chosen);
+    if (status != HAUL_OK || !allocator || !allocator->allocate || !allocator->release)
+        return status != HAUL_OK ? status : HAUL_ERROR_ARGUMENT;
+    gpu = allocator->allocate(allocator->user, sizeof *gpu, sizeof(uint64_t));
+    if (!gpu)
+        return HAUL_ERROR_MEMORY;
+    memset(gpu, 0, sizeof *gpu);
+    gpu->magic = HAUL__GPU_MAGIC;
+    gpu->allocator = *allocator;
+    gpu->settings = *chosen;
+    gpu->fences.first = gpu->fences.next = 1;
+    haul__gpu_range_open(gpu);
+    status = set_up(gpu);
+    if (status == HAUL_OK) {
+        *state = gpu;
+        return HAUL_OK;
+    }
+    haul__gpu_range_close(gpu);
+    allocator->release(allocator->user, gpu, sizeof *gpu);
+    return status;
+}
+
+static void cuda_close(void *state)
+{
+    haul__gpu *gpu = state;
+    haul_allocator allocator = gpu->allocator;
+    haul__gpu_visit visit;
+    (void)haul__gpu_enter(gpu, "close", &visit);
+    drop_things(gpu, &visit);
+    (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
+    haul__gpu_range_close(gpu);
+    if (gpu->shifted)
+        allocator.release(allocator.user, gpu->shifted, gpu->shifted_capacity * sizeof *gpu->shifted);
+    gpu->magic = 0;
+    allocator.release(allocator.user, gpu, sizeof *gpu);
+}
+
+/* Copies are not cut: the copy engine takes any size, and what is gained by overlapping is the caller's to gain. */
+static void cuda_capabilities(void *state, haul_device_capabilities *capabilities)
+{
+    const haul__gpu *gpu = state;
+    capabilities->memory_bytes = gpu->memory_bytes;
+    capabilities->allocate_alignment = HAUL__GPU_ALIGNMENT;
+    capabilities->chunk_bytes = 0;
+    capabilities->send_bytes = HAUL__GPU_SEND_BYTES;
+}
+
+static const char *cuda_message(void *state)
+{
+    const haul__gpu *gpu = state;
+    return gpu->message;
+}
+
+static const haul_device_table cuda_table = { HAUL_DEVICE_VERSION,
+                                              (uint32_t)sizeof(haul_device_table),
+                                              "cuda",
+                                              cuda_open,
+                                              cuda_close,
+                                              cuda_capabilities,
+                                              haul__gpu_allocate,
+                                              haul__gpu_release,
+                                              haul__gpu_stage,
+                                              haul__gpu_unstage,
+                                              haul__gpu_copy_to,
+                                              haul__gpu_copy_from,
+                                              haul__gpu_relocate,
+                                              haul__gpu_send,
+                                              haul__gpu_across,
+                                              haul__gpu_select,
+                                              haul__gpu_fence,
+                                              haul__gpu_poll,
+                                              haul__gpu_await,
+                                              haul__gpu_wait,
+                                              haul__gpu_signal,
+                                              haul__gpu_phase_begin,
+                                              haul__gpu_phase_end,
+                                              cuda_message };
+
+const haul_device_table *haul_cuda_device(void)
+{
+    return &cuda_table;
+}

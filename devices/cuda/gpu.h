@@ -1,0 +1,135 @@
+/* The inside of the CUDA device: what an open one holds, and how its files speak to each other.
+ *
+ *     cuda.c     the table; open, close, capabilities
+ *     visit.c    entering and leaving a verb; CUDA's errors as statuses and words
+ *     memory.c   device memory, staging
+ *     copy.c     copies to, from and across
+ *     patch.c    relocate and send; kernels.cu has what runs on the GPU
+ *     order.c    streams, fences, waiting
+ *     ranges.c   names on a profiler's time line
+ *     absent.c   instead of all of these, where Haul is built without CUDA
+ *
+ * Every verb is a visit: haul__gpu_enter, CUDA calls each through haul__gpu_check, haul__gpu_leave. All functions here
+ * work on one state, which one thread uses at a time; several states may be used in several threads.
+ */
+#ifndef HAUL_CUDA_GPU_H
+#define HAUL_CUDA_GPU_H
+
+#include <cuda_runtime_api.h>
+
+#include "haul/cuda.h"
+#include "kernels.h"
+
+/* Memory whose address is not the one that its allocator gave, for an alignment above the allocator's. */
+typedef struct haul__gpu_shifted {
+    haul_address address, base;
+    uint64_t bytes; /* as asked of the allocator */
+} haul__gpu_shifted;
+
+/* The fences that have been given out and may not have been reached: numbers first .. next - 1, number n in
+ * events[n % capacity]. Grows when all of them are still ahead. */
+typedef struct haul__gpu_fences {
+    uint64_t first, next;
+    cudaEvent_t *events; /* NULL where none has been made yet */
+    size_t capacity;
+} haul__gpu_fences;
+
+typedef struct haul__gpu {
+    uint32_t magic;
+    int lost;                   /* CUDA refuses all further work in this process */
+    haul_allocator allocator;
+    haul_cuda_settings settings;
+    int processors;             /* multiprocessors */
+    size_t memory_bytes;
+    cudaStream_t own, stream;   /* the device's own stream; the selected one */
+    cudaMemPool_t pool;         /* NULL: cudaMalloc, or the user's callbacks */
+    cudaEvent_t crossing;       /* for the order between two devices, see `across` */
+    uint64_t peers;             /* bit n: GPU n has been told that it may reach this one's memory */
+    haul_address checked;       /* memory of this GPU, known to be: [checked, checked + checked_bytes) */
+    uint64_t checked_bytes;
+    haul__gpu_shifted *shifted;
+    size_t shifted_count, shifted_capacity;
+    haul__gpu_fences fences;
+    void *domain;               /* the profiler's, for ranges.c; NULL: there is no profiler */
+    char message[512];
+} haul__gpu;
+
+#define HAUL__GPU_MAGIC 0x48437564u
+#define HAUL__GPU_ALIGNMENT 256u /* what CUDA's allocators give at least */
+
+/* ---- visit.c */
+
+/* What a verb found when it was entered, to be put back when it is left. */
+typedef struct haul__gpu_visit {
+    const char *verb;
+    int entered;         /* 0: nothing to put back */
+    int current;         /* the caller's GPU; -1: it has none */
+    int system_error;    /* errno */
+    cudaError_t pending; /* the caller's */
+    int relaxed;         /* the capture mode was */
+    enum cudaStreamCaptureMode mode;
+} haul__gpu_visit;
+
+/* Makes the GPU current for this thread. HAUL_ERROR_DEVICE_LOST; HAUL_ERROR_DEVICE when an error of the caller's own is
+ * pending. Whatever it answers, haul__gpu_leave follows, and hands on the verb's status. */
+haul_status haul__gpu_enter(haul__gpu *gpu, const char *verb, haul__gpu_visit *visit);
+haul_status haul__gpu_leave(haul__gpu *gpu, haul__gpu_visit *visit, haul_status status);
+
+/* HAUL_OK for cudaSuccess. Otherwise the status that belongs to the error; the message says `what` (a CUDA function)
+ * failed, with `bytes` if that is not 0; the thread's CUDA error is clear again. */
+haul_status haul__gpu_check(haul__gpu *gpu, const haul__gpu_visit *visit, cudaError_t error, const char *what,
+                            uint64_t bytes);
+/* For what cannot fail for the caller, and for answers that are no failures: clears the error if it is ours. */
+void haul__gpu_forgive(const haul__gpu_visit *visit, cudaError_t error);
+/* A failure that CUDA did not find. Answers `status`. */
+haul_status haul__gpu_fail(haul__gpu *gpu, const haul__gpu_visit *visit, haul_status status, const char *what);
+/* For open, which has no state yet to fail in. */
+haul_status haul__gpu_status(cudaError_t error);
+
+/* ---- memory.c */
+
+haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address);
+void haul__gpu_release(void *state, haul_address address, uint64_t bytes);
+haul_status haul__gpu_stage(void *state, size_t bytes, void **memory);
+void haul__gpu_unstage(void *state, void *memory, size_t bytes);
+/* The pool that settings and GPU call for; gpu->pool stays NULL where there is none. */
+cudaError_t haul__gpu_make_pool(haul__gpu *gpu);
+/* HAUL_ERROR_ARGUMENT unless the GPU's kernels may write all of [address, address + bytes). */
+haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address address,
+                                   uint64_t bytes);
+
+/* ---- copy.c */
+
+haul_status haul__gpu_copy_to(void *state, haul_address to, const void *from, size_t bytes);
+haul_status haul__gpu_copy_from(void *state, void *to, haul_address from, size_t bytes);
+haul_status haul__gpu_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes);
+
+/* ---- patch.c */
+
+/* Up to here `send` is one kernel. Larger: fewer launches, but a kernel pulls a little slower than the copy engine
+ * pushes, and past some 512 KiB that costs more than the launch that it saves. */
+#define HAUL__GPU_SEND_BYTES ((size_t)256 << 10)
+
+haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation);
+haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes);
+
+/* ---- order.c */
+
+haul_status haul__gpu_select(void *state, void *stream);
+haul_status haul__gpu_fence(void *state, uint64_t *fence);
+haul_status haul__gpu_poll(void *state, uint64_t fence);
+haul_status haul__gpu_await(void *state, uint64_t fence);
+haul_status haul__gpu_wait(void *state);
+haul_status haul__gpu_signal(void *state, void *event);
+void haul__gpu_drop_fences(haul__gpu *gpu);
+
+/* ---- ranges.c */
+
+void haul__gpu_range_open(haul__gpu *gpu);
+void haul__gpu_range_close(haul__gpu *gpu);
+void haul__gpu_range_begin(haul__gpu *gpu, const char *name);
+void haul__gpu_range_end(haul__gpu *gpu);
+void haul__gpu_phase_begin(void *state, const char *name);
+void haul__gpu_phase_end(void *state);
+
+#endif

@@ -1,0 +1,236 @@
+/* The two kernels: patching an arena where it lies, and patching it while it is pulled from the host.
+ *
+ * Patching is one pass over the relocation bitmap. A bitmap word is the business of one warp: its 64 arena words are
+ * two accesses of 32 lanes, each lane at its own word, so that what is touched is touched in full lines.
+ *
+ *     bitmap word   | bit 0 .. 31      | bit 32 .. 63     |
+ *     arena         | lane 0 .. 31     | lane 0 .. 31     |      256 bytes each, where words have 8
+ *
+ * It is right because a word belongs to exactly one bit, a bit to one lane, and an odd pointer overlaps neither a
+ * marked word nor another odd pointer: no byte is written by two threads, so no order is needed.
+ *
+ * It is fast because memory is what it waits for, and each warp asks for much at once: four bitmap words are 32 bytes,
+ * one sector, and up to eight arena words a lane, all asked for before the first is used. Where the bitmap is sparse
+ * a warp reads its sector, sees zeros and goes on; so a gigabyte with few pointers costs the reading of its bitmap,
+ * one sixty-fourth.
+ *
+ * Pulling is for graphs so small that a second order costs more than their bytes. Each thread fetches 16 bytes over
+ * the bus from pinned memory; a warp's 512 bytes are (where words have 8 bytes) the 64 words of one bitmap word, which
+ * comes the same way at the same time. All loads of all threads are under way at once, and so the whole transfer costs
+ * one latency and its bytes. Odd pointers lie across such pieces, so each block patches those parts that fall into its
+ * own; every block reads the whole list for it, which is why patch.c sends long lists in another way.
+ *
+ * This file uses nothing of C++ but templates: the object needs no C++ run-time library, so that C programs link.
+ */
+#include "kernels.h"
+
+/* Threads of a block. A block of `relocate` serves 4 warps x 4 bitmap words = 8 KiB of bitmap-marked words at a time,
+ * a block of `send` 2 KiB. Larger: fewer multiprocessors ask for a small arena. Smaller: more blocks for the same. */
+static const unsigned block_threads = 128;
+static const unsigned warp = 32;
+/* Bitmap words that a warp takes at a time: a sector of 32 bytes. More: more registers, and small arenas on fewer
+ * warps. */
+static const unsigned group_words = 4;
+static const unsigned vector_bytes = 16;
+static const unsigned piece_bytes = block_threads * vector_bytes;
+/* Enough blocks to fill each multiprocessor; more would only wait. */
+static const unsigned blocks_per_processor = 16;
+
+template <typename word>
+static __device__ __forceinline__ word patched(word value, const haul__gpu_patch &patch)
+{
+    return value != 0 && (word)(value - (word)patch.from) <= patch.bytes ? (word)(value + (word)patch.delta) : value;
+}
+
+/* A word at any address, read and written by bytes. */
+template <typename word>
+static __device__ __forceinline__ word load_odd(const unsigned char *at)
+{
+    word value = 0;
+#pragma unroll
+    for (unsigned i = 0; i < sizeof(word); i++)
+        value |= (word)at[i] << 8 * i;
+    return value;
+}
+
+template <typename word>
+static __device__ __forceinline__ void store_odd(unsigned char *at, word value)
+{
+#pragma unroll
+    for (unsigned i = 0; i < sizeof(word); i++)
+        at[i] = (unsigned char)(value >> 8 * i);
+}
+
+/* Bitmap word `index`, without the bits behind the last arena word. */
+static __device__ __forceinline__ uint64_t bits_at(const haul__gpu_patch &patch, uint64_t index)
+{
+    uint64_t first = index * 64;
+    if (first >= patch.words)
+        return 0;
+    uint64_t left = patch.words - first;
+    return left >= 64 ? patch.bitmap[index] : patch.bitmap[index] & (((uint64_t)1 << left) - 1);
+}
+
+/* ---- Where it lies. */
+
+/* The arena words of one group of bitmap words; `lane` has two of each. */
+template <typename word>
+static __device__ __forceinline__ void relocate_group(const haul__gpu_patch &patch, uint64_t group, unsigned lane)
+{
+    uint64_t bits[group_words], any = 0;
+    word *arena = (word *)patch.arena + group * group_words * 64 + lane;
+    word values[2 * group_words];
+#pragma unroll
+    for (unsigned i = 0; i < group_words; i++)
+        any |= bits[i] = bits_at(patch, group * group_words + i);
+    if (any == 0)
+        return;
+#pragma unroll
+    for (unsigned i = 0; i < 2 * group_words; i++)
+        values[i] = bits[i / 2] >> (lane + i % 2 * warp) & 1 ? arena[i * warp] : 0;
+#pragma unroll
+    for (unsigned i = 0; i < 2 * group_words; i++) {
+        word value = patched(values[i], patch);
+        if (value != values[i])
+            arena[i * warp] = value;
+    }
+}
+
+template <typename word>
+static __global__ void __launch_bounds__(block_threads) relocate(const haul__gpu_patch patch)
+{
+    uint64_t thread = (uint64_t)blockIdx.x * block_threads + threadIdx.x, threads = (uint64_t)gridDim.x * block_threads;
+    uint64_t group, groups = (patch.words + 64 * group_words - 1) / (64 * group_words), i;
+    for (group = thread / warp; group < groups; group += threads / warp)
+        relocate_group<word>(patch, group, threadIdx.x % warp);
+    for (i = thread; i < patch.odd_count; i += threads) {
+        unsigned char *at = patch.arena + patch.odd[i];
+        store_odd<word>(at, patched(load_odd<word>(at), patch));
+    }
+}
+
+/* ---- On the way. */
+
+/* 16 bytes of words, the first of them number `first` of the arena, patched where they are marked. */
+template <typename word>
+static __device__ __forceinline__ uint4 patched_vector(uint4 bytes, uint64_t first, uint64_t bits,
+                                                       const haul__gpu_patch &patch)
+{
+    const unsigned words = vector_bytes / sizeof(word);
+    union {
+        uint4 bytes;
+        word word_of[words];
+    } both = { bytes };
+#pragma unroll
+    for (unsigned i = 0; i < words; i++)
+        if (first + i < patch.words && bits >> (first + i) % 64 & 1)
+            both.word_of[i] = patched(both.word_of[i], patch);
+    return both.bytes;
+}
+
+/* Those bytes of odd pointers that lie in [begin, begin + piece_bytes); the pointers are read from the host, whole. */
+template <typename word>
+static __device__ __forceinline__ void patch_odd_in_piece(unsigned char *piece, uint64_t begin,
+                                                          const haul__gpu_patch &patch, const unsigned char *from)
+{
+    for (uint64_t i = threadIdx.x; i < patch.odd_count; i += block_threads) {
+        uint64_t at = patch.odd[i];
+        if (at >= begin + piece_bytes || at + sizeof(word) <= begin)
+            continue;
+        word value = patched(load_odd<word>(from + at), patch);
+#pragma unroll
+        for (unsigned b = 0; b < sizeof(word); b++)
+            if (at + b >= begin && at + b < begin + piece_bytes)
+                piece[at + b - begin] = (unsigned char)(value >> 8 * b);
+    }
+}
+
+/* The last vector may be cut short; its bytes are then moved one by one. */
+union vector_of_bytes {
+    uint4 vector;
+    unsigned char bytes[vector_bytes];
+};
+
+static __device__ __forceinline__ uint4 load_vector(const unsigned char *from, uint64_t at, uint64_t bytes)
+{
+    if (at + vector_bytes <= bytes)
+        return *(const uint4 *)(from + at);
+    vector_of_bytes both = {};
+#pragma unroll
+    for (unsigned i = 0; i < vector_bytes; i++)
+        both.bytes[i] = at + i < bytes ? from[at + i] : 0;
+    return both.vector;
+}
+
+static __device__ __forceinline__ void store_vector(unsigned char *to, uint64_t at, uint64_t bytes, uint4 vector)
+{
+    if (at + vector_bytes <= bytes) {
+        *(uint4 *)(to + at) = vector;
+        return;
+    }
+    vector_of_bytes both = { vector };
+#pragma unroll
+    for (unsigned i = 0; i < vector_bytes; i++)
+        if (at + i < bytes)
+            to[at + i] = both.bytes[i];
+}
+
+template <typename word>
+static __global__ void __launch_bounds__(block_threads)
+    send(const haul__gpu_patch patch, const unsigned char *from, const uint64_t bytes)
+{
+    __shared__ uint4 piece[block_threads];
+    uint64_t begin = (uint64_t)blockIdx.x * piece_bytes, at = begin + threadIdx.x * vector_bytes;
+    uint64_t first = at / sizeof(word), bits = first < patch.words ? patch.bitmap[first / 64] : 0;
+    uint4 vector = load_vector(from, at, bytes);
+    vector = patched_vector<word>(vector, first, bits, patch);
+    if (patch.odd_count > 0) {
+        piece[threadIdx.x] = vector;
+        __syncthreads();
+        patch_odd_in_piece<word>((unsigned char *)piece, begin, patch, from);
+        __syncthreads();
+        vector = piece[threadIdx.x];
+    }
+    store_vector(patch.arena, at, bytes, vector);
+}
+
+static uint64_t divide_up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* ---- Starting them. */
+
+extern "C" cudaError_t haul__gpu_kernels_load(void)
+{
+    const void *kernels[] = { (const void *)relocate<uint64_t>, (const void *)relocate<uint32_t>,
+                              (const void *)send<uint64_t>, (const void *)send<uint32_t> };
+    cudaFuncAttributes attributes;
+    cudaError_t error = cudaSuccess;
+    for (unsigned i = 0; i < sizeof kernels / sizeof kernels[0] && error == cudaSuccess; i++)
+        error = cudaFuncGetAttributes(&attributes, kernels[i]);
+    return error;
+}
+
+extern "C" cudaError_t haul__gpu_kernels_relocate(const haul__gpu_patch *patch, unsigned word_bytes, int processors,
+                                                  cudaStream_t stream)
+{
+    const void *kernel = word_bytes == 8 ? (const void *)relocate<uint64_t> : (const void *)relocate<uint32_t>;
+    void *arguments[] = { (void *)patch };
+    uint64_t for_words = divide_up(patch->words, 64 * group_words * (block_threads / warp));
+    uint64_t blocks = divide_up(patch->odd_count, block_threads), most = (uint64_t)processors * blocks_per_processor;
+    if (blocks < for_words)
+        blocks = for_words;
+    if (blocks > most)
+        blocks = most;
+    return cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(block_threads), arguments, 0, stream);
+}
+
+extern "C" cudaError_t haul__gpu_kernels_send(const haul__gpu_patch *patch, unsigned word_bytes,
+                                              const unsigned char *from, uint64_t bytes, cudaStream_t stream)
+{
+    const void *kernel = word_bytes == 8 ? (const void *)send<uint64_t> : (const void *)send<uint32_t>;
+    void *arguments[] = { (void *)patch, (void *)&from, (void *)&bytes };
+    uint64_t blocks = divide_up(bytes, piece_bytes);
+    return cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(block_threads), arguments, 0, stream);
+}

@@ -1,0 +1,273 @@
+/* Device memory and staging.
+ *
+ * By default device memory comes from a stream-ordered pool of the device's own. What was released stays in the pool
+ * up to a threshold, so that the memory for a small graph costs about a microsecond, where cudaMalloc costs hundreds
+ * and stops the GPU. The pool's order is the selected stream's: what is released while work on that stream uses it is
+ * given out again behind that work. cudaFree has no order, so the plain way waits for the stream first.
+ *
+ * CUDA's allocators align to 256 bytes. A larger alignment takes that much more memory and a line in a table, which
+ * remembers what to give back; such types are rare, so the table is a plain list.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu.h"
+
+/* What the pool keeps at a wait, in bytes. Larger: larger graphs come and go without the driver. Smaller: less is
+ * withheld from others. */
+#define KEPT_BYTES ((uint64_t)64 << 20)
+
+static int has_callbacks(const haul__gpu *gpu)
+{
+    return gpu->settings.allocate != NULL;
+}
+
+cudaError_t haul__gpu_make_pool(haul__gpu *gpu)
+{
+    struct cudaMemPoolProps properties;
+    uint64_t kept = KEPT_BYTES;
+    int supported = 0;
+    cudaError_t error;
+    if (has_callbacks(gpu) || gpu->settings.allocator != HAUL_CUDA_ALLOCATE_POOL)
+        return cudaSuccess;
+    error = cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, gpu->settings.ordinal);
+    if (error != cudaSuccess || !supported)
+        return error;
+    memset(&properties, 0, sizeof properties);
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = gpu->settings.ordinal;
+    error = cudaMemPoolCreate(&gpu->pool, &properties);
+    if (error == cudaSuccess)
+        error = cudaMemPoolSetAttribute(gpu->pool, cudaMemPoolAttrReleaseThreshold, &kept);
+    return error;
+}
+
+/* ---- Whose memory is it? */
+
+static int is_ours(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address address)
+{
+    struct cudaPointerAttributes attributes;
+    cudaError_t error = cudaPointerGetAttributes(&attributes, (const void *)(uintptr_t)address);
+    haul__gpu_forgive(visit, error);
+    return error == cudaSuccess &&
+           (attributes.type == cudaMemoryTypeManaged ||
+            (attributes.type == cudaMemoryTypeDevice && attributes.device == gpu->settings.ordinal));
+}
+
+/* The last range that was found to be good is remembered: most calls ask for the same one, or the one that was just
+ * allocated. */
+haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address address,
+                                   uint64_t bytes)
+{
+    char words[128];
+    uint64_t at = address - gpu->checked;
+    if (at <= gpu->checked_bytes && bytes <= gpu->checked_bytes - at)
+        return HAUL_OK;
+    if (address + bytes >= address && is_ours(gpu, visit, address) && is_ours(gpu, visit, address + bytes - 1)) {
+        gpu->checked = address;
+        gpu->checked_bytes = bytes;
+        return HAUL_OK;
+    }
+    snprintf(words, sizeof words, "0x%llx + %llu bytes is no memory of GPU %d", (unsigned long long)address,
+             (unsigned long long)bytes, gpu->settings.ordinal);
+    return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, words);
+}
+
+/* ---- Taking and giving back, whatever the allocator. */
+
+static haul_status no_memory(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes)
+{
+    size_t left = 0, all = 0;
+    haul__gpu_forgive(visit, cudaMemGetInfo(&left, &all));
+    snprintf(gpu->message, sizeof gpu->message, "%s: %llu bytes wanted, %llu of %llu free on GPU %d%s", visit->verb,
+             (unsigned long long)bytes, (unsigned long long)left, (unsigned long long)all, gpu->settings.ordinal,
+             has_callbacks(gpu) ? "; the given allocator has none" : "");
+    return HAUL_ERROR_DEVICE_MEMORY;
+}
+
+static void give_back(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory, uint64_t bytes)
+{
+    if (has_callbacks(gpu)) {
+        gpu->settings.release(gpu->settings.user, memory, (size_t)bytes, gpu->stream);
+        if (!gpu->lost)
+            haul__gpu_forgive(visit, cudaPeekAtLastError());
+    } else if (gpu->lost) {
+        return;
+    } else if (gpu->pool) {
+        haul__gpu_forgive(visit, cudaFreeAsync(memory, gpu->stream));
+    } else {
+        haul__gpu_forgive(visit, cudaStreamSynchronize(gpu->stream));
+        haul__gpu_forgive(visit, cudaFree(memory));
+    }
+}
+
+static haul_status take_from_callbacks(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes, void **memory)
+{
+    haul_status status;
+    *memory = gpu->settings.allocate(gpu->settings.user, (size_t)bytes, gpu->stream);
+    haul__gpu_forgive(visit, cudaPeekAtLastError());
+    if (!*memory)
+        return no_memory(gpu, visit, bytes);
+    status = haul__gpu_check_memory(gpu, visit, (haul_address)(uintptr_t)*memory, bytes);
+    if (status == HAUL_OK && (uintptr_t)*memory % HAUL__GPU_ALIGNMENT != 0)
+        status = haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the given allocator's memory is misaligned");
+    if (status != HAUL_OK)
+        give_back(gpu, visit, *memory, bytes);
+    return status;
+}
+
+static haul_status take(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes, void **memory)
+{
+    cudaError_t error;
+    if (has_callbacks(gpu))
+        return take_from_callbacks(gpu, visit, bytes, memory);
+    if (bytes > gpu->memory_bytes)
+        return no_memory(gpu, visit, bytes);
+    error = gpu->pool ? cudaMallocFromPoolAsync(memory, (size_t)bytes, gpu->pool, gpu->stream)
+                      : cudaMalloc(memory, (size_t)bytes);
+    if (error != cudaErrorMemoryAllocation)
+        return haul__gpu_check(gpu, visit, error, gpu->pool ? "cudaMallocFromPoolAsync" : "cudaMalloc", bytes);
+    haul__gpu_forgive(visit, error);
+    return no_memory(gpu, visit, bytes);
+}
+
+/* ---- The list of large alignments. */
+
+static void drop_list(haul__gpu *gpu)
+{
+    if (gpu->shifted)
+        gpu->allocator.release(gpu->allocator.user, gpu->shifted, gpu->shifted_capacity * sizeof *gpu->shifted);
+    gpu->shifted = NULL;
+    gpu->shifted_capacity = 0;
+}
+
+static int make_room(haul__gpu *gpu)
+{
+    size_t capacity = gpu->shifted_capacity ? gpu->shifted_capacity * 2 : 16;
+    haul__gpu_shifted *grown;
+    if (gpu->shifted_count < gpu->shifted_capacity)
+        return 1;
+    grown = gpu->allocator.allocate(gpu->allocator.user, capacity * sizeof *grown, sizeof(uint64_t));
+    if (!grown)
+        return 0;
+    if (gpu->shifted) {
+        memcpy(grown, gpu->shifted, gpu->shifted_count * sizeof *grown);
+        drop_list(gpu);
+    }
+    gpu->shifted = grown;
+    gpu->shifted_capacity = capacity;
+    return 1;
+}
+
+static haul_status take_shifted(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes, size_t alignment,
+                                haul_address *address)
+{
+    haul__gpu_shifted *entry;
+    haul_status status;
+    void *memory;
+    if (bytes > UINT64_MAX - alignment)
+        return no_memory(gpu, visit, bytes);
+    if (!make_room(gpu))
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_MEMORY, "no host memory for the list of aligned memory");
+    status = take(gpu, visit, bytes + alignment, &memory);
+    if (status != HAUL_OK)
+        return status;
+    entry = &gpu->shifted[gpu->shifted_count++];
+    entry->base = (haul_address)(uintptr_t)memory;
+    entry->bytes = bytes + alignment;
+    entry->address = (entry->base + alignment - 1) & ~((haul_address)alignment - 1);
+    *address = entry->address;
+    return HAUL_OK;
+}
+
+/* Turns an address back into what the allocator gave, if it is in the list. */
+static void unshift(haul__gpu *gpu, haul_address *address, uint64_t *bytes)
+{
+    size_t i;
+    for (i = 0; i < gpu->shifted_count; i++)
+        if (gpu->shifted[i].address == *address) {
+            *address = gpu->shifted[i].base;
+            *bytes = gpu->shifted[i].bytes;
+            gpu->shifted[i] = gpu->shifted[--gpu->shifted_count];
+            break;
+        }
+    if (gpu->shifted_count == 0)
+        drop_list(gpu);
+}
+
+/* ---- The verbs. */
+
+static haul_status allocate(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes, size_t alignment,
+                            haul_address *address)
+{
+    haul_status status;
+    void *memory;
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the alignment is no power of two");
+    if (bytes > SIZE_MAX)
+        return no_memory(gpu, visit, bytes);
+    if (alignment > HAUL__GPU_ALIGNMENT)
+        return take_shifted(gpu, visit, bytes, alignment, address);
+    status = take(gpu, visit, bytes, &memory);
+    if (status == HAUL_OK)
+        *address = (haul_address)(uintptr_t)memory;
+    return status;
+}
+
+haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    haul_status status = haul__gpu_enter(gpu, "allocate", &visit);
+    if (status == HAUL_OK)
+        status = allocate(gpu, &visit, bytes, alignment, address);
+    if (status == HAUL_OK) {
+        gpu->checked = *address;
+        gpu->checked_bytes = bytes;
+    }
+    return haul__gpu_leave(gpu, &visit, status);
+}
+
+/* An error of the caller's that is pending does not keep memory from going. */
+void haul__gpu_release(void *state, haul_address address, uint64_t bytes)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    (void)haul__gpu_enter(gpu, "release", &visit);
+    if (gpu->checked - address < bytes)
+        gpu->checked_bytes = 0;
+    unshift(gpu, &address, &bytes);
+    give_back(gpu, &visit, (void *)(uintptr_t)address, bytes);
+    (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
+}
+
+/* Pinned, and mapped, so that `send` can pull from it; for all GPUs, so that one staging serves several. */
+haul_status haul__gpu_stage(void *state, size_t bytes, void **memory)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    void *pinned = NULL;
+    haul_status status = haul__gpu_enter(gpu, "stage", &visit);
+    if (status == HAUL_OK) {
+        status = haul__gpu_check(
+            gpu, &visit, cudaHostAlloc(&pinned, bytes, cudaHostAllocPortable | cudaHostAllocMapped),
+            "cudaHostAlloc", bytes);
+        if (status == HAUL_OK)
+            *memory = pinned;
+        else if (status != HAUL_ERROR_DEVICE_LOST)
+            status = HAUL_ERROR_MEMORY;
+    }
+    return haul__gpu_leave(gpu, &visit, status);
+}
+
+void haul__gpu_unstage(void *state, void *memory, size_t bytes)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    (void)bytes;
+    (void)haul__gpu_enter(gpu, "unstage", &visit);
+    if (!gpu->lost)
+        haul__gpu_forgive(&visit, cudaFreeHost(memory));
+    (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
+}

@@ -1,0 +1,157 @@
+/* Relocation, alone and together with the copy: what is asked for is checked here and handed to kernels.cu.
+ *
+ * A kernel that is given a wrong address loses the device for the whole process, so addresses are looked at first.
+ */
+#include "gpu.h"
+
+/* Odd pointers up to which `send` is one kernel: each of its blocks reads the whole list over the bus. Larger: that
+ * reading grows past the payload. Smaller: packed structs take two orders sooner. */
+#define SEND_ODD 256u
+
+/* More words than any memory has; below it no size here overflows. */
+#define WORDS_LIMIT (UINT64_MAX / 16)
+
+static uint64_t bitmap_bytes(const haul_relocation *relocation)
+{
+    return (relocation->words / 64 + (relocation->words % 64 != 0)) * 8;
+}
+
+static int is_nothing(const haul_relocation *relocation)
+{
+    return relocation->words == 0 && relocation->odd_count == 0;
+}
+
+static haul_status check_form(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_relocation *relocation)
+{
+    if (relocation->word_bytes != 8 && relocation->word_bytes != 4)
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "words of neither 8 nor 4 bytes");
+    if (relocation->words > WORDS_LIMIT || relocation->odd_count > WORDS_LIMIT)
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "more words than there is memory");
+    if (relocation->words > 0 && (relocation->arena % relocation->word_bytes != 0 || relocation->bitmap % 8 != 0))
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "arena or bitmap is misaligned");
+    if (relocation->odd_count > 0 && relocation->odd % 8 != 0)
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the list of odd pointers is misaligned");
+    return HAUL_OK;
+}
+
+static haul__gpu_patch patch_of(const haul_relocation *relocation)
+{
+    haul__gpu_patch patch;
+    patch.arena = (unsigned char *)(uintptr_t)relocation->arena;
+    patch.words = relocation->words;
+    patch.bitmap = (const uint64_t *)(uintptr_t)relocation->bitmap;
+    patch.from = relocation->from;
+    patch.bytes = relocation->bytes;
+    patch.delta = relocation->delta;
+    patch.odd = (const uint64_t *)(uintptr_t)relocation->odd;
+    patch.odd_count = relocation->odd_count;
+    return patch;
+}
+
+/* ---- Relocate. */
+
+/* Arena, bitmap and odd offsets are one range in a shipment, and then one look suffices: for the rest the range that
+ * was looked at last is remembered. */
+static haul_status check_ranges(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_relocation *relocation)
+{
+    haul_status status = HAUL_OK;
+    if (relocation->words > 0) {
+        status = haul__gpu_check_memory(gpu, visit, relocation->arena, relocation->words * relocation->word_bytes);
+        if (status == HAUL_OK)
+            status = haul__gpu_check_memory(gpu, visit, relocation->bitmap, bitmap_bytes(relocation));
+    }
+    if (status == HAUL_OK && relocation->odd_count > 0)
+        status = haul__gpu_check_memory(gpu, visit, relocation->odd, relocation->odd_count * 8);
+    return status;
+}
+
+static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_relocation *relocation)
+{
+    haul__gpu_patch patch = patch_of(relocation);
+    haul_status status = check_form(gpu, visit, relocation);
+    if (status != HAUL_OK || is_nothing(relocation))
+        return status;
+    status = check_ranges(gpu, visit, relocation);
+    if (status != HAUL_OK)
+        return status;
+    return haul__gpu_check(
+        gpu, visit, haul__gpu_kernels_relocate(&patch, relocation->word_bytes, gpu->processors, gpu->stream),
+        "the relocation kernel over an arena", relocation->words * relocation->word_bytes);
+}
+
+haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    haul_status status = haul__gpu_enter(gpu, "relocate", &visit);
+    if (status == HAUL_OK)
+        status = relocate(gpu, &visit, relocation);
+    return haul__gpu_leave(gpu, &visit, status);
+}
+
+/* ---- Send. */
+
+/* Where a part of the arena's range lies in the staging, as the GPU sees it; NULL: not within the bytes. */
+static const uint64_t *in_staging(const haul_relocation *relocation, haul_address part, uint64_t part_bytes,
+                                  const unsigned char *from, size_t bytes)
+{
+    uint64_t at = part - relocation->arena;
+    return at <= bytes && part_bytes <= bytes - at ? (const uint64_t *)(const void *)(from + at) : NULL;
+}
+
+/* The staging's address for kernels; NULL where it is not pinned. */
+static const unsigned char *mapped(const haul__gpu_visit *visit, const void *from)
+{
+    void *address = NULL;
+    cudaError_t error = cudaHostGetDevicePointer(&address, (void *)(uintptr_t)from, 0);
+    haul__gpu_forgive(visit, error);
+    return error == cudaSuccess ? address : NULL;
+}
+
+/* Can one kernel do it? Then `patch` and `staging` are filled. */
+static int can_pull(const haul__gpu_visit *visit, const haul_relocation *relocation, const void *from, size_t bytes,
+                    haul__gpu_patch *patch, const unsigned char **staging)
+{
+    if (bytes > HAUL__GPU_SEND_BYTES || relocation->odd_count > SEND_ODD || relocation->arena % 16 != 0)
+        return 0;
+    *staging = mapped(visit, from);
+    if (!*staging || (uintptr_t)*staging % 16 != 0)
+        return 0;
+    *patch = patch_of(relocation);
+    if (relocation->words > 0)
+        patch->bitmap = in_staging(relocation, relocation->bitmap, bitmap_bytes(relocation), *staging, bytes);
+    if (relocation->odd_count > 0)
+        patch->odd = in_staging(relocation, relocation->odd, relocation->odd_count * 8, *staging, bytes);
+    return (relocation->words == 0 || patch->bitmap) && (relocation->odd_count == 0 || patch->odd);
+}
+
+static haul_status send(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_relocation *relocation,
+                        const void *from, size_t bytes)
+{
+    haul__gpu_patch patch;
+    const unsigned char *staging;
+    haul_status status = check_form(gpu, visit, relocation);
+    if (status == HAUL_OK)
+        status = haul__gpu_check_memory(gpu, visit, relocation->arena, bytes);
+    if (status != HAUL_OK)
+        return status;
+    if (can_pull(visit, relocation, from, bytes, &patch, &staging))
+        return haul__gpu_check(
+            gpu, visit, haul__gpu_kernels_send(&patch, relocation->word_bytes, staging, bytes, gpu->stream),
+            "the kernel that pulls an arena", bytes);
+    status = haul__gpu_check(gpu, visit,
+                             cudaMemcpyAsync((void *)(uintptr_t)relocation->arena, from, bytes, cudaMemcpyHostToDevice,
+                                             gpu->stream),
+                             "cudaMemcpyAsync", bytes);
+    return status == HAUL_OK ? relocate(gpu, visit, relocation) : status;
+}
+
+haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    haul_status status = haul__gpu_enter(gpu, "send", &visit);
+    if (status == HAUL_OK)
+        status = send(gpu, &visit, relocation, from, bytes);
+    return haul__gpu_leave(gpu, &visit, status);
+}

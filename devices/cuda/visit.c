@@ -1,0 +1,188 @@
+/* Entering and leaving a verb, and what CUDA's errors mean.
+ *
+ * CUDA keeps four things for a thread that a library must not disturb: the current GPU, the last error, the capture
+ * mode, and errno. A visit notes them when a verb begins and puts them back when it ends, on every path, because there
+ * is only one way out.
+ *
+ * The last error needs care, for CUDA mixes in it what the caller did and what we do. If it is set when we enter, the
+ * caller has not asked for it yet: we do nothing, say so, and leave it there. If it is not set, what is set when a call
+ * of ours fails is ours, and is cleared again. After some errors CUDA refuses all work for the rest of the process: the
+ * device is lost, and from then on no verb calls CUDA.
+ *
+ * The capture mode is relaxed during a visit. While any thread captures a stream, CUDA otherwise forbids such plain
+ * things as cudaMalloc, and breaks the capture of him who tries.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu.h"
+
+static const struct {
+    cudaError_t error;
+    haul_status status;
+} statuses[] = {
+    { cudaSuccess, HAUL_OK },
+    { cudaErrorNotReady, HAUL_ERROR_PENDING },
+    { cudaErrorMemoryAllocation, HAUL_ERROR_DEVICE_MEMORY },
+    /* a handle or a pointer that is not what it should be */
+    { cudaErrorInvalidValue, HAUL_ERROR_ARGUMENT },
+    { cudaErrorInvalidResourceHandle, HAUL_ERROR_ARGUMENT },
+    { cudaErrorInvalidHostPointer, HAUL_ERROR_ARGUMENT },
+    { cudaErrorInvalidDevicePointer, HAUL_ERROR_ARGUMENT },
+    { cudaErrorInvalidMemcpyDirection, HAUL_ERROR_ARGUMENT },
+    { cudaErrorStreamCaptureUnsupported, HAUL_ERROR_ARGUMENT },
+    { cudaErrorStreamCaptureInvalidated, HAUL_ERROR_ARGUMENT },
+    { cudaErrorStreamCaptureMerge, HAUL_ERROR_ARGUMENT },
+    { cudaErrorStreamCaptureUnmatched, HAUL_ERROR_ARGUMENT },
+    { cudaErrorStreamCaptureUnjoined, HAUL_ERROR_ARGUMENT },
+    { cudaErrorStreamCaptureIsolation, HAUL_ERROR_ARGUMENT },
+    { cudaErrorStreamCaptureImplicit, HAUL_ERROR_ARGUMENT },
+    { cudaErrorStreamCaptureWrongThread, HAUL_ERROR_ARGUMENT },
+    { cudaErrorCapturedEvent, HAUL_ERROR_ARGUMENT },
+    /* no driver, no GPU, no code for it, or not for us */
+    { cudaErrorInitializationError, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorStubLibrary, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorInsufficientDriver, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorCallRequiresNewerDriver, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorNoDevice, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorInvalidDevice, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorDevicesUnavailable, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorInvalidDeviceFunction, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorInvalidKernelImage, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorNoKernelImageForDevice, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorInvalidPtx, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorUnsupportedPtxVersion, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorJitCompilerNotFound, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorJitCompilationDisabled, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorInvalidConfiguration, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorLaunchOutOfResources, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorNotPermitted, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorNotSupported, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorSystemNotReady, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorSystemDriverMismatch, HAUL_ERROR_UNSUPPORTED },
+    { cudaErrorCompatNotSupportedOnDevice, HAUL_ERROR_UNSUPPORTED },
+    /* nothing more can be done in this process */
+    { cudaErrorCudartUnloading, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorECCUncorrectable, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorNvlinkUncorrectable, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorContained, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorIllegalAddress, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorLaunchTimeout, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorContextIsDestroyed, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorAssert, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorHardwareStackError, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorIllegalInstruction, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorMisalignedAddress, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorInvalidAddressSpace, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorInvalidPc, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorLaunchFailure, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorTensorMemoryLeak, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorMpsClientTerminated, HAUL_ERROR_DEVICE_LOST },
+    { cudaErrorExternalDevice, HAUL_ERROR_DEVICE_LOST },
+};
+
+haul_status haul__gpu_status(cudaError_t error)
+{
+    size_t i;
+    for (i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        if (statuses[i].error == error)
+            return statuses[i].status;
+    return HAUL_ERROR_DEVICE;
+}
+
+/* ---- Words. */
+
+static haul_status found_pending(haul__gpu *gpu, const haul__gpu_visit *visit)
+{
+    snprintf(gpu->message, sizeof gpu->message, "%s: an earlier error on this device, not Haul's: %s (%s)",
+             visit->verb, cudaGetErrorName(visit->pending), cudaGetErrorString(visit->pending));
+    if (haul__gpu_status(visit->pending) != HAUL_ERROR_DEVICE_LOST)
+        return HAUL_ERROR_DEVICE;
+    gpu->lost = 1;
+    return HAUL_ERROR_DEVICE_LOST;
+}
+
+static void explain(haul__gpu *gpu, const haul__gpu_visit *visit, cudaError_t error, haul_status status,
+                    const char *what, uint64_t bytes)
+{
+    char size[48] = "";
+    if (bytes > 0)
+        snprintf(size, sizeof size, " of %llu bytes", (unsigned long long)bytes);
+    snprintf(gpu->message, sizeof gpu->message, "%s: %s%s%s: %s (%s)", visit->verb, what, size,
+             status == HAUL_ERROR_DEVICE_LOST ? " finds that work given to this device before has failed" : "",
+             cudaGetErrorName(error), cudaGetErrorString(error));
+}
+
+haul_status haul__gpu_fail(haul__gpu *gpu, const haul__gpu_visit *visit, haul_status status, const char *what)
+{
+    snprintf(gpu->message, sizeof gpu->message, "%s: %s", visit->verb, what);
+    return status;
+}
+
+void haul__gpu_forgive(const haul__gpu_visit *visit, cudaError_t error)
+{
+    if (error != cudaSuccess && visit->pending == cudaSuccess)
+        cudaGetLastError();
+}
+
+haul_status haul__gpu_check(haul__gpu *gpu, const haul__gpu_visit *visit, cudaError_t error, const char *what,
+                            uint64_t bytes)
+{
+    haul_status status;
+    if (error == cudaSuccess)
+        return HAUL_OK;
+    status = haul__gpu_status(error);
+    explain(gpu, visit, error, status, what, bytes);
+    if (status == HAUL_ERROR_DEVICE_LOST)
+        gpu->lost = 1;
+    else
+        haul__gpu_forgive(visit, error);
+    return status;
+}
+
+/* ---- In and out. */
+
+haul_status haul__gpu_enter(haul__gpu *gpu, const char *verb, haul__gpu_visit *visit)
+{
+    cudaError_t error;
+    memset(visit, 0, sizeof *visit);
+    visit->verb = verb;
+    if (gpu->lost)
+        return HAUL_ERROR_DEVICE_LOST;
+    visit->entered = 1;
+    visit->system_error = errno;
+    visit->pending = cudaPeekAtLastError();
+    if (visit->pending == cudaErrorNotReady) /* what a query answers is noted as an error, and is none */
+        visit->pending = cudaSuccess;
+    haul__gpu_range_begin(gpu, verb);
+    error = cudaGetDevice(&visit->current);
+    if (error != cudaSuccess)
+        visit->current = -1;
+    if (visit->current != gpu->settings.ordinal)
+        error = cudaSetDevice(gpu->settings.ordinal);
+    visit->mode = cudaStreamCaptureModeRelaxed;
+    if (error == cudaSuccess)
+        error = cudaThreadExchangeStreamCaptureMode(&visit->mode);
+    visit->relaxed = error == cudaSuccess;
+    if (visit->pending != cudaSuccess)
+        return found_pending(gpu, visit);
+    return haul__gpu_check(gpu, visit, error, "making the GPU current", 0);
+}
+
+haul_status haul__gpu_leave(haul__gpu *gpu, haul__gpu_visit *visit, haul_status status)
+{
+    int now = -1;
+    cudaError_t error;
+    if (!visit->entered)
+        return status;
+    if (visit->relaxed)
+        haul__gpu_forgive(visit, cudaThreadExchangeStreamCaptureMode(&visit->mode));
+    error = cudaGetDevice(&now);
+    if (error == cudaSuccess && visit->current >= 0 && now != visit->current)
+        error = cudaSetDevice(visit->current);
+    haul__gpu_forgive(visit, error);
+    haul__gpu_range_end(gpu);
+    errno = visit->system_error;
+    return status;
+}

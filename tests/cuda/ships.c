@@ -1,0 +1,295 @@
+/* Whole graphs on the GPU: shipped, walked by a kernel through ordinary pointers, brought back; on streams, on several
+ * GPUs, in several threads.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "cuda/gpu.h"
+#include "cuda/list.h"
+
+static haul_device *open_device(int ordinal, haul_context *context)
+{
+    haul_device_options options;
+    haul_cuda_settings settings;
+    haul_device *device = NULL;
+    memset(&options, 0, sizeof options);
+    memset(&settings, 0, sizeof settings);
+    settings.ordinal = ordinal;
+    options.context = context;
+    options.settings = &settings;
+    CHECK_STATUS(haul_device_open(haul_cuda_device(), &options, &device), HAUL_OK);
+    return device;
+}
+
+static user_node *on_device(const haul_shipment *shipment, const test_list *list)
+{
+    return haul_device_pointer(shipment, list->head);
+}
+
+/* ---- One GPU. */
+
+static void ship_walk_and_return(size_t length)
+{
+    haul_device *device = open_device(0, NULL);
+    test_list list = list_make(length), expected = list_make(length);
+    haul_shipment *shipment = NULL;
+    double sum = list_sum(&list);
+    CHECK_STATUS(haul_ship(device, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
+    user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK(*list.walked == sum);
+    list_walk(&expected);
+    list_check(&list, &expected);
+    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK(*list.walked == list_sum(&expected));
+    list_walk(&expected);
+    list_check(&list, &expected);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    list_free(&list);
+    list_free(&expected);
+}
+
+/* By one kernel, by a copy and a kernel, and in pieces. */
+static void lists_of_any_length_are_walked_on_the_gpu_and_come_back(void)
+{
+    ship_walk_and_return(1);
+    ship_walk_and_return(1000);
+    ship_walk_and_return(20000);
+    ship_walk_and_return(200000);
+}
+
+/* Everything is ordered while the stream is held, and the list is changed as soon as each call returns. */
+static void asynchronous_calls_are_in_order_with_kernels_on_their_stream(void)
+{
+    haul_device *device = open_device(0, NULL);
+    test_list list = list_make(1000), expected = list_make(1000);
+    cudaStream_t stream = gpu_make_stream();
+    haul_async on = { NULL, NULL };
+    haul_shipment *shipment = NULL;
+    double sum;
+    gpu_hold hold;
+    CHECK_STATUS(haul_ship(device, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
+    on.stream = stream;
+    hold = gpu_hold_stream(stream);
+    list_walk(&list);
+    list_walk(&expected);
+    CHECK_STATUS(haul_refresh_async(shipment, &on), HAUL_OK);
+    sum = list_sum(&list);
+    list_walk(&list); /* nobody sees this one: what comes back overwrites it */
+    user_walk(on_device(shipment, &list), list.walked, stream);
+    CHECK_STATUS(haul_unmarshal_async(shipment, &on), HAUL_OK);
+    CHECK_STATUS(haul_shipment_poll(shipment), HAUL_ERROR_PENDING);
+    gpu_let_go(&hold);
+    CHECK_STATUS(haul_shipment_wait(shipment), HAUL_OK);
+    CHECK_STATUS(haul_shipment_poll(shipment), HAUL_OK);
+    CHECK(*list.walked == sum);
+    list_walk(&expected);
+    list_check(&list, &expected);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    CHECK_CUDA(cudaStreamDestroy(stream));
+    list_free(&list);
+    list_free(&expected);
+}
+
+static void an_asynchronous_ship_tells_the_users_event(void)
+{
+    haul_device *device = open_device(0, NULL);
+    test_list list = list_make(5000);
+    cudaStream_t ours = gpu_make_stream(), theirs = gpu_make_stream();
+    cudaEvent_t event;
+    haul_async on = { NULL, NULL };
+    haul_shipment *shipment = NULL;
+    double sum = list_sum(&list);
+    CHECK_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    on.stream = ours;
+    on.event = event;
+    CHECK_STATUS(haul_ship_async(device, list.head, list.type, 1, NULL, &on, &shipment), HAUL_OK);
+    list_walk(&list);
+    CHECK_CUDA(cudaStreamWaitEvent(theirs, event, 0));
+    user_walk(on_device(shipment, &list), list.walked, theirs);
+    CHECK_CUDA(cudaStreamSynchronize(theirs));
+    CHECK(*list.walked == sum);
+    CHECK_STATUS(haul_shipment_wait(shipment), HAUL_OK);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    CHECK_CUDA(cudaEventDestroy(event));
+    CHECK_CUDA(cudaStreamDestroy(ours));
+    CHECK_CUDA(cudaStreamDestroy(theirs));
+    list_free(&list);
+}
+
+/* D7: the caller's own error, as the library tells it. */
+static void an_error_of_the_callers_is_told_by_the_library(void)
+{
+    haul_device *device = open_device(0, NULL);
+    test_list list = list_make(100);
+    haul_shipment *shipment = NULL;
+    user_launch_wrongly();
+    CHECK_STATUS(haul_ship(device, list.head, list.type, 1, NULL, &shipment), HAUL_ERROR_DEVICE);
+    CHECK_PTR(shipment, NULL);
+    CHECK_HAS(haul_device_error(device)->text, "not Haul's");
+    CHECK_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    CHECK_STATUS(haul_ship(device, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    list_free(&list);
+}
+
+/* ---- Copies from device to device. The source is walked first: the copy has what kernels wrote. */
+
+static void copy_and_walk(haul_device *from, haul_device *to, int ordinal)
+{
+    test_list list = list_make(3000), expected = list_make(3000);
+    haul_shipment *shipment = NULL, *copy = NULL;
+    CHECK_STATUS(haul_ship(from, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
+    user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
+    CHECK_STATUS(haul_shipment_copy(shipment, to, &copy), HAUL_OK);
+    haul_shipment_free(&shipment);
+    list_check(&list, &expected);
+    list_walk(&expected);
+    CHECK_CUDA(cudaSetDevice(ordinal));
+    user_walk(on_device(copy, &list), list.walked, cudaStreamLegacy);
+    CHECK_STATUS(haul_unmarshal(copy), HAUL_OK);
+    CHECK_CUDA(cudaSetDevice(0));
+    CHECK(*list.walked == list_sum(&expected));
+    list_walk(&expected);
+    list_check(&list, &expected);
+    haul_shipment_free(&copy);
+    list_free(&list);
+    list_free(&expected);
+}
+
+static void a_shipment_is_copied_between_two_devices_on_one_gpu(void)
+{
+    haul_device *from = open_device(0, NULL), *to = open_device(0, haul_device_context(from));
+    copy_and_walk(from, to, 0);
+    copy_and_walk(from, from, 0);
+    haul_device_close(&to);
+    haul_device_close(&from);
+}
+
+static void a_shipment_is_copied_between_two_gpus(void)
+{
+    haul_device *from = open_device(0, NULL), *to = open_device(1, haul_device_context(from));
+    copy_and_walk(from, to, 1);
+    haul_device_close(&to);
+    haul_device_close(&from);
+}
+
+static void one_plan_is_shipped_to_each_of_two_gpus(void)
+{
+    haul_device *devices[2];
+    test_list list = list_make(3000);
+    haul_shipment *shipments[2] = { NULL, NULL };
+    haul_plan *plan = NULL;
+    haul_root root;
+    int i, current = -1;
+    devices[0] = open_device(0, NULL);
+    devices[1] = open_device(1, haul_device_context(devices[0]));
+    root.address = list.head;
+    root.type = list.type;
+    root.count = 1;
+    CHECK_STATUS(haul_plan_create(haul_device_context(devices[0]), &root, 1, &plan), HAUL_OK);
+    for (i = 0; i < 2; i++)
+        CHECK_STATUS(haul_ship_plan(devices[i], plan, NULL, &shipments[i]), HAUL_OK);
+    for (i = 0; i < 2; i++) {
+        CHECK_CUDA(cudaSetDevice(i));
+        *list.walked = 0;
+        user_walk(on_device(shipments[i], &list), list.walked, cudaStreamLegacy);
+        CHECK_CUDA(cudaDeviceSynchronize());
+        CHECK(*list.walked == list_sum(&list));
+        CHECK_CUDA(cudaGetDevice(&current));
+        CHECK_EQ(current, i);
+    }
+    CHECK_CUDA(cudaSetDevice(0));
+    for (i = 0; i < 2; i++)
+        haul_shipment_free(&shipments[i]);
+    haul_plan_free(&plan);
+    haul_device_close(&devices[1]);
+    haul_device_close(&devices[0]);
+    list_free(&list);
+}
+
+/* ---- Threads: each has its own device. */
+
+typedef struct worker {
+    pthread_t thread;
+    int ordinal;
+    test_list list, expected;
+    int right;
+} worker;
+
+static int ship_again_and_again(worker *w)
+{
+    haul_device_options options;
+    haul_cuda_settings settings;
+    haul_device *device = NULL;
+    cudaStream_t stream;
+    int round, right;
+    memset(&options, 0, sizeof options);
+    memset(&settings, 0, sizeof settings);
+    settings.ordinal = w->ordinal;
+    options.settings = &settings;
+    if (cudaSetDevice(w->ordinal) != cudaSuccess || cudaStreamCreate(&stream) != cudaSuccess ||
+        haul_device_open(haul_cuda_device(), &options, &device) != HAUL_OK)
+        return 0;
+    right = 1;
+    for (round = 0; round < 30 && right; round++) {
+        haul_async on = { NULL, NULL };
+        haul_shipment *shipment = NULL;
+        on.stream = stream;
+        right = haul_ship_async(device, w->list.head, w->list.type, 1, NULL, &on, &shipment) == HAUL_OK;
+        if (!right)
+            break;
+        user_walk(on_device(shipment, &w->list), w->list.walked, stream);
+        right = haul_unmarshal_async(shipment, &on) == HAUL_OK && haul_shipment_wait(shipment) == HAUL_OK &&
+                *w->list.walked == list_sum(&w->expected);
+        list_walk(&w->expected);
+        haul_shipment_free(&shipment);
+    }
+    haul_device_close(&device);
+    return cudaStreamDestroy(stream) == cudaSuccess && right;
+}
+
+static void *work(void *argument)
+{
+    worker *w = argument;
+    w->right = ship_again_and_again(w);
+    return NULL;
+}
+
+static void devices_work_in_several_threads_at_once(void)
+{
+    enum { WORKERS = 4 };
+    worker workers[WORKERS];
+    int i, gpus = haul_cuda_count();
+    for (i = 0; i < WORKERS; i++) {
+        workers[i].ordinal = i % gpus;
+        workers[i].list = list_make(200 + 700 * (size_t)i);
+        workers[i].expected = list_make(200 + 700 * (size_t)i);
+    }
+    for (i = 0; i < WORKERS; i++)
+        CHECK_EQ(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    for (i = 0; i < WORKERS; i++)
+        CHECK_EQ(pthread_join(workers[i].thread, NULL), 0);
+    for (i = 0; i < WORKERS; i++) {
+        CHECK(workers[i].right);
+        list_check(&workers[i].list, &workers[i].expected);
+        list_free(&workers[i].list);
+        list_free(&workers[i].expected);
+    }
+}
+
+const gpu_test ship_tests[] = { GPU_TEST(lists_of_any_length_are_walked_on_the_gpu_and_come_back),
+                                GPU_TEST(asynchronous_calls_are_in_order_with_kernels_on_their_stream),
+                                GPU_TEST(an_asynchronous_ship_tells_the_users_event),
+                                GPU_TEST(an_error_of_the_callers_is_told_by_the_library),
+                                GPU_TEST(a_shipment_is_copied_between_two_devices_on_one_gpu),
+                                GPU_TEST_ON_TWO(a_shipment_is_copied_between_two_gpus),
+                                GPU_TEST_ON_TWO(one_plan_is_shipped_to_each_of_two_gpus),
+                                GPU_TEST(devices_work_in_several_threads_at_once),
+                                GPU_TESTS_END };
