@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The main job on real data: a large JSON document, parsed by cJSON, goes to the device and comes back changed.
+# The main job on real data, on the GPU if there is one, else on the host device. A large JSON document, parsed by
+# cJSON, goes to the device and comes back changed; then a tree over a mesh goes there and comes back as a picture.
 # On a bare Debian it installs what it needs first.
 #
 #   examples/demo.sh                  with the largest document of Debian's iso-codes
@@ -15,16 +16,14 @@ mkdir -p build
 log=$PWD/build/demo.log
 : >"$log"
 
-packages="build-essential cmake libcjson-dev"
-[ ${#documents[@]} -gt 0 ] || packages="$packages iso-codes"
-missing=""
-if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
-    for package in $packages; do
+# install PACKAGE...: those that are missing; where that cannot be, it says so and goes on with what is there.
+install() {
+    local package missing="" sudo=""
+    command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
+    for package in "$@"; do
         dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
     done
-fi
-if [ -n "$missing" ]; then
-    sudo=""
+    [ -n "$missing" ] || return 0
     [ "$(id -u)" -eq 0 ] || sudo="sudo -n"
     echo "Installing:$missing"
     # shellcheck disable=SC2086
@@ -33,12 +32,16 @@ if [ -n "$missing" ]; then
         tail -n 3 "$log"
         echo "Could not install:$missing. Going on with what is there."
     fi
-fi
+}
 
 if [ ${#documents[@]} -eq 0 ]; then
+    install build-essential cmake libcjson-dev iso-codes
     documents=(/usr/share/iso-codes/json/iso_639-3.json)
     [ -r "${documents[0]}" ] || { echo "No document: install iso-codes, or name a JSON file."; exit 1; }
+else
+    install build-essential cmake libcjson-dev
 fi
+install libassimp-dev libpng-dev glmark2-data # for the picture
 
 echo "Building in build/demo"
 if ! { cmake -S . -B build/demo -DCMAKE_BUILD_TYPE=Release -DHAUL_BUILD_TESTS=OFF -DHAUL_BUILD_BENCHMARKS=OFF &&
@@ -47,21 +50,30 @@ if ! { cmake -S . -B build/demo -DCMAKE_BUILD_TYPE=Release -DHAUL_BUILD_TESTS=OF
     echo "The build failed; all of its output is in build/demo.log."
     exit 1
 fi
-if [ ! -x build/demo/examples/json_on_device ]; then
+built=build/demo/examples
+if [ ! -x $built/json_on_device ]; then
     echo "json_on_device was not built: cJSON (libcjson-dev) was not found."
     exit 1
 fi
 
-echo "Other examples, one page each, are built too:"
-for source in examples/*.c; do
-    name=$(basename "$source" .c)
-    case $name in
-    json_*) ;;
-    *) echo "    build/demo/examples/$name" ;;
+echo "Other examples are built too:"
+for program in "$built"/*; do
+    case ${program##*/} in
+    json_on_device | bvh_picture) ;;
+    *) [ -f "$program" ] && [ -x "$program" ] && echo "    $program" ;;
     esac
 done
 echo
 for document in "${documents[@]}"; do
     echo "json_on_device $document"
-    build/demo/examples/json_on_device "$document" || exit 1
+    $built/json_on_device "$document" || exit 1
 done
+
+mesh=/usr/share/glmark2/models/bunny.obj
+echo
+if [ -x $built/bvh_picture ] && [ -r $mesh ]; then
+    echo "bvh_picture $mesh"
+    $built/bvh_picture $mesh build/bvh_picture.png || exit 1
+else
+    echo "No picture: bvh_picture needs libassimp-dev, libpng-dev and glmark2-data."
+fi

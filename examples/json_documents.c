@@ -7,8 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Deeper than any tree that cJSON parses, the array around the documents and a member added within included. */
+#define DEPTH_MAX (CJSON_NESTING_LIMIT + 8)
+
+/* A walk in the order of the text, without recursion: json_next answers the next node, NULL behind the last. */
+typedef struct json_walk {
+    cJSON *above[DEPTH_MAX];
+    int depth;
+} json_walk;
+
 /* Down to the first child, else on to the next sibling, else up until there is one. */
-cJSON *json_next(json_walk *walk, cJSON *node)
+static cJSON *json_next(json_walk *walk, cJSON *node)
 {
     if (node->child) {
         walk->above[walk->depth++] = node;
@@ -76,13 +85,41 @@ void json_measure_objects(cJSON *root)
     }
 }
 
-void json_add(cJSON *root, double add)
+static long put_containers(cJSON *root, cJSON **containers)
 {
     json_walk walk;
+    long count = 0;
     walk.depth = 0;
     for (cJSON *node = root; node; node = json_next(&walk, node))
-        if (cJSON_IsNumber(node))
+        if (cJSON_IsArray(node) || cJSON_IsObject(node)) {
+            if (containers)
+                containers[count] = node;
+            count++;
+        }
+    return count;
+}
+
+cJSON **json_containers(cJSON *root, long *count)
+{
+    cJSON **containers;
+    *count = put_containers(root, NULL);
+    containers = malloc((size_t)(*count + 1) * sizeof(cJSON *));
+    if (containers)
+        put_containers(root, containers);
+    return containers;
+}
+
+long json_add(cJSON *root, double add)
+{
+    json_walk walk;
+    long count = 0;
+    walk.depth = 0;
+    for (cJSON *node = root; node; node = json_next(&walk, node))
+        if (cJSON_IsNumber(node)) {
             cJSON_SetNumberValue(node, node->valuedouble + add);
+            count++;
+        }
+    return count;
 }
 
 void json_copy_numbers(cJSON *root, cJSON *from)

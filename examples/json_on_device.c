@@ -3,25 +3,26 @@
  *     json_on_device [document.json ...]      default: Debian's table of the world's languages
  *
  * cJSON parses the documents. Its node has five pointers: three to other nodes, two to strings. Five rows describe
- * it. haul_ship sends the whole tree in one transfer; there a plain C function walks it with ordinary pointers,
- * counts what it sees and adds 1 to every number; haul_unmarshal brings the numbers back into cJSON's own nodes.
+ * it, two more the request that goes with it. haul_ship sends the whole tree in one transfer; there a plain C function
+ * (json_survey.h: in a CUDA kernel on a GPU, by itself on the host device) follows ordinary pointers, counts what it
+ * sees and adds 1 to every number; haul_unmarshal brings the counts back, and the numbers into cJSON's own nodes.
  * cJSON is the judge: the result must equal a duplicate in which cJSON itself has changed the numbers, and nothing
  * else.
  *
  * The documents hold few numbers. So each object is first given one, through cJSON's own functions: the member
  * "bytes", the length of the object's text.
  */
-#define _POSIX_C_SOURCE 200809L
-#include <limits.h>
-#include <time.h>
-
 #include "common.h"
 #include "json_documents.h"
+#include "json_survey.h"
 
 static const char *const default_document[] = { "/usr/share/iso-codes/json/iso_639-3.json" };
 
-/* The description: what a cJSON node points to. Types, lengths and values are bytes and travel by themselves. */
-static haul_type *node_type;
+const char *survey_on_gpu(void *survey, long containers); /* json_survey.cu */
+
+/* The description: what a cJSON node points to, and what the request does. Types, lengths, values and counts are
+ * bytes and travel by themselves. */
+static haul_type *node_type, *survey_type;
 static const haul_ref node_refs[] = {
     HAUL_OBJECT(cJSON, next, &node_type),
     HAUL_OBJECT(cJSON, prev, &node_type),
@@ -29,80 +30,53 @@ static const haul_ref node_refs[] = {
     HAUL_STRING(cJSON, valuestring),
     HAUL_STRING(cJSON, string),
 };
+static const haul_ref survey_refs[] = {
+    HAUL_POINTERS(survey, containers, &node_type, HAUL_N(survey, count)),
+    HAUL_ARRAY(survey, findings, HAUL_N(survey, count)),
+};
 
-/* ------------------------------------------------------------------------------------------------------------------
- * The work on the device. It uses nothing but its argument and the pointers that it finds in the tree.
- */
-
-/* Kinds are the bits of cJSON's `type`, in their order. */
-enum { FALSES, TRUES, NULLS, NUMBERS, STRINGS, ARRAYS, OBJECTS, RAWS, KINDS };
-
-typedef struct survey {
-    cJSON *root;     /* in: an address on the device */
-    double add;      /* in: to every number */
-    unsigned long kind[KINDS], names, text_bytes;
-    int depth;
-    double sum;      /* of the numbers as they arrived */
-    json_walk walk;
-} survey;
-
-/* What cJSON_SetNumberValue does. */
-static void set_number(cJSON *number, double value)
+static haul_status describe(void)
 {
-    number->valuedouble = value;
-    number->valueint = value >= INT_MAX ? INT_MAX : value <= INT_MIN ? INT_MIN : (int)value;
-}
-
-static void visit(survey *found, cJSON *node)
-{
-    for (int kind = 0; kind < KINDS; kind++)
-        found->kind[kind] += (unsigned long)(node->type >> kind & 1);
-    if (node->string)
-        found->names++;
-    if (node->valuestring)
-        found->text_bytes += (unsigned long)strlen(node->valuestring);
-    if (node->type & cJSON_Number) {
-        found->sum += node->valuedouble;
-        set_number(node, node->valuedouble + found->add);
-    }
-}
-
-static void survey_on_device(void *argument)
-{
-    survey *found = argument;
-    for (cJSON *node = found->root; node; node = json_next(&found->walk, node)) {
-        visit(found, node);
-        if (found->walk.depth > found->depth)
-            found->depth = found->walk.depth;
-    }
+    haul_status status = haul_type_create("cJSON", sizeof(cJSON), node_refs, 5, &node_type);
+    if (!status)
+        status = haul_type_create("survey", sizeof(survey), survey_refs, 2, &survey_type);
+    return status ? status : haul_type_commit(survey_type); /* and all that it leads to */
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * The journey, and what is said about it.
  */
-static double milliseconds(void)
+static finding total(const survey *all)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+    finding sum;
+    memset(&sum, 0, sizeof(sum));
+    for (long i = 0; i < all->count; i++) {
+        for (int kind = 0; kind < KINDS; kind++)
+            sum.kind[kind] += all->findings[i].kind[kind];
+        sum.names += all->findings[i].names;
+        sum.text_bytes += all->findings[i].text_bytes;
+        sum.sum += all->findings[i].sum;
+    }
+    return sum;
 }
 
-static void report_survey(const survey *found)
+static void report_survey(const survey *all)
 {
     static const char *const names[KINDS] = { "false", "true", "null", "numbers", "strings", "arrays", "objects",
                                               "raw" };
-    printf("\nSeen by the device function\n");
+    const finding found = total(all);
+    printf("\nSeen by %ld calls of the device function, one for each array or object\n", all->count);
     for (int kind = 0; kind < KINDS; kind++)
-        if (found->kind[kind] > 0)
-            printf("  %10lu %s\n", found->kind[kind], names[kind]);
-    printf("  %10lu names; %lu bytes in the strings; nested %d deep; the numbers' sum was %.0f\n", found->names,
-           found->text_bytes, found->depth, found->sum);
+        if (found.kind[kind] > 0)
+            printf("  %10d %s\n", found.kind[kind], names[kind]);
+    printf("  %10d names; %d bytes in the strings; the numbers' sum was %.0f\n", found.names, found.text_bytes,
+           found.sum);
 }
 
 static void report_journey(const haul_shipment_statistics *s, double function_ms)
 {
     printf("\nShipped\n");
-    printf("  %10lu objects (nodes and strings) with %lu pointers\n", (unsigned long)s->plan.objects,
+    printf("  %10lu objects (nodes, strings, arrays) with %lu pointers\n", (unsigned long)s->plan.objects,
            (unsigned long)s->plan.pointers);
     printf("  %10lu bytes in them, in one arena of %lu bytes\n", (unsigned long)s->plan.graph_bytes,
            (unsigned long)s->plan.arena_bytes);
@@ -116,62 +90,72 @@ static void report_journey(const haul_shipment_statistics *s, double function_ms
     printf("  back:     transfer %.2f, scatter %.2f\n", 1e3 * s->return_seconds, 1e3 * s->scatter_seconds);
 }
 
-static haul_status there_and_back(haul_device *device, haul_shipment *shipment, cJSON *root, survey *found)
+static haul_status there_and_back(haul_device *device, haul_shipment *shipment, survey *all)
 {
     haul_shipment_statistics statistics;
     double started = milliseconds(), function_ms;
-    haul_status status;
-    found->root = haul_device_pointer(shipment, root);
-    status = haul_host_launch(device, survey_on_device, found);
+    haul_status status = launch(device, survey_container, ON_GPU(survey_on_gpu), haul_device_pointer(shipment, all),
+                                all->count);
     function_ms = milliseconds() - started;
     if (!status)
         status = haul_unmarshal(shipment);
     haul_shipment_get_statistics(shipment, &statistics);
     if (!status) {
-        report_survey(found);
+        report_survey(all);
         report_journey(&statistics, function_ms);
     }
     return status;
 }
 
-static int travel(cJSON *root, survey *found)
+static int travel(survey *all)
 {
     haul_device *device = NULL;
     haul_shipment *shipment = NULL;
-    haul_host_counters counters = { 0, 0, 0, 0, 0, 0, 0, 0 };
     int result = 0;
-    haul_status status = haul_device_open(haul_host_device(), NULL, &device);
+    haul_status status;
+    printf("\n");
+    status = open_device(&device);
     if (status)
         return failed("opening the device", status, NULL);
-    status = haul_ship(device, root, node_type, 1, NULL, &shipment);
+    status = haul_ship(device, all, survey_type, 1, NULL, &shipment);
     if (!status)
-        status = there_and_back(device, shipment, root, found);
-    if (!status)
-        status = haul_host_get_counters(device, &counters);
+        status = there_and_back(device, shipment, all);
     if (status)
         result = failed("the journey", status, haul_device_error(device));
-    else
-        printf("\nCounted by the device: %lu bytes arrived, %lu left\n", (unsigned long)counters.bytes_to,
-               (unsigned long)counters.bytes_from);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
+    return result;
+}
+
+/* The request: a call for each container of the tree. */
+static int send_survey(cJSON *root, double add)
+{
+    survey all = { NULL, NULL, 0, 0 };
+    int result;
+    all.add = add;
+    all.containers = json_containers(root, &all.count);
+    all.findings = calloc((size_t)all.count, sizeof(finding));
+    result = all.containers && all.findings ? travel(&all) : failed("asking", HAUL_ERROR_MEMORY, NULL);
+    free(all.containers);
+    free(all.findings);
     return result;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Proof by cJSON.
  */
-static int prove(cJSON *root, survey *found)
+static int prove(cJSON *root)
 {
+    const double add = 1;
     cJSON *before = cJSON_Duplicate(root, 1), *expected = cJSON_Duplicate(root, 1);
-    int right = before && expected && travel(root, found) == 0;
+    int right = before && expected && send_survey(root, add) == 0;
     if (right) {
-        json_add(expected, found->add);
+        const long numbers = json_add(expected, add);
         printf("\nProof, by cJSON's own functions\n");
         json_print_example("before", before);
         json_print_example("after ", root);
         right &= claim("the tree equals a duplicate to whose numbers cJSON has added 1", json_equal(root, expected));
-        if (found->kind[OBJECTS] > 0)
+        if (numbers > 0)
             right &= claim("it differs from an untouched duplicate", !json_equal(root, before));
         json_copy_numbers(root, before);
         right &= claim("and equals that too, once cJSON has put the old numbers back", json_equal(root, before));
@@ -183,16 +167,13 @@ static int prove(cJSON *root, survey *found)
 
 int main(int argument_count, char **arguments)
 {
-    static survey found;
-    double started = milliseconds();
+    const double started = milliseconds();
     size_t bytes;
     cJSON *root;
     int result = 1;
-    haul_status status = haul_type_create("cJSON", sizeof(cJSON), node_refs, 5, &node_type);
-    if (!status)
-        status = haul_type_commit(node_type);
+    haul_status status = describe();
     if (status)
-        return failed("describing a cJSON node", status, node_type ? haul_type_error(node_type) : NULL);
+        return failed("describing a cJSON node", status, survey_type ? haul_type_error(survey_type) : NULL);
     printf("Documents\n");
     root = argument_count > 1 ? json_read((const char *const *)arguments + 1, argument_count - 1, &bytes)
                               : json_read(default_document, 1, &bytes);
@@ -200,10 +181,10 @@ int main(int argument_count, char **arguments)
         printf("  read and parsed by cJSON: %lu bytes in %.2f ms; each object was then given a number, \"bytes\"\n",
                (unsigned long)bytes, milliseconds() - started);
         json_measure_objects(root);
-        found.add = 1;
-        result = prove(root, &found);
+        result = prove(root);
     }
     cJSON_Delete(root);
+    haul_type_free(&survey_type);
     haul_type_free(&node_type);
     return result;
 }
