@@ -9,7 +9,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
-stages=${HAUL_STAGES:-1 2 3 4 5 6 7 8 9}
+stages=${HAUL_STAGES:-1 2 3 4 5 6 7 8 9 10}
 export HAUL_SEED=${HAUL_SEED:-$(date +%s)}
 jobs=$(nproc 2>/dev/null || echo 2)
 logs=$root/build/logs
@@ -19,7 +19,7 @@ unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 # ---- What the stages need ------------------------------------------------------------------------
 
 packages="build-essential cmake ninja-build pkg-config libcriterion-dev libcjson-dev iso-codes clang libclang-rt-dev
-gcc-multilib libc6-dev-i386"
+gcc-multilib libc6-dev-i386 libassimp-dev libpng-dev glmark2-data"
 
 missing_packages() {
     local package
@@ -85,7 +85,8 @@ tally() {
     stage_failed=$((stage_failed + f))
 }
 
-# attempt NAME COMMAND...: runs one test program, or one step without which its stage is no good.
+# attempt NAME COMMAND...: runs one test program, or one step without which its stage is no good. One that ends with 77
+# has found nothing to run on.
 attempt() {
     local name=$1 log code
     shift
@@ -96,6 +97,10 @@ attempt() {
         exit $? # not the last command's place: the shell's words on a crash belong in the log
     ) >"$log" 2>&1 </dev/null
     code=$?
+    if [ $code -eq 77 ]; then
+        skip "$name: $(tail -n 1 "$log")"
+        return 0
+    fi
     tally "$name" $code "$log"
     return $code
 }
@@ -139,7 +144,7 @@ build() {
     shift 3
     [ -f "$folder/CMakeCache.txt" ] || ! command -v ninja >/dev/null || generator=(-G Ninja)
     step "configure $folder" cmake -S . -B "$folder" "${generator[@]}" -DCMAKE_C_COMPILER="$compiler" \
-        -DCMAKE_C_FLAGS="$flags" -DHAUL_WERROR=ON "$@" &&
+        -DCMAKE_C_FLAGS="$flags" -DHAUL_WERROR=ON -DHAUL_CUDA=OFF "$@" &&
         step "build $folder" cmake --build "$folder" --parallel "$jobs"
 }
 
@@ -162,7 +167,7 @@ plain_suites() { # FOLDER GRAPHS
 }
 
 examples() { # FOLDER
-    local source name document=/usr/share/iso-codes/json/iso_639-3.json
+    local source name document=/usr/share/iso-codes/json/iso_639-3.json mesh=/usr/share/glmark2/models/bunny.obj
     for source in examples/*.c; do
         name=$(basename "$source" .c)
         case $name in
@@ -173,7 +178,16 @@ examples() { # FOLDER
                 skip "$name: no cJSON or no iso-codes"
             fi
             ;;
-        json_*) ;; # a part of json_on_device
+        bvh_picture)
+            if [ -x "build/$1/examples/$name" ] && [ -f "$mesh" ]; then
+                attempt "example $name" "build/$1/examples/$name" --size 160 90 --samples 2 "$mesh" \
+                    "build/$1/bvh_small.png"
+            else
+                skip "$name: no assimp, no libpng or no glmark2-data"
+            fi
+            ;;
+        nbody_tree) attempt "example $name" "build/$1/examples/$name" 2000 16 ;;
+        json_* | bvh_* | nbody_* | device) ;; # parts of these
         *) attempt "example $name" "build/$1/examples/$name" ;;
         esac
     done
@@ -306,6 +320,19 @@ stage_9() {
     program release haul_bench --scale 1 --runs 1
 }
 
+# The CUDA device: all of it is compiled; what needs a GPU says so where there is none.
+stage_10() {
+    need cmake gcc g++ nm || return
+    PATH=$PATH:/usr/local/cuda/bin
+    need nvcc || return
+    build cuda gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_CUDA=ON -DHAUL_CRITERION=OFF || return
+    attempt "doors" bash tests/doors.sh build/cuda build/doors
+    program cuda haul_contract cuda
+    program cuda haul_cuda_tests
+    program cuda haul_contract host
+    program cuda haul_unit_plain
+}
+
 titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, examples"
     "clang, ASan and UBSan: unit, contract, random graphs, examples"
     "clang, MemorySanitizer: unit, contract, random graphs"
@@ -314,7 +341,8 @@ titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, exam
     "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-30} s"
     "doors: undefined symbols, includes, recursion, state"
     "consumers: CMake, pkg-config, C and C++"
-    "benchmark, small sizes")
+    "benchmark, small sizes"
+    "CUDA: everything compiled; contract and tests on the GPU, if there is one")
 
 run_stage() {
     local begin=$SECONDS result

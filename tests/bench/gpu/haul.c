@@ -1,0 +1,424 @@
+/* Haul's ways, each with its unmarshal.
+ *
+ *   haul               the first ship: discovery, packing, allocation, transfer, relocation; the context is warm
+ *   haul_plan          ship by a plan that exists
+ *   haul_refresh       the same arena again, by its plan
+ *   haul_used          as haul, by a type that says which array the kernel uses; for workloads that use one alone
+ *   haul_pinned_arena  a packed arena that lies in pinned memory already: one copy and the relocation, one copy back.
+ *                      The public calls have no such form; this calls the device table's own verbs.
+ *
+ * The device is opened through a table that counts the calls of its verbs and passes them on. What `calls` says of Haul
+ * is that number: a verb is one or a few calls of the driver.
+ */
+#include <string.h>
+
+#include <haul/cuda.h>
+
+#include "gpu.h"
+
+static const haul_device_table *real;
+static haul_device *device;
+static const void *chosen; /* what the context's argument points to */
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * The table that counts
+ */
+static haul_status count_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+{
+    gpu_counted.calls++;
+    return real->allocate(state, bytes, alignment, address);
+}
+
+static void count_release(void *state, haul_address address, uint64_t bytes)
+{
+    gpu_counted.calls++;
+    real->release(state, address, bytes);
+}
+
+static haul_status count_stage(void *state, size_t bytes, void **memory)
+{
+    gpu_counted.calls++;
+    return real->stage(state, bytes, memory);
+}
+
+static void count_unstage(void *state, void *memory, size_t bytes)
+{
+    gpu_counted.calls++;
+    real->unstage(state, memory, bytes);
+}
+
+static haul_status count_copy_to(void *state, haul_address to, const void *from, size_t bytes)
+{
+    gpu_counted.calls++;
+    return real->copy_to(state, to, from, bytes);
+}
+
+static haul_status count_copy_from(void *state, void *to, haul_address from, size_t bytes)
+{
+    gpu_counted.calls++;
+    return real->copy_from(state, to, from, bytes);
+}
+
+static haul_status count_relocate(void *state, const haul_relocation *relocation)
+{
+    gpu_counted.calls++;
+    return real->relocate(state, relocation);
+}
+
+static haul_status count_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
+{
+    gpu_counted.calls++;
+    return real->send(state, relocation, from, bytes);
+}
+
+static haul_status count_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
+{
+    gpu_counted.calls++;
+    return real->across(state, to, from_state, from, bytes);
+}
+
+static haul_status count_select(void *state, void *stream)
+{
+    gpu_counted.calls++;
+    return real->select(state, stream);
+}
+
+static haul_status count_fence(void *state, uint64_t *fence)
+{
+    gpu_counted.calls++;
+    return real->fence(state, fence);
+}
+
+static haul_status count_poll(void *state, uint64_t fence)
+{
+    gpu_counted.calls++;
+    return real->poll(state, fence);
+}
+
+static haul_status count_await(void *state, uint64_t fence)
+{
+    gpu_counted.calls++;
+    return real->await(state, fence);
+}
+
+static haul_status count_wait(void *state)
+{
+    gpu_counted.calls++;
+    return real->wait(state);
+}
+
+static haul_status count_signal(void *state, void *event)
+{
+    gpu_counted.calls++;
+    return real->signal(state, event);
+}
+
+static haul_device_table counting_table(void)
+{
+    haul_device_table table = *real;
+    table.allocate = count_allocate;
+    table.release = count_release;
+    table.stage = count_stage;
+    table.unstage = count_unstage;
+    table.copy_to = count_copy_to;
+    table.copy_from = count_copy_from;
+    table.relocate = count_relocate;
+    table.send = count_send;
+    table.across = count_across;
+    table.select = count_select;
+    table.fence = count_fence;
+    table.poll = count_poll;
+    table.await = count_await;
+    table.wait = count_wait;
+    table.signal = count_signal;
+    return table;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * The device
+ */
+static void must(haul_status status, const char *what)
+{
+    if (status != HAUL_OK)
+        gpu_die(what, device ? haul_device_error(device)->text : haul_status_text(status));
+}
+
+void gpu_haul_open(void)
+{
+    static haul_device_table counting;
+    haul_device_options options;
+    memset(&options, 0, sizeof(options));
+    options.new_context.argument = &chosen;
+    real = haul_cuda_device();
+    counting = counting_table();
+    must(haul_device_open(&counting, &options, &device), "haul_device_open");
+}
+
+void gpu_haul_close(void)
+{
+    haul_device_close(&device);
+}
+
+static void set_root(gpu_bench *b, const haul_shipment *shipment)
+{
+    b->device_root = haul_device_pointer(shipment, b->it->root);
+}
+
+static haul_plan *new_plan(const gpu_workload *it)
+{
+    haul_plan *plan;
+    haul_root root;
+    root.address = it->root;
+    root.type = it->type[0];
+    root.count = 1;
+    must(haul_plan_create(haul_device_context(device), &root, 1, &plan), "haul_plan_create");
+    return plan;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * What a shipment tells of itself. Its counts are those since it was shipped.
+ */
+static haul_shipment_statistics seen; /* of a shipment that is older than the run */
+
+static void tell_pack_and_transfer(const haul_shipment *shipment, int discovered)
+{
+    haul_shipment_statistics now;
+    haul_shipment_get_statistics(shipment, &now);
+    gpu_counted.transfers_to += (double)(now.transfers_to - seen.transfers_to);
+    gpu_counted.bytes_to += (double)(now.bytes_to - seen.bytes_to);
+    if (discovered) {
+        gpu_sample("discover", 1e3 * now.plan.discover_seconds, GPU_RATIO_TO);
+        gpu_sample("layout", 1e3 * now.plan.layout_seconds, GPU_RATIO_TO);
+    }
+    gpu_sample("pack", 1e3 * now.pack_seconds, GPU_RATIO_TO);
+    gpu_sample("transfer", 1e3 * now.transfer_seconds, GPU_RATIO_TO);
+    gpu_sample("relocate", 1e3 * now.relocate_seconds, GPU_RATIO_TO);
+}
+
+static void tell_return(const haul_shipment *shipment)
+{
+    haul_shipment_statistics now;
+    haul_shipment_get_statistics(shipment, &now);
+    gpu_counted.transfers_from += (double)(now.transfers_from - seen.transfers_from);
+    gpu_counted.bytes_from += (double)(now.bytes_from - seen.bytes_from);
+    gpu_sample("return", 1e3 * now.return_seconds, GPU_RATIO_FROM);
+    gpu_sample("scatter", 1e3 * now.scatter_seconds, GPU_RATIO_FROM);
+}
+
+static void forget_seen(gpu_bench *b)
+{
+    (void)b;
+    memset(&seen, 0, sizeof(seen));
+}
+
+static void tell_to_discovered(gpu_bench *b)
+{
+    tell_pack_and_transfer(b->shipment, 1);
+}
+
+static void tell_to_planned(gpu_bench *b)
+{
+    tell_pack_and_transfer(b->shipment, 0);
+}
+
+static void tell_from(gpu_bench *b)
+{
+    tell_return(b->shipment);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Ship
+ */
+static void haul_to(gpu_bench *b)
+{
+    must(haul_ship(device, b->it->root, b->it->type[0], 1, NULL, &b->shipment), "haul_ship");
+    set_root(b, b->shipment);
+}
+
+static void plan_open(gpu_bench *b)
+{
+    b->plan = new_plan(b->it);
+}
+
+static void plan_close(gpu_bench *b)
+{
+    haul_plan_free(&b->plan);
+}
+
+static void plan_to(gpu_bench *b)
+{
+    must(haul_ship_plan(device, b->plan, NULL, &b->shipment), "haul_ship_plan");
+    set_root(b, b->shipment);
+}
+
+static void haul_from(gpu_bench *b)
+{
+    must(haul_unmarshal(b->shipment), "haul_unmarshal");
+}
+
+static void haul_free(gpu_bench *b)
+{
+    haul_shipment_free(&b->shipment);
+}
+
+static int used_fits(const gpu_bench *b)
+{
+    return b->it->chosen != NULL;
+}
+
+static void used_before(gpu_bench *b)
+{
+    forget_seen(b);
+    chosen = b->it->chosen;
+}
+
+static void used_to(gpu_bench *b)
+{
+    must(haul_ship(device, b->it->root, b->it->used_type[0], 1, NULL, &b->shipment), "haul_ship");
+    set_root(b, b->shipment);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Refresh
+ */
+static void refresh_open(gpu_bench *b)
+{
+    must(haul_ship(device, b->it->root, b->it->type[0], 1, NULL, &b->kept), "haul_ship");
+}
+
+static void refresh_before(gpu_bench *b)
+{
+    haul_shipment_get_statistics(b->kept, &seen);
+}
+
+static void refresh_to(gpu_bench *b)
+{
+    must(haul_refresh(b->kept), "haul_refresh");
+    set_root(b, b->kept);
+}
+
+static void refresh_from(gpu_bench *b)
+{
+    must(haul_unmarshal(b->kept), "haul_unmarshal");
+}
+
+static void refresh_tell_to(gpu_bench *b)
+{
+    tell_pack_and_transfer(b->kept, 0);
+}
+
+static void refresh_tell_from(gpu_bench *b)
+{
+    tell_return(b->kept);
+}
+
+static void refresh_close(gpu_bench *b)
+{
+    haul_shipment_free(&b->kept);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * An arena in pinned memory: | arena | bitmap |, as a shipment's range is.
+ */
+struct gpu_arena {
+    haul_plan *plan;
+    char *staged;
+    haul_relocation relocation; /* its `arena` and `bytes` are the arena's */
+    size_t bitmap_at, whole;
+    int is_small;               /* for the table's verb that does both */
+};
+
+static void arena_open(gpu_bench *b)
+{
+    static struct gpu_arena the_arena;
+    struct gpu_arena *arena = b->arena = &the_arena;
+    haul_relocation *relocation = &arena->relocation;
+    haul_device_capabilities able;
+    void *state = haul_device_state(device), *staged;
+    memset(arena, 0, sizeof(*arena));
+    haul_device_get_capabilities(device, &able);
+    arena->plan = new_plan(b->it);
+    relocation->bytes = haul_plan_bytes(arena->plan);
+    arena->bitmap_at = (relocation->bytes + 15) & ~(size_t)15;
+    arena->whole = arena->bitmap_at + haul_plan_bitmap_bytes(arena->plan);
+    arena->is_small = arena->whole <= able.send_bytes;
+    must(real->stage(state, arena->whole, &staged), "stage");
+    must(real->allocate(state, arena->whole, haul_plan_alignment(arena->plan), &relocation->arena), "allocate");
+    arena->staged = staged;
+    relocation->delta = relocation->arena;
+    relocation->words = relocation->bytes / sizeof(void *);
+    relocation->bitmap = relocation->arena + arena->bitmap_at;
+    relocation->word_bytes = sizeof(void *);
+}
+
+static void arena_before(gpu_bench *b)
+{
+    struct gpu_arena *arena = b->arena;
+    must(haul_plan_pack(arena->plan, arena->staged, arena->relocation.bytes, 0,
+                        (uint64_t *)(void *)(arena->staged + arena->bitmap_at)), "haul_plan_pack");
+}
+
+static void arena_to(gpu_bench *b)
+{
+    const struct gpu_arena *arena = b->arena;
+    const haul_relocation *relocation = &arena->relocation;
+    void *state = haul_device_state(device);
+    size_t root;
+    if (arena->is_small)
+        must(count_send(state, relocation, arena->staged, arena->whole), "send");
+    else {
+        must(count_copy_to(state, relocation->arena, arena->staged, arena->whole), "copy_to");
+        must(count_relocate(state, relocation), "relocate");
+    }
+    must(count_wait(state), "wait");
+    must(haul_plan_offset(arena->plan, b->it->root, &root), "haul_plan_offset");
+    b->device_root = (const void *)(uintptr_t)(relocation->arena + root);
+}
+
+static void arena_tell_to(gpu_bench *b)
+{
+    gpu_counted.transfers_to++;
+    gpu_counted.bytes_to += (double)b->arena->whole;
+}
+
+static void arena_from(gpu_bench *b)
+{
+    const struct gpu_arena *arena = b->arena;
+    void *state = haul_device_state(device);
+    must(count_copy_from(state, arena->staged, arena->relocation.arena, arena->relocation.bytes), "copy_from");
+    must(count_wait(state), "wait");
+}
+
+static void arena_tell_from(gpu_bench *b)
+{
+    gpu_counted.transfers_from++;
+    gpu_counted.bytes_from += (double)b->arena->relocation.bytes;
+}
+
+static void arena_after(gpu_bench *b)
+{
+    must(haul_plan_unpack(b->arena->plan, b->arena->staged, b->arena->relocation.bytes), "haul_plan_unpack");
+}
+
+static void arena_close(gpu_bench *b)
+{
+    struct gpu_arena *arena = b->arena;
+    void *state = haul_device_state(device);
+    real->release(state, arena->relocation.arena, arena->whole);
+    real->unstage(state, arena->staged, arena->whole);
+    haul_plan_free(&arena->plan);
+}
+
+const gpu_technique gpu_haul_ways[] = {
+    { .name = "haul", .before = forget_seen, .to = haul_to, .from = haul_from, .free = haul_free,
+      .tell_to = tell_to_discovered, .tell_from = tell_from },
+    { .name = "haul_plan", .open = plan_open, .before = forget_seen, .to = plan_to, .from = haul_from,
+      .free = haul_free, .close = plan_close, .tell_to = tell_to_planned, .tell_from = tell_from },
+    { .name = "haul_refresh", .open = refresh_open, .before = refresh_before, .to = refresh_to, .from = refresh_from,
+      .close = refresh_close, .tell_to = refresh_tell_to, .tell_from = refresh_tell_from },
+    { .name = "haul_used", .fits = used_fits, .before = used_before, .to = used_to, .from = haul_from,
+      .free = haul_free, .tell_to = tell_to_discovered, .tell_from = tell_from },
+    { .name = "haul_pinned_arena", .open = arena_open, .before = arena_before, .to = arena_to, .from = arena_from,
+      .after = arena_after, .close = arena_close, .tell_to = arena_tell_to, .tell_from = arena_tell_from },
+};
+const size_t gpu_haul_way_count = sizeof(gpu_haul_ways) / sizeof(gpu_haul_ways[0]);
