@@ -126,6 +126,7 @@ static void cuda_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->memory_bytes = gpu->memory_bytes;
     capabilities->allocate_alignment = HAUL__GPU_ALIGNMENT;
     capabilities->chunk_bytes = 0;
+    capabilities->patch_bytes = HAUL__GPU_PATCH_BYTES;
     capabilities->send_bytes = HAUL__GPU_SEND_BYTES;
 }
 

@@ -109,6 +109,8 @@ haul_status haul__gpu_across(void *state, haul_address to, void *from_state, hau
 /* Up to here `send` is one kernel. Larger: fewer launches, but a kernel pulls a little slower than the copy engine
  * pushes, and past some 512 KiB that costs more than the launch that it saves. */
 #define HAUL__GPU_SEND_BYTES ((size_t)256 << 10)
+/* Up to here the host patches while it packs: a launch costs 3 us, and adding a base while packing nothing. */
+#define HAUL__GPU_PATCH_BYTES ((size_t)4 << 20)
 
 haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation);
 haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes);

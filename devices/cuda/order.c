@@ -28,19 +28,23 @@ static int means_a_default(cudaStream_t stream)
     return stream == cudaStreamLegacy || stream == cudaStreamPerThread;
 }
 
+/* What is being captured is asked first: of a stream in capture CUDA answers nothing else. */
 static haul_status check_stream(haul__gpu *gpu, const haul__gpu_visit *visit, cudaStream_t stream)
 {
     enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     int ordinal = gpu->settings.ordinal;
     cudaError_t error = cudaStreamIsCapturing(stream, &capture);
-    if (error == cudaSuccess && !means_a_default(stream))
-        error = cudaStreamGetDevice(stream, &ordinal);
-    if (error == cudaErrorContextIsDestroyed) /* so CUDA calls a stream that was destroyed */
-        error = cudaErrorInvalidResourceHandle;
-    if (error != cudaSuccess)
-        return haul__gpu_check(gpu, visit, error, "looking at the stream", 0);
+    if (error == cudaErrorStreamCaptureImplicit) {
+        haul__gpu_forgive(visit, error);
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
+                              "the legacy default stream, while a stream that is in order with it is being captured");
+    }
     if (capture != cudaStreamCaptureStatusNone)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the stream is being captured");
+    if (error == cudaSuccess && !means_a_default(stream))
+        error = cudaStreamGetDevice(stream, &ordinal);
+    if (error != cudaSuccess)
+        return haul__gpu_check(gpu, visit, error, "looking at the stream", 0);
     if (ordinal != gpu->settings.ordinal)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the stream is another GPU's");
     return HAUL_OK;

@@ -170,18 +170,23 @@ haul_status haul__gpu_enter(haul__gpu *gpu, const char *verb, haul__gpu_visit *v
     return haul__gpu_check(gpu, visit, error, "making the GPU current", 0);
 }
 
+/* Only the user's callbacks can have made another GPU current meanwhile. */
+static void restore_current(const haul__gpu *gpu, const haul__gpu_visit *visit)
+{
+    int now = gpu->settings.ordinal;
+    if (gpu->settings.allocate)
+        haul__gpu_forgive(visit, cudaGetDevice(&now));
+    if (visit->current >= 0 && now != visit->current)
+        haul__gpu_forgive(visit, cudaSetDevice(visit->current));
+}
+
 haul_status haul__gpu_leave(haul__gpu *gpu, haul__gpu_visit *visit, haul_status status)
 {
-    int now = -1;
-    cudaError_t error;
     if (!visit->entered)
         return status;
     if (visit->relaxed)
         haul__gpu_forgive(visit, cudaThreadExchangeStreamCaptureMode(&visit->mode));
-    error = cudaGetDevice(&now);
-    if (error == cudaSuccess && visit->current >= 0 && now != visit->current)
-        error = cudaSetDevice(visit->current);
-    haul__gpu_forgive(visit, error);
+    restore_current(gpu, visit);
     haul__gpu_range_end(gpu);
     errno = visit->system_error;
     return status;

@@ -15,7 +15,7 @@
  * what the kernel wrote, with no synchronisation in between. Kernels on streams that were made with
  * cudaStreamNonBlocking, or of programs built with a default stream for each thread, are in no such order: pass that
  * stream to the asynchronous calls, or synchronise it. cudaStreamLegacy and cudaStreamPerThread are accepted where a
- * stream is.
+ * stream is. A handle of a stream or an event that was destroyed is as undefined here as it is in CUDA.
  *
  * Errors. The calling thread's current GPU, its capture mode and its pending CUDA error are after each call what they
  * were before. Where an error of the caller's own is pending (cudaPeekAtLastError), a call does nothing, answers
@@ -23,8 +23,9 @@
  * all further work in the process makes the device lost: each later call answers HAUL_ERROR_DEVICE_LOST at once, and
  * what can be freed without the device is.
  *
- * Capture. A stream that is being captured into a graph is refused, and its capture goes on undisturbed; a capture of
- * another stream does not hinder a call.
+ * Capture. A stream that is being captured into a graph is refused (HAUL_ERROR_ARGUMENT), and so is cudaStreamLegacy
+ * while a stream that is in order with it is; the capture goes on undisturbed. A capture of another stream, in whatever
+ * mode and thread, does not hinder a call.
  */
 #ifndef HAUL_CUDA_H
 #define HAUL_CUDA_H

@@ -22,6 +22,8 @@ typedef struct haul_device_capabilities {
     size_t allocate_alignment;/* what allocate gives at least */
     size_t chunk_bytes;       /* the size of the pieces in which a large arena is best sent, as far as whole blocks
                                  of 64 KiB of the source allow; 0: the library chooses */
+    size_t patch_bytes;       /* graphs up to here get their device pointers while the host packs them: less work than
+                                 an order to the device would be; 0: none */
     size_t send_bytes;        /* up to here `send` is better than copy_to and relocate; 0: never */
 } haul_device_capabilities;
 

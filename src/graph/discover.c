@@ -423,6 +423,24 @@ HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t 
     return HAUL_OK;
 }
 
+/* The commonest list, of objects of one kind with one pointer each: as far as every next one is new. */
+HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limit)
+{
+    const haul__step *step = d->kinds[ENTRY_KIND(entry)].steps;
+    const size_t offset = step ? step->offset : 0;
+    uintptr_t at = ENTRY_ADDRESS(entry), next;
+    size_t objects = d->found->objects;
+    if (!step || d->kinds[ENTRY_KIND(entry)].step_count != 1 || step->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
+        return entry;
+    for (; objects < limit; objects++, at = next) {
+        next = load_word(at + offset);
+        if (!next || mark_one(d, next, step) != FRESH)
+            break;
+    }
+    d->found->objects = objects;
+    return (uint64_t)at | step->tag;
+}
+
 /* Follows a list: as long as the worklist is empty, the one object found goes on in a register. Here, other than above,
  * "is it new" had better be a branch: it nearly always is, and so the next object is fetched at once, before its cell
  * has come. */
@@ -430,6 +448,7 @@ HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
 {
     const size_t limit = d->context->options.limits.objects, written = d->tail->written;
     haul_status status = HAUL_OK;
+    entry = chase_list(d, entry, limit);
     while (status == HAUL_OK && d->found->objects < limit) {
         uint64_t next = 0;
         d->found->objects++;

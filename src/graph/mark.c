@@ -31,6 +31,19 @@ static uint64_t take_slots(haul__pattern *pattern, uintptr_t cell, uintptr_t end
     return bits;
 }
 
+/* Where the next slot of the pattern stands, at most `end`. */
+static uintptr_t plain_until(const haul__pattern *pattern, uintptr_t end)
+{
+    uintptr_t at = end;
+    if (pattern->kind == HAUL__ALL_SLOTS)
+        return 0;
+    if (pattern->kind == HAUL__TYPE_SLOTS && pattern->left && pattern->next < pattern->slot_count)
+        at = pattern->element + pattern->slots[pattern->next].offset;
+    else if (pattern->kind == HAUL__TYPE_SLOTS && pattern->left > 1)
+        at = pattern->element + pattern->stride + pattern->slots[0].offset;
+    return at < end ? at : end;
+}
+
 static uint64_t words_of_mask(unsigned granule, uint16_t mask)
 {
     const uint16_t low = (uint16_t)((1u << HAUL__WORD) - 1u);
@@ -253,8 +266,9 @@ static haul_status mark_in_block(haul__map *map, haul__block *block, uintptr_t f
     while (first < end) {
         uintptr_t stop;
         haul_status status;
-        if (pattern->kind == HAUL__NO_SLOTS) {
-            first = mark_plain_cells(map, block, first, end, marked);
+        uintptr_t plain = plain_until(pattern, end);
+        if (plain > first && plain - first >= HAUL__CELL_BYTES) {
+            first = mark_plain_cells(map, block, first, plain, marked);
             if (first == end)
                 break;
         }
@@ -278,7 +292,7 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
         haul_status status = HAUL_OK;
         if (stop > end || stop == 0)
             stop = end;
-        if (!block && pattern->kind == HAUL__NO_SLOTS && stop - first == HAUL__BLOCK_BYTES) {
+        if (!block && stop - first == HAUL__BLOCK_BYTES && plain_until(pattern, stop) == stop) {
             if (!haul__map_fill(map, first))
                 return HAUL_ERROR_MEMORY;
             note_fresh(marked, first, stop);

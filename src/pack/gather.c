@@ -319,13 +319,26 @@ static void gather_masked(sweep *s, const haul__block *block, uintptr_t address)
     }
 }
 
-/* A block of plain bytes, and the gap before it. */
-static void gather_full(sweep *s, const haul__block *block, uintptr_t address)
+/* How many blocks from `i` on are plain bytes in one stretch, in the source and in the arena. */
+static size_t full_blocks(const haul_plan *plan, size_t i, size_t end)
+{
+    const uint32_t *numbers = plan->found.map.numbers;
+    const uint64_t rank = haul__cell_rank(haul__plan_block(plan, i), 0);
+    size_t count = 1;
+    for (; i + count < end && numbers[i + count] == numbers[i] + count; count++) {
+        const haul__block *next = haul__plan_block(plan, i + count);
+        if (next->form != HAUL__FULL || haul__cell_rank(next, 0) != rank + count * HAUL__BLOCK_GRANULES)
+            break;
+    }
+    return count;
+}
+
+/* Blocks of plain bytes, and the gap before them. */
+static void gather_full(sweep *s, const haul__block *block, uintptr_t address, size_t count)
 {
     size_t place = place_of_cell(block, 0), gap = place - (size_t)(block->base << HAUL__GRANULE_SHIFT);
     memset(s->arena + place - gap, 0, gap);
-    copy_plain(s, place, (const unsigned char *)address, HAUL__BLOCK_BYTES);
-    s->guard = 0;
+    copy_plain(s, place, (const unsigned char *)address, count * HAUL__BLOCK_BYTES);
 }
 
 /* Any other block: its bytes, and then its pointers over them. */
@@ -459,14 +472,10 @@ static haul_status changed(haul_plan *plan, size_t i)
 static haul_status gather_block(haul_plan *plan, sweep *s, size_t i)
 {
     haul__block *block = haul__plan_block(plan, i);
-    uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
-    haul_status status = check_ends(plan, block, address);
+    haul_status status = check_ends(plan, block, haul__block_address(plan->found.map.numbers[i]));
     if (status != HAUL_OK)
         return status;
-    if (block->form == HAUL__FULL)
-        gather_full(s, block, address);
-    else
-        gather_marked(s, block, address);
+    gather_marked(s, block, haul__block_address(plan->found.map.numbers[i]));
     if (!plan->packed)
         block->guard = s->guard;
     return s->guard == block->guard ? HAUL_OK : changed(plan, i);
@@ -589,13 +598,31 @@ haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t bas
     return check_guards(plan);
 }
 
+/* As many blocks of plain bytes as lie in a row, in one copy. */
+static haul_status gather_plain(haul__gathering *g, sweep *s, size_t i, size_t end, size_t *count)
+{
+    const uint32_t *numbers = g->plan->found.map.numbers;
+    haul_status status = HAUL_OK;
+    size_t k;
+    *count = full_blocks(g->plan, i, end);
+    for (k = i; k < i + *count && status == HAUL_OK; k++)
+        status = check_ends(g->plan, haul__plan_block(g->plan, k), haul__block_address(numbers[k]));
+    if (status == HAUL_OK)
+        gather_full(s, haul__plan_block(g->plan, i), haul__block_address(numbers[i]), *count);
+    return status;
+}
+
 static haul_status gather_blocks(haul__gathering *g, const haul__piece *piece, sweep *s)
 {
-    size_t i;
+    size_t i, count;
     haul_status status = HAUL_OK;
-    for (i = piece->first; i < piece->end && status == HAUL_OK; i++) {
-        status = tell(g, haul__plan_block(g->plan, i)->base << HAUL__GRANULE_SHIFT);
-        if (status == HAUL_OK)
+    for (i = piece->first; i < piece->end && status == HAUL_OK; i += count) {
+        const haul__block *block = haul__plan_block(g->plan, i);
+        count = 1;
+        status = tell(g, block->base << HAUL__GRANULE_SHIFT);
+        if (status == HAUL_OK && block->form == HAUL__FULL)
+            status = gather_plain(g, s, i, piece->end, &count);
+        else if (status == HAUL_OK)
             status = gather_block(g->plan, s, i);
     }
     return status == HAUL_OK ? check_lost(g->plan, s) : status;

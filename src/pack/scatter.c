@@ -48,14 +48,34 @@ HAUL__INLINE void scatter_run(uint64_t slots, unsigned char *to, const unsigned 
         scatter_bytes(to + first * HAUL__GRANULE, from, count * HAUL__GRANULE);
 }
 
-/* A page at a time: a page that is as it was stays clean. */
+#define LINE ((size_t)64)
+#define AHEAD ((size_t)1024)
+#define PAGE ((size_t)1 << HAUL__PAGE_SHIFT)
+#define GROUP (4 * PAGE) /* what a streaming copy has under way */
+
+/* A page that is as it was stays clean. Where four in a row have changed, as they mostly have, they go past the caches:
+ * there will be more of them than fit. */
 static void scatter_full(const haul__block *block, unsigned char *to, const unsigned char *arena)
 {
     const unsigned char *from = arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT);
-    const size_t page = (size_t)1 << HAUL__PAGE_SHIFT;
+    size_t at, page;
+    for (at = 0; at < HAUL__BLOCK_BYTES; at += GROUP) {
+        unsigned changed = 0;
+        for (page = 0; page < GROUP; page += PAGE)
+            changed += memcmp(to + at + page, from + at + page, PAGE) != 0;
+        if (changed == GROUP / PAGE)
+            haul__copy_streaming(to + at, from + at, GROUP);
+        for (page = 0; changed < GROUP / PAGE && page < GROUP; page += PAGE)
+            scatter_bytes(to + at + page, from + at + page, PAGE);
+    }
+}
+
+/* What a device has just written is in no cache of ours: as much as is used now is fetched for a little later. */
+HAUL__INLINE void prefetch_arena(const unsigned char *from, size_t granules)
+{
     size_t at;
-    for (at = 0; at < HAUL__BLOCK_BYTES; at += page)
-        scatter_bytes(to + at, from + at, page);
+    for (at = 0; at < granules << HAUL__GRANULE_SHIFT; at += LINE)
+        haul__prefetch((uintptr_t)from + AHEAD + at);
 }
 
 HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *block, unsigned char *to,
@@ -66,6 +86,7 @@ HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *blo
         const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         uint32_t live = block->cells[cell].live;
         uint64_t slots = live ? haul__placed_slots(map, block, cell) : 0;
+        prefetch_arena(from, haul__bits32(live));
         while (live) {
             unsigned first = haul__lowest32(live);
             uint32_t rest = ~(live >> first);

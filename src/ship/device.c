@@ -32,6 +32,18 @@ void haul__device_drop(haul_device *device)
     haul__context_drop(context);
 }
 
+void haul__phase_begin(haul_device *device, const char *name)
+{
+    if (device->table.phase_begin)
+        device->table.phase_begin(device->state, name);
+}
+
+void haul__phase_end(haul_device *device)
+{
+    if (device->table.phase_end)
+        device->table.phase_end(device->state);
+}
+
 haul_status haul__device_enter(haul_device *device)
 {
     haul_status status = haul__context_enter(device->context);

@@ -94,6 +94,9 @@ struct haul_shipment {
 int haul__device_is_valid(const haul_device *device);
 void haul__device_hold(haul_device *device);
 void haul__device_drop(haul_device *device);
+/* Around a phase of a call ("pack", "transfer", "relocate", "scatter"), for a profiler. */
+void haul__phase_begin(haul_device *device, const char *name);
+void haul__phase_end(haul_device *device);
 /* haul__context_enter of the device's context, for a call that may give memory back. */
 haul_status haul__device_enter(haul_device *device);
 

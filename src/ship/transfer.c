@@ -35,7 +35,10 @@ int haul__crosses_whole(const haul_device *device, size_t total)
 
 haul_status haul__copy_to(haul_device *device, haul_address to, const void *from, size_t bytes)
 {
-    haul_status status = device->table.copy_to(device->state, to, from, bytes);
+    haul_status status;
+    haul__phase_begin(device, "transfer");
+    status = device->table.copy_to(device->state, to, from, bytes);
+    haul__phase_end(device);
     if (status == HAUL_OK)
         return HAUL_OK;
     haul__device_failed(device, status, "copy of ", bytes, " bytes to the device");
@@ -45,7 +48,10 @@ haul_status haul__copy_to(haul_device *device, haul_address to, const void *from
 
 haul_status haul__copy_from(haul_device *device, void *to, haul_address from, size_t bytes)
 {
-    haul_status status = device->table.copy_from(device->state, to, from, bytes);
+    haul_status status;
+    haul__phase_begin(device, "transfer");
+    status = device->table.copy_from(device->state, to, from, bytes);
+    haul__phase_end(device);
     if (status == HAUL_OK)
         return HAUL_OK;
     haul__device_failed(device, status, "copy of ", bytes, " bytes from the device");
@@ -136,7 +142,10 @@ static haul_relocation patch_of(const haul__range *range, uint64_t from)
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from)
 {
     haul_relocation relocation = patch_of(range, from);
-    haul_status status = device->table.relocate(device->state, &relocation);
+    haul_status status;
+    haul__phase_begin(device, "relocate");
+    status = device->table.relocate(device->state, &relocation);
+    haul__phase_end(device);
     if (status == HAUL_OK)
         return HAUL_OK;
     haul__device_failed(device, status, "relocation of ", range->arena_bytes, " bytes on the device");
@@ -169,9 +178,11 @@ static haul_status send_piece(haul__gathering *gathering, haul_device *device, c
     haul_status status = haul__take(device, piece->bytes, &buffer);
     if (status != HAUL_OK)
         return status;
+    haul__phase_begin(device, "pack");
     start = haul__seconds();
     status = haul__gather_piece(gathering, piece, buffer->memory.memory);
     *packed += haul__seconds() - start;
+    haul__phase_end(device);
     if (status == HAUL_OK)
         return send_buffer(device, buffer, to + piece->at, piece->bytes);
     haul__put(device, buffer);
@@ -206,7 +217,9 @@ static haul_status send_words(haul_device *device, const haul_plan *plan, write_
         status = haul__take(device, now * sizeof(uint64_t), &buffer);
         if (status != HAUL_OK)
             break;
+        haul__phase_begin(device, "pack");
         write(plan, at, now, buffer->memory.memory);
+        haul__phase_end(device);
         status = send_buffer(device, buffer, to + at * sizeof(uint64_t), now * sizeof(uint64_t));
     }
     return status;
@@ -302,7 +315,10 @@ static haul_status gather_whole(load *l, unsigned char *memory)
 static haul_status send_as_one(load *l, const void *memory)
 {
     haul_relocation relocation = patch_of(l->range, 0);
-    haul_status status = l->device->table.send(l->device->state, &relocation, memory, l->range->bytes);
+    haul_status status;
+    haul__phase_begin(l->device, "transfer");
+    status = l->device->table.send(l->device->state, &relocation, memory, l->range->bytes);
+    haul__phase_end(l->device);
     if (status == HAUL_OK)
         return HAUL_OK;
     haul__device_failed(l->device, status, "sending of ", l->range->bytes, " bytes to the device");
@@ -325,7 +341,9 @@ static haul_status fill_whole(load *l)
     haul_status status = haul__stage(l->device, l->range->bytes, 0, &staging);
     if (status != HAUL_OK)
         return status;
+    haul__phase_begin(l->device, "pack");
     status = gather_whole(l, staging.data);
+    haul__phase_end(l->device);
     if (status == HAUL_OK)
         status = order_whole(l, &staging);
     if (status == HAUL_OK)
@@ -354,7 +372,8 @@ haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_opt
                        haul__range *range, haul__work *work, haul_shipment_statistics *statistics)
 {
     haul__listener listener = haul__shipment_listener(options);
-    haul_status status = haul__lay_out(device, plan, !options->relocate_on_host, range);
+    int patched = !options->relocate_on_host && haul_plan_bytes(plan) > device->capabilities.patch_bytes;
+    haul_status status = haul__lay_out(device, plan, patched, range);
     load l;
     if (status == HAUL_OK)
         status = haul__allocate_range(device, plan, range);

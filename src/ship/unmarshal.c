@@ -15,14 +15,23 @@
 static haul_status write_data(haul_shipment *shipment, const unsigned char *arena)
 {
     haul__listener listener = haul__shipment_listener(&shipment->options);
-    return haul__scatter(shipment->plan, arena, listener.progress ? &listener : NULL);
+    haul_status status;
+    haul__phase_begin(shipment->device, "scatter");
+    status = haul__scatter(shipment->plan, arena, listener.progress ? &listener : NULL);
+    haul__phase_end(shipment->device);
+    return status;
 }
 
 static haul_status write_pointers(haul_shipment *shipment, const unsigned char *arena)
 {
     uint64_t base = shipment->range.address;
-    haul_status status = haul__check_pointers(shipment->plan, arena, base);
-    return status == HAUL_OK ? haul__scatter_pointers(shipment->plan, arena, base) : status;
+    haul_status status;
+    haul__phase_begin(shipment->device, "scatter");
+    status = haul__check_pointers(shipment->plan, arena, base);
+    if (status == HAUL_OK)
+        status = haul__scatter_pointers(shipment->plan, arena, base);
+    haul__phase_end(shipment->device);
+    return status;
 }
 
 typedef haul_status write_arena(haul_shipment *shipment, const unsigned char *arena);
@@ -115,7 +124,9 @@ static void write_first(returning *r)
 {
     coming *first = &r->queue[r->first];
     double start = haul__seconds();
+    haul__phase_begin(r->shipment->device, "scatter");
     haul__scatter_piece(r->shipment->plan, &first->piece, first->buffer->memory.memory);
+    haul__phase_end(r->shipment->device);
     r->scattered += haul__seconds() - start;
     r->written += first->piece.bytes;
     haul__put(r->shipment->device, first->buffer);

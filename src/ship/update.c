@@ -57,9 +57,11 @@ static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *
     haul_status status = haul__stage(device, shipment->range.arena_bytes, 0, &staging);
     if (status != HAUL_OK)
         return status;
+    haul__phase_begin(device, "pack");
     start = haul__seconds();
     status = haul__gather(shipment->plan, staging.data, shipment->range.address, listener);
     *packed = haul__seconds() - start;
+    haul__phase_end(device);
     if (status == HAUL_OK)
         status = haul__copy_to(device, shipment->range.address, staging.data, shipment->range.arena_bytes);
     if (status == HAUL_OK)

@@ -370,8 +370,9 @@ static void a_capture_of_another_stream_is_not_disturbed(void)
     for (i = 0; i < 3; i++) {
         words = begin_capture(stream, modes[i]);
         for (verb = 0; verb < VERBS; verb++) {
+            haul_status status = do_verb(&v, verb);
             check_note("capture mode %d, verb %d: %s", i, verb, gpu->message(v.state));
-            CHECK_STATUS(do_verb(&v, verb), HAUL_OK);
+            CHECK_STATUS(status, HAUL_OK);
         }
         check_note("capture mode %d", i);
         gpu_close(gpu_open(0));

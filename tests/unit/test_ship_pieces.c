@@ -18,13 +18,14 @@ typedef struct verbs {
 } verbs;
 
 static verbs used;
-static size_t chunk_bytes;
+static size_t chunk_bytes, patch_bytes;
 static int no_send;
 
 static void told_capabilities(void *state, haul_device_capabilities *capabilities)
 {
     haul_host_device()->capabilities(state, capabilities);
     capabilities->chunk_bytes = chunk_bytes;
+    capabilities->patch_bytes = patch_bytes;
     if (no_send)
         capabilities->send_bytes = 0;
 }
@@ -250,6 +251,24 @@ TEST(pieces, a_small_ship_is_one_allocation_one_send_and_one_wait)
     CHECK_EQ(sum(&used), 2);
     haul_shipment_free(&again);
     tour_end(t);
+}
+
+TEST(pieces, a_device_that_wants_it_so_gets_small_graphs_patched_and_in_one_copy)
+{
+    tour *t;
+    haul_shipment *copy;
+    patch_bytes = (size_t)1 << 20;
+    t = tour_start(0, 0, NULL);
+    CHECK_EQ(used.copy_to, 1);
+    CHECK_EQ(used.relocate + used.send, 0);
+    CHECK_EQ(told_by(t).bytes_to, told_by(t).plan.arena_bytes);
+    check_tour(t);
+    CHECK_STATUS(haul_shipment_copy(t->s, t->device, &copy), HAUL_OK); /* which needs the bitmap that was not sent */
+    haul_shipment_free(&t->s);
+    t->s = copy;
+    check_tour(t);
+    tour_end(t);
+    patch_bytes = 0;
 }
 
 TEST(pieces, staging_memory_is_made_once_and_serves_all_that_follows)
