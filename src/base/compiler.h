@@ -51,6 +51,18 @@
 #error "Haul needs a compiler with GNU builtins (gcc, clang); add yours here"
 #endif
 
+/* A copy of a few words or granules. Where a compiler knows that a size is small it may make memcpy a string instruction, whose
+ * start takes longer than copies of this size do. */
+HAUL__INLINE void haul__copy_few(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    for (; bytes >= 64; bytes -= 64, to += 64, from += 64)
+        memcpy(to, from, 64);
+    for (; bytes >= 16; bytes -= 16, to += 16, from += 16)
+        memcpy(to, from, 16);
+    for (; bytes >= sizeof(void *); bytes -= sizeof(void *), to += sizeof(void *), from += sizeof(void *))
+        memcpy(to, from, sizeof(void *));
+}
+
 /* A copy that leaves the caches alone and does not fetch the lines it overwrites, four pages side by side: memory
  * serves several streams faster than one. */
 #if defined(__SSE2__) && !defined(HAUL__SANITIZED)

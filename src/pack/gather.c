@@ -136,18 +136,6 @@ static void gather_slots_carefully(sweep *s, const haul__block *block, uintptr_t
                                      address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
 }
 
-HAUL__INLINE void copy_granules(unsigned char *to, const unsigned char *from, size_t count)
-{
-    if (count > 16) {
-        memcpy(to, from, count << HAUL__GRANULE_SHIFT);
-        return;
-    }
-    for (; count >= 4; count -= 4, to += 4 * HAUL__GRANULE, from += 4 * HAUL__GRANULE)
-        memcpy(to, from, 4 * HAUL__GRANULE);
-    for (; count; count--, to += HAUL__GRANULE, from += HAUL__GRANULE)
-        memcpy(to, from, HAUL__GRANULE);
-}
-
 /* Long runs go past the caches where the arena is too large to be found there again. */
 static void copy_plain(const sweep *s, size_t place, const unsigned char *from, size_t bytes)
 {
@@ -182,7 +170,7 @@ HAUL__INLINE void gather_runs(sweep *s, const haul__block *block, unsigned cell,
         uint32_t rest = ~(live >> first);
         unsigned count = rest ? haul__lowest32(rest) : 32u;
         size_t at = place + ((size_t)haul__bits32(placed & (((uint32_t)1 << first) - 1u)) << HAUL__GRANULE_SHIFT);
-        copy_granules(s->arena + at, from + first * HAUL__GRANULE, count);
+        haul__copy_few(s->arena + at, from + first * HAUL__GRANULE, count << HAUL__GRANULE_SHIFT);
         live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
     }
 }

@@ -15,8 +15,8 @@ HAUL__INLINE void scatter_bytes(unsigned char *to, const unsigned char *from, si
 {
     size_t at;
     if (bytes > FEW_BYTES) {
-        if (memcmp(to, from, bytes) != 0)
-            memcpy(to, from, bytes);
+        if (haul__load_word(to) != haul__load_word(from) || memcmp(to, from, bytes) != 0)
+            haul__copy_few(to, from, bytes);
         return;
     }
     for (at = 0; at < bytes; at += HAUL__WORD)

@@ -832,8 +832,8 @@ static void work_on_streams_is_ordered_by_fences_and_told_by_events(device *d)
     first = streams->make_stream ? streams->make_stream() : NULL;
     second = streams->make_stream ? streams->make_stream() : NULL;
     event = streams->make_event();
-    EXPECT_OK(get(d, BYTES, 16, &base));
     EXPECT_OK(d->table->select(d->state, first));
+    EXPECT_OK(get(d, BYTES, 16, &base));
     EXPECT_OK(copy_to(d, base, sent, BYTES));
     EXPECT_OK(d->table->fence(d->state, &fence));
     EXPECT_OK(d->table->await(d->state, fence));
