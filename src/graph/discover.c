@@ -152,6 +152,17 @@ static HAUL__NOINLINE int mark_over_apart(haul__block *block, haul__block *next_
     return known == 0;
 }
 
+/* One that is longer than a cell. */
+static HAUL__NOINLINE int mark_long(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+{
+    uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
+    uintptr_t next_entry = flat[(address + kind->simple.bytes - 1) >> HAUL__BLOCK_SHIFT];
+    if ((entry & HAUL__FORM_MASK) != kind->form || (next_entry & HAUL__FORM_MASK) != kind->form ||
+        (address & (HAUL__GRANULE - 1)) != 0)
+        return APART;
+    return haul__mark_long(block_in(entry), block_in(next_entry), address, &kind->simple);
+}
+
 /* The same for one that reaches over the end of its cell. */
 HAUL__INLINE int mark_over(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
 {
@@ -160,6 +171,8 @@ HAUL__INLINE int mark_over(const uintptr_t *flat, uintptr_t address, const haul_
     unsigned granule = haul__granule_in_cell(address);
     haul__cell *cell, *next;
     uint32_t low, high, start = (uint32_t)1 << granule, known, odd;
+    if (HAUL__UNLIKELY(kind->simple.bytes > HAUL__CELL_BYTES))
+        return mark_long(flat, address, kind);
     if (!(entry & next_entry & 1u) || granule == 0 || (address & (HAUL__GRANULE - 1)) != 0)
         return APART;
     if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form || (next_entry & HAUL__FORM_MASK) != kind->form))
@@ -343,17 +356,17 @@ HAUL__INLINE haul_status settle(haul__discovery *d, candidates *c)
 
 /* A pointer is read: its cell is fetched, and it waits among the candidates, NULL left out. Written to both ends, kept
  * at one: no branches here either. Prefetches never fault: neither the pointer nor the block needs to be good. */
-HAUL__INLINE void collect(candidates *c, const uintptr_t *flat, uintptr_t value, uint64_t tag, uint32_t last_start)
+HAUL__INLINE void collect(candidates *c, const uintptr_t *flat, uintptr_t value, uint64_t tag, uint32_t near_starts)
 {
     uintptr_t entry = flat[value >> HAUL__BLOCK_SHIFT];
-    size_t fits = start_in_cell(value) <= last_start;
+    size_t fits = start_in_cell(value) < near_starts, there = value != 0;
     haul__prefetch_write(cell_place(entry, value));
     c->near[c->near_count] = c->over[c->over_count] = value | tag;
-    c->near_count += fits & (size_t)(value != 0);
-    c->over_count += !fits;
+    c->near_count += fits & there;
+    c->over_count += (fits ^ 1) & there;
 }
 
-#define TOO_HIGH(value) HAUL__UNLIKELY((value) > HAUL__HIGHEST - HAUL__CELL_BYTES)
+#define TOO_HIGH(value) HAUL__UNLIKELY((value) > HAUL__HIGHEST - HAUL__SIMPLE_BYTES)
 
 /* The pointers of an object from the queue. */
 HAUL__INLINE haul_status visit_queued(haul__discovery *d, candidates *c, uintptr_t element, uint32_t number)
@@ -368,7 +381,7 @@ HAUL__INLINE haul_status visit_queued(haul__discovery *d, candidates *c, uintptr
         else if (value = load_word(element + step->offset), TOO_HIGH(value))
             status = reach_one(d, value | step->tag);
         else
-            collect(c, flat, value, step->tag, step->last_start);
+            collect(c, flat, value, step->tag, step->near_starts);
         if (HAUL__UNLIKELY(status != HAUL_OK))
             return status;
     }
@@ -395,7 +408,7 @@ HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul_
     const haul__kind *kind = &d->kinds[step->tag >> 48];
     if (TOO_HIGH(value))
         return -1;
-    if (start_in_cell(value) <= step->last_start)
+    if (start_in_cell(value) < step->near_starts)
         return mark_near(d->map->flat, value, kind);
     return mark_over(d->map->flat, value, kind);
 }
@@ -524,7 +537,7 @@ static haul_status drain_queue(haul__discovery *d)
 HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry, uint32_t kind)
 {
     const uint64_t tag = (uint64_t)kind << 48;
-    uint32_t last_start = haul__last_start(&d->kinds[kind]);
+    uint32_t near_starts = haul__near_starts(&d->kinds[kind]);
     haul_status status = HAUL_OK;
     size_t i;
     uint64_t near[CANDIDATES], over[CANDIDATES];
@@ -537,7 +550,7 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
         if (TOO_HIGH(value))
             status = reach_one(d, value | tag);
         else
-            collect(&c, d->map->flat, value, tag, last_start);
+            collect(&c, d->map->flat, value, tag, near_starts);
         if (c.near_count + c.over_count >= CELLS_AHEAD && status == HAUL_OK)
             status = settle(d, &c);
     }

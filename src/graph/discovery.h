@@ -12,7 +12,7 @@
 typedef struct haul__step {
     size_t offset;
     uint64_t tag;        /* the target's kind, where worklist entries have it */
-    uint32_t last_start; /* granule of a cell where a target can start and still lie inside */
+    uint32_t near_starts; /* granules of a cell where a target can start and still lie inside */
     uint32_t one;        /* exactly one object: the in-line way may be tried */
 } haul__step;
 
@@ -30,10 +30,12 @@ typedef struct haul__kind {
 
 #define HAUL__STEPS 64u /* pointers of an object of which the innermost loop takes care */
 
-/* The last granule of a cell where an element can start and still lie inside. */
-HAUL__INLINE uint32_t haul__last_start(const haul__kind *kind)
+/* The granules of a cell, from the first on, where an element can start and still lie inside. */
+HAUL__INLINE uint32_t haul__near_starts(const haul__kind *kind)
 {
-    return (uint32_t)(HAUL__CELL_BYTES - kind->simple.bytes) >> HAUL__GRANULE_SHIFT;
+    if (kind->simple.bytes > HAUL__CELL_BYTES)
+        return 0;
+    return ((uint32_t)(HAUL__CELL_BYTES - kind->simple.bytes) >> HAUL__GRANULE_SHIFT) + 1;
 }
 
 enum { HAUL__OBJECTS, HAUL__POINTERS, HAUL__PLAIN };

@@ -34,23 +34,24 @@ static int make_room(haul__discovery *d)
     return 1;
 }
 
-/* Elements that can be marked in line: whole granules, inside one cell wherever a granule lets them start, slots on
- * the grid, no wish for a larger placement. */
+/* Elements that can be marked in line: whole granules, slots on the grid and within the first cell's length, no wish for a
+ * larger placement. */
 static void foresee_marks(haul__kind *kind)
 {
     const haul__walk *walk = kind->walk;
+    unsigned granules = (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT);
     size_t i;
-    if (!walk->dense || walk->extent == 0 || walk->extent > HAUL__CELL_BYTES || walk->placement > HAUL__GRANULE ||
+    if (!walk->dense || walk->extent == 0 || walk->extent > HAUL__SIMPLE_BYTES || walk->placement > HAUL__GRANULE ||
         walk->extent % HAUL__GRANULE != 0 || walk->alignment > HAUL__GRANULE)
         return;
     for (i = 0; i < walk->slot_count; i++) {
-        if (walk->slots[i].offset % HAUL__WORD != 0)
+        if (walk->slots[i].offset % HAUL__WORD != 0 || walk->slots[i].offset >= HAUL__CELL_BYTES)
             return;
         kind->simple.slots |= (uint64_t)1 << (walk->slots[i].offset >> HAUL__WORD_SHIFT);
     }
     kind->simple.bytes = (uint32_t)walk->extent;
-    kind->simple.granules = haul__range32(0, (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT) - 1);
-    kind->words = haul__range64(0, (unsigned)(walk->extent >> HAUL__WORD_SHIFT) - 1);
+    kind->simple.granules = granules < 32 ? haul__range32(0, granules - 1) : UINT32_MAX;
+    kind->words = granules < 32 ? haul__range64(0, 2 * granules - 1) : UINT64_MAX;
 }
 
 /* Where the first and the last pointer stand: what is fetched of an object before it is visited. */
@@ -118,7 +119,7 @@ haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
             return HAUL_ERROR_MEMORY;
         target = &d->kinds[kind];
         steps[i].tag = (uint64_t)kind << 48;
-        steps[i].last_start = haul__last_start(target);
+        steps[i].near_starts = haul__near_starts(target);
         steps[i].one = target->simple.bytes != 0 && kind <= UINT16_MAX && !d->careful && d->map->flat &&
                        slot->offset % HAUL__WORD == 0;
     }

@@ -93,10 +93,11 @@ enum { HAUL__MIXED = 1, HAUL__FULL = 2, HAUL__BARE = 3, HAUL__FIRST_KIND = 5, HA
 #define HAUL__FORM_MASK ((uintptr_t)31)
 #define HAUL__BLOCK_ALIGNMENT ((size_t)32)
 
-/* Objects that can be told by where they start: whole granules, at most a cell of them, slots on the grid. */
+/* Objects that can be told by where they start: whole granules, slots on the grid and within a cell's length. */
+#define HAUL__SIMPLE_BYTES ((size_t)4096)
 typedef struct haul__simple {
     uint64_t slots;    /* of an object that starts a cell */
-    uint32_t granules;
+    uint32_t granules; /* of that cell */
     uint32_t bytes;
 } haul__simple;
 

@@ -27,6 +27,10 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
  * of memory. */
 int haul__mark_simple(haul__map *map, uintptr_t address, const haul__simple *kind, uint32_t form);
 
+/* The same in blocks that are of its kind already, for an object longer than a cell: `next` is the block of its last byte. 1: it is new;
+ * 0: all of it was marked before, as this; -1: go the general way. */
+int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind);
+
 /* Asks that the page of `address` keeps addresses modulo `placement`. 0: out of memory. */
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement);
 /* Gives every granule of [first, end) a place, though no byte of it is live. 0: out of memory. */

@@ -213,8 +213,8 @@ HAUL__INLINE void gather_kind_slots(sweep *s, const haul__block *block, uintptr_
     const int ahead = s->map->block_count > NEAR_BLOCKS;
     const haul__simple kind = *haul__simple_of(s->map, block);
     const uint32_t *starts = haul__starts(block);
-    const unsigned last_start = 32u - (kind.bytes >> HAUL__GRANULE_SHIFT);
-    const uint32_t over = starts[HAUL__CELLS - 1] & ~(uint32_t)(((uint64_t)2 << last_start) - 1);
+    const unsigned inside = (63u - haul__highest64(kind.slots)) / 2; /* the last start that has all slots in its cell */
+    const uint32_t over = starts[HAUL__CELLS - 1] & ~(uint32_t)(((uint64_t)2 << inside) - 1);
     uint64_t guard = 0;
     unsigned cell;
     size_t i;

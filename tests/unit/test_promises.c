@@ -1064,7 +1064,7 @@ TEST(promises, a_list_of_ten_million_nodes_packs_on_a_stack_of_64_KiB_G14_H10)
         CHECK_EQ(l.statistics.objects, count);
         CHECK_EQ(l.statistics.graph_bytes, count * sizeof(link));
         CHECK(l.statistics.worklist_bytes < 200000);
-        CHECK(l.seconds < 10 * PATIENCE);
+        CHECK(l.seconds < 30 * PATIENCE); /* quadratic would be days; how fast it is, the benchmark says */
         link_end();
     }
     free(all);

@@ -1,0 +1,264 @@
+/* The forms of the map's blocks: objects of one kind, short and long, and all that turns a block into another form.
+ *
+ * The lab looks at every byte and pointer; here is only what stands where. Nodes have their links anywhere within a
+ * cell's length, since starts must tell them across the ends of cells and blocks.
+ *
+ * Fault cases of shared/reference: G8, G9, G10, G13, G22.
+ */
+#define _DEFAULT_SOURCE
+#include "core_graphs.h"
+
+enum { CELL = 32 * GRANULE };
+
+/* A node of `bytes` with links at two words; the rest is data. */
+typedef struct node_kind {
+    size_t bytes, first, second; /* the latter in words */
+    haul_type *type;
+} node_kind;
+
+static node_kind kinds[] = {
+    { 2 * GRANULE, 0, 1, NULL },  { 4 * GRANULE, 3, 7, NULL },   { CELL, 0, 63, NULL },
+    { CELL + GRANULE, 1, 62, NULL }, { 2 * CELL, 62, 63, NULL },  { 3 * CELL - GRANULE, 0, 31, NULL },
+    { PAGE, 5, 63, NULL },        { PAGE + GRANULE, 0, 63, NULL }, { CELL + GRANULE, 0, 64, NULL },
+};
+
+typedef struct link {
+    void *to;
+} link;
+
+static void kinds_start(void)
+{
+    size_t i;
+    lab_start();
+    for (i = 0; i < COUNT_OF(kinds); i++) {
+        haul_ref refs[2] = { HAUL_OBJECT_AS(link, to, NULL), HAUL_OBJECT_AS(link, to, NULL) };
+        refs[0].name = "first";
+        refs[1].name = "second";
+        refs[0].offset = kinds[i].first * WORD;
+        refs[1].offset = kinds[i].second * WORD;
+        refs[0].target = refs[1].target = &kinds[i].type;
+        CHECK_STATUS(haul_type_create("node", kinds[i].bytes, refs, 2, &kinds[i].type), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(kinds[i].type), HAUL_OK);
+    }
+}
+
+static void kinds_end(void)
+{
+    size_t i;
+    for (i = 0; i < COUNT_OF(kinds); i++)
+        haul_type_free(&kinds[i].type);
+    lab_end();
+}
+
+static void link_at(unsigned char *node, size_t word, void *to)
+{
+    memcpy(node + word * WORD, &to, sizeof to);
+    points(node + word * WORD);
+}
+
+static unsigned char *node_at(size_t at, const node_kind *kind)
+{
+    unsigned char *node = take_at(at, kind->bytes);
+    fill(node, kind->bytes);
+    link_at(node, kind->first, NULL);
+    link_at(node, kind->second, NULL);
+    return node;
+}
+
+/* Nodes side by side with a gap between them, each linked to the next one and to one of chance. */
+static void row_of(const node_kind *kind, size_t begin, size_t gap)
+{
+    unsigned char *node[40];
+    random_source random = random_from(kind->bytes + begin * 31 + gap);
+    size_t i, count = 0;
+    for (i = begin; count < 40 && i + kind->bytes <= LAB_BYTES; i += kind->bytes + gap)
+        node[count++] = node_at(i, kind);
+    for (i = 0; i < count; i++) {
+        link_at(node[i], kind->first, i + 1 < count ? node[i + 1] : NULL);
+        link_at(node[i], kind->second, random_below(&random, 3) ? node[random_below(&random, count)] : NULL);
+    }
+    lab_pack(node[0], kind->type, 1);
+}
+
+TEST(forms, nodes_of_one_kind_are_told_by_their_starts_wherever_cells_and_blocks_end_G13)
+{
+    size_t i, gap, shift;
+    for (i = 0; i < COUNT_OF(kinds); i++)
+        for (gap = 0; gap <= 3 * GRANULE; gap += GRANULE)
+            for (shift = 0; shift <= CELL; shift += 7 * GRANULE) {
+                kinds_start();
+                row_of(&kinds[i], BLOCK - 3 * kinds[i].bytes - shift, gap);
+                kinds_end();
+            }
+}
+
+TEST(forms, nodes_that_end_where_a_block_ends_need_no_next_one)
+{
+    size_t i;
+    for (i = 0; i < COUNT_OF(kinds); i++) {
+        unsigned char *node;
+        kinds_start();
+        node = node_at(BLOCK - kinds[i].bytes, &kinds[i]);
+        link_at(node, kinds[i].first, node);
+        lab_pack(node, kinds[i].type, 1);
+        kinds_end();
+    }
+}
+
+/* Two kinds, by turns, so that each block is of the one first and mixed then, in either order. */
+TEST(forms, two_kinds_in_one_block_keep_their_slots_in_any_order)
+{
+    size_t a, b, i;
+    for (a = 0; a < COUNT_OF(kinds); a++)
+        for (b = 0; b < COUNT_OF(kinds); b++) {
+            unsigned char *node[12];
+            haul_root roots[12];
+            size_t at = BLOCK - 4 * (kinds[a].bytes + kinds[b].bytes) - 5 * GRANULE;
+            kinds_start();
+            for (i = 0; i < 12; i++) {
+                const node_kind *kind = i % 2 ? &kinds[b] : &kinds[a];
+                node[i] = node_at(at, kind);
+                at += kind->bytes + (i % 3) * GRANULE;
+                roots[i].address = node[i];
+                roots[i].type = kind->type;
+                roots[i].count = 1;
+            }
+            for (i = 2; i < 12; i++)
+                link_at(node[i - 2], (i % 2 ? kinds[b] : kinds[a]).second, node[i]);
+            lab_pack_roots(roots, 12);
+            kinds_end();
+        }
+}
+
+/* Bytes and a node, of which the one or the other is found first. */
+typedef struct bytes_first {
+    unsigned char *bytes;
+    void *node;
+    size_t n;
+} bytes_first;
+
+typedef struct node_first {
+    void *node;
+    unsigned char *bytes;
+    size_t n;
+} node_first;
+
+static haul_type *of_node;
+static const haul_ref bytes_first_refs[] = { HAUL_ARRAY(bytes_first, bytes, HAUL_N(bytes_first, n)),
+                                             HAUL_OBJECT_AS(bytes_first, node, &of_node) };
+static const haul_ref node_first_refs[] = { HAUL_ARRAY(node_first, bytes, HAUL_N(node_first, n)),
+                                            HAUL_OBJECT_AS(node_first, node, &of_node) };
+
+/* A shelf; `n` bytes from `at` on; and a node at `place`. */
+static haul_type *shelf_with(unsigned char *bytes, size_t n, unsigned char *node, int is_node_first, void **shelf)
+{
+    haul_type *type;
+    if (is_node_first) {
+        node_first *s = take_at(0, sizeof *s);
+        s->node = node;
+        s->bytes = bytes;
+        s->n = n;
+        points(&s->node);
+        points(&s->bytes);
+        *shelf = s;
+        CHECK_STATUS(haul_type_create("shelf", sizeof *s, node_first_refs, 2, &type), HAUL_OK);
+    } else {
+        bytes_first *s = take_at(0, sizeof *s);
+        s->bytes = bytes;
+        s->node = node;
+        s->n = n;
+        points(&s->bytes);
+        points(&s->node);
+        *shelf = s;
+        CHECK_STATUS(haul_type_create("shelf", sizeof *s, bytes_first_refs, 2, &type), HAUL_OK);
+    }
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    return type;
+}
+
+TEST(forms, plain_bytes_of_any_size_live_beside_nodes_whichever_is_found_first)
+{
+    static const size_t sizes[] = { 1, GRANULE - 1, GRANULE, CELL, CELL + 1, 2 * BLOCK, 2 * BLOCK + 5 };
+    size_t i, k;
+    int is_node_first;
+    for (i = 0; i < COUNT_OF(sizes); i++)
+        for (k = 0; k < COUNT_OF(kinds); k++)
+            for (is_node_first = 0; is_node_first < 2; is_node_first++) {
+                unsigned char *bytes, *node;
+                haul_type *type;
+                void *shelf;
+                kinds_start();
+                of_node = kinds[k].type;
+                node = node_at(2 * BLOCK - kinds[k].bytes - GRANULE, &kinds[k]);
+                bytes = take_at(2 * BLOCK - GRANULE, sizes[i]);
+                fill(bytes, sizes[i]);
+                link_at(node, kinds[k].second, node);
+                type = shelf_with(bytes, sizes[i], node, is_node_first, &shelf);
+                lab_pack(shelf, type, 1);
+                haul_type_free(&type);
+                kinds_end();
+            }
+}
+
+/* Bytes over a node: its pointers would be data. */
+TEST(forms, bytes_over_the_pointers_of_a_node_are_refused_and_over_its_data_allowed_G8_G9)
+{
+    size_t k;
+    int is_node_first;
+    for (k = 0; k < COUNT_OF(kinds); k++)
+        for (is_node_first = 0; is_node_first < 2; is_node_first++) {
+            const node_kind *kind = &kinds[k];
+            size_t at = BLOCK - kind->bytes / 2 / GRANULE * GRANULE, behind = (kind->second + 1) * WORD;
+            unsigned char *node;
+            haul_type *type;
+            void *shelf;
+            kinds_start();
+            of_node = kind->type;
+            node = node_at(at, kind);
+            type = shelf_with(node, kind->bytes, node, is_node_first, &shelf);
+            lab_refuse(shelf, type, HAUL_ERROR_GRAPH, is_node_first ? "root.bytes" : "root.node", "pointer");
+            haul_type_free(&type);
+            if (behind < kind->bytes) {
+                type = shelf_with(node + behind, kind->bytes - behind, node, is_node_first, &shelf);
+                lab_pack(shelf, type, 1);
+                haul_type_free(&type);
+            }
+            kinds_end();
+        }
+}
+
+/* A node that begins inside another one, a granule further on, has pointers where the other has data. */
+TEST(forms, nodes_that_overlap_are_refused_where_their_pointers_differ_G8)
+{
+    size_t k;
+    for (k = 0; k < COUNT_OF(kinds); k++) {
+        const node_kind *kind = &kinds[k];
+        unsigned char *node;
+        if (kind->bytes <= 2 * GRANULE)
+            continue;
+        kinds_start();
+        node = node_at(BLOCK - GRANULE, kind);
+        take_at(BLOCK - GRANULE + kind->bytes, GRANULE);
+        link_at(node, kind->first, node + GRANULE);
+        lab_refuse(node, kind->type, HAUL_ERROR_GRAPH, "root.first", "pointer");
+        kinds_end();
+    }
+}
+
+/* A large array of plain bytes is one block after another without a cell. */
+TEST(forms, a_large_array_costs_next_to_nothing_and_its_pages_can_be_pointed_into)
+{
+    unsigned char *node, *bytes;
+    haul_type *type;
+    void *shelf;
+    kinds_start();
+    of_node = kinds[1].type;
+    bytes = take_at(BLOCK, 6 * BLOCK);
+    fill(bytes, 6 * BLOCK);
+    node = node_at(7 * BLOCK, &kinds[1]);
+    type = shelf_with(bytes, 6 * BLOCK, node, 0, &shelf);
+    lab_pack(shelf, type, 1);
+    CHECK(the.statistics.bookkeeping_bytes < 6 * BLOCK / 20);
+    haul_type_free(&type);
+    kinds_end();
+}
