@@ -12,6 +12,7 @@
 #include "haul/context.h"
 #include "haul/type.h"
 #include "haul/plan.h"
+#include "haul/audit.h"
 #include "haul/device.h"
 #include "haul/host.h"
 #include "haul/cuda.h"

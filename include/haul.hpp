@@ -1,4 +1,5 @@
-/* Haul for C++11: handles that free themselves, typed pointers, and nothing that the C headers do not do.
+/* Haul for C++11: handles that free themselves, typed pointers, and nothing that the C headers do not do. From C++14 on
+ * also types that describe themselves, standard containers among them: haul/describe.hpp.
  *
  *     struct node { node *next; double value; };
  *
@@ -29,6 +30,10 @@
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
 #include <stdexcept>
 #include <string>
+#endif
+
+#if __cplusplus >= 201402L
+#include "haul/describe.hpp" /* types that describe themselves */
 #endif
 
 namespace haul {
@@ -135,6 +140,16 @@ public:
         static_assert(std::is_trivially_copyable<S>::value, "objects are shipped as bytes");
         return haul_ship(device.get(), root, type.get(), count, options, put());
     }
+#if __cplusplus >= 201402L
+    /* Objects of a type that describes itself. If it cannot, haul::describe<S>().error says why. */
+    template <class S>
+    haul_status ship(const haul::device &device, S *root, std::size_t count = 1,
+                     const haul_ship_options *options = nullptr)
+    {
+        const described &d = describe<S>();
+        return d.type ? haul_ship(device.get(), root, d.type, count, options, put()) : d.status;
+    }
+#endif
     haul_status ship(const haul::device &device, const haul::plan &plan, const haul_ship_options *options = nullptr)
     {
         return haul_ship_plan(device.get(), plan.get(), options, put());

@@ -112,6 +112,12 @@ typedef struct haul__discovery {
     size_t at_entry, at_element;        /* what is being visited, for the path */
 } haul__discovery;
 
+/* run.c: a careful run that is left open, so that its entries can be read, all of them and in the order of their
+ * finding. After HAUL_OK the caller closes it and drops `found`; else there is nothing to close. */
+haul_status haul__record(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
+                         haul__discovery *d);
+void haul__record_close(haul__discovery *d);
+
 /* kinds.c */
 haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *kind);
 haul_status haul__kind_steps(haul__discovery *d, uint32_t kind);
@@ -169,6 +175,8 @@ haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slo
     __attribute__((format(printf, 4, 5)))
 #endif
     ;
+/* The way to an element of an entry, or to a slot of it; HAUL_PATH_BYTES of room. 0: out of memory. */
+int haul__name_place(haul__discovery *d, size_t entry, size_t element, const haul__slot *slot, char *path);
 /* Sets other_path to the first thing found that covers `address`. */
 void haul__name_other(haul__discovery *d, uintptr_t address);
 void haul__name_seen(haul__discovery *d, const haul__seen *seen);

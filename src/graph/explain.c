@@ -142,6 +142,12 @@ static void place_path(haul__discovery *d, size_t entry, size_t element, const h
     haul__set_path(to, path.at);
 }
 
+int haul__name_place(haul__discovery *d, size_t entry, size_t element, const haul__slot *slot, char *path)
+{
+    place_path(d, entry, element, slot, path);
+    return path[0] != '\0';
+}
+
 haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot, const char *format, ...)
 {
     haul_error *error = &d->context->error;

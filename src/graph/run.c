@@ -43,31 +43,60 @@ void haul__found_drop(haul_context *context, haul__found *found)
     memset(found, 0, sizeof *found);
 }
 
+static void open_discovery(haul__discovery *d, haul_context *context, const haul_root *roots, size_t count,
+                           haul__found *found)
+{
+    memset(d, 0, sizeof *d);
+    d->context = context;
+    d->allocator = &context->allocator;
+    d->found = found;
+    d->roots = roots;
+    d->root_count = count;
+    d->at_entry = SIZE_MAX;
+    take_map(context, found);
+    d->map = &found->map;
+}
+
+static haul_status run(haul__discovery *d)
+{
+    haul_status status = haul__queue_open(d) ? haul__follow_roots(d) : HAUL_ERROR_MEMORY;
+    if (status != HAUL_OK)
+        haul__found_drop(d->context, d->found);
+    if (status == HAUL_ERROR_MEMORY)
+        haul__fail(&d->context->error, status, "out of memory in discovery");
+    return status;
+}
+
 static haul_status discover(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
                             int careful, const haul__map *within, const haul__sought *sought)
 {
     haul__discovery d;
     haul_status status;
-    memset(&d, 0, sizeof d);
-    d.context = context;
-    d.allocator = &context->allocator;
-    d.found = found;
-    d.roots = roots;
-    d.root_count = count;
+    open_discovery(&d, context, roots, count, found);
     d.careful = careful;
     d.within = within;
     if (sought)
         d.sought = *sought;
-    d.at_entry = SIZE_MAX;
-    take_map(context, found);
-    d.map = &found->map;
-    status = haul__queue_open(&d) ? haul__follow_roots(&d) : HAUL_ERROR_MEMORY;
+    status = run(&d);
     close_discovery(&d);
-    if (status != HAUL_OK)
-        haul__found_drop(context, found);
-    if (status == HAUL_ERROR_MEMORY)
-        haul__fail(&context->error, status, "out of memory in discovery");
     return status;
+}
+
+haul_status haul__record(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
+                         haul__discovery *d)
+{
+    haul_status status;
+    open_discovery(d, context, roots, count, found);
+    d->careful = 1;
+    status = run(d);
+    if (status != HAUL_OK)
+        close_discovery(d);
+    return status;
+}
+
+void haul__record_close(haul__discovery *d)
+{
+    close_discovery(d);
 }
 
 /* Runs again to learn the path. What the second run says counts, unless it has no memory to say it. */

@@ -1,5 +1,6 @@
 /* Plans: made from discovery and layout, asked for places, used to pack.
  */
+#include "graph/roots.h"
 #include "pack/plan.h"
 
 #define MAGIC 0x706c616eu
@@ -18,24 +19,6 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
 {
     *count = plan->root_count;
     return plan->roots;
-}
-
-static haul_status check_roots(haul_context *context, const haul_root *roots, size_t count)
-{
-    size_t i;
-    if (!roots || !count)
-        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "no roots");
-    for (i = 0; i < count; i++) {
-        if (!roots[i].address || !roots[i].count)
-            return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "root %zu is %s", i,
-                              roots[i].address ? "0 objects" : "NULL");
-        if (!haul__type_is_valid(roots[i].type))
-            return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the type of root %zu is NULL or freed", i);
-        if (!haul__type_walk(roots[i].type))
-            return haul__fail(&context->error, HAUL_ERROR_STATE, "type %s of root %zu is not committed: call haul_type_commit and look at its answer",
-                              haul_type_name(roots[i].type), i);
-    }
-    return HAUL_OK;
 }
 
 static haul_status work_out(haul_plan *plan)
@@ -62,7 +45,7 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
 {
     haul_plan *plan;
     size_t bytes, i;
-    haul_status status = check_roots(context, roots, count);
+    haul_status status = haul__check_roots(context, roots, count);
     if (status != HAUL_OK)
         return status;
     if (haul__multiply_overflows(count, sizeof *roots, &bytes))

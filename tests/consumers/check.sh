@@ -90,6 +90,21 @@ program_of_the_readme() {
         grep -q '^two: 18$' "$scratch/log"
 }
 
+# Each case of forbidden.cpp, but the first, is refused by the compiler with the sentence that stands behind it there.
+forbidden_types_do_not_compile() {
+    local file=$source/tests/cpp/forbidden.cpp number sentence
+    c++ -std=c++14 -DCASE=0 -I"$source/include" -fsyntax-only "$file" || return 1
+    sed -nE 's|^#elif CASE == ([0-9]+) /\* (.*) \*/$|\1 \2|p' "$file" >"$scratch/cases"
+    [ -s "$scratch/cases" ] || return 1
+    while read -r number sentence; do
+        if c++ -std=c++14 -DCASE="$number" -I"$source/include" -fsyntax-only "$file" 2>"$scratch/said" ||
+            ! grep -qF "$sentence" "$scratch/said"; then
+            echo "case $number: not refused with: $sentence"
+            return 1
+        fi
+    done <"$scratch/cases"
+}
+
 only_haul_names_are_exported() {
     local library
     library=$(find "$scratch/moved shared" -name 'libhaul.so')
@@ -111,6 +126,17 @@ for kind in static shared; do
 done
 try "pkg-config, static, C++ without exceptions" pkg_config_project c++ consumer.cpp static -std=c++11 \
     -fno-exceptions -fno-rtti -Wall -Werror
+for standard in 14 17 20; do
+    try "C++ containers, C++$standard" pkg_config_project c++ "$source/tests/cpp/containers.cpp" static \
+        -std=c++$standard -pedantic-errors -Wall -Wextra -Werror
+done
+try "C++ containers, without exceptions" pkg_config_project c++ "$source/tests/cpp/containers.cpp" static -std=c++17 \
+    -fno-exceptions -fno-rtti -Wall -Werror
+for layout in -O1 -D_GLIBCXX_DEBUG -D_GLIBCXX_USE_CXX11_ABI=0; do
+    try "C++ containers of other layouts are refused, $layout" pkg_config_project c++ \
+        "$source/tests/cpp/refused.cpp" static -std=c++14 $layout -pedantic-errors -Wall -Wextra -Werror
+done
+try "C++ types that cannot travel do not compile" forbidden_types_do_not_compile
 try "the program of README.md" program_of_the_readme
 try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
 try "find_package refuses another minor version" other_minor_is_refused

@@ -673,11 +673,50 @@ static int replan(trial *t)
     return 1;
 }
 
+/* ---- The audit ---- */
+
+static size_t usable(void *user, const void *block)
+{
+    const graph *g = user;
+    for (size_t i = 0; i < g->block_count; i++)
+        if (g->blocks[i].memory == block)
+            return g->blocks[i].bytes;
+    return 0;
+}
+
+static void take_finding(void *user, const haul_audit_finding *finding)
+{
+    trial *t = user;
+    int wrong = finding->kind == HAUL_AUDIT_BEYOND_BLOCK;
+    if (finding->kind == HAUL_AUDIT_HIDDEN_POINTER)
+        wrong = sizeof(void *) > 4; /* random words of 4 bytes look like anything */
+    if (finding->path[0] == '\0' || wrong)
+        fail(t, "audit: %s: %s", finding->path, finding->text);
+}
+
+/* The description is right: what is not described is no pointer, and nothing is longer than its block. */
+static int audit(trial *t)
+{
+    haul_audit_options options;
+    haul_audit_summary summary;
+    haul_status status;
+    memset(&options, 0, sizeof options);
+    options.finding = take_finding;
+    options.user = t;
+    options.usable = usable;
+    options.usable_user = &t->g;
+    options.roots_are_blocks = 1;
+    status = haul_audit(t->context, t->g.roots, t->g.root_count, &options, &summary);
+    if (status != HAUL_OK)
+        return fail(t, "audit: %s", haul_status_name(status));
+    return t->message[0] == '\0';
+}
+
 /* ---- The whole ---- */
 
 static int run_steps(trial *t, unsigned options)
 {
-    if (!draw(t, options) || (chance(t->c, 1, 16) && !reference_sees(t)) || !make_plan(t) ||
+    if (!draw(t, options) || (chance(t->c, 1, 16) && !reference_sees(t)) || !make_plan(t) || !audit(t) ||
         !pack_and_compare(t) || !pack_again(t) || !look_up_described(t) ||
         !look_up_roots(t) || !look_up_others(t) || !unpack(t) || !ship(t))
         return 0;

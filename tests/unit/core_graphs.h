@@ -11,6 +11,7 @@
  *   - each pointer is the offset of what it leads to, or null; it has a bit, and nothing else has;
  *   - whatever was in arena and bitmap before, the result is the same; a base given before equals haul_relocate;
  *   - unpack writes data bytes and nothing else;
+ *   - an audit finds no pointer that is not described, or those that the test hid;
  *   - nothing leaks.
  *
  * lab_refuse does the same for what must be an error, and looks at status, path and leaks.
@@ -69,6 +70,7 @@ typedef struct lab {
     unsigned char *what;   /* of each byte */
     size_t used;
     int has_holes, has_odd;
+    size_t undescribed; /* pointers into the graph that a test leaves without a row */
     haul_context_options options; /* what contexts are made with; allocator and checked are the lab's */
     fault_plan doors;
 
@@ -397,6 +399,14 @@ static inline void check_base(void)
     free(bitmap);
 }
 
+static inline void audit_once(const haul_root *roots, size_t count)
+{
+    haul_audit_summary summary;
+    CHECK_STATUS(haul_audit(the.context, roots, count, NULL, &summary), HAUL_OK);
+    CHECK(summary.objects > 0);
+    CHECK_EQ(summary.hidden_pointers, the.undescribed);
+}
+
 static inline void pack_variant(const haul_root *roots, size_t count, int variant)
 {
     unsigned char *before = lab_picture(), *again;
@@ -413,6 +423,7 @@ static inline void pack_variant(const haul_root *roots, size_t count, int varian
     CHECK(memcmp(again, the.arena, the.bytes) == 0);
     CHECK(memcmp(again_bitmap, the.bitmap, the.bitmap_bytes) == 0);
     check_base();
+    audit_once(roots, count);
     lab_unlock();
     lab_check_untouched(before);
     haul_plan_get_statistics(the.plan, &the.statistics);

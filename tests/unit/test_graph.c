@@ -1204,6 +1204,7 @@ static handles *handles_start(void)
     h->opaque = h;
     h->skipped = h;
     h->undescribed = h->name;
+    the.undescribed = 1;
     h->function = node_start;
     return h;
 }

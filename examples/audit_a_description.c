@@ -1,0 +1,74 @@
+/* A description that forgot a pointer, and the audit that finds it.
+ *
+ * The struct has grown: `best_friend` came later, and nobody told the rows. Shipping works, and on the device the new
+ * field still holds a host's address. haul_audit looks at the data and says which word it is, in which objects and
+ * where it leads.
+ */
+#include "common.h"
+
+enum { PEOPLE = 4, ROWS = 4, ROWS_AT_FIRST = 3 };
+
+typedef struct person {
+    struct person *next;
+    char name[16];
+    struct person *best_friend;
+    int score_count;
+    double *scores;
+    char *remark; /* nobody has one */
+} person;
+
+static haul_type *person_type;
+static const haul_ref person_refs[ROWS] = {
+    HAUL_OBJECT(person, next, &person_type),
+    HAUL_ARRAY(person, scores, HAUL_N(person, score_count)),
+    HAUL_STRING(person, remark),
+    HAUL_OBJECT(person, best_friend, &person_type), /* the row that was missing */
+};
+
+static void make_people(person *people, double *scores)
+{
+    memset(people, 0, PEOPLE * sizeof *people);
+    for (int i = 0; i < PEOPLE; i++) {
+        snprintf(people[i].name, sizeof people[i].name, "person %d", i);
+        people[i].next = i + 1 < PEOPLE ? &people[i + 1] : NULL;
+        people[i].best_friend = &people[(i + 2) % PEOPLE];
+        people[i].score_count = i;
+        people[i].scores = i > 0 ? scores : NULL;
+    }
+}
+
+/* Audits with the first `rows` rows, and prints what was found. */
+static int audit(haul_context *context, person *first, size_t rows, haul_audit_summary *summary)
+{
+    haul_file output = haul_file_descriptor(1);
+    haul_root root = { first, NULL, 1 };
+    haul_status status = haul_type_create("person", sizeof(person), person_refs, rows, &person_type);
+    if (!status)
+        status = haul_type_commit(person_type);
+    root.type = person_type;
+    printf("with %zu of %d rows\n", rows, ROWS);
+    fflush(stdout);
+    if (!status)
+        status = haul_audit_write(context, &root, 1, NULL, &output, summary);
+    haul_type_free(&person_type);
+    return status ? failed("auditing", status, haul_context_error(context)) : 0;
+}
+
+int main(void)
+{
+    person people[PEOPLE];
+    double scores[PEOPLE] = { 1, 2, 3, 4 };
+    haul_audit_summary before, after;
+    haul_context *context = NULL;
+    int result = haul_context_create(NULL, &context) != HAUL_OK;
+    make_people(people, scores);
+    if (!result)
+        result = audit(context, people, ROWS_AT_FIRST, &before) || audit(context, people, ROWS, &after);
+    haul_context_free(&context);
+    if (result)
+        return 1;
+    result |= !claim("the forgotten pointer was found in every person", before.hidden_pointers == PEOPLE);
+    result |= !claim("with its row nothing is left", after.hidden_pointers == 0);
+    result |= !claim("but for the hint at a row that nobody uses", after.unused_rows == 1);
+    return result;
+}

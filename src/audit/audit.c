@@ -1,0 +1,103 @@
+/* The audit: a recorded walk, its layout, and the searches over both.
+ *
+ * The careful form of discovery keeps every array and object that it found, each with the one that it was found from:
+ * that is where paths come from. Every described byte lies in one of them, for each was new once. Layout then makes
+ * of the marks a map that answers for any address whether it is described.
+ */
+#include "audit/audit.h"
+
+#include "graph/layout.h"
+#include "graph/roots.h"
+
+#define FINDINGS 64u
+
+int haul__audit_leads_in(const haul__audit *a, uintptr_t value)
+{
+    return haul__known_bytes(&a->walk, value, 1, 1) == 1 || haul__known_bytes(&a->walk, value - 1, 1, 1) == 1;
+}
+
+int haul__audit_is_wanted(const haul__audit *a, size_t before)
+{
+    return a->options.finding && before < a->options.findings;
+}
+
+void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding)
+{
+    a->summary.reported++;
+    a->options.finding(a->options.user, finding);
+}
+
+size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry)
+{
+    size_t last = entry->stride;
+    if (entry->count == 0)
+        return 0;
+    if (entry->what == HAUL__OBJECTS)
+        last = a->walk.kinds[entry->kind].walk->true_upper;
+    return (entry->count - 1) * entry->stride + last;
+}
+
+/* The map's blocks are in order of address. */
+static void find_bounds(haul__audit *a)
+{
+    const haul__map *map = &a->found.map;
+    if (!map->block_count)
+        return;
+    a->lowest = haul__block_address(map->numbers[0]);
+    a->highest = haul__block_address(map->numbers[map->block_count - 1]) + HAUL__BLOCK_BYTES;
+}
+
+static haul_status search(haul__audit *a)
+{
+    haul__placed placed;
+    haul_status status = haul__layout(a->context, &a->found, &placed);
+    if (status != HAUL_OK)
+        return status;
+    a->walk.within = &a->found.map;
+    find_bounds(a);
+    status = haul__audit_blocks(a);
+    if (status == HAUL_OK)
+        status = haul__audit_words(a);
+    if (status == HAUL_OK)
+        status = haul__audit_rows(a);
+    return status;
+}
+
+static haul_status audit(haul__audit *a, const haul_root *roots, size_t count)
+{
+    haul_status status = haul__check_roots(a->context, roots, count);
+    if (status == HAUL_OK)
+        status = haul__record(a->context, roots, count, &a->found, &a->walk);
+    if (status != HAUL_OK)
+        return status;
+    status = search(a);
+    haul__record_close(&a->walk);
+    haul__found_drop(a->context, &a->found);
+    if (status == HAUL_ERROR_MEMORY)
+        haul__fail(&a->context->error, status, "out of memory in an audit");
+    return status;
+}
+
+haul_status haul_audit(haul_context *context, const haul_root *roots, size_t count, const haul_audit_options *options,
+                       haul_audit_summary *summary)
+{
+    haul__audit a;
+    haul_status status;
+    if (summary)
+        memset(summary, 0, sizeof *summary);
+    status = haul__context_enter(context);
+    if (status != HAUL_OK)
+        return status;
+    memset(&a, 0, sizeof a);
+    a.context = context;
+    a.allocator = &context->allocator;
+    if (options)
+        a.options = *options;
+    if (!a.options.findings)
+        a.options.findings = FINDINGS;
+    status = audit(&a, roots, count);
+    if (status == HAUL_OK && summary)
+        *summary = a.summary;
+    haul__context_leave(context);
+    return status;
+}

@@ -1,0 +1,174 @@
+/* The third search: described ranges against the allocator's blocks.
+ *
+ * One sweep over the ranges in order of address. A range that begins in no other one may begin a block: the allocator is
+ * asked. If it knows the block, all ranges that begin in it must end in it, and the farthest of them shows how much of
+ * it is described. A range inside another of which nothing is known is not asked about.
+ */
+#include <stdio.h>
+
+#include "audit/audit.h"
+#include "base/sort.h"
+
+typedef struct range {
+    uintptr_t first, end;
+    size_t entry;
+    int is_root;
+} range;
+
+typedef struct block {
+    uintptr_t first, end; /* end 0: none is known */
+    uintptr_t described;  /* up to here */
+    size_t entry;         /* that begins it */
+} block;
+
+/* By address; of those that begin together the root first, then the longest. */
+static int comes_before(const void *one, const void *other)
+{
+    const range *a = one, *b = other;
+    if (a->first != b->first)
+        return a->first < b->first;
+    if (a->is_root != b->is_root)
+        return a->is_root;
+    return a->end != b->end ? a->end > b->end : a->entry < b->entry;
+}
+
+static size_t collect(const haul__audit *a, range *ranges)
+{
+    size_t count = 0, i;
+    for (i = 0; i < a->walk.entry_count; i++) {
+        const haul__entry *entry = &a->walk.entries[i];
+        if (entry->part)
+            continue; /* in the range of what it is a part of */
+        ranges[count].first = entry->address;
+        ranges[count].end = entry->address + haul__audit_extent(a, entry);
+        ranges[count].entry = i;
+        ranges[count++].is_root = entry->parent == SIZE_MAX;
+    }
+    return count;
+}
+
+static haul_status tell(haul__audit *a, haul_audit_kind kind, const block *b, uintptr_t first, uintptr_t end,
+                        size_t entry)
+{
+    haul_audit_finding finding;
+    size_t bytes = (size_t)(end - first), usable = (size_t)(b->end - first);
+    haul_status status;
+    memset(&finding, 0, sizeof finding);
+    finding.kind = kind;
+    finding.is_hint = kind == HAUL_AUDIT_LITTLE_OF_BLOCK;
+    finding.address = (const void *)first;
+    finding.value = b->end - b->first;
+    finding.bytes = bytes;
+    finding.times = 1;
+    status = haul__audit_path(a, entry, 0, first, finding.path);
+    if (status != HAUL_OK)
+        return status;
+    if (kind == HAUL_AUDIT_BEYOND_BLOCK)
+        snprintf(finding.text, sizeof finding.text,
+                 "described as %zu bytes, but its block of %zu bytes ends %zu bytes earlier", bytes,
+                 (size_t)finding.value, bytes - usable);
+    else
+        snprintf(finding.text, sizeof finding.text, "only the first %zu bytes of its block of %zu are described", bytes,
+                 usable);
+    haul__audit_tell(a, &finding);
+    return HAUL_OK;
+}
+
+/* Takes what lies beyond the block out of the entry: it must not be read. */
+static void cut(haul__audit *a, size_t number, uintptr_t end)
+{
+    haul__entry *entry = &a->walk.entries[number];
+    size_t whole = entry->stride ? (size_t)(end - entry->address) / entry->stride : 0;
+    if (whole < entry->count)
+        entry->count = whole + 1;
+    while (entry->count && entry->address + haul__audit_extent(a, entry) > end)
+        entry->count--;
+}
+
+static haul_status check_range(haul__audit *a, block *b, const range *r)
+{
+    haul_status status = HAUL_OK;
+    if (b->described < r->end)
+        b->described = r->end;
+    if (r->end <= b->end)
+        return HAUL_OK;
+    if (haul__audit_is_wanted(a, a->summary.beyond_block++))
+        status = tell(a, HAUL_AUDIT_BEYOND_BLOCK, b, r->first, r->end, r->entry);
+    cut(a, r->entry, b->end);
+    return status;
+}
+
+static haul_status close_block(haul__audit *a, block *b)
+{
+    size_t usable = (size_t)(b->end - b->first), used = (size_t)(b->described - b->first);
+    haul_status status = HAUL_OK;
+    if (b->end && used < usable / 2 && usable - used >= HAUL_AUDIT_SLACK &&
+        haul__audit_is_wanted(a, a->summary.little_of_block++))
+        status = tell(a, HAUL_AUDIT_LITTLE_OF_BLOCK, b, b->first, b->described, b->entry);
+    b->end = 0;
+    return status;
+}
+
+/* A range that begins outside what is known. */
+static void ask(haul__audit *a, block *b, const range *r)
+{
+    size_t usable = 0;
+    if (!r->is_root || a->options.roots_are_blocks)
+        usable = a->options.usable(a->options.usable_user, (const void *)r->first);
+    if (usable == 0 || usable > HAUL__HIGHEST - r->first)
+        return;
+    a->summary.blocks++;
+    b->first = b->described = r->first;
+    b->end = r->first + usable;
+    b->entry = r->entry;
+}
+
+static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
+{
+    uintptr_t unknown = 0; /* up to here ranges lie of whose blocks nothing is known */
+    block b = { 0, 0, 0, 0 };
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < count && status == HAUL_OK; i++) {
+        const range *r = &ranges[i];
+        if (r->first >= b.end) {
+            status = close_block(a, &b);
+            if (status == HAUL_OK && r->first >= unknown)
+                ask(a, &b, r);
+        }
+        if (status == HAUL_OK && b.end)
+            status = check_range(a, &b, r);
+        else if (unknown < r->end)
+            unknown = r->end;
+    }
+    return status == HAUL_OK ? close_block(a, &b) : status;
+}
+
+/* Parts of elements that were taken out go with them. A part stands behind what it is a part of. */
+static void cut_parts(haul__audit *a)
+{
+    size_t i;
+    for (i = 0; i < a->walk.entry_count; i++) {
+        haul__entry *entry = &a->walk.entries[i];
+        if (entry->part && entry->parent_element >= a->walk.entries[entry->parent].count)
+            entry->count = 0;
+    }
+}
+
+haul_status haul__audit_blocks(haul__audit *a)
+{
+    size_t count = a->walk.entry_count, bytes = count * sizeof(range);
+    range *ranges;
+    haul_status status;
+    if (!a->options.usable)
+        return HAUL_OK;
+    ranges = haul__allocate(a->allocator, bytes, sizeof(void *));
+    if (!ranges)
+        return HAUL_ERROR_MEMORY;
+    count = collect(a, ranges);
+    haul__sort(ranges, count, sizeof *ranges, comes_before);
+    status = sweep(a, ranges, count);
+    cut_parts(a);
+    haul__release(a->allocator, ranges, bytes);
+    return status;
+}

@@ -1,0 +1,181 @@
+/* Places: which struct and row a byte lies in, and the path that leads to it.
+ *
+ * Discovery knows slots by name and nothing of the bytes between them. For those the description itself is asked: rows of
+ * the type, then of the struct embedded there, and so on inwards.
+ */
+#include <stdio.h>
+
+#include "audit/audit.h"
+
+#define FIELDS_SEARCHED 4096u /* of one type; in longer ones (lists of blocks) a byte is named by its offset alone */
+#define STEPS_BYTES 512u
+
+/* Does a field hold the byte? If it holds structs: which of them, and where in it. A constructor's extent says little of
+ * where its bytes are: they may begin behind it. */
+static int is_in_field(const haul_field *field, size_t offset, size_t *index, size_t *rest)
+{
+    size_t lower = 0, bytes = 0;
+    *index = 0;
+    *rest = offset - field->offset;
+    if (offset < field->offset)
+        return 0;
+    if (field->kind != HAUL_REF_EMBED || haul_type_get_true_extent(field->target, &lower, &bytes) != HAUL_OK)
+        return *rest < field->bytes;
+    if (*rest < lower || !field->count || !field->stride)
+        return 0;
+    *index = (*rest - lower) / field->stride < field->count ? (*rest - lower) / field->stride : field->count - 1;
+    *rest -= *index * field->stride;
+    return *rest < lower + bytes;
+}
+
+static int field_at(const haul_type *type, size_t offset, haul_field *field, size_t *index, size_t *rest)
+{
+    size_t count = haul_type_field_count(type), i;
+    for (i = 0; count <= FIELDS_SEARCHED && i < count; i++)
+        if (haul_type_get_field(type, i, field) == HAUL_OK && is_in_field(field, offset, index, rest))
+            return 1;
+    return 0;
+}
+
+static void append(char *text, size_t room, const char *name, size_t index, size_t count)
+{
+    size_t length = strlen(text);
+    if (name[0])
+        snprintf(text + length, room - length, name[0] == '[' ? "%s" : ".%s", name);
+    length = strlen(text);
+    if (count > 1)
+        snprintf(text + length, room - length, "[%zu]", index);
+}
+
+/* Goes inwards: all the way; or, with `steps` to be written, until the byte is the first one of what was come to. */
+static haul__byte go_in(const haul_type *type, size_t offset, char *steps, size_t room)
+{
+    haul__byte byte;
+    size_t index, rest;
+    memset(&byte, 0, sizeof byte);
+    byte.type = type;
+    byte.offset = offset;
+    while ((!steps || byte.offset) && field_at(byte.type, byte.offset, &byte.row, &index, &rest)) {
+        byte.has_row = byte.row.kind != HAUL_REF_EMBED;
+        if (byte.has_row)
+            break;
+        if (steps)
+            append(steps, room, byte.row.name, index, byte.row.count);
+        byte.type = byte.row.target;
+        byte.offset = rest;
+    }
+    return byte;
+}
+
+typedef struct spot {
+    size_t entry, element;
+    const haul_type *type;
+    size_t offset; /* of the byte in that element */
+} spot;
+
+/* A byte of an element of an entry, by the type that knows its rows. A part may be of a type that commit made up, without
+ * rows: then it is the element that the part belongs to. */
+static spot spot_of(const haul__audit *a, size_t number, size_t element, uintptr_t address)
+{
+    const haul__entry *entry = &a->walk.entries[number];
+    spot at;
+    at.entry = number;
+    at.element = element;
+    at.type = a->walk.kinds[entry->kind].type;
+    while (entry->part && haul_type_field_count(at.type) == 0) {
+        at.entry = entry->parent;
+        at.element = entry->parent_element;
+        entry = &a->walk.entries[at.entry];
+        at.type = a->walk.kinds[entry->kind].type;
+    }
+    at.offset = (size_t)(address - entry->address) - at.element * entry->stride;
+    return at;
+}
+
+haul__byte haul__audit_byte(const haul__audit *a, size_t entry, size_t element, uintptr_t address)
+{
+    spot at = spot_of(a, entry, element, address);
+    return go_in(at.type, at.offset, NULL, 0);
+}
+
+/* The way from an object to a byte of it: nothing for its first one. */
+static void steps_in(const haul_type *type, size_t offset, char *steps, size_t room)
+{
+    haul__byte byte = go_in(type, offset, steps, room);
+    size_t rest = byte.offset;
+    if (byte.has_row) {
+        rest -= byte.row.offset;
+        append(steps, room, byte.row.name, byte.row.stride ? rest / byte.row.stride : 0, byte.row.count);
+        rest = byte.row.stride ? rest % byte.row.stride : rest;
+    }
+    if (rest)
+        snprintf(steps + strlen(steps), room - strlen(steps), "+%zu", rest);
+}
+
+haul_status haul__audit_path(haul__audit *a, size_t number, size_t element, uintptr_t address, char *path)
+{
+    const haul__entry *entry = &a->walk.entries[number];
+    char steps[STEPS_BYTES] = "", all[HAUL_PATH_BYTES + STEPS_BYTES];
+    if (entry->what == HAUL__OBJECTS) {
+        spot at = spot_of(a, number, element, address);
+        steps_in(at.type, at.offset, steps, sizeof steps);
+        number = at.entry;
+        element = at.element;
+    } else if ((address - entry->address) % entry->stride) {
+        snprintf(steps, sizeof steps, "+%zu", (size_t)(address - entry->address) % entry->stride);
+    }
+    if (!haul__name_place(&a->walk, number, element, NULL, path))
+        return HAUL_ERROR_MEMORY;
+    snprintf(all, sizeof all, "%s%s", path, steps);
+    haul__set_path(path, all);
+    return HAUL_OK;
+}
+
+/* The element of an entry that a byte lies in; where elements reach over their extents, one of them. */
+static size_t element_at(const haul__audit *a, const haul__entry *entry, uintptr_t address)
+{
+    size_t offset = (size_t)(address - entry->address), lower = 0;
+    if (entry->what == HAUL__OBJECTS)
+        lower = a->walk.kinds[entry->kind].walk->true_lower;
+    offset = offset < lower ? 0 : (offset - lower) / entry->stride;
+    return offset < entry->count ? offset : entry->count - 1;
+}
+
+/* Does the entry itself hold the byte? An embedded array that is a part is an entry of its own. */
+static int holds(const haul__audit *a, const haul__entry *entry, uintptr_t address)
+{
+    const haul__walk *walk = entry->what == HAUL__OBJECTS ? a->walk.kinds[entry->kind].walk : NULL;
+    size_t offset, i;
+    if (address < entry->address || address - entry->address >= haul__audit_extent(a, entry))
+        return 0;
+    offset = (size_t)(address - entry->address) - element_at(a, entry, address) * entry->stride;
+    for (i = 0; walk && i < walk->part_count; i++)
+        if (offset >= walk->parts[i].offset &&
+            offset - walk->parts[i].offset < walk->parts[i].count * walk->parts[i].stride)
+            return 0;
+    return 1;
+}
+
+static void add_end(char *path)
+{
+    static const char end[] = " (its end)";
+    size_t length = strlen(path);
+    if (length + sizeof end <= HAUL_PATH_BYTES)
+        memcpy(path + length, end, sizeof end);
+}
+
+haul_status haul__audit_path_of(haul__audit *a, uintptr_t address, char *path)
+{
+    size_t past, i;
+    for (past = 0; past < 2; past++)
+        for (i = 0; i < a->walk.entry_count; i++)
+            if (holds(a, &a->walk.entries[i], address - past)) {
+                size_t element = element_at(a, &a->walk.entries[i], address - past);
+                haul_status status = haul__audit_path(a, i, element, address - past, path);
+                if (status == HAUL_OK && past)
+                    add_end(path);
+                return status;
+            }
+    path[0] = '\0';
+    return HAUL_OK;
+}

@@ -1,0 +1,174 @@
+/* The first search: words that no row describes and that hold an address in the graph.
+ *
+ * Every entry is gone through in the order of discovery, each element of it, each run of bytes that travel, each word
+ * of the grid that lies whole in the run and in no slot. A value outside the addresses that the graph spans is no
+ * pointer into it: that leaves out nearly all data with one comparison. The others are looked up in the map. Only what
+ * is found there costs memory: ranges may overlap, so a word is told once; and words at the same place of a type are
+ * put together, since a forgotten row shows in every object.
+ */
+#include <stdio.h>
+
+#include "audit/audit.h"
+
+typedef struct suspect {
+    size_t entry, element;
+    uintptr_t address, value;
+    const haul_type *type; /* the innermost struct's; NULL: plain data */
+    size_t offset;         /* in it */
+    size_t times;
+} suspect;
+
+typedef struct search {
+    haul__audit *audit;
+    haul__tally tally; /* (address, SEEN); (type or row, offset): 1 + number of the suspect */
+    suspect *suspects;
+    size_t count, capacity;
+    size_t entry;      /* being gone through */
+} search;
+
+#define SEEN UINTPTR_MAX /* no offset */
+
+static haul_status add_suspect(search *s, const suspect *found, size_t *number)
+{
+    void *suspects = s->suspects;
+    if (!haul__grow(s->audit->allocator, &suspects, &s->capacity, s->count + 1, sizeof *s->suspects))
+        return HAUL_ERROR_MEMORY;
+    s->suspects = suspects;
+    s->suspects[s->count++] = *found;
+    *number = s->count;
+    return HAUL_OK;
+}
+
+static haul_status suspicious(search *s, const haul__entry *entry, size_t element, uintptr_t address, uintptr_t value)
+{
+    const void *owner = entry->slot ? (const void *)&entry->slot->shape[entry->level] : NULL;
+    size_t *number = haul__tally_of(&s->tally, address, SEEN);
+    suspect found;
+    if (!number)
+        return HAUL_ERROR_MEMORY;
+    if (*number)
+        return HAUL_OK;
+    *number = 1;
+    memset(&found, 0, sizeof found);
+    if (entry->what == HAUL__OBJECTS) {
+        haul__byte byte = haul__audit_byte(s->audit, s->entry, element, address);
+        if (byte.has_row)
+            return HAUL_OK; /* it says that this is data */
+        owner = found.type = byte.type;
+        found.offset = byte.offset;
+    } else {
+        element = (size_t)(address - entry->address) / entry->stride;
+    }
+    s->audit->summary.hidden_pointers++;
+    found.entry = s->entry;
+    found.element = element;
+    found.address = address;
+    found.value = value;
+    found.times = 1;
+    if (!s->audit->options.every_word) {
+        number = haul__tally_of(&s->tally, (uintptr_t)owner, found.offset);
+        if (!number)
+            return HAUL_ERROR_MEMORY;
+        if (*number) {
+            s->suspects[*number - 1].times++;
+            return HAUL_OK;
+        }
+    }
+    return add_suspect(s, &found, number);
+}
+
+/* The words of [first, end), which lies in one element; its slots are passed by, from *slot on, which are sorted by
+ * offset. */
+static haul_status search_run(search *s, const haul__entry *entry, const haul__walk *walk, size_t element,
+                              uintptr_t first, uintptr_t end, size_t *slot)
+{
+    const haul__audit *a = s->audit;
+    const uintptr_t base = entry->address + element * entry->stride;
+    uintptr_t at = (first + HAUL__WORD - 1) & ~(uintptr_t)(HAUL__WORD - 1);
+    haul_status status = HAUL_OK;
+    for (; status == HAUL_OK && at < end && end - at >= HAUL__WORD; at += HAUL__WORD) {
+        uintptr_t value;
+        while (walk && *slot < walk->slot_count && base + walk->slots[*slot].offset + HAUL__WORD <= at)
+            ++*slot;
+        if (walk && *slot < walk->slot_count && base + walk->slots[*slot].offset < at + HAUL__WORD)
+            continue;
+        memcpy(&value, (const void *)at, sizeof value);
+        s->audit->summary.words++;
+        if (value - a->lowest <= a->highest - a->lowest && haul__audit_leads_in(a, value))
+            status = suspicious(s, entry, element, at, value);
+    }
+    return status;
+}
+
+static haul_status search_objects(search *s, const haul__entry *entry)
+{
+    const haul__walk *walk = s->audit->walk.kinds[entry->kind].walk;
+    haul_status status = HAUL_OK;
+    size_t i, run;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        size_t slot = 0;
+        for (run = 0; run < walk->run_count && status == HAUL_OK; run++) {
+            uintptr_t first = entry->address + i * entry->stride + walk->runs[run].offset;
+            status = search_run(s, entry, walk, i, first, first + walk->runs[run].bytes, &slot);
+        }
+    }
+    return status;
+}
+
+/* All elements of plain data are one run. */
+static haul_status search_plain(search *s, const haul__entry *entry)
+{
+    size_t bytes = haul__audit_extent(s->audit, entry), none = 0;
+    return search_run(s, entry, NULL, 0, entry->address, entry->address + bytes, &none);
+}
+
+static haul_status search_entry(search *s, const haul__entry *entry)
+{
+    s->audit->summary.objects++;
+    if (entry->what == HAUL__OBJECTS)
+        return search_objects(s, entry);
+    return entry->what == HAUL__PLAIN ? search_plain(s, entry) : HAUL_OK;
+}
+
+static haul_status tell(haul__audit *a, const suspect *found)
+{
+    haul_audit_finding finding;
+    haul_status status;
+    memset(&finding, 0, sizeof finding);
+    finding.kind = HAUL_AUDIT_HIDDEN_POINTER;
+    finding.address = (const void *)found->address;
+    finding.value = found->value;
+    finding.bytes = sizeof found->value;
+    finding.times = found->times;
+    status = haul__audit_path(a, found->entry, found->element, found->address, finding.path);
+    if (status == HAUL_OK)
+        status = haul__audit_path_of(a, found->value, finding.other_path);
+    if (status != HAUL_OK)
+        return status;
+    if (found->type)
+        snprintf(finding.text, sizeof finding.text,
+                 "the word at offset %zu of %s, which no row describes, holds an address in the graph (%zu time%s)",
+                 found->offset, haul_type_name(found->type), found->times, found->times == 1 ? "" : "s");
+    else
+        snprintf(finding.text, sizeof finding.text, "plain data that holds an address in the graph (%zu time%s)",
+                 found->times, found->times == 1 ? "" : "s");
+    haul__audit_tell(a, &finding);
+    return HAUL_OK;
+}
+
+haul_status haul__audit_words(haul__audit *a)
+{
+    haul_status status = HAUL_OK;
+    search s;
+    size_t i;
+    memset(&s, 0, sizeof s);
+    s.audit = a;
+    s.tally.allocator = a->allocator;
+    for (; s.entry < a->walk.entry_count && status == HAUL_OK; s.entry++)
+        status = search_entry(&s, &a->walk.entries[s.entry]);
+    haul__tally_close(&s.tally);
+    for (i = 0; i < s.count && haul__audit_is_wanted(a, i) && status == HAUL_OK; i++)
+        status = tell(a, &s.suspects[i]);
+    haul__release(a->allocator, s.suspects, s.capacity * sizeof *s.suspects);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* Roots, before anything is read through them.
+ */
+#include "graph/roots.h"
+
+haul_status haul__check_roots(haul_context *context, const haul_root *roots, size_t count)
+{
+    size_t i;
+    if (!roots || !count)
+        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "no roots");
+    for (i = 0; i < count; i++) {
+        if (!roots[i].address || !roots[i].count)
+            return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "root %zu is %s", i,
+                              roots[i].address ? "0 objects" : "NULL");
+        if (!haul__type_is_valid(roots[i].type))
+            return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the type of root %zu is NULL or freed", i);
+        if (!haul__type_walk(roots[i].type))
+            return haul__fail(&context->error, HAUL_ERROR_STATE,
+                              "type %s of root %zu is not committed: call haul_type_commit and look at its answer",
+                              haul_type_name(roots[i].type), i);
+    }
+    return HAUL_OK;
+}
