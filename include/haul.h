@@ -17,5 +17,6 @@
 #include "haul/host.h"
 #include "haul/cuda.h"
 #include "haul/ship.h"
+#include "haul/arena.h"
 
 #endif

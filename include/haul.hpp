@@ -23,13 +23,21 @@
 #define HAUL_HPP
 
 #include <cstddef>
+#include <new>
 #include <type_traits>
+#include <utility>
 
 #include "haul.h"
 
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
 #include <stdexcept>
 #include <string>
+#if defined(__has_include) && __cplusplus >= 201703L
+#if __has_include(<memory_resource>)
+#include <memory_resource>
+#define HAUL_HAS_MEMORY_RESOURCE 1
+#endif
+#endif
 #endif
 
 #if __cplusplus >= 201402L
@@ -219,6 +227,74 @@ inline void check(haul_status status, const haul_error *error = nullptr)
     }
     throw std::runtime_error(text);
 }
+
+#endif
+
+/* ---- Arenas. */
+
+class arena : public handle<haul_arena, haul_arena_free> {
+public:
+    using handle::handle;
+    haul_status create(const haul::context &context, const haul_arena_options *options = nullptr)
+    {
+        return haul_arena_create(context.get(), options, put());
+    }
+    haul_status create(const haul::device &device, const haul_arena_options *options = nullptr)
+    {
+        return haul_arena_create_for(device.get(), options, put());
+    }
+    haul_status ship(const haul::device &device, haul::shipment &shipment,
+                     const haul_ship_arena_options *options = nullptr) const
+    {
+        return haul_ship_arena(device.get(), get(), options, shipment.put());
+    }
+    const haul_error *error() const { return haul_arena_error(get()); }
+};
+
+/* A T in an arena, made from `arguments`; nullptr: haul_arena_error says why. Shipments patch its pointers. */
+template <class T, class... Arguments> T *make(const arena &arena, const type &type, Arguments &&...arguments)
+{
+    static_assert(std::is_trivially_copyable<T>::value, "objects are shipped as bytes");
+    static_assert(std::is_trivially_destructible<T>::value, "an arena runs no destructors");
+    void *memory = haul_arena_new(arena.get(), type.get(), 1);
+    return memory ? ::new (memory) T{std::forward<Arguments>(arguments)...} : nullptr;
+}
+
+/* `count` of them in a row, zeroed. */
+template <class T> T *make_array(const arena &arena, const type &type, std::size_t count)
+{
+    static_assert(std::is_trivially_copyable<T>::value, "objects are shipped as bytes");
+    return static_cast<T *>(haul_arena_new(arena.get(), type.get(), count));
+}
+
+#ifdef HAUL_HAS_MEMORY_RESOURCE
+
+/* The memory of std::pmr containers. It throws std::bad_alloc when the arena is full. The arena must outlive it. What
+ * is deallocated is used again where the arena was made with reuse. */
+class arena_resource : public std::pmr::memory_resource {
+public:
+    explicit arena_resource(const arena &arena) noexcept : arena_(arena.get()) {}
+    haul_arena *get() const noexcept { return arena_; }
+
+private:
+    void *do_allocate(std::size_t bytes, std::size_t alignment) override
+    {
+        void *memory = haul_arena_allocate_aligned(arena_, bytes ? bytes : 1, alignment);
+        if (!memory)
+            throw std::bad_alloc();
+        return memory;
+    }
+    void do_deallocate(void *memory, std::size_t bytes, std::size_t) override
+    {
+        haul_arena_release(arena_, memory, bytes ? bytes : 1);
+    }
+    bool do_is_equal(const std::pmr::memory_resource &other) const noexcept override
+    {
+        return this == &other;
+    }
+
+    haul_arena *arena_;
+};
 
 #endif
 

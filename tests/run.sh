@@ -171,7 +171,7 @@ examples() { # FOLDER
     for source in examples/*.c; do
         name=$(basename "$source" .c)
         case $name in
-        json_on_device)
+        json_on_device | json_in_arena)
             if [ -x "build/$1/examples/$name" ] && [ -f "$document" ]; then
                 attempt "example $name" "build/$1/examples/$name" "$document"
             else

@@ -63,6 +63,26 @@ HAUL__INLINE void haul__copy_few(unsigned char *to, const unsigned char *from, s
         memcpy(to, from, sizeof(void *));
 }
 
+/* Memory that nobody may touch, told to AddressSanitizer. */
+#if defined(__SANITIZE_ADDRESS__)
+#define HAUL__POISONS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAUL__POISONS 1
+#endif
+#endif
+#ifdef HAUL__POISONS
+#include <sanitizer/asan_interface.h>
+#define haul__poison(p, bytes) __asan_poison_memory_region(p, bytes)
+#define haul__unpoison(p, bytes) __asan_unpoison_memory_region(p, bytes)
+#define haul__is_poisoned(p) __asan_address_is_poisoned(p)
+#else
+#define HAUL__POISONS 0
+#define haul__poison(p, bytes) ((void)(p), (void)(bytes))
+#define haul__unpoison(p, bytes) ((void)(p), (void)(bytes))
+#define haul__is_poisoned(p) ((void)(p), 0)
+#endif
+
 /* A copy that leaves the caches alone and does not fetch the lines it overwrites, four pages side by side: memory
  * serves several streams faster than one. */
 #if defined(__SSE2__) && !defined(HAUL__SANITIZED)

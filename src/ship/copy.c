@@ -13,6 +13,8 @@ static haul_status check(const haul_shipment *shipment, haul_device *device)
     haul_error *error = &source->context->error;
     if (!haul__device_is_valid(device))
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "no device to copy to");
+    if (haul__is_arena(shipment))
+        return haul__fail(error, HAUL_ERROR_UNSUPPORTED, "a shipment of an arena: ship the arena to the other device");
     if (device->context != source->context)
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the two devices have contexts of their own; open them with one");
     if (device->table.across != source->table.across || device->table.open != source->table.open)

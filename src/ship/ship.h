@@ -12,6 +12,7 @@
 #ifndef HAUL_SHIP_ROOM_H
 #define HAUL_SHIP_ROOM_H
 
+#include "arena/arena.h"
 #include "graph/context.h"
 #include "haul/ship.h"
 #include "pack/pack.h"
@@ -68,6 +69,12 @@ typedef struct haul__range {
     size_t bytes;
 } haul__range;
 
+/* Does the device patch it? Then its bitmap is there. */
+HAUL__INLINE int haul__is_patched(const haul__range *range)
+{
+    return range->bytes > range->arena_bytes;
+}
+
 /* The last asynchronous work on a shipment. All earlier work is done when this is. */
 typedef struct haul__work {
     int is_pending;
@@ -81,7 +88,8 @@ typedef struct haul__return haul__return;
 struct haul_shipment {
     uint32_t magic;
     haul_device *device; /* held */
-    haul_plan *plan;     /* held */
+    haul_plan *plan;     /* held; NULL: the range holds an arena of the user's: */
+    haul__contents contents;
     haul__range range;
     haul_ship_options options;
     haul_shipment_statistics statistics;
@@ -109,7 +117,7 @@ haul__listener haul__shipment_listener(const haul_ship_options *options);
 /* A handle without a range; NULL: out of memory. Freed by haul__shipment_discard. */
 haul_shipment *haul__shipment_new(haul_device *device, const haul_ship_options *options);
 void haul__shipment_discard(haul_device *device, haul_shipment *shipment);
-/* Makes it a shipment: takes over the hold on the plan. */
+/* Makes it a shipment: takes over the hold on the plan, which may be NULL. */
 void haul__shipment_complete(haul_shipment *shipment, haul_device *device, haul_plan *plan);
 
 /* ---- Order (order.c). A call is asynchronous when `async` is not NULL. */
@@ -211,14 +219,37 @@ haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base
 haul_status haul__send_bitmap(haul_device *device, const haul_plan *plan, const haul__range *range);
 /* Orders the patch of a range whose arena held pointers into [from, from + arena_bytes]. */
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from);
+/* The same of pointers into any [from, from + bytes], by any distance. */
+haul_status haul__relocate_by(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
+                              uint64_t delta);
+/* Copy and patch in one order, of a range as it lies in `memory`, which is of the device's staging. */
+haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from, const void *memory);
+/* Orders the copy of a taken buffer of the ring, which is the device's from then on. */
+haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_address to, size_t bytes);
 
 /* Where the parts of a plan's range lie; its bitmap too if the device is to patch. */
 haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patched, haul__range *range);
 haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, haul__range *range);
+haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__range *range);
 
 /* Puts a plan's graph on the device: allocates a range, packs, sends, relocates. On success `*range` is the caller's
  * to release, and the timings and counts in `*statistics` have been brought up to date. */
 haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options, const haul_async *async,
                        haul__range *range, haul__work *work, haul_shipment_statistics *statistics);
+
+/* ---- Shipments of arenas (arena.c, cross.c). Contents are open where contents.arena is not NULL. */
+
+HAUL__INLINE int haul__is_arena(const haul_shipment *shipment)
+{
+    return shipment->contents.arena != NULL;
+}
+
+/* Sends what an open shipment's contents are to its range, and has it patched. */
+haul_status haul__arena_send(haul_shipment *shipment);
+haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async);
+haul_status haul__arena_replan(haul_shipment *shipment);
+/* An unmarshal without staging, if it was asked for; 0: it was not. */
+int haul__arena_returns_directly(const haul_shipment *shipment);
+haul_status haul__arena_bring_back(haul_shipment *shipment);
 
 #endif

@@ -214,7 +214,7 @@ haul_status haul_replan(haul_shipment *shipment)
     haul_status status = haul__shipment_enter(shipment, NULL);
     if (status != HAUL_OK)
         return status;
-    status = replan(shipment);
+    status = haul__is_arena(shipment) ? haul__arena_replan(shipment) : replan(shipment);
     haul__shipment_leave(shipment);
     return status;
 }
@@ -226,6 +226,10 @@ haul_address haul_device_address(const haul_shipment *shipment, const void *host
     size_t offset;
     if (!haul__shipment_is_valid(shipment) || !host)
         return 0;
+    if (haul__is_arena(shipment)) {
+        offset = (size_t)((uintptr_t)host - (uintptr_t)shipment->contents.base);
+        return offset <= shipment->contents.bytes ? shipment->range.address + offset : 0;
+    }
     if (haul_plan_offset(shipment->plan, host, &offset) != HAUL_OK)
         return 0;
     return shipment->range.address + offset;
@@ -245,6 +249,8 @@ void *haul_host_pointer(const haul_shipment *shipment, haul_address device)
     offset = device - shipment->range.address;
     if (offset > shipment->range.arena_bytes)
         return NULL;
+    if (haul__is_arena(shipment))
+        return shipment->contents.base + offset;
     return haul_plan_address(shipment->plan, (size_t)offset, &host) == HAUL_OK ? host : NULL;
 }
 
@@ -272,7 +278,9 @@ void haul_shipment_free(haul_shipment **shipment)
     haul__select(device, NULL);
     haul__shipment_abandon(last);
     haul__unload(device, &last->range);
-    haul__plan_drop(last->plan);
+    if (last->plan)
+        haul__plan_drop(last->plan);
+    haul__contents_close(&last->contents);
     haul__release(&device->context->allocator, last, sizeof *last);
     haul__device_drop(device);
 }

@@ -102,9 +102,8 @@ haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patche
 }
 
 /* A device that breaks its promise is found here, not by a kernel that reads beside its data. */
-haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, haul__range *range)
+haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__range *range)
 {
-    size_t alignment = haul_plan_alignment(plan) > 256 ? haul_plan_alignment(plan) : 256;
     haul_status status = device->table.allocate(device->state, range->bytes, alignment, &range->address);
     if (status != HAUL_OK)
         return haul__device_failed(device, status, "allocation of ", range->bytes, " bytes of device memory");
@@ -115,12 +114,13 @@ haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, hau
                       "the device gave memory that is misaligned, or out of reach of a pointer");
 }
 
-static int is_patched(const haul__range *range)
+haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, haul__range *range)
 {
-    return range->bytes > range->arena_bytes;
+    size_t alignment = haul_plan_alignment(plan);
+    return haul__allocate_aligned(device, alignment > 256 ? alignment : 256, range);
 }
 
-static haul_relocation patch_of(const haul__range *range, uint64_t from)
+static haul_relocation patch_of(const haul__range *range, uint64_t from, uint64_t bytes, uint64_t delta)
 {
     haul_relocation relocation;
     uint64_t bits = (uint64_t)range->bitmap_bytes * 8;
@@ -131,17 +131,18 @@ static haul_relocation patch_of(const haul__range *range, uint64_t from)
         relocation.words = bits;
     relocation.bitmap = range->address + range->bitmap_at;
     relocation.from = from;
-    relocation.bytes = range->arena_bytes;
-    relocation.delta = range->address - from;
+    relocation.bytes = bytes;
+    relocation.delta = delta;
     relocation.odd = range->address + range->odd_at;
     relocation.odd_count = range->odd_count;
     relocation.word_bytes = sizeof(void *);
     return relocation;
 }
 
-haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from)
+haul_status haul__relocate_by(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
+                              uint64_t delta)
 {
-    haul_relocation relocation = patch_of(range, from);
+    haul_relocation relocation = patch_of(range, from, bytes, delta);
     haul_status status;
     haul__phase_begin(device, "relocate");
     status = device->table.relocate(device->state, &relocation);
@@ -153,10 +154,14 @@ haul_status haul__relocate(haul_device *device, const haul__range *range, uint64
     return status;
 }
 
+haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from)
+{
+    return haul__relocate_by(device, range, from, range->arena_bytes, range->address - from);
+}
+
 /* ---- Pieces. */
 
-/* Orders the copy of a buffer of the ring, which is the device's from then on. */
-static haul_status send_buffer(haul_device *device, haul__buffer *buffer, haul_address to, size_t bytes)
+haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_address to, size_t bytes)
 {
     haul_status status = haul__copy_to(device, to, buffer->memory.memory, bytes);
     if (status == HAUL_OK) {
@@ -184,7 +189,7 @@ static haul_status send_piece(haul__gathering *gathering, haul_device *device, c
     *packed += haul__seconds() - start;
     haul__phase_end(device);
     if (status == HAUL_OK)
-        return send_buffer(device, buffer, to + piece->at, piece->bytes);
+        return haul__send_buffer(device, buffer, to + piece->at, piece->bytes);
     haul__put(device, buffer);
     return status;
 }
@@ -220,7 +225,7 @@ static haul_status send_words(haul_device *device, const haul_plan *plan, write_
         haul__phase_begin(device, "pack");
         write(plan, at, now, buffer->memory.memory);
         haul__phase_end(device);
-        status = send_buffer(device, buffer, to + at * sizeof(uint64_t), now * sizeof(uint64_t));
+        status = haul__send_buffer(device, buffer, to + at * sizeof(uint64_t), now * sizeof(uint64_t));
     }
     return status;
 }
@@ -279,11 +284,11 @@ static haul_status order_pieces(load *l)
 {
     haul_device *device = l->device;
     const haul__range *range = l->range;
-    haul_status status = haul__send_arena(device, l->plan, is_patched(range) ? 0 : range->address, range->address,
+    haul_status status = haul__send_arena(device, l->plan, haul__is_patched(range) ? 0 : range->address, range->address,
                                           l->listener, &l->packed);
-    if (status == HAUL_OK && is_patched(range))
+    if (status == HAUL_OK && haul__is_patched(range))
         status = haul__send_bitmap(device, l->plan, range);
-    if (status == HAUL_OK && is_patched(range))
+    if (status == HAUL_OK && haul__is_patched(range))
         status = patch_behind_copies(l);
     if (status != HAUL_OK)
         haul__drain(device);
@@ -301,8 +306,8 @@ static haul_status gather_whole(load *l, unsigned char *memory)
 {
     const haul__range *range = l->range;
     double start = haul__seconds();
-    haul_status status = haul__gather(l->plan, memory, is_patched(range) ? 0 : range->address, l->listener);
-    if (status == HAUL_OK && is_patched(range)) {
+    haul_status status = haul__gather(l->plan, memory, haul__is_patched(range) ? 0 : range->address, l->listener);
+    if (status == HAUL_OK && haul__is_patched(range)) {
         memset(memory + range->arena_bytes, 0, range->bitmap_at - range->arena_bytes);
         haul__plan_bitmap(l->plan, 0, range->bitmap_bytes / sizeof(uint64_t),
                           (uint64_t *)(void *)(memory + range->bitmap_at));
@@ -312,27 +317,27 @@ static haul_status gather_whole(load *l, unsigned char *memory)
     return status;
 }
 
-static haul_status send_as_one(load *l, const void *memory)
+haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from, const void *memory)
 {
-    haul_relocation relocation = patch_of(l->range, 0);
+    haul_relocation relocation = patch_of(range, from, range->arena_bytes, range->address - from);
     haul_status status;
-    haul__phase_begin(l->device, "transfer");
-    status = l->device->table.send(l->device->state, &relocation, memory, l->range->bytes);
-    haul__phase_end(l->device);
+    haul__phase_begin(device, "transfer");
+    status = device->table.send(device->state, &relocation, memory, range->bytes);
+    haul__phase_end(device);
     if (status == HAUL_OK)
         return HAUL_OK;
-    haul__device_failed(l->device, status, "sending of ", l->range->bytes, " bytes to the device");
-    haul__drain(l->device);
+    haul__device_failed(device, status, "sending of ", range->bytes, " bytes to the device");
+    haul__drain(device);
     return status;
 }
 
 static haul_status order_whole(load *l, const haul__staging *staging)
 {
     haul_status status;
-    if (is_patched(l->range) && !staging->plain && l->range->bytes <= l->device->capabilities.send_bytes)
-        return send_as_one(l, staging->data);
+    if (haul__is_patched(l->range) && !staging->plain && l->range->bytes <= l->device->capabilities.send_bytes)
+        return haul__send_as_one(l->device, l->range, 0, staging->data);
     status = haul__copy_to(l->device, l->range->address, staging->data, l->range->bytes);
-    return status == HAUL_OK && is_patched(l->range) ? patch_behind_copies(l) : status;
+    return status == HAUL_OK && haul__is_patched(l->range) ? patch_behind_copies(l) : status;
 }
 
 static haul_status fill_whole(load *l)

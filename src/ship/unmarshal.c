@@ -12,12 +12,47 @@
  */
 #include "ship/ship.h"
 
+static haul_error *error_of(const haul_shipment *shipment)
+{
+    return &shipment->device->context->error;
+}
+
+static haul_status write_arena_data(haul_shipment *shipment, const unsigned char *arena)
+{
+    haul_status status = haul__contents_check(&shipment->contents, error_of(shipment));
+    if (status == HAUL_OK)
+        haul__contents_scatter(&shipment->contents, arena, 0, shipment->contents.bytes);
+    return status;
+}
+
+static haul_status write_arena_pointers(haul_shipment *shipment, const unsigned char *arena)
+{
+    haul__contents *contents = &shipment->contents;
+    uint64_t base = shipment->range.address;
+    int grown = 0;
+    haul_status status = haul__contents_check(contents, error_of(shipment));
+    if (status == HAUL_OK)
+        status = haul__contents_check_pointers(contents, arena, base, error_of(shipment));
+    if (status == HAUL_OK)
+        status = haul__nurseries_check(contents, arena, base, error_of(shipment));
+    if (status != HAUL_OK)
+        return status;
+    haul__contents_scatter_pointers(contents, arena, base);
+    haul__nurseries_scatter(contents, arena, base, &grown);
+    if (grown)
+        shipment->bitmap_is_there = 0;
+    return HAUL_OK;
+}
+
 static haul_status write_data(haul_shipment *shipment, const unsigned char *arena)
 {
     haul__listener listener = haul__shipment_listener(&shipment->options);
     haul_status status;
     haul__phase_begin(shipment->device, "scatter");
-    status = haul__scatter(shipment->plan, arena, listener.progress ? &listener : NULL);
+    if (haul__is_arena(shipment))
+        status = write_arena_data(shipment, arena);
+    else
+        status = haul__scatter(shipment->plan, arena, listener.progress ? &listener : NULL);
     haul__phase_end(shipment->device);
     return status;
 }
@@ -27,8 +62,11 @@ static haul_status write_pointers(haul_shipment *shipment, const unsigned char *
     uint64_t base = shipment->range.address;
     haul_status status;
     haul__phase_begin(shipment->device, "scatter");
-    status = haul__check_pointers(shipment->plan, arena, base);
-    if (status == HAUL_OK)
+    if (haul__is_arena(shipment))
+        status = write_arena_pointers(shipment, arena);
+    else
+        status = haul__check_pointers(shipment->plan, arena, base);
+    if (status == HAUL_OK && !haul__is_arena(shipment))
         status = haul__scatter_pointers(shipment->plan, arena, base);
     haul__phase_end(shipment->device);
     return status;
@@ -97,13 +135,24 @@ static haul_status order_piece(returning *r, const haul__piece *piece)
                                                    " bytes");
 }
 
+/* Of an arena any cut between granules will do. */
+static int next_piece(const returning *r, haul__piece *piece)
+{
+    size_t all = r->shipment->range.arena_bytes;
+    if (!haul__is_arena(r->shipment))
+        return haul__next_piece(r->shipment->plan, r->most, piece);
+    piece->at += piece->bytes;
+    piece->bytes = all - piece->at < r->most ? all - piece->at : r->most;
+    return piece->bytes > 0;
+}
+
 /* Fills the queue. */
 static haul_status order_pieces(returning *r)
 {
     haul_status status = HAUL_OK;
     while (status == HAUL_OK && r->count < HAUL__RING_BUFFERS) {
         haul__piece next = r->last;
-        if (!haul__next_piece(r->shipment->plan, r->most, &next))
+        if (!next_piece(r, &next))
             break;
         status = order_piece(r, &next);
         r->last = next;
@@ -125,7 +174,11 @@ static void write_first(returning *r)
     coming *first = &r->queue[r->first];
     double start = haul__seconds();
     haul__phase_begin(r->shipment->device, "scatter");
-    haul__scatter_piece(r->shipment->plan, &first->piece, first->buffer->memory.memory);
+    if (haul__is_arena(r->shipment))
+        haul__contents_scatter(&r->shipment->contents, first->buffer->memory.memory, first->piece.at,
+                               first->piece.bytes);
+    else
+        haul__scatter_piece(r->shipment->plan, &first->piece, first->buffer->memory.memory);
     haul__phase_end(r->shipment->device);
     r->scattered += haul__seconds() - start;
     r->written += first->piece.bytes;
@@ -137,6 +190,8 @@ static void write_first(returning *r)
 static haul_status ask(const returning *r)
 {
     haul__listener listener = haul__shipment_listener(&r->shipment->options);
+    if (haul__is_arena(r->shipment))
+        return haul__contents_check(&r->shipment->contents, error_of(r->shipment));
     return haul__ask_to_scatter(r->shipment->plan, listener.progress ? &listener : NULL);
 }
 
@@ -246,7 +301,9 @@ haul_status haul_unmarshal(haul_shipment *shipment)
     haul_status status = haul__shipment_enter(shipment, NULL);
     if (status != HAUL_OK)
         return status;
-    if (shipment->options.whole_return || shipment->range.arena_bytes <= piece_bytes(shipment->device))
+    if (haul__arena_returns_directly(shipment))
+        status = haul__arena_bring_back(shipment);
+    else if (shipment->options.whole_return || shipment->range.arena_bytes <= piece_bytes(shipment->device))
         status = bring_back_whole(shipment, write_data);
     else
         status = bring_back_in_pieces(shipment);

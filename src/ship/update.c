@@ -112,7 +112,7 @@ static haul_status call_refresh(haul_shipment *shipment, const haul_async *async
     haul_status status = haul__shipment_enter(shipment, async);
     if (status != HAUL_OK)
         return status;
-    status = refresh(shipment, async);
+    status = haul__is_arena(shipment) ? haul__arena_refresh(shipment, async) : refresh(shipment, async);
     haul__shipment_leave(shipment);
     return status;
 }
@@ -135,13 +135,30 @@ typedef struct piece {
     size_t at, skew;      /* of its data in the arena; from the granule that this lies in */
 } piece;
 
+/* The part of a range that lies in an arena, as it is there. */
+static int find_in_arena(const haul__contents *contents, piece *result)
+{
+    uintptr_t base = (uintptr_t)contents->base, end = base + contents->bytes;
+    uintptr_t first = result->first > base ? result->first : base, last = result->end < end ? result->end : end;
+    if (first >= last)
+        return 0;
+    result->span.offset = result->span.data_offset = (size_t)(first - base);
+    result->span.bytes = result->span.data_bytes = (size_t)(last - first);
+    result->span.is_solid = haul__is_solid(contents, result->span.offset, result->span.offset + result->span.bytes);
+    return 1;
+}
+
 static haul_status find(const haul_shipment *shipment, const void *host, size_t bytes, piece *result)
 {
     haul_error *error = &shipment->device->context->error;
+    haul_status status = haul__is_arena(shipment) ? haul__contents_check(&shipment->contents, error) : HAUL_OK;
+    if (status != HAUL_OK)
+        return status;
     result->first = (uintptr_t)host;
     if (haul__add_overflows(result->first, bytes, &result->end))
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the end of the range wraps");
-    if (!haul__find_span(shipment->plan, result->first, result->end, &result->span))
+    if (haul__is_arena(shipment) ? !find_in_arena(&shipment->contents, result)
+                                 : !haul__find_span(shipment->plan, result->first, result->end, &result->span))
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "no byte of the range is in the shipment");
     result->at = result->span.data_offset;
     result->skew = result->at % HAUL__STAGE_ALIGNMENT;
@@ -151,14 +168,26 @@ static haul_status find(const haul_shipment *shipment, const void *host, size_t 
 /* Writes the range's data over `memory`, a copy of the piece from its granule on. */
 static void put_data(const haul_shipment *shipment, const piece *one, void *memory)
 {
-    haul__gather_data(shipment->plan, one->first, one->end, memory, one->at - one->skew);
+    const haul__contents *contents = &shipment->contents;
+    size_t at = one->at - one->skew;
+    if (haul__is_arena(shipment))
+        haul__copy_data(contents, (unsigned char *)((uintptr_t)memory - at), contents->base, one->at,
+                        one->at + one->span.data_bytes);
+    else
+        haul__gather_data(shipment->plan, one->first, one->end, memory, at);
 }
 
 static haul_status put_data_back(haul_shipment *shipment, const haul__return *back)
 {
-    haul__scatter_data(shipment->plan, back->first, back->end, back->data - back->at % HAUL__STAGE_ALIGNMENT,
-                       back->at - back->at % HAUL__STAGE_ALIGNMENT);
-    return HAUL_OK;
+    haul_status status = HAUL_OK;
+    if (!haul__is_arena(shipment))
+        haul__scatter_data(shipment->plan, back->first, back->end, back->data - back->at % HAUL__STAGE_ALIGNMENT,
+                           back->at - back->at % HAUL__STAGE_ALIGNMENT);
+    else
+        status = haul__contents_check(&shipment->contents, &shipment->device->context->error);
+    if (haul__is_arena(shipment) && status == HAUL_OK)
+        haul__contents_scatter(&shipment->contents, back->data, back->at, back->bytes);
+    return status;
 }
 
 /* Over what the device holds, where the piece is not the range's alone. */
@@ -212,9 +241,10 @@ static haul_status update_host(haul_shipment *shipment, void *host, size_t bytes
         memset(&back, 0, sizeof back);
         back.data = staging.data;
         back.at = one.at;
+        back.bytes = one.span.data_bytes;
         back.first = one.first;
         back.end = one.end;
-        put_data_back(shipment, &back);
+        status = put_data_back(shipment, &back);
     }
     haul__unstage(shipment->device, &staging);
     return status;

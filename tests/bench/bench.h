@@ -133,6 +133,9 @@ int check_isomorphic(const workload *it, const char *hash, const char *haul, siz
 
 void measure(workload *it, int runs);
 
+/* arena.c: the workload "allocate_64" */
+void measure_arena(int runs, double scale);
+
 /* ------------------------------------------------------------------------------------------------------------------
  * report.c: series of samples, and their medians as CSV and as a table.
  */

@@ -136,14 +136,25 @@ static void print_row(FILE *out, const series *one, double ms, double limit, dou
 {
     if (one->is_value)
         fprintf(out, "  %-14s %-20s %14.2f\n", one->technique, one->phase, ms);
-    else
+    else if (hash > 0)
         fprintf(out, "  %-14s %-20s %14.3f %9.2f %9.2f\n", one->technique, one->phase, ms, ms / limit, ms / hash);
+    else
+        fprintf(out, "  %-18s %-16s %14.3f %9.2f\n", one->technique, one->phase, ms, ms / limit);
+}
+
+static int has_series(const char *technique)
+{
+    int i;
+    for (i = 0; i < report.count; i++)
+        if (strcmp(report.all[i].technique, technique) == 0)
+            return 1;
+    return 0;
 }
 
 void report_end(void)
 {
     FILE *out = report.table_only ? stdout : stderr;
-    double limit = median(series_of("memcpy", "total")), hash = median(series_of("hash", "total"));
+    double limit = median(series_of("memcpy", "total")), hash = has_series("hash") ? median(series_of("hash", "total")) : 0;
     int i;
     fprintf(out, "\n%s\n  %-14s %-20s %14s %9s %9s\n", report.workload, "technique", "phase", "median ms", "x memcpy",
             "x hash");

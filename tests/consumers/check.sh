@@ -137,6 +137,8 @@ for layout in -O1 -D_GLIBCXX_DEBUG -D_GLIBCXX_USE_CXX11_ABI=0; do
         "$source/tests/cpp/refused.cpp" static -std=c++14 $layout -pedantic-errors -Wall -Wextra -Werror
 done
 try "C++ types that cannot travel do not compile" forbidden_types_do_not_compile
+try "containers in an arena, C++17" pkg_config_project c++ "$source/examples/words_in_arena.cpp" static -std=c++17 \
+    -pedantic-errors -Wall -Wextra -Werror
 try "the program of README.md" program_of_the_readme
 try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
 try "find_package refuses another minor version" other_minor_is_refused

@@ -6,6 +6,9 @@
  *   haul_used          as haul, by a type that says which array the kernel uses; for workloads that use one alone
  *   haul_pinned_arena  a packed arena that lies in pinned memory already: one copy and the relocation, one copy back.
  *                      The public calls have no such form; this calls the device table's own verbs.
+ *   haul_arena         the graph stands in a haul_arena in pinned memory: haul_ship_arena, every pointer looked at on
+ *                      the host, and haul_unmarshal
+ *   haul_arena_direct  the same, pointers trusted, and brought back without staging
  *
  * The device is opened through a table that counts the calls of its verbs and passes them on. What `calls` says of Haul
  * is that number: a verb is one or a few calls of the driver.
@@ -409,6 +412,133 @@ static void arena_close(gpu_bench *b)
     haul_plan_free(&arena->plan);
 }
 
+/* ------------------------------------------------------------------------------------------------------------------
+ * A graph that stands in a haul_arena. It is built once, by typed allocation, in the places of the comparators' walk;
+ * contents go into it before each run and out after it, outside the clock.
+ */
+typedef struct standing {
+    haul_arena *arena;
+    gpu_walk walk;
+    char *base;
+    haul_ship_arena_options options;
+} standing;
+
+static const haul_type *type_of(const gpu_workload *it, const gpu_kind *kind)
+{
+    return kind ? it->type[kind - it->kind] : NULL;
+}
+
+static void build(standing *s, const gpu_workload *it)
+{
+    size_t i;
+    for (i = 0; i < s->walk.count; i++) {
+        const gpu_object *object = &s->walk.objects[i];
+        const haul_type *type = type_of(it, object->kind);
+        void *made;
+        if (gpu_bytes(object) == 0)
+            continue;
+        made = type ? haul_arena_new(s->arena, type, object->count)
+                    : haul_arena_allocate(s->arena, gpu_bytes(object));
+        if (!made)
+            gpu_die(it->name, haul_arena_error(s->arena)->text);
+        s->base = s->base ? s->base : made;
+    }
+}
+
+static void standing_open(gpu_bench *b, standing *s)
+{
+    haul_arena_options options;
+    memset(s, 0, sizeof(*s));
+    memset(&options, 0, sizeof(options));
+    options.pinned = 1;
+    options.reserve_bytes = b->room + b->room / 32 + 4096;
+    must(haul_arena_create_for(device, &options, &s->arena), "haul_arena_create_for");
+    gpu_walk_open(&s->walk, b->it);
+    gpu_packed_bytes(&s->walk);
+    build(s, b->it);
+}
+
+static void standing_close(standing *s)
+{
+    gpu_walk_close(&s->walk);
+    haul_arena_free(&s->arena);
+}
+
+static void standing_before(gpu_bench *b, standing *s)
+{
+    forget_seen(b);
+    gpu_pack(&s->walk, s->base, (uint64_t)(uintptr_t)s->base);
+}
+
+static void standing_to(gpu_bench *b, standing *s)
+{
+    must(haul_ship_arena(device, s->arena, &s->options, &b->shipment), "haul_ship_arena");
+    b->device_root = haul_device_pointer(b->shipment, s->base);
+}
+
+static void standing_after(standing *s)
+{
+    gpu_unpack(&s->walk, s->base, (uint64_t)(uintptr_t)s->base);
+}
+
+static standing checked, direct;
+
+static void checked_open(gpu_bench *b)
+{
+    standing_open(b, &checked);
+}
+
+static void checked_before(gpu_bench *b)
+{
+    standing_before(b, &checked);
+}
+
+static void checked_to(gpu_bench *b)
+{
+    standing_to(b, &checked);
+}
+
+static void checked_after(gpu_bench *b)
+{
+    (void)b;
+    standing_after(&checked);
+}
+
+static void checked_close(gpu_bench *b)
+{
+    (void)b;
+    standing_close(&checked);
+}
+
+static void direct_open(gpu_bench *b)
+{
+    standing_open(b, &direct);
+    direct.options.outside = HAUL_OUTSIDE_KEEP;
+    direct.options.direct_return = 1;
+}
+
+static void direct_before(gpu_bench *b)
+{
+    standing_before(b, &direct);
+}
+
+static void direct_to(gpu_bench *b)
+{
+    standing_to(b, &direct);
+}
+
+static void direct_after(gpu_bench *b)
+{
+    (void)b;
+    standing_after(&direct);
+}
+
+static void direct_close(gpu_bench *b)
+{
+    (void)b;
+    standing_close(&direct);
+}
+
 const gpu_technique gpu_haul_ways[] = {
     { .name = "haul", .before = forget_seen, .to = haul_to, .from = haul_from, .free = haul_free,
       .tell_to = tell_to_discovered, .tell_from = tell_from },
@@ -420,5 +550,11 @@ const gpu_technique gpu_haul_ways[] = {
       .free = haul_free, .tell_to = tell_to_discovered, .tell_from = tell_from },
     { .name = "haul_pinned_arena", .open = arena_open, .before = arena_before, .to = arena_to, .from = arena_from,
       .after = arena_after, .close = arena_close, .tell_to = arena_tell_to, .tell_from = arena_tell_from },
+    { .name = "haul_arena", .open = checked_open, .before = checked_before, .to = checked_to, .from = haul_from,
+      .after = checked_after, .free = haul_free, .close = checked_close, .tell_to = tell_to_planned,
+      .tell_from = tell_from },
+    { .name = "haul_arena_direct", .open = direct_open, .before = direct_before, .to = direct_to, .from = haul_from,
+      .after = direct_after, .free = haul_free, .close = direct_close, .tell_to = tell_to_planned,
+      .tell_from = tell_from },
 };
 const size_t gpu_haul_way_count = sizeof(gpu_haul_ways) / sizeof(gpu_haul_ways[0]);

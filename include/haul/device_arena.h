@@ -1,0 +1,92 @@
+/* Nurseries: a part of an arena in which kernels make objects.
+ *
+ *     host:    tree->nursery = haul_arena_new_nursery(arena, 1 << 20);      ships with the arena, as any object does
+ *              haul_stamp_of(node_type, &tree->node);
+ *              haul_ship_arena(device, arena, NULL, &shipment);
+ *     kernel:  node *n = (node *)haul_nursery_new(tree->nursery, &tree->node);
+ *     host:    haul_unmarshal_pointers(shipment);                           n is there now, at the host's address of it
+ *
+ * This page is for both sides: plain C99, and for nvcc functions of host and device. Any number of threads may allocate
+ * at once. Nothing is given back; memory comes zeroed, at a multiple of two pointers.
+ *
+ *     | nursery | a bit a word: is it a pointer | memory ...                  |
+ */
+#ifndef HAUL_DEVICE_ARENA_H
+#define HAUL_DEVICE_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define HAUL__BOTH_SIDES __host__ __device__ static inline
+#else
+#define HAUL__BOTH_SIDES static inline
+#endif
+
+typedef struct haul_nursery {
+    unsigned char *memory;
+    uint32_t *slots;
+    size_t capacity; /* bytes of memory */
+    size_t used;     /* of it; above capacity: somebody was refused */
+} haul_nursery;
+
+/* What a kernel must know of a type. */
+typedef struct haul_stamp {
+    uint64_t slots; /* bit w: word w of an object is a pointer */
+    size_t bytes;   /* of an object */
+} haul_stamp;
+
+HAUL__BOTH_SIDES size_t haul__nursery_add(size_t *to, size_t bytes)
+{
+#ifdef __CUDA_ARCH__
+    return (size_t)atomicAdd((unsigned long long *)to, (unsigned long long)bytes);
+#else
+    return __atomic_fetch_add(to, bytes, __ATOMIC_RELAXED);
+#endif
+}
+
+HAUL__BOTH_SIDES void haul__nursery_or(uint32_t *to, uint32_t bits)
+{
+#ifdef __CUDA_ARCH__
+    atomicOr(to, bits);
+#else
+    __atomic_fetch_or(to, bits, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Plain bytes; NULL: 0 bytes, or the nursery is full. */
+HAUL__BOTH_SIDES void *haul_nursery_allocate(haul_nursery *nursery, size_t bytes)
+{
+    const size_t granule = 2 * sizeof(void *), rounded = (bytes + granule - 1) & ~(granule - 1);
+    size_t at;
+    if (bytes == 0 || bytes > nursery->capacity || nursery->used > nursery->capacity)
+        return NULL;
+    at = haul__nursery_add(&nursery->used, rounded);
+    return at <= nursery->capacity && rounded <= nursery->capacity - at ? nursery->memory + at : NULL;
+}
+
+/* One object of a type. The host learns where its pointers are. */
+HAUL__BOTH_SIDES void *haul_nursery_new(haul_nursery *nursery, const haul_stamp *stamp)
+{
+    unsigned char *memory = (unsigned char *)haul_nursery_allocate(nursery, stamp->bytes);
+    size_t word;
+    unsigned shift;
+    uint64_t low, high;
+    uint32_t *bits;
+    if (!memory)
+        return NULL;
+    word = (size_t)(memory - nursery->memory) / sizeof(void *);
+    shift = (unsigned)(word % 32);
+    low = stamp->slots << shift;
+    high = stamp->slots >> 1 >> (63 - shift);
+    bits = nursery->slots + word / 32;
+    if ((uint32_t)low)
+        haul__nursery_or(bits, (uint32_t)low);
+    if (low >> 32)
+        haul__nursery_or(bits + 1, (uint32_t)(low >> 32));
+    if (high)
+        haul__nursery_or(bits + 2, (uint32_t)high);
+    return memory;
+}
+
+#endif

@@ -1,0 +1,316 @@
+/* Allocation: a comparison, an addition and, where it is typed, the pointer bits.
+ *
+ * The slow obvious version of the latter: for each pointer of each element set the bit of its word. An element of up to
+ * 64 words has all its bits in one word of its own, worked out once for a type; setting them is a shift and an OR or two,
+ * wherever the element begins, and that is done inline, in the header. What was worked out stands in a table of a few
+ * entries that is found by the type's address. A type in it is held, so that its address means the same type for as
+ * long as it stands there.
+ */
+#include "arena/arena.h"
+
+static void *refuse(haul_arena *arena, haul_status status, const char *text)
+{
+    haul__fail(&arena->error, status, "%s", text);
+    return NULL;
+}
+
+/* ---- Room. */
+
+/* `rounded` bytes, from the shelves or from the free room. */
+static unsigned char *take(haul_arena *arena, size_t rounded, size_t alignment)
+{
+    size_t used = haul__arena_used(arena), at = (used + alignment - 1) & ~(alignment - 1), end;
+    unsigned char *memory = alignment <= HAUL_ARENA_GRANULE ? haul__unshelve(arena, rounded) : NULL;
+    if (memory)
+        return memory;
+    if (haul__add_overflows(at, rounded, &end))
+        end = SIZE_MAX;
+    if (end > (size_t)(arena->end - arena->room.base) && !haul__arena_grow(arena, end))
+        return NULL;
+    if (alignment > arena->alignment)
+        arena->alignment = alignment;
+    haul__arena_set_top(arena, arena->room.base + end);
+    return arena->room.base + at;
+}
+
+static void note_start(haul_arena *arena, const unsigned char *memory)
+{
+    size_t granule = (size_t)(memory - arena->room.base) / HAUL_ARENA_GRANULE;
+    if (arena->starts)
+        arena->starts[granule / 64] |= (uint64_t)1 << (granule % 64);
+}
+
+static void *allocate(haul_arena *arena, size_t bytes, size_t alignment)
+{
+    size_t rounded = haul__arena_round(arena, bytes);
+    unsigned char *memory;
+    if (bytes == 0)
+        return refuse(arena, HAUL_ERROR_ARGUMENT, "0 bytes");
+    if (rounded == 0)
+        return refuse(arena, HAUL_ERROR_LIMIT, "the arena is full: more bytes are asked for than it can ever hold");
+    memory = take(arena, rounded, alignment);
+    if (!memory)
+        return NULL;
+    haul__unpoison(memory, bytes);
+    note_start(arena, memory);
+    arena->room.allocations++;
+    return memory;
+}
+
+void *haul_arena_allocate_slowly(haul_arena *arena, size_t bytes)
+{
+    return haul__arena_is_valid(arena) ? allocate(arena, bytes, HAUL_ARENA_GRANULE) : NULL;
+}
+
+void *haul_arena_allocate_aligned(haul_arena *arena, size_t bytes, size_t alignment)
+{
+    if (!haul__arena_is_valid(arena))
+        return NULL;
+    if (!haul__is_power_of_two(alignment) || alignment > HAUL_ALIGNMENT_MAX)
+        return refuse(arena, HAUL_ERROR_ARGUMENT, "an alignment that is no power of two up to 4096");
+    return allocate(arena, bytes, alignment < HAUL_ARENA_GRANULE ? HAUL_ARENA_GRANULE : alignment);
+}
+
+/* ---- Pointer bits. */
+
+void haul__set_slot(haul_arena *arena, size_t at)
+{
+    size_t word = at / sizeof(void *);
+    arena->room.slots[word / 64] |= (uint64_t)1 << (word % 64);
+}
+
+static void set_all_slots(haul_arena *arena, const haul__walk *walk, size_t at, size_t count)
+{
+    haul__flat flat;
+    size_t i;
+    haul__flat_begin(&flat, walk, at, count, walk->extent);
+    while (haul__flat_next(&flat, &walk, &at))
+        for (i = 0; i < walk->slot_count; i++)
+            haul__set_slot(arena, at + walk->slots[i].offset);
+}
+
+/* ---- Stamps. */
+
+void haul__stamps_drop(haul_arena *arena)
+{
+    size_t i;
+    for (i = 0; i < sizeof arena->room.stamps / sizeof *arena->room.stamps; i++) {
+        if (arena->room.stamps[i].type)
+            haul__type_drop(arena->room.stamps[i].type);
+        arena->room.stamps[i].type = NULL;
+    }
+}
+
+/* 0: a pointer off the grid. `slots` are those of types of up to 64 words. */
+static int look_through(const haul__walk *walk, haul__arena_stamp *stamp, int *has_gaps)
+{
+    haul__flat flat;
+    size_t i, at;
+    haul__flat_begin(&flat, walk, 0, 1, walk->extent);
+    while (haul__flat_next(&flat, &walk, &at)) {
+        size_t gap = 0, bytes;
+        *has_gaps |= haul__next_gap(walk, &gap, &bytes);
+        for (i = 0; i < walk->slot_count; i++) {
+            size_t offset = at + walk->slots[i].offset;
+            if (offset % sizeof(void *) != 0)
+                return 0;
+            stamp->slots |= (uint64_t)1 << (offset / sizeof(void *) % 64);
+        }
+    }
+    return 1;
+}
+
+static int is_simple(const haul_arena *arena, const haul__walk *walk, int has_gaps)
+{
+    return arena->is_plain && !has_gaps && walk->extent > 0 && walk->span <= walk->extent &&
+           walk->extent <= 64 * sizeof(void *) && walk->placement <= HAUL_ARENA_GRANULE;
+}
+
+haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp)
+{
+    const haul__walk *walk = haul__type_walk(type);
+    haul__arena_stamp made = { NULL, 0, 0 };
+    int has_gaps = 0;
+    if (!stamp || !haul__type_is_valid(type))
+        return HAUL_ERROR_ARGUMENT;
+    memset(stamp, 0, sizeof *stamp);
+    if (!walk)
+        return HAUL_ERROR_STATE;
+    if (!look_through(walk, &made, &has_gaps) || walk->span > walk->extent || walk->extent > 64 * sizeof(void *) ||
+        walk->extent == 0 || walk->placement > HAUL_ARENA_GRANULE)
+        return HAUL_ERROR_UNSUPPORTED;
+    stamp->slots = made.slots;
+    stamp->bytes = walk->extent;
+    return HAUL_OK;
+}
+
+/* Puts a type in its place of the table. NULL: the record says why not. */
+static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *type)
+{
+    const haul__walk *walk = haul__type_walk(type);
+    size_t i = haul__arena_stamp_of(type);
+    haul__arena_stamp made = { NULL, 0, SIZE_MAX };
+    int has_gaps = 0;
+    if (!haul__type_is_valid(type))
+        return refuse(arena, HAUL_ERROR_ARGUMENT, "the type is NULL or freed");
+    if (!walk)
+        return refuse(arena, HAUL_ERROR_STATE, "the type is not committed: call haul_type_commit and look at its answer");
+    if (!look_through(walk, &made, &has_gaps) || (made.slots && walk->extent % sizeof(void *) != 0))
+        return refuse(arena, HAUL_ERROR_UNSUPPORTED, "the type has pointers off the grid: pack such graphs with haul_ship");
+    if (arena->room.stamps[i].type)
+        haul__type_drop(arena->room.stamps[i].type);
+    haul__type_hold(type);
+    made.type = type;
+    if (is_simple(arena, walk, has_gaps))
+        made.bytes = (walk->extent + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
+    arena->has_gaps[i] = (unsigned char)has_gaps;
+    arena->room.stamps[i] = made;
+    return &arena->room.stamps[i];
+}
+
+/* ---- Objects with gaps. */
+
+/* Does one more object of a type follow the run's in the same distance? The second one says which. */
+static int continues(const haul__gapped *run, size_t at, const haul_type *type)
+{
+    return run->type == type && at > run->at && (run->count == 1 || at == run->at + run->count * run->stride);
+}
+
+static int note_gapped(haul_arena *arena, size_t at, const haul_type *type, size_t count)
+{
+    haul__gapped *last = arena->gapped_count > 0 ? &arena->gapped[arena->gapped_count - 1] : NULL;
+    if (last && !arena->shelves && count == 1 && continues(last, at, type)) {
+        if (last->count == 1)
+            last->stride = at - last->at;
+        last->count++;
+        return 1;
+    }
+    if (!haul__grow(&arena->context->allocator, (void **)&arena->gapped, &arena->gapped_capacity,
+                    arena->gapped_count + 1, sizeof *arena->gapped))
+        return 0;
+    haul__type_hold(type);
+    arena->gapped[arena->gapped_count].at = at;
+    arena->gapped[arena->gapped_count].count = count;
+    arena->gapped[arena->gapped_count].stride = haul__type_walk(type)->extent;
+    arena->gapped[arena->gapped_count++].type = type;
+    return 1;
+}
+
+/* Where blocks are used again, a run is one allocation. */
+static void remove_gapped(haul_arena *arena, size_t at)
+{
+    size_t i;
+    for (i = arena->gapped_count; arena->shelves && i > 0; i--)
+        if (arena->gapped[i - 1].at == at) {
+            haul__type_drop(arena->gapped[i - 1].type);
+            arena->gapped[i - 1] = arena->gapped[--arena->gapped_count];
+            return;
+        }
+}
+
+void haul__gapped_cut(haul_arena *arena, size_t first)
+{
+    size_t i, left = 0;
+    for (i = 0; i < arena->gapped_count; i++) {
+        haul__gapped *run = &arena->gapped[i];
+        if (run->at >= first) {
+            haul__type_drop(run->type);
+            continue;
+        }
+        if (first - run->at < run->count * run->stride)
+            run->count = (first - run->at + run->stride - 1) / run->stride;
+        arena->gapped[left++] = *run;
+    }
+    arena->gapped_count = left;
+}
+
+/* ---- Typed allocation. */
+
+/* Bytes of `count` elements and a tail; 0: they do not fit. */
+static size_t bytes_of(const haul__walk *walk, size_t count, size_t tail)
+{
+    size_t span = walk->span > walk->extent ? walk->span : walk->extent, bytes;
+    if (count == 0 || haul__multiply_overflows(count - 1, walk->extent, &bytes) ||
+        haul__add_overflows(bytes, span, &bytes) || haul__add_overflows(bytes, tail, &bytes))
+        return 0;
+    return bytes;
+}
+
+static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, size_t count, size_t tail)
+{
+    const haul__walk *walk = haul__type_walk(stamp->type);
+    size_t bytes = bytes_of(walk, count, tail), at;
+    unsigned char *memory;
+    if (count == 0 || walk->extent == 0)
+        return refuse(arena, HAUL_ERROR_ARGUMENT, "0 objects, or objects of 0 bytes");
+    if (bytes == 0)
+        return refuse(arena, HAUL_ERROR_LIMIT, "the bytes of so many objects overflow");
+    memory = allocate(arena, bytes, walk->placement > HAUL_ARENA_GRANULE ? walk->placement : HAUL_ARENA_GRANULE);
+    if (!memory)
+        return NULL;
+    at = (size_t)(memory - arena->room.base);
+    if (stamp->slots)
+        set_all_slots(arena, walk, at, count);
+    if (!arena->has_gaps[stamp - arena->room.stamps] || note_gapped(arena, at, stamp->type, count))
+        return memory;
+    haul_arena_release(arena, memory, bytes);
+    arena->room.allocations--;
+    arena->released--;
+    return refuse(arena, HAUL_ERROR_MEMORY, "no memory to note the fields that do not travel");
+}
+
+static void *new_with_tail(haul_arena *arena, const haul_type *type, size_t count, size_t tail)
+{
+    const haul__arena_stamp *stamp;
+    if (!haul__arena_is_valid(arena))
+        return NULL;
+    stamp = &arena->room.stamps[haul__arena_stamp_of(type)];
+    if (!type || stamp->type != type)
+        stamp = make_stamp(arena, type);
+    return stamp ? allocate_typed(arena, stamp, count, tail) : NULL;
+}
+
+void *haul_arena_new_slowly(haul_arena *arena, const haul_type *type, size_t count)
+{
+    return new_with_tail(arena, type, count, 0);
+}
+
+void *haul_arena_new_tail(haul_arena *arena, const haul_type *type, size_t tail_bytes)
+{
+    return new_with_tail(arena, type, 1, tail_bytes);
+}
+
+/* ---- Release. */
+
+static int begins_here(const haul_arena *arena, size_t at)
+{
+    size_t granule = at / HAUL_ARENA_GRANULE;
+    return !arena->starts || (arena->starts[granule / 64] >> (granule % 64) & 1);
+}
+
+haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes)
+{
+    size_t at, rounded;
+    if (!haul__arena_is_valid(arena))
+        return HAUL_ERROR_ARGUMENT;
+    if (!memory)
+        return HAUL_OK;
+    at = (size_t)((uintptr_t)memory - (uintptr_t)arena->room.base);
+    rounded = haul__arena_round(arena, bytes);
+    if (!haul_arena_contains(arena, memory) || at % HAUL_ARENA_GRANULE != 0 || !begins_here(arena, at))
+        return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT, "%p is nothing that this arena has allocated", memory);
+    if (rounded == 0 || rounded > haul__arena_used(arena) - at)
+        return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT, "%zu bytes are not what was allocated there", bytes);
+    remove_gapped(arena, at);
+    haul__nurseries_remove(arena, at, at + rounded);
+    haul__arena_wipe(arena, at, at + rounded);
+    arena->released++;
+    if (at + rounded == haul__arena_used(arena) && at >= arena->floor) {
+        haul__gapped_cut(arena, at);
+        haul__arena_note_peak(arena);
+        haul__arena_set_top(arena, arena->room.base + at);
+    } else if (!haul__shelve(arena, at, rounded)) {
+        return haul__fail(&arena->error, HAUL_ERROR_MEMORY, "no memory to note a released block");
+    }
+    return HAUL_OK;
+}

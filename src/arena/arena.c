@@ -1,0 +1,377 @@
+/* Arenas: made, grown, cut back, dropped.
+ *
+ * The range is reserved as a whole and touched as it fills, so that nothing ever moves. It is let out in steps: a step
+ * is where limits are looked at, so that an allocation need not.
+ *
+ * Whatever goes back is wiped at once: its bytes, its pointer bits, its starts. So what lies above room.top is zeros
+ * always, an allocation costs no clearing, and a wipe is one run over memory that is in use anyway.
+ */
+#include "arena/arena.h"
+
+#define MAGIC 0x48417631u
+#define STEP_BYTES ((size_t)1 << 20)
+#define FIXED_BYTES ((size_t)64 << 20)
+#if UINTPTR_MAX > 0xffffffffu
+#define RESERVE_BYTES ((size_t)64 << 30)
+#else
+#define RESERVE_BYTES ((size_t)256 << 20)
+#endif
+
+int haul__arena_is_valid(const haul_arena *arena)
+{
+    return arena && arena->magic == MAGIC;
+}
+
+/* ---- Regions. */
+
+static void release_allocated(void *user, void *memory, size_t bytes)
+{
+    haul__release(user, memory, bytes);
+}
+
+static void release_reserved(void *user, void *memory, size_t bytes)
+{
+    const haul_allocator *allocator = user;
+    allocator->unreserve(allocator->user, memory, bytes);
+}
+
+static int get_reserved(haul_allocator *allocator, size_t bytes, haul__region *region)
+{
+    region->memory = allocator->reserve ? allocator->reserve(allocator->user, bytes) : NULL;
+    region->bytes = bytes;
+    region->release = release_reserved;
+    region->user = allocator;
+    region->grows = 1;
+    return region->memory != NULL;
+}
+
+static int get_allocated(haul_allocator *allocator, size_t bytes, haul__region *region)
+{
+    region->memory = haul__allocate_zeroed(allocator, bytes);
+    region->bytes = bytes;
+    region->release = release_allocated;
+    region->user = allocator;
+    region->grows = 0;
+    return region->memory != NULL;
+}
+
+static void release_region(haul__region *region)
+{
+    if (region->memory)
+        region->release(region->user, region->memory, region->bytes);
+    region->memory = NULL;
+}
+
+/* ---- Life. */
+
+size_t haul__arena_default_fixed_bytes(const haul_arena_options *options)
+{
+    return options->reserve_bytes ? options->reserve_bytes : FIXED_BYTES;
+}
+
+/* Room for the base to be aligned in. */
+static haul_status get_memory(haul_arena *arena)
+{
+    haul_allocator *allocator = &arena->context->allocator;
+    size_t wanted = arena->options.reserve_bytes ? arena->options.reserve_bytes : RESERVE_BYTES;
+    if (wanted > SIZE_MAX / 2)
+        return HAUL_ERROR_ARGUMENT;
+    if (get_reserved(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region))
+        return HAUL_OK;
+    wanted = haul__arena_default_fixed_bytes(&arena->options);
+    return get_allocated(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region) ? HAUL_OK : HAUL_ERROR_MEMORY;
+}
+
+/* A table of bits with a word to spare. */
+static haul_status get_bits(haul_arena *arena, size_t bits, haul__region *region, uint64_t **table)
+{
+    haul_allocator *allocator = &arena->context->allocator;
+    size_t bytes = (bits / 64 + 2) * sizeof(uint64_t);
+    if (!get_reserved(allocator, bytes, region) && !get_allocated(allocator, bytes, region))
+        return HAUL_ERROR_MEMORY;
+    *table = region->memory;
+    return HAUL_OK;
+}
+
+static void place(haul_arena *arena)
+{
+    uintptr_t first = (uintptr_t)arena->region.memory;
+    size_t skip = (size_t)(0u - first) & (HAUL_ALIGNMENT_MAX - 1u);
+    arena->room.base = (unsigned char *)arena->region.memory + skip;
+    arena->capacity = (arena->region.bytes - skip) & ~(HAUL_ARENA_GRANULE - 1);
+    if (arena->options.reserve_bytes && arena->capacity > arena->options.reserve_bytes)
+        arena->capacity = arena->options.reserve_bytes & ~(HAUL_ARENA_GRANULE - 1);
+    arena->end = arena->room.base;
+    arena->alignment = HAUL_ARENA_GRANULE;
+    haul__arena_set_top(arena, arena->room.base);
+}
+
+static haul_status fill(haul_arena *arena)
+{
+    haul_status status = arena->region.memory ? HAUL_OK : get_memory(arena);
+    if (status != HAUL_OK)
+        return status;
+    place(arena);
+    status = get_bits(arena, arena->capacity / sizeof(void *), &arena->slots_region, &arena->room.slots);
+    if (status == HAUL_OK && arena->options.checked)
+        status = get_bits(arena, arena->capacity / HAUL_ARENA_GRANULE, &arena->starts_region, &arena->starts);
+    if (status == HAUL_OK && arena->options.checked)
+        status = get_bits(arena, arena->capacity / HAUL_ARENA_GRANULE, &arena->marks_region, &arena->marks);
+    if (status == HAUL_OK && arena->options.reuse && !haul__shelves_make(arena))
+        status = HAUL_ERROR_MEMORY;
+    return status;
+}
+
+static void dismantle(haul_arena *arena)
+{
+    haul_context *context = arena->context;
+    haul__shelves_free(arena);
+    release_region(&arena->marks_region);
+    release_region(&arena->starts_region);
+    release_region(&arena->slots_region);
+    if (arena->room.base)
+        haul__unpoison(arena->room.base, (size_t)(arena->end - arena->room.base));
+    release_region(&arena->region);
+    haul__release(&context->allocator, arena, sizeof *arena);
+}
+
+static haul_arena *new_handle(haul_context *context, const haul_arena_options *options)
+{
+    haul_arena *arena = haul__allocate_zeroed(&context->allocator, sizeof *arena);
+    size_t i;
+    if (!arena)
+        return NULL;
+    if (options)
+        arena->options = *options;
+    if (!arena->options.granularity)
+        arena->options.granularity = STEP_BYTES;
+    for (i = 0; i < sizeof arena->room.stamps / sizeof *arena->room.stamps; i++)
+        arena->room.stamps[i].bytes = SIZE_MAX;
+    arena->is_plain = !HAUL__POISONS && !arena->options.reuse && !arena->options.checked;
+    arena->context = context;
+    arena->holders = 1;
+    return arena;
+}
+
+haul_status haul__arena_make(haul_context *context, const haul_arena_options *options, const haul__region *region,
+                             haul_arena **result)
+{
+    static const haul__region none;
+    haul_arena *arena = new_handle(context, options);
+    haul_status status;
+    if (!arena)
+        return HAUL_ERROR_MEMORY;
+    if (region)
+        arena->region = *region;
+    status = fill(arena);
+    if (status != HAUL_OK) {
+        if (region)
+            arena->region = none;
+        dismantle(arena);
+        return status;
+    }
+    haul__context_hold(context);
+    arena->magic = MAGIC;
+    *result = arena;
+    return HAUL_OK;
+}
+
+haul_status haul_arena_create(haul_context *context, const haul_arena_options *options, haul_arena **arena)
+{
+    if (!arena)
+        return HAUL_ERROR_ARGUMENT;
+    *arena = NULL;
+    if (!haul__context_is_valid(context))
+        return HAUL_ERROR_ARGUMENT;
+    return haul__arena_make(context, options, NULL, arena);
+}
+
+void haul__arena_hold(haul_arena *arena)
+{
+    haul__atomic_add(&arena->holders, 1);
+}
+
+void haul__arena_drop(haul_arena *arena)
+{
+    haul_context *context = arena->context;
+    if (haul__atomic_add(&arena->holders, -1) != 0)
+        return;
+    arena->magic = 0;
+    haul__gapped_cut(arena, 0);
+    haul__release(&context->allocator, arena->gapped, arena->gapped_capacity * sizeof *arena->gapped);
+    haul__nurseries_free(arena);
+    haul__stamps_drop(arena);
+    dismantle(arena);
+    haul__context_drop(context);
+}
+
+void haul_arena_free(haul_arena **arena)
+{
+    if (arena && haul__arena_is_valid(*arena))
+        haul__arena_drop(*arena);
+    if (arena)
+        *arena = NULL;
+}
+
+const haul_error *haul_arena_error(const haul_arena *arena)
+{
+    static const haul_error none = { HAUL_ERROR_ARGUMENT, "", "", "there is no arena" };
+    return haul__arena_is_valid(arena) ? &arena->error : &none;
+}
+
+/* ---- Growth. */
+
+void haul__arena_set_top(haul_arena *arena, unsigned char *top)
+{
+    arena->room.top = top;
+    arena->room.end = arena->is_plain ? arena->end : top;
+}
+
+int haul__arena_grow(haul_arena *arena, size_t end)
+{
+    size_t limit = arena->options.limit_bytes, step = arena->options.granularity, grown;
+    int limited = limit != 0 && limit < arena->capacity;
+    limit = (limited ? limit : arena->capacity) & ~(HAUL_ARENA_GRANULE - 1);
+    if (end > limit) {
+        haul__fail(&arena->error, HAUL_ERROR_LIMIT, "the arena is full: %zu bytes are needed, %s is %zu", end,
+                   limited ? "limit_bytes" : arena->region.grows ? "reserve_bytes" : "its fixed capacity", limit);
+        return 0;
+    }
+    grown = end > SIZE_MAX - step ? limit : (end + step - 1) / step * step;
+    if (grown > limit || grown < end)
+        grown = limit;
+    grown &= ~(HAUL_ARENA_GRANULE - 1);
+    if (grown < end)
+        grown = end;
+    haul__poison(arena->end, (size_t)(arena->room.base + grown - arena->end));
+    arena->end = arena->room.base + grown;
+    haul__arena_set_top(arena, arena->room.top);
+    return 1;
+}
+
+/* ---- Going back. */
+
+/* Bits of words or granules. */
+static void clear_bits(uint64_t *bits, size_t first, size_t end)
+{
+    size_t group = first / 64, last = end / 64;
+    uint64_t head = UINT64_MAX << (first % 64), tail = ~(UINT64_MAX << (end % 64));
+    if (group == last) {
+        bits[group] &= ~(head & tail);
+        return;
+    }
+    bits[group] &= ~head;
+    memset(bits + group + 1, 0, (last - group - 1) * sizeof *bits);
+    bits[last] &= ~tail;
+}
+
+static void set_bit(uint64_t *bits, size_t i)
+{
+    bits[i / 64] |= (uint64_t)1 << (i % 64);
+}
+
+void haul__arena_wipe(haul_arena *arena, size_t first, size_t end)
+{
+    haul__unpoison(arena->room.base + first, end - first);
+    memset(arena->room.base + first, 0, end - first);
+    haul__poison(arena->room.base + first, end - first);
+    clear_bits(arena->room.slots, first / sizeof(void *), end / sizeof(void *));
+    if (arena->starts)
+        clear_bits(arena->starts, first / HAUL_ARENA_GRANULE, end / HAUL_ARENA_GRANULE);
+    if (first < arena->shipped)
+        arena->changes++;
+}
+
+void haul__arena_note_peak(haul_arena *arena)
+{
+    size_t used = haul__arena_used(arena);
+    arena->peak = used > arena->peak ? used : arena->peak;
+}
+
+static void cut(haul_arena *arena, size_t used)
+{
+    size_t top = haul__arena_used(arena);
+    haul__arena_note_peak(arena);
+    haul__shelves_cut(arena, used);
+    haul__gapped_cut(arena, used);
+    haul__nurseries_remove(arena, used, SIZE_MAX);
+    if (used < top)
+        haul__arena_wipe(arena, used, top);
+    if (arena->marks)
+        clear_bits(arena->marks, used / HAUL_ARENA_GRANULE + 1, top / HAUL_ARENA_GRANULE + 1);
+    haul__arena_set_top(arena, arena->room.base + used);
+    arena->floor = used;
+}
+
+haul_arena_mark haul_arena_checkpoint(haul_arena *arena)
+{
+    haul_arena_mark mark = { SIZE_MAX, 0 };
+    if (haul__arena_is_valid(arena)) {
+        mark.used = arena->floor = haul__arena_used(arena);
+        mark.resets = arena->resets;
+        if (arena->marks)
+            set_bit(arena->marks, mark.used / HAUL_ARENA_GRANULE);
+    }
+    return mark;
+}
+
+/* A rollback to before a checkpoint takes its mark away. */
+static int is_marked(const haul_arena *arena, size_t used)
+{
+    size_t granule = used / HAUL_ARENA_GRANULE;
+    return !arena->marks || (arena->marks[granule / 64] >> (granule % 64) & 1);
+}
+
+haul_status haul_arena_rollback(haul_arena *arena, haul_arena_mark mark)
+{
+    if (!haul__arena_is_valid(arena))
+        return HAUL_ERROR_ARGUMENT;
+    if (mark.resets != arena->resets)
+        return haul__fail(&arena->error, HAUL_ERROR_STATE, "the arena has been reset since the checkpoint");
+    if (mark.used > haul__arena_used(arena) || mark.used % HAUL_ARENA_GRANULE != 0 || !is_marked(arena, mark.used))
+        return haul__fail(&arena->error, HAUL_ERROR_STATE, "the arena has been rolled back beyond the checkpoint");
+    cut(arena, mark.used);
+    return HAUL_OK;
+}
+
+haul_status haul_arena_reset(haul_arena *arena)
+{
+    if (!haul__arena_is_valid(arena))
+        return HAUL_ERROR_ARGUMENT;
+    cut(arena, 0);
+    arena->room.allocations = arena->released = arena->reused = 0;
+    arena->resets++;
+    arena->shipped = 0;
+    return HAUL_OK;
+}
+
+/* ---- Questions. */
+
+int haul_arena_contains(const haul_arena *arena, const void *address)
+{
+    return haul__arena_is_valid(arena) && (uintptr_t)address >= (uintptr_t)arena->room.base &&
+           (uintptr_t)address < (uintptr_t)arena->room.top;
+}
+
+void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *statistics)
+{
+    if (!statistics)
+        return;
+    memset(statistics, 0, sizeof *statistics);
+    if (!haul__arena_is_valid(arena))
+        return;
+    statistics->base = arena->room.base;
+    statistics->used_bytes = haul__arena_used(arena);
+    statistics->peak_bytes = arena->peak > statistics->used_bytes ? arena->peak : statistics->used_bytes;
+    statistics->committed_bytes = (size_t)(arena->end - arena->room.base);
+    statistics->capacity_bytes = arena->capacity;
+    statistics->bookkeeping_bytes = sizeof *arena + statistics->used_bytes / sizeof(void *) / 8 +
+                                    (arena->starts ? 2 * (statistics->used_bytes / HAUL_ARENA_GRANULE / 8) : 0) +
+                                    arena->gapped_capacity * sizeof *arena->gapped +
+                                    arena->nursery_capacity * sizeof *arena->nurseries + haul__shelves_bytes(arena);
+    statistics->allocations = arena->room.allocations;
+    statistics->released = arena->released;
+    statistics->reused = arena->reused;
+    statistics->pinned = arena->region.pinned;
+    statistics->grows = arena->region.grows;
+}

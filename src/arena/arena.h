@@ -1,0 +1,204 @@
+/* The arena room's door: memory that is allocated into and shipped as it lies.
+ *
+ *     base                          room.top        end                  base + capacity
+ *     | what has been allocated     | zeros         | never touched      |
+ *
+ * All of it above room.top is zero: an allocation has only to move room.top. Beside it a bit for each word tells which
+ * words are pointers (`slots`), written by typed allocation, and in checked arenas a bit for each granule where
+ * allocations begin (`starts`) and one where checkpoints are (`marks`). Above room.top all are zero too.
+ *
+ * Nothing below knows a device: memory comes from an allocator or from whoever makes the arena, and what a device has
+ * sent is bytes in staging.
+ */
+#ifndef HAUL_ARENA_ROOM_H
+#define HAUL_ARENA_ROOM_H
+
+#include "base/base.h"
+#include "graph/context.h"
+#include "haul/arena.h"
+#include "pack/pack.h"
+#include "type/type.h"
+
+/* Where an arena's bytes lie, and how they are given back. */
+typedef struct haul__region {
+    void *memory; /* zeros; NULL: none */
+    size_t bytes;
+    void (*release)(void *user, void *memory, size_t bytes);
+    void *user;
+    int grows, pinned;
+} haul__region;
+
+/* Objects with bytes that do not travel, at equal distances. */
+typedef struct haul__gapped {
+    size_t at, count, stride;
+    const haul_type *type; /* held */
+} haul__gapped;
+
+/* Where the device may make objects: [struct | bits | memory]. */
+typedef struct haul__nursery_place {
+    size_t at, memory; /* offsets; of the struct is `at` */
+} haul__nursery_place;
+
+/* Released blocks of one size: their offsets, in granules. */
+typedef struct haul__shelf {
+    size_t *blocks;
+    size_t count, capacity;
+} haul__shelf;
+
+struct haul_arena {
+    haul__arena_room room; /* first: inline allocation reads it */
+    uint32_t magic;
+    int holders; /* atomic: the caller's, and one for each shipment */
+    haul_context *context;
+    haul_arena_options options;
+    haul_error error;
+    haul__region region;
+    unsigned char *end;        /* room.end is `end`, or room.top where no allocation can be so simple */
+    size_t capacity;
+    int is_plain;              /* room.end is `end` */
+    size_t alignment;          /* the largest that was asked for */
+    haul__region slots_region, starts_region, marks_region;
+    uint64_t *starts, *marks;  /* NULL: not checked */
+    unsigned char has_gaps[1u << HAUL__STAMP_BITS]; /* of the types in room.stamps, which are held */
+    haul__gapped *gapped;
+    size_t gapped_count, gapped_capacity;
+    haul__nursery_place *nurseries;
+    size_t nursery_count, nursery_capacity;
+    haul__shelf *shelves;      /* NULL: nothing is used again */
+    size_t peak, released, reused;
+    uint64_t resets;
+    size_t floor;              /* the last checkpoint: only a rollback goes below */
+    uint64_t changes;          /* releases, reuses and cuts below `shipped` */
+    size_t shipped;            /* bytes from the base that some shipment carries */
+};
+
+int haul__arena_is_valid(const haul_arena *arena);
+void haul__arena_hold(haul_arena *arena);
+void haul__arena_drop(haul_arena *arena);
+/* `region` may be NULL: memory from the context's allocator. On failure the region is the caller's. */
+haul_status haul__arena_make(haul_context *context, const haul_arena_options *options, const haul__region *region,
+                             haul_arena **arena);
+size_t haul__arena_default_fixed_bytes(const haul_arena_options *options);
+
+HAUL__INLINE size_t haul__arena_used(const haul_arena *arena)
+{
+    return (size_t)(arena->room.top - arena->room.base);
+}
+
+/* Grows so that `end`, an offset, is within. 0: it cannot; the record says why. */
+int haul__arena_grow(haul_arena *arena, size_t end);
+void haul__arena_set_top(haul_arena *arena, unsigned char *top);
+void haul__arena_note_peak(haul_arena *arena); /* before the top goes back */
+/* Forgets what is known of [first, end): pointers and starts, and makes it zeros that nobody may touch. */
+void haul__arena_wipe(haul_arena *arena, size_t first, size_t end);
+
+/* What is at or above `first` goes from the lists. */
+void haul__gapped_cut(haul_arena *arena, size_t first);
+void haul__stamps_drop(haul_arena *arena);
+
+/* Pointer bits of a word (allocate.c). */
+void haul__set_slot(haul_arena *arena, size_t at);
+
+void haul__nurseries_remove(haul_arena *arena, size_t first, size_t end);
+void haul__nurseries_free(haul_arena *arena);
+
+/* Reuse (reuse.c): the bytes that an allocation really takes; 0: more than there can be. */
+size_t haul__arena_round(const haul_arena *arena, size_t bytes);
+void *haul__unshelve(haul_arena *arena, size_t rounded); /* NULL: none */
+int haul__shelve(haul_arena *arena, size_t at, size_t rounded);
+void haul__shelves_cut(haul_arena *arena, size_t first);
+int haul__shelves_make(haul_arena *arena);
+void haul__shelves_free(haul_arena *arena);
+size_t haul__shelves_bytes(const haul_arena *arena);
+
+/* ---- Elements, those of parts included, in no recursion (flat.c). */
+
+#define HAUL__FLAT_DEPTH (HAUL_EMBED_DEPTH_MAX + 8u)
+
+typedef struct haul__flat {
+    struct {
+        const haul__walk *walk;
+        size_t at, left, stride, part;
+    } level[HAUL__FLAT_DEPTH];
+    unsigned depth;
+} haul__flat;
+
+void haul__flat_begin(haul__flat *flat, const haul__walk *walk, size_t at, size_t count, size_t stride);
+/* 0: there are no more. */
+int haul__flat_next(haul__flat *flat, const haul__walk **walk, size_t *at);
+
+/* Bytes of an element that do not travel, from *at on; parts are not looked into. 0: there are no more. */
+int haul__next_gap(const haul__walk *walk, size_t *at, size_t *bytes);
+
+/* ---- What was shipped of an arena (contents.c, back.c). */
+
+typedef struct haul__kept_bytes {
+    size_t at, bytes;
+} haul__kept_bytes;
+
+/* Another arena on the same device. */
+typedef struct haul__neighbour {
+    uintptr_t host;
+    size_t bytes;
+    uint64_t device;
+} haul__neighbour;
+
+typedef struct haul__contents {
+    haul_arena *arena; /* held */
+    unsigned char *base;
+    size_t bytes;      /* from its base */
+    uint64_t changes;  /* the arena's, then */
+    const uint64_t *slots;
+    uint64_t *own;     /* slots that were discovered; NULL: the arena's */
+    haul_root root;    /* it was discovered from; type NULL: it was not */
+    haul__kept_bytes *kept; /* bytes that do not come back, in order */
+    size_t kept_count, kept_capacity;
+    haul__neighbour *neighbours;
+    size_t neighbour_count;
+    haul_outside outside;
+    int direct;
+} haul__contents;
+
+/* Describes what the arena holds now; `plan` tells its pointers, or NULL: the arena does. HAUL_ERROR_GRAPH: the plan's
+ * graph does not lie in the arena. Fails with words in `error`. */
+haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, const haul_plan *plan, haul_error *error);
+void haul__contents_close(haul__contents *contents);
+/* HAUL_ERROR_STALE: what was shipped is no longer there. */
+haul_status haul__contents_check(const haul__contents *contents, haul_error *error);
+size_t haul__contents_bitmap_bytes(const haul__contents *contents);
+
+HAUL__INLINE uintptr_t haul__word_at(const unsigned char *at)
+{
+    uintptr_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* The first word from *at on that is a pointer and leads neither into the contents nor to a neighbour. 0: there is
+ * none. */
+int haul__next_outside(const haul__contents *contents, size_t *at);
+/* Copies bytes [first, end) of the contents that are no pointers; `to` and `from` stand for offset 0. */
+void haul__copy_data(const haul__contents *contents, unsigned char *to, const unsigned char *from, size_t first,
+                     size_t end);
+/* Does [first, end) hold a word of a pointer, or a byte that does not come back? */
+int haul__is_solid(const haul__contents *contents, size_t first, size_t end);
+
+/* Bytes [at, at + bytes) from the device, in `memory`: data only. */
+void haul__contents_scatter(const haul__contents *contents, const unsigned char *memory, size_t at, size_t bytes);
+/* All of them, with pointers. Checked first: HAUL_ERROR_GRAPH, and nothing is written. `device`: where they lay. */
+haul_status haul__contents_check_pointers(const haul__contents *contents, const unsigned char *memory, uint64_t device,
+                                          haul_error *error);
+void haul__contents_scatter_pointers(const haul__contents *contents, const unsigned char *memory, uint64_t device);
+
+/* A pointer on its way back: `old` is what the host has, `word` what the device has. 0: it leads nowhere. */
+int haul__word_back(const haul__contents *contents, uintptr_t old, uintptr_t word, uint64_t device, uintptr_t *value);
+
+/* The same for what the device has made (nursery.c). `*grown`: pointers are there that the bitmap on the device does
+ * not have. */
+int haul__nurseries_keep(haul__contents *contents); /* 0: no memory */
+haul_status haul__nurseries_check(const haul__contents *contents, const unsigned char *memory, uint64_t device,
+                                  haul_error *error);
+void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memory, uint64_t device, int *grown);
+int haul__contents_keep(haul__contents *contents, size_t at, size_t bytes); /* 0: no memory */
+
+#endif

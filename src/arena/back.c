@@ -1,0 +1,161 @@
+/* The way back: bytes from a device into an arena.
+ *
+ * An arena on the device lies as it does here, so nothing is looked up: what comes back is copied, but for the words
+ * that are pointers, 64 words by one word of bits at a time. With pointers, each is a sum or a difference; all are
+ * checked before the first is written.
+ */
+#include "arena/arena.h"
+
+#define WORD sizeof(void *)
+#define GROUP (64 * WORD)
+
+/* Words [first, end) of a group, those marked in `slots` left out. */
+HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned char *from, unsigned first, unsigned end)
+{
+    uint64_t words = ~slots & UINT64_MAX << first;
+    if (end < 64)
+        words &= ~(UINT64_MAX << end);
+    while (words) {
+        unsigned at = haul__lowest64(words);
+        uint64_t rest = ~(words >> at);
+        unsigned run = rest ? haul__lowest64(rest) : 64u;
+        memcpy(to + at * WORD, from + at * WORD, run * WORD);
+        words &= at + run < 64u ? UINT64_MAX << (at + run) : 0u;
+    }
+}
+
+static int is_slot(const haul__contents *c, size_t word)
+{
+    return (int)(c->slots[word / 64] >> (word % 64) & 1);
+}
+
+/* Bytes of one word. */
+static void copy_part(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
+{
+    if (first < end && !is_slot(c, first / WORD))
+        memcpy(to + first, from + first, end - first);
+}
+
+void haul__copy_data(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
+{
+    size_t word = (first + WORD - 1) / WORD, last = end / WORD;
+    if (word > last) {
+        copy_part(c, to, from, first, end);
+        return;
+    }
+    copy_part(c, to, from, first, word * WORD);
+    while (word < last) {
+        size_t group = word / 64, begin = group * GROUP;
+        unsigned here = (unsigned)(word % 64), stop = last - group * 64 < 64 ? (unsigned)(last - group * 64) : 64u;
+        copy_words(c->slots[group], to + begin, from + begin, here, stop);
+        word = group * 64 + stop;
+    }
+    copy_part(c, to, from, last * WORD, end);
+}
+
+int haul__is_solid(const haul__contents *c, size_t first, size_t end)
+{
+    size_t word;
+    for (word = first / WORD; word * WORD < end; word++)
+        if (is_slot(c, word))
+            return 0;
+    return 1;
+}
+
+/* The first of the kept ranges that ends behind `at`. */
+static size_t first_kept(const haul__contents *c, size_t at)
+{
+    size_t low = 0, high = c->kept_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->kept[middle].at + c->kept[middle].bytes <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void haul__contents_scatter(const haul__contents *c, const unsigned char *memory, size_t at, size_t bytes)
+{
+    const unsigned char *from = (const unsigned char *)((uintptr_t)memory - at);
+    size_t end = at + bytes, i;
+    for (i = first_kept(c, at); i < c->kept_count && c->kept[i].at < end; i++) {
+        if (c->kept[i].at > at)
+            haul__copy_data(c, c->base, from, at, c->kept[i].at);
+        at = c->kept[i].at + c->kept[i].bytes;
+    }
+    if (at < end)
+        haul__copy_data(c, c->base, from, at, end);
+}
+
+/* ---- With pointers. */
+
+/* What is left alone by a patch: null, and what leads to no place that was shipped. */
+static uintptr_t as_sent(const haul__contents *c, uintptr_t value, uint64_t device)
+{
+    size_t i;
+    if (!value)
+        return 0;
+    if (value - (uintptr_t)c->base <= c->bytes)
+        return value - (uintptr_t)c->base + (uintptr_t)device;
+    for (i = 0; i < c->neighbour_count; i++)
+        if (value - c->neighbours[i].host <= c->neighbours[i].bytes)
+            return value - c->neighbours[i].host + (uintptr_t)c->neighbours[i].device;
+    return c->outside == HAUL_OUTSIDE_NULL ? 0 : value;
+}
+
+int haul__word_back(const haul__contents *c, uintptr_t old, uintptr_t word, uint64_t device, uintptr_t *value)
+{
+    size_t i;
+    *value = old;
+    if (word == as_sent(c, old, device))
+        return 1;
+    *value = 0;
+    if (!word)
+        return 1;
+    *value = word - (uintptr_t)device + (uintptr_t)c->base;
+    if (word - (uintptr_t)device <= c->bytes)
+        return 1;
+    for (i = 0; i < c->neighbour_count; i++) {
+        *value = word - (uintptr_t)c->neighbours[i].device + c->neighbours[i].host;
+        if (word - (uintptr_t)c->neighbours[i].device <= c->neighbours[i].bytes)
+            return 1;
+    }
+    return 0;
+}
+
+haul_status haul__contents_check_pointers(const haul__contents *c, const unsigned char *memory, uint64_t device,
+                                          haul_error *error)
+{
+    size_t group, words = c->bytes / WORD;
+    for (group = 0; group * 64 < words; group++) {
+        uint64_t slots;
+        for (slots = c->slots[group]; slots; slots &= slots - 1) {
+            size_t word = group * 64 + haul__lowest64(slots);
+            uintptr_t value;
+            if (word >= words || haul__word_back(c, haul__word_at(c->base + word * WORD), haul__word_at(memory + word * WORD), device,
+                                           &value))
+                continue;
+            return haul__fail(error, HAUL_ERROR_GRAPH,
+                              "the device has left a pointer at byte %zu of the arena that leads out of it", word * WORD);
+        }
+    }
+    return HAUL_OK;
+}
+
+void haul__contents_scatter_pointers(const haul__contents *c, const unsigned char *memory, uint64_t device)
+{
+    size_t group, words = c->bytes / WORD;
+    for (group = 0; group * 64 < words; group++) {
+        uint64_t slots;
+        for (slots = c->slots[group]; slots; slots &= slots - 1) {
+            size_t word = group * 64 + haul__lowest64(slots);
+            uintptr_t value;
+            if (word < words && haul__word_back(c, haul__word_at(c->base + word * WORD), haul__word_at(memory + word * WORD), device,
+                                          &value))
+                memcpy(c->base + word * WORD, &value, sizeof value);
+        }
+    }
+    haul__contents_scatter(c, memory, 0, c->bytes);
+}

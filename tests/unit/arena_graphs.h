@@ -1,0 +1,120 @@
+/* What the suites of arenas share: a context or device with an arena, and a chain of links to build in it.
+ */
+#ifndef HAUL_TESTS_ARENA_GRAPHS_H
+#define HAUL_TESTS_ARENA_GRAPHS_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "haul.h"
+#include "support/check.h"
+#include "support/doors.h"
+
+/* Pointers first and last, one that stays at home, and data between. */
+typedef struct link {
+    struct link *next;
+    int32_t value, seen;
+    char *name;
+    void *home;
+    double weight[2];
+    struct link *other;
+} link;
+
+static haul_type *link_type;
+
+static inline void links_open(void)
+{
+    static const haul_ref refs[] = {
+        HAUL_OBJECT(link, next, &link_type),
+        HAUL_STRING(link, name),
+        HAUL_SKIP(link, home),
+        HAUL_OBJECT(link, other, &link_type),
+    };
+    CHECK_STATUS(haul_type_create("link", sizeof(link), refs, 4, &link_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(link_type), HAUL_OK);
+}
+
+static inline void links_close(void)
+{
+    haul_type_free(&link_type);
+}
+
+static inline char *text_in(haul_arena *arena, const char *text)
+{
+    char *copy = haul_arena_allocate(arena, strlen(text) + 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+/* `count` links in a chain; each one's other is the one before, the first's is the last. NULL: the arena refused. */
+static inline link *links_make(haul_arena *arena, int count)
+{
+    link *first = NULL, *last = NULL;
+    int i;
+    for (i = 0; i < count; i++) {
+        link *l = haul_arena_new(arena, link_type, 1);
+        if (!l || !(l->name = text_in(arena, i % 3 ? "one of three" : "x")))
+            return NULL;
+        l->value = i;
+        l->home = l;
+        l->weight[0] = i / 2.0;
+        l->other = last;
+        if (last)
+            last->next = l;
+        else
+            first = l;
+        last = l;
+    }
+    if (first)
+        first->other = last;
+    return first;
+}
+
+typedef struct sight {
+    const link *from;
+    int64_t links, values, letters, others;
+} sight;
+
+/* Walks a chain wherever it lies: here, or in a kernel. */
+static inline void links_look(void *argument)
+{
+    sight *seen = argument;
+    const link *l, *before = NULL;
+    for (l = seen->from; l; before = l, l = l->next) {
+        seen->links++;
+        seen->values += l->value;
+        seen->letters += (int64_t)strlen(l->name);
+        seen->others += l->other == before || (l == seen->from && l->other->next == NULL);
+    }
+}
+
+static inline void check_sight(const sight *seen, int count)
+{
+    CHECK_EQ(seen->links, count);
+    CHECK_EQ(seen->values, (int64_t)count * (count - 1) / 2);
+    CHECK_EQ(seen->others, count);
+    CHECK_EQ(seen->letters, (count + 2) / 3 + 12 * (count - (count + 2) / 3));
+}
+
+static inline void links_double(void *argument)
+{
+    link *l;
+    for (l = argument; l; l = l->next) {
+        l->value *= 2;
+        l->weight[1] = l->weight[0] + 1;
+        l->name[0] = 'y';
+        l->home = NULL;
+    }
+}
+
+static inline void check_doubled(const link *l)
+{
+    int i;
+    for (i = 0; l; l = l->next, i++) {
+        CHECK_EQ(l->value, 2 * i);
+        CHECK(l->weight[1] == i / 2.0 + 1);
+        CHECK_EQ(l->name[0], 'y');
+        CHECK_PTR(l->home, l);
+    }
+}
+
+#endif

@@ -1,0 +1,949 @@
+/* Arenas on a device: shipped as they lie, walked there, and brought back.
+ *
+ * Fault cases of shared/reference: D1, D4, D5, D6, D13, H1, H2 of arenas.
+ */
+#include <stdio.h>
+
+#include "arena_graphs.h"
+
+enum { FEW = 20, MANY = 60000 }; /* small enough to cross as one, and not */
+
+static haul_device *the_device;
+static haul_arena *the_arena;
+static haul_shipment *the_shipment;
+static link *the_first;
+
+static void open_device(void)
+{
+    links_open();
+    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &the_device), HAUL_OK);
+}
+
+static void start(int count, const haul_arena_options *options)
+{
+    open_device();
+    CHECK_STATUS(haul_arena_create_for(the_device, options, &the_arena), HAUL_OK);
+    the_first = links_make(the_arena, count);
+    CHECK(the_first != NULL);
+}
+
+static void end(void)
+{
+    haul_host_counters now;
+    haul_shipment_free(&the_shipment);
+    CHECK_STATUS(haul_host_get_counters(the_device, &now), HAUL_OK);
+    CHECK_EQ(now.bytes_live, 0);
+    haul_arena_free(&the_arena);
+    haul_device_close(&the_device);
+    links_close();
+}
+
+static size_t used_by(const haul_arena *arena)
+{
+    haul_arena_statistics now;
+    haul_arena_get_statistics(arena, &now);
+    return now.used_bytes;
+}
+
+static sight seen_on(haul_device *device, const haul_shipment *shipment, const link *first)
+{
+    sight seen;
+    haul_address at = haul_device_address(shipment, first);
+    memset(&seen, 0, sizeof seen);
+    seen.from = (const link *)(uintptr_t)at;
+    CHECK(at != 0);
+    CHECK_STATUS(haul_host_launch(device, links_look, &seen), HAUL_OK);
+    return seen;
+}
+
+static void run_on(void (*kernel)(void *), const void *host)
+{
+    CHECK_STATUS(haul_host_launch(the_device, kernel, haul_device_pointer(the_shipment, host)), HAUL_OK);
+}
+
+static void check_seen(int count)
+{
+    sight seen = seen_on(the_device, the_shipment, the_first);
+    check_sight(&seen, count);
+}
+
+/* What the host holds now, to be compared later. */
+static unsigned char *picture(void)
+{
+    haul_arena_statistics now;
+    unsigned char *copy;
+    haul_arena_get_statistics(the_arena, &now);
+    copy = malloc(now.used_bytes);
+    CHECK(copy != NULL);
+    return memcpy(copy, now.base, now.used_bytes);
+}
+
+/* ---- There and back. */
+
+static void there_and_back(int count, const haul_arena_options *options, const haul_ship_arena_options *how)
+{
+    haul_host_counters before, after;
+    haul_shipment_statistics statistics;
+    start(count, options);
+    CHECK_STATUS(haul_host_get_counters(the_device, &before), HAUL_OK);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, how, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_host_get_counters(the_device, &after), HAUL_OK);
+    CHECK_EQ(after.allocations, before.allocations + 1);
+    CHECK_EQ(after.relocations, before.relocations + 1);
+    CHECK(after.copies_to <= before.copies_to + 2);
+    haul_shipment_get_statistics(the_shipment, &statistics);
+    CHECK_EQ(statistics.plan.arena_bytes, used_by(the_arena));
+    CHECK_EQ(statistics.transfers_to, 1);
+    check_seen(count);
+    run_on(links_double, the_first);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    check_doubled(the_first);
+    the_first->value = 7;
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    run_on(links_double, the_first);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_EQ(the_first->value, 14);
+    CHECK_EQ(the_first->next->value, 4);
+    end();
+}
+
+TEST(ship_arena, a_typed_arena_is_walked_there_and_its_data_comes_back)
+{
+    there_and_back(FEW, NULL, NULL);
+    there_and_back(MANY, NULL, NULL);
+}
+
+TEST(ship_arena, one_in_the_devices_own_memory_too)
+{
+    haul_arena_options options;
+    memset(&options, 0, sizeof options);
+    options.pinned = 1;
+    options.reserve_bytes = 16 << 20;
+    there_and_back(FEW, &options, NULL);
+    there_and_back(MANY, &options, NULL);
+}
+
+TEST(ship_arena, each_rule_for_pointers_that_lead_out_ships_one_that_has_none)
+{
+    haul_ship_arena_options how;
+    memset(&how, 0, sizeof how);
+    how.outside = HAUL_OUTSIDE_NULL;
+    there_and_back(FEW, NULL, &how);
+    there_and_back(MANY, NULL, &how);
+    how.outside = HAUL_OUTSIDE_KEEP;
+    there_and_back(FEW, NULL, &how);
+    there_and_back(MANY, NULL, &how);
+}
+
+TEST(ship_arena, nothing_is_left_behind_what_was_allocated)
+{
+    unsigned char *after;
+    int i;
+    start(FEW, NULL);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    after = haul_arena_allocate(the_arena, 1000);
+    for (i = 0; i < 1000; i++)
+        CHECK_EQ(after[i], 0);
+    end();
+}
+
+TEST(ship_arena, plain_arenas_have_no_pointers_to_patch)
+{
+    haul_host_counters now;
+    open_device();
+    CHECK_STATUS(haul_arena_create(haul_device_context(the_device), NULL, &the_arena), HAUL_OK);
+    the_first = haul_arena_allocate(the_arena, sizeof(link));
+    the_first->next = the_first;
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_host_get_counters(the_device, &now), HAUL_OK);
+    CHECK_EQ(now.relocations, 0);
+    CHECK_EQ(now.bytes_to, used_by(the_arena));
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_PTR(the_first->next, the_first);
+    end();
+}
+
+TEST(ship_arena, look_ups_are_a_subtraction_for_any_byte)
+{
+    haul_address first;
+    size_t i;
+    start(FEW, NULL);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    first = haul_device_address(the_shipment, the_first);
+    for (i = 0; i <= used_by(the_arena); i++) {
+        char *host = (char *)the_first + i;
+        CHECK_EQ(haul_device_address(the_shipment, host), first + i);
+        CHECK_PTR(haul_host_pointer(the_shipment, first + i), host);
+    }
+    CHECK_EQ(haul_device_address(the_shipment, (char *)the_first - 1), 0);
+    CHECK_EQ(haul_device_address(the_shipment, (char *)the_first + i), 0);
+    CHECK_PTR(haul_host_pointer(the_shipment, first + i), NULL);
+    CHECK_PTR(haul_host_pointer(the_shipment, first - 1), NULL);
+    end();
+}
+
+TEST(ship_arena, alignments_asked_for_hold_on_the_device)
+{
+    void *page;
+    start(FEW, NULL);
+    page = haul_arena_allocate_aligned(the_arena, 64, 4096);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_EQ(haul_device_address(the_shipment, page) % 4096, 0);
+    end();
+}
+
+/* ---- Types of all kinds. */
+
+typedef struct wide {
+    link *link[100];
+    char between[200];
+    link last;
+} wide;
+
+static void touch_wide(void *argument)
+{
+    wide *w = argument;
+    int i;
+    for (i = 0; i < 3; i++, w++) {
+        w->link[99]->value += 100;
+        w->last.next->value += 1000;
+        w->between[199] = 'z';
+    }
+}
+
+TEST(ship_arena, arrays_of_types_with_many_words_and_embedded_ones_are_patched)
+{
+    haul_type *wide_type;
+    const haul_ref refs[] = { HAUL_OBJECT_EACH(wide, link, &link_type), HAUL_EMBED(wide, last, &link_type) };
+    wide *w;
+    int i;
+    start(FEW, NULL);
+    CHECK_STATUS(haul_type_create("wide", sizeof(wide), refs, 2, &wide_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(wide_type), HAUL_OK);
+    w = haul_arena_new(the_arena, wide_type, 3);
+    for (i = 0; i < 3; i++) {
+        w[i].link[99] = the_first;
+        w[i].last.next = the_first->next;
+        w[i].last.home = &i;
+    }
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    run_on(touch_wide, w);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_EQ(the_first->value, 300);
+    CHECK_EQ(the_first->next->value, 3001);
+    CHECK_EQ(w[2].between[199], 'z');
+    CHECK_PTR(w[2].last.home, &i);
+    haul_type_free(&wide_type);
+    end();
+}
+
+TEST(ship_arena, large_embedded_arrays_are_looked_into)
+{
+    haul_type *row, *table;
+    link *l;
+    start(FEW, NULL);
+    CHECK_STATUS(haul_type_contiguous(1000, link_type, &row), HAUL_OK);
+    CHECK_STATUS(haul_type_vector(3, 1, 2, row, &table), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(table), HAUL_OK);
+    l = haul_arena_new(the_arena, table, 1);
+    l[0].next = l[4999].next = the_first;
+    l[4999].name = l[0].name = the_first->name;
+    l[0].home = l[4999].home = l;
+    l[0].other = the_first->other;
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    run_on(links_double, l + 4999);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_EQ(the_first->next->value, 2);
+    CHECK_PTR(l[4999].home, l);
+    haul_type_free(&row);
+    haul_type_free(&table);
+    end();
+}
+
+TEST(ship_arena, pointers_off_the_grid_are_refused_at_allocation)
+{
+    typedef struct packed { char tag[4]; char pointer[sizeof(void *)]; char rest[4]; } packed;
+    haul_type *type;
+    haul_ref ref;
+    memset(&ref, 0, sizeof ref);
+    ref.name = "pointer";
+    ref.kind = HAUL_REF_POINTER;
+    ref.offset = offsetof(packed, pointer) - (sizeof(void *) == 4 ? 1 : 0);
+    ref.field_bytes = sizeof(void *);
+    ref.element_bytes = 1;
+    ref.levels = 1;
+    ref.unaligned = 1;
+    start(FEW, NULL);
+    CHECK_STATUS(haul_type_create("packed", sizeof(packed), &ref, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_PTR(haul_arena_new(the_arena, type, 1), NULL);
+    CHECK_EQ(haul_arena_error(the_arena)->status, HAUL_ERROR_UNSUPPORTED);
+    haul_type_free(&type);
+    end();
+}
+
+/* ---- Pointers that lead out. */
+
+static void check_gone_nowhere(haul_status status, haul_status expected, const char *words)
+{
+    haul_host_counters now;
+    CHECK_STATUS(status, expected);
+    CHECK_PTR(the_shipment, NULL);
+    CHECK_HAS(haul_device_error(the_device)->text, words);
+    CHECK_STATUS(haul_host_get_counters(the_device, &now), HAUL_OK);
+    CHECK_EQ(now.bytes_live, 0);
+}
+
+static void refuse_one(int count)
+{
+    link outside;
+    char path[40];
+    link *last;
+    start(count, NULL);
+    last = the_first->other;
+    last->next = &outside;
+    check_gone_nowhere(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_GRAPH, "leads out");
+    snprintf(path, sizeof path, "arena+%zu", (size_t)((char *)&last->next - (char *)the_first));
+    CHECK_STR(haul_device_error(the_device)->path, path);
+    last->next = NULL;
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    last->next = &outside;
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_ERROR_GRAPH);
+    end();
+}
+
+TEST(ship_arena, a_pointer_that_leads_out_is_refused_with_its_place)
+{
+    refuse_one(FEW);
+    refuse_one(MANY);
+}
+
+static void look_at_next(void *argument)
+{
+    link **pair = argument;
+    pair[1] = pair[0]->next;
+}
+
+static link *next_on_device(const link *host)
+{
+    link *pair[2] = { haul_device_pointer(the_shipment, host), NULL };
+    CHECK_STATUS(haul_host_launch(the_device, look_at_next, pair), HAUL_OK);
+    return pair[1];
+}
+
+static void ship_with_one_outside(int count, haul_outside rule)
+{
+    haul_ship_arena_options how;
+    static link outside;
+    link *last;
+    memset(&how, 0, sizeof how);
+    how.outside = rule;
+    start(count, NULL);
+    last = the_first->other;
+    last->next = &outside;
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_OK);
+    CHECK_PTR(next_on_device(last), rule == HAUL_OUTSIDE_NULL ? NULL : &outside);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_PTR(last->next, &outside);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_PTR(next_on_device(last), rule == HAUL_OUTSIDE_NULL ? NULL : &outside);
+    end();
+}
+
+TEST(ship_arena, or_is_null_there_or_what_it_was_and_stays_on_the_host)
+{
+    ship_with_one_outside(FEW, HAUL_OUTSIDE_NULL);
+    ship_with_one_outside(MANY, HAUL_OUTSIDE_NULL);
+    ship_with_one_outside(FEW, HAUL_OUTSIDE_KEEP);
+    ship_with_one_outside(MANY, HAUL_OUTSIDE_KEEP);
+}
+
+/* ---- The way back. */
+
+static void reverse(void *argument)
+{
+    link *l = argument, *before = NULL, *next;
+    for (; l; l = next) {
+        next = l->next;
+        l->next = before;
+        l->other = NULL;
+        before = l;
+    }
+}
+
+static void pointers_come_back(int count)
+{
+    link *last, *l;
+    int i = count;
+    start(count, NULL);
+    last = the_first->other;
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    run_on(reverse, the_first);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_PTR(last->next, NULL);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    for (l = last; l; l = l->next) {
+        CHECK_EQ(l->value, --i);
+        CHECK_PTR(l->other, NULL);
+    }
+    CHECK_EQ(i, 0);
+    end();
+}
+
+TEST(ship_arena, pointers_that_the_device_has_changed_come_back_when_asked_for)
+{
+    pointers_come_back(FEW);
+    pointers_come_back(MANY);
+}
+
+static void spoil(void *argument)
+{
+    link *l = argument;
+    l->value = 99;
+    l->next->next->next = (link *)8;
+}
+
+TEST(ship_arena, one_that_leads_nowhere_is_refused_and_nothing_is_written)
+{
+    unsigned char *before;
+    start(FEW, NULL);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    before = picture();
+    run_on(spoil, the_first);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_BYTES(the_first, before, used_by(the_arena));
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_EQ(the_first->value, 99);
+    free(before);
+    end();
+}
+
+static haul_type *pair_type;
+typedef struct pair {
+    struct pair *left, *right;
+    double weight;
+} pair;
+
+static void swap_pairs(void *argument)
+{
+    pair *p;
+    for (p = argument; p; p = p->right) {
+        p->left = p->left == p ? NULL : p;
+        p->weight += 1;
+    }
+}
+
+static void return_directly(int count)
+{
+    const haul_ref refs[] = { HAUL_OBJECT(pair, left, &pair_type), HAUL_OBJECT(pair, right, &pair_type) };
+    haul_ship_arena_options how;
+    pair *first = NULL, *p;
+    int i, round;
+    open_device();
+    memset(&how, 0, sizeof how);
+    how.direct_return = 1;
+    CHECK_STATUS(haul_type_create("pair", sizeof(pair), refs, 2, &pair_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(pair_type), HAUL_OK);
+    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
+    for (i = 0; i < count; i++) {
+        p = haul_arena_new(the_arena, pair_type, 1);
+        p->left = p;
+        p->right = first;
+        first = p;
+    }
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_OK);
+    for (round = 1; round <= 3; round++) {
+        run_on(swap_pairs, first);
+        CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+        for (p = first, i = 0; p; p = p->right, i++) {
+            CHECK_PTR(p->left, round % 2 ? NULL : p);
+            CHECK(p->weight == round);
+        }
+        CHECK_EQ(i, count);
+    }
+    haul_type_free(&pair_type);
+    end();
+}
+
+TEST(ship_arena, a_direct_return_brings_data_and_pointers_and_leaves_the_device_as_it_was)
+{
+    return_directly(FEW);
+    return_directly(MANY);
+}
+
+TEST(ship_arena, updates_move_one_range_either_way)
+{
+    sight seen;
+    start(FEW, NULL);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    the_first->value = 1000;
+    the_first->next->value = 2000;
+    CHECK_STATUS(haul_update_device(the_shipment, the_first, sizeof *the_first), HAUL_OK);
+    seen = seen_on(the_device, the_shipment, the_first);
+    CHECK_EQ(seen.values, 1000 + FEW * (FEW - 1) / 2);
+    CHECK_EQ(seen.others, FEW);
+    CHECK_STATUS(haul_update_device(the_shipment, &the_first->next->value, sizeof(int32_t)), HAUL_OK);
+    seen = seen_on(the_device, the_shipment, the_first);
+    CHECK_EQ(seen.values, 3000 - 1 + FEW * (FEW - 1) / 2);
+    run_on(links_double, the_first);
+    CHECK_STATUS(haul_update_host(the_shipment, (char *)the_first + 1, sizeof *the_first), HAUL_OK);
+    CHECK_EQ(the_first->value, 2000);
+    CHECK_PTR(the_first->home, the_first);
+    CHECK_EQ(the_first->next->value, 2000);
+    CHECK_STATUS(haul_update_host(the_shipment, &seen, sizeof seen), HAUL_ERROR_ARGUMENT);
+    end();
+}
+
+TEST(ship_arena, asynchronous_calls_work_on_it_too)
+{
+    start(MANY, NULL);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    run_on(links_double, the_first);
+    CHECK_STATUS(haul_unmarshal_async(the_shipment, NULL), HAUL_OK);
+    CHECK_STATUS(haul_shipment_wait(the_shipment), HAUL_OK);
+    check_doubled(the_first);
+    CHECK_STATUS(haul_refresh_async(the_shipment, NULL), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers_async(the_shipment, NULL), HAUL_OK);
+    CHECK_STATUS(haul_shipment_wait(the_shipment), HAUL_OK);
+    check_doubled(the_first);
+    end();
+}
+
+/* ---- An arena that has changed. */
+
+TEST(ship_arena, replan_ships_what_has_been_added)
+{
+    link *more;
+    sight seen;
+    start(FEW, NULL);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    more = links_make(the_arena, MANY);
+    CHECK_EQ(haul_device_address(the_shipment, more->next), 0);
+    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    seen = seen_on(the_device, the_shipment, more);
+    check_sight(&seen, MANY);
+    check_seen(FEW);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    end();
+}
+
+static void all_is_stale(void)
+{
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_host(the_shipment, the_first, sizeof(link)), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(the_shipment, the_first, sizeof(link)), HAUL_ERROR_STALE);
+}
+
+TEST(ship_arena, use_after_reset_rollback_and_release_is_stale)
+{
+    haul_arena_mark mark, later;
+    haul_arena_options options;
+    memset(&options, 0, sizeof options);
+    options.reuse = 1;
+    open_device();
+    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    mark = haul_arena_checkpoint(the_arena);
+    the_first = links_make(the_arena, FEW);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    later = haul_arena_checkpoint(the_arena);
+    CHECK(links_make(the_arena, 3) != NULL);
+    CHECK_STATUS(haul_arena_rollback(the_arena, later), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_arena_release(the_arena, the_first->name, 2), HAUL_OK);
+    all_is_stale();
+    CHECK_STATUS(haul_arena_rollback(the_arena, mark), HAUL_OK);
+    the_first = links_make(the_arena, FEW);
+    all_is_stale();
+    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    check_seen(FEW);
+    CHECK_STATUS(haul_arena_reset(the_arena), HAUL_OK);
+    the_first = links_make(the_arena, FEW);
+    all_is_stale();
+    end();
+}
+
+TEST(ship_arena, a_shipment_keeps_arena_and_device)
+{
+    start(FEW, NULL);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    haul_arena_free(&the_arena);
+    run_on(links_double, the_first);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    check_doubled(the_first);
+    end();
+}
+
+TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
+{
+    haul_ship_arena_options how;
+    haul_shipment *plain;
+    const haul_shipment *into[1];
+    link alone;
+    memset(&how, 0, sizeof how);
+    memset(&alone, 0, sizeof alone);
+    alone.name = "x";
+    open_device();
+    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
+    check_gone_nowhere(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_ARGUMENT, "nothing");
+    check_gone_nowhere(haul_ship_arena(the_device, NULL, NULL, &the_shipment), HAUL_ERROR_ARGUMENT, "no arena");
+    CHECK_STATUS(haul_ship_arena(NULL, the_arena, NULL, &the_shipment), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, NULL, link_type, 1, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    the_first = links_make(the_arena, 2);
+    how.outside = (haul_outside)7;
+    check_gone_nowhere(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_ERROR_ARGUMENT, "no such rule");
+    how.outside = HAUL_OUTSIDE_REFUSE;
+    how.into_count = 1;
+    check_gone_nowhere(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_ERROR_ARGUMENT, "into[0]");
+    CHECK_STATUS(haul_ship(the_device, &alone, link_type, 1, NULL, &plain), HAUL_OK);
+    into[0] = plain;
+    how.into = into;
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_ERROR_ARGUMENT);
+    haul_shipment_free(&plain);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &plain), HAUL_ERROR_UNSUPPORTED);
+    end();
+}
+
+/* ---- Untyped. */
+
+HAUL_ARENA_HOOKS(library);
+
+/* As a library would that knows no types. */
+static link *library_links(int count)
+{
+    link *first = NULL, *last = NULL, *l;
+    int i;
+    for (i = 0; i < count; i++) {
+        l = library_calloc(1, sizeof *l);
+        l->name = strcpy(library_malloc(20), i % 3 ? "one of three" : "x");
+        l->value = i;
+        l->home = l;
+        l->weight[0] = i / 2.0;
+        l->other = last;
+        if (last)
+            last->next = l;
+        else
+            first = l;
+        last = l;
+    }
+    first->other = last;
+    return first;
+}
+
+static void start_untyped(int count)
+{
+    haul_arena_options options;
+    memset(&options, 0, sizeof options);
+    options.reuse = 1;
+    open_device();
+    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    library_use(the_arena);
+    library_free(library_malloc(1000));
+    the_first = library_links(count);
+}
+
+static haul_status ship_untyped(void)
+{
+    return haul_ship_arena_from(the_device, the_arena, the_first, link_type, 1, NULL, &the_shipment);
+}
+
+static void untyped_there_and_back(int count)
+{
+    link *more;
+    start_untyped(count);
+    CHECK_STATUS(ship_untyped(), HAUL_OK);
+    check_seen(count);
+    run_on(links_double, the_first);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    check_doubled(the_first);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    check_doubled(the_first);
+    more = library_links(3);
+    more->other->next = the_first;
+    the_first->other = NULL;
+    the_first = more;
+    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    CHECK_EQ(haul_device_address(the_shipment, more) != 0, 1);
+    end();
+}
+
+TEST(ship_arena, an_untyped_one_is_discovered_in_its_place)
+{
+    untyped_there_and_back(FEW);
+    untyped_there_and_back(MANY);
+}
+
+TEST(ship_arena, a_graph_that_leaves_the_arena_is_refused_with_the_way_it_took)
+{
+    link outside;
+    memset(&outside, 0, sizeof outside);
+    outside.name = "x";
+    start_untyped(FEW);
+    the_first->next->next->other = &outside;
+    check_gone_nowhere(ship_untyped(), HAUL_ERROR_GRAPH, "leads out of the arena");
+    CHECK_STR(haul_device_error(the_device)->path, "root.next.next.other");
+    the_first->next->next->other = NULL;
+    the_first->next->name = "a literal";
+    check_gone_nowhere(ship_untyped(), HAUL_ERROR_GRAPH, "leads out of the arena");
+    CHECK_STR(haul_device_error(the_device)->path, "root.next.name");
+    the_first->next->name = the_first->name;
+    CHECK_STATUS(ship_untyped(), HAUL_OK);
+    end();
+}
+
+/* ---- Several. */
+
+static haul_arena *the_other;
+static haul_shipment *other_shipment;
+static link *other_first;
+
+static void start_two(int count)
+{
+    start(count, NULL);
+    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_other), HAUL_OK);
+    other_first = links_make(the_other, count);
+    ((link *)the_first->other)->next = other_first;
+}
+
+static void end_two(void)
+{
+    haul_shipment_free(&other_shipment);
+    haul_arena_free(&the_other);
+    end();
+}
+
+TEST(ship_arena, pointers_into_one_that_is_there_already_lead_to_its_copy_both_ways)
+{
+    haul_ship_arena_options how;
+    const haul_shipment *into[1];
+    link *last;
+    memset(&how, 0, sizeof how);
+    start_two(FEW);
+    last = the_first->other;
+    CHECK_STATUS(haul_ship_arena(the_device, the_other, NULL, &other_shipment), HAUL_OK);
+    into[0] = other_shipment;
+    how.into = into;
+    how.into_count = 1;
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_OK);
+    CHECK_PTR(next_on_device(last), haul_device_pointer(other_shipment, other_first));
+    run_on(reverse, the_first);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_PTR(the_first->next, NULL);
+    CHECK_STATUS(haul_unmarshal_pointers(other_shipment), HAUL_ERROR_GRAPH);
+    end_two();
+}
+
+TEST(ship_arena, several_that_point_into_one_another_ship_together)
+{
+    haul_arena *arenas[2];
+    haul_shipment *shipments[2];
+    start_two(MANY);
+    arenas[0] = the_arena;
+    arenas[1] = the_other;
+    other_first->other = the_first;
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, shipments), HAUL_OK);
+    the_shipment = shipments[0];
+    other_shipment = shipments[1];
+    run_on(reverse, the_first);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(other_shipment), HAUL_OK);
+    CHECK_PTR(the_first->next, NULL);
+    CHECK_PTR(other_first->other, NULL);
+    CHECK(haul_arena_contains(the_arena, other_first->next));
+    CHECK_EQ(other_first->next->value, MANY - 1);
+    CHECK_EQ(other_first->next->next->value, MANY - 2);
+    end_two();
+}
+
+TEST(ship_arena, of_several_all_are_shipped_or_none)
+{
+    haul_arena *arenas[2];
+    haul_shipment *shipments[2];
+    haul_host_counters now;
+    link outside;
+    start_two(FEW);
+    arenas[0] = the_arena;
+    arenas[1] = the_other;
+    other_first->other = &outside;
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, shipments), HAUL_ERROR_GRAPH);
+    CHECK_PTR(shipments[0], NULL);
+    CHECK_PTR(shipments[1], NULL);
+    CHECK_STATUS(haul_host_get_counters(the_device, &now), HAUL_OK);
+    CHECK_EQ(now.bytes_live, 0);
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 0, NULL, shipments), HAUL_ERROR_ARGUMENT);
+    end_two();
+}
+
+/* ---- What the device makes. */
+
+typedef struct family {
+    haul_nursery *nursery;
+    haul_stamp stamp;
+    link *first;
+    int refused, wanted;
+} family;
+
+static haul_type *family_type, *nursery_type;
+static family *the_family;
+
+/* New links, each in front of the others. */
+static void bear(void *argument)
+{
+    family *f = argument;
+    int i;
+    for (i = 0; i < f->wanted; i++) {
+        link *l = haul_nursery_new(f->nursery, &f->stamp);
+        if (!l) {
+            f->refused++;
+            continue;
+        }
+        l->name = haul_nursery_allocate(f->nursery, 4);
+        if (l->name)
+            l->name[0] = 'n';
+        l->value = -1 - i;
+        l->next = f->first;
+        f->first = l;
+    }
+}
+
+static void family_start(size_t nursery_bytes, int wanted)
+{
+    haul_ref refs[2];
+    open_device();
+    CHECK_STATUS(haul_type_create("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type), HAUL_OK);
+    refs[0] = (haul_ref)HAUL_OBJECT(family, nursery, &nursery_type);
+    refs[1] = (haul_ref)HAUL_OBJECT(family, first, &link_type);
+    CHECK_STATUS(haul_type_create("family", sizeof(family), refs, 2, &family_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(family_type), HAUL_OK);
+    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
+    the_family = haul_arena_new(the_arena, family_type, 1);
+    the_first = the_family->first = links_make(the_arena, FEW);
+    the_family->nursery = haul_arena_new_nursery(the_arena, nursery_bytes);
+    CHECK(the_family->nursery != NULL);
+    the_family->wanted = wanted;
+    CHECK_STATUS(haul_stamp_of(link_type, &the_family->stamp), HAUL_OK);
+    CHECK(links_make(the_arena, FEW) != NULL);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+}
+
+static void family_end(void)
+{
+    haul_type_free(&family_type);
+    haul_type_free(&nursery_type);
+    end();
+}
+
+static void check_family(int born)
+{
+    link *l = the_family->first;
+    for (; born > 0; born--, l = l->next) {
+        CHECK(haul_arena_contains(the_arena, l));
+        CHECK_EQ(l->value < 0, 1);
+        CHECK_EQ(l->name[0], 'n');
+    }
+    CHECK_PTR(l, the_first);
+}
+
+TEST(ship_arena, objects_that_the_device_has_made_come_back_with_pointers)
+{
+    family_start(100000, 10);
+    run_on(bear, the_family);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    check_family(0);
+    CHECK_EQ(the_family->nursery->used, 0);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    check_family(10);
+    CHECK_EQ(the_family->nursery->used >= 10 * sizeof(link), 1);
+    family_end();
+}
+
+static void add_to_all(void *argument)
+{
+    link *l;
+    for (l = ((family *)argument)->first; l; l = l->next)
+        l->seen += 1;
+}
+
+TEST(ship_arena, and_are_objects_like_any_others_from_then_on)
+{
+    link *l;
+    family_start(100000, 10);
+    run_on(bear, the_family);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    run_on(add_to_all, the_family);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    for (l = the_family->first; l; l = l->next)
+        CHECK_EQ(l->seen, 1);
+    run_on(bear, the_family);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    check_family(20);
+    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    run_on(add_to_all, the_family);
+    run_on(bear, the_family);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    check_family(30);
+    family_end();
+}
+
+TEST(ship_arena, a_full_nursery_refuses_and_brings_what_it_has)
+{
+    family_start(64 * sizeof(link), 1000);
+    run_on(bear, the_family);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK(the_family->refused > 900);
+    CHECK_EQ(the_family->nursery->used <= the_family->nursery->capacity, 1);
+    family_end();
+}
+
+static void bear_badly(void *argument)
+{
+    family *f = argument;
+    link *l = haul_nursery_new(f->nursery, &f->stamp);
+    l->other = (link *)8;
+}
+
+static void shrink(void *argument)
+{
+    ((family *)argument)->nursery->used = 16;
+}
+
+TEST(ship_arena, what_the_device_has_made_badly_is_refused_and_nothing_is_written)
+{
+    unsigned char *before;
+    family_start(100000, 3);
+    run_on(bear, the_family);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    before = picture();
+    run_on(bear_badly, the_family);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_HAS(haul_device_error(the_device)->text, "has made an object");
+    run_on(shrink, the_family);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_HAS(haul_device_error(the_device)->text, "less in it");
+    CHECK_BYTES(the_family, before, used_by(the_arena));
+    free(before);
+    family_end();
+}
+
+TEST(ship_arena, nurseries_and_stamps_check_their_arguments)
+{
+    haul_stamp stamp;
+    haul_type *large;
+    start(FEW, NULL);
+    CHECK_PTR(haul_arena_new_nursery(the_arena, 0), NULL);
+    CHECK_PTR(haul_arena_new_nursery(the_arena, SIZE_MAX), NULL);
+    CHECK_PTR(haul_arena_new_nursery(NULL, 100), NULL);
+    CHECK_STATUS(haul_type_bytes("large", 65 * sizeof(void *), &large), HAUL_OK);
+    CHECK_STATUS(haul_stamp_of(large, &stamp), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_type_commit(large), HAUL_OK);
+    CHECK_STATUS(haul_stamp_of(large, &stamp), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_stamp_of(NULL, &stamp), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_stamp_of(link_type, NULL), HAUL_ERROR_ARGUMENT);
+    haul_type_free(&large);
+    end();
+}

@@ -1,0 +1,308 @@
+/* Everything that a device or an allocator can do to arenas on a device, at every place where it can.
+ *
+ * After each failure: the first one is what was reported, the host's objects are as they were, nothing has leaked, and
+ * the same call works. (A direct return promises less: see there.)
+ *
+ * Fault cases of shared/reference: D1, D3-D6, D13, H1, H2 of arenas.
+ */
+#include "arena_graphs.h"
+
+typedef struct scene {
+    haul_device *device;
+    haul_arena *arena;
+    haul_shipment *shipment;
+    link *first;
+    unsigned char *before;
+    size_t bytes;
+    /* Set by the test. */
+    int count, pinned, reuse, ships, untyped, direct;
+    haul_outside outside;
+} scene;
+
+static scene the;
+
+static void open_device(fault_plan *plan)
+{
+    static fault_device_settings settings;
+    haul_allocator allocator = fault_allocator(plan);
+    haul_device_options options;
+    memset(&options, 0, sizeof options);
+    settings.plan = plan;
+    settings.inner = haul_host_device();
+    options.new_context.allocator = &allocator;
+    options.settings = &settings;
+    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &the.device), HAUL_OK);
+}
+
+static haul_status make_arena(void *user)
+{
+    haul_arena_options options;
+    (void)user;
+    memset(&options, 0, sizeof options);
+    options.reserve_bytes = 1 << 20;
+    options.pinned = the.pinned;
+    options.reuse = the.reuse;
+    return haul_arena_create_for(the.device, &options, &the.arena);
+}
+
+static haul_status ship(void *user)
+{
+    haul_ship_arena_options how;
+    (void)user;
+    memset(&how, 0, sizeof how);
+    how.outside = the.outside;
+    how.direct_return = the.direct;
+    if (the.untyped)
+        return haul_ship_arena_from(the.device, the.arena, the.first, link_type, 1, &how, &the.shipment);
+    return haul_ship_arena(the.device, the.arena, &how, &the.shipment);
+}
+
+static void take_picture(void)
+{
+    haul_arena_statistics now;
+    haul_arena_get_statistics(the.arena, &now);
+    the.bytes = now.used_bytes;
+    the.before = malloc(the.bytes);
+    CHECK(the.before != NULL);
+    memcpy(the.before, now.base, the.bytes);
+}
+
+static void prepare_device(void *user, fault_plan *plan)
+{
+    (void)user;
+    links_open();
+    open_device(plan);
+}
+
+/* A device that has worked before: its ring is there. */
+static void prepare(void *user, fault_plan *plan)
+{
+    static link outside;
+    prepare_device(user, plan);
+    CHECK_STATUS(make_arena(user), HAUL_OK);
+    the.first = links_make(the.arena, the.count);
+    CHECK(the.first != NULL);
+    if (the.outside != HAUL_OUTSIDE_REFUSE)
+        the.first->next->other = &outside;
+    CHECK_STATUS(ship(user), HAUL_OK);
+    take_picture(); /* now, because a shipment ends the poisoning of what it carries */
+    CHECK_STATUS(haul_unmarshal_pointers(the.shipment), HAUL_OK);
+    if (!the.ships)
+        haul_shipment_free(&the.shipment);
+    haul_context_trim(haul_device_context(the.device));
+}
+
+static void finish(void *user)
+{
+    (void)user;
+    haul_shipment_free(&the.shipment);
+    haul_arena_free(&the.arena);
+    haul_device_close(&the.device);
+    links_close();
+    free(the.before);
+    the.before = NULL;
+}
+
+static void trim(void *user)
+{
+    (void)user;
+    CHECK_STATUS(haul_context_trim(haul_device_context(the.device)), HAUL_OK);
+}
+
+static void check_report(haul_status status)
+{
+    const haul_error *error = haul_device_error(the.device);
+    CHECK_EQ(error->status, status);
+    CHECK(status == HAUL_OK || error->text[0] != '\0');
+}
+
+static void check_untouched(void *user, haul_status status)
+{
+    unsigned char *behind;
+    size_t i;
+    (void)user;
+    check_report(status);
+    CHECK_BYTES(the.first, the.before, the.bytes);
+    if (status == HAUL_ERROR_PENDING)
+        return; /* the device reads on */
+    behind = haul_arena_allocate(the.arena, 4096);
+    CHECK(behind != NULL);
+    for (i = 0; i < 4096; i++)
+        CHECK_EQ(behind[i], 0);
+    CHECK_STATUS(haul_arena_release(the.arena, behind, 4096), HAUL_OK);
+}
+
+static void check_ship(void *user, haul_status status)
+{
+    sight seen;
+    check_untouched(user, status);
+    if (status != HAUL_OK) {
+        CHECK_PTR(the.shipment, NULL);
+        return;
+    }
+    memset(&seen, 0, sizeof seen);
+    seen.from = haul_device_pointer(the.shipment, the.first);
+    if (the.outside == HAUL_OUTSIDE_REFUSE) {
+        CHECK_STATUS(haul_host_launch(the.device, links_look, &seen), HAUL_OK);
+        check_sight(&seen, the.count);
+    }
+}
+
+static void free_shipment(void *user)
+{
+    (void)user;
+    haul_shipment_free(&the.shipment);
+}
+
+static void free_arena(void *user)
+{
+    (void)user;
+    haul_arena_free(&the.arena);
+}
+
+static fault_operation operation_on(haul_status (*run)(void *), void (*check)(void *, haul_status))
+{
+    fault_operation operation;
+    memset(&operation, 0, sizeof operation);
+    operation.prepare = prepare;
+    operation.run = run;
+    operation.check = check;
+    operation.trim = trim;
+    operation.finish = finish;
+    return operation;
+}
+
+static void set(int count, int pinned)
+{
+    memset(&the, 0, sizeof the);
+    the.count = count;
+    the.pinned = pinned;
+}
+
+/* 20 links cross as one, 3000 do not where the device likes small pieces. */
+static void everywhere(fault_operation *operation, unsigned least)
+{
+    CHECK(fault_everywhere(operation) >= least);
+    operation->settings.deferred = 1;
+    CHECK(fault_everywhere(operation) >= least);
+    operation->settings.chunk_bytes = 4096;
+    operation->settings.deferred = 0;
+    the.count = 500;
+    CHECK(fault_everywhere(operation) >= least);
+    operation->settings.chunk_bytes = 0;
+    the.count = 20;
+}
+
+static void ships_survive(void)
+{
+    fault_operation operation = operation_on(ship, check_ship);
+    operation.undo = free_shipment;
+    everywhere(&operation, 10);
+}
+
+TEST(ship_arena_faults, shipping_survives_every_fault_H1_H2_D1_D4_D5_D6)
+{
+    set(20, 0);
+    ships_survive();
+    set(20, 1);
+    ships_survive();
+}
+
+TEST(ship_arena_faults, shipping_with_pointers_that_become_null_survives_every_fault)
+{
+    set(20, 0);
+    the.outside = HAUL_OUTSIDE_NULL;
+    ships_survive();
+}
+
+TEST(ship_arena_faults, shipping_what_must_be_discovered_survives_every_fault)
+{
+    set(20, 0);
+    the.untyped = 1;
+    ships_survive();
+}
+
+static void check_arena(void *user, haul_status status)
+{
+    (void)user;
+    check_report(status);
+    if (status != HAUL_OK)
+        CHECK_PTR(the.arena, NULL);
+}
+
+TEST(ship_arena_faults, making_an_arena_for_a_device_survives_every_fault_D3)
+{
+    fault_operation operation = operation_on(make_arena, check_arena);
+    operation.prepare = prepare_device;
+    operation.undo = free_arena;
+    set(0, 1);
+    CHECK(fault_everywhere(&operation) > 2);
+    the.reuse = 1;
+    CHECK(fault_everywhere(&operation) > 3);
+}
+
+static haul_status unmarshal(void *user)
+{
+    (void)user;
+    return haul_unmarshal(the.shipment);
+}
+
+static haul_status unmarshal_pointers(void *user)
+{
+    (void)user;
+    return haul_unmarshal_pointers(the.shipment);
+}
+
+static haul_status refresh(void *user)
+{
+    (void)user;
+    return haul_refresh(the.shipment);
+}
+
+static haul_status replan(void *user)
+{
+    (void)user;
+    return haul_replan(the.shipment);
+}
+
+static haul_status update(void *user)
+{
+    haul_status status = haul_update_device(the.shipment, the.first, sizeof(link));
+    (void)user;
+    return status == HAUL_OK ? haul_update_host(the.shipment, the.first, sizeof(link)) : status;
+}
+
+/* The device's ring may grow: leaks are looked for at the end. */
+static void calls_survive(haul_status (*run)(void *))
+{
+    fault_operation operation = operation_on(run, check_untouched);
+    operation.trim = NULL;
+    set(20, 0);
+    the.ships = 1;
+    everywhere(&operation, 3);
+}
+
+TEST(ship_arena_faults, calls_on_a_shipment_survive_every_fault_and_leave_the_host_alone)
+{
+    calls_survive(unmarshal);
+    calls_survive(unmarshal_pointers);
+    calls_survive(refresh);
+    calls_survive(replan);
+    calls_survive(update);
+}
+
+/* A device that fails halfway leaves the arena undefined; the failure is told all the same. */
+static void check_told(void *user, haul_status status)
+{
+    (void)user;
+    check_report(status);
+}
+
+TEST(ship_arena_faults, a_direct_return_tells_every_fault)
+{
+    fault_operation operation = operation_on(unmarshal, check_told);
+    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM | 1u << FAULT_LOST;
+    set(20, 0);
+    the.ships = the.direct = 1;
+    CHECK(fault_everywhere(&operation) > 3);
+}
