@@ -19,6 +19,10 @@ typedef struct universe {
     choices c;
     haul_type *type[TYPES];
     haul_ref rows[ROWS];
+    haul_rule rules[ROWS];
+    haul_case cases[ROWS][2];
+    const unsigned char *object; /* the one that is planned */
+    size_t object_bytes;
     haul_context *context;
 } universe;
 
@@ -82,12 +86,57 @@ static haul_type *const *draw_target(universe *u)
     return chance(&u->c, 3, 4) ? (haul_type *const *)&u->type[choose(&u->c, TYPES)] : NULL;
 }
 
+static haul_field_place draw_place(choices *c)
+{
+    haul_field_place place;
+    place.offset = draw_size(c);
+    place.bytes = (uint8_t)(chance(c, 1, 8) ? choose(c, 256) : 1u << choose(c, 4));
+    place.is_signed = (uint8_t)choose(c, 3);
+    return place;
+}
+
+static void draw_rule(universe *u, haul_rule *rule, haul_case *cases)
+{
+    choices *c = &u->c;
+    uint32_t way = choose(c, 16);
+    memset(rule, 0, sizeof *rule);
+    rule->when.kind = (haul_when_kind)choose(c, chance(c, 1, 16) ? 9 : 4);
+    rule->when.field = draw_place(c);
+    rule->when.mask = chance(c, 1, 2) ? -1 : 7;
+    rule->when.low = (int64_t)choose(c, 4);
+    rule->when.high = rule->when.low + (int64_t)choose(c, 3) - (chance(c, 1, 8) ? 1 : 0);
+    rule->when.function = chance(c, 7, 8) ? some_count : NULL;
+    rule->otherwise = rule->when.kind ? (haul_else)choose(c, chance(c, 1, 16) ? 4 : 2) : HAUL_ELSE_NULL;
+    if (way < 7)
+        rule->mode = (haul_mode)way;
+    if (chance(c, 1, 4))
+        rule->tag_bits = (uintptr_t)draw_size(c);
+    if (chance(c, 1, 4))
+        rule->integer_below = (uintptr_t)draw_size(c);
+    if (chance(c, 1, 4))
+        rule->base = (int64_t)choose(c, 64) - 32;
+    rule->addressing = chance(c, 1, 8) ? (haul_addressing)choose(c, 3) : HAUL_ABSOLUTE;
+    if (!chance(c, 1, 3))
+        return;
+    rule->choice.kind = (haul_choice_kind)choose(c, 5);
+    rule->choice.field = draw_place(c);
+    rule->choice.function = chance(c, 7, 8) ? some_count : NULL;
+    rule->choice.mask = chance(c, 1, 8) ? (int64_t)choose(c, 3) : -1;
+    rule->choice.cases = cases;
+    rule->choice.case_count = choose(c, 3);
+    for (unsigned i = 0; i < 2; i++) {
+        cases[i].value = (int64_t)choose(c, 3) - 1;
+        cases[i].type = draw_target(u);
+        cases[i].base = 0;
+    }
+}
+
 static void draw_row(universe *u, haul_ref *row)
 {
     choices *c = &u->c;
     memset(row, 0, sizeof *row);
     row->name = draw_name(c);
-    row->kind = (haul_ref_kind)(chance(c, 1, 16) ? choose(c, 8) : 1 + choose(c, 4));
+    row->kind = (haul_ref_kind)(chance(c, 1, 16) ? choose(c, 8) : 1 + choose(c, 5));
     row->offset = draw_size(c);
     row->field_bytes = chance(c, 1, 2) ? sizeof(void *) : draw_size(c);
     row->element_bytes = chance(c, 1, 2) ? 0 : draw_size(c);
@@ -96,6 +145,15 @@ static void draw_row(universe *u, haul_ref *row)
     row->unaligned = chance(c, 1, 4);
     for (unsigned i = 0; i < HAUL_LEVELS; i++)
         row->shape[i] = draw_shape(c);
+    if (!chance(c, 1, 4))
+        return;
+    row->rule = &u->rules[row - u->rows];
+    draw_rule(u, &u->rules[row - u->rows], u->cases[row - u->rows]);
+}
+
+static int64_t some_size(const haul_here *here)
+{
+    return *(const unsigned char *)here->self + 7; /* of zeros: 7 */
 }
 
 static haul_status make_struct(universe *u, haul_type **made)
@@ -111,6 +169,8 @@ static haul_status make_struct(universe *u, haul_type **made)
         (void)haul_type_add(*made, u->rows + first, n - first);
     if (status == HAUL_OK && chance(&u->c, 1, 4))
         (void)haul_type_set_alignment(*made, draw_size(&u->c));
+    if (status == HAUL_OK && chance(&u->c, 1, 8))
+        (void)haul_type_set_size(*made, some_size);
     return status;
 }
 
@@ -193,6 +253,14 @@ static int ask(const haul_type *type, size_t *bytes)
     return *bytes != 0 && *bytes <= 1u << 20;
 }
 
+/* Objects with tails may claim more than there is. */
+static int is_in_object(void *user, const void *address, size_t bytes)
+{
+    const universe *u = user;
+    uintptr_t at = (uintptr_t)address - (uintptr_t)u->object;
+    return at <= u->object_bytes && bytes <= u->object_bytes - at;
+}
+
 static void plan_zeros(universe *u, const haul_type *type, size_t bytes)
 {
     void *object = NULL;
@@ -201,6 +269,8 @@ static void plan_zeros(universe *u, const haul_type *type, size_t bytes)
     if (posix_memalign(&object, 4096, bytes) != 0)
         exit(2);
     memset(object, 0, bytes);
+    u->object = object;
+    u->object_bytes = bytes;
     root.address = object;
     root.type = type;
     root.count = 1;
@@ -235,11 +305,15 @@ static void commit_and_use(universe *u, haul_type *type)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     universe u;
+    haul_context_options options;
     size_t n;
     memset(&u, 0, sizeof u);
     u.c = choices_from_bytes(data, size);
     u.rows[0].name = "row";
-    if (haul_context_create(NULL, &u.context) != HAUL_OK)
+    memset(&options, 0, sizeof options);
+    options.readable = is_in_object;
+    options.readable_user = &u;
+    if (haul_context_create(&options, &u.context) != HAUL_OK)
         exit(2);
     n = 1 + choose(&u.c, TYPES);
     for (size_t i = 0; i < n; i++) {

@@ -28,6 +28,26 @@ typedef struct haul_limits {
 /* Discovery then takes a slower way, with an entry for each object. */
 typedef int haul_readable(void *user, const void *address, size_t bytes);
 
+/* Memory that belongs to no graph: constant tables, sentinels, singletons. Rows of the modes HAUL_MODE_OWN_OR_STATIC
+ * and HAUL_MODE_ALIAS_OR_STATIC look up here what they lead to; one past the range counts as in it. */
+typedef enum haul_static_policy {
+    HAUL_STATIC_KEEP = 0, /* the address travels as it is: for copies that stay in this process, and for comparing */
+    HAUL_STATIC_NULL = 1, /* null in the copy */
+    HAUL_STATIC_COPY = 2  /* part of the graph after all: followed, and so copied once, whoever leads there */
+} haul_static_policy;
+
+typedef struct haul_static {
+    const void *address;
+    size_t bytes;
+    haul_static_policy policy;
+} haul_static;
+
+/* What a word of the mode HAUL_MODE_EXTERNAL becomes in the copy: the address of a device function for that of the
+ * host's function, say. Words that are not in the list stay as they are. */
+typedef struct haul_translation {
+    uintptr_t host, copy;
+} haul_translation;
+
 typedef struct haul_context_options {
     const haul_allocator *allocator; /* NULL: malloc */
     haul_limits limits;
@@ -35,13 +55,18 @@ typedef struct haul_context_options {
     void *readable_user;
     void *argument;                  /* handed to shape callbacks as here->argument */
     int checked;                     /* not 0: one address reached as two types that disagree, or one pointer word with
-                                        two meanings, is HAUL_ERROR_GRAPH with both paths. Discovery then takes a slower way, with a
-                                        table entry for each object and pointer; meant for tests and for the first run of a new description. */
+                                        two meanings, is HAUL_ERROR_GRAPH with both paths. Discovery then takes a slower
+                                        way, with a table entry for each object and pointer; meant for tests and for the
+                                        first run of a new description. */
+    const haul_static *statics;      /* both lists must outlive the context; they are gone through from the front for */
+    size_t static_count;             /* each word that asks */
+    const haul_translation *translations;
+    size_t translation_count;
 } haul_context_options;
 
 /* Makes a context. `options` may be NULL, and a zeroed struct means the defaults.
  * HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT for a NULL result pointer, or an allocator without its two functions or with
- * one of reserve and unreserve alone. */
+ * one of reserve and unreserve alone, or a list that is NULL or holds a policy that does not exist. */
 HAUL_API haul_status haul_context_create(const haul_context_options *options, haul_context **context);
 
 /* Drops the caller's hold and sets *context to NULL; plans, devices and shipments made with it keep it alive. NULL is

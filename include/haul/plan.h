@@ -5,9 +5,10 @@
  * compacting collector (Lisp-2; the Compressor, Kermany and Petrank 2006) with the to-space on a device. A plan stays
  * good while pointers and counts stay as they are; contents may change.
  *
- * Every source byte keeps its address modulo two pointers (16; 8 where pointers have 4 bytes), modulo more where a type
- * asks for it. An arena begins with as many reserved bytes, so that offset 0 is never an object and null stays 0. A
- * pointer to no elements (a count of 0) that leads to nothing described becomes null in the copy.
+ * Every source byte keeps its address modulo two pointers (16; 8 where pointers have 4 bytes), modulo more where a
+ * type asks for it. An arena begins with as many reserved bytes, so that offset 0 is never an object and null stays 0
+ * (with more at both ends, where pointers lead out of their blocks by a rule). A pointer to no elements (a count of 0)
+ * that leads to nothing described becomes null in the copy.
  *
  * Most users need none of this page: haul_ship makes the plan.
  */
@@ -32,7 +33,7 @@ typedef struct haul_root {
 
 typedef struct haul_plan_statistics {
     size_t objects;          /* objects and arrays found, each once */
-    size_t pointers;         /* described pointer words, null or not */
+    size_t pointers;         /* described words that are pointers in the copy, null or not */
     size_t null_pointers;    /* of these, null when the graph was last packed */
     size_t graph_bytes;      /* described bytes */
     size_t arena_bytes;      /* what a transfer carries: graph bytes, rounding and gaps */
@@ -42,14 +43,15 @@ typedef struct haul_plan_statistics {
     double discover_seconds, layout_seconds;
 } haul_plan_statistics;
 
-/* Finds everything that the roots reach and works out where it goes. The source is read, never written.
- * The plan holds the types and the context, not the source: that must stay where it is while the plan is used.
- * HAUL_ERROR_ARGUMENT: no roots, a NULL root, a count of 0, NULL types. HAUL_ERROR_STATE: a type that is not
- * committed. HAUL_ERROR_BUSY. HAUL_ERROR_GRAPH, with the path: a negative count, a NULL pointer whose count field is
- * above 0, an end before its begin or not a whole number of elements away, a misaligned pointer, an address outside any
- * process's range, a word that is a pointer for one description and data for another, a range that `readable`
- * refuses. HAUL_ERROR_LIMIT: the context's limits, a count whose bytes overflow, no terminator within scan_bytes.
- * HAUL_ERROR_MEMORY. On failure *plan is NULL and nothing is kept. Does not recurse; stack use is constant. */
+/* Finds everything that the roots reach and works out where it goes. The source is read, never written. The plan holds
+ * the types and the context, not the source: that must stay where it is while the plan is used. HAUL_ERROR_ARGUMENT:
+ * no roots, a NULL root, a count of 0, NULL types. HAUL_ERROR_STATE: a type that is not committed. HAUL_ERROR_BUSY.
+ * HAUL_ERROR_GRAPH, with the path: a negative count, a NULL pointer whose count field is above 0, an end before its
+ * begin or not a whole number of elements away, a misaligned pointer, an address outside any process's range, a word
+ * that is a pointer for one description and data for another, a range that `readable` refuses; an alias to what nobody
+ * owns, rows of a union that hold both, a type that no case is for, a size that is none. HAUL_ERROR_LIMIT: the
+ * context's limits, a count whose bytes overflow, no terminator within scan_bytes. HAUL_ERROR_MEMORY. On failure *plan
+ * is NULL and nothing is kept. Does not recurse; stack use is constant. */
 HAUL_API haul_status haul_plan_create(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan);
 HAUL_API void haul_plan_free(haul_plan **plan);
 
@@ -62,7 +64,8 @@ HAUL_API size_t haul_plan_bitmap_bytes(const haul_plan *plan);
 HAUL_API size_t haul_plan_alignment(const haul_plan *plan);
 
 /* Where a source address lies in the arena: HAUL_OK and its offset for every described byte, for the holes of a
- * described object, and for one past the end of a described range; HAUL_ERROR_ARGUMENT for any other address. O(1). Any thread. */
+ * described object, and for one past the end of a described range; HAUL_ERROR_ARGUMENT for any other address. O(1).
+ * Any thread. */
 HAUL_API haul_status haul_plan_offset(const haul_plan *plan, const void *address, size_t *offset);
 /* The reverse, O(log of the number of 64 KiB pieces). HAUL_ERROR_ARGUMENT for offsets in gaps. */
 HAUL_API haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **address);
@@ -71,20 +74,19 @@ HAUL_API haul_status haul_plan_address(const haul_plan *plan, size_t offset, voi
  * offsets, as haul_relocate wants them; any other base gives the pointers that hold when the arena lies there.
  * `bitmap` (haul_plan_bitmap_bytes bytes, 8-aligned) may be NULL when base is not 0. Bytes of no object are zero.
  * HAUL_ERROR_ARGUMENT: too little capacity, or memory that overlaps the source. HAUL_ERROR_STALE, with the path: a
- * pointer now leads out of the graph, a count has changed or a string has lost its terminator since the plan was made, or
- * any pointer has changed since it was first packed (the path may then name a pointer near it; haul_refresh names it
- * exactly); the arena's contents are then undefined. Reads the source,
- * writes nothing but the two results. */
+ * pointer now leads out of the graph, a count has changed or a string has lost its terminator since the plan was made,
+ * or any pointer has changed since it was first packed (the path may then name a pointer near it; haul_refresh names
+ * it exactly); the arena's contents are then undefined. Reads the source, writes nothing but the two results. */
 HAUL_API haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base, uint64_t *bitmap);
 
 /* Writes the bytes of an arena that are no pointers back to the source objects; the inverse of pack. Holes, skipped
- * fields and pointers of the source keep their values. */
+ * fields, pointers and kept words of the source keep their values. */
 HAUL_API haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes);
 
-/* Adds `base` to each word of `arena` (`bytes`: haul_plan_bytes) whose bit is set and that is not null: after it, pointers
- * hold for an arena that lies at `base`.
- * Off-grid pointers of packed structs need the plan: haul_plan_pack with a base does those too.
- * What a device does with its own memory, here for the host's. */
+/* Adds `base` to each word of `arena` (`bytes`: haul_plan_bytes) whose bit is set and that is not null: after it,
+ * pointers hold for an arena that lies at `base`. Off-grid pointers of packed structs, and those that a rule takes out
+ * of their block, need the plan: haul_plan_pack with a base does those too. What a device does with its own memory,
+ * here for the host's. */
 HAUL_API haul_status haul_relocate(void *arena, size_t bytes, const uint64_t *bitmap, uint64_t base);
 
 #ifdef __cplusplus

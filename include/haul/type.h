@@ -37,20 +37,25 @@ typedef struct haul_type haul_type;
  * Shapes: how many elements stand behind a pointer. A shape is a plain value; the macros below make it.
  */
 
-/* What a shape callback may look at. `self` is the struct that holds the row (for a row reached through HAUL_EMBED,
- * the embedded struct); `index` is the place of the pointer in its array (0 for a lone pointer); `target` is the
- * pointer itself, whose extent is not yet known; `root` is the root it was reached from, `argument` the context's.
- * The callback reads, answers the number of elements, or a negative number to refuse (HAUL_ERROR_GRAPH). It must not
- * change the graph and must not call into the same context (that call gets HAUL_ERROR_BUSY). */
+/* What a callback may look at. `self` is the struct that holds the row (for a row reached through HAUL_EMBED,
+ * the embedded struct); `index` is the place of the pointer in its array (0 for a lone pointer); `target` is what the
+ * pointer leads to, whose extent is not yet known; `root` is the root it was reached from, `argument` the context's;
+ * `place` is where the pointer itself stands, as it is in memory.
+ * There is one signature for all callbacks. It reads and answers; it must not change the graph and must not call into
+ * the same context (that call gets HAUL_ERROR_BUSY). It is called more than once for one pointer, and again by each
+ * pack, whose answers must be the same (HAUL_ERROR_STALE). A count is the number of elements, or a negative number to
+ * refuse (HAUL_ERROR_GRAPH). */
 typedef struct haul_here {
     const void *self;
     const void *target;
     size_t index;
     const void *root;
     void *argument;
+    const void *place;
 } haul_here;
 
-typedef int64_t haul_count_function(const haul_here *here);
+typedef int64_t haul_function(const haul_here *here);
+typedef haul_function haul_count_function;
 
 typedef enum haul_shape_kind {
     HAUL_SHAPE_ONE = 0,     /* exactly one element */
@@ -76,6 +81,134 @@ typedef struct haul_shape {
 } haul_shape;
 
 /* ---------------------------------------------------------------------------------------------------------------
+ * Rules: what is not plain about a row.
+ *
+ * A row may lead to a rule: a struct of which most members stay 0. It says when the row holds, whose the target is,
+ * what the word's bits are, where the block begins, and of which type it is:
+ *
+ *     static const haul_rule is_branch = { .when = HAUL_EQUALS(node, kind, BRANCH) };
+ *     HAUL_OBJECT_BY(node, child, &node_type, &is_branch)
+ *     HAUL_OBJECT_BY(node, up, &node_type, HAUL_RULE(.tag_bits = 1))          the same in place
+ *
+ * HAUL_RULE is for C, and for tables at file scope or that are not static: elsewhere give the rule a name.
+ *
+ * Rules are copied with their rows. Each object is asked by itself; types without rules pay nothing for them.
+ */
+
+/* When does a row hold? A zeroed one: always. */
+typedef enum haul_when_kind {
+    HAUL_WHEN_ALWAYS = 0,
+    HAUL_WHEN_FIELD = 1,   /* low <= (field & mask) <= high */
+    HAUL_WHEN_NOT = 2,     /* the opposite */
+    HAUL_WHEN_FUNCTION = 3 /* `function` answers another number than 0; `target` is the word without its tag bits */
+} haul_when_kind;
+
+typedef struct haul_when {
+    haul_when_kind kind;
+    haul_field_place field;
+    int64_t mask, low, high;
+    haul_function *function;
+} haul_when;
+
+/* n: an integer field of S, signed or not; constants otherwise. Values above 2^63 are in no range. */
+#define HAUL__SIGN_OF(c) ((uint8_t)((int64_t)(c) < 0)) /* a field that is compared with c is read as c is */
+#define HAUL_BETWEEN(S, n, low, high) { HAUL_WHEN_FIELD, HAUL__PLACE(S, n, HAUL__SIGN_OF(low)), -1, low, high, NULL }
+#define HAUL_EQUALS(S, n, c) HAUL_BETWEEN(S, n, c, c)
+#define HAUL_DIFFERS(S, n, c) { HAUL_WHEN_NOT, HAUL__PLACE(S, n, HAUL__SIGN_OF(c)), -1, c, c, NULL }
+#define HAUL_NEGATIVE(S, n) { HAUL_WHEN_FIELD, HAUL__PLACE(S, n, 1), -1, INT64_MIN, -1, NULL }
+#define HAUL_BITS(S, n, mask, c) { HAUL_WHEN_FIELD, HAUL__PLACE(S, n, 1), mask, c, c, NULL } /* (n & mask) == c */
+#define HAUL_ANY_BIT(S, n, mask) { HAUL_WHEN_NOT, HAUL__PLACE(S, n, 1), mask, 0, 0, NULL }
+#define HAUL_NO_BIT(S, n, mask) HAUL_BITS(S, n, mask, 0)
+#define HAUL_IF(function) { HAUL_WHEN_FUNCTION, HAUL__NO_PLACE, 0, 0, 0, function }
+/* As HAUL_COUNT_FUNCTION, for an expression that is true or false. */
+#define HAUL_TEST_FUNCTION(name, S, expression) HAUL_COUNT_FUNCTION(name, S, (expression) ? 1 : 0)
+
+/* What becomes of the field while its row does not hold. Null or zero is one thing: all bits 0. */
+typedef enum haul_else {
+    HAUL_ELSE_NULL = 0, /* zeros in the copy; the host's bytes are not written, and read for functions alone */
+    HAUL_ELSE_RAW = 1   /* the bytes travel as they are, both ways: they are something else now */
+} haul_else;
+
+/* Whose is what a pointer leads to? "Kept" below: the word travels as it is, no device patches it, and what stands
+ * there on the device never comes back. */
+typedef enum haul_mode {
+    HAUL_MODE_OWN = 0,             /* it belongs to the graph: followed */
+    HAUL_MODE_ALIAS = 1,           /* somebody else's in the graph: a pointer as others are, but not followed. It must
+                                      lead to a described byte, or one past a described range, else HAUL_ERROR_GRAPH.
+                                      Its shape is not looked at. */
+    HAUL_MODE_OWN_OR_STATIC = 2,   /* what lies in a registered range (haul_static, context.h) is kept, null or
+                                      followed as that says; anything else is owned */
+    HAUL_MODE_ALIAS_OR_STATIC = 3, /* the same, or an alias; one that is neither is HAUL_ERROR_GRAPH */
+    HAUL_MODE_OPAQUE = 4,          /* bytes: they travel as they are, both ways, and are never followed */
+    HAUL_MODE_NULL = 5,            /* always null in the copy; the host's is neither read nor written */
+    HAUL_MODE_EXTERNAL = 6         /* a function, or a handle of something that is no memory: kept, or what the
+                                      context's translations say (context.h) */
+} haul_mode;
+
+/* Of which type is the target? A value is asked for, and its case says the type; a value without a case is
+ * HAUL_ERROR_GRAPH. The function's `target` is the start of the block. */
+typedef enum haul_choice_kind {
+    HAUL_CHOICE_NONE = 0,
+    HAUL_CHOICE_SELF = 1,    /* a field of the struct that holds the row */
+    HAUL_CHOICE_TARGET = 2,  /* a field of the target: a tag at the same place in all cases */
+    HAUL_CHOICE_FUNCTION = 3
+} haul_choice_kind;
+
+typedef struct haul_case {
+    int64_t value;
+    haul_type *const *type;
+    int64_t base;           /* more bytes from the word to the start of the block, in this case */
+} haul_case;
+
+typedef struct haul_choice {
+    haul_choice_kind kind;
+    haul_field_place field;
+    int64_t mask;           /* bits that count, of the value and of those of the cases */
+    haul_function *function;
+    const haul_case *cases;
+    size_t case_count;
+} haul_choice;
+
+#define HAUL__ALL_BITS(S, m) (sizeof HAUL__AT(S, m) < 8 ? ((int64_t)1 << (8 * sizeof HAUL__AT(S, m) % 64)) - 1 : -1)
+/* `cases` is an array of haul_case in sight of its size. */
+#define HAUL__CASES(cases) cases, sizeof(cases) / sizeof *(cases)
+#define HAUL_BY_FIELD(S, n, cases)                                                                                    \
+    { HAUL_CHOICE_SELF, HAUL__PLACE(S, n, 1), HAUL__ALL_BITS(S, n), NULL, HAUL__CASES(cases) }
+#define HAUL_BY_TAG(S, n, cases)                                                                                      \
+    { HAUL_CHOICE_TARGET, HAUL__PLACE(S, n, 1), HAUL__ALL_BITS(S, n), NULL, HAUL__CASES(cases) }
+#define HAUL_BY_FUNCTION(function, cases) { HAUL_CHOICE_FUNCTION, HAUL__NO_PLACE, -1, function, HAUL__CASES(cases) }
+
+/* How an address stands in the word. */
+typedef enum haul_addressing {
+    HAUL_ABSOLUTE = 0,
+    HAUL_RELATIVE = 1 /* the distance from the word to its target, signed, of 4 or 8 bytes; 0: null. In the copy: the
+                         distance there. One that does not fit is HAUL_ERROR_LIMIT, told by the first pack. Such a
+                         word never comes back. */
+} haul_addressing;
+
+typedef struct haul_rule {
+    haul_when when;
+    haul_else otherwise;
+    haul_mode mode;
+    uintptr_t tag_bits;           /* low bits of the word that are no part of the address; they are kept. Bits that two
+                                     pointers' alignment does not leave free need a target aligned above them. A word of
+                                     tag bits alone is kept. */
+    uintptr_t integer_below;      /* words from 1 up to (not with) this are integers: kept */
+    uintptr_t integer_from;       /* and these upwards ((uintptr_t)-2: -1 and -2). 0: none */
+    int64_t base;                 /* the block begins so many bytes behind the address (-offsetof(S, m): in front of
+                                     it). The address may lie outside of the block, by up to HAUL_OUTSIDE_MAX: the
+                                     copy's arena has spare room for that. */
+    haul_function *base_function; /* answers more of them; INT64_MIN refuses */
+    haul_choice choice;           /* instead of the row's target */
+    haul_addressing addressing;
+} haul_rule;
+
+#define HAUL_OUTSIDE_MAX ((size_t)1 << 20)
+#if !defined(__cplusplus)
+#define HAUL_RULE(...) (&(const haul_rule){ __VA_ARGS__ })
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------------
  * Rows
  */
 
@@ -83,7 +216,8 @@ typedef enum haul_ref_kind {
     HAUL_REF_POINTER = 1, /* one pointer, or an array of pointers in the struct itself */
     HAUL_REF_EMBED = 2,   /* a struct, or an array of structs, that has rows of its own */
     HAUL_REF_SKIP = 3,    /* bytes that do not travel: zero on the device, left alone on the host */
-    HAUL_REF_DATA = 4     /* bytes that travel as they are; for the reader and the dump only */
+    HAUL_REF_DATA = 4,    /* bytes that travel as they are; for the reader and the dump, and with a rule for unions */
+    HAUL_REF_TAIL = 5     /* the array that ends an object: see HAUL_TAIL */
 } haul_ref_kind;
 
 #define HAUL_LEVELS 3 /* pointers behind one row; for more, use haul_type_pointer */
@@ -99,6 +233,7 @@ typedef struct haul_ref {
     haul_shape shape[HAUL_LEVELS]; /* shape[0] of the first array, shape[levels - 1] of the last; each is worked out
                                  over the struct that holds the row, callbacks with the pointer's place as index */
     int unaligned;            /* 1: the field may lie off the pointer grid (packed structs) */
+    const haul_rule *rule;    /* NULL: none; copied */
 } haul_ref;
 
 /* Compile-time checks in strict C99: each is an unsigned constant 0, or does not compile. sizeof evaluates nothing. */
@@ -145,8 +280,8 @@ extern "C" {
     { HAUL_SHAPE_COUNT, 3,                                                                                            \
       { HAUL__PLACE(S, n, HAUL__SIGNED(S, n)), HAUL__PLACE(S, m, HAUL__SIGNED(S, m)),                                 \
         HAUL__PLACE(S, l, HAUL__SIGNED(S, l)) }, 1, 0, NULL }
-/* From pointer field b up to (not with) pointer field e of the same pointer type; e travels as a pointer too and needs no
- * row of its own. For rows of one level. A third field, for a capacity, wants HAUL_SKIP. */
+/* From pointer field b up to (not with) pointer field e of the same pointer type; e travels as a pointer too and needs
+ * no row of its own. For rows of one level. A third field, for a capacity, wants HAUL_SKIP. */
 #define HAUL_END(S, b, e)                                                                                             \
     { HAUL_SHAPE_END, 1,                                                                                              \
       { { offsetof(S, e) + HAUL__POINTER(S, e) + HAUL__SAME(S, b, e), (uint8_t)sizeof(void *), 0 }, HAUL__NO_PLACE,   \
@@ -167,7 +302,8 @@ extern "C" {
     }
 
 #define HAUL__ROW(S, m, kind, check, element, target, levels, s0, s1, s2)                                             \
-    { #m, kind, offsetof(S, m) + (check), sizeof HAUL__AT(S, m), element, target, levels, { s0, s1, s2 }, 0 }
+    { #m, kind, offsetof(S, m) + (check), sizeof HAUL__AT(S, m), element, target, levels, { s0, s1, s2 }, 0,      \
+      NULL }
 #define HAUL__EACH(S, m) (HAUL__CHECK(sizeof HAUL__AT(S, m) % sizeof(void *) == 0) + 0u * sizeof(*HAUL__AT(S, m)[0]))
 #define HAUL__PASS(...) __VA_ARGS__
 
@@ -208,10 +344,10 @@ extern "C" {
  * in as they are: HAUL_ROWS(matrix, a, NULL, HAUL_N(matrix, n), HAUL_N(matrix, m)) for double **a. */
 #define HAUL_ROWS(S, m, T, ...)                                                                                       \
     { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m), sizeof HAUL__AT(S, m), sizeof(**HAUL__AT(S, m)), T, \
-      2, { __VA_ARGS__ }, 0 }
+      2, { __VA_ARGS__ }, 0, NULL }
 #define HAUL_ROWS3(S, m, T, ...)                                                                                      \
     { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m) + 0u * sizeof(***HAUL__AT(S, m)),                    \
-      sizeof HAUL__AT(S, m), sizeof(***HAUL__AT(S, m)), T, 3, { __VA_ARGS__ }, 0 }
+      sizeof HAUL__AT(S, m), sizeof(***HAUL__AT(S, m)), T, 3, { __VA_ARGS__ }, 0, NULL }
 /* T *m[k]: an array of pointers that lies in the struct itself, each NULL or to one object, an array, a string. */
 #define HAUL_OBJECT_EACH(S, m, T)                                                                                     \
     HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), T, 1, HAUL_ONE, HAUL_ONE, HAUL_ONE)
@@ -230,10 +366,56 @@ extern "C" {
 /* The member of a struct that is packed by an extension: as HAUL_OBJECT, HAUL_ARRAY, but anywhere. */
 #define HAUL_OBJECT_PACKED(S, m, T)                                                                                   \
     { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER(S, m), sizeof HAUL__AT(S, m), sizeof(*HAUL__AT(S, m)), T, 1, \
-      { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 1 }
+      { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 1, NULL }
 #define HAUL_ARRAY_PACKED(S, m, ...)                                                                                  \
     { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER(S, m), sizeof HAUL__AT(S, m), sizeof(*HAUL__AT(S, m)), NULL, \
-      1, { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 1 }
+      1, { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 1, NULL }
+
+/* The same rows with a rule (the address of a haul_rule, or HAUL_RULE(...)). Rows with rules may overlap, as the arms
+ * of a union do, if each has a `when`: those that hold count, and two that hold at once and overlap are
+ * HAUL_ERROR_GRAPH. Bytes of an overlap that no row claims are zero in the copy, unless one that does not hold says
+ * HAUL_ELSE_RAW. Every form takes a field of any C type that has a pointer's size. */
+#define HAUL__RULED(S, m, kind, check, element, target, levels, s0, s1, rule)                                         \
+    { #m, kind, offsetof(S, m) + (check), sizeof HAUL__AT(S, m), element, target, levels, { s0, s1, HAUL_ONE }, 0,   \
+      rule }
+#define HAUL__WORD_FIELD(S, m) HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *))
+#define HAUL__WORD_FIELDS(S, m) HAUL__CHECK(sizeof HAUL__AT(S, m) % sizeof(void *) == 0)
+#define HAUL_OBJECT_BY(S, m, T, rule)                                                                                 \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 0, T, 1, HAUL_ONE, HAUL_ONE, rule)
+#define HAUL_OBJECTS_BY(S, m, T, rule, ...)                                                                           \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 0, T, 1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
+#define HAUL_ARRAY_BY(S, m, rule, ...)                                                                                \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), NULL, 1,                        \
+                HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
+#define HAUL_BYTES_BY(S, m, rule, ...)                                                                                \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 1, NULL, 1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
+#define HAUL_STRING_BY(S, m, rule) HAUL_ARRAY_BY(S, m, rule, HAUL_NULL_TERMINATED)
+#define HAUL_POINTERS_BY(S, m, T, rule, ...)                                                                          \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 0, T, 2, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
+#define HAUL_OBJECT_EACH_BY(S, m, T, rule)                                                                            \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELDS(S, m), 0, T, 1, HAUL_ONE, HAUL_ONE, rule)
+/* Whose target has no type here: the rule chooses one, or the pointer is not followed. */
+#define HAUL_CHOICE(S, m, rule) HAUL_OBJECT_BY(S, m, NULL, rule)
+#define HAUL_CHOICES(S, m, rule, ...) HAUL_OBJECTS_BY(S, m, NULL, rule, HAUL__PASS(__VA_ARGS__))
+#define HAUL_WORD_BY(S, m, rule)                                                                                      \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELDS(S, m), 1, NULL, 1, HAUL_ONE, HAUL_ONE, rule)
+/* A distance of 4 or 8 bytes that leads to objects; the rule says HAUL_RELATIVE. T NULL and `element` bytes: plain
+ * ones. */
+#define HAUL_DISTANCE(S, m, T, element, rule, ...)                                                                    \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == 4 || sizeof HAUL__AT(S, m) == 8),       \
+                element, T, 1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
+/* An arm of a union that is a struct, or that is bytes. Only `when` and `otherwise` of the rule count. */
+#define HAUL_EMBED_BY(S, m, T, rule) HAUL__RULED(S, m, HAUL_REF_EMBED, 0u, 0, T, 0, HAUL_ONE, HAUL_ONE, rule)
+#define HAUL_DATA_BY(S, m, rule) HAUL__RULED(S, m, HAUL_REF_DATA, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, rule)
+/* E m[], or E m[1] of which there are more: the array that ends an object. The object is then as long as offsetof(S, m)
+ * and its elements, whatever its sizeof; see haul_type_set_size for what follows from that. HAUL_TAIL_OF: elements with
+ * rows of their own. */
+#define HAUL_TAIL(S, m, ...)                                                                                          \
+    { #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), NULL, 1,                                       \
+      { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL }
+#define HAUL_TAIL_OF(S, m, T, ...)                                                                                    \
+    { #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), T, 1,                                          \
+      { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL }
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Life
@@ -259,19 +441,26 @@ HAUL_API haul_status haul_type_create_in(const haul_allocator *allocator, const 
 HAUL_API haul_status haul_type_add(haul_type *type, const haul_ref *refs, size_t count);
 
 /* Declares that objects of this type stand at multiples of `alignment` (a power of two up to HAUL_ALIGNMENT_MAX): a
- * pointer to one that does not is an error, and the copy keeps it. Without this, the copy keeps addresses modulo two pointers
- * and pointers are asked for the alignment of the type's own pointer fields only. Wrong values are reported at
- * commit. HAUL_ERROR_STATE after commit. */
+ * pointer to one that does not is an error, and the copy keeps it. Without this, the copy keeps addresses modulo two
+ * pointers and pointers are asked for the alignment of the type's own pointer fields only. Wrong values are reported
+ * at commit. HAUL_ERROR_STATE after commit. */
 HAUL_API haul_status haul_type_set_alignment(haul_type *type, size_t alignment);
+
+/* Objects of this type are as long as `bytes` answers (here->self: the object; never below 1; a negative answer
+ * refuses it): shorter than sizeof, as some allocators of variants make them, or longer. Rows beyond the end are not
+ * there; bytes behind the sizeof travel as they are. Such an object, and one with a HAUL_TAIL, has no size that an
+ * array could be stepped by: pointers lead to one of them, no struct and no constructor can hold one, and a root is
+ * one. HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE after commit, and for a constructor's type. */
+HAUL_API haul_status haul_type_set_size(haul_type *type, haul_function *bytes);
 
 /* Checks the type and every open type that it reaches, works out how they are walked, and closes them. On failure
  * nothing is closed, haul_type_error says which field of which type is wrong, and the call can be repeated after a
- * repair. A type that is closed already is left alone (HAUL_OK).
- * HAUL_ERROR_TYPE: size 0 or above HAUL_TYPE_BYTES_MAX; alignment; a field outside its struct; fields that overlap; a
- * pointer field off the pointer grid that is not declared packed; a count field that is no integer of 1, 2, 4 or 8
- * bytes, lies outside the struct, or in a pointer field; an end pointer that is not one; a target whose handle is
- * NULL; an element size that is not the target's; a struct that embeds itself; a NULL callback; two different open
- * types of one name among those reached. HAUL_ERROR_LIMIT: embedding deeper than HAUL_EMBED_DEPTH_MAX.
+ * repair. A type that is closed already is left alone (HAUL_OK). HAUL_ERROR_TYPE: size 0 or above HAUL_TYPE_BYTES_MAX;
+ * alignment; a field outside its struct; fields that overlap; a pointer field off the pointer grid that is not
+ * declared packed; a count field that is no integer of 1, 2, 4 or 8 bytes, lies outside the struct, or in a pointer
+ * field; an end pointer that is not one; a target whose handle is NULL; an element size that is not the target's; a
+ * struct that embeds itself; a NULL callback; two different open types of one name among those reached; a rule that
+ * contradicts itself, its row or another rule. HAUL_ERROR_LIMIT: embedding deeper than HAUL_EMBED_DEPTH_MAX.
  * HAUL_ERROR_MEMORY. */
 HAUL_API haul_status haul_type_commit(haul_type *type);
 
@@ -323,7 +512,8 @@ HAUL_API haul_status haul_type_bytes(const char *name, size_t bytes, haul_type *
  * open and embeds one whose handle is still NULL.
  */
 
-/* Bytes that travel for one element: its size less holes and skipped fields (what lies behind pointers not counted). */
+/* Bytes that travel for one element: its size less holes and skipped fields (what lies behind pointers not counted). Of
+ * a type with rules, the most that travel; of one with a tail, those before the tail. */
 HAUL_API haul_status haul_type_size(const haul_type *type, size_t *bytes);
 /* Where an element begins and the distance to the next one. For a struct: 0 and its sizeof. */
 HAUL_API haul_status haul_type_get_extent(const haul_type *type, size_t *lower_bound, size_t *extent);
@@ -360,7 +550,8 @@ typedef struct haul_field {
     const haul_type *target;  /* NULL: plain bytes, or not yet known */
     size_t element_bytes;
     unsigned levels;
-    const haul_shape *shape;  /* `levels` of them; NULL unless kind is HAUL_REF_POINTER */
+    const haul_shape *shape;  /* `levels` of them; NULL unless kind is HAUL_REF_POINTER or HAUL_REF_TAIL */
+    const haul_rule *rule;    /* NULL: none */
 } haul_field;
 HAUL_API size_t haul_type_field_count(const haul_type *type);
 /* HAUL_ERROR_ARGUMENT when index is not below haul_type_field_count. */

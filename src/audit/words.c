@@ -77,6 +77,17 @@ static haul_status suspicious(search *s, const haul__entry *entry, size_t elemen
     return add_suspect(s, &found, number);
 }
 
+/* Are all bytes of this word described, and is it no pointer? The marks know what objects shorter than their struct, unions
+ * and lists in a tail are made of; only what they name may be read. */
+static int is_data(const haul__audit *a, uintptr_t at)
+{
+    const haul__block *block;
+    if (haul__known_bytes(&a->walk, at, HAUL__WORD, 1) < HAUL__WORD)
+        return 0;
+    block = haul__map_find(&a->found.map, at);
+    return !(haul__placed_slots(&a->found.map, block, haul__cell_number(at)) >> haul__word_in_cell(at) & 1);
+}
+
 /* The words of [first, end), which lies in one element; its slots are passed by, from *slot on, which are sorted by
  * offset. */
 static haul_status search_run(search *s, const haul__entry *entry, const haul__walk *walk, size_t element,
@@ -91,6 +102,8 @@ static haul_status search_run(search *s, const haul__entry *entry, const haul__w
         while (walk && *slot < walk->slot_count && base + walk->slots[*slot].offset + HAUL__WORD <= at)
             ++*slot;
         if (walk && *slot < walk->slot_count && base + walk->slots[*slot].offset < at + HAUL__WORD)
+            continue;
+        if (!is_data(a, at))
             continue;
         memcpy(&value, (const void *)at, sizeof value);
         s->audit->summary.words++;

@@ -22,6 +22,17 @@ static void fill_defaults(haul_limits *limits)
         limits->array_elements = SIZE_MAX;
 }
 
+static int lists_are_there(const haul_context_options *options)
+{
+    size_t i;
+    if ((!options->statics && options->static_count) || (!options->translations && options->translation_count))
+        return 0;
+    for (i = 0; i < options->static_count; i++)
+        if (options->statics[i].policy < HAUL_STATIC_KEEP || options->statics[i].policy > HAUL_STATIC_COPY)
+            return 0;
+    return 1;
+}
+
 haul_status haul_context_create(const haul_context_options *options, haul_context **context)
 {
     static const haul_context_options defaults;
@@ -32,7 +43,7 @@ haul_status haul_context_create(const haul_context_options *options, haul_contex
     *context = NULL;
     if (!options)
         options = &defaults;
-    if (!haul__allocator_is_complete(options->allocator))
+    if (!haul__allocator_is_complete(options->allocator) || !lists_are_there(options))
         return HAUL_ERROR_ARGUMENT;
     allocator = haul__allocator_or_default(options->allocator);
     made = haul__allocate_zeroed(&allocator, sizeof *made);

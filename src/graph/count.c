@@ -10,6 +10,8 @@ haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned byt
     haul__found *found = d->found;
     uint64_t place = (uint64_t)address | (uint64_t)bytes << 56;
     void *guards = found->guards;
+    if (d->silent)
+        return HAUL_OK;
     if (found->guard_count && found->guards[found->guard_count - 1].place == place)
         return HAUL_OK;
     if (!haul__grow(d->allocator, &guards, &found->guard_capacity, found->guard_count + 1, sizeof *found->guards))
@@ -31,10 +33,12 @@ int64_t haul__guard_read(const haul__guard *guard)
     return value;
 }
 
-static haul_status note_call(haul__discovery *d, haul_count_function *function, const haul_here *here, int64_t value)
+static haul_status note_call(haul__discovery *d, haul_function *function, const haul_here *here, int64_t value)
 {
     haul__found *found = d->found;
     void *calls = found->calls;
+    if (d->silent)
+        return HAUL_OK;
     if (!haul__grow(d->allocator, &calls, &found->call_capacity, found->call_count + 1, sizeof *found->calls))
         return HAUL_ERROR_MEMORY;
     found->calls = calls;
@@ -42,6 +46,18 @@ static haul_status note_call(haul__discovery *d, haul_count_function *function, 
     found->calls[found->call_count].here = *here;
     found->calls[found->call_count++].value = value;
     return HAUL_OK;
+}
+
+haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function, haul_here *here,
+                            const char *what, int64_t *answer)
+{
+    here->root = d->roots[d->root].address;
+    here->argument = d->context->options.argument;
+    if (!d->silent && d->sought.call_self && d->sought.call_self == (uintptr_t)here->self &&
+        d->sought.call_target == (uintptr_t)here->target)
+        return haul__refuse(d, HAUL_ERROR_STALE, slot, "the %s that its callback answers has changed", what);
+    *answer = function(here);
+    return note_call(d, function, here, *answer);
 }
 
 int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
@@ -91,7 +107,7 @@ static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsi
         haul_field_place as_stored = *place;
         int64_t value, stored = 0;
         haul_status status;
-        if (d->sought.count == self + place->offset)
+        if (d->sought.count == self + place->offset && !d->silent)
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "this count has changed");
         if (!haul__read_field((const void *)self, place, &value))
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count is above 2^63");
@@ -139,24 +155,24 @@ static haul_status count_to_end(haul__discovery *d, const haul__slot *slot, unsi
 }
 
 static haul_status count_by_function(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
-                                     uintptr_t self, size_t index, size_t *count)
+                                     uintptr_t self, uintptr_t place, size_t index, size_t *count)
 {
     haul_here here;
-    int64_t answer;
+    int64_t answer = 0;
+    haul_status status;
     here.self = (const void *)self;
     here.target = (const void *)value;
     here.index = index;
-    here.root = d->roots[d->root].address;
-    here.argument = d->context->options.argument;
-    if (d->sought.call_self == self && d->sought.call_target == value)
-        return haul__refuse(d, HAUL_ERROR_STALE, slot, "the count that its callback answers has changed");
-    answer = slot->shape[level].function(&here);
+    here.place = (const void *)place;
+    status = haul__call_back(d, slot, slot->shape[level].function, &here, "count", &answer);
+    if (status != HAUL_OK)
+        return status;
     if (answer < 0)
         return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "its callback answered %lld", (long long)answer);
     if ((uint64_t)answer > SIZE_MAX)
         return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "count %lld", (long long)answer);
     *count = (size_t)answer;
-    return note_call(d, slot->shape[level].function, &here, answer);
+    return HAUL_OK;
 }
 
 /* Bytes up to the first element equal to `value`, within [address, address + bytes); 0: there is none. */
@@ -195,7 +211,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
     int64_t sentinel = haul__narrow(slot->shape[level].add, unit);
     if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
         return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "it points outside any process's address range");
-    if (unit == d->string_unit && sentinel == d->string_sentinel && value > d->string_first &&
+    if (!d->exact && unit == d->string_unit && sentinel == d->string_sentinel && value > d->string_first &&
         value < d->string_end && (value - d->string_first) % unit == 0) {
         *count = HAUL__KNOWN; /* the tail of one that is marked: suffixes must not be gone through each */
         return HAUL_OK;
@@ -203,7 +219,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
     if (limit > HAUL__HIGHEST - value)
         limit = HAUL__HIGHEST - value;
     limit = haul__known_bytes(d, value, limit, 1);
-    if (slot->target == NULL && haul__memo_has(d, value, unit, sentinel ? slot->shape : NULL)) {
+    if (!d->exact && slot->target == NULL && haul__memo_has(d, value, unit, sentinel ? slot->shape : NULL)) {
         *count = HAUL__KNOWN;
         return HAUL_OK;
     }
@@ -217,7 +233,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
                 return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the range it leads to is not readable");
         }
         found = find_element(value + done, piece, unit, sentinel);
-        if (d->sought.count >= value && d->sought.count - value < done + (found ? found : piece))
+        if (!d->silent && d->sought.count >= value && d->sought.count - value < done + (found ? found : piece))
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "its terminator has gone");
         if (found) {
             *count = (done + found) / unit;
@@ -236,8 +252,8 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
     return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "no terminator within %zu bytes (limit scan_bytes)", limit);
 }
 
-haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
-                            uintptr_t self, size_t index, size_t *count)
+haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
+                           uintptr_t value, uintptr_t self, size_t index, size_t *count)
 {
     const haul_shape *shape = &slot->shape[level];
     haul_status status = HAUL_OK;
@@ -261,7 +277,7 @@ haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned 
         break;
     case HAUL_SHAPE_FUNCTION:
         if (value)
-            status = count_by_function(d, slot, level, value, self, index, count);
+            status = count_by_function(d, slot, level, value, self, place, index, count);
         break;
     }
     return status;

@@ -193,31 +193,12 @@ HAUL__INLINE int mark_over(const uintptr_t *flat, uintptr_t address, const haul_
     return known == 0;
 }
 
-/* A pointer word off the grid has no slot bit; it goes to a list, and the blocks that it lies in are told. */
-static haul_status note_odd(haul__discovery *d, uintptr_t address, uintptr_t value)
-{
-    haul__found *found = d->found;
-    haul__block *block = haul__map_touch(d->map, address);
-    haul__block *last = haul__map_touch(d->map, address + HAUL__WORD - 1);
-    haul__side *side = block ? haul__map_side(d->map, block) : NULL;
-    haul__side *last_side = last ? haul__map_side(d->map, last) : NULL;
-    void *odd = found->odd;
-    if (!side || !last_side ||
-        !haul__grow(d->allocator, &odd, &found->odd_capacity, found->odd_count + 1, sizeof *found->odd))
-        return HAUL_ERROR_MEMORY;
-    side->has_odd = last_side->has_odd = 1;
-    found->odd = odd;
-    found->odd[found->odd_count].address = address;
-    found->odd[found->odd_count++].value = value;
-    return HAUL_OK;
-}
-
 static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul__slot *slot)
 {
     uintptr_t address = element + slot->offset, value = load_word(address);
     haul_status status = HAUL_OK;
     if ((address & (HAUL__WORD - 1)) != 0)
-        status = note_odd(d, address, value);
+        status = haul__note_odd(d, address, value, 0);
     if (status != HAUL_OK)
         return status;
     if (d->careful) {
@@ -232,10 +213,11 @@ static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul_
     return haul__follow(d, slot, 0, address, value, element + slot->self, slot->index);
 }
 
-static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul__walk *walk)
+/* Those that lie in the element's first `bytes` bytes. */
+static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul__walk *walk, size_t bytes)
 {
     size_t i;
-    for (i = 0; i < walk->part_count; i++) {
+    for (i = 0; i < walk->part_count && walk->parts[i].offset < bytes; i++) {
         const haul__part *part = &walk->parts[i];
         haul__entry entry;
         haul_status status;
@@ -270,11 +252,13 @@ static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t
 {
     const haul__walk *walk = d->kinds[kind].walk;
     haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; i < walk->slot_count && status == HAUL_OK; i++)
+    size_t i, bytes = SIZE_MAX;
+    if (walk->is_varied)
+        status = haul__visit_varied(d, element, walk, &bytes);
+    for (i = 0; i < walk->slot_count && status == HAUL_OK && walk->slots[i].offset < bytes; i++)
         status = visit_slot(d, element, &walk->slots[i]);
     if (status == HAUL_OK && walk->part_count)
-        status = visit_parts(d, element, walk);
+        status = visit_parts(d, element, walk, bytes);
     return status;
 }
 

@@ -17,15 +17,28 @@ typedef struct haul__guard {
 
 /* The same for what a callback answered. */
 typedef struct haul__call {
-    haul_count_function *function;
+    haul_function *function;
     haul_here here;
     int64_t value;
 } haul__call;
 
-/* A pointer off the grid of words. */
+/* A word that no slot bit tells: a pointer off the grid of words, or one whose bits are not the address of a described
+ * byte. It reads `value`; value + delta is what it leads to, and its copy has the same distance from that one's. */
 typedef struct haul__odd {
-    uintptr_t address, value;
+    uintptr_t address, value, delta;
 } haul__odd;
+
+/* A word that no device patches: what it becomes is known when it is packed. */
+typedef enum haul__kept_kind {
+    HAUL__KEPT_WORD,    /* it becomes `becomes` */
+    HAUL__KEPT_DISTANCE /* the distance to the copy of the source address `becomes` */
+} haul__kept_kind;
+
+typedef struct haul__kept {
+    uintptr_t address;
+    uint64_t value, becomes; /* value: as it was read; bytes above `bytes` are 0 */
+    uint8_t bytes, kind;
+} haul__kept;
 
 /* What discovery leaves: the marks, and what guards them. */
 typedef struct haul__found {
@@ -34,8 +47,11 @@ typedef struct haul__found {
     size_t guard_count, guard_capacity;
     haul__call *calls;
     size_t call_count, call_capacity;
-    haul__odd *odd; /* after layout: by address, each once */
+    haul__odd *odd; /* after layout: by address, each once; likewise `kept` */
     size_t odd_count, odd_capacity;
+    haul__kept *kept;
+    size_t kept_count, kept_capacity;
+    size_t room_before, room_behind; /* bytes by which pointers lead out of their blocks: the arena has as many more */
     uintptr_t *empty; /* pointer words that led to no elements; after layout: in order */
     size_t empty_count, empty_capacity;
     size_t objects, bytes;
@@ -48,8 +64,8 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
 /* Gives its map back to the context, empty, for the next plan. */
 void haul__found_drop(haul_context *context, haul__found *found);
 
-/* A place that a plan cares for and that is not as it was: a pointer word; a count field or a terminator; or a call of a
- * shape's callback. Zeros: not that. */
+/* A place that a plan cares for and that is not as it was: a pointer word; a count field or a terminator; or a call of
+ * a shape's callback. Zeros: not that. */
 typedef struct haul__sought {
     uintptr_t pointer, count;        /* addresses */
     uintptr_t call_self, call_target;

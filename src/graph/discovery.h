@@ -1,5 +1,5 @@
 /* One discovery under way: shared by run.c (from beginning to end), discover.c (the loop), follow.c and
- * count.c (pointers), kinds.c, worklist.c and explain.c.
+ * count.c (pointers), varied.c (rules), odd.c (exceptions), kinds.c, worklist.c and explain.c.
  */
 #ifndef HAUL_GRAPH_DISCOVERY_H
 #define HAUL_GRAPH_DISCOVERY_H
@@ -78,6 +78,20 @@ typedef struct haul__seen {
     int what;
 } haul__seen;
 
+/* A pointer that must lead into what others own. */
+typedef struct haul__alias {
+    uintptr_t value;
+    const haul__slot *slot;
+    size_t root, entry, element;
+    int may_be_static;
+} haul__alias;
+
+/* Bytes of an object that a row which holds has claimed. */
+typedef struct haul__claim {
+    size_t offset, end;
+    const haul__slot *slot;
+} haul__claim;
+
 typedef struct haul__discovery {
     haul_context *context;
     haul_allocator *allocator;
@@ -101,6 +115,13 @@ typedef struct haul__discovery {
     uintptr_t string_first, string_end; /* the last string that was gone through, */
     size_t string_unit;                 /* and how; 0: none */
     int64_t string_sentinel;
+
+    haul__alias *aliases;
+    size_t alias_count, alias_capacity;
+    haul__claim *claims;                /* of one object at a time */
+    size_t claim_count, claim_capacity;
+    int exact;                          /* count every string to its end, known or not */
+    int silent;                         /* look at rules without noting what was read, and without the sought place */
 
     haul__memo *memo;
     size_t memo_count, memo_capacity;
@@ -148,10 +169,13 @@ HAUL__INLINE size_t haul__unit_of(const haul__slot *slot, unsigned level)
     return level + 1u == slot->levels ? slot->unit : HAUL__WORD;
 }
 #define HAUL__KNOWN SIZE_MAX /* the count of a long string that was scanned before */
-/* How many elements a pointer of this value leads to; 0 for NULL. */
-haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
+/* How many elements a pointer of this value, which stands at `place`, leads to; 0 for NULL. */
+haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
                            uintptr_t self, size_t index, size_t *count);
 haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned bytes, int64_t value);
+/* Calls back and notes the answer. `what` is its name in errors: "count". */
+haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function, haul_here *here,
+                            const char *what, int64_t *answer);
 /* A sentinel as an element of `unit` bytes reads when it is taken as signed. */
 int64_t haul__narrow(int64_t value, size_t unit);
 int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes);
@@ -163,11 +187,34 @@ size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t byt
 haul_status haul__follow_roots(haul__discovery *d);
 
 /* follow.c */
-/* `place` is the address of the pointer, `value` what was read there. */
+/* `place` is the address of the pointer, `value` what it leads to: what was read there, as a rule. */
 haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
                          uintptr_t self, size_t index);
 /* `count` elements at `address`, alignment and extent checked here; `entry` says how they were reached. */
 haul_status haul__reach(haul__discovery *d, haul__entry *entry);
+
+/* `first` to `end`, whose slots the pattern tells, for something that `slot` leads to. */
+haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first, uintptr_t end,
+                             haul__pattern *pattern, haul__marked *marked);
+/* The runs of an element, those of its bytes that lie below `limit`. */
+haul_status haul__mark_element(haul__discovery *d, const haul__slot *slot, const haul__walk *walk, uintptr_t element,
+                               size_t limit, haul__marked *marked);
+
+/* varied.c: objects of types with rules, or with sizes of their own. */
+/* How many bytes of the source the object takes. */
+haul_status haul__size_of(haul__discovery *d, uintptr_t element, const haul__walk *walk, const haul__slot *slot,
+                          size_t *bytes);
+/* Marks one object of so many bytes. *must_visit: 1 if it is to be visited, whatever was marked before. */
+haul_status haul__mark_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t bytes,
+                              haul__marked *marked, int *must_visit);
+/* Visits all that a rule has a say in; *bytes: the object's. */
+haul_status haul__visit_varied(haul__discovery *d, uintptr_t element, const haul__walk *walk, size_t *bytes);
+/* At the end: do all aliases lead into what others own? */
+haul_status haul__check_aliases(haul__discovery *d);
+
+/* odd.c */
+haul_status haul__note_odd(haul__discovery *d, uintptr_t address, uintptr_t value, uintptr_t delta);
+haul_status haul__note_kept(haul__discovery *d, const haul__kept *word);
 
 /* explain.c: errors with the path of what is being visited. `slot` NULL: the element itself. */
 haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot, const char *format, ...)
@@ -180,6 +227,8 @@ int haul__name_place(haul__discovery *d, size_t entry, size_t element, const hau
 /* Sets other_path to the first thing found that covers `address`. */
 void haul__name_other(haul__discovery *d, uintptr_t address);
 void haul__name_seen(haul__discovery *d, const haul__seen *seen);
+/* Sets other_path to another row of the element that is being visited. */
+void haul__name_row(haul__discovery *d, const haul__slot *slot);
 /* Checked mode: the thing at this address is met as `as`; `slot` is the way to it, for the path. The second form takes
  * a pointer word as what it is at a level of its slot, and does nothing out of checked mode. */
 haul_status haul__meet(haul__discovery *d, uintptr_t address, int what, const void *as, size_t unit,

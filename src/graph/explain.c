@@ -172,6 +172,9 @@ static size_t entry_bytes(const haul__discovery *d, const haul__entry *entry)
 static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
 {
     size_t i;
+    for (i = 0; i < walk->ruled_count; i++)
+        if (offset - walk->ruled[i].slot.offset < walk->ruled[i].bytes && offset >= walk->ruled[i].slot.offset)
+            return &walk->ruled[i].slot;
     for (i = 0; i < walk->slot_count; i++)
         if (offset - walk->slots[i].offset < HAUL__WORD && offset >= walk->slots[i].offset)
             return &walk->slots[i];
@@ -201,6 +204,12 @@ void haul__name_other(haul__discovery *d, uintptr_t address)
 void haul__name_seen(haul__discovery *d, const haul__seen *seen)
 {
     place_path(d, seen->entry, seen->element, seen->slot, d->context->error.other_path);
+}
+
+void haul__name_row(haul__discovery *d, const haul__slot *slot)
+{
+    if (d->careful)
+        place_path(d, d->at_entry, d->at_element, slot, d->context->error.other_path);
 }
 
 static size_t seen_place(const haul__discovery *d, uintptr_t address, int what)

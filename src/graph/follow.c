@@ -21,7 +21,7 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
 {
     haul__entry entry;
     size_t count, bytes;
-    haul_status status = haul__count_of(d, slot, level, value, self, index, &count);
+    haul_status status = haul__count_of(d, slot, level, place, value, self, index, &count);
     if (status != HAUL_OK || !value || (count == HAUL__KNOWN && slot->shape[level].kind == HAUL_SHAPE_SENTINEL))
         return status;
     if (!count) {
@@ -87,15 +87,15 @@ static haul_status check_extent(haul__discovery *d, const haul__entry *entry, si
     return HAUL_OK;
 }
 
-static haul_status mark_range(haul__discovery *d, const haul__entry *entry, uintptr_t first, uintptr_t end,
-                              haul__pattern *pattern, haul__marked *marked)
+haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first, uintptr_t end,
+                             haul__pattern *pattern, haul__marked *marked)
 {
     haul__marked range;
     haul_status status = haul__mark(d->map, first, end, pattern, &range);
     if (status == HAUL_ERROR_GRAPH) {
-        status = haul__refuse(d, status, entry->slot,
-                              "a word is a pointer for one description and data for another");
+        status = haul__refuse(d, status, slot, "a word is a pointer for one description and data for another");
         haul__name_other(d, range.conflict);
+        marked->conflict = range.conflict;
         return status;
     }
     if (status == HAUL_OK && range.first != range.end) {
@@ -142,39 +142,46 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
     pattern.left = entry->count;
     if (walk->slot_count && walk->slot_count * HAUL__WORD == walk->extent && walk->alignment >= HAUL__WORD)
         pattern.kind = HAUL__ALL_SLOTS;
-    return mark_range(d, entry, entry->address, end, &pattern, marked);
+    return haul__mark_range(d, entry->slot, entry->address, end, &pattern, marked);
 }
 
-/* Elements with holes: all of it gets a place, so that nothing moves together; then run by run, each with the slots
- * that lie in it. */
+/* Run by run, each with the slots that lie in it. */
+haul_status haul__mark_element(haul__discovery *d, const haul__slot *by, const haul__walk *walk, uintptr_t element,
+                               size_t limit, haul__marked *marked)
+{
+    haul_status status = HAUL_OK;
+    size_t run, slot = 0;
+    for (run = 0; run < walk->run_count && walk->runs[run].offset < limit && status == HAUL_OK; run++) {
+        size_t end = walk->runs[run].offset + walk->runs[run].bytes;
+        haul__pattern pattern;
+        if (end > limit)
+            end = limit;
+        while (slot < walk->slot_count && walk->slots[slot].offset < walk->runs[run].offset)
+            slot++;
+        pattern.slots = walk->slots + slot;
+        for (pattern.slot_count = 0; slot < walk->slot_count && walk->slots[slot].offset < end; slot++)
+            pattern.slot_count++;
+        pattern.kind = pattern.slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
+        pattern.stride = 0;
+        pattern.element = element;
+        pattern.next = 0;
+        pattern.left = 1;
+        status = haul__mark_range(d, by, element + walk->runs[run].offset, element + end, &pattern, marked);
+    }
+    return status;
+}
+
+/* Elements with holes: all of it gets a place, so that nothing moves together. */
 static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                              haul__marked *marked)
 {
-    size_t element, run;
+    size_t element;
     uintptr_t last = entry->address + (entry->count - 1) * entry->stride, end;
     haul_status status;
     end = walk->span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + walk->span;
     status = haul__mark_hole(d->map, entry->address, end) ? HAUL_OK : HAUL_ERROR_MEMORY;
-    for (element = 0; element < entry->count && status == HAUL_OK; element++) {
-        uintptr_t address = entry->address + element * entry->stride;
-        size_t slot = 0;
-        for (run = 0; run < walk->run_count && status == HAUL_OK; run++) {
-            size_t run_end = walk->runs[run].offset + walk->runs[run].bytes;
-            haul__pattern pattern;
-            while (slot < walk->slot_count && walk->slots[slot].offset < walk->runs[run].offset)
-                slot++;
-            pattern.slots = walk->slots + slot;
-            for (pattern.slot_count = 0; slot < walk->slot_count && walk->slots[slot].offset < run_end; slot++)
-                pattern.slot_count++;
-            pattern.kind = pattern.slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
-            pattern.stride = 0;
-            pattern.element = address;
-            pattern.next = 0;
-            pattern.left = 1;
-            status = mark_range(d, entry, address + walk->runs[run].offset, address + run_end, &pattern,
-                                marked);
-        }
-    }
+    for (element = 0; element < entry->count && status == HAUL_OK; element++)
+        status = haul__mark_element(d, entry->slot, walk, entry->address + element * entry->stride, SIZE_MAX, marked);
     return status;
 }
 
@@ -196,6 +203,96 @@ static void keep_new(haul__entry *entry, const haul__marked *marked)
     entry->count = end - first;
 }
 
+/* The end of one object that tells its size itself; what can be read of it so far is looked at first. What is wrong
+ * is told when it is visited. */
+static haul_status check_sized(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t *bytes,
+                               int *must_visit)
+{
+    const haul__ruled *tail = walk->size ? NULL : &walk->ruled[walk->ruled_count - 1];
+    size_t head = tail && tail->slot.offset > 0 ? tail->slot.offset : 1;
+    uintptr_t end;
+    haul_status status;
+    if (entry->count != 1)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
+                            "%zu objects of type %s, which have no fixed size: one "
+                            "at a time",
+                            entry->count, walk->name);
+    status = check_extent(d, entry, head, walk->alignment, &end);
+    if (status != HAUL_OK)
+        return status;
+    d->silent++;
+    status = haul__size_of(d, entry->address, walk, entry->slot, bytes);
+    d->silent--;
+    if (status == HAUL_OK && *bytes > 0)
+        return check_extent(d, entry, *bytes, walk->alignment, &end);
+    *must_visit |= status != HAUL_OK;
+    *bytes = head;
+    return status == HAUL_ERROR_MEMORY ? status : HAUL_OK;
+}
+
+/* One after the other: what is marked of each is its own affair. */
+static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t bytes,
+                             haul__marked *marked, int *must_visit)
+{
+    haul__entry one = *entry;
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++, one.address += entry->stride) {
+        status = haul__mark_varied(d, &one, walk, bytes, marked, must_visit);
+        if (status == HAUL_OK && walk->placement > HAUL__GRANULE &&
+            !haul__mark_placement(d->map, one.address, walk->placement))
+            status = HAUL_ERROR_MEMORY;
+    }
+    return status;
+}
+
+static haul_status push_objects(haul__discovery *d, const haul__entry *entry)
+{
+    if (!d->careful && entry->count == 1 && entry->kind <= UINT16_MAX)
+        return haul__queue_push(d, entry->address, entry->kind, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return haul__push_entry(d, entry);
+}
+
+static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
+{
+    const haul_type *type = d->kinds[entry->kind].type;
+    if (!d->careful || !d->context->options.checked || haul_type_combiner(type) != HAUL_COMBINER_STRUCT_REFS)
+        return HAUL_OK;
+    return haul__meet(d, entry->address, HAUL__AS_OBJECT, type, d->kinds[entry->kind].walk->extent, entry->slot);
+}
+
+#define SIZED ((size_t)18) /* no size that other memos have */
+
+/* Objects of types with rules (varied.c). A long one that tells its size itself is asked for it once. */
+static haul_status reach_varied(haul__discovery *d, const haul__entry *entry)
+{
+    const haul__walk *walk = d->kinds[entry->kind].walk;
+    const haul_type *type = d->kinds[entry->kind].type;
+    size_t bytes = walk->extent, whole;
+    haul__marked marked = { 0, 0, 0 };
+    uintptr_t end = 0;
+    int must_visit = walk->has_parts, is_noted;
+    haul_status status = meet_object(d, entry);
+    if (status != HAUL_OK || (walk->is_sized && haul__memo_has(d, entry->address, SIZED, type)))
+        return status;
+    status = walk->is_sized ? check_sized(d, entry, walk, &bytes, &must_visit)
+                            : check_extent(d, entry, bytes, walk->alignment, &end);
+    if (status == HAUL_OK && walk->is_sized && bytes >= HAUL__MEMO_BYTES)
+        status = haul__memo_add(d, entry->address, SIZED, type);
+    if (status != HAUL_OK)
+        return status;
+    whole = (entry->count - 1) * entry->stride + bytes;
+    is_noted = whole >= HAUL__MEMO_BYTES || walk->has_parts;
+    if (is_noted && haul__memo_has(d, entry->address, whole, type))
+        return HAUL_OK;
+    status = mark_each(d, entry, walk, bytes, &marked, &must_visit);
+    if (status == HAUL_OK && is_noted)
+        status = haul__memo_add(d, entry->address, whole, type);
+    if (status != HAUL_OK || (marked.first == marked.end && !must_visit))
+        return status;
+    return push_objects(d, entry);
+}
+
 static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->kinds[entry->kind].walk;
@@ -207,11 +304,9 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     haul_status status = check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
     if (status != HAUL_OK)
         return status;
-    if (d->careful && d->context->options.checked && haul_type_combiner(type) == HAUL_COMBINER_STRUCT_REFS) {
-        status = haul__meet(d, entry->address, HAUL__AS_OBJECT, type, walk->extent, entry->slot);
-        if (status != HAUL_OK)
-            return status;
-    }
+    status = meet_object(d, entry);
+    if (status != HAUL_OK)
+        return status;
     whole = (size_t)(end - entry->address);
     if ((whole >= HAUL__MEMO_BYTES || walk->part_count) && haul__memo_has(d, entry->address, whole, type))
         return HAUL_OK;
@@ -230,9 +325,7 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     }
     if (dense)
         keep_new(entry, &marked);
-    if (entry->count == 1 && entry->kind <= UINT16_MAX)
-        return haul__queue_push(d, entry->address, entry->kind, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
-    return haul__push_entry(d, entry);
+    return push_objects(d, entry);
 }
 
 static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
@@ -255,7 +348,7 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
         return HAUL_OK;
     memset(&pattern, 0, sizeof pattern);
     pattern.kind = HAUL__ALL_SLOTS;
-    status = mark_range(d, entry, entry->address, end, &pattern, &marked);
+    status = haul__mark_range(d, entry->slot, entry->address, end, &pattern, &marked);
     if (status == HAUL_OK && whole >= HAUL__MEMO_BYTES)
         status = haul__memo_add(d, entry->address, whole, as);
     if (status != HAUL_OK || marked.first == marked.end)
@@ -302,7 +395,7 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
     if (whole >= HAUL__MEMO_BYTES && haul__memo_has(d, entry->address, whole, NULL))
         return HAUL_OK;
     memset(&pattern, 0, sizeof pattern);
-    status = mark_range(d, entry, entry->address, end, &pattern, &marked);
+    status = haul__mark_range(d, entry->slot, entry->address, end, &pattern, &marked);
     if (status == HAUL_OK && whole >= HAUL__MEMO_BYTES)
         status = haul__memo_add(d, entry->address, whole, NULL);
     if (status == HAUL_OK && entry->slot->shape[entry->level].kind == HAUL_SHAPE_SENTINEL)
@@ -319,7 +412,7 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
 {
     switch (entry->what) {
     case HAUL__OBJECTS:
-        return reach_objects(d, entry);
+        return d->kinds[entry->kind].walk->is_varied ? reach_varied(d, entry) : reach_objects(d, entry);
     case HAUL__POINTERS:
         return reach_pointers(d, entry);
     default:

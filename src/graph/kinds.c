@@ -100,7 +100,8 @@ haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
     const haul__walk *walk = d->kinds[number].walk;
     haul__step *steps;
     size_t i;
-    if (d->kinds[number].steps || walk->slot_count == 0 || walk->slot_count > HAUL__STEPS || walk->part_count)
+    if (d->kinds[number].steps || walk->slot_count == 0 || walk->slot_count > HAUL__STEPS || walk->part_count ||
+        walk->is_varied)
         return HAUL_OK;
     steps = haul__allocate_zeroed(d->allocator, walk->slot_count * sizeof *steps);
     if (!steps)

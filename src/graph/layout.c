@@ -218,9 +218,19 @@ static int odd_before(const void *a, const void *b)
     return ((const haul__odd *)a)->address < ((const haul__odd *)b)->address;
 }
 
+static int kept_before(const void *a, const void *b)
+{
+    return ((const haul__kept *)a)->address < ((const haul__kept *)b)->address;
+}
+
 static int address_before(const void *a, const void *b)
 {
     return *(const uintptr_t *)a < *(const uintptr_t *)b;
+}
+
+static uint64_t granules_of(size_t bytes)
+{
+    return (bytes + HAUL__GRANULE - 1) >> HAUL__GRANULE_SHIFT;
 }
 
 haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed)
@@ -228,7 +238,7 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
     haul__map *map = &found->map;
     size_t i, kept = 0;
     memset(placed, 0, sizeof *placed);
-    placed->granules = 1; /* offset 0 is never an object */
+    placed->granules = 1 + granules_of(found->room_before); /* offset 0 is never an object */
     placed->alignment = HAUL__GRANULE;
     if (!sort_numbers(context, map))
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
@@ -242,6 +252,7 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
     for (i = 0; i < map->block_count; i++)
         if (!place_block(map, block_of(map, i), placed))
             return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
+    placed->granules += granules_of(found->room_behind);
     map->is_wide = placed->granules > UINT32_MAX;
     if (placed->granules > SIZE_MAX / 4 / HAUL__GRANULE)
         return haul__fail(&context->error, HAUL_ERROR_LIMIT, "an arena larger than this machine's addresses");
@@ -251,6 +262,7 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
         if (kept == 0 || found->odd[kept - 1].address != found->odd[i].address)
             found->odd[kept++] = found->odd[i];
     found->odd_count = kept;
+    haul__sort(found->kept, found->kept_count, sizeof *found->kept, kept_before);
     return HAUL_OK;
 }
 

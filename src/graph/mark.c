@@ -434,6 +434,23 @@ int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
     return 1;
 }
 
+int haul__is_marked(const haul__map *map, uintptr_t address)
+{
+    const haul__block *block =
+        address >= HAUL__LOWEST && address <= HAUL__HIGHEST ? haul__map_find(map, address) : NULL;
+    unsigned granule = haul__granule_in_block(address);
+    uint32_t bit = (uint32_t)1 << haul__granule_in_cell(address);
+    if (!block || block->form == HAUL__FULL)
+        return block != NULL;
+    if (block->cells[haul__cell_number(address)].live & bit)
+        return 1;
+    if (!(partial_of(block, haul__cell_number(address)) & bit))
+        return 0;
+    if (block->side->holes && (block->side->holes[granule / 64] >> (granule % 64) & 1))
+        return 1;
+    return haul__partial_mask(block, granule) >> (address & (HAUL__GRANULE - 1)) & 1;
+}
+
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement)
 {
     haul__block *block = haul__map_touch(map, address);

@@ -23,6 +23,9 @@ typedef struct haul__marked {
 /* Marks [first, end), first < end <= HAUL__HIGHEST. HAUL_OK, HAUL_ERROR_MEMORY, or HAUL_ERROR_GRAPH. */
 haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern, haul__marked *marked);
 
+/* While marking: is this byte live, or a hole of an object? */
+int haul__is_marked(const haul__map *map, uintptr_t address);
+
 /* One object of a simple kind, whose form is `form`, by its start. 1: it is new; 0: go the general way, haul__mark; -1: out
  * of memory. */
 int haul__mark_simple(haul__map *map, uintptr_t address, const haul__simple *kind, uint32_t form);

@@ -32,6 +32,7 @@ void haul__found_drop(haul_context *context, haul__found *found)
     haul__release(allocator, found->guards, found->guard_capacity * sizeof *found->guards);
     haul__release(allocator, found->calls, found->call_capacity * sizeof *found->calls);
     haul__release(allocator, found->odd, found->odd_capacity * sizeof *found->odd);
+    haul__release(allocator, found->kept, found->kept_capacity * sizeof *found->kept);
     haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
     if (context->has_warm) {
         haul__map_close(&found->map);
@@ -60,6 +61,8 @@ static void open_discovery(haul__discovery *d, haul_context *context, const haul
 static haul_status run(haul__discovery *d)
 {
     haul_status status = haul__queue_open(d) ? haul__follow_roots(d) : HAUL_ERROR_MEMORY;
+    if (status == HAUL_OK && !d->within)
+        status = haul__check_aliases(d);
     if (status != HAUL_OK)
         haul__found_drop(d->context, d->found);
     if (status == HAUL_ERROR_MEMORY)

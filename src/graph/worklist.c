@@ -75,6 +75,8 @@ void haul__worklist_close(haul__discovery *d)
     haul__release(d->allocator, d->entries, d->entry_capacity * sizeof *d->entries);
     haul__release(d->allocator, d->memo, d->memo_capacity * sizeof *d->memo);
     haul__release(d->allocator, d->seen, d->seen_capacity * sizeof *d->seen);
+    haul__release(d->allocator, d->aliases, d->alias_capacity * sizeof *d->aliases);
+    haul__release(d->allocator, d->claims, d->claim_capacity * sizeof *d->claims);
 }
 
 haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry)

@@ -55,8 +55,8 @@ static HAUL__NOINLINE uintptr_t place_rarely(sweep *s, uintptr_t slot, uintptr_t
     return (uintptr_t)(place ? s->base + place : 0);
 }
 
-/* One pointer of the source, to its place in the arena. A cell tells the place where the table is flat and every rank is a
- * cell's own; `simply` says so. */
+/* One pointer of the source, to its place in the arena. A cell tells the place where the table is flat and every rank
+ * is a cell's own; `simply` says so. */
 HAUL__INLINE uint64_t gather_slot(sweep *s, uint64_t guard, uintptr_t slot, unsigned char *to, int simply)
 {
     const uintptr_t value = haul__load_word((const void *)slot);
@@ -205,8 +205,8 @@ HAUL__INLINE void prefetch_objects(const haul__map *map, uint32_t starts, uintpt
     }
 }
 
-/* The slots of a block of a kind, object by object. An object that reaches over the block's end has its slots taken cell by cell, on
- * both sides: what lies behind the end may belong to another piece of the arena. */
+/* The slots of a block of a kind, object by object. An object that reaches over the block's end has its slots taken
+ * cell by cell, on both sides: what lies behind the end may belong to another piece of the arena. */
 HAUL__INLINE void gather_kind_slots(sweep *s, const haul__block *block, uintptr_t address, const uint16_t *offsets,
                                     size_t count)
 {
@@ -385,7 +385,7 @@ static haul_status check_calls(haul_plan *plan)
         haul_status status;
         if (call->function(&call->here) == call->value)
             continue;
-        status = stale(plan, "the count that a callback answers has changed");
+        status = stale(plan, "what a callback answers has changed");
         sought.call_self = (uintptr_t)call->here.self;
         sought.call_target = (uintptr_t)call->here.target;
         haul__explain(plan->context, plan->roots, plan->root_count, &found->map, &sought);
@@ -402,7 +402,7 @@ static haul_status check_guards(haul_plan *plan)
         haul_status status;
         if (haul__guard_read(&found->guards[i]) == found->guards[i].value)
             continue;
-        status = stale(plan, "a count or terminator has changed");
+        status = stale(plan, "a count, terminator or field of a rule has changed");
         explain(plan, 0, (uintptr_t)(found->guards[i].place & UINT64_C(0x00ffffffffffffff)));
         return status;
     }
@@ -513,15 +513,30 @@ int haul__next_piece(const haul_plan *plan, size_t most, haul__piece *piece)
     return 1;
 }
 
-/* The part of a word that lies in the piece. */
+/* The part of a word of so many bytes that lies in the piece. */
+static void put_bytes(const haul__piece *piece, unsigned char *memory, uint64_t at, const void *word, size_t bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes; i++)
+        if (at + i - piece->at < piece->bytes)
+            memory[(size_t)(at + i) - piece->at] = ((const unsigned char *)word)[i];
+}
+
 static void put_word(const haul__piece *piece, unsigned char *memory, uint64_t at, uintptr_t word)
 {
-    unsigned char bytes[sizeof word];
-    size_t i;
-    memcpy(bytes, &word, sizeof word);
-    for (i = 0; i < sizeof word; i++)
-        if (at + i - piece->at < piece->bytes)
-            memory[(size_t)(at + i) - piece->at] = bytes[i];
+    put_bytes(piece, memory, at, &word, sizeof word);
+}
+
+static haul_status check_kept(haul_plan *plan, const haul__kept *kept)
+{
+    haul_status status;
+    uint64_t value = 0;
+    memcpy(&value, (const void *)kept->address, kept->bytes);
+    if (value == kept->value)
+        return HAUL_OK;
+    status = stale(plan, "a pointer has changed");
+    explain(plan, kept->address, 0);
+    return status;
 }
 
 static haul_status gather_odd(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
@@ -530,19 +545,78 @@ static haul_status gather_odd(haul__gathering *g, const haul__piece *piece, unsi
     size_t i;
     for (i = g->odd; i < found->odd_count; i++) {
         const haul__odd *odd = &found->odd[i];
-        uint64_t at = haul__translate(&found->map, odd->address), place;
+        uint64_t at = haul__translate(&found->map, odd->address);
         haul_status status;
         if (at >= piece->at + piece->bytes)
             break;
         status = check_odd(g->plan, odd);
         if (status != HAUL_OK)
             return status;
-        if (!haul__offset_of(g->plan, odd->value, &place))
-            place = 0;
-        put_word(piece, memory, at, (uintptr_t)(place ? g->base + place : 0));
+        put_word(piece, memory, at, haul__odd_word(g->plan, odd, g->base));
         g->nulls += !odd->value && at >= piece->at;
         if (at + HAUL__WORD <= piece->at + piece->bytes)
             g->odd = i + 1;
+    }
+    return HAUL_OK;
+}
+
+static int fits(int64_t value, size_t bytes)
+{
+    return bytes == 8 || (value >= INT32_MIN && value <= INT32_MAX);
+}
+
+/* What stood between the word and its target's block before stands between them after. */
+static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64_t at, uint64_t *word)
+{
+    haul_field_place field;
+    int64_t distance;
+    uint64_t place;
+    haul_status status;
+    field.offset = 0;
+    field.bytes = kept->bytes;
+    distance = haul__read_stored((const void *)kept->address, &field);
+    if (!haul__offset_of(plan, (uintptr_t)kept->becomes, &place)) {
+        *word = 0; /* to no elements */
+        return HAUL_OK;
+    }
+    distance = (int64_t)((uint64_t)distance + (place - at) - (uint64_t)((uintptr_t)kept->becomes - kept->address));
+    *word = (uint64_t)distance;
+    if (fits(distance, kept->bytes))
+        return HAUL_OK;
+    status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
+                        "a distance of %lld bytes in the copy does not fit %u bytes", (long long)distance,
+                        (unsigned)kept->bytes);
+    explain(plan, kept->address, 0);
+    return status;
+}
+
+static void put_kept(const haul__piece *piece, unsigned char *memory, uint64_t at, uint64_t word, size_t bytes)
+{
+    uint32_t narrow = (uint32_t)word;
+    if (bytes == sizeof narrow)
+        put_bytes(piece, memory, at, &narrow, sizeof narrow);
+    else
+        put_bytes(piece, memory, at, &word, sizeof word);
+}
+
+static haul_status gather_kept(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
+{
+    const haul__found *found = &g->plan->found;
+    size_t i;
+    for (i = g->kept; i < found->kept_count; i++) {
+        const haul__kept *kept = &found->kept[i];
+        uint64_t at = haul__translate(&found->map, kept->address), word = kept->becomes;
+        haul_status status;
+        if (at >= piece->at + piece->bytes)
+            break;
+        status = check_kept(g->plan, kept);
+        if (status == HAUL_OK && kept->kind == HAUL__KEPT_DISTANCE)
+            status = find_distance(g->plan, kept, at, &word);
+        if (status != HAUL_OK)
+            return status;
+        put_kept(piece, memory, at, word, kept->bytes);
+        if (at + kept->bytes <= piece->at + piece->bytes)
+            g->kept = i + 1;
     }
     return HAUL_OK;
 }
@@ -616,6 +690,18 @@ static haul_status gather_blocks(haul__gathering *g, const haul__piece *piece, s
     return status == HAUL_OK ? check_lost(g->plan, s) : status;
 }
 
+/* What lies before the first block and behind the last one: the reserved granule, and room for pointers that lead out
+ * of their blocks. */
+static void clear_room(const haul_plan *plan, const haul__piece *piece, unsigned char *memory)
+{
+    size_t first = place_of_block(plan, 0);
+    size_t behind = (plan->found.room_behind + HAUL__GRANULE - 1) & ~(HAUL__GRANULE - 1);
+    if (piece->at == 0)
+        memset(memory, 0, first < piece->bytes ? first : piece->bytes);
+    if (piece->end == plan->found.map.block_count && behind > 0)
+        memset(memory + piece->bytes - behind, 0, behind);
+}
+
 haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, void *memory)
 {
     haul_status status;
@@ -629,16 +715,16 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.careful = s.map->has_units || s.map->is_wide || !s.map->flat;
     s.is_large = g->plan->placed.granules << HAUL__GRANULE_SHIFT >= LARGE_BYTES;
     s.lost = 0;
-    if (piece->at == 0)
-        memset(memory, 0, HAUL__GRANULE);
+    clear_room(g->plan, piece, memory);
     status = gather_blocks(g, piece, &s);
-    if (status == HAUL_OK)
-        status = gather_odd(g, piece, memory);
     if (status != HAUL_OK)
         return status;
     clear_empty(g, piece, memory);
+    status = gather_odd(g, piece, memory);
+    if (status == HAUL_OK)
+        status = gather_kept(g, piece, memory);
     g->nulls += s.nulls;
-    return HAUL_OK;
+    return status;
 }
 
 haul_status haul__gather_end(haul__gathering *g)
@@ -692,5 +778,7 @@ haul_status haul__verify(haul_plan *plan)
     }
     for (i = 0; i < plan->found.odd_count && status == HAUL_OK; i++)
         status = check_odd(plan, &plan->found.odd[i]);
+    for (i = 0; i < plan->found.kept_count && status == HAUL_OK; i++)
+        status = check_kept(plan, &plan->found.kept[i]);
     return status;
 }

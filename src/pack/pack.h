@@ -47,7 +47,8 @@ typedef struct haul__gathering {
     uint64_t base;
     const haul__listener *listener;
     uint64_t told;           /* bytes, to the listener */
-    size_t nulls, odd, empty;/* so far; the first of the plan's lists that is not wholly written */
+    size_t nulls;            /* so far */
+    size_t odd, kept, empty; /* the first of the plan's lists that is not wholly written */
 } haul__gathering;
 haul_status haul__gather_begin(haul__gathering *gathering, haul_plan *plan, uint64_t base,
                                const haul__listener *listener);

@@ -149,11 +149,11 @@ void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *stati
     statistics->graph_bytes = plan->placed.bytes;
     statistics->arena_bytes = haul_plan_bytes(plan);
     statistics->bitmap_bytes = haul_plan_bitmap_bytes(plan);
-    statistics->bookkeeping_bytes = sizeof *plan + plan->root_count * sizeof *plan->roots +
-                                    haul__map_bytes(&found->map) + found->guard_capacity * sizeof *found->guards +
-                                    found->call_capacity * sizeof *found->calls +
-                                    found->odd_capacity * sizeof *found->odd +
-                                    found->empty_capacity * sizeof *found->empty;
+    statistics->bookkeeping_bytes =
+        sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
+        found->guard_capacity * sizeof *found->guards + found->call_capacity * sizeof *found->calls +
+        found->odd_capacity * sizeof *found->odd + found->kept_capacity * sizeof *found->kept +
+        found->empty_capacity * sizeof *found->empty;
     statistics->worklist_bytes = found->worklist_bytes;
     statistics->discover_seconds = plan->discover_seconds;
     statistics->layout_seconds = plan->layout_seconds;

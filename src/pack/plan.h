@@ -81,4 +81,7 @@ uintptr_t haul__address_of(const haul_plan *plan, uint64_t offset);
 /* Is this byte, or the one before it, described? Then its place. */
 int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset);
 
+/* What an odd pointer becomes in an arena at `base`. */
+uintptr_t haul__odd_word(const haul_plan *plan, const haul__odd *odd, uint64_t base);
+
 #endif

@@ -72,12 +72,41 @@ static int word_back(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint
     return *value != 0;
 }
 
-typedef int each_slot(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint64_t base);
+uintptr_t haul__odd_word(const haul_plan *plan, const haul__odd *odd, uint64_t base)
+{
+    uint64_t place;
+    if (!odd->value || !haul__offset_of(plan, odd->value + odd->delta, &place))
+        return 0;
+    return (uintptr_t)(base + place - odd->delta);
+}
+
+/* word_back for an odd pointer. */
+static int odd_word_back(const haul_plan *plan, const haul__odd *odd, uintptr_t word, uint64_t base, uintptr_t *value)
+{
+    uint64_t place;
+    *value = odd->value;
+    if (word == haul__odd_word(plan, odd, base) || (!word && !haul__offset_of(plan, odd->value + odd->delta, &place)))
+        return 1;
+    *value = 0;
+    if (!word)
+        return 1;
+    word += odd->delta;
+    if (word < base || word - base > plan->placed.granules << HAUL__GRANULE_SHIFT)
+        return 0;
+    *value = haul__address_of(plan, word - base);
+    *value = *value ? *value - odd->delta : 0;
+    return *value != 0;
+}
+
+/* What is done with a pointer of the source: with the word that its copy is, and what that is on the host; 0 stops.
+ */
+typedef int each_pointer(uintptr_t slot, int is_good, uintptr_t value);
 
 /* Calls `each` for every pointer, on the grid and off it; stops at the first 0 and answers its address. */
-static uintptr_t walk_slots(const haul_plan *plan, const unsigned char *arena, uint64_t base, each_slot *each)
+static uintptr_t walk_pointers(const haul_plan *plan, const unsigned char *arena, uint64_t base, each_pointer *each)
 {
     const haul__map *map = &plan->found.map;
+    uintptr_t value;
     size_t i;
     unsigned cell;
     for (i = 0; i < map->block_count; i++) {
@@ -87,36 +116,39 @@ static uintptr_t walk_slots(const haul_plan *plan, const unsigned char *arena, u
             uint64_t slots;
             for (slots = haul__placed_slots(map, block, cell); slots; slots &= slots - 1) {
                 uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-                if (!each(plan, slot, haul__load_word(arena + haul__place(block, slot)), base))
+                int is_good = word_back(plan, slot, haul__load_word(arena + haul__place(block, slot)), base, &value);
+                if (!each(slot, is_good, value))
                     return slot;
             }
         }
     }
     for (i = 0; i < plan->found.odd_count; i++) {
-        uintptr_t slot = plan->found.odd[i].address;
-        if (!each(plan, slot, haul__load_word(arena + haul__translate(map, slot)), base))
-            return slot;
+        const haul__odd *odd = &plan->found.odd[i];
+        uintptr_t word = haul__load_word(arena + haul__translate(map, odd->address));
+        int is_good = odd_word_back(plan, odd, word, base, &value);
+        if (!each(odd->address, is_good, value))
+            return odd->address;
     }
     return 0;
 }
 
-static int leads_into_graph(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint64_t base)
+static int leads_into_graph(uintptr_t slot, int is_good, uintptr_t value)
 {
-    uintptr_t value;
-    return word_back(plan, slot, word, base, &value);
+    (void)slot;
+    (void)value;
+    return is_good;
 }
 
-static int write_back(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint64_t base)
+static int write_back(uintptr_t slot, int is_good, uintptr_t value)
 {
-    uintptr_t value;
-    if (word_back(plan, slot, word, base, &value) && value != haul__load_word((const void *)slot))
+    if (is_good && value != haul__load_word((const void *)slot))
         memcpy((void *)slot, &value, sizeof value);
     return 1;
 }
 
 haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base)
 {
-    uintptr_t slot = walk_slots(plan, arena, base, leads_into_graph);
+    uintptr_t slot = walk_pointers(plan, arena, base, leads_into_graph);
     haul__sought sought = { 0, 0, 0, 0 };
     haul_status status;
     if (!slot)
@@ -130,6 +162,6 @@ haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t ba
 
 haul_status haul__scatter_pointers(haul_plan *plan, const void *arena, uint64_t base)
 {
-    walk_slots(plan, arena, base, write_back);
+    walk_pointers(plan, arena, base, write_back);
     return haul__scatter(plan, arena, NULL);
 }

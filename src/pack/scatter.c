@@ -119,6 +119,28 @@ static uint16_t odd_mask(const haul_plan *plan, uintptr_t granule)
     return mask;
 }
 
+/* The same for kept words, of whatever width. */
+static uint16_t kept_mask(const haul_plan *plan, uintptr_t granule)
+{
+    const haul__kept *kept = plan->found.kept;
+    size_t low = 0, high = plan->found.kept_count;
+    uint16_t mask = 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (kept[middle].address + kept[middle].bytes <= granule)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < plan->found.kept_count && kept[low].address < granule + HAUL__GRANULE; low++) {
+        size_t byte;
+        for (byte = 0; byte < kept[low].bytes; byte++)
+            if (kept[low].address + byte - granule < HAUL__GRANULE)
+                mask |= (uint16_t)(1u << (kept[low].address + byte - granule));
+    }
+    return mask;
+}
+
 uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32_t number, unsigned granule)
 {
     unsigned slots = (unsigned)(haul__placed_slots(&plan->found.map, block, granule / 32) >> (granule % 32 * 2)) & 3u;
@@ -129,7 +151,8 @@ uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32
     if (slots & 2u)
         mask &= (uint16_t) ~(word << HAUL__WORD);
     if (block->side && block->side->has_odd)
-        mask &= (uint16_t)~odd_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE);
+        mask &= (uint16_t) ~(odd_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE) |
+                             kept_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE));
     return mask;
 }
 

@@ -14,7 +14,7 @@ static const haul_error no_failure = { HAUL_OK, "", "", "" };
 static const haul_error no_memory = { HAUL_ERROR_MEMORY, "", "", "There is not enough host memory for this call." };
 static const haul_error closed = {
     HAUL_ERROR_STATE, "", "",
-    "The type is committed, or was made by a constructor: no rows can be added, and no "
+    "The type is committed, or was made by a constructor: no rows and no size can be added, and no "
     "alignment after commit."
 };
 static const haul_error bad_rows = { HAUL_ERROR_ARGUMENT, "", "",
@@ -70,6 +70,11 @@ int haul__name_is_good(const char *name)
     return 0;
 }
 
+int haul__type_is_sized(const haul_type *type)
+{
+    return type->size != NULL || type->has_tail;
+}
+
 int haul__type_is_valid(const haul_type *type)
 {
     return type && type->magic == MAGIC;
@@ -115,6 +120,12 @@ void haul__type_release(haul_type *type)
 {
     haul_allocator door = type->allocator;
     haul__names *names = type->names;
+    haul__rules *rules = type->rules;
+    while (rules) {
+        haul__rules *next = rules->next;
+        haul__release(&door, rules, sizeof *rules + rules->bytes);
+        rules = next;
+    }
     while (names) {
         haul__names *next = names->next;
         haul__release(&door, names, sizeof *names + names->bytes);
@@ -244,6 +255,12 @@ void haul__type_sort_rows(haul_type *type)
     type->in_order = 1;
 }
 
+static unsigned shapes_of(const haul_ref *ref)
+{
+    return (ref->kind == HAUL_REF_POINTER || ref->kind == HAUL_REF_TAIL) && ref->levels <= HAUL_LEVELS ? ref->levels
+                                                                                                       : 0;
+}
+
 /* Counts the names' bytes and the shapes of new rows. */
 static haul_status measure(const haul_ref *refs, size_t count, size_t *name_bytes, size_t *shape_count)
 {
@@ -254,8 +271,7 @@ static haul_status measure(const haul_ref *refs, size_t count, size_t *name_byte
             return HAUL_ERROR_ARGUMENT;
         if (haul__add_overflows(*name_bytes, strlen(refs[i].name) + 1, name_bytes))
             return HAUL_ERROR_MEMORY;
-        if (refs[i].kind == HAUL_REF_POINTER && refs[i].levels <= HAUL_LEVELS)
-            *shape_count += refs[i].levels;
+        *shape_count += shapes_of(&refs[i]);
     }
     return HAUL_OK;
 }
@@ -278,9 +294,9 @@ static void add_row(haul_type *type, const haul_ref *ref, char **text)
     row->kind = (unsigned)ref->kind;
     row->levels = ref->levels;
     row->unaligned = ref->unaligned != 0;
-    if (ref->kind == HAUL_REF_POINTER && ref->levels <= HAUL_LEVELS)
-        for (level = 0; level < ref->levels; level++)
-            type->shapes[type->shape_count++] = ref->shape[level];
+    row->rule = NULL;
+    for (level = 0; level < shapes_of(ref); level++)
+        type->shapes[type->shape_count++] = ref->shape[level];
     if (type->row_count > 0 && row_comes_before(row, row - 1))
         type->in_order = 0;
     type->row_count++;
@@ -299,6 +315,36 @@ static int grow(const haul_allocator *door, void **data, size_t *capacity, size_
     return *data != NULL;
 }
 
+/* Hands the new rows, which are the last ones, copies of their rules. */
+static haul_status add_rules(haul_type *type, const haul_ref *refs, size_t count, size_t first)
+{
+    haul__rules *block;
+    haul__rule *rule;
+    haul_case *cases;
+    haul_type **types;
+    size_t rules, case_count, bytes, case_bytes, i;
+    haul_status status = haul__measure_rules(refs, count, &rules, &case_count);
+    if (status != HAUL_OK || rules == 0)
+        return status;
+    if (haul__multiply_overflows(rules, sizeof *rule, &bytes) ||
+        haul__multiply_overflows(case_count, sizeof *cases + sizeof *types, &case_bytes) ||
+        haul__add_overflows(bytes, case_bytes, &bytes) || bytes > SIZE_MAX - sizeof *block)
+        return HAUL_ERROR_MEMORY;
+    block = haul__allocate_zeroed(&type->allocator, sizeof *block + bytes);
+    if (!block)
+        return HAUL_ERROR_MEMORY;
+    block->bytes = bytes;
+    block->next = type->rules;
+    type->rules = block;
+    rule = (haul__rule *)(void *)(block + 1);
+    cases = (haul_case *)(void *)(rule + rules);
+    types = (haul_type **)(void *)(cases + case_count);
+    for (i = 0; i < count; i++)
+        if (refs[i].rule)
+            type->rows[first + i].rule = haul__copy_rule(refs[i].rule, &cases, &types, &rule);
+    return HAUL_OK;
+}
+
 /* Makes room for everything first; on failure only capacities have grown. */
 static haul_status add_rows(haul_type *type, const haul_ref *refs, size_t count)
 {
@@ -306,6 +352,8 @@ static haul_status add_rows(haul_type *type, const haul_ref *refs, size_t count)
     haul__names *names;
     char *text;
     void *rows = type->rows, *shapes = type->shapes;
+    const size_t row_count = type->row_count, old_shapes = type->shape_count;
+    const int in_order = type->in_order;
     haul_status status = measure(refs, count, &name_bytes, &shape_count);
     if (status != HAUL_OK || count == 0)
         return status;
@@ -328,7 +376,15 @@ static haul_status add_rows(haul_type *type, const haul_ref *refs, size_t count)
     text = (char *)(names + 1);
     for (i = 0; i < count; i++)
         add_row(type, &refs[i], &text);
-    return HAUL_OK;
+    status = add_rules(type, refs, count, row_count);
+    if (status != HAUL_OK) {
+        type->row_count = row_count;
+        type->shape_count = old_shapes;
+        type->in_order = in_order;
+    }
+    for (i = 0; i < count && status == HAUL_OK; i++)
+        type->has_tail |= refs[i].kind == HAUL_REF_TAIL;
+    return status;
 }
 
 haul_status haul_type_create_in(const haul_allocator *allocator, const char *name, size_t bytes, const haul_ref *refs,
@@ -382,6 +438,16 @@ haul_status haul_type_set_alignment(haul_type *type, size_t alignment)
         return show(type, &closed);
     type->alignment = alignment;
     type->is_aligned = 1;
+    return show(type, &no_failure);
+}
+
+haul_status haul_type_set_size(haul_type *type, haul_function *bytes)
+{
+    if (!haul__type_is_valid(type) || !bytes)
+        return HAUL_ERROR_ARGUMENT;
+    if (type->committed || type->combiner != HAUL_COMBINER_STRUCT_REFS)
+        return show(type, &closed);
+    type->size = bytes;
     return show(type, &no_failure);
 }
 

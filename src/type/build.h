@@ -3,8 +3,8 @@
  *
  *     haul_type_create, _add, constructors        build.c, constructors.c     fill rows, or blocks and loops
  *     haul_type_commit                            commit.c                    closure, order, one group
- *       is every row right?                       check.c
- *       runs, slots, parts                        flatten.c
+ *       is every row right?                       check.c, and its rule: rule.c
+ *       runs, slots, parts, ruled rows            flatten.c
  *     queries, iteration, the table               query.c, dump.c
  *
  * A group is what is held and freed as one: an open type by itself, or all types that one commit closed, whatever
@@ -39,6 +39,7 @@ typedef struct haul__row {
     size_t serial;         /* rows are told apart by the order in which they were given */
     unsigned kind, levels; /* as given, right or wrong */
     int unaligned;
+    haul__rule *rule;      /* its own copy, or NULL */
 } haul__row;
 
 /* Constructors: blocks of `count` old elements, one after the other; with loops, blocks[0] repeated by all of them,
@@ -57,6 +58,12 @@ typedef struct haul__names {
     struct haul__names *next;
     size_t bytes;
 } haul__names;
+
+/* The same for their rules: the rules follow, then all their cases, then the cases' types. */
+typedef struct haul__rules {
+    struct haul__rules *next;
+    size_t bytes;
+} haul__rules;
 
 typedef struct haul__group {
     haul_type *owner;          /* the type that this record lies in */
@@ -89,6 +96,9 @@ struct haul_type {
     haul_shape *shapes;
     size_t shape_count, shape_capacity;
     haul__names *names;
+    haul__rules *rules;
+    haul_function *size; /* NULL: its sizeof, or its tail's end */
+    int has_tail;
     haul__block *blocks;
     size_t block_count;
     haul__loop *loops;
@@ -140,10 +150,34 @@ haul_status haul__check_places(haul_type *type, haul_error *error);
 haul_status haul__check_row(const haul_type *type, const haul__row *row, haul_error *error);
 /* With the flat form made: no count is read from a pointer. */
 haul_status haul__check_counts(const haul_type *type, haul_error *error);
+/* Does a row of pointers, whatever its rule, lie in [offset, offset + bytes)? */
+int haul__touches_pointer_row(const haul_type *type, size_t offset, size_t bytes);
+
+/* rule.c */
+/* What a row is without asking the object: one that is always opaque is data, one that is always null is skipped. */
+unsigned haul__row_kind(const haul__row *row);
+/* Is there something to ask the object about this row? */
+int haul__row_is_ruled(const haul__row *row);
+/* The rule's condition, or NULL where it always holds. */
+const haul_when *haul__row_when(const haul__row *row);
+/* Copies the rules of new rows, which were counted by haul__measure_rules; both touch only their arguments. */
+haul_status haul__measure_rules(const haul_ref *refs, size_t count, size_t *rules, size_t *cases);
+haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types, haul__rule **rule);
+/* With the targets of its cases known (or NULL). */
+haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_error *error);
+/* Are the arms of two rows that overlap told apart? */
+haul_status haul__check_arms(const haul_type *type, const haul__row *row, const haul__row *other, haul_error *error);
+/* With the flat forms made: no condition reads a pointer, and targets leave room for tag bits. */
+haul_status haul__check_rule_flat(const haul_type *type, const haul__row *row, haul_error *error);
+
 /* The row that holds the byte at `offset` of a type whose rows are in order; NULL: none does. */
 const haul__row *haul__find_row(const haul_type *type, size_t offset);
 size_t haul__row_unit(const haul__row *row);
 int haul__fits(size_t offset, size_t bytes, size_t whole);
+/* Bytes that every object has, as far as the type can tell: those before a tail. Of a type whose rows are in order. */
+size_t haul__fixed_bytes(const haul_type *type);
+/* Do its objects tell their sizes themselves? */
+int haul__type_is_sized(const haul_type *type);
 
 /* flatten.c */
 typedef struct haul__made_slot {
@@ -156,15 +190,21 @@ typedef struct haul__made_part {
     size_t name;
 } haul__made_part;
 
+typedef struct haul__made_ruled {
+    haul__ruled ruled;
+    size_t name;
+} haul__made_ruled;
+
 /* Working memory of flattening, one type after the other. */
 typedef struct haul__scratch {
     haul_allocator door;
     haul__run *runs;
     haul__made_slot *slots;
     haul__made_part *parts;
+    haul__made_ruled *ruled;
     char *text;
-    size_t run_count, slot_count, part_count, text_bytes;
-    size_t run_capacity, slot_capacity, part_capacity, text_capacity;
+    size_t run_count, slot_count, part_count, ruled_count, text_bytes;
+    size_t run_capacity, slot_capacity, part_capacity, ruled_capacity, text_capacity;
     size_t alignment, placement;
 } haul__scratch;
 

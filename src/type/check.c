@@ -67,8 +67,42 @@ static haul_status check_alignment(const haul_type *type, haul_error *error)
     return HAUL_OK;
 }
 
+static int is_distance(const haul__row *row)
+{
+    return row->rule && row->rule->said.addressing == HAUL_RELATIVE;
+}
+
+static haul_status check_distance_place(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    if (row->levels == 1 && (row->bytes == 4 || row->bytes == 8))
+        return HAUL_OK;
+    return haul__wrong(error, type, row->name, "A distance has 4 or 8 bytes and one level, not %zu and %u.",
+                       row->bytes, row->levels);
+}
+
+/* Behind the tail there is nothing. */
+static haul_status check_tail_place(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul__row *last = &type->rows[type->row_count - 1];
+    if (row->offset > type->bytes)
+        return haul__wrong(error, type, row->name, "The tail at offset %zu begins behind the type's %zu bytes.",
+                           row->offset, type->bytes);
+    if (last != row)
+        return haul__wrong(error, type, row->name, "Field %s lies behind the tail, at offset %zu.", last->name,
+                           last->offset);
+    if (type->size)
+        return haul__wrong(error, type, row->name,
+                           "The type has a tail and a size of its own: one of them says how long "
+                           "objects are.");
+    if (row->levels != 1)
+        return haul__wrong(error, type, row->name, "A tail has one level, not %u.", row->levels);
+    return HAUL_OK;
+}
+
 static haul_status check_pointer_place(const haul_type *type, const haul__row *row, haul_error *error)
 {
+    if (is_distance(row))
+        return check_distance_place(type, row, error);
     if (row->levels < 1 || row->levels > HAUL_LEVELS)
         return haul__wrong(error, type, row->name, "The row has %u levels of pointers: 1 to %d are possible.",
                            row->levels, HAUL_LEVELS);
@@ -90,8 +124,10 @@ static haul_status check_pointer_place(const haul_type *type, const haul__row *r
 
 static haul_status check_place(const haul_type *type, const haul__row *row, haul_error *error)
 {
-    if (row->kind < HAUL_REF_POINTER || row->kind > HAUL_REF_DATA)
+    if (row->kind < HAUL_REF_POINTER || row->kind > HAUL_REF_TAIL)
         return haul__wrong(error, type, row->name, "The row is of kind %u, which does not exist.", row->kind);
+    if (row->kind == HAUL_REF_TAIL)
+        return check_tail_place(type, row, error);
     if (row->bytes == 0)
         return haul__wrong(error, type, row->name, "The field has 0 bytes.");
     if (!haul__fits(row->offset, row->bytes, type->bytes))
@@ -101,19 +137,43 @@ static haul_status check_place(const haul_type *type, const haul__row *row, haul
     return row->kind == HAUL_REF_POINTER ? check_pointer_place(type, row, error) : HAUL_OK;
 }
 
+static haul_status check_overlap(const haul_type *type, const haul__row *row, const haul__row *last,
+                                 haul_error *error)
+{
+    if (row->offset >= last->offset + last->bytes)
+        return HAUL_OK;
+    if (haul__row_when(row) && haul__row_when(last))
+        return haul__check_arms(type, row, last, error);
+    return haul__wrong(error, type, row->name,
+                       "The field (offset %zu, %zu bytes) overlaps field %s (offset %zu, %zu bytes): one byte can "
+                       "have one row, unless each has a condition.",
+                       row->offset, row->bytes, last->name, last->offset, last->bytes);
+}
+
+/* Rows that overlap stand side by side, between two places that no row reaches over. */
 static haul_status check_overlaps(const haul_type *type, haul_error *error)
 {
-    size_t i;
-    for (i = 1; i < type->row_count; i++) {
-        const haul__row *row = &type->rows[i], *last = row - 1;
-        if (row->offset < last->offset + last->bytes)
-            return haul__wrong(
-                error, type, row->name,
-                "The field (offset %zu, %zu bytes) overlaps field %s (offset %zu, %zu bytes): one byte can "
-                "have one row.",
-                row->offset, row->bytes, last->name, last->offset, last->bytes);
+    haul_status status = HAUL_OK;
+    size_t i, other, first = 0, end = 0;
+    for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
+        const haul__row *row = &type->rows[i];
+        if (row->offset >= end)
+            first = i;
+        for (other = i; other > first && status == HAUL_OK; other--)
+            status = check_overlap(type, row, &type->rows[other - 1], error);
+        if (end < row->offset + row->bytes)
+            end = row->offset + row->bytes;
     }
-    return HAUL_OK;
+    return status;
+}
+
+int haul__touches_pointer_row(const haul_type *type, size_t offset, size_t bytes)
+{
+    size_t i;
+    for (i = 0; i < type->row_count && type->rows[i].offset < offset + bytes; i++)
+        if (type->rows[i].kind == HAUL_REF_POINTER && type->rows[i].offset + type->rows[i].bytes > offset)
+            return 1;
+    return 0;
 }
 
 haul_status haul__check_places(haul_type *type, haul_error *error)
@@ -161,6 +221,12 @@ static int is_known(const haul__row *row)
     return row->type || !row->target;
 }
 
+size_t haul__fixed_bytes(const haul_type *type)
+{
+    const haul__row *last = type->row_count > 0 ? &type->rows[type->row_count - 1] : NULL;
+    return last && last->kind == HAUL_REF_TAIL && last->offset < type->bytes ? last->offset : type->bytes;
+}
+
 static haul_status check_field(const haul_type *type, const haul__row *row, const haul_field_place *place,
                                haul_error *error)
 {
@@ -168,10 +234,10 @@ static haul_status check_field(const haul_type *type, const haul__row *row, cons
         return haul__wrong(error, type, row->name,
                            "The count field at offset %zu has %u bytes: counts are integers of 1, 2, 4 or 8 bytes.",
                            place->offset, (unsigned)place->bytes);
-    if (!haul__fits(place->offset, place->bytes, type->bytes))
+    if (!haul__fits(place->offset, place->bytes, haul__fixed_bytes(type)))
         return haul__wrong(error, type, row->name,
                            "The count field of %u bytes at offset %zu lies outside of the type's %zu bytes.",
-                           (unsigned)place->bytes, place->offset, type->bytes);
+                           (unsigned)place->bytes, place->offset, haul__fixed_bytes(type));
     return HAUL_OK;
 }
 
@@ -199,9 +265,12 @@ static haul_status check_end_field(const haul_type *type, const haul__row *row, 
     const haul__row *other = last_row_before(type, end + sizeof(void *));
     if (!other || other->offset + other->bytes <= end)
         return HAUL_OK;
+    if (other != row && haul__row_when(other) && haul__row_when(row))
+        return HAUL_OK; /* of another arm, or the objects will tell */
     if (other == row)
         return haul__wrong(error, type, row->name, "The end pointer at offset %zu lies in the begin pointer.", end);
-    if (other->kind == HAUL_REF_POINTER && other->offset <= end && (end - other->offset) % sizeof(void *) == 0)
+    if (haul__row_kind(other) == HAUL_REF_POINTER && !haul__row_is_ruled(other) && other->offset <= end &&
+        (end - other->offset) % sizeof(void *) == 0)
         return HAUL_OK;
     return haul__wrong(error, type, row->name, "The end pointer at offset %zu overlaps field %s.", end, other->name);
 }
@@ -258,6 +327,27 @@ static haul_status check_sentinel(const haul_type *type, const haul__row *row, u
     return HAUL_OK;
 }
 
+static int is_one(const haul_shape *shape)
+{
+    return shape->kind == HAUL_SHAPE_ONE ||
+           (shape->kind == HAUL_SHAPE_COUNT && shape->field_count == 0 && shape->add == 1);
+}
+
+/* T17: what has no fixed size cannot be stepped over. */
+static haul_status check_sized(const haul_type *type, const haul__row *row, const haul_type *target,
+                               haul_error *error)
+{
+    if (!target || !haul__type_is_sized(target))
+        return HAUL_OK;
+    if (row->kind == HAUL_REF_POINTER && is_one(&type->shapes[row->shape + row->levels - 1]))
+        return HAUL_OK;
+    return haul__wrong(
+        error, type, row->name,
+        "Objects of type %s have no fixed size: a pointer can lead to one, but nothing can hold them in a "
+        "row.",
+        target->name);
+}
+
 static haul_status check_shape(const haul_type *type, const haul__row *row, unsigned level, haul_error *error)
 {
     const haul_shape *shape = &type->shapes[row->shape + level];
@@ -271,6 +361,8 @@ static haul_status check_shape(const haul_type *type, const haul__row *row, unsi
     case HAUL_SHAPE_COUNT:
         return check_count(type, row, shape, unit, error);
     case HAUL_SHAPE_END:
+        if (row->kind == HAUL_REF_TAIL)
+            return haul__wrong(error, type, row->name, "A tail has no end pointer.");
         return check_end(type, row, shape, error);
     case HAUL_SHAPE_SENTINEL:
         return check_sentinel(type, row, level, error);
@@ -290,7 +382,7 @@ static haul_status check_element(const haul_type *type, const haul__row *row, ha
         return haul__wrong(error, type, row->name,
                            "The elements have %zu bytes in C, but the target type %s was made with %zu.",
                            row->element_bytes, row->type->name, row->type->bytes);
-    if (!row->target && row->element_bytes == 0)
+    if (!row->target && row->element_bytes == 0 && !(row->rule && row->rule->said.choice.kind != HAUL_CHOICE_NONE))
         return haul__wrong(error, type, row->name, "The row has neither a target type nor the size of an element.");
     if (row->element_bytes > HAUL_TYPE_BYTES_MAX)
         return haul__wrong(error, type, row->name,
@@ -307,18 +399,25 @@ static haul_status check_embed(const haul_type *type, const haul__row *row, haul
         return haul__wrong(error, type, row->name,
                            "The field's %zu bytes are no whole number of elements of type %s (%zu bytes).",
                            row->bytes, row->type->name, row->type->bytes);
-    return HAUL_OK;
+    return check_sized(type, row, row->type, error);
 }
 
 haul_status haul__check_row(const haul_type *type, const haul__row *row, haul_error *error)
 {
-    haul_status status;
+    haul_status status = haul__check_rule(type, row, error);
     unsigned level;
+    size_t i;
+    if (status != HAUL_OK)
+        return status;
     if (row->kind == HAUL_REF_EMBED)
         return check_embed(type, row, error);
-    if (row->kind != HAUL_REF_POINTER)
+    if (row->kind != HAUL_REF_POINTER && row->kind != HAUL_REF_TAIL)
         return HAUL_OK;
     status = is_known(row) ? check_element(type, row, error) : HAUL_OK;
+    if (status == HAUL_OK)
+        status = check_sized(type, row, row->type, error);
+    for (i = 0; row->rule && i < row->rule->said.choice.case_count && status == HAUL_OK; i++)
+        status = check_sized(type, row, row->rule->types[i], error);
     for (level = 0; level < row->levels && status == HAUL_OK; level++)
         status = check_shape(type, row, level, error);
     return status;
@@ -354,7 +453,7 @@ static const haul__part *last_part_before(const haul__walk *walk, size_t limit)
     return low > 0 ? &walk->parts[low - 1] : NULL;
 }
 
-/* A count may be read from within an embedded array: follow it down to the type that it lies in. */
+/* A number may be read from within an embedded array: follow it down to the type that it lies in. */
 static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
 {
     for (;;) {
@@ -374,6 +473,19 @@ static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
     }
 }
 
+/* Of rows that hold always; those of a union may give way to the count. */
+static int touches_ruled_pointer(const haul__walk *walk, size_t offset, size_t bytes)
+{
+    size_t i;
+    for (i = 0; i < walk->ruled_count; i++) {
+        const haul__ruled *ruled = &walk->ruled[i];
+        if (ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.when.kind == HAUL_WHEN_ALWAYS &&
+            ruled->slot.offset < offset + bytes && offset < ruled->slot.offset + ruled->bytes)
+            return 1;
+    }
+    return 0;
+}
+
 static haul_status check_fields(const haul_type *type, const haul__row *row, const haul_shape *shape,
                                 haul_error *error)
 {
@@ -381,10 +493,28 @@ static haul_status check_fields(const haul_type *type, const haul__row *row, con
     if (shape->kind != HAUL_SHAPE_COUNT)
         return HAUL_OK;
     for (i = 0; i < shape->field_count; i++)
-        if (reads_pointer(&type->walk, shape->field[i].offset, shape->field[i].bytes))
+        if (reads_pointer(&type->walk, shape->field[i].offset, shape->field[i].bytes) ||
+            (type->walk.ruled_count &&
+             touches_ruled_pointer(&type->walk, shape->field[i].offset, shape->field[i].bytes)))
             return haul__wrong(error, type, row->name, "The count field at offset %zu lies in a pointer field.",
                                shape->field[i].offset);
     return HAUL_OK;
+}
+
+static haul_status check_rule_fields(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul_when *when = haul__row_when(row);
+    const haul_choice *choice = row->rule ? &row->rule->said.choice : NULL;
+    const haul_field_place *field = NULL;
+    if (when && when->kind != HAUL_WHEN_FUNCTION && reads_pointer(&type->walk, when->field.offset, when->field.bytes))
+        field = &when->field;
+    if (choice && choice->kind == HAUL_CHOICE_SELF &&
+        reads_pointer(&type->walk, choice->field.offset, choice->field.bytes))
+        field = &choice->field;
+    if (!field)
+        return HAUL_OK;
+    return haul__wrong(error, type, row->name, "The field at offset %zu that its rule reads lies in a pointer field.",
+                       field->offset);
 }
 
 haul_status haul__check_counts(const haul_type *type, haul_error *error)
@@ -392,9 +522,13 @@ haul_status haul__check_counts(const haul_type *type, haul_error *error)
     haul_status status = HAUL_OK;
     size_t i;
     unsigned level;
-    for (i = 0; i < type->row_count && status == HAUL_OK; i++)
-        for (level = 0; type->rows[i].kind == HAUL_REF_POINTER && level < type->rows[i].levels && status == HAUL_OK;
-             level++)
-            status = check_fields(type, &type->rows[i], &type->shapes[type->rows[i].shape + level], error);
+    for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
+        const haul__row *row = &type->rows[i];
+        int has_shapes = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL;
+        for (level = 0; has_shapes && level < row->levels && status == HAUL_OK; level++)
+            status = check_fields(type, row, &type->shapes[row->shape + level], error);
+        if (status == HAUL_OK)
+            status = check_rule_fields(type, row, error);
+    }
     return status;
 }

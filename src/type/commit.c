@@ -13,6 +13,8 @@
  * The new group holds each group that it leads to once; the holds that its constructors took on their old types go.
  * Holds from one member on another vanish with that, so that a cycle of types does not keep itself alive.
  */
+#include <inttypes.h>
+
 #include "base/sort.h"
 #include "type/build.h"
 
@@ -65,8 +67,9 @@ static haul_status reach(commit *c, haul_type *type)
 /* Looks behind the row: *row->target is read here and nowhere else. */
 static haul_status resolve(commit *c, const haul_type *type, haul__row *row)
 {
-    int wanted = row->kind == HAUL_REF_EMBED || (row->kind == HAUL_REF_POINTER && !c->by_value);
-    row->type = row->target && (row->kind == HAUL_REF_EMBED || row->kind == HAUL_REF_POINTER) ? *row->target : NULL;
+    int inside = row->kind == HAUL_REF_EMBED || row->kind == HAUL_REF_TAIL;
+    int wanted = inside || (row->kind == HAUL_REF_POINTER && !c->by_value);
+    row->type = row->target && (inside || row->kind == HAUL_REF_POINTER) ? *row->target : NULL;
     if (!row->type && row->target && wanted)
         return haul__wrong(c->error, type, row->name,
                            "The handle of the row's target type is NULL: create that type before the commit.");
@@ -77,12 +80,39 @@ static haul_status resolve(commit *c, const haul_type *type, haul__row *row)
     return row->type && wanted ? reach(c, row->type) : HAUL_OK;
 }
 
+/* The same for the cases of its rule. */
+static haul_status resolve_cases(commit *c, const haul_type *type, const haul__row *row)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; row->rule && i < row->rule->said.choice.case_count && status == HAUL_OK; i++) {
+        const haul_case *at = &row->rule->said.choice.cases[i];
+        haul_type **found = &row->rule->types[i];
+        *found = at->type ? *at->type : NULL;
+        if (*found && !haul__type_is_valid(*found)) {
+            *found = NULL;
+            return haul__wrong(c->error, type, row->name,
+                               "The handle of case %" PRId64 " is not that of a living type.", at->value);
+        }
+        if (c->by_value)
+            continue;
+        if (at->type && !*found)
+            return haul__wrong(c->error, type, row->name,
+                               "The handle of case %" PRId64 " is NULL: create that type before the commit.",
+                               at->value);
+        status = *found ? reach(c, *found) : HAUL_OK;
+    }
+    return status;
+}
+
 static haul_status explore(commit *c, haul_type *type)
 {
     haul_status status = haul__check_places(type, c->error);
     size_t i;
     for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
         status = resolve(c, type, &type->rows[i]);
+        if (status == HAUL_OK)
+            status = resolve_cases(c, type, &type->rows[i]);
         if (status == HAUL_OK)
             status = haul__check_row(type, &type->rows[i], c->error);
     }
@@ -181,7 +211,7 @@ static haul_type *next_embedded(haul_type *type, const char **field)
     while (type->cursor < rows) {
         const haul__row *row = &type->rows[type->cursor++];
         *field = row->name;
-        if (row->kind == HAUL_REF_EMBED)
+        if (row->type && (row->kind == HAUL_REF_EMBED || row->kind == HAUL_REF_TAIL))
             return row->type;
     }
     if (type->cursor - rows < haul__type_old_count(type))
@@ -262,18 +292,29 @@ static haul_status flatten_all(commit *c)
     return status;
 }
 
-/* With all flat forms made: what pointers lead to must have bytes. */
-static haul_status check_targets(commit *c)
+static haul_status check_target(const commit *c, const haul_type *type, const haul__row *row, const haul_type *target)
 {
-    size_t i, k;
+    if (row->kind != HAUL_REF_POINTER || !target || target->walk.payload != 0 || target->walk.is_sized)
+        return HAUL_OK;
+    return haul__wrong(c->error, type, row->name, "The pointer leads to type %s, of which no byte travels.",
+                       target->name);
+}
+
+/* With all flat forms made: what pointers lead to must have bytes, and room for their tags. */
+static haul_status check_targets(const commit *c)
+{
+    haul_status status = HAUL_OK;
+    size_t i, k, n;
     for (i = 0; i < c->count; i++)
-        for (k = 0; k < c->types[i]->row_count; k++) {
+        for (k = 0; k < c->types[i]->row_count && status == HAUL_OK; k++) {
             const haul__row *row = &c->types[i]->rows[k];
-            if (row->kind == HAUL_REF_POINTER && row->type && row->type->walk.payload == 0)
-                return haul__wrong(c->error, c->types[i], row->name,
-                                   "The pointer leads to type %s, of which no byte travels.", row->type->name);
+            status = check_target(c, c->types[i], row, row->type);
+            for (n = 0; row->rule && n < row->rule->said.choice.case_count && status == HAUL_OK; n++)
+                status = check_target(c, c->types[i], row, row->rule->types[n]);
+            if (status == HAUL_OK)
+                status = haul__check_rule_flat(c->types[i], row, c->error);
         }
-    return HAUL_OK;
+    return status;
 }
 
 static haul_status make_flat(commit *c)
@@ -422,6 +463,7 @@ haul_status haul__type_preview(haul_type *type, haul__walk *walk, size_t *pointe
         walk->runs = NULL;
         walk->slots = NULL;
         walk->parts = NULL;
+        walk->ruled = NULL;
         *pointers = type->pointers;
     }
     clean_up(&c, 0);

@@ -120,9 +120,51 @@ static void append_shape(char *cell, const haul_type *type, const haul_shape *sh
     append(cell, "?");
 }
 
+static void append_when(char *cell, const haul_type *type, const haul_when *when)
+{
+    append(cell, "%s", *cell ? "; if " : "if ");
+    if (when->kind == HAUL_WHEN_FUNCTION) {
+        append(cell, "callback");
+        return;
+    }
+    append_field(cell, type, when->field.offset);
+    if (when->mask != -1)
+        append(cell, " & 0x%" PRIx64, (uint64_t)when->mask);
+    append(cell, "%s ", when->kind == HAUL_WHEN_NOT ? " not" : "");
+    if (when->low == when->high)
+        append(cell, "%" PRId64, when->low);
+    else
+        append(cell, "%" PRId64 "..%" PRId64, when->low, when->high);
+}
+
+/* What is not as in plain rows, in the words of the rule's members. */
+static void append_rule(char *cell, const haul_type *type, const haul_rule *rule)
+{
+    static const char *const modes[] = { "own",    "alias", "own or static", "alias or static",
+                                         "opaque", "null",  "external" };
+    if (rule->when.kind != HAUL_WHEN_ALWAYS)
+        append_when(cell, type, &rule->when);
+    if (rule->otherwise == HAUL_ELSE_RAW)
+        append(cell, ", else raw");
+    if (rule->mode > HAUL_MODE_OWN && rule->mode <= HAUL_MODE_EXTERNAL)
+        append(cell, "; %s", modes[rule->mode]);
+    if (rule->tag_bits)
+        append(cell, "; tag bits 0x%zx", (size_t)rule->tag_bits);
+    if (rule->integer_below || rule->integer_from)
+        append(cell, "; or an integer");
+    if (rule->base || rule->base_function)
+        append(cell, "; base %" PRId64 "%s", rule->base, rule->base_function ? " + callback" : "");
+    if (rule->choice.kind != HAUL_CHOICE_NONE)
+        append(cell, "; one of %zu types", rule->choice.case_count);
+    if (rule->addressing == HAUL_RELATIVE)
+        append(cell, "; distance");
+}
+
 static void append_target(char *cell, const haul_field *field)
 {
     unsigned level;
+    if (!field->target && field->rule && field->rule->choice.kind != HAUL_CHOICE_NONE)
+        return;
     if (field->target)
         append(cell, "%s", field->target->name);
     else
@@ -133,17 +175,19 @@ static void append_target(char *cell, const haul_field *field)
 
 static void describe(line *l, const haul_type *type, const haul_field *field)
 {
-    static const char *const kinds[] = { "?", "pointer", "embed", "skip", "data" };
+    static const char *const kinds[] = { "?", "pointer", "embed", "skip", "data", "tail" };
     unsigned kind = (unsigned)field->kind, level;
-    append(l->cell[3], "%s", type->block_count > 0 ? "block" : kinds[kind <= HAUL_REF_DATA ? kind : 0]);
+    append(l->cell[3], "%s", type->block_count > 0 ? "block" : kinds[kind <= HAUL_REF_TAIL ? kind : 0]);
     if (field->count != 1)
         append(l->cell[3], "[%zu]", field->count);
-    if (field->kind == HAUL_REF_POINTER || field->kind == HAUL_REF_EMBED)
+    if (field->kind == HAUL_REF_POINTER || field->kind == HAUL_REF_EMBED || field->kind == HAUL_REF_TAIL)
         append_target(l->cell[4], field);
     for (level = 0; level < field->levels; level++) {
         append(l->cell[5], "%s", level > 0 ? ", " : "");
         append_shape(l->cell[5], type, &field->shape[level], level + 1 < field->levels);
     }
+    if (field->rule)
+        append_rule(l->cell[5], type, field->rule);
 }
 
 static haul_status put_gap(table *t, size_t offset, size_t bytes)
@@ -189,7 +233,9 @@ static haul_status put_rows(table *t)
             status = put_gap(t, at, field.offset - at);
         if (status == HAUL_OK)
             status = put_field(t, &field);
-        at = field.offset + field.bytes;
+        at = field.offset + field.bytes > at ? field.offset + field.bytes : at;
+        if (field.kind == HAUL_REF_TAIL)
+            at = t->type->bytes;
     }
     if (status == HAUL_OK && t->type->bytes > at)
         status = put_gap(t, at, t->type->bytes - at);

@@ -5,7 +5,7 @@
  *
  *     an embedded element that is all bytes      one run, whatever the number of elements
  *     few entries (HAUL__INLINE_MAX)             copied, element by element, at their offsets
- *     more                                       one part: offset, number, stride, type
+ *     more, or a type with rules                 one part: offset, number, stride, type
  *
  * So a type never has more entries than a small multiple of its rows, and ten million blocks are one part. Loops of a
  * constructor are worked from the inside out: what one turn holds is repeated in place while it is small; otherwise
@@ -46,6 +46,15 @@ static int put_element(haul__scratch *s, const haul__walk *walk, size_t offset, 
     return 1;
 }
 
+/* What lies in a type has its wishes. */
+static void ask_as(haul__scratch *s, const haul__walk *walk)
+{
+    if (walk->alignment > s->alignment)
+        s->alignment = walk->alignment;
+    if (walk->placement > s->placement)
+        s->placement = walk->placement;
+}
+
 static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, size_t count, size_t stride,
                         const char *name)
 {
@@ -53,10 +62,9 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
     size_t i, text = 0;
     if (count == 0)
         return 1;
-    if (walk->alignment > s->alignment)
-        s->alignment = walk->alignment;
-    if (walk->placement > s->placement)
-        s->placement = walk->placement;
+    ask_as(s, walk);
+    if (walk->is_varied)
+        return haul__put_name(s, name, 0, 1, "", &text) && haul__put_part(s, offset, count, stride, type, text);
     if (walk->dense && !walk->has_slots && stride == walk->extent)
         return haul__put_run(s, offset, count * stride);
     if (entries(walk) > 0 && count > HAUL__INLINE_MAX / entries(walk))
@@ -128,17 +136,24 @@ static haul_status put_pointer_part(haul__scratch *s, haul_type *type, const hau
     return HAUL_OK;
 }
 
-static haul_status put_end(haul__scratch *s, const haul_type *type, const haul__row *row)
+static haul__slot end_of_row(const haul_type *type, const haul__row *row)
 {
     haul__slot slot = slot_of_row(type, row, 0);
-    const haul_shape *shape = slot.shape;
-    size_t name = 0;
-    if (shape->kind != HAUL_SHAPE_END || haul__find_row(type, shape->field[0].offset))
-        return HAUL_OK;
-    slot.offset = shape->field[0].offset;
+    slot.offset = slot.shape->field[0].offset;
     slot.levels = 0;
     slot.shape = NULL;
     slot.flags |= HAUL__SLOT_END;
+    return slot;
+}
+
+static haul_status put_end(haul__scratch *s, const haul_type *type, const haul__row *row)
+{
+    const haul_shape *shape = &type->shapes[row->shape];
+    haul__slot slot;
+    size_t name = 0;
+    if (shape->kind != HAUL_SHAPE_END || haul__find_row(type, shape->field[0].offset))
+        return HAUL_OK;
+    slot = end_of_row(type, row);
     return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_slot(s, &slot, name) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
@@ -168,7 +183,7 @@ static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__r
     return put_end(s, type, row);
 }
 
-static haul_status put_embedded(haul__scratch *s, const haul_type *type, const haul__row *row, haul_error *error)
+static haul_status check_embedded(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul__walk *walk = &row->type->walk;
     if (row->offset % walk->alignment != 0)
@@ -179,21 +194,119 @@ static haul_status put_embedded(haul__scratch *s, const haul_type *type, const h
         return haul__wrong(error, type, row->name,
                            "Type %s has bytes up to %zu, behind its extent of %zu: it cannot be a field.", walk->name,
                            walk->true_upper, walk->extent);
+    return HAUL_OK;
+}
+
+static haul_status put_embedded(haul__scratch *s, const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul__walk *walk = &row->type->walk;
+    haul_status status = check_embedded(type, row, error);
+    if (status != HAUL_OK)
+        return status;
     return put_elements(s, row->type, row->offset, row->bytes / walk->extent, walk->extent, row->name)
                ? HAUL_OK
                : HAUL_ERROR_MEMORY;
 }
 
+/* The end of a begin/end pair with a condition: its bytes are ruled too. */
+static haul_status put_ruled_end(haul__scratch *s, const haul_type *type, const haul__row *row, haul__ruled *ruled)
+{
+    size_t name = 0;
+    ruled->slot = end_of_row(type, row);
+    return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_ruled(s, ruled, name) ? HAUL_OK
+                                                                                               : HAUL_ERROR_MEMORY;
+}
+
+static haul_status put_ruled_pointers(haul__scratch *s, const haul_type *type, const haul__row *row,
+                                      haul__ruled *ruled)
+{
+    size_t i, name = 0, count = row->bytes / sizeof(void *);
+    int is_distance = row->rule->said.addressing == HAUL_RELATIVE;
+    ruled->bytes = is_distance ? row->bytes : sizeof(void *);
+    for (i = 0; i < (is_distance ? 1 : count); i++) {
+        ruled->slot = slot_of_row(type, row, i);
+        if (is_distance)
+            ruled->slot.flags = HAUL__SLOT_PACKED;
+        if (!haul__put_name(s, row->name, i, is_distance ? 1 : count, "", &name) || !haul__put_ruled(s, ruled, name))
+            return HAUL_ERROR_MEMORY;
+    }
+    return type->shapes[row->shape].kind == HAUL_SHAPE_END ? put_ruled_end(s, type, row, ruled) : HAUL_OK;
+}
+
+static haul_status check_tail(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    if (!row->type || row->offset % row->type->walk.alignment == 0)
+        return HAUL_OK;
+    return haul__wrong(error, type, row->name, "The tail at offset %zu is not at a multiple of %zu, as type %s asks.",
+                       row->offset, row->type->walk.alignment, row->type->name);
+}
+
+/* An embedded arm, bytes, or the tail: one entry. */
+static haul_status put_ruled_one(haul__scratch *s, const haul_type *type, const haul__row *row, haul__ruled *ruled,
+                                 haul_error *error)
+{
+    haul_status status = HAUL_OK;
+    size_t name = 0;
+    memset(&ruled->slot, 0, sizeof ruled->slot);
+    ruled->slot.offset = row->offset;
+    ruled->bytes = row->bytes;
+    if (row->kind == HAUL_REF_EMBED) {
+        status = check_embedded(type, row, error);
+        ruled->kind = HAUL__RULED_PART;
+        ruled->slot.target = row->type;
+        ruled->slot.unit = row->type->walk.extent;
+        ruled->count = row->bytes / ruled->slot.unit;
+    } else if (row->kind == HAUL_REF_TAIL) {
+        status = check_tail(type, row, error);
+        ruled->kind = HAUL__RULED_TAIL;
+        ruled->slot = slot_of_row(type, row, 0);
+    } else {
+        ruled->kind = HAUL__RULED_DATA;
+    }
+    if (status != HAUL_OK)
+        return status;
+    if (ruled->slot.target)
+        ask_as(s, &ruled->slot.target->walk);
+    return haul__put_name(s, row->name, 0, 1, "", &name) && haul__put_ruled(s, ruled, name) ? HAUL_OK
+                                                                                            : HAUL_ERROR_MEMORY;
+}
+
+/* Sealing cuts ruled bytes out of the runs; only a tail does it here, since nothing lies behind it. */
+static haul_status put_ruled_row(haul__scratch *s, const haul_type *type, const haul__row *row, size_t *at,
+                                 haul_error *error)
+{
+    haul__ruled ruled;
+    if (row->kind == HAUL_REF_TAIL) {
+        if (!haul__put_run(s, *at, row->offset - *at))
+            return HAUL_ERROR_MEMORY;
+        *at = type->bytes;
+    }
+    if (row->bytes / sizeof(void *) > HAUL__ARRAY_SLOTS_MAX && row->kind == HAUL_REF_POINTER) {
+        haul__wrong(error, type, row->name, "The array has %zu pointers with a rule: %d is the limit.",
+                    row->bytes / sizeof(void *), HAUL__ARRAY_SLOTS_MAX);
+        error->status = HAUL_ERROR_LIMIT;
+        return HAUL_ERROR_LIMIT;
+    }
+    memset(&ruled, 0, sizeof ruled);
+    ruled.rule = row->rule;
+    if (row->kind == HAUL_REF_POINTER)
+        return put_ruled_pointers(s, type, row, &ruled);
+    return put_ruled_one(s, type, row, &ruled, error);
+}
+
 static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at, haul_error *error)
 {
-    if (row->kind == HAUL_REF_DATA)
+    unsigned kind = haul__row_kind(row);
+    if (haul__row_is_ruled(row))
+        return put_ruled_row(s, type, row, at, error);
+    if (kind == HAUL_REF_DATA)
         return HAUL_OK;
-    if (row->kind == HAUL_REF_POINTER)
+    if (kind == HAUL_REF_POINTER)
         return put_pointers(s, type, row, at, error);
     if (!haul__put_run(s, *at, row->offset - *at))
         return HAUL_ERROR_MEMORY;
     *at = row->offset + row->bytes;
-    return row->kind == HAUL_REF_EMBED ? put_embedded(s, type, row, error) : HAUL_OK;
+    return kind == HAUL_REF_EMBED ? put_embedded(s, type, row, error) : HAUL_OK;
 }
 
 static haul_status flatten_struct(haul__scratch *s, haul_type *type, haul_error *error)
@@ -212,6 +325,9 @@ static haul_status flatten_struct(haul__scratch *s, haul_type *type, haul_error 
 
 static haul_status check_block(const haul_type *type, size_t offset, const haul_type *old, haul_error *error)
 {
+    if (haul__type_is_sized(old))
+        return haul__wrong(error, type, NULL, "Objects of type %s have no fixed size: no other type can hold them.",
+                           old->name);
     if (offset % old->walk.alignment == 0)
         return HAUL_OK;
     return haul__wrong(error, type, NULL,

@@ -116,11 +116,16 @@ static void get_block(const haul_type *type, size_t index, haul_field *field)
 static const haul_type *target_of(const haul_type *type, const haul__row *row)
 {
     const haul_type *target = row->type;
-    if (row->kind != HAUL_REF_POINTER && row->kind != HAUL_REF_EMBED)
+    if (row->kind != HAUL_REF_POINTER && row->kind != HAUL_REF_EMBED && row->kind != HAUL_REF_TAIL)
         return NULL;
     if (!type->committed)
         target = row->target ? *row->target : NULL;
     return haul__type_is_valid(target) ? target : NULL;
+}
+
+static int is_distance(const haul__row *row)
+{
+    return row->rule && row->rule->said.addressing == HAUL_RELATIVE;
 }
 
 static void get_row(const haul_type *type, const haul__row *row, haul_field *field)
@@ -132,12 +137,17 @@ static void get_row(const haul_type *type, const haul__row *row, haul_field *fie
     field->count = 1;
     field->target = target_of(type, row);
     field->element_bytes = field->target && row->element_bytes == 0 ? field->target->bytes : row->element_bytes;
+    field->rule = row->rule ? &row->rule->said : NULL;
     if (row->kind == HAUL_REF_POINTER && row->levels > 0 && row->levels <= HAUL_LEVELS) {
-        field->stride = sizeof(void *);
+        field->stride = is_distance(row) ? row->bytes : sizeof(void *);
         field->levels = row->levels;
         field->shape = &type->shapes[row->shape];
     } else if (row->kind == HAUL_REF_EMBED && field->target && field->target->bytes > 0) {
         field->stride = field->target->bytes;
+    } else if (row->kind == HAUL_REF_TAIL && row->levels == 1) {
+        field->stride = field->element_bytes;
+        field->levels = 1;
+        field->shape = &type->shapes[row->shape];
     }
     if (field->stride > 0)
         field->count = row->bytes / field->stride;

@@ -6,7 +6,7 @@
 
 void haul__scratch_clear(haul__scratch *s)
 {
-    s->run_count = s->slot_count = s->part_count = s->text_bytes = 0;
+    s->run_count = s->slot_count = s->part_count = s->ruled_count = s->text_bytes = 0;
     s->alignment = 1;
     s->placement = HAUL__PLACEMENT_MIN;
 }
@@ -16,6 +16,7 @@ void haul__scratch_release(haul__scratch *s)
     haul__release(&s->door, s->runs, s->run_capacity * sizeof *s->runs);
     haul__release(&s->door, s->slots, s->slot_capacity * sizeof *s->slots);
     haul__release(&s->door, s->parts, s->part_capacity * sizeof *s->parts);
+    haul__release(&s->door, s->ruled, s->ruled_capacity * sizeof *s->ruled);
     haul__release(&s->door, s->text, s->text_capacity);
 }
 
@@ -66,6 +67,17 @@ int haul__put_part(haul__scratch *s, size_t offset, size_t count, size_t stride,
     made->part.type = type;
     made->part.name = NULL;
     made->name = name;
+    return 1;
+}
+
+int haul__put_ruled(haul__scratch *s, const haul__ruled *ruled, size_t name)
+{
+    void *all = s->ruled;
+    if (!haul__grow(&s->door, &all, &s->ruled_capacity, s->ruled_count + 1, sizeof *s->ruled))
+        return 0;
+    s->ruled = all;
+    s->ruled[s->ruled_count].ruled = *ruled;
+    s->ruled[s->ruled_count++].name = name;
     return 1;
 }
 

@@ -18,6 +18,14 @@ static int slot_comes_before(const void *a, const void *b)
     return (x->flags & HAUL__SLOT_END) < (y->flags & HAUL__SLOT_END);
 }
 
+static int ruled_comes_before(const void *a, const void *b)
+{
+    const haul__slot *x = &((const haul__made_ruled *)a)->ruled.slot, *y = &((const haul__made_ruled *)b)->ruled.slot;
+    if (x->offset != y->offset)
+        return x->offset < y->offset;
+    return (x->flags & HAUL__SLOT_END) < (y->flags & HAUL__SLOT_END);
+}
+
 static int part_comes_before(const void *a, const void *b)
 {
     return ((const haul__made_part *)a)->part.offset < ((const haul__made_part *)b)->part.offset;
@@ -38,6 +46,58 @@ static haul_status merge_runs(haul__scratch *s, const haul_type *type, haul_erro
             s->runs[kept++] = s->runs[i];
     }
     s->run_count = kept;
+    return HAUL_OK;
+}
+
+/* What of a run no ruled row claims, as new runs. `first`: the first ruled row that can reach the run. */
+static int put_rest(haul__scratch *s, haul__run run, size_t first)
+{
+    size_t at = run.offset, end = run.offset + run.bytes, i;
+    for (i = first; i < s->ruled_count && s->ruled[i].ruled.slot.offset < end; i++) {
+        const haul__ruled *ruled = &s->ruled[i].ruled;
+        size_t ruled_end = ruled->slot.offset + ruled->bytes;
+        if (ruled->slot.offset > at && !haul__put_new_run(s, at, ruled->slot.offset - at))
+            return 0;
+        if (ruled_end > at)
+            at = ruled_end;
+    }
+    return at >= end || haul__put_new_run(s, at, end - at);
+}
+
+/* Ruled bytes are in no run. */
+static haul_status cut_runs(haul__scratch *s)
+{
+    size_t i, first = 0, count = s->run_count;
+    haul__sort(s->ruled, s->ruled_count, sizeof *s->ruled, ruled_comes_before);
+    if (s->ruled_count == 0 || count == 0)
+        return HAUL_OK;
+    for (i = 0; i < count; i++) {
+        haul__run run = s->runs[i];
+        while (first < s->ruled_count &&
+               s->ruled[first].ruled.slot.offset + s->ruled[first].ruled.bytes <= run.offset)
+            first++;
+        if (!put_rest(s, run, first))
+            return HAUL_ERROR_MEMORY;
+    }
+    s->run_count -= count;
+    memmove(s->runs, s->runs + count, s->run_count * sizeof *s->runs);
+    return HAUL_OK;
+}
+
+/* The end pointer of a pair is in no row, so that only now it can be seen to lie under another one. */
+static haul_status keep_apart(const haul__scratch *s, const haul_type *type, haul_error *error)
+{
+    size_t i, k, first = 0;
+    for (i = 0; i < s->slot_count; i++) {
+        size_t at = s->slots[i].slot.offset;
+        while (first < s->ruled_count && s->ruled[first].ruled.slot.offset + s->ruled[first].ruled.bytes <= at)
+            first++;
+        for (k = first; k < s->ruled_count && s->ruled[k].ruled.slot.offset < at + sizeof(void *); k++)
+            if (s->ruled[k].ruled.slot.offset + s->ruled[k].ruled.bytes > at)
+                return haul__wrong(error, type, s->text + s->slots[i].name,
+                                   "The pointer at offset %zu overlaps field %s, which has a rule.", at,
+                                   s->text + s->ruled[k].name);
+    }
     return HAUL_OK;
 }
 
@@ -67,19 +127,25 @@ static size_t lowest_bit(size_t n)
 
 /* Slots that may lie off the grid in some element are marked. What the elements' own distance cannot keep is not
  * asked of their addresses. */
+static int mark_odd(const haul_type *type, haul__slot *slot)
+{
+    int odd = (slot->flags & HAUL__SLOT_PACKED) || slot->offset % HAUL__GRID != 0 || type->bytes % HAUL__GRID != 0;
+    slot->flags = (uint8_t)((slot->flags & ~HAUL__SLOT_ODD) | (odd ? HAUL__SLOT_ODD : 0));
+    return odd;
+}
+
 static haul_status settle_alignment(haul__scratch *s, haul_type *type, haul_error *error)
 {
     size_t i, asked = type->is_aligned && type->alignment > s->alignment ? type->alignment : s->alignment;
     haul__walk *walk = &type->walk;
     int constructed = type->block_count > 0;
-    for (i = 0; i < s->slot_count; i++) {
-        haul__slot *slot = &s->slots[i].slot;
-        int odd =
-            (slot->flags & HAUL__SLOT_PACKED) || slot->offset % HAUL__GRID != 0 || type->bytes % HAUL__GRID != 0;
-        slot->flags = (uint8_t)((slot->flags & ~HAUL__SLOT_ODD) | (odd ? HAUL__SLOT_ODD : 0));
-        if (!odd && asked < HAUL__GRID)
+    for (i = 0; i < s->slot_count; i++)
+        if (!mark_odd(type, &s->slots[i].slot) && asked < HAUL__GRID)
             asked = HAUL__GRID;
-    }
+    for (i = 0; i < s->ruled_count; i++)
+        if (s->ruled[i].ruled.kind == HAUL__RULED_POINTER && !mark_odd(type, &s->ruled[i].ruled.slot) &&
+            asked < HAUL__GRID)
+            asked = HAUL__GRID;
     walk->placement = asked > s->placement ? asked : s->placement;
     walk->alignment = asked;
     if (type->bytes % asked == 0)
@@ -107,6 +173,27 @@ static void widen(haul__walk *walk, size_t lower, size_t upper)
         walk->true_upper = upper;
 }
 
+/* Ruled rows at their most: each byte once. */
+static void measure_ruled(const haul__scratch *s, haul_type *type)
+{
+    haul__walk *walk = &type->walk;
+    size_t i, end = 0;
+    for (i = 0; i < s->ruled_count; i++) {
+        const haul__ruled *ruled = &s->ruled[i].ruled;
+        size_t first = ruled->slot.offset > end ? ruled->slot.offset : end;
+        size_t ruled_end = ruled->slot.offset + ruled->bytes;
+        type->pointers += ruled->kind == HAUL__RULED_POINTER;
+        walk->has_parts |= ruled->kind == HAUL__RULED_PART || (ruled->kind == HAUL__RULED_TAIL && ruled->slot.target);
+        if (ruled->kind == HAUL__RULED_TAIL || ruled_end <= end)
+            continue;
+        if (ruled->rule->said.mode == HAUL_MODE_NULL && ruled->rule->said.otherwise == HAUL_ELSE_NULL)
+            continue;
+        widen(walk, first, ruled_end);
+        walk->payload += ruled_end - first;
+        end = ruled_end;
+    }
+}
+
 /* More bytes than the span has places for are bytes that travel twice. */
 static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *error)
 {
@@ -117,7 +204,13 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
         walk->payload += s->runs[i].bytes;
     }
     type->pointers = s->slot_count;
-    walk->has_slots = s->slot_count > 0;
+    walk->ruled_count = s->ruled_count;
+    walk->size = type->size;
+    walk->is_sized = haul__type_is_sized(type);
+    walk->is_varied = s->ruled_count > 0 || walk->is_sized;
+    walk->has_slots = s->slot_count > 0 || walk->is_varied;
+    walk->has_parts = s->part_count > 0;
+    measure_ruled(s, type);
     for (i = 0; i < s->part_count; i++) {
         const haul__part *part = &s->parts[i].part;
         const haul__walk *inner = &part->type->walk;
@@ -146,18 +239,52 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
     return HAUL_OK;
 }
 
-/* Slots, parts and runs are all multiples of the size_t's alignment, so they can stand behind each other. */
+static size_t cases_of(const haul__ruled *ruled)
+{
+    return ruled->rule ? ruled->rule->said.choice.case_count : 0;
+}
+
+/* Each case of a ruled pointer has a slot of its own, with that case's type. */
+static void copy_cases(haul__ruled *ruled, haul__slot *slots)
+{
+    size_t i;
+    for (i = 0; i < cases_of(ruled); i++) {
+        slots[i] = ruled->slot;
+        slots[i].target = ruled->rule->types[i];
+        slots[i].unit = slots[i].target ? slots[i].target->bytes : 0;
+    }
+    ruled->cases = slots;
+}
+
+static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *cases, const char *text)
+{
+    size_t i;
+    for (i = 0; i < s->ruled_count; i++) {
+        ruled[i] = s->ruled[i].ruled;
+        ruled[i].slot.name = text + s->ruled[i].name;
+        copy_cases(&ruled[i], cases);
+        cases += cases_of(&ruled[i]);
+    }
+}
+
+/* Slots, parts, ruled rows and runs are all multiples of the size_t's alignment, so they can stand behind each other.
+ */
 static haul_status copy_out(const haul__scratch *s, haul_type *type)
 {
     haul__walk *walk = &type->walk;
     size_t slot_bytes = s->slot_count * sizeof(haul__slot), part_bytes = s->part_count * sizeof(haul__part);
-    size_t run_bytes = s->run_count * sizeof(haul__run), i;
-    size_t bytes = slot_bytes + part_bytes + run_bytes + s->text_bytes;
-    char *memory = haul__allocate(&type->allocator, bytes, sizeof(void *)), *text;
+    size_t run_bytes = s->run_count * sizeof(haul__run), ruled_bytes = s->ruled_count * sizeof(haul__ruled);
+    size_t case_bytes = 0, bytes, i;
+    char *memory, *text;
     haul__slot *slots;
     haul__part *parts;
+    haul__ruled *ruled;
+    for (i = 0; i < s->ruled_count; i++)
+        case_bytes += cases_of(&s->ruled[i].ruled) * sizeof(haul__slot);
+    bytes = slot_bytes + part_bytes + ruled_bytes + case_bytes + run_bytes + s->text_bytes;
     if (bytes == 0)
         return HAUL_OK;
+    memory = haul__allocate(&type->allocator, bytes, sizeof(void *));
     if (!memory)
         return HAUL_ERROR_MEMORY;
     type->flat = memory;
@@ -175,11 +302,15 @@ static haul_status copy_out(const haul__scratch *s, haul_type *type)
         parts[i] = s->parts[i].part;
         parts[i].name = text + s->parts[i].name;
     }
+    ruled = (haul__ruled *)(void *)(memory + slot_bytes + part_bytes);
+    copy_ruled(s, ruled, (haul__slot *)(void *)(memory + slot_bytes + part_bytes + ruled_bytes), text);
+    memory += slot_bytes + part_bytes + ruled_bytes + case_bytes;
     if (run_bytes > 0)
-        memcpy(memory + slot_bytes + part_bytes, s->runs, run_bytes);
+        memcpy(memory, s->runs, run_bytes);
     walk->slots = slots;
     walk->parts = parts;
-    walk->runs = (const haul__run *)(const void *)(memory + slot_bytes + part_bytes);
+    walk->ruled = ruled;
+    walk->runs = (const haul__run *)(const void *)memory;
     walk->slot_count = s->slot_count;
     walk->part_count = s->part_count;
     walk->run_count = s->run_count;
@@ -196,7 +327,11 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
     walk->extent = type->bytes;
     walk->span = type->lower + type->bytes > type->reach ? type->lower + type->bytes : type->reach;
     if (status == HAUL_OK)
+        status = cut_runs(s);
+    if (status == HAUL_OK)
         status = merge_slots(s, type, error);
+    if (status == HAUL_OK)
+        status = keep_apart(s, type, error);
     haul__sort(s->parts, s->part_count, sizeof *s->parts, part_comes_before);
     if (status == HAUL_OK)
         status = settle_alignment(s, type, error);
@@ -204,8 +339,8 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
         status = measure(s, type, error);
     if (status == HAUL_OK)
         status = copy_out(s, type);
-    walk->dense =
-        s->run_count == 1 && s->part_count == 0 && s->runs[0].offset == 0 && s->runs[0].bytes == type->bytes;
+    walk->dense = !walk->is_varied && s->run_count == 1 && s->part_count == 0 && s->runs[0].offset == 0 &&
+                  s->runs[0].bytes == type->bytes;
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* Reading the integers that shapes are made of.
+/* Reading the integers that shapes and rules are made of.
  *
  * A field may stand anywhere, so it is read byte by byte; a count that does not fit the widest signed integer is told
  * apart, never wrapped.
@@ -61,4 +61,20 @@ int haul__read_field(const void *self, const haul_field_place *place, int64_t *v
 {
     const char *from = (const char *)self + place->offset;
     return place->is_signed ? read_signed(from, place->bytes, value) : read_unsigned(from, place->bytes, value);
+}
+
+int64_t haul__read_stored(const void *self, const haul_field_place *place)
+{
+    int64_t value = 0;
+    read_signed((const char *)self + place->offset, place->bytes, &value);
+    return value;
+}
+
+int haul__when_holds(const haul_when *when, const void *self)
+{
+    int64_t value = 0;
+    int inside = haul__read_field(self, &when->field, &value);
+    value &= when->mask;
+    inside = inside && value >= when->low && value <= when->high;
+    return when->kind == HAUL_WHEN_NOT ? !inside : inside;
 }

@@ -3,8 +3,10 @@
  * Commit flattens a description into three short lists, each sorted by offset within one element:
  *   runs    the bytes that travel; one run [0, extent) for an ordinary struct
  *   slots   its pointers, those of embedded structs included
- *   parts   embedded arrays too large to be flattened: so many elements of another committed type
- * A run or slot of a part is in none of the other two lists.
+ *   parts   embedded arrays too large to be flattened, and embedded types with rules: so many elements of another
+ *           committed type
+ *   ruled   rows with rules, and the tail: what is there is asked of each object
+ * A run or slot of a part is in none of the other lists; nor is a byte of a ruled row.
  */
 #ifndef HAUL_TYPE_ROOM_H
 #define HAUL_TYPE_ROOM_H
@@ -40,6 +42,27 @@ typedef struct haul__part {
     const char *name;        /* "cells"; "" for the blocks of a constructor */
 } haul__part;
 
+/* A rule and its cases, copied; the cases' types are known from commit on. */
+typedef struct haul__rule {
+    haul_rule said;
+    haul_type **types; /* one for each case */
+} haul__rule;
+
+typedef enum haul__ruled_kind {
+    HAUL__RULED_POINTER, /* slot.flags tell the end of a begin/end pair, which has its begin's rule */
+    HAUL__RULED_DATA,
+    HAUL__RULED_PART,    /* slot.target, slot.unit and `count` */
+    HAUL__RULED_TAIL     /* slot.target or plain bytes; slot.shape[0] counts */
+} haul__ruled_kind;
+
+typedef struct haul__ruled {
+    haul__slot slot;         /* self is 0 */
+    haul__ruled_kind kind;
+    size_t bytes, count;     /* of the field; of a tail 0 */
+    const haul__rule *rule;  /* NULL: a tail's */
+    const haul__slot *cases; /* the slot with each case's type */
+} haul__ruled;
+
 /* What the rooms above read of a committed type. The rest is src/type's own. */
 typedef struct haul__walk {
     const char *name;
@@ -52,9 +75,14 @@ typedef struct haul__walk {
     const haul__run *runs;
     const haul__slot *slots;
     const haul__part *parts;
-    size_t run_count, slot_count, part_count;
-    int dense;          /* one run, [0, extent), and no parts */
-    int has_slots;      /* here or in a part */
+    const haul__ruled *ruled; /* by offset */
+    size_t run_count, slot_count, part_count, ruled_count;
+    haul_function *size; /* of the objects' own; NULL: none */
+    int dense;          /* one run, [0, extent), and no parts, and nothing is ruled */
+    int has_slots;      /* here or in a part, or something is ruled */
+    int has_parts;      /* elements of other types lie in it, ruled ones and a tail of a type included */
+    int is_varied;      /* ruled, or of a size of its own */
+    int is_sized;       /* it has a tail or a size of its own */
 } haul__walk;
 
 /* The committed form; NULL when the type is NULL, freed or not committed. */
@@ -67,5 +95,9 @@ void haul__type_drop(const haul_type *type);
 
 /* Reads an integer field of a shape, widened: 0 when an unsigned 8-byte value does not fit int64_t. */
 int haul__read_field(const void *self, const haul_field_place *place, int64_t *value);
+/* The same as it is stored, taken as signed: for guards, which compare only. */
+int64_t haul__read_stored(const void *self, const haul_field_place *place);
+/* Does the row hold, by what `field` is? For the kinds that read one. */
+int haul__when_holds(const haul_when *when, const void *self);
 
 #endif

@@ -438,11 +438,31 @@ static unsigned char *resolve(choices *c, graph *g, const model_type *t, const m
 
 /* ---- Elements ---- */
 
+/* What stands in the field for a target: with its bias and tags; now and then an integer. Where the bits of a tag are
+ * taken, a null pointer with tags. */
+static void *ruled_word(choices *c, const model_field *f, unsigned char *target, size_t index)
+{
+    uintptr_t word = (uintptr_t)target + (uintptr_t)f->rule.bias + (f->rule.bias ? index : 0);
+    if (f->rule.integers != 0 && chance(c, 1, 4))
+        return (void *)(1 + (uintptr_t)choose(c, (uint32_t)f->rule.integers - 1));
+    if (target == NULL)
+        return f->rule.integers != 0 ? NULL : (void *)(f->rule.tags & choose(c, 8));
+    if ((word & f->rule.tags) != 0)
+        return (void *)f->rule.tags;
+    return (void *)(word | (f->rule.tags & choose(c, 8)));
+}
+
 static void fill_pointers(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self)
 {
+    if (!model_holds(t, f, self))
+        return; /* whatever is there */
     for (size_t i = 0; i < f->count; i++) {
         size_t n = draw_for(c, g, t, f, self, 0, i);
         unsigned char *target = resolve(c, g, t, f, self, 0, n, 1);
+        if (f->rule.is_there) {
+            graph_write_pointer(self + f->offset + i * pointer_bytes, ruled_word(c, f, target, i));
+            continue;
+        }
         graph_write_pointer(self + f->offset + i * pointer_bytes, target);
         if (f->shape[0].rule == RULE_END)
             graph_write_pointer(self + t->field[f->shape[0].field[0]].offset,
@@ -451,6 +471,18 @@ static void fill_pointers(choices *c, graph *g, const model_type *t, const model
     for (unsigned level = 0; level < f->levels; level++)
         if (f->shape[level].rule == RULE_BY_SELF)
             add(&g->frozen, self, 1, 1);
+}
+
+/* What conditions read stays as it is. */
+static void freeze_conditions(graph *g, const model_type *t, unsigned char *self)
+{
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const model_field *f = &t->field[i];
+        if (f->kind == FIELD_KIND)
+            add(&g->frozen, self + f->offset, 1, 1);
+        if (f->rule.when == WHEN_SELF)
+            add(&g->frozen, self, 1, 1);
+    }
 }
 
 static void fill_element(choices *c, graph *g, int type, unsigned char *self)
@@ -463,6 +495,7 @@ static void fill_element(choices *c, graph *g, int type, unsigned char *self)
             add(&g->frozen, self + f->offset, f->bytes, 1);
         }
     }
+    freeze_conditions(g, t, self);
     for (unsigned i = 0; i < t->field_count; i++) {
         const model_field *f = &t->field[i];
         if (f->kind == FIELD_EMBED) {

@@ -33,6 +33,7 @@ static model_field *new_field(model_type *t, model_kind kind, size_t bytes)
     f->bytes = bytes;
     f->count = 1;
     f->target = -1;
+    f->rule.arm_of = -1;
     snprintf(f->name, sizeof f->name, "f%u", t->field_count++);
     return f;
 }
@@ -112,6 +113,60 @@ static void draw_pointer(choices *c, model_type *t)
     }
 }
 
+int model_holds(const model_type *t, const model_field *f, const void *self)
+{
+    const unsigned char *bytes = self;
+    if (f->rule.when == WHEN_KIND)
+        return (bytes[t->field[f->rule.kind].offset] & 3u) == f->rule.value;
+    return f->rule.when == WHEN_ALWAYS || (bytes[0] & 1) != 0;
+}
+
+/* Another pointer in the place of field `first`, for another kind. */
+static void draw_arm(choices *c, model_type *t, unsigned first)
+{
+    draw_pointer(c, t);
+    model_field *f = &t->field[t->field_count - 1];
+    while (f->kind != FIELD_POINTER)
+        f--;
+    if (f->levels != 1 || f->count != 1 || f->shape[0].rule == RULE_END)
+        return;
+    f->rule = t->field[first].rule;
+    f->rule.value = (f->rule.value + 1 + choose(c, 3)) & 3;
+    f->rule.raw = chance(c, 1, 2);
+    f->rule.arm_of = (int)first;
+    f->rule.tags = f->rule.integers = 0;
+    f->rule.bias = 0;
+}
+
+/* A pointer with a rule, and perhaps another arm. */
+static void draw_ruled(choices *c, model_type *t)
+{
+    static const uintptr_t tags[] = { 0, 0, 1, 3, sizeof(void *) - 1, 2 };
+    static const intptr_t biases[] = { 0, 0, 0, 8, -8, 24, -100, 5000, -5000, 1 };
+    unsigned first = t->field_count, kind;
+    draw_pointer(c, t);
+    model_field *f = &t->field[t->field_count - 1];
+    while (f->kind != FIELD_POINTER)
+        f--;
+    first = (unsigned)(f - t->field);
+    if (f->levels != 1 || f->shape[0].rule == RULE_END)
+        return;
+    f->rule.is_there = 1;
+    f->rule.when = (model_when)choose(c, 3);
+    f->rule.raw = f->rule.when != WHEN_ALWAYS && chance(c, 1, 2);
+    f->rule.tags = tags[choose(c, 6)];
+    f->rule.integers = chance(c, 1, 3) ? 100 : 0;
+    f->rule.bias = biases[choose(c, 10)];
+    if (f->rule.when != WHEN_KIND)
+        return;
+    f->rule.value = choose(c, 4);
+    kind = t->field_count;
+    new_field(t, FIELD_KIND, 1);
+    t->field[first].rule.kind = kind;
+    if (t->field[first].count == 1 && chance(c, 1, 2) && t->field_count + 8 < MODEL_FIELDS)
+        draw_arm(c, t, first);
+}
+
 static void draw_embed(choices *c, model *m, model_type *t, unsigned index)
 {
     unsigned target = choose(c, index);
@@ -138,6 +193,8 @@ static void draw_field(choices *c, model *m, model_type *t, unsigned index)
         new_field(t, FIELD_OPAQUE, pointer_bytes);
     else if (kind <= 7 && index > 0)
         draw_embed(c, m, t, index);
+    else if (kind == 8 && chance(c, 1, 2))
+        draw_ruled(c, t);
     else
         draw_pointer(c, t);
 }
@@ -164,7 +221,7 @@ static int reads_first_byte(const model_type *t)
 {
     for (unsigned i = 0; i < t->field_count; i++)
         for (unsigned level = 0; level < t->field[i].levels; level++)
-            if (t->field[i].shape[level].rule == RULE_BY_SELF)
+            if (t->field[i].shape[level].rule == RULE_BY_SELF || t->field[i].rule.when == WHEN_SELF)
                 return 1;
     return 0;
 }
@@ -182,8 +239,15 @@ static void lay_out(choices *c, model *m, model_type *t)
         if (gaps && chance(c, 1, 4))
             at += alignment * choose(c, 6);
         at = round_up(at, alignment);
+        if (f->rule.arm_of >= 0)
+            continue; /* with the field whose place it has */
         f->offset = at;
         at += f->bytes;
+        for (unsigned k = 0; k < t->field_count; k++)
+            if (t->field[k].rule.arm_of == (int)order[i]) {
+                t->field[k].offset = f->offset;
+                t->field[k].unaligned = t->packed;
+            }
         if (f->kind == FIELD_POINTER || f->kind == FIELD_END) {
             f->unaligned = t->packed;
             t->has_pointers = 1;
@@ -227,7 +291,7 @@ static void find_runs(model_type *t)
     size_t at = 0;
     for (unsigned i = 0; i < t->field_count; i++) {
         model_kind kind = t->field[i].kind;
-        t->has_holes |= kind == FIELD_SKIP;
+        t->has_holes |= kind == FIELD_SKIP || (t->field[i].rule.when != WHEN_ALWAYS && !t->field[i].rule.raw);
         if (kind == FIELD_SKIP || kind == FIELD_EMBED || kind == FIELD_POINTER || kind == FIELD_END) {
             taken[n].offset = t->field[i].offset;
             taken[n++].bytes = t->field[i].bytes;
@@ -624,7 +688,40 @@ static haul_shape say_shape(const model_type *t, const model_shape *s)
     return shape;
 }
 
-static int say_field(choices *c, model *m, const model_type *t, const model_field *f, haul_ref *row)
+static int64_t is_odd(const haul_here *here)
+{
+    return *(const unsigned char *)here->self & 1;
+}
+
+static int64_t minus_place(const haul_here *here)
+{
+    return -(int64_t)here->index;
+}
+
+/* Half of the bias by the constant, where there is one; the callback gives the place in the array back, so that it is
+ * asked with the right one. */
+static void say_rule(const model_type *t, const model_field *f, haul_rule *rule)
+{
+    memset(rule, 0, sizeof *rule);
+    rule->tag_bits = f->rule.tags;
+    rule->integer_below = f->rule.integers;
+    rule->base = -f->rule.bias;
+    if (f->rule.bias)
+        rule->base_function = minus_place;
+    rule->otherwise = f->rule.raw ? HAUL_ELSE_RAW : HAUL_ELSE_NULL;
+    if (f->rule.when == WHEN_SELF) {
+        rule->when.kind = HAUL_WHEN_FUNCTION;
+        rule->when.function = is_odd;
+    } else if (f->rule.when == WHEN_KIND) {
+        rule->when.kind = HAUL_WHEN_FIELD;
+        rule->when.field.offset = t->field[f->rule.kind].offset;
+        rule->when.field.bytes = 1;
+        rule->when.mask = 3;
+        rule->when.low = rule->when.high = (int64_t)f->rule.value;
+    }
+}
+
+static int say_field(choices *c, model *m, const model_type *t, const model_field *f, haul_ref *row, haul_rule *rule)
 {
     static const haul_shape one = HAUL_ONE;
     memset(row, 0, sizeof *row);
@@ -635,6 +732,9 @@ static int say_field(choices *c, model *m, const model_type *t, const model_fiel
     switch (f->kind) {
     case FIELD_DATA:
     case FIELD_COUNT:
+        row->kind = HAUL_REF_DATA;
+        return chance(c, 1, 4);
+    case FIELD_KIND:
         row->kind = HAUL_REF_DATA;
         return chance(c, 1, 4);
     case FIELD_OPAQUE: row->kind = HAUL_REF_DATA; return 1;
@@ -652,6 +752,8 @@ static int say_field(choices *c, model *m, const model_type *t, const model_fiel
         row->element_bytes = f->target < 0 || chance(c, 1, 2) ? f->element_bytes : 0;
         for (unsigned level = 0; level < f->levels; level++)
             row->shape[level] = say_shape(t, &f->shape[level]);
+        say_rule(t, f, rule);
+        row->rule = f->rule.is_there ? rule : NULL;
         return 1;
     }
     return 0;
@@ -661,12 +763,16 @@ static haul_status make_struct(choices *c, model *m, model_type *t, const haul_a
 {
     unsigned order[MODEL_FIELDS];
     size_t n = 0, first;
-    haul_ref *rows = malloc(MODEL_FIELDS * sizeof *rows); /* large for a small stack */
-    if (rows == NULL)
+    struct said { /* large for a small stack */
+        haul_ref rows[MODEL_FIELDS];
+        haul_rule rules[MODEL_FIELDS];
+    } *said = malloc(sizeof *said);
+    if (said == NULL)
         return HAUL_ERROR_MEMORY;
+    haul_ref *rows = said->rows;
     shuffle(c, order, t->field_count);
     for (unsigned i = 0; i < t->field_count; i++)
-        n += say_field(c, m, t, &t->field[order[i]], &rows[n]) ? 1u : 0u;
+        n += say_field(c, m, t, &t->field[order[i]], &rows[n], &said->rules[n]) ? 1u : 0u;
     first = chance(c, 1, 2) ? n : choose(c, (uint32_t)n + 1);
     const haul_ref *table = first != 0 ? rows : NULL;
     haul_status status = haul_type_create_in(allocator, t->name, t->extent, table, first, &t->handle);
@@ -674,7 +780,7 @@ static haul_status make_struct(choices *c, model *m, model_type *t, const haul_a
         status = haul_type_add(t->handle, &rows[i], 1);
     if (status == HAUL_OK && t->declared != 0)
         status = haul_type_set_alignment(t->handle, t->declared);
-    free(rows);
+    free(said);
     return status;
 }
 

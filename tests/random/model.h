@@ -44,10 +44,26 @@ typedef enum model_kind {
     FIELD_COUNT,
     FIELD_OPAQUE,  /* data with a row of its own */
     FIELD_SKIP,
+    FIELD_KIND,    /* a byte that conditions read */
     FIELD_EMBED,   /* count elements of target, stride apart */
     FIELD_POINTER, /* count pointers in a row */
     FIELD_END      /* end pointer of the field before it */
 } model_kind;
+
+/* What is not plain about a pointer field of one level. */
+typedef enum model_when { WHEN_ALWAYS, WHEN_KIND, WHEN_SELF } model_when;
+
+typedef struct model_rule_of_field {
+    int is_there;
+    model_when when;     /* WHEN_KIND: the low two bits of field `kind` are `value`; WHEN_SELF: the first byte of self
+                            is odd */
+    unsigned kind, value;
+    int raw;             /* bytes otherwise, not null */
+    int arm_of;          /* the field that lies in the same place, before this one in the list; -1: none */
+    uintptr_t tags;      /* low bits */
+    uintptr_t integers;  /* words below are integers */
+    intptr_t bias;       /* the word is the address and so much */
+} model_rule_of_field;
 
 typedef struct model_field {
     model_kind kind;
@@ -59,6 +75,7 @@ typedef struct model_field {
     unsigned levels;
     model_shape shape[HAUL_LEVELS];
     int unaligned, is_signed;
+    model_rule_of_field rule;
 } model_field;
 
 typedef enum model_form {
@@ -111,6 +128,9 @@ typedef struct model {
 
 /* Draws a universe: legal in every detail. */
 void model_draw(choices *c, model *m);
+
+/* Does the field's condition hold in this struct? */
+int model_holds(const model_type *t, const model_field *f, const void *self);
 
 /* Makes the haul types by the public API in a random manner and order, commits them, and compares what the queries
  * answer with the model. HAUL_OK, or what failed; *where says at what. Allocator NULL: malloc. */

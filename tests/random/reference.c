@@ -158,7 +158,7 @@ static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_
     reference_slot *s = &r->slots[r->slot_count++];
     s->at = (unsigned char *)host;
     s->copy = copy;
-    s->value = value;
+    s->value = s->target = value;
     s->kind = value == NULL ? SLOT_NULL : kind;
     s->one_of = one_of;
     if (!w->copying || !in_place(w, host, copy, pointer_bytes))
@@ -171,6 +171,24 @@ static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_
     if (value != NULL && there == 0 && kind == SLOT_FOLLOWED)
         wrong(w, host, "a pointer became null");
     return there;
+}
+
+/* A word of a row with a rule, and what it leads to, which is `distance` on; the copy of that. */
+static uintptr_t ruled_slot(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, uintptr_t distance,
+                            int kept)
+{
+    uintptr_t there = slot(w, host, copy, kept ? SLOT_KEPT : SLOT_RULED, -1);
+    reference_slot *s = &w->r->slots[w->r->slot_count - 1];
+    s->target = (void *)((uintptr_t)s->value + distance);
+    if (!w->copying || w->r->wrong[0] != '\0')
+        return 0;
+    if (kept && there != (uintptr_t)s->value)
+        wrong(w, host, "a word that is no pointer has changed");
+    if (!kept && there == 0)
+        return 0; /* nothing may stand behind it */
+    if ((there & f->rule.tags) != ((uintptr_t)s->value & f->rule.tags))
+        wrong(w, host, "tag bits have changed");
+    return there + distance;
 }
 
 /* ---- Counts ---- */
@@ -248,11 +266,23 @@ static void follow(walker *w, int of, const model_field *f, unsigned level, uint
 {
     const model_type *t = &w->g->model->type[of];
     int last = level + 1 == f->levels;
-    uintptr_t to = (uintptr_t)graph_read_pointer((const void *)host);
+    uintptr_t word = (uintptr_t)graph_read_pointer((const void *)host), to = word, to_copy;
+    if (f->rule.is_there && (word < f->rule.integers || (word & ~f->rule.tags) == 0) && word != 0) {
+        ruled_slot(w, f, host, copy, 0, 1);
+        return;
+    }
+    if (f->rule.is_there && word != 0)
+        to = (word & ~f->rule.tags) - (uintptr_t)f->rule.bias - (f->rule.bias ? index : 0);
     int replaceable = last && f->shape[level].rule == RULE_ONE && (to != 0 || level == 0); /* no terminators */
     int one_of = replaceable ? f->target : -1;
     size_t n = to != 0 ? count_of(w, t, f, level, self, index, to) : 0;
-    uintptr_t to_copy = slot(w, host, copy, n != 0 ? SLOT_FOLLOWED : SLOT_EMPTY, one_of);
+    if (to != word) {
+        to_copy = ruled_slot(w, f, host, copy, to - word, 0);
+        if (w->copying && n != 0 && to_copy == 0)
+            wrong(w, host, "a pointer became null");
+    } else {
+        to_copy = slot(w, host, copy, n != 0 ? SLOT_FOLLOWED : SLOT_EMPTY, one_of);
+    }
     if (n == 0 || w->r->wrong[0] != '\0')
         return;
     if (last && f->target < 0) {
@@ -283,6 +313,19 @@ static void visit_end(walker *w, const model_field *begin, const model_field *en
         wrong(w, host + end->offset, "an end pointer has another distance from its begin");
 }
 
+/* A row that does not hold: its bytes are nobody's, or data, if no row that holds has the same ones. */
+static void visit_other_bytes(walker *w, const model_type *t, const model_field *f, uintptr_t host, uintptr_t copy)
+{
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const model_field *arm = &t->field[i];
+        if (arm != f && arm->kind == FIELD_POINTER && arm->offset == f->offset &&
+            model_holds(t, arm, (const void *)host))
+            return;
+    }
+    if (f->rule.raw)
+        data(w, host + f->offset, copy + f->offset, f->bytes);
+}
+
 static void visit_element(walker *w, int type, uintptr_t host, uintptr_t copy)
 {
     const model_type *t = &w->g->model->type[type];
@@ -305,6 +348,10 @@ static void visit_element(walker *w, int type, uintptr_t host, uintptr_t copy)
             item.type = f->target;
             enqueue(w, &item);
         } else if (f->kind == FIELD_POINTER) {
+            if (!model_holds(t, f, (const void *)host)) {
+                visit_other_bytes(w, t, f, host, copy);
+                continue;
+            }
             for (size_t k = 0; k < f->count; k++)
                 follow(w, type, f, 0, host, k, host + f->offset + k * pointer_bytes,
                        copy + f->offset + k * pointer_bytes);
@@ -556,9 +603,13 @@ void reference_copy_make(const graph *g, const reference *r, reference_copy *cop
             const unsigned char *from = (const unsigned char *)r->data[i].host + k;
             *(unsigned char *)moved(g, copy, from) = *from;
         }
-    for (size_t i = 0; i < r->slot_count; i++)
-        if (r->slots[i].value != NULL)
-            graph_write_pointer((void *)moved(g, copy, r->slots[i].at), (void *)moved(g, copy, r->slots[i].value));
+    for (size_t i = 0; i < r->slot_count; i++) {
+        const reference_slot *s = &r->slots[i];
+        uintptr_t rest = (uintptr_t)s->value - (uintptr_t)s->target;
+        uintptr_t word = s->kind == SLOT_KEPT ? (uintptr_t)s->value : moved(g, copy, s->target) + rest;
+        if (s->value != NULL)
+            graph_write_pointer((void *)moved(g, copy, s->at), (void *)word);
+    }
     for (size_t i = 0; i < g->root_count; i++)
         copy->place.roots[i] = moved(g, copy, g->roots[i].address);
     copy->place.bytes = SIZE_MAX;

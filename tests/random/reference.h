@@ -18,12 +18,14 @@ typedef enum reference_slot_kind {
     SLOT_FOLLOWED, /* something stands behind it */
     SLOT_EMPTY,    /* not null, and nothing stands behind it */
     SLOT_END,
-    SLOT_NULL
+    SLOT_NULL,
+    SLOT_RULED,    /* with tags or a bias: `target` is what it leads to */
+    SLOT_KEPT      /* no pointer: a word that is the same in the copy, and never comes back */
 } reference_slot_kind;
 
 typedef struct reference_slot {
     unsigned char *at;
-    void *value;
+    void *value, *target;
     uintptr_t copy;
     reference_slot_kind kind;
     int one_of; /* the type, where it leads to one object of a type and may lead to any other of it; else -1 */

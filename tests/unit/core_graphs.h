@@ -1,8 +1,9 @@
 /* What the tests of the core (graph, pack) share: a lab.
  *
  * Objects stand on one stretch of memory, and the lab knows for each byte of it what it is: of no object, data, part
- * of a described pointer, or a hole (skipped). lab_pack makes a plan and packs four times: checked or not, with the
- * flat table or the hash. It looks at all that must hold for any graph:
+ * of a described pointer, or a hole (skipped); a word that goes as it is and never comes back (kept), or one whose
+ * copy the test looks at itself (odd). lab_pack makes a plan and packs four times: checked or not, with the flat table
+ * or the hash. It looks at all that must hold for any graph:
  *
  *   - while the library works, the source is read-only, pages of no object are inaccessible, and other bytes of no
  *     object are poisoned for the sanitizers; MemorySanitizer looks at the arena too;
@@ -63,7 +64,7 @@ enum {
     BOOKKEEPING = sizeof(void *) > 4 ? 25 : 14 /* a plan takes one in so many of the graph's bytes */
 };
 
-enum { OF_NOBODY, OF_DATA, OF_POINTER, OF_HOLE };
+enum { OF_NOBODY, OF_DATA, OF_POINTER, OF_HOLE, OF_KEPT, OF_ODD };
 
 typedef struct lab {
     unsigned char *memory; /* a multiple of BLOCK */
@@ -160,6 +161,19 @@ static inline void hole(void *place, size_t bytes)
 {
     memset(the.what + lab_offset(place), OF_HOLE, bytes);
     the.has_holes = 1;
+}
+
+/* A word that travels as it is and never comes back. */
+static inline void kept(void *place)
+{
+    memset(the.what + lab_offset(place), OF_KEPT, WORD);
+}
+
+/* So many bytes whose copy is neither: the test itself looks at it. */
+static inline void odd(void *place, size_t bytes)
+{
+    memset(the.what + lab_offset(place), OF_ODD, bytes);
+    the.has_odd = 1;
 }
 
 static inline char *text(const char *words)
@@ -297,10 +311,16 @@ static inline void check_byte(size_t at, unsigned char *covered)
     CHECK_PTR(back, the.memory + at);
     CHECK_EQ(covered[offset], 0);
     covered[offset] = (unsigned char)(of == OF_HOLE ? OF_DATA : of);
-    if (of == OF_DATA)
+    if (of == OF_DATA || of == OF_KEPT)
         CHECK_EQ(the.arena[offset], the.memory[at]);
     if (of == OF_HOLE)
         CHECK_EQ(the.arena[offset], 0);
+}
+
+/* The word that the copy of `place` holds. */
+static inline uintptr_t copied_word(const void *place)
+{
+    return word_at(the.arena + offset_of(place));
 }
 
 /* The pointer word that begins at memory[at]. */
@@ -411,10 +431,14 @@ static inline void pack_variant(const haul_root *roots, size_t count, int varian
 {
     unsigned char *before = lab_picture(), *again;
     uint64_t *again_bitmap;
+    haul_status status;
     check_note("%s, %s", variant & CHECKED ? "checked" : "unchecked", variant & FLAT ? "flat" : "hashed");
     lab_open_context(variant);
     lab_lock(PROT_READ);
-    CHECK_STATUS(haul_plan_create(the.context, roots, count, &the.plan), HAUL_OK);
+    status = haul_plan_create(the.context, roots, count, &the.plan);
+    if (status != HAUL_OK)
+        printf("%s: %s\n", haul_context_error(the.context)->path, haul_context_error(the.context)->text);
+    CHECK_STATUS(status, HAUL_OK);
     CHECK_EQ(haul_context_error(the.context)->status, HAUL_OK);
     the.bytes = haul_plan_bytes(the.plan);
     the.bitmap_bytes = haul_plan_bitmap_bytes(the.plan);

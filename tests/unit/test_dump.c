@@ -98,7 +98,7 @@ TEST(dump, every_kind_of_row_and_shape_is_readable)
 {
     haul_ref refs[] = {
         HAUL_EMBED(every, whole, &mesh_type),
-        { "n", HAUL_REF_DATA, offsetof(every, n), sizeof(int), 0, NULL, 0, { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 0 },
+        { "n", HAUL_REF_DATA, offsetof(every, n), sizeof(int), 0, NULL, 0, { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 0, NULL },
         HAUL_ARRAY(every, plus, HAUL_N_PLUS(every, n, 1)),
         HAUL_ARRAY(every, minus, HAUL_N_PLUS(every, n, -1)),
         HAUL_ARRAY(every, times, HAUL_N_TIMES(every, n, 3)),

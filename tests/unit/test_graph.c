@@ -494,7 +494,7 @@ static void counted_end(void)
 #define AT(i, ...)                                                                                                   \
     {                                                                                                                \
         "at" #i, HAUL_REF_POINTER, offsetof(counted, at) + i * sizeof(char *), sizeof(char *), 1, NULL, 1,           \
-            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0                                                       \
+            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL                                                  \
     }
 
 static void rest_is_data(counted *c, int first)

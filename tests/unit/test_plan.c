@@ -637,7 +637,7 @@ TEST(plan, is_stale_when_a_pointer_off_the_grid_has_changed)
                                        &wedge_type,
                                        1,
                                        { HAUL_ONE, HAUL_ONE, HAUL_ONE },
-                                       1 } };
+                                       1, NULL } };
     unsigned char *a, *b;
     void *pointer;
     lab_start();
@@ -886,7 +886,7 @@ static kitchen *kitchen_make(kitchen *next)
 static void kitchen_prepare(void *user, fault_plan *plan)
 {
     static const haul_ref bent_refs[] = {
-        { "text", HAUL_REF_POINTER, 1, sizeof(void *), 1, NULL, 1, { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE }, 1 }
+        { "text", HAUL_REF_POINTER, 1, sizeof(void *), 1, NULL, 1, { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE }, 1, NULL }
     };
     static const haul_ref refs[] = {
         HAUL_OBJECT(kitchen, next, &kitchen_type),

@@ -39,7 +39,7 @@ static haul_type *desk_type;
 #define DRAWER(i, element, target, ...)                                                                              \
     {                                                                                                                \
         "at" #i, HAUL_REF_POINTER, offsetof(desk, at) + i * sizeof(void *), sizeof(void *), element, target, 1,      \
-            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0                                                       \
+            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL                                                  \
     }
 #define COUNTED(i)                                                                                                   \
     {                                                                                                                \
@@ -214,7 +214,7 @@ TEST(promises, nothing_behind_the_last_byte_is_touched_where_a_page_ends)
 TEST(promises, a_struct_of_odd_size_at_the_end_of_a_page_is_not_read_beyond)
 {
     static const haul_ref refs[] = {
-        { "name", HAUL_REF_POINTER, 0, sizeof(char *), 1, NULL, 1, { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE }, 1 }
+        { "name", HAUL_REF_POINTER, 0, sizeof(char *), 1, NULL, 1, { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE }, 1, NULL }
     };
     haul_type *type;
     char *at;
@@ -653,7 +653,7 @@ static void wedge_start(void)
           &wedge_type,
           1,
           { HAUL_ONE, HAUL_ONE, HAUL_ONE },
-          1 },
+          1, NULL },
         { "name",
           HAUL_REF_POINTER,
           WEDGE_NAME,
@@ -662,7 +662,7 @@ static void wedge_start(void)
           NULL,
           1,
           { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE },
-          1 },
+          1, NULL },
     };
     lab_start();
     wedge_type = TYPE_OPEN(wedge, refs);
@@ -758,7 +758,7 @@ TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
                                        &cell_type,
                                        2,
                                        { COUNTED(0), HAUL_ONE, HAUL_ONE },
-                                       0 },
+                                       0, NULL },
                                      { "at1",
                                        HAUL_REF_POINTER,
                                        offsetof(desk, at) + WORD,
@@ -767,7 +767,7 @@ TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
                                        &cell_type,
                                        2,
                                        { COUNTED(1), HAUL_ONE, HAUL_ONE },
-                                       0 },
+                                       0, NULL },
                                      { "at2",
                                        HAUL_REF_POINTER,
                                        offsetof(desk, at) + 2 * WORD,
@@ -776,7 +776,7 @@ TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
                                        &cell_type,
                                        2,
                                        { COUNTED(2), HAUL_ONE, HAUL_ONE },
-                                       0 } };
+                                       0, NULL } };
     static const int32_t first[6][3] = {
         { 0, 0, 0 }, { 0, 2, 4 }, { 4, 2, 0 }, { 2, 0, 4 }, { 5, 0, 2 }, { 0, 5, 2 }
     };

@@ -1,8 +1,8 @@
 /* Wrong descriptions (T1 to T17): each is refused by name, in words, with nothing closed and nothing leaked, and the
  * repaired one is taken. And the same with memory that runs out anywhere (H1, H2).
  *
- * T12 (unions with tags) and T17 (elements with a flexible tail) cannot be said in this interface: rows that overlap
- * are refused as such (T5), and a type's size is fixed. T16's errors and calls from callbacks are tests of plans.
+ * T12 (unions) and T17 (elements with a flexible tail) are in test_rule_faults.c. T16's errors and calls from callbacks are
+ * tests of plans.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,320 @@
+/* Rules: copied with their rows, and checked.
+ *
+ * A rule is a struct of independent members, so most of what can be wrong with one is a member that says something
+ * its row, or another member, has no use for. Nothing is ignored in silence: such a rule is refused with both named.
+ * Two arms of a union whose conditions read one field can be told to collide before any object is seen; other
+ * collisions are found in the object that has them.
+ */
+#include <inttypes.h>
+
+#include "type/build.h"
+
+/* --- what a row is ---------------------------------------------------------------------------------------------- */
+
+static int is_conditional(const haul_rule *rule)
+{
+    return rule->when.kind != HAUL_WHEN_ALWAYS;
+}
+
+static int is_trivial(const haul_rule *rule)
+{
+    return !is_conditional(rule) && rule->mode == HAUL_MODE_OWN && !rule->tag_bits && !rule->integer_below &&
+           !rule->integer_from && !rule->base && !rule->base_function && rule->choice.kind == HAUL_CHOICE_NONE &&
+           rule->addressing == HAUL_ABSOLUTE;
+}
+
+unsigned haul__row_kind(const haul__row *row)
+{
+    if (row->kind != HAUL_REF_POINTER || !row->rule || is_conditional(&row->rule->said))
+        return row->kind;
+    if (row->rule->said.mode == HAUL_MODE_OPAQUE)
+        return HAUL_REF_DATA;
+    return row->rule->said.mode == HAUL_MODE_NULL ? HAUL_REF_SKIP : row->kind;
+}
+
+int haul__row_is_ruled(const haul__row *row)
+{
+    if (row->kind == HAUL_REF_TAIL)
+        return 1;
+    if (!row->rule || haul__row_kind(row) != row->kind)
+        return 0;
+    return row->kind == HAUL_REF_POINTER ? !is_trivial(&row->rule->said) : is_conditional(&row->rule->said);
+}
+
+const haul_when *haul__row_when(const haul__row *row)
+{
+    return row->rule && is_conditional(&row->rule->said) ? &row->rule->said.when : NULL;
+}
+
+/* --- copies ----------------------------------------------------------------------------------------------------- */
+
+haul_status haul__measure_rules(const haul_ref *refs, size_t count, size_t *rules, size_t *cases)
+{
+    size_t i;
+    *rules = *cases = 0;
+    for (i = 0; i < count; i++) {
+        const haul_rule *rule = refs[i].rule;
+        if (!rule)
+            continue;
+        ++*rules;
+        if (rule->choice.cases && haul__add_overflows(*cases, rule->choice.case_count, cases))
+            return HAUL_ERROR_MEMORY;
+    }
+    return HAUL_OK;
+}
+
+haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types, haul__rule **rule)
+{
+    haul__rule *copy = (*rule)++;
+    size_t count = said->choice.cases ? said->choice.case_count : 0;
+    copy->said = *said;
+    copy->said.choice.cases = *cases;
+    copy->said.choice.case_count = count;
+    copy->types = *types;
+    if (count > 0)
+        memcpy(*cases, said->choice.cases, count * sizeof **cases);
+    *cases += count;
+    *types += count;
+    return copy;
+}
+
+/* --- checks ----------------------------------------------------------------------------------------------------- */
+
+static int is_integer_width(unsigned bytes)
+{
+    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+/* A field of the type that is an integer, and no part of a pointer. */
+static haul_status check_field(const haul_type *type, const haul__row *row, const haul_field_place *field,
+                               const char *what, haul_error *error)
+{
+    if (!is_integer_width(field->bytes))
+        return haul__wrong(error, type, row->name,
+                           "The field at offset %zu that its %s reads has %u bytes: 1, 2, 4 and 8 "
+                           "are possible.",
+                           field->offset, what, (unsigned)field->bytes);
+    if (!haul__fits(field->offset, field->bytes, haul__fixed_bytes(type)))
+        return haul__wrong(error, type, row->name,
+                           "The field of %u bytes at offset %zu that its %s reads lies outside of "
+                           "the type's %zu bytes.",
+                           (unsigned)field->bytes, field->offset, what, haul__fixed_bytes(type));
+    if (haul__touches_pointer_row(type, field->offset, field->bytes))
+        return haul__wrong(error, type, row->name,
+                           "The field at offset %zu that its %s reads lies in a pointer field.", field->offset, what);
+    return HAUL_OK;
+}
+
+static haul_status check_when(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul_rule *rule = &row->rule->said;
+    if (rule->otherwise != HAUL_ELSE_NULL && rule->otherwise != HAUL_ELSE_RAW)
+        return haul__wrong(error, type, row->name, "What becomes of it otherwise is %d, which does not exist.",
+                           (int)rule->otherwise);
+    switch (rule->when.kind) {
+    case HAUL_WHEN_ALWAYS:
+        if (rule->otherwise != HAUL_ELSE_NULL)
+            return haul__wrong(error, type, row->name, "The row always holds: there is no otherwise.");
+        return HAUL_OK;
+    case HAUL_WHEN_FIELD:
+    case HAUL_WHEN_NOT:
+        if (rule->when.low > rule->when.high)
+            return haul__wrong(error, type, row->name, "No value lies between %" PRId64 " and %" PRId64 ".",
+                               rule->when.low, rule->when.high);
+        if ((rule->when.low & ~rule->when.mask) != 0 && rule->when.low == rule->when.high)
+            return haul__wrong(error, type, row->name, "No value is %" PRId64 " in the bits of the mask %" PRIx64 ".",
+                               rule->when.low, (uint64_t)rule->when.mask);
+        return check_field(type, row, &rule->when.field, "condition", error);
+    case HAUL_WHEN_FUNCTION:
+        if (rule->when.function)
+            return HAUL_OK;
+        return haul__wrong(error, type, row->name, "The callback of its condition is NULL.");
+    }
+    return haul__wrong(error, type, row->name, "Its condition is of kind %d, which does not exist.",
+                       (int)rule->when.kind);
+}
+
+static haul_status check_case(const haul_type *type, const haul__row *row, size_t i, haul_error *error)
+{
+    const haul_case *all = row->rule->said.choice.cases;
+    const haul_type *target = row->rule->types[i];
+    size_t other;
+    if (!all[i].type)
+        return haul__wrong(error, type, row->name, "Case %" PRId64 " has no type: give the address of its handle.",
+                           all[i].value);
+    for (other = 0; other < i; other++)
+        if (((all[other].value ^ all[i].value) & row->rule->said.choice.mask) == 0)
+            return haul__wrong(error, type, row->name, "Two cases have the value %" PRId64 ".", all[i].value);
+    if (target && target->bytes == 0)
+        return haul__wrong(error, type, row->name, "Type %s of case %" PRId64 " has an extent of 0 bytes.",
+                           target->name, all[i].value);
+    return HAUL_OK;
+}
+
+static haul_status check_choice(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul_choice *choice = &row->rule->said.choice;
+    unsigned shape = (unsigned)type->shapes[row->shape].kind;
+    haul_status status = HAUL_OK;
+    size_t i;
+    if (choice->kind == HAUL_CHOICE_NONE)
+        return HAUL_OK;
+    if (choice->kind < HAUL_CHOICE_NONE || choice->kind > HAUL_CHOICE_FUNCTION)
+        return haul__wrong(error, type, row->name, "Its choice of type is of kind %d, which does not exist.",
+                           (int)choice->kind);
+    if (row->target)
+        return haul__wrong(error, type, row->name, "The row has a target type and a choice of types.");
+    if (choice->mask == 0)
+        return haul__wrong(error, type, row->name, "Its choice of type looks at no bit of the value: the mask is 0.");
+    if (choice->case_count == 0)
+        return haul__wrong(error, type, row->name, "Its choice of type has no cases.");
+    if (shape == HAUL_SHAPE_SENTINEL || shape == HAUL_SHAPE_END)
+        return haul__wrong(error, type, row->name,
+                           "An array whose type is chosen cannot end at a value or at a pointer.");
+    if (choice->kind == HAUL_CHOICE_FUNCTION && !choice->function)
+        return haul__wrong(error, type, row->name, "The callback of its choice of type is NULL.");
+    if (choice->kind == HAUL_CHOICE_SELF)
+        status = check_field(type, row, &choice->field, "choice of type", error);
+    if (choice->kind == HAUL_CHOICE_TARGET && !is_integer_width(choice->field.bytes))
+        return haul__wrong(error, type, row->name,
+                           "The tag at offset %zu of the target has %u bytes: 1, 2, 4 and 8 are "
+                           "possible.",
+                           choice->field.offset, (unsigned)choice->field.bytes);
+    for (i = 0; i < choice->case_count && status == HAUL_OK; i++)
+        status = check_case(type, row, i, error);
+    return status;
+}
+
+static const char *mode_name(haul_mode mode)
+{
+    static const char *const names[] = { "own",    "alias", "own or static", "alias or static",
+                                         "opaque", "null",  "external" };
+    return mode >= HAUL_MODE_OWN && mode <= HAUL_MODE_EXTERNAL ? names[mode] : NULL;
+}
+
+/* Members that say how to follow, on rows that are not followed. */
+static haul_status check_mode(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul_rule *rule = &row->rule->said;
+    const char *mode = mode_name(rule->mode), *member = NULL;
+    if (!mode)
+        return haul__wrong(error, type, row->name, "Its mode is %d, which does not exist.", (int)rule->mode);
+    if (rule->mode == HAUL_MODE_OWN || rule->mode == HAUL_MODE_OWN_OR_STATIC)
+        return HAUL_OK;
+    if (rule->base || rule->base_function)
+        member = "base";
+    if (rule->choice.kind != HAUL_CHOICE_NONE)
+        member = "choice of type";
+    if (rule->addressing != HAUL_ABSOLUTE)
+        member = "distance";
+    if (rule->mode >= HAUL_MODE_OPAQUE && (rule->tag_bits || rule->integer_below || rule->integer_from))
+        member = "tag or integer";
+    if (!member)
+        return HAUL_OK;
+    return haul__wrong(error, type, row->name, "Its mode is %s, so that it is not followed; but it has a %s.", mode,
+                       member);
+}
+
+static haul_status check_bits(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul_rule *rule = &row->rule->said;
+    if (rule->tag_bits >= HAUL_ALIGNMENT_MAX)
+        return haul__wrong(
+            error, type, row->name,
+            "Tag bits above the low %d are not supported: a device could not tell them from an address.", 12);
+    if (rule->integer_from && rule->integer_from <= rule->integer_below)
+        return haul__wrong(error, type, row->name, "Every word is an integer.");
+    return HAUL_OK;
+}
+
+static haul_status check_addressing(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul_rule *rule = &row->rule->said;
+    if (rule->addressing == HAUL_ABSOLUTE)
+        return HAUL_OK;
+    if (rule->addressing != HAUL_RELATIVE)
+        return haul__wrong(error, type, row->name, "Its addressing is %d, which does not exist.",
+                           (int)rule->addressing);
+    if (rule->mode != HAUL_MODE_OWN || rule->tag_bits || rule->integer_below || rule->integer_from)
+        return haul__wrong(error, type, row->name, "A distance is owned, and has neither tags nor integers.");
+    return HAUL_OK;
+}
+
+/* Rows of more than one level, and begin/end pairs, have conditions only. */
+static haul_status check_form(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul_rule *rule = &row->rule->said;
+    int plain = !rule->tag_bits && !rule->integer_below && !rule->integer_from && !rule->base &&
+                !rule->base_function && rule->choice.kind == HAUL_CHOICE_NONE && rule->addressing == HAUL_ABSOLUTE;
+    if (plain && (rule->mode == HAUL_MODE_OWN || type->shapes[row->shape].kind != HAUL_SHAPE_END))
+        return HAUL_OK;
+    if (row->levels > 1)
+        return haul__wrong(
+            error, type, row->name,
+            "A pointer to pointers can have a condition and a mode only: make a type of the inner one.");
+    if (type->shapes[row->shape].kind == HAUL_SHAPE_END)
+        return haul__wrong(error, type, row->name, "A begin/end pair can have a condition only.");
+    return HAUL_OK;
+}
+
+haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    haul_status status;
+    haul_rule rest;
+    if (!row->rule)
+        return HAUL_OK;
+    rest = row->rule->said;
+    memset(&rest.when, 0, sizeof rest.when);
+    if (row->kind == HAUL_REF_SKIP || row->kind == HAUL_REF_TAIL)
+        return haul__wrong(error, type, row->name, "This kind of row has no rule.");
+    if (row->kind != HAUL_REF_POINTER && !is_trivial(&rest))
+        return haul__wrong(error, type, row->name, "A row that is no pointer can have a condition only.");
+    status = check_when(type, row, error);
+    if (status != HAUL_OK || row->kind != HAUL_REF_POINTER)
+        return status;
+    status = check_mode(type, row, error);
+    if (status == HAUL_OK)
+        status = check_form(type, row, error);
+    if (status == HAUL_OK)
+        status = check_bits(type, row, error);
+    if (status == HAUL_OK)
+        status = check_addressing(type, row, error);
+    return status == HAUL_OK ? check_choice(type, row, error) : status;
+}
+
+/* Conditions on the same bits of one field must not have a value in common. */
+haul_status haul__check_arms(const haul_type *type, const haul__row *row, const haul__row *other, haul_error *error)
+{
+    const haul_when *a = haul__row_when(row), *b = haul__row_when(other);
+    if (a->kind != HAUL_WHEN_FIELD || b->kind != HAUL_WHEN_FIELD || a->field.offset != b->field.offset ||
+        a->field.bytes != b->field.bytes || a->mask != b->mask)
+        return HAUL_OK;
+    if (a->low > b->high || b->low > a->high)
+        return HAUL_OK;
+    return haul__wrong(error, type, row->name,
+                       "The field overlaps field %s, and both hold where the field at offset %zu is %" PRId64 ".",
+                       other->name, a->field.offset, a->low > b->low ? a->low : b->low);
+}
+
+static haul_status check_room(const haul_type *type, const haul__row *row, const haul_type *target, haul_error *error)
+{
+    if (row->rule->said.tag_bits < HAUL__PLACEMENT_MIN ||
+        (target && target->walk.placement > row->rule->said.tag_bits))
+        return HAUL_OK;
+    return haul__wrong(error, type, row->name,
+                       "Tag bits up to %zu want a target that is aligned above them, and %s is not: declare it.",
+                       (size_t)row->rule->said.tag_bits, target ? target->name : "plain memory");
+}
+
+haul_status haul__check_rule_flat(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    if (!row->rule || row->kind != HAUL_REF_POINTER)
+        return HAUL_OK;
+    if (row->rule->said.choice.case_count == 0)
+        return check_room(type, row, row->type, error);
+    for (i = 0; i < row->rule->said.choice.case_count && status == HAUL_OK; i++)
+        status = check_room(type, row, row->rule->types[i], error);
+    return status;
+}

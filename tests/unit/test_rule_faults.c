@@ -1,0 +1,296 @@
+/* Wrong rules: each is refused at commit by name, in words. T12 (unions whose arms are not told apart) and T17
+ * (elements that have no fixed size). What only objects can show is in test_rules.c. / */
+#include <string.h>
+
+#include "haul/type.h"
+#include "support/check.h"
+
+typedef struct thing {
+    struct thing *next;
+    int32_t kind, count;
+    union {
+        struct thing *child;
+        double *values;
+        char bytes[16];
+    } u;
+    uint64_t word;
+    int32_t narrow, pad;
+} thing;
+
+static haul_type *thing_type;
+
+static haul_status commit_rows(const haul_ref *refs, size_t count, haul_type **type)
+{
+    CHECK_STATUS(haul_type_create("thing", sizeof(thing), refs, count, type), HAUL_OK);
+    thing_type = *type;
+    return haul_type_commit(*type);
+}
+
+static void refuse(const haul_ref *refs, size_t count, const char *path, const char *word)
+{
+    haul_type *type;
+    CHECK_STATUS(commit_rows(refs, count, &type), HAUL_ERROR_TYPE);
+    CHECK_STR(haul_type_error(type)->path, path);
+    CHECK_HAS(haul_type_error(type)->text, word);
+    haul_type_free(&type);
+}
+
+static void accept(const haul_ref *refs, size_t count)
+{
+    haul_type *type;
+    haul_status status = commit_rows(refs, count, &type);
+    check_note("%s", haul_type_error(type)->text);
+    CHECK_STATUS(status, HAUL_OK);
+    check_note(NULL);
+    haul_type_free(&type);
+}
+
+static void refuse_rule(const haul_rule *rule, const char *word)
+{
+    haul_ref ref = HAUL_OBJECT_BY(thing, next, &thing_type, rule);
+    refuse(&ref, 1, "thing.next", word);
+}
+
+static int64_t zero(const haul_here *here)
+{
+    (void)here;
+    return 0;
+}
+
+TEST(rule_faults, T12_rows_that_overlap_need_a_condition_each)
+{
+    haul_ref rows[] = { HAUL_OBJECT_BY(thing, u.child, &thing_type, HAUL_RULE(.when = HAUL_EQUALS(thing, kind, 1))),
+                        HAUL_ARRAY(thing, u.values, HAUL_NS(thing, count)) };
+    refuse(rows, 2, "thing.u.values", "unless each has a condition");
+    rows[1].rule = HAUL_RULE(.mode = HAUL_MODE_ALIAS);
+    refuse(rows, 2, "thing.u.values", "unless each has a condition");
+    rows[1].rule = HAUL_RULE(.when = HAUL_EQUALS(thing, kind, 2));
+    accept(rows, 2);
+}
+
+TEST(rule_faults, T12_arms_that_hold_for_one_value_are_found_before_any_object_is)
+{
+    haul_ref rows[] = {
+        HAUL_OBJECT_BY(thing, u.child, &thing_type, HAUL_RULE(.when = HAUL_BETWEEN(thing, kind, 1, 4))),
+        HAUL_DATA_BY(thing, u.bytes, HAUL_RULE(.when = HAUL_EQUALS(thing, kind, 4))),
+    };
+    refuse(rows, 2, "thing.u.bytes", "is 4.");
+    rows[1].rule = HAUL_RULE(.when = HAUL_EQUALS(thing, kind, 5));
+    accept(rows, 2);
+    rows[1].rule = HAUL_RULE(.when = HAUL_EQUALS(thing, count, 4));
+    accept(rows, 2); /* another field: the objects will show */
+}
+
+TEST(rule_faults, T12_the_field_that_tells_arms_apart_lies_in_the_struct_and_in_no_pointer)
+{
+    haul_rule rule = { .when = HAUL_EQUALS(thing, kind, 1) };
+    haul_ref row = HAUL_OBJECT_BY(thing, u.child, &thing_type, NULL);
+    row.rule = &rule;
+    accept(&row, 1);
+    rule.when.field.offset = offsetof(thing, u);
+    refuse(&row, 1, "thing.u.child", "lies in a pointer field");
+    rule.when.field.offset = sizeof(thing) - 2;
+    refuse(&row, 1, "thing.u.child", "lies outside of the type's");
+    rule.when.field.offset = SIZE_MAX;
+    refuse(&row, 1, "thing.u.child", "lies outside of the type's");
+    rule.when.field.offset = offsetof(thing, kind);
+    rule.when.field.bytes = 3;
+    refuse(&row, 1, "thing.u.child", "has 3 bytes");
+}
+
+TEST(rule_faults, conditions_that_can_never_hold_or_do_not_exist_are_refused)
+{
+    haul_rule rule = { .when = HAUL_BETWEEN(thing, kind, 5, 4) };
+    refuse_rule(&rule, "No value lies between 5 and 4");
+    rule.when.low = rule.when.high = 5;
+    rule.when.mask = 4;
+    refuse_rule(&rule, "No value is 5 in the bits of the mask 4");
+    rule.when.kind = (haul_when_kind)9;
+    refuse_rule(&rule, "of kind 9");
+    rule.when.kind = HAUL_WHEN_FUNCTION;
+    refuse_rule(&rule, "callback of its condition is NULL");
+    rule.when.kind = HAUL_WHEN_ALWAYS;
+    rule.otherwise = HAUL_ELSE_RAW;
+    refuse_rule(&rule, "there is no otherwise");
+    rule.otherwise = (haul_else)5;
+    refuse_rule(&rule, "is 5, which does not exist");
+}
+
+TEST(rule_faults, modes_that_do_not_follow_refuse_what_says_how_to_follow)
+{
+    haul_rule rule = { .mode = HAUL_MODE_ALIAS, .base = 8 };
+    refuse_rule(&rule, "Its mode is alias, so that it is not followed; but it has a base");
+    rule.base = 0;
+    rule.mode = HAUL_MODE_EXTERNAL;
+    rule.tag_bits = 1;
+    refuse_rule(&rule, "Its mode is external, so that it is not followed; but it has a tag");
+    rule.mode = (haul_mode)77;
+    refuse_rule(&rule, "mode is 77");
+}
+
+TEST(rule_faults, tag_bits_that_a_device_could_not_tell_from_an_address_are_refused)
+{
+    haul_rule rule = { .tag_bits = (uintptr_t)1 << (8 * sizeof(void *) - 1) };
+    refuse_rule(&rule, "Tag bits above the low 12");
+    rule.tag_bits = 63;
+    refuse_rule(&rule, "want a target that is aligned above them, and thing is not");
+    rule.tag_bits = 7;
+    rule.integer_below = 100;
+    rule.integer_from = 100;
+    refuse_rule(&rule, "Every word is an integer");
+}
+
+TEST(rule_faults, choices_without_cases_or_with_one_value_twice_are_refused)
+{
+    const haul_case twice[] = { { 1, &thing_type, 0 }, { 2, &thing_type, 0 }, { 1, &thing_type, 0 } };
+    const haul_case none[] = { { 1, NULL, 0 } };
+    haul_type *missing = NULL;
+    haul_case unmade[] = { { 3, NULL, 0 } };
+    haul_rule rule = { .choice = HAUL_BY_FIELD(thing, kind, twice) };
+    haul_ref row = HAUL_CHOICE(thing, next, &rule);
+    refuse(&row, 1, "thing.next", "Two cases have the value 1");
+    rule.choice.cases = none;
+    rule.choice.case_count = 1;
+    refuse(&row, 1, "thing.next", "Case 1 has no type");
+    unmade[0].type = &missing;
+    rule.choice.cases = unmade;
+    refuse(&row, 1, "thing.next", "The handle of case 3 is NULL");
+    rule.choice.case_count = 0;
+    refuse(&row, 1, "thing.next", "has no cases");
+    rule.choice.cases = twice;
+    rule.choice.case_count = 2;
+    rule.choice.mask = 0;
+    refuse(&row, 1, "thing.next", "the mask is 0");
+    rule.choice.mask = -1;
+    row.target = &thing_type;
+    refuse(&row, 1, "thing.next", "a target type and a choice of types");
+    row.target = NULL;
+    rule.choice.kind = HAUL_CHOICE_FUNCTION;
+    refuse(&row, 1, "thing.next", "callback of its choice of type is NULL");
+    rule.choice.function = zero;
+    row.shape[0].kind = HAUL_SHAPE_SENTINEL;
+    refuse(&row, 1, "thing.next", "cannot end at a value");
+    row.shape[0].kind = HAUL_SHAPE_ONE;
+    accept(&row, 1);
+}
+
+TEST(rule_faults, rows_of_other_kinds_and_deeper_levels_take_conditions_only)
+{
+    haul_rule rule = { .tag_bits = 1 };
+    haul_ref row = HAUL_POINTERS_BY(thing, next, &thing_type, &rule, HAUL_FIXED(2));
+    refuse(&row, 1, "thing.next", "can have a condition and a mode only");
+    rule.tag_bits = 0;
+    rule.mode = HAUL_MODE_ALIAS;
+    accept(&row, 1);
+    row.kind = HAUL_REF_DATA;
+    refuse(&row, 1, "thing.next", "can have a condition only");
+    row.kind = HAUL_REF_SKIP;
+    refuse(&row, 1, "thing.next", "has no rule");
+}
+
+TEST(rule_faults, distances_of_other_widths_or_with_tags_are_refused)
+{
+    haul_rule rule = { .addressing = HAUL_RELATIVE };
+    haul_ref row = HAUL_DISTANCE(thing, narrow, &thing_type, 0, &rule, HAUL_ONE);
+    accept(&row, 1);
+    rule.tag_bits = 1;
+    refuse(&row, 1, "thing.narrow", "neither tags nor integers");
+    rule.tag_bits = 0;
+    row.field_bytes = 2;
+    refuse(&row, 1, "thing.narrow", "4 or 8 bytes");
+    rule.addressing = (haul_addressing)4;
+    row.field_bytes = sizeof(void *);
+    row.offset = offsetof(thing, word);
+    refuse(&row, 1, "thing.narrow", "addressing is 4");
+}
+
+/* ---- Sizes. */
+
+typedef struct tailed {
+    int32_t n;
+    char name[4];
+} tailed;
+
+TEST(rule_faults, T17_nothing_holds_elements_of_no_fixed_size_in_a_row)
+{
+    static haul_type *tailed_type;
+    haul_ref tail[] = { HAUL_TAIL(tailed, name, HAUL_NS(tailed, n)), HAUL_DATA_BY(tailed, n, NULL) };
+    haul_ref row = HAUL_OBJECTS_BY(thing, next, &tailed_type, NULL, HAUL_NS(thing, count));
+    haul_ref embed = HAUL_EMBED(thing, word, &tailed_type);
+    haul_type *array;
+    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), tail, 1, &tailed_type), HAUL_OK);
+    refuse(&row, 1, "thing.next", "have no fixed size");
+    refuse(&embed, 1, "thing.word", "have no fixed size");
+    CHECK_STATUS(haul_type_contiguous(3, tailed_type, &array), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(array), HAUL_ERROR_TYPE);
+    CHECK_HAS(haul_type_error(array)->text, "Objects of type tailed have no fixed size");
+    haul_type_free(&array);
+    row = (haul_ref)HAUL_OBJECT_BY(thing, next, &tailed_type, NULL);
+    accept(&row, 1);
+    CHECK_STATUS(haul_type_set_size(tailed_type, zero), HAUL_ERROR_STATE);
+    haul_type_free(&tailed_type);
+}
+
+TEST(rule_faults, what_a_row_reads_lies_in_front_of_the_tail)
+{
+    haul_ref tail = HAUL_TAIL(tailed, name, HAUL_NS(tailed, n));
+    haul_type *type;
+    tail.shape[0].field[0].offset = offsetof(tailed, name);
+    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), &tail, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    CHECK_HAS(haul_type_error(type)->text, "lies outside of the type's 4 bytes");
+    haul_type_free(&type);
+}
+
+TEST(rule_faults, tails_end_their_type_and_have_one_level)
+{
+    haul_ref rows[] = { HAUL_TAIL(tailed, name, HAUL_NS(tailed, n)), HAUL_DATA_BY(tailed, name[2], NULL) };
+    haul_type *type;
+    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), rows, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    CHECK_HAS(haul_type_error(type)->text, "lies behind the tail");
+    haul_type_free(&type);
+    rows[0].levels = 2;
+    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), rows, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    CHECK_HAS(haul_type_error(type)->text, "one level, not 2");
+    haul_type_free(&type);
+    rows[0].levels = 1;
+    rows[0].offset = sizeof(tailed) + 1;
+    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), rows, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    CHECK_HAS(haul_type_error(type)->text, "begins behind the type's");
+    haul_type_free(&type);
+    rows[0].offset = offsetof(tailed, name);
+    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), rows, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_set_size(type, zero), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    CHECK_HAS(haul_type_error(type)->text, "a tail and a size of its own");
+    CHECK_STATUS(haul_type_set_size(type, NULL), HAUL_ERROR_ARGUMENT);
+    haul_type_free(&type);
+}
+
+/* ---- What reading and freeing make of rules. */
+
+TEST(rule_faults, rules_are_copied_and_can_be_read_back)
+{
+    haul_case cases[] = { { 1, &thing_type, 0 }, { 2, &thing_type, 8 } };
+    haul_rule rule = { .when = HAUL_ANY_BIT(thing, kind, 6), .choice = HAUL_BY_FIELD(thing, count, cases) };
+    haul_ref row = HAUL_CHOICE(thing, next, &rule);
+    haul_type *type;
+    haul_field field;
+    size_t bytes;
+    CHECK_STATUS(haul_type_create("thing", sizeof(thing), &row, 1, &type), HAUL_OK);
+    thing_type = type;
+    memset(&rule, 0x55, sizeof rule);
+    memset(cases, 0x55, sizeof cases);
+    CHECK_STATUS(haul_type_size(type, &bytes), HAUL_OK);
+    CHECK_EQ(bytes, sizeof(thing));
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_type_get_field(type, 0, &field), HAUL_OK);
+    CHECK_EQ(field.rule->when.kind, HAUL_WHEN_NOT);
+    CHECK_EQ(field.rule->choice.case_count, 2);
+    CHECK_EQ(field.rule->choice.cases[1].base, 8);
+    CHECK_PTR(field.rule->choice.cases[1].type, &thing_type);
+    haul_type_free(&type);
+}

@@ -1,0 +1,1417 @@
+/* Rules on rows, as real structures need them: each is laid out as its library does, packed, looked at in the copy,
+ * and unpacked (lab_pack, core_graphs.h). What contradicts its description is refused with a path.
+ *
+ * Fault cases of shared/reference: G18 (a union's tag that no case is for); D13 (what a rule read has changed); H1,
+ * H2 (memory that runs out).
+ */
+#define _DEFAULT_SOURCE
+#include "core_graphs.h"
+
+/* ---- Conditions and unions. */
+
+/* json-c: a string of up to 8 bytes lies where the pointer to a longer one does; its length is then not negative. */
+typedef struct words {
+    struct words *next;
+    int64_t length;
+    union {
+        char *far;
+        char near[8];
+    } u;
+} words;
+
+static haul_type *words_type;
+
+static int64_t words_length(const haul_here *here)
+{
+    return -((const words *)here->self)->length;
+}
+
+static void words_start(void)
+{
+    static const haul_rule is_far = { .when = HAUL_NEGATIVE(words, length), .otherwise = HAUL_ELSE_RAW };
+    static const haul_ref refs[] = { HAUL_OBJECT(words, next, &words_type),
+                                     HAUL_BYTES_BY(words, u.far, &is_far, HAUL_FN(words_length)) };
+    lab_start();
+    words_type = TYPE_OPEN(words, refs);
+    type_commit(words_type);
+}
+
+static words *words_make(const char *said)
+{
+    words *w = take(sizeof *w, 8);
+    size_t bytes = strlen(said);
+    points(&w->next);
+    w->length = (int64_t)bytes;
+    if (bytes <= sizeof w->u.near) {
+        memcpy(w->u.near, said, bytes);
+        return w;
+    }
+    w->length = -w->length;
+    w->u.far = memcpy(take(bytes, 1), said, bytes);
+    points(&w->u.far);
+    return w;
+}
+
+TEST(rules, a_union_told_apart_by_the_sign_of_a_field_is_a_pointer_or_bytes)
+{
+    words *near, *far;
+    words_start();
+    near = words_make("short");
+    far = words_make("longer than eight");
+    near->next = far;
+    far->next = near;
+    lab_pack(near, words_type, 1);
+    CHECK_BYTES(the.arena + copied_word(&far->u.far), "longer than eight", 17);
+    haul_type_free(&words_type);
+    lab_end();
+}
+
+TEST(rules, a_condition_that_has_changed_since_the_plan_is_noticed_D13)
+{
+    words *near, *far;
+    words_start();
+    near = words_make("short");
+    far = words_make("longer than eight");
+    near->next = far;
+    lab_pack(near, words_type, 1);
+    far->length = 5;
+    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(the.context)->path, "root.next.u.far");
+    far->length = -17;
+    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_OK);
+    haul_type_free(&words_type);
+    lab_end();
+}
+
+enum { NONE, CHILD, TEXT, NUMBER, PAIR };
+
+typedef struct variant {
+    int32_t kind, flags;
+    union {
+        struct variant *child;
+        char *text;
+        double number;
+        struct {
+            double *first, *end;
+        } pair;
+    } u;
+    struct variant *shared;
+} variant;
+
+static haul_type *variant_type;
+
+static void variant_start(void)
+{
+    const haul_ref refs[] = {
+        HAUL_OBJECT_BY(variant, u.child, &variant_type, HAUL_RULE(.when = HAUL_EQUALS(variant, kind, CHILD))),
+        HAUL_STRING_BY(variant, u.text, HAUL_RULE(.when = HAUL_EQUALS(variant, kind, TEXT))),
+        HAUL_DATA_BY(variant, u.number, HAUL_RULE(.when = HAUL_EQUALS(variant, kind, NUMBER))),
+        HAUL_ARRAY_BY(variant, u.pair.first, HAUL_RULE(.when = HAUL_EQUALS(variant, kind, PAIR)),
+                      HAUL_END(variant, u.pair.first, u.pair.end)),
+        HAUL_OBJECT_BY(variant, shared, &variant_type, HAUL_RULE(.when = HAUL_NO_BIT(variant, flags, 4))),
+    };
+    lab_start();
+    variant_type = TYPE_OPEN(variant, refs);
+    type_commit(variant_type);
+}
+
+static void variant_end(void)
+{
+    haul_type_free(&variant_type);
+    lab_end();
+}
+
+static variant *variant_make(int kind)
+{
+    variant *v = take(sizeof *v, 8);
+    v->kind = kind;
+    memset(&v->u, 0x77, sizeof v->u);
+    hole(&v->u, sizeof v->u);
+    points(&v->shared);
+    return v;
+}
+
+static variant *child_make(variant *child)
+{
+    variant *v = variant_make(CHILD);
+    points(&v->u.child);
+    v->u.child = child;
+    return v;
+}
+
+TEST(rules, arms_of_a_union_that_are_told_apart_by_a_kind_travel_as_what_they_are)
+{
+    variant *words_in, *number, *pair, *root;
+    variant_start();
+    words_in = variant_make(TEXT);
+    points(&words_in->u.text);
+    words_in->u.text = text("words");
+    number = variant_make(NUMBER);
+    number->u.number = 0.1;
+    memset(the.what + lab_offset(&number->u.number), OF_DATA, sizeof(double));
+    pair = variant_make(PAIR);
+    points(&pair->u.pair.first);
+    points(&pair->u.pair.end);
+    pair->u.pair.first = take(3 * sizeof(double), 8);
+    pair->u.pair.end = pair->u.pair.first + 3;
+    root = child_make(words_in);
+    root->shared = child_make(number);
+    root->shared->shared = child_make(pair);
+    pair->shared = variant_make(NONE);
+    lab_pack(root, variant_type, 1);
+    variant_end();
+}
+
+TEST(rules, a_flag_that_says_not_mine_makes_the_pointer_null_in_the_copy_and_leaves_the_hosts_alone)
+{
+    variant *root;
+    variant_start();
+    root = variant_make(NONE);
+    root->flags = 4;
+    root->shared = (variant *)(void *)16; /* stale */
+    hole(&root->shared, sizeof root->shared);
+    lab_pack(root, variant_type, 1);
+    variant_end();
+}
+
+static int64_t is_right_of_the_middle(const haul_here *here)
+{
+    const variant *v = here->self;
+    return v->flags > 50 || v->kind == CHILD;
+}
+
+static int64_t is_left(const haul_here *here)
+{
+    return ((const variant *)here->self)->flags < 60;
+}
+
+/* Two conditions that are functions: what they say is seen in the objects only. */
+TEST(rules, two_rows_that_hold_at_once_and_overlap_are_refused_with_both_paths)
+{
+    const haul_ref refs[] = {
+        HAUL_OBJECT_BY(variant, u.child, &variant_type, HAUL_RULE(.when = HAUL_IF(is_right_of_the_middle))),
+        HAUL_STRING_BY(variant, u.text, HAUL_RULE(.when = HAUL_IF(is_left))),
+        HAUL_OBJECT(variant, shared, &variant_type),
+    };
+    variant *left, *right;
+    lab_start();
+    variant_type = TYPE_OPEN(variant, refs);
+    type_commit(variant_type);
+    left = variant_make(NONE);
+    memset(the.what + lab_offset(&left->u.pair.end), OF_DATA, sizeof left->u.pair.end); /* no row has a say there */
+    left->u.text = text("left");
+    points(&left->u.text);
+    right = variant_make(NONE);
+    memset(the.what + lab_offset(&right->u.pair.end), OF_DATA, sizeof right->u.pair.end);
+    right->flags = 70;
+    points(&right->u.child);
+    right->u.child = NULL;
+    left->shared = right;
+    lab_pack(left, variant_type, 1);
+    right->flags = 55;
+    lab_refuse(left, variant_type, HAUL_ERROR_GRAPH, "root.shared.u.text", "hold both");
+    lab_open_context(0);
+    {
+        haul_root root = { left, variant_type, 1 };
+        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_ERROR_GRAPH);
+        CHECK_STR(haul_context_error(the.context)->other_path, "root.shared.u.child");
+    }
+    variant_end();
+}
+
+/* libyaml: the arms are structs, each with a begin/end pair or a counted string, and nodes stand in an array. */
+typedef struct span {
+    int32_t *start, *end, *top;
+} span;
+
+typedef struct scalar {
+    char *value;
+    size_t length;
+} scalar;
+
+typedef struct yaml {
+    int32_t type;
+    char *tag;
+    union {
+        scalar scalar;
+        span span;
+    } data;
+    double mark;
+} yaml;
+
+TEST(rules, embedded_structs_can_be_arms_and_their_objects_stand_in_arrays)
+{
+    static haul_type *span_type, *scalar_type;
+    static const haul_ref span_refs[] = { HAUL_ARRAY(span, start, HAUL_END(span, start, top)), HAUL_SKIP(span, end) };
+    static const haul_ref scalar_refs[] = { HAUL_ARRAY(scalar, value, HAUL_NU(scalar, length)) };
+    const haul_ref refs[] = {
+        HAUL_STRING(yaml, tag),
+        HAUL_EMBED_BY(yaml, data.scalar, &scalar_type, HAUL_RULE(.when = HAUL_EQUALS(yaml, type, 1))),
+        HAUL_EMBED_BY(yaml, data.span, &span_type, HAUL_RULE(.when = HAUL_BETWEEN(yaml, type, 2, 3))),
+    };
+    haul_type *type, *row;
+    yaml *nodes;
+    lab_start();
+    span_type = TYPE_OPEN(span, span_refs);
+    scalar_type = TYPE_OPEN(scalar, scalar_refs);
+    type = TYPE_OPEN(yaml, refs);
+    type_commit(type);
+    nodes = take(4 * sizeof *nodes, 8);
+    nodes[0].type = 1;
+    nodes[0].data.scalar.value = memcpy(take(3, 1), "abc", 3);
+    nodes[0].data.scalar.length = 3;
+    points(&nodes[0].data.scalar.value);
+    hole(&nodes[0].data.span.top, sizeof nodes[0].data.span.top);
+    nodes[1].type = 3;
+    nodes[1].data.span.start = take(5 * sizeof(int32_t), 4);
+    nodes[1].data.span.end = nodes[1].data.span.start + 9;
+    nodes[1].data.span.top = nodes[1].data.span.start + 5;
+    points(&nodes[1].data.span.start);
+    points(&nodes[1].data.span.top);
+    hole(&nodes[1].data.span.end, sizeof nodes[1].data.span.end);
+    hole(&nodes[2].data, sizeof nodes[2].data);
+    nodes[3] = nodes[1];
+    points(&nodes[3].data.span.start);
+    points(&nodes[3].data.span.top);
+    hole(&nodes[3].data.span.end, sizeof nodes[3].data.span.end);
+    points(&nodes[0].tag), points(&nodes[1].tag), points(&nodes[2].tag), points(&nodes[3].tag);
+    nodes[2].tag = text("tag");
+    lab_pack(nodes, type, 4);
+    CHECK_STATUS(haul_type_contiguous(4, type, &row), HAUL_OK);
+    type_commit(row);
+    lab_pack(nodes, row, 1);
+    haul_type_free(&row);
+    haul_type_free(&type);
+    haul_type_free(&span_type);
+    haul_type_free(&scalar_type);
+    lab_end();
+}
+
+/* ---- Modes. */
+
+typedef struct place {
+    struct place *owned, *up;
+    char *name, *cursor, *behind, *fixed;
+    void *handle, *cache, *callback;
+    int32_t n;
+} place;
+
+static haul_type *place_type;
+static const char constant[] = "a constant table";
+static const char unknown[] = "another one";
+static const haul_static statics[] = { { constant, sizeof constant, HAUL_STATIC_KEEP } };
+static const haul_translation translations[] = { { 0x1111, 0x7777 } };
+
+static void place_start(void)
+{
+    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
+    const haul_ref refs[] = {
+        HAUL_OBJECT(place, owned, &place_type),
+        HAUL_OBJECT_BY(place, up, &place_type, &alias),
+        HAUL_STRING(place, name),
+        HAUL_WORD_BY(place, cursor, &alias),
+        HAUL_WORD_BY(place, behind, &alias),
+        HAUL_WORD_BY(place, handle, HAUL_RULE(.mode = HAUL_MODE_OPAQUE)),
+        HAUL_WORD_BY(place, cache, HAUL_RULE(.mode = HAUL_MODE_NULL)),
+        HAUL_WORD_BY(place, callback, HAUL_RULE(.mode = HAUL_MODE_EXTERNAL)),
+        HAUL_STRING_BY(place, fixed, HAUL_RULE(.mode = HAUL_MODE_ALIAS_OR_STATIC)),
+    };
+    lab_start();
+    the.options.statics = statics;
+    the.options.static_count = 1;
+    the.options.translations = translations;
+    the.options.translation_count = 1;
+    place_type = TYPE_OPEN(place, refs);
+    type_commit(place_type);
+}
+
+static void place_end(void)
+{
+    haul_type_free(&place_type);
+    lab_end();
+}
+
+static place *place_make(void)
+{
+    place *p = take(sizeof *p, 8);
+    points(&p->owned), points(&p->up), points(&p->name), points(&p->cursor), points(&p->behind);
+    points(&p->fixed);
+    hole(&p->cache, sizeof p->cache);
+    kept(&p->callback);
+    p->cache = p;
+    p->handle = (void *)(uintptr_t)0x5555;
+    p->callback = (void *)(uintptr_t)0x2222;
+    return p;
+}
+
+TEST(rules, every_mode_sends_its_word_as_it_says)
+{
+    place *root, *owned;
+    place_start();
+    root = place_make();
+    owned = place_make();
+    root->owned = owned;
+    owned->up = root;
+    root->name = text("the name");
+    root->cursor = root->name + 4;
+    root->behind = root->name + 9;
+    root->fixed = (char *)(uintptr_t)(constant + 3);
+    kept(&root->fixed);
+    owned->fixed = (char *)owned;
+    owned->callback = (void *)(uintptr_t)0x1111;
+    odd(&owned->callback, sizeof owned->callback);
+    lab_pack(root, place_type, 1);
+    CHECK_EQ(copied_word(&owned->callback), 0x7777);
+    CHECK_EQ(copied_word(&root->behind), offset_of(root->name) + 9);
+    place_end();
+}
+
+TEST(rules, an_alias_to_what_nobody_owns_is_refused_and_follows_nothing)
+{
+    place *root, *nobody, *owned;
+    place_start();
+    root = place_make();
+    owned = place_make();
+    nobody = take_at(PAGE, sizeof *nobody);
+    root->owned = owned;
+    owned->up = nobody;
+    lab_refuse(root, place_type, HAUL_ERROR_GRAPH, "root.owned.up", "nothing that another pointer owns");
+    owned->up = (place *)(void *)8;
+    lab_refuse(root, place_type, HAUL_ERROR_GRAPH, "root.owned.up", "nothing that another pointer owns");
+    owned->up = root + 1;
+    memset(the.what + lab_offset(nobody), OF_NOBODY, sizeof *nobody);
+    lab_pack(root, place_type, 1);
+    place_end();
+}
+
+TEST(rules, a_static_that_is_not_registered_is_refused_by_name)
+{
+    place *root;
+    place_start();
+    root = place_make();
+    root->fixed = (char *)(uintptr_t)unknown;
+    lab_refuse(root, place_type, HAUL_ERROR_GRAPH, "root.fixed", "nor into a registered static range");
+    place_end();
+}
+
+TEST(rules, an_alias_that_moves_within_the_graph_makes_the_plan_stale_D13)
+{
+    place *root;
+    place_start();
+    root = place_make();
+    root->name = text("the name");
+    root->cursor = root->name;
+    lab_pack(root, place_type, 1);
+    root->cursor++;
+    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_ERROR_STALE);
+    root->cursor--;
+    root->callback = root;
+    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(the.context)->path, "root.callback");
+    place_end();
+}
+
+/* jansson: true is one object for all, and static. */
+typedef struct json {
+    struct json *first, *second;
+    int64_t kind;
+} json;
+
+static haul_type *json_type;
+
+static void json_start(const haul_static *range)
+{
+    static const haul_rule mine_or_static = { .mode = HAUL_MODE_OWN_OR_STATIC };
+    static const haul_ref refs[] = { HAUL_OBJECT_BY(json, first, &json_type, &mine_or_static),
+                                     HAUL_OBJECT_BY(json, second, &json_type, &mine_or_static) };
+    the.options.statics = range;
+    the.options.static_count = 1;
+    json_type = TYPE_OPEN(json, refs);
+    type_commit(json_type);
+}
+
+static json *json_make(void)
+{
+    json *j = take(sizeof *j, 8);
+    points(&j->first), points(&j->second);
+    return j;
+}
+
+TEST(rules, a_singleton_is_kept_or_null_or_copied_once_as_its_range_says)
+{
+    haul_static range;
+    json *root, *single;
+    lab_start();
+    root = json_make();
+    root->first = json_make();
+    single = take(sizeof *single, 8);
+    root->second = root->first->first = single;
+    range.address = single;
+    range.bytes = sizeof *single;
+    range.policy = HAUL_STATIC_COPY;
+    json_start(&range);
+    points(&single->first), points(&single->second);
+    lab_pack(root, json_type, 1);
+    memset(the.what + lab_offset(single), OF_NOBODY, sizeof *single);
+    range.policy = HAUL_STATIC_KEEP;
+    kept(&root->second), kept(&root->first->first);
+    lab_pack(root, json_type, 1);
+    range.policy = HAUL_STATIC_NULL;
+    odd(&root->second, sizeof(void *)), odd(&root->first->first, sizeof(void *));
+    lab_pack(root, json_type, 1);
+    CHECK_EQ(copied_word(&root->second), 0);
+    haul_type_free(&json_type);
+    lab_end();
+}
+
+/* ---- Bases. */
+
+/* A list whose links point to links: the elements are around them (container_of); its head is a link alone. */
+typedef struct link {
+    struct link *next;
+} link;
+
+typedef struct item {
+    double value;
+    link link;
+    char *name;
+} item;
+
+static haul_type *link_type, *item_type;
+
+static void link_start(void)
+{
+    const haul_ref link_refs[] = { HAUL_OBJECT_BY(link, next, &item_type,
+                                                  HAUL_RULE(.base = -(int64_t)offsetof(item, link))) };
+    static const haul_ref item_refs[] = { HAUL_EMBED(item, link, &link_type), HAUL_STRING(item, name) };
+    lab_start();
+    link_type = TYPE_OPEN(link, link_refs);
+    item_type = TYPE_OPEN(item, item_refs);
+    type_commit(item_type);
+}
+
+static item *item_make(const char *name)
+{
+    item *i = take(sizeof *i, 8);
+    points(&i->link.next), points(&i->name);
+    i->name = text(name);
+    return i;
+}
+
+TEST(rules, links_in_the_middle_of_their_elements_bring_the_elements_along)
+{
+    item *first, *second;
+    link *head;
+    link_start();
+    the.has_holes = 1; /* what shares a granule with an element that holds one of a type with rules has a place */
+    head = take(sizeof *head, 8);
+    points(&head->next);
+    first = item_make("first");
+    second = item_make("second");
+    head->next = &first->link;
+    first->link.next = &second->link;
+    second->link.next = &first->link;
+    lab_pack(head, link_type, 1);
+    haul_type_free(&item_type);
+    haul_type_free(&link_type);
+    lab_end();
+}
+
+/* Arrays that begin at 1, or at lo: the pointer is in front of the block or behind it. */
+typedef struct biased {
+    double *from_one;
+    double *from_lo;
+    int32_t n, lo;
+    struct biased *next;
+} biased;
+
+static int64_t lo_bytes(const haul_here *here)
+{
+    return (int64_t)sizeof(double) * ((const biased *)here->self)->lo;
+}
+
+static haul_type *biased_type;
+
+static void biased_start(void)
+{
+    const haul_ref refs[] = {
+        HAUL_ARRAY_BY(biased, from_one, HAUL_RULE(.base = sizeof(double)), HAUL_NS(biased, n)),
+        HAUL_ARRAY_BY(biased, from_lo, HAUL_RULE(.base_function = lo_bytes), HAUL_NS(biased, n)),
+        HAUL_OBJECT(biased, next, &biased_type),
+    };
+    lab_start();
+    biased_type = TYPE_OPEN(biased, refs);
+    type_commit(biased_type);
+}
+
+static double *biased_array(double **slot, int n, int lo)
+{
+    double *values = take((size_t)n * sizeof *values, 8);
+    fill(values, (size_t)n * sizeof *values);
+    *slot = (double *)((uintptr_t)values - (uintptr_t)(intptr_t)lo * sizeof *values);
+    odd(slot, sizeof *slot);
+    return values;
+}
+
+static biased *biased_make(int n, int lo)
+{
+    biased *b = take(sizeof *b, 8);
+    b->n = n;
+    b->lo = lo;
+    points(&b->next);
+    biased_array(&b->from_one, n, 1);
+    biased_array(&b->from_lo, n, lo);
+    return b;
+}
+
+/* Both ways: the host adds the base, or the device does, by the list of what is off the grid. */
+static void check_biased(const biased *b)
+{
+    unsigned char *based;
+    uint64_t *bitmap;
+    const double *values = (const double *)((uintptr_t)b->from_lo + (uintptr_t)(intptr_t)b->lo * sizeof(double));
+    uintptr_t word = copied_word(&b->from_lo);
+    CHECK_EQ(word + (uintptr_t)(intptr_t)b->lo * sizeof(double), offset_of(values));
+    CHECK(word >= GRANULE && word <= the.bytes);
+    CHECK_EQ(copied_word(&b->from_one) + sizeof(double), offset_of(b->from_one + 1));
+    pack_once(&based, &bitmap, 0x55, LAB_BASE);
+    CHECK_EQ(word_at(based + offset_of(&b->from_lo)), word + LAB_BASE);
+    free(based);
+    free(bitmap);
+}
+
+TEST(rules, arrays_that_do_not_begin_at_0_keep_their_bias_and_the_arena_has_room_for_it)
+{
+    biased *root;
+    biased_start();
+    root = biased_make(5, 7);
+    root->next = biased_make(3, -1000);
+    root->next->next = biased_make(40, 3000);
+    lab_pack(root, biased_type, 1);
+    check_biased(root);
+    check_biased(root->next);
+    check_biased(root->next->next);
+    haul_type_free(&biased_type);
+    lab_end();
+}
+
+TEST(rules, a_pointer_too_far_out_of_its_block_is_refused)
+{
+    biased *root, *far;
+    biased_start();
+    root = biased_make(5, 1);
+    far = biased_make(5, 1 << 18);
+    root->next = far;
+    lab_refuse(root, biased_type, HAUL_ERROR_LIMIT, "root.next.from_lo", "outside of its block");
+    haul_type_free(&biased_type);
+    lab_end();
+}
+
+/* sds: the pointer leads behind a header whose kind is in its last byte. */
+typedef struct holder {
+    char *text;
+} holder;
+
+static int64_t header_bytes(const haul_here *here)
+{
+    return ((const unsigned char *)here->target)[-1] == 1 ? -3 : -9;
+}
+
+static int64_t header_and_text(const haul_here *here)
+{
+    const unsigned char *block = here->target;
+    const unsigned char *text = *(const unsigned char *const *)here->place;
+    return (int64_t)(text - block) + block[0] + 1;
+}
+
+TEST(rules, a_length_in_a_header_before_the_pointer_is_read_there)
+{
+    const haul_ref refs[] = { HAUL_BYTES_BY(holder, text, HAUL_RULE(.base_function = header_bytes),
+                                            HAUL_FN(header_and_text)) };
+    haul_type *type;
+    holder *h;
+    char *block;
+    lab_start();
+    type = TYPE_OPEN(holder, refs);
+    type_commit(type);
+    h = take(2 * sizeof *h, 8);
+    points(&h[0].text), points(&h[1].text);
+    block = memcpy(take(8, 1), "\4\4\1abcd", 8);
+    h[0].text = block + 3;
+    block = memcpy(take(12, 1), "\2.......\2xy", 12);
+    h[1].text = block + 9;
+    lab_pack(h, type, 2);
+    haul_type_free(&type);
+    lab_end();
+}
+
+/* ---- Choice of types. */
+
+typedef struct object {
+    struct object *next;
+    uint8_t tag;
+} object;
+
+typedef struct table {
+    object head;
+    object *metatable;
+    double *array;
+    int32_t n;
+} table;
+
+typedef struct closure {
+    object head;
+    void *payload;
+    int32_t payload_kind;
+    uint8_t has_name;
+    char *name;
+} closure;
+
+static haul_type *table_type, *closure_type, *number_type;
+static const haul_case object_cases[] = { { 5, &table_type, 0 }, { 200, &closure_type, 0 } };
+static const haul_rule any_object = { .choice = HAUL_BY_TAG(object, tag, object_cases) };
+
+static void object_start(void)
+{
+    static const haul_case payloads[] = { { 0, &table_type, 0 }, { 1, &number_type, 0 } };
+    static const haul_ref table_refs[] = { HAUL_CHOICE(table, head.next, &any_object),
+                                           HAUL_CHOICE(table, metatable, &any_object),
+                                           HAUL_ARRAY(table, array, HAUL_NS(table, n)) };
+    const haul_ref closure_refs[] = {
+        HAUL_CHOICE(closure, head.next, &any_object),
+        HAUL_CHOICE(closure, payload, HAUL_RULE(.choice = HAUL_BY_FIELD(closure, payload_kind, payloads))),
+        HAUL_STRING_BY(closure, name, HAUL_RULE(.when = HAUL_EQUALS(closure, has_name, 255))),
+    };
+    lab_start();
+    table_type = TYPE_OPEN(table, table_refs);
+    closure_type = TYPE_OPEN(closure, closure_refs);
+    CHECK_STATUS(haul_type_bytes("number", sizeof(double), &number_type), HAUL_OK);
+    type_commit(table_type);
+}
+
+static void object_end(void)
+{
+    haul_type_free(&table_type);
+    haul_type_free(&closure_type);
+    haul_type_free(&number_type);
+    lab_end();
+}
+
+static table *table_make(int32_t n)
+{
+    table *t = take(sizeof *t, 8);
+    t->head.tag = 5;
+    t->n = n;
+    points(&t->head.next), points(&t->metatable), points(&t->array);
+    if (n)
+        t->array = take((size_t)n * sizeof *t->array, 8);
+    return t;
+}
+
+static closure *closure_make(int32_t kind, void *payload)
+{
+    closure *c = take(sizeof *c, 8);
+    c->head.tag = 200; /* more than a signed byte holds */
+    c->payload_kind = kind;
+    c->payload = payload;
+    c->has_name = kind ? 255 : 254;
+    if (kind) {
+        points(&c->name);
+        c->name = text("closure");
+    } else {
+        hole(&c->name, sizeof c->name);
+    }
+    points(&c->head.next), points(&c->payload);
+    return c;
+}
+
+TEST(rules, subtypes_with_a_common_prefix_are_told_by_a_tag_in_the_target)
+{
+    table *root, *other;
+    closure *c, *d;
+    object_start();
+    root = table_make(3);
+    other = table_make(0);
+    c = closure_make(0, other);
+    d = closure_make(1, take(sizeof(double), 8));
+    root->head.next = &c->head;
+    c->head.next = &d->head;
+    d->head.next = &root->head;
+    root->metatable = &other->head;
+    lab_pack(root, table_type, 1);
+    object_end();
+}
+
+TEST(rules, a_tag_that_no_case_is_for_is_refused_G18)
+{
+    table *root;
+    closure *c;
+    object_start();
+    root = table_make(0);
+    c = closure_make(7, root);
+    root->head.next = &c->head;
+    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next.payload", "no case of its rule is for 7");
+    c->payload_kind = 0;
+    c->head.tag = 9;
+    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next", "no case of its rule is for 9");
+    root->head.next = (object *)(void *)16;
+    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next", "outside any process's address range");
+    object_end();
+}
+
+TEST(rules, a_tag_that_has_changed_since_the_plan_is_noticed_D13)
+{
+    table *root;
+    closure *c;
+    object_start();
+    root = table_make(0);
+    c = closure_make(0, root);
+    root->head.next = &c->head;
+    lab_pack(root, table_type, 1);
+    c->head.tag = 5;
+    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(the.context)->path, "root.head.next");
+    object_end();
+}
+
+/* A vtable: the first word of an object is the address of a table of functions, and that says the class. */
+typedef struct shape {
+    int64_t (*const *class)(void);
+    struct shape *other;
+    double size[1];
+} shape;
+
+typedef struct box {
+    shape shape;
+    double more[3];
+} box;
+
+static int64_t one(void)
+{
+    return 1;
+}
+
+static int64_t (*const class_table[2])(void) = { one, one };
+
+static int64_t class_of(const haul_here *here)
+{
+    return ((const shape *)here->target)->class - class_table;
+}
+
+TEST(rules, the_address_of_a_vtable_says_the_class_and_travels_as_it_is)
+{
+    static haul_type *shape_type, *box_type;
+    static const haul_case classes[] = { { 0, &shape_type, 0 }, { 1, &box_type, 0 } };
+    static const haul_rule any_shape = { .choice = HAUL_BY_FUNCTION(class_of, classes) };
+    const haul_ref shape_refs[] = { HAUL_WORD_BY(shape, class, HAUL_RULE(.mode = HAUL_MODE_EXTERNAL)),
+                                    HAUL_CHOICE(shape, other, &any_shape) };
+    static const haul_ref box_refs[] = { HAUL_EMBED(box, shape, &shape_type) };
+    shape *s;
+    box *b;
+    lab_start();
+    shape_type = TYPE_OPEN(shape, shape_refs);
+    box_type = TYPE_OPEN(box, box_refs);
+    type_commit(shape_type);
+    the.has_holes = 1;
+    s = take(sizeof *s, 8);
+    b = take(sizeof *b, 8);
+    s->class = class_table;
+    b->shape.class = class_table + 1;
+    s->other = &b->shape;
+    b->shape.other = s;
+    kept(&s->class), kept(&b->shape.class);
+    points(&s->other), points(&b->shape.other);
+    lab_pack(s, shape_type, 1);
+    haul_type_free(&shape_type);
+    haul_type_free(&box_type);
+    lab_end();
+}
+
+/* ---- Sizes. */
+
+typedef struct pair {
+    struct pair *next;
+    uint32_t hash;
+    char key[1];
+} pair;
+
+TEST(rules, objects_that_end_in_a_string_are_as_long_as_it_is)
+{
+    static haul_type *pair_type;
+    static const haul_ref refs[] = { HAUL_OBJECT(pair, next, &pair_type),
+                                     HAUL_TAIL(pair, key, HAUL_NULL_TERMINATED) };
+    static const char long_key[] = "a key that is longer than the struct is";
+    pair *first, *second;
+    lab_start();
+    pair_type = TYPE_OPEN(pair, refs);
+    type_commit(pair_type);
+    first = take(offsetof(pair, key) + 1, 8); /* shorter than its sizeof */
+    second = take_at_page_end((offsetof(pair, key) + sizeof long_key + 7) / 8 * 8);
+    memset(the.what + lab_offset(second) + offsetof(pair, key) + sizeof long_key, OF_NOBODY,
+           (8 - (offsetof(pair, key) + sizeof long_key) % 8) % 8);
+    memcpy(second->key, long_key, sizeof long_key);
+    first->next = second;
+    second->next = first;
+    points(&first->next), points(&second->next);
+    lab_pack(first, pair_type, 1);
+    CHECK_STR((char *)the.arena + offset_of(second) + offsetof(pair, key), long_key);
+    second->key[sizeof long_key - 1] = 'x';
+    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_ERROR_STALE);
+    haul_type_free(&pair_type);
+    lab_end();
+}
+
+TEST(rules, a_long_string_that_ends_an_object_may_be_pointed_to_by_others_too)
+{
+    enum { LONG = 9000 };
+    typedef struct user {
+        char *text, *inside;
+        struct pair *pair, *again;
+    } user;
+    static haul_type *pair_type, *user_type;
+    static const haul_ref refs[] = { HAUL_OBJECT(pair, next, &pair_type),
+                                     HAUL_TAIL(pair, key, HAUL_NULL_TERMINATED) };
+    static const haul_ref user_refs[] = { HAUL_STRING(user, text), HAUL_STRING(user, inside),
+                                          HAUL_OBJECT(user, pair, &pair_type), HAUL_OBJECT(user, again, &pair_type) };
+    pair *p;
+    user *u;
+    lab_start();
+    pair_type = TYPE_OPEN(pair, refs);
+    user_type = TYPE_OPEN(user, user_refs);
+    type_commit(user_type);
+    u = take(sizeof *u, 8);
+    points(&u->text), points(&u->inside), points(&u->pair), points(&u->again);
+    p = take(offsetof(pair, key) + LONG, 8);
+    memset(p->key, 'k', LONG - 1);
+    points(&p->next);
+    p->next = p;
+    u->text = p->key;
+    u->inside = p->key + 100;
+    u->pair = u->again = p;
+    lab_pack(u, user_type, 1);
+    haul_type_free(&user_type);
+    haul_type_free(&pair_type);
+    lab_end();
+}
+
+/* SQLite: a list that ends in its elements, which have pointers; and expressions that are allocated in part. */
+typedef struct list {
+    int32_t n, room;
+    struct element {
+        struct expr *expr;
+        char *name;
+    } a[1];
+} list;
+
+typedef struct expr {
+    uint32_t flags;
+    int32_t op;
+    struct expr *left, *right;
+    list *list;
+    int64_t more[2];
+} expr;
+
+enum { REDUCED = 1 };
+typedef struct element element;
+
+static int64_t expr_bytes(const haul_here *here)
+{
+    const expr *e = here->self;
+    return e->flags & REDUCED ? (int64_t)offsetof(expr, left) : (int64_t)sizeof *e;
+}
+
+static haul_type *expr_type, *list_type, *element_type;
+
+static void expr_start(haul_function *size)
+{
+    static const haul_ref expr_refs[] = { HAUL_OBJECT(expr, left, &expr_type), HAUL_OBJECT(expr, right, &expr_type),
+                                          HAUL_OBJECT(expr, list, &list_type) };
+    static const haul_ref element_refs[] = { HAUL_OBJECT(element, expr, &expr_type), HAUL_STRING(element, name) };
+    static const haul_ref list_refs[] = { HAUL_TAIL_OF(list, a, &element_type, HAUL_NS(list, n)) };
+    lab_start();
+    expr_type = TYPE_OPEN(expr, expr_refs);
+    element_type = TYPE_OPEN(element, element_refs);
+    list_type = TYPE_OPEN(list, list_refs);
+    CHECK_STATUS(haul_type_set_size(expr_type, size), HAUL_OK);
+    type_commit(expr_type);
+}
+
+static void expr_end(void)
+{
+    haul_type_free(&expr_type);
+    haul_type_free(&list_type);
+    haul_type_free(&element_type);
+    lab_end();
+}
+
+static expr *expr_make(uint32_t flags)
+{
+    expr *e = take(flags & REDUCED ? offsetof(expr, left) : sizeof *e, 8);
+    e->flags = flags;
+    if (!(flags & REDUCED))
+        points(&e->left), points(&e->right), points(&e->list);
+    return e;
+}
+
+static list *list_make(int32_t n)
+{
+    list *l = take(offsetof(list, a) + (size_t)n * sizeof l->a[0], 8);
+    int32_t i;
+    l->n = n;
+    for (i = 0; i < n; i++)
+        points(&l->a[i].expr), points(&l->a[i].name);
+    return l;
+}
+
+TEST(rules, objects_shorter_than_their_struct_and_lists_that_end_in_their_elements_are_copied_to_the_byte)
+{
+    expr *root;
+    expr_start(expr_bytes);
+    root = expr_make(0);
+    root->left = expr_make(REDUCED);
+    root->right = expr_make(0);
+    root->list = list_make(3);
+    root->right->list = list_make(0);
+    root->list->a[2].expr = root->left;
+    root->list->a[1].expr = expr_make(REDUCED);
+    root->list->a[0].name = text("name");
+    root->right->right = root;
+    lab_pack(root, expr_type, 1);
+    expr_end();
+}
+
+static int64_t no_bytes(const haul_here *here)
+{
+    return ((const expr *)here->self)->flags & REDUCED ? -1 : (int64_t)sizeof(expr);
+}
+
+static int64_t half_a_pointer(const haul_here *here)
+{
+    return ((const expr *)here->self)->flags & REDUCED ? (int64_t)offsetof(expr, left) + 3 : (int64_t)sizeof(expr);
+}
+
+static void refuse_size(haul_function *size, const char *path, const char *words_said)
+{
+    expr *root;
+    expr_start(size);
+    root = expr_make(0);
+    root->left = expr_make(0);
+    root->left->flags = REDUCED;
+    lab_refuse(root, expr_type, HAUL_ERROR_GRAPH, path, words_said);
+    expr_end();
+}
+
+TEST(rules, sizes_that_are_none_or_end_within_a_pointer_are_refused)
+{
+    refuse_size(no_bytes, "root.left", "the callback of its size answered -1");
+    refuse_size(half_a_pointer, "root.left.left", "ends within this field");
+}
+
+/* A short object has no field `kind` that could say what its first pointer is. */
+typedef struct brief {
+    int32_t flags, pad;
+    struct brief *next;
+    int32_t kind, more;
+} brief;
+
+static int64_t brief_bytes(const haul_here *here)
+{
+    const brief *b = here->self;
+    return b->flags == 1   ? (int64_t)offsetof(brief, kind)
+           : b->flags == 2 ? (int64_t)offsetof(brief, next)
+                           : (int64_t)sizeof *b;
+}
+
+TEST(rules, an_object_that_ends_before_what_its_rows_read_is_refused)
+{
+    static haul_type *brief_type;
+    const haul_ref refs[] = { HAUL_OBJECT_BY(brief, next, &brief_type,
+                                             HAUL_RULE(.when = HAUL_EQUALS(brief, kind, 1))) };
+    brief *b;
+    lab_start();
+    brief_type = TYPE_OPEN(brief, refs);
+    CHECK_STATUS(haul_type_set_size(brief_type, brief_bytes), HAUL_OK);
+    type_commit(brief_type);
+    b = take(sizeof *b, 8);
+    b->kind = 1;
+    points(&b->next);
+    b->next = take(offsetof(brief, next), 8);
+    b->next->flags = 2;
+    lab_pack(b, brief_type, 1);
+    b->next->flags = 1;
+    lab_refuse(b, brief_type, HAUL_ERROR_GRAPH, "root.next.next", "ends before a field that this row reads");
+    haul_type_free(&brief_type);
+    lab_end();
+}
+
+TEST(rules, a_tail_of_a_negative_number_of_elements_is_refused)
+{
+    expr *root;
+    expr_start(expr_bytes);
+    root = expr_make(0);
+    root->list = list_make(1);
+    root->list->n = -1;
+    lab_refuse(root, expr_type, HAUL_ERROR_GRAPH, "root.list.a", "count -1");
+    expr_end();
+}
+
+TEST(rules, two_roots_in_a_row_of_a_type_without_a_fixed_size_are_refused)
+{
+    haul_root root;
+    expr_start(expr_bytes);
+    root.address = expr_make(0);
+    root.type = expr_type;
+    root.count = 2;
+    refuse_variant(&root, 1, FLAT, HAUL_ERROR_GRAPH, "root", "one at a time");
+    expr_end();
+}
+
+/* ---- Tags and integers. */
+
+typedef struct rb {
+    uintptr_t parent_and_colour;
+    struct rb *left, *right;
+} rb;
+
+static haul_type *rb_type;
+
+static void rb_start(void)
+{
+    const haul_ref refs[] = {
+        HAUL_OBJECT_BY(rb, parent_and_colour, &rb_type, HAUL_RULE(.tag_bits = 1)),
+        HAUL_OBJECT(rb, left, &rb_type),
+        HAUL_OBJECT(rb, right, &rb_type),
+    };
+    lab_start();
+    rb_type = TYPE_OPEN(rb, refs);
+    type_commit(rb_type);
+}
+
+static rb *rb_make(rb *parent, int colour)
+{
+    rb *node = take(sizeof *node, sizeof(void *));
+    node->parent_and_colour = (uintptr_t)parent | (uintptr_t)colour;
+    if (parent || !colour)
+        points(&node->parent_and_colour);
+    else
+        kept(&node->parent_and_colour);
+    points(&node->left), points(&node->right);
+    return node;
+}
+
+TEST(rules, a_colour_in_the_lowest_bit_of_a_parent_pointer_survives_and_so_does_that_of_the_root)
+{
+    rb *root;
+    rb_start();
+    root = rb_make(NULL, 1);
+    root->left = rb_make(root, 1);
+    root->right = rb_make(root, 0);
+    root->left->left = rb_make(root->left, 1);
+    lab_pack(root, rb_type, 1);
+    CHECK_EQ(copied_word(&root->left->parent_and_colour), offset_of(root) + 1);
+    CHECK_EQ(copied_word(&root->right->parent_and_colour), offset_of(root));
+    haul_type_free(&rb_type);
+    lab_end();
+}
+
+/* More tag bits than two pointers' alignment leaves free. */
+typedef struct wide {
+    uintptr_t tagged;
+    char pad[64 - sizeof(uintptr_t)];
+} wide;
+
+TEST(rules, tags_as_wide_as_the_targets_declared_alignment_survive)
+{
+    static haul_type *wide_type;
+    const haul_ref refs[] = { HAUL_OBJECT_BY(wide, tagged, &wide_type, HAUL_RULE(.tag_bits = 63)) };
+    wide *first, *second;
+    unsigned char *based;
+    uint64_t *bitmap;
+    lab_start();
+    wide_type = TYPE_OPEN(wide, refs);
+    CHECK_STATUS(haul_type_set_alignment(wide_type, 64), HAUL_OK);
+    type_commit(wide_type);
+    take(8, 8);
+    memset(the.what, OF_NOBODY, 8);
+    first = take(sizeof *first, 64);
+    second = take(sizeof *second, 64);
+    first->tagged = (uintptr_t)second | 45;
+    second->tagged = (uintptr_t)first | 5;
+    odd(&first->tagged, sizeof first->tagged);
+    points(&second->tagged);
+    lab_pack(first, wide_type, 1);
+    CHECK_EQ(copied_word(&first->tagged), offset_of(second) + 45);
+    CHECK_EQ(copied_word(&second->tagged), offset_of(first) + 5);
+    pack_once(&based, &bitmap, 0, LAB_BASE);
+    CHECK_EQ(word_at(based + offset_of(&first->tagged)), LAB_BASE + offset_of(second) + 45);
+    free(based);
+    free(bitmap);
+    haul_type_free(&wide_type);
+    lab_end();
+}
+
+/* GLib's lists hold pointers or small numbers, json-c's slots -1 and -2. */
+typedef struct glist {
+    struct glist *data, *next;
+} glist;
+
+static haul_type *glist_type;
+
+static glist *glist_make(uintptr_t data, glist *next)
+{
+    glist *l = take(sizeof *l, sizeof(void *));
+    l->data = (glist *)data;
+    l->next = next;
+    points(&l->next);
+    if (data && (data < 65536 || data >= (uintptr_t)-2))
+        kept(&l->data);
+    else
+        points(&l->data);
+    return l;
+}
+
+TEST(rules, integers_and_magic_constants_in_pointer_fields_travel_as_they_are)
+{
+    const haul_ref refs[] = {
+        HAUL_OBJECT_BY(glist, data, &glist_type, HAUL_RULE(.integer_below = 65536, .integer_from = (uintptr_t)-2)),
+        HAUL_OBJECT(glist, next, &glist_type),
+    };
+    glist *list_of_all;
+    lab_start();
+    glist_type = TYPE_OPEN(glist, refs);
+    type_commit(glist_type);
+    list_of_all = glist_make(0, NULL);
+    list_of_all = glist_make(1, list_of_all);
+    list_of_all = glist_make(65535, list_of_all);
+    list_of_all = glist_make((uintptr_t)-1, list_of_all);
+    list_of_all = glist_make((uintptr_t)-2, list_of_all);
+    list_of_all = glist_make((uintptr_t)list_of_all, list_of_all);
+    lab_pack(list_of_all, glist_type, 1);
+    list_of_all->next->data = (glist *)(uintptr_t)7;
+    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(the.context)->path, "root.data.data");
+    haul_type_free(&glist_type);
+    lab_end();
+}
+
+/* ---- Distances. */
+
+typedef struct offset_node {
+    int32_t next, text;
+    int64_t far;
+} offset_node;
+
+static haul_type *offset_type;
+
+static int32_t narrow_distance(const void *from, const void *to)
+{
+    return (int32_t)((intptr_t)to - (intptr_t)from);
+}
+
+TEST(rules, distances_of_4_and_8_bytes_lead_to_the_copies_of_what_they_led_to)
+{
+    static const haul_rule distance = { .addressing = HAUL_RELATIVE };
+    static const haul_ref refs[] = {
+        HAUL_DISTANCE(offset_node, next, &offset_type, 0, &distance, HAUL_ONE),
+        HAUL_DISTANCE(offset_node, text, NULL, 1, &distance, HAUL_NULL_TERMINATED),
+        HAUL_DISTANCE(offset_node, far, &offset_type, 0, &distance, HAUL_ONE),
+    };
+    offset_node *a, *b;
+    char *name;
+    int32_t word;
+    int64_t wide_word;
+    lab_start();
+    offset_type = TYPE_OPEN(offset_node, refs);
+    type_commit(offset_type);
+    a = take(sizeof *a, 8);
+    b = take_at(5 * PAGE, sizeof *b);
+    name = text("name");
+    a->next = narrow_distance(&a->next, b);
+    b->far = (intptr_t)a - (intptr_t)&b->far;
+    b->text = narrow_distance(&b->text, name);
+    odd(&a->next, sizeof *a);
+    odd(&b->next, sizeof *b);
+    lab_pack(a, offset_type, 1);
+    memcpy(&word, the.arena + offset_of(&a->next), sizeof word);
+    CHECK_EQ((size_t)word + offset_of(&a->next), offset_of(b));
+    memcpy(&word, the.arena + offset_of(&b->text), sizeof word);
+    CHECK_EQ((size_t)word + offset_of(&b->text), offset_of(name));
+    memcpy(&word, the.arena + offset_of(&b->next), sizeof word);
+    CHECK_EQ(word, 0);
+    memcpy(&wide_word, the.arena + offset_of(&b->far), sizeof wide_word);
+    CHECK_EQ((size_t)wide_word + offset_of(&b->far), offset_of(a));
+    haul_type_free(&offset_type);
+    lab_end();
+}
+
+/* ---- Packed. */
+
+#pragma pack(push, 1)
+typedef struct crooked {
+    char kind;
+    struct crooked *next;
+    void *thing;
+} crooked;
+#pragma pack(pop)
+
+TEST(rules, rules_hold_for_pointers_off_the_grid_too)
+{
+    static haul_type *crooked_type;
+    const haul_ref refs[] = {
+        { "next",
+          HAUL_REF_POINTER,
+          offsetof(crooked, next),
+          sizeof(void *),
+          0,
+          &crooked_type,
+          1,
+          { HAUL_ONE, HAUL_ONE, HAUL_ONE },
+          1,
+          HAUL_RULE(.when = HAUL_EQUALS(crooked, kind, 1)) },
+        { "thing",
+          HAUL_REF_POINTER,
+          offsetof(crooked, thing),
+          sizeof(void *),
+          1,
+          NULL,
+          1,
+          { HAUL_ONE, HAUL_ONE, HAUL_ONE },
+          1,
+          HAUL_RULE(.mode = HAUL_MODE_ALIAS) },
+    };
+    crooked *c;
+    lab_start();
+    crooked_type = TYPE_OPEN(crooked, refs);
+    type_commit(crooked_type);
+    the.has_odd = 1;
+    c = take(3 * sizeof *c, 1);
+    c[0].kind = 1;
+    c[0].next = &c[2];
+    c[1].thing = &c[0];
+    c[2].thing = &c[1].kind;
+    points(&c[0].next), points(&c[0].thing), points(&c[1].thing), points(&c[2].thing);
+    hole(&c[1].next, sizeof(void *)), hole(&c[2].next, sizeof(void *));
+    lab_pack(c, crooked_type, 3);
+    haul_type_free(&crooked_type);
+    lab_end();
+}
+
+/* ---- Every allocation fails, once and from then on (H1, H2): types with rules are made, planned by and packed. */
+
+typedef struct sink {
+    struct sink *owned, *alias, *base, *tagged;
+    void *kept;
+    void *chosen;
+    int32_t kind, distance;
+    int32_t tail_count;
+    char tail[4];
+} sink;
+
+typedef struct sink_work {
+    haul_allocator allocator;
+    haul_context *context;
+    haul_type *type;
+    haul_plan *plan;
+    sink *root;
+    unsigned char *arena;
+} sink_work;
+
+static haul_type *sink_type;
+static const haul_case sink_cases[] = { { 0, &sink_type, 0 } };
+static const haul_ref sink_refs[] = {
+    HAUL_OBJECT_BY(sink, owned, &sink_type, HAUL_RULE(.when = HAUL_EQUALS(sink, kind, 0))),
+    HAUL_OBJECT_BY(sink, alias, &sink_type, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
+    HAUL_OBJECT_BY(sink, base, &sink_type, HAUL_RULE(.base = 32)),
+    HAUL_OBJECT_BY(sink, tagged, &sink_type, HAUL_RULE(.tag_bits = 1)),
+    HAUL_WORD_BY(sink, kept, HAUL_RULE(.mode = HAUL_MODE_EXTERNAL)),
+    HAUL_CHOICE(sink, chosen, HAUL_RULE(.choice = HAUL_BY_TAG(sink, kind, sink_cases))),
+    HAUL_DISTANCE(sink, distance, NULL, 4, HAUL_RULE(.addressing = HAUL_RELATIVE), HAUL_ONE),
+    HAUL_TAIL(sink, tail, HAUL_NS(sink, tail_count)),
+};
+
+static void sink_prepare(void *user, fault_plan *plan)
+{
+    sink_work *w = user;
+    haul_context_options options;
+    w->allocator = fault_allocator(plan);
+    memset(&options, 0, sizeof options);
+    options.allocator = &w->allocator;
+    CHECK_STATUS(haul_context_create(&options, &w->context), HAUL_OK);
+}
+
+static void sink_undo(void *user)
+{
+    sink_work *w = user;
+    haul_plan_free(&w->plan);
+    haul_type_free(&w->type);
+}
+
+static haul_status sink_run(void *user)
+{
+    sink_work *w = user;
+    haul_root root;
+    haul_status status =
+        haul_type_create_in(&w->allocator, "sink", sizeof(sink), sink_refs, COUNT_OF(sink_refs), &w->type);
+    sink_type = w->type;
+    if (status == HAUL_OK)
+        status = haul_type_commit(w->type);
+    root.address = w->root;
+    root.type = w->type;
+    root.count = 1;
+    if (status == HAUL_OK)
+        status = haul_plan_create(w->context, &root, 1, &w->plan);
+    if (status == HAUL_OK)
+        status = haul_plan_pack(w->plan, w->arena, 4 * PAGE, LAB_BASE, NULL);
+    if (status != HAUL_OK)
+        sink_undo(w);
+    return status;
+}
+
+static void sink_trim(void *user)
+{
+    CHECK_STATUS(haul_context_trim(((sink_work *)user)->context), HAUL_OK);
+}
+
+static void sink_finish(void *user)
+{
+    haul_context_free(&((sink_work *)user)->context);
+}
+
+static sink *sink_make(void)
+{
+    return take(sizeof(sink) + 5, 8);
+}
+
+TEST(rules, every_allocation_for_types_with_rules_can_fail_H1_H2)
+{
+    fault_operation operation;
+    sink_work w;
+    int i;
+    lab_start();
+    memset(&w, 0, sizeof w);
+    w.root = sink_make();
+    for (i = 0; i < 3; i++) {
+        sink *made = sink_make();
+        made->owned = w.root->owned;
+        w.root->owned = made;
+        made->alias = w.root;
+        made->base = (sink *)((uintptr_t)w.root - 32);
+        made->tagged = (sink *)((uintptr_t)w.root | 1);
+        made->kept = made;
+        made->chosen = w.root;
+        made->distance = 4; /* to the next field */
+        made->tail_count = i;
+    }
+    w.arena = lab_arena(4 * PAGE, 16, 0);
+    memset(&operation, 0, sizeof operation);
+    operation.prepare = sink_prepare;
+    operation.run = sink_run;
+    operation.undo = sink_undo;
+    operation.trim = sink_trim;
+    operation.finish = sink_finish;
+    operation.user = &w;
+    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
+    CHECK(fault_everywhere(&operation) > 30);
+    free(w.arena);
+    lab_end();
+}

@@ -1,0 +1,219 @@
+/* Rules on a device: a tree whose nodes have a bit of it all is shipped, walked there while the host's is out of
+ * reach, changed, and brought back. Pointers are patched there, or by the host beforehand.
+ */
+#define _DEFAULT_SOURCE
+#include "ship_graphs.h"
+
+enum { INNER = 1, LEAF = 2 };
+
+typedef struct leaf_part {
+    double *from_one; /* values[1] to values[n] */
+    int32_t n, label; /* distance to a string */
+} leaf_part;
+
+typedef struct tree {
+    uintptr_t parent;    /* bit 0: a colour */
+    struct tree *self;   /* an alias */
+    void (*visit)(void); /* on the host; elsewhere a number */
+    void *data;          /* of the kind that `kind` says, or a small integer */
+    int32_t kind, sum;
+    union {
+        struct tree *child[2];
+        leaf_part leaf;
+    } u;
+} tree;
+
+static haul_type *tree_type;
+
+static void tree_open(void)
+{
+    static const haul_rule parent = { .tag_bits = 1 }, self = { .mode = HAUL_MODE_ALIAS };
+    static const haul_rule visit = { .mode = HAUL_MODE_EXTERNAL }, data = { .integer_below = 4096 };
+    static const haul_rule is_inner = { .when = HAUL_EQUALS(tree, kind, INNER) };
+    static const haul_rule values = { .when = HAUL_EQUALS(tree, kind, LEAF), .base = sizeof(double) };
+    static const haul_rule count = { .when = HAUL_EQUALS(tree, kind, LEAF) };
+    static const haul_rule label = { .when = HAUL_EQUALS(tree, kind, LEAF), .addressing = HAUL_RELATIVE };
+    static const haul_ref refs[] = {
+        HAUL_OBJECT_BY(tree, parent, &tree_type, &parent),
+        HAUL_OBJECT_BY(tree, self, &tree_type, &self),
+        HAUL_WORD_BY(tree, visit, &visit),
+        HAUL_OBJECT_BY(tree, data, &tree_type, &data),
+        HAUL_OBJECT_EACH_BY(tree, u.child, &tree_type, &is_inner),
+        HAUL_ARRAY_BY(tree, u.leaf.from_one, &values, HAUL_NS(tree, u.leaf.n)),
+        HAUL_DATA_BY(tree, u.leaf.n, &count),
+        HAUL_DISTANCE(tree, u.leaf.label, NULL, 1, &label, HAUL_NULL_TERMINATED),
+    };
+    CHECK_STATUS(haul_type_create("tree", sizeof(tree), refs, sizeof refs / sizeof *refs, &tree_type), HAUL_OK);
+    if (haul_type_commit(tree_type) != HAUL_OK)
+        check_note("%s: %s", haul_type_error(tree_type)->path, haul_type_error(tree_type)->text);
+    CHECK(haul_type_committed(tree_type));
+}
+
+static tree *tree_make(world *w, tree *parent, int colour, int kind)
+{
+    tree *t = world_take(w, sizeof *t, 16);
+    memset(t, 0, sizeof *t);
+    t->parent = (uintptr_t)parent | (uintptr_t)colour;
+    t->self = t;
+    t->kind = kind;
+    return t;
+}
+
+static tree *leaf_make(world *w, tree *parent, int n, const char *label)
+{
+    tree *t = tree_make(w, parent, n % 2, LEAF);
+    double *values = world_take(w, (size_t)n * sizeof *values, 8);
+    char *text = world_take(w, strlen(label) + 1, 1);
+    int i;
+    for (i = 0; i < n; i++)
+        values[i] = i + 1;
+    memcpy(text, label, strlen(label) + 1);
+    t->u.leaf.from_one = (double *)((uintptr_t)values - sizeof *values);
+    t->u.leaf.n = n;
+    t->u.leaf.label = (int32_t)((intptr_t)text - (intptr_t)&t->u.leaf.label);
+    return t;
+}
+
+static tree *forest(world *w)
+{
+    tree *root = tree_make(w, NULL, 1, INNER), *left = tree_make(w, root, 0, INNER);
+    root->u.child[0] = left;
+    root->u.child[1] = leaf_make(w, root, 3, "right");
+    left->u.child[1] = leaf_make(w, left, 2, "left right");
+    root->data = (void *)(uintptr_t)77;
+    left->data = root->u.child[1];
+    root->visit = (void (*)(void))(uintptr_t)0x1000;
+    return root;
+}
+
+typedef struct look {
+    world *w;
+    tree *root;
+    int good;
+} look;
+
+/* Also a kernel: sums, labels and colours of the whole tree, each in a node of its own memory. */
+static int leaf_is_good(const tree *t, int n, const char *label)
+{
+    const char *text = (const char *)((intptr_t)&t->u.leaf.label + t->u.leaf.label);
+    int i, good = t->u.leaf.n == n && strcmp(text, label) == 0;
+    for (i = 1; i <= n; i++)
+        good &= *(const double *)((uintptr_t)t->u.leaf.from_one + (size_t)i * sizeof(double)) == i;
+    return good;
+}
+
+static void tour(void *argument)
+{
+    look *l = argument;
+    tree *root = l->root, *left, *right, *deep;
+    CHECK(mprotect(l->w->memory, l->w->bytes, PROT_NONE) == 0);
+    left = root->u.child[0];
+    right = root->u.child[1];
+    deep = left->u.child[1];
+    l->good = root->parent == 1 && left->parent == (uintptr_t)root && right->parent == ((uintptr_t)root | 1) &&
+              deep->parent == (uintptr_t)left && !left->u.child[0];
+    l->good &= root->self == root && left->self == left && deep->self == deep;
+    l->good &= (uintptr_t)root->data == 77 && left->data == right;
+    l->good &= leaf_is_good(right, 3, "right") && leaf_is_good(deep, 2, "left right");
+    l->good &= (uintptr_t)root->visit == 0x2000;
+    root->sum = 6;
+    deep->u.leaf.n = 2;
+    *(double *)((uintptr_t)deep->u.leaf.from_one + sizeof(double)) = 10;
+    root->parent = left->parent = 0xFFFF; /* words of pointers do not come back */
+    root->visit = NULL;
+    root->data = NULL;
+    right->u.leaf.label = 5;
+    CHECK(mprotect(l->w->memory, l->w->bytes, PROT_READ | PROT_WRITE) == 0);
+}
+
+static haul_device *device_open(void)
+{
+    static const haul_translation visit = { 0x1000, 0x2000 };
+    haul_device_options options;
+    haul_device *device;
+    memset(&options, 0, sizeof options);
+    options.new_context.checked = 1;
+    options.new_context.translations = &visit;
+    options.new_context.translation_count = 1;
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    return device;
+}
+
+static void go_there_and_back(int on_host)
+{
+    haul_device *device = device_open();
+    haul_ship_options options;
+    haul_shipment *s;
+    tree *before, *root;
+    world w;
+    look l;
+    double *deep;
+    tree_open();
+    world_start(&w, 1 << 16);
+    root = forest(&w);
+    before = malloc(1 << 16);
+    CHECK(before != NULL);
+    memcpy(before, w.memory, 1 << 16);
+    memset(&options, 0, sizeof options);
+    options.relocate_on_host = on_host;
+    CHECK_STATUS(haul_ship(device, root, tree_type, 1, &options, &s), HAUL_OK);
+    CHECK_BYTES(w.memory, before, 1 << 16);
+    l.w = &w;
+    l.root = haul_device_pointer(s, root);
+    CHECK_STATUS(haul_host_launch(device, tour, &l), HAUL_OK);
+    CHECK(l.good);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    deep = (double *)((uintptr_t)root->u.child[0]->u.child[1]->u.leaf.from_one + sizeof *deep);
+    CHECK_EQ(root->sum, 6);
+    CHECK(*deep == 10);
+    *deep = 1;
+    root->sum = 0;
+    CHECK_BYTES(w.memory, before, 1 << 16);
+    haul_shipment_free(&s);
+    free(before);
+    world_end(&w);
+    haul_type_free(&tree_type);
+    haul_device_close(&device);
+}
+
+TEST(ship_rules, a_tree_of_tags_unions_biases_and_distances_goes_there_and_back)
+{
+    go_there_and_back(0);
+    go_there_and_back(1);
+}
+
+/* The device moves a leaf's array by one element and recolours a parent. */
+static void move_pointers(void *argument)
+{
+    look *l = argument;
+    tree *right = l->root->u.child[1];
+    right->u.leaf.from_one++;
+    right->u.leaf.n = 2;
+    right->parent ^= 1;
+    l->root->u.child[0]->parent = 0;
+}
+
+TEST(ship_rules, pointers_that_the_device_has_changed_come_back_with_their_tags_and_biases)
+{
+    haul_device *device = device_open();
+    haul_shipment *s;
+    tree *root;
+    world w;
+    look l;
+    double *first;
+    tree_open();
+    world_start(&w, 1 << 16);
+    root = forest(&w);
+    first = root->u.child[1]->u.leaf.from_one;
+    CHECK_STATUS(haul_ship(device, root, tree_type, 1, NULL, &s), HAUL_OK);
+    l.root = haul_device_pointer(s, root);
+    CHECK_STATUS(haul_host_launch(device, move_pointers, &l), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+    CHECK_PTR(root->u.child[1]->u.leaf.from_one, first + 1);
+    CHECK_EQ(root->u.child[1]->parent, (uintptr_t)root);
+    CHECK_EQ(root->u.child[0]->parent, 0);
+    haul_shipment_free(&s);
+    world_end(&w);
+    haul_type_free(&tree_type);
+    haul_device_close(&device);
+}
