@@ -5,7 +5,7 @@
 #   tests/gpu.sh                          all steps
 #   tests/gpu.sh build contract tests     some of them
 #   tests/gpu.sh --list                   their names
-#   HAUL_GPU_BUILD=/tmp/haul tests/gpu.sh where programs and logs go; otherwise build/gpu
+#   HAUL_GPU_BUILD=DIR tests/gpu.sh    where programs and logs go; otherwise build/gpu
 #   HAUL_GPU_ARCH=90 tests/gpu.sh         code for this architecture; otherwise for that of the GPU that is there
 #
 # Ends with a table of the steps. Exit code 1 when one failed. On a machine without a GPU, the steps that need one say
