@@ -842,9 +842,11 @@ haul_status model_make_types(choices *c, model *m, const haul_allocator *allocat
 {
     unsigned order[MODEL_TYPES];
     haul_status status = HAUL_OK;
+    const model_type *last = &m->type[0]; /* that was made or committed: what went wrong is in its record */
     *where = "making a type";
     for (unsigned i = 0; i < m->type_count && status == HAUL_OK; i++) {
         model_type *t = &m->type[i];
+        last = t;
         status = t->form == FORM_STRUCT ? make_struct(c, m, t, allocator) : make_derived(m, t);
         if (status == HAUL_OK && t->form != FORM_STRUCT && chance(c, 1, 4)) {
             /* Old types may be committed or not. Where targets are still to be made this is refused, and can be
@@ -855,15 +857,16 @@ haul_status model_make_types(choices *c, model *m, const haul_allocator *allocat
     }
     *where = status == HAUL_OK ? "committing a type" : *where;
     shuffle(c, order, m->type_count);
-    for (unsigned i = 0; i < m->type_count && status == HAUL_OK; i++)
-        status = haul_type_commit(m->type[order[i]].handle);
+    for (unsigned i = 0; i < m->type_count && status == HAUL_OK; i++) {
+        last = &m->type[order[i]];
+        status = haul_type_commit(last->handle);
+    }
     for (unsigned i = 0; i < m->type_count && status == HAUL_OK; i++)
         status = check_queries(m, &m->type[i], where);
     if (status != HAUL_OK) {
-        for (unsigned i = 0; i < m->type_count; i++)
-            if (m->type[i].handle != NULL && haul_type_error(m->type[i].handle)->status != HAUL_OK)
-                snprintf(m->why, sizeof m->why, "%.200s: %.200s", haul_type_error(m->type[i].handle)->path,
-                         haul_type_error(m->type[i].handle)->text);
+        if (last->handle != NULL && haul_type_error(last->handle)->status != HAUL_OK)
+            snprintf(m->why, sizeof m->why, "%.200s: %.200s", haul_type_error(last->handle)->path,
+                     haul_type_error(last->handle)->text);
         model_free_types(m);
     }
     return status;

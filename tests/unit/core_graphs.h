@@ -424,7 +424,10 @@ static inline void audit_once(const haul_root *roots, size_t count)
     haul_audit_summary summary;
     CHECK_STATUS(haul_audit(the.context, roots, count, NULL, &summary), HAUL_OK);
     CHECK(summary.objects > 0);
-    CHECK_EQ(summary.hidden_pointers, the.undescribed);
+    if (sizeof(void *) > 4) /* where pointers are short, data of chance is one now and then */
+        CHECK_EQ(summary.hidden_pointers, the.undescribed);
+    else
+        CHECK(summary.hidden_pointers >= the.undescribed);
 }
 
 static inline void pack_variant(const haul_root *roots, size_t count, int variant)
