@@ -6,9 +6,7 @@
  * translating pointers, whose targets' cells lie anywhere: while the slots of one cell are translated, those of the
  * next are read already and what they lead to is fetched. Reading them twice costs less than keeping them.
  *
- * Every pointer word, count and terminator that discovery trusted is compared with what is there now. A sum a block
- * does it for pointers; so gather can refuse a plan that no longer fits, at hardly any cost. Verify makes the same
- * comparisons and copies nothing: it reads pointers and counts alone, so that a large array costs it nothing.
+ * What discovery trusted is compared with what is there now, on the way (stale.c).
  *
  * Places rise with addresses, so a run of blocks is a piece of the arena. Gather goes from piece to piece, each into
  * memory of its own, and what it keeps between two of them is a few numbers. A pointer off the grid may lie in two
@@ -33,24 +31,11 @@ typedef struct sweep {
     uintptr_t lost;   /* a slot whose pointer leads out of the graph; 0: none */
 } sweep;
 
-static int was_empty(const haul__found *found, uintptr_t slot)
-{
-    size_t low = 0, high = found->empty_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (found->empty[middle] < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < found->empty_count && found->empty[low] == slot;
-}
-
 /* A pointer whose granule has no place: one past a range, or to no elements, or it does not belong. */
 static HAUL__NOINLINE uintptr_t place_rarely(sweep *s, uintptr_t slot, uintptr_t value)
 {
     uint64_t place = haul__translate(s->map, value);
-    if (!place && !was_empty(s->found, slot))
+    if (!place && !haul__was_empty(s->found, slot))
         s->lost = slot;
     return (uintptr_t)(place ? s->base + place : 0);
 }
@@ -347,147 +332,16 @@ static void gather_marked(sweep *s, const haul__block *block, uintptr_t address)
         gather_kind(s, block, address);
 }
 
-static haul_status stale(haul_plan *plan, const char *text)
-{
-    return haul__fail(&plan->context->error, HAUL_ERROR_STALE, "%s since the plan was made; plan again", text);
-}
-
-static void explain(haul_plan *plan, uintptr_t pointer, uintptr_t count)
-{
-    haul__sought sought = { 0, 0, 0, 0 };
-    sought.pointer = pointer;
-    sought.count = count;
-    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
-}
-
-/* Strings must still end where they did. */
-static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr_t address)
-{
-    size_t i;
-    for (i = 0; block->side && i < block->side->end_count; i++) {
-        haul_status status;
-        if (*(const char *)(address + block->side->ends[i]) == 0)
-            continue;
-        status = stale(plan, "a string has lost its terminator");
-        explain(plan, 0, address + block->side->ends[i]);
-        return status;
-    }
-    return HAUL_OK;
-}
-
-static haul_status check_calls(haul_plan *plan)
-{
-    const haul__found *found = &plan->found;
-    size_t i;
-    for (i = 0; i < found->call_count; i++) {
-        const haul__call *call = &found->calls[i];
-        haul__sought sought = { 0, 0, 0, 0 };
-        haul_status status;
-        if (call->function(&call->here) == call->value)
-            continue;
-        status = stale(plan, "what a callback answers has changed");
-        sought.call_self = (uintptr_t)call->here.self;
-        sought.call_target = (uintptr_t)call->here.target;
-        haul__explain(plan->context, plan->roots, plan->root_count, &found->map, &sought);
-        return status;
-    }
-    return HAUL_OK;
-}
-
-static haul_status check_guards(haul_plan *plan)
-{
-    const haul__found *found = &plan->found;
-    size_t i;
-    for (i = 0; i < found->guard_count; i++) {
-        haul_status status;
-        if (haul__guard_read(&found->guards[i]) == found->guards[i].value)
-            continue;
-        status = stale(plan, "a count, terminator or field of a rule has changed");
-        explain(plan, 0, (uintptr_t)(found->guards[i].place & UINT64_C(0x00ffffffffffffff)));
-        return status;
-    }
-    return check_calls(plan);
-}
-
-/* Names a pointer of the block that has changed: one that leads out of the graph, where there is one; else, with the
- * arena as it was sent, one that leads elsewhere now; else the first. */
-static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, uint64_t base)
-{
-    haul__block *block = haul__plan_block(plan, i);
-    uintptr_t address = haul__block_address(plan->found.map.numbers[i]), first = 0, found = 0;
-    unsigned cell;
-    for (cell = 0; block->form != HAUL__FULL && cell < HAUL__CELLS && !found; cell++) {
-        uint64_t slots = haul__placed_slots(&plan->found.map, block, cell);
-        for (; slots && !found; slots &= slots - 1) {
-            uintptr_t slot = address + cell * HAUL__CELL_BYTES + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-            uintptr_t value = haul__load_word((const void *)slot);
-            uint64_t place = haul__translate(&plan->found.map, value);
-            if (!first)
-                first = slot;
-            if (old) {
-                uintptr_t word = haul__load_word(old + haul__place(block, slot));
-                if (word != (uintptr_t)(place ? base + place : 0) ||
-                    (value && !place && !was_empty(&plan->found, slot)))
-                    found = slot;
-            } else if (value && !place && !was_empty(&plan->found, slot)) {
-                found = slot;
-            }
-        }
-    }
-    explain(plan, found ? found : first, 0);
-}
-
-int haul__stale_wants_arena(const haul_plan *plan)
-{
-    return plan->stale_block != SIZE_MAX;
-}
-
-void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
-{
-    if (plan->stale_block != SIZE_MAX)
-        explain_block(plan, plan->stale_block, old, base);
-}
-
-/* A block's pointers are others than when it was first packed. */
-static haul_status changed(haul_plan *plan, size_t i)
-{
-    haul_status status = stale(plan, "a pointer has changed");
-    plan->stale_block = i;
-    explain_block(plan, i, NULL, 0);
-    return status;
-}
-
 static haul_status gather_block(haul_plan *plan, sweep *s, size_t i)
 {
     haul__block *block = haul__plan_block(plan, i);
-    haul_status status = check_ends(plan, block, haul__block_address(plan->found.map.numbers[i]));
+    haul_status status = haul__check_ends(plan, block, haul__block_address(plan->found.map.numbers[i]));
     if (status != HAUL_OK)
         return status;
     gather_marked(s, block, haul__block_address(plan->found.map.numbers[i]));
     if (!plan->packed)
         block->guard = s->guard;
-    return s->guard == block->guard ? HAUL_OK : changed(plan, i);
-}
-
-static haul_status check_odd(haul_plan *plan, const haul__odd *odd)
-{
-    haul_status status;
-    if (haul__load_word((const void *)odd->address) == odd->value)
-        return HAUL_OK;
-    status = stale(plan, "a pointer has changed");
-    explain(plan, odd->address, 0);
-    return status;
-}
-
-/* A pointer that leads out of the graph did not when the plan was made. */
-static haul_status check_lost(haul_plan *plan, const sweep *s)
-{
-    haul_status status;
-    if (!s->lost)
-        return HAUL_OK;
-    status = stale(plan, "a pointer has changed");
-    explain(plan, s->lost, 0);
-    return status;
+    return s->guard == block->guard ? HAUL_OK : haul__pointers_changed(plan, i);
 }
 
 /* ---- Pieces. */
@@ -527,18 +381,6 @@ static void put_word(const haul__piece *piece, unsigned char *memory, uint64_t a
     put_bytes(piece, memory, at, &word, sizeof word);
 }
 
-static haul_status check_kept(haul_plan *plan, const haul__kept *kept)
-{
-    haul_status status;
-    uint64_t value = 0;
-    memcpy(&value, (const void *)kept->address, kept->bytes);
-    if (value == kept->value)
-        return HAUL_OK;
-    status = stale(plan, "a pointer has changed");
-    explain(plan, kept->address, 0);
-    return status;
-}
-
 static haul_status gather_odd(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
 {
     const haul__found *found = &g->plan->found;
@@ -549,7 +391,7 @@ static haul_status gather_odd(haul__gathering *g, const haul__piece *piece, unsi
         haul_status status;
         if (at >= piece->at + piece->bytes)
             break;
-        status = check_odd(g->plan, odd);
+        status = haul__check_odd(g->plan, odd);
         if (status != HAUL_OK)
             return status;
         put_word(piece, memory, at, haul__odd_word(g->plan, odd, g->base));
@@ -586,7 +428,7 @@ static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64
     status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
                         "a distance of %lld bytes in the copy does not fit %u bytes", (long long)distance,
                         (unsigned)kept->bytes);
-    explain(plan, kept->address, 0);
+    haul__name_changed(plan, kept->address, 0);
     return status;
 }
 
@@ -609,7 +451,7 @@ static haul_status gather_kept(haul__gathering *g, const haul__piece *piece, uns
         haul_status status;
         if (at >= piece->at + piece->bytes)
             break;
-        status = check_kept(g->plan, kept);
+        status = haul__check_kept(g->plan, kept);
         if (status == HAUL_OK && kept->kind == HAUL__KEPT_DISTANCE)
             status = find_distance(g->plan, kept, at, &word);
         if (status != HAUL_OK)
@@ -657,7 +499,7 @@ haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t bas
     g->base = base;
     g->listener = listener;
     plan->stale_block = SIZE_MAX;
-    return check_guards(plan);
+    return haul__check_guards(plan);
 }
 
 /* As many blocks of plain bytes as lie in a row, in one copy. */
@@ -668,7 +510,7 @@ static haul_status gather_plain(haul__gathering *g, sweep *s, size_t i, size_t e
     size_t k;
     *count = full_blocks(g->plan, i, end);
     for (k = i; k < i + *count && status == HAUL_OK; k++)
-        status = check_ends(g->plan, haul__plan_block(g->plan, k), haul__block_address(numbers[k]));
+        status = haul__check_ends(g->plan, haul__plan_block(g->plan, k), haul__block_address(numbers[k]));
     if (status == HAUL_OK)
         gather_full(s, haul__plan_block(g->plan, i), haul__block_address(numbers[i]), *count);
     return status;
@@ -687,7 +529,7 @@ static haul_status gather_blocks(haul__gathering *g, const haul__piece *piece, s
         else if (status == HAUL_OK)
             status = gather_block(g->plan, s, i);
     }
-    return status == HAUL_OK ? check_lost(g->plan, s) : status;
+    return status == HAUL_OK ? haul__check_lost(g->plan, s->lost) : status;
 }
 
 /* What lies before the first block and behind the last one: the reserved granule, and room for pointers that lead out
@@ -744,41 +586,4 @@ haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, const haul
     haul__next_piece(plan, SIZE_MAX, &all);
     status = haul__gather_piece(&g, &all, arena);
     return status == HAUL_OK ? haul__gather_end(&g) : status;
-}
-
-/* ---- Verify. */
-
-static uint64_t sum_slots(const haul__map *map, const haul__block *block, uintptr_t address)
-{
-    uint64_t guard = 0;
-    unsigned number;
-    if (block->form == HAUL__FULL || block->form == HAUL__BARE)
-        return 0;
-    for (number = 0; number < HAUL__CELLS; number++, address += HAUL__CELL_BYTES) {
-        uint64_t slots;
-        for (slots = haul__placed_slots(map, block, number); slots; slots &= slots - 1)
-            guard = haul__guard_add(guard, haul__load_word((const void *)(address + ((uintptr_t)haul__lowest64(slots)
-                                                                                    << HAUL__WORD_SHIFT))));
-    }
-    return guard;
-}
-
-haul_status haul__verify(haul_plan *plan)
-{
-    haul_status status;
-    size_t i;
-    plan->stale_block = SIZE_MAX;
-    status = check_guards(plan);
-    for (i = 0; i < plan->found.map.block_count && status == HAUL_OK; i++) {
-        const haul__block *block = haul__plan_block(plan, i);
-        uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
-        status = check_ends(plan, block, address);
-        if (status == HAUL_OK && plan->packed && sum_slots(&plan->found.map, block, address) != block->guard)
-            status = changed(plan, i);
-    }
-    for (i = 0; i < plan->found.odd_count && status == HAUL_OK; i++)
-        status = check_odd(plan, &plan->found.odd[i]);
-    for (i = 0; i < plan->found.kept_count && status == HAUL_OK; i++)
-        status = check_kept(plan, &plan->found.kept[i]);
-    return status;
 }

@@ -84,4 +84,18 @@ int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset);
 /* What an odd pointer becomes in an arena at `base`. */
 uintptr_t haul__odd_word(const haul_plan *plan, const haul__odd *odd, uint64_t base);
 
+/* stale.c: HAUL_ERROR_STALE, with its path, where the source is not as it was when the plan was made. */
+haul_status haul__check_guards(haul_plan *plan); /* counts, terminators, what callbacks answered */
+haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_t address);
+haul_status haul__check_odd(haul_plan *plan, const haul__odd *odd);
+haul_status haul__check_kept(haul_plan *plan, const haul__kept *kept);
+/* `slot`: a pointer that leads out of the graph; 0: there is none. */
+haul_status haul__check_lost(haul_plan *plan, uintptr_t slot);
+/* A block's pointers are others than when it was first packed. */
+haul_status haul__pointers_changed(haul_plan *plan, size_t i);
+/* Fills the record's path with the way to a pointer word, or to a count or terminator; 0: not that. */
+void haul__name_changed(haul_plan *plan, uintptr_t pointer, uintptr_t count);
+/* Did this pointer lead to no elements? */
+int haul__was_empty(const haul__found *found, uintptr_t slot);
+
 #endif

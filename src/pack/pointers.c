@@ -149,14 +149,12 @@ static int write_back(uintptr_t slot, int is_good, uintptr_t value)
 haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base)
 {
     uintptr_t slot = walk_pointers(plan, arena, base, leads_into_graph);
-    haul__sought sought = { 0, 0, 0, 0 };
     haul_status status;
     if (!slot)
         return HAUL_OK;
     status = haul__fail(&plan->context->error, HAUL_ERROR_GRAPH,
                         "the device has left a pointer here that leads out of the graph");
-    sought.pointer = slot;
-    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+    haul__name_changed(plan, slot, 0);
     return status;
 }
 

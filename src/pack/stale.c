@@ -1,0 +1,198 @@
+/* Stale: does a plan still fit its source?
+ *
+ * Every pointer word, count and terminator that discovery trusted is compared with what is there now. One hash a block
+ * does it for pointers, taken when the graph is first packed; so gather can refuse a plan that no longer fits, at hardly
+ * any cost. Verify makes the same comparisons and copies nothing: it reads pointers and counts alone, so that a large
+ * array costs it nothing. Which pointer it was is told afterwards, by the arena as it was sent or by where they lead.
+ */
+#include "pack/plan.h"
+
+int haul__was_empty(const haul__found *found, uintptr_t slot)
+{
+    size_t low = 0, high = found->empty_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (found->empty[middle] < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < found->empty_count && found->empty[low] == slot;
+}
+
+static haul_status stale(haul_plan *plan, const char *text)
+{
+    return haul__fail(&plan->context->error, HAUL_ERROR_STALE, "%s since the plan was made; plan again", text);
+}
+
+void haul__name_changed(haul_plan *plan, uintptr_t pointer, uintptr_t count)
+{
+    haul__sought sought = { 0, 0, 0, 0 };
+    sought.pointer = pointer;
+    sought.count = count;
+    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+}
+
+/* Strings must still end where they did. */
+haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_t address)
+{
+    size_t i;
+    for (i = 0; block->side && i < block->side->end_count; i++) {
+        haul_status status;
+        if (*(const char *)(address + block->side->ends[i]) == 0)
+            continue;
+        status = stale(plan, "a string has lost its terminator");
+        haul__name_changed(plan, 0, address + block->side->ends[i]);
+        return status;
+    }
+    return HAUL_OK;
+}
+
+static haul_status check_calls(haul_plan *plan)
+{
+    const haul__found *found = &plan->found;
+    size_t i;
+    for (i = 0; i < found->call_count; i++) {
+        const haul__call *call = &found->calls[i];
+        haul__sought sought = { 0, 0, 0, 0 };
+        haul_status status;
+        if (call->function(&call->here) == call->value)
+            continue;
+        status = stale(plan, "what a callback answers has changed");
+        sought.call_self = (uintptr_t)call->here.self;
+        sought.call_target = (uintptr_t)call->here.target;
+        haul__explain(plan->context, plan->roots, plan->root_count, &found->map, &sought);
+        return status;
+    }
+    return HAUL_OK;
+}
+
+haul_status haul__check_guards(haul_plan *plan)
+{
+    const haul__found *found = &plan->found;
+    size_t i;
+    for (i = 0; i < found->guard_count; i++) {
+        haul_status status;
+        if (haul__guard_read(&found->guards[i]) == found->guards[i].value)
+            continue;
+        status = stale(plan, "a count, terminator or field of a rule has changed");
+        haul__name_changed(plan, 0, (uintptr_t)(found->guards[i].place & UINT64_C(0x00ffffffffffffff)));
+        return status;
+    }
+    return check_calls(plan);
+}
+
+/* Names a pointer of the block that has changed: one that leads out of the graph, where there is one; else, with the
+ * arena as it was sent, one that leads elsewhere now; else the first. */
+static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, uint64_t base)
+{
+    haul__block *block = haul__plan_block(plan, i);
+    uintptr_t address = haul__block_address(plan->found.map.numbers[i]), first = 0, found = 0;
+    unsigned cell;
+    for (cell = 0; block->form != HAUL__FULL && cell < HAUL__CELLS && !found; cell++) {
+        uint64_t slots = haul__placed_slots(&plan->found.map, block, cell);
+        for (; slots && !found; slots &= slots - 1) {
+            uintptr_t slot = address + cell * HAUL__CELL_BYTES + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+            uintptr_t value = haul__load_word((const void *)slot);
+            uint64_t place = haul__translate(&plan->found.map, value);
+            if (!first)
+                first = slot;
+            if (old) {
+                uintptr_t word = haul__load_word(old + haul__place(block, slot));
+                if (word != (uintptr_t)(place ? base + place : 0) ||
+                    (value && !place && !haul__was_empty(&plan->found, slot)))
+                    found = slot;
+            } else if (value && !place && !haul__was_empty(&plan->found, slot)) {
+                found = slot;
+            }
+        }
+    }
+    haul__name_changed(plan, found ? found : first, 0);
+}
+
+int haul__stale_wants_arena(const haul_plan *plan)
+{
+    return plan->stale_block != SIZE_MAX;
+}
+
+void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
+{
+    if (plan->stale_block != SIZE_MAX)
+        explain_block(plan, plan->stale_block, old, base);
+}
+
+/* A block's pointers are others than when it was first packed. */
+haul_status haul__pointers_changed(haul_plan *plan, size_t i)
+{
+    haul_status status = stale(plan, "a pointer has changed");
+    plan->stale_block = i;
+    explain_block(plan, i, NULL, 0);
+    return status;
+}
+
+haul_status haul__check_odd(haul_plan *plan, const haul__odd *odd)
+{
+    haul_status status;
+    if (haul__load_word((const void *)odd->address) == odd->value)
+        return HAUL_OK;
+    status = stale(plan, "a pointer has changed");
+    haul__name_changed(plan, odd->address, 0);
+    return status;
+}
+
+haul_status haul__check_lost(haul_plan *plan, uintptr_t slot)
+{
+    haul_status status;
+    if (!slot)
+        return HAUL_OK;
+    status = stale(plan, "a pointer has changed");
+    haul__name_changed(plan, slot, 0);
+    return status;
+}
+
+haul_status haul__check_kept(haul_plan *plan, const haul__kept *kept)
+{
+    haul_status status;
+    uint64_t value = 0;
+    memcpy(&value, (const void *)kept->address, kept->bytes);
+    if (value == kept->value)
+        return HAUL_OK;
+    status = stale(plan, "a pointer has changed");
+    haul__name_changed(plan, kept->address, 0);
+    return status;
+}
+
+static uint64_t sum_slots(const haul__map *map, const haul__block *block, uintptr_t address)
+{
+    uint64_t guard = 0;
+    unsigned number;
+    if (block->form == HAUL__FULL || block->form == HAUL__BARE)
+        return 0;
+    for (number = 0; number < HAUL__CELLS; number++, address += HAUL__CELL_BYTES) {
+        uint64_t slots;
+        for (slots = haul__placed_slots(map, block, number); slots; slots &= slots - 1)
+            guard = haul__guard_add(guard, haul__load_word((const void *)(address + ((uintptr_t)haul__lowest64(slots)
+                                                                                    << HAUL__WORD_SHIFT))));
+    }
+    return guard;
+}
+
+haul_status haul__verify(haul_plan *plan)
+{
+    haul_status status;
+    size_t i;
+    plan->stale_block = SIZE_MAX;
+    status = haul__check_guards(plan);
+    for (i = 0; i < plan->found.map.block_count && status == HAUL_OK; i++) {
+        const haul__block *block = haul__plan_block(plan, i);
+        uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
+        status = haul__check_ends(plan, block, address);
+        if (status == HAUL_OK && plan->packed && sum_slots(&plan->found.map, block, address) != block->guard)
+            status = haul__pointers_changed(plan, i);
+    }
+    for (i = 0; i < plan->found.odd_count && status == HAUL_OK; i++)
+        status = haul__check_odd(plan, &plan->found.odd[i]);
+    for (i = 0; i < plan->found.kept_count && status == HAUL_OK; i++)
+        status = haul__check_kept(plan, &plan->found.kept[i]);
+    return status;
+}
