@@ -20,6 +20,14 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Of this thread: whatever else the machine is doing. */
+static double own_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 #ifdef CORE_SLOW
 #define PATIENCE 20.0
 enum { MILLIONS = 1 };
@@ -987,7 +995,7 @@ static void long_list_pack(long_list *l)
     unsigned char *arena;
     uint64_t *bitmap;
     size_t bytes;
-    double start = now();
+    double start = own_seconds();
     root.address = l->first;
     root.type = link_type;
     root.count = 1;
@@ -1005,7 +1013,7 @@ static void long_list_pack(long_list *l)
     free(arena);
     free(bitmap);
     haul_plan_free(&plan);
-    l->seconds = now() - start;
+    l->seconds = own_seconds() - start;
 }
 
 static void *long_list_run(void *user)
@@ -1064,7 +1072,7 @@ TEST(promises, a_list_of_ten_million_nodes_packs_on_a_stack_of_64_KiB_G14_H10)
         CHECK_EQ(l.statistics.objects, count);
         CHECK_EQ(l.statistics.graph_bytes, count * sizeof(link));
         CHECK(l.statistics.worklist_bytes < 200000);
-        CHECK(l.seconds < 30 * PATIENCE); /* quadratic would be days; how fast it is, the benchmark says */
+        CHECK(l.seconds < 10 * PATIENCE);
         link_end();
     }
     free(all);
