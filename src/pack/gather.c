@@ -12,27 +12,13 @@
  * memory of its own, and what it keeps between two of them is a few numbers. A pointer off the grid may lie in two
  * pieces; each gets its part.
  */
-#include "pack/plan.h"
+#include "pack/sweep.h"
 
-#define NEAR_BLOCKS ((size_t)64) /* the map of so few is in the caches anyway */
 #define STREAM_BYTES ((size_t)16 << 10)
 #define LARGE_BYTES ((uint64_t)64 << 20)
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
 
-typedef struct sweep {
-    const haul__map *map;
-    const haul__found *found;
-    unsigned char *arena;
-    uint64_t base;
-    uint64_t guard;   /* of this block, as it is now */
-    size_t nulls;
-    int is_large;     /* the arena: larger than caches are */
-    int careful;      /* places need more than a cell to be told */
-    uintptr_t lost;   /* a slot whose pointer leads out of the graph; 0: none */
-} sweep;
-
-/* A pointer whose granule has no place: one past a range, or to no elements, or it does not belong. */
-static HAUL__NOINLINE uintptr_t place_rarely(sweep *s, uintptr_t slot, uintptr_t value)
+HAUL__NOINLINE uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value)
 {
     uint64_t place = haul__translate(s->map, value);
     if (!place && !haul__was_empty(s->found, slot))
@@ -40,65 +26,16 @@ static HAUL__NOINLINE uintptr_t place_rarely(sweep *s, uintptr_t slot, uintptr_t
     return (uintptr_t)(place ? s->base + place : 0);
 }
 
-/* One pointer of the source, to its place in the arena. A cell tells the place where the table is flat and every rank
- * is a cell's own; `simply` says so. */
-HAUL__INLINE uint64_t gather_slot(sweep *s, uint64_t guard, uintptr_t slot, unsigned char *to, int simply)
-{
-    const uintptr_t value = haul__load_word((const void *)slot);
-    const unsigned granule = haul__granule_in_cell(value);
-    uintptr_t entry = 0, translated = 0;
-    guard = haul__guard_add(guard, value);
-    if (!value) {
-        s->nulls++;
-        memcpy(to, &translated, sizeof translated);
-        return guard;
-    }
-    if (simply && HAUL__LIKELY(value <= HAUL__HIGHEST))
-        entry = s->map->flat[value >> HAUL__BLOCK_SHIFT];
-    if (HAUL__LIKELY(entry & 1u)) {
-        const haul__cell *cell =
-            &((const haul__block *)(entry & ~HAUL__FORM_MASK))->cells[haul__cell_number(value)];
-        uint64_t rank = cell->aux + (uint64_t)haul__bits32(cell->live & (((uint32_t)1 << granule) - 1u));
-        translated = (uintptr_t)(s->base + (rank << HAUL__GRANULE_SHIFT) + (value & (HAUL__GRANULE - 1)));
-        entry = cell->live >> granule;
-    }
-    if (HAUL__UNLIKELY(!(entry & 1u)))
-        translated = place_rarely(s, slot, value);
-    memcpy(to, &translated, sizeof translated);
-    return guard;
-}
-
-/* The slots of one cell. */
-HAUL__INLINE uint64_t gather_cell_slots(sweep *s, uint64_t guard, uint64_t slots, uint32_t live, uintptr_t address,
-                                        uint64_t rank, int simply)
-{
-    unsigned char *const to = s->arena + ((size_t)rank << HAUL__GRANULE_SHIFT);
-    for (; slots; slots &= slots - 1) {
-        unsigned word = haul__lowest64(slots);
-        unsigned at = 2 * haul__bits32(live & (((uint32_t)1 << (word / 2)) - 1u)) + word % 2;
-        guard = gather_slot(s, guard, address + ((uintptr_t)word << HAUL__WORD_SHIFT), to + at * HAUL__WORD, simply);
-    }
-    return guard;
-}
-
-/* Fetches the cell that a pointer leads to. A prefetch never faults: neither the pointer nor the block need be good. */
-HAUL__INLINE void prefetch_target(const haul__map *map, uintptr_t value)
-{
-    uintptr_t entry = map->flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT];
-    haul__prefetch((entry & ~HAUL__FORM_MASK) + offsetof(haul__block, cells) +
-                   haul__cell_number(value) * sizeof(haul__cell));
-}
-
 HAUL__INLINE void prefetch_targets(const haul__map *map, uint64_t slots, uintptr_t address)
 {
     for (; slots; slots &= slots - 1) {
         uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-        prefetch_target(map, haul__load_word((const void *)slot));
+        haul__prefetch_target(map, haul__load_word((const void *)slot));
     }
 }
 
 /* The slots of a mixed block. */
-HAUL__HOT static void gather_slots(sweep *s, const haul__block *block, uintptr_t address)
+HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     const uint64_t *slots = haul__slots(block);
     uint64_t guard = 0;
@@ -106,33 +43,28 @@ HAUL__HOT static void gather_slots(sweep *s, const haul__block *block, uintptr_t
     for (number = 0; number < HAUL__CELLS; number++) {
         if (number + 1 < HAUL__CELLS)
             prefetch_targets(s->map, slots[number + 1], address + (number + 1) * HAUL__CELL_BYTES);
-        guard = gather_cell_slots(s, guard, slots[number], block->cells[number].live,
+        guard = haul__gather_cell_slots(s, guard, slots[number], block->cells[number].live,
                                   address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 1);
     }
     s->guard = guard;
 }
 
 /* The slots of any block, in a map where a cell alone does not tell a place. */
-static void gather_slots_carefully(sweep *s, const haul__block *block, uintptr_t address)
+static void gather_slots_carefully(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     unsigned number;
     for (number = 0; number < HAUL__CELLS; number++)
-        s->guard = gather_cell_slots(s, s->guard, haul__placed_slots(s->map, block, number), block->cells[number].live,
+        s->guard = haul__gather_cell_slots(s, s->guard, haul__placed_slots(s->map, block, number), block->cells[number].live,
                                      address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
 }
 
 /* Long runs go past the caches where the arena is too large to be found there again. */
-static void copy_plain(const sweep *s, size_t place, const unsigned char *from, size_t bytes)
+static void copy_plain(const haul__sweep *s, size_t place, const unsigned char *from, size_t bytes)
 {
     if (s->is_large && bytes >= STREAM_BYTES)
         haul__copy_streaming(s->arena + place, from, bytes);
     else
         memcpy(s->arena + place, from, bytes);
-}
-
-HAUL__INLINE size_t place_of_cell(const haul__block *block, unsigned cell)
-{
-    return (size_t)(haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
 }
 
 /* How many cells from `cell` on are wholly live. */
@@ -144,24 +76,8 @@ static unsigned full_cells(const haul__block *block, unsigned cell)
     return end - cell;
 }
 
-/* The live granules `live` of a cell, all or some of those that are placed there. */
-HAUL__INLINE void gather_runs(sweep *s, const haul__block *block, unsigned cell, const unsigned char *from,
-                              uint32_t live)
-{
-    const uint32_t placed = block->cells[cell].live;
-    size_t place = place_of_cell(block, cell);
-    while (live) {
-        unsigned first = haul__lowest32(live);
-        uint32_t rest = ~(live >> first);
-        unsigned count = rest ? haul__lowest32(rest) : 32u;
-        size_t at = place + ((size_t)haul__bits32(placed & (((uint32_t)1 << first) - 1u)) << HAUL__GRANULE_SHIFT);
-        haul__copy_few(s->arena + at, from + first * HAUL__GRANULE, count << HAUL__GRANULE_SHIFT);
-        live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
-    }
-}
-
 /* A block all of whose live granules are live in every byte. */
-HAUL__HOT static void gather_whole(sweep *s, const haul__block *block, uintptr_t address)
+HAUL__HOT static void gather_whole(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     unsigned cell = 0;
     while (cell < HAUL__CELLS) {
@@ -169,84 +85,12 @@ HAUL__HOT static void gather_whole(sweep *s, const haul__block *block, uintptr_t
         uint32_t live = block->cells[cell].live;
         if (live == UINT32_MAX) {
             unsigned count = full_cells(block, cell);
-            copy_plain(s, place_of_cell(block, cell), from, count * HAUL__CELL_BYTES);
+            copy_plain(s, haul__place_of_cell(block, cell), from, count * HAUL__CELL_BYTES);
             cell += count;
             continue;
         }
-        gather_runs(s, block, cell, from, live);
+        haul__gather_runs(s, block, cell, from, live);
         cell++;
-    }
-}
-
-/* Fetches the cells that the pointers of the objects that start in a cell lead to. */
-HAUL__INLINE void prefetch_objects(const haul__map *map, uint32_t starts, uintptr_t address,
-                                   const uint16_t *offsets, size_t count)
-{
-    size_t i;
-    for (; starts; starts &= starts - 1) {
-        uintptr_t object = address + haul__lowest32(starts) * HAUL__GRANULE;
-        for (i = 0; i < count; i++)
-            prefetch_target(map, haul__load_word((const void *)(object + offsets[i])));
-    }
-}
-
-/* The slots of a block of a kind, object by object. An object that reaches over the block's end has its slots taken
- * cell by cell, on both sides: what lies behind the end may belong to another piece of the arena. */
-HAUL__INLINE void gather_kind_slots(sweep *s, const haul__block *block, uintptr_t address, const uint16_t *offsets,
-                                    size_t count)
-{
-    const int ahead = s->map->block_count > NEAR_BLOCKS;
-    const haul__simple kind = *haul__simple_of(s->map, block);
-    const uint32_t *starts = haul__starts(block);
-    const unsigned inside = (63u - haul__highest64(kind.slots)) / 2; /* the last start that has all slots in its cell */
-    const uint32_t over = starts[HAUL__CELLS - 1] & ~(uint32_t)(((uint64_t)2 << inside) - 1);
-    uint64_t guard = 0;
-    unsigned cell;
-    size_t i;
-    if (block->carry)
-        guard = gather_cell_slots(s, guard, block->carry, block->cells[0].live, address, haul__cell_rank(block, 0), 1);
-    for (cell = 0; cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES) {
-        const uint32_t live = block->cells[cell].live;
-        uint32_t here = starts[cell];
-        unsigned char *const to = s->arena + ((size_t)haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
-        if (ahead && cell + 1 < HAUL__CELLS - 1)
-            prefetch_objects(s->map, starts[cell + 1], address + HAUL__CELL_BYTES, offsets, count);
-        if (cell == HAUL__CELLS - 1)
-            here &= ~over;
-        for (; here; here &= here - 1) {
-            unsigned granule = haul__lowest32(here);
-            uintptr_t object = address + granule * HAUL__GRANULE;
-            size_t at = (size_t)haul__bits32(live & (((uint32_t)1 << granule) - 1u)) << HAUL__GRANULE_SHIFT;
-            for (i = 0; i < count; i++)
-                guard = gather_slot(s, guard, object + offsets[i], to + at + offsets[i], 1);
-        }
-    }
-    if (over)
-        guard = gather_cell_slots(s, guard, kind.slots << (2 * haul__lowest32(over)), block->cells[HAUL__CELLS - 1].live,
-                                  address - HAUL__CELL_BYTES, haul__cell_rank(block, HAUL__CELLS - 1), 1);
-    s->guard = guard;
-}
-
-/* Objects have one to four pointers mostly: for these the innermost loops are unrolled. */
-HAUL__HOT static void gather_kind(sweep *s, const haul__block *block, uintptr_t address)
-{
-    uint16_t offsets[64];
-    size_t count = 0;
-    uint64_t slots;
-    for (slots = haul__simple_of(s->map, block)->slots; slots; slots &= slots - 1)
-        offsets[count++] = (uint16_t)(haul__lowest64(slots) << HAUL__WORD_SHIFT);
-    switch (count) {
-    case 1:
-        gather_kind_slots(s, block, address, offsets, 1);
-        break;
-    case 2:
-        gather_kind_slots(s, block, address, offsets, 2);
-        break;
-    case 4:
-        gather_kind_slots(s, block, address, offsets, 4);
-        break;
-    default:
-        gather_kind_slots(s, block, address, offsets, count);
     }
 }
 
@@ -265,14 +109,14 @@ static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t m
 }
 
 /* A block with partly live granules or gaps: granule by granule. */
-static void gather_masked(sweep *s, const haul__block *block, uintptr_t address)
+static void gather_masked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     uint32_t filled = (uint32_t)block->base;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         const haul__cell *at = &block->cells[cell];
         uintptr_t from = address + cell * HAUL__CELL_BYTES;
-        size_t place = place_of_cell(block, cell);
+        size_t place = haul__place_of_cell(block, cell);
         uint32_t live;
         if (!at->live)
             continue;
@@ -307,32 +151,35 @@ static size_t full_blocks(const haul_plan *plan, size_t i, size_t end)
 }
 
 /* Blocks of plain bytes, and the gap before them. */
-static void gather_full(sweep *s, const haul__block *block, uintptr_t address, size_t count)
+static void gather_full(haul__sweep *s, const haul__block *block, uintptr_t address, size_t count)
 {
-    size_t place = place_of_cell(block, 0), gap = place - (size_t)(block->base << HAUL__GRANULE_SHIFT);
+    size_t place = haul__place_of_cell(block, 0), gap = place - (size_t)(block->base << HAUL__GRANULE_SHIFT);
     memset(s->arena + place - gap, 0, gap);
     copy_plain(s, place, (const unsigned char *)address, count * HAUL__BLOCK_BYTES);
 }
 
 /* Any other block: its bytes, and then its pointers over them. */
-static void gather_marked(sweep *s, const haul__block *block, uintptr_t address)
+static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
+    s->guard = 0;
+    if (haul__is_of_kind(block) && !block->side && !s->careful &&
+        haul__simple_of(s->map, block)->bytes <= HAUL__CELL_BYTES) {
+        haul__gather_objects(s, block, address);
+        return;
+    }
     if (block->side)
         gather_masked(s, block, address);
     else
         gather_whole(s, block, address);
-    s->guard = 0;
     if (block->form == HAUL__BARE)
         return;
-    if (s->careful)
-        gather_slots_carefully(s, block, address);
-    else if (block->form == HAUL__MIXED)
+    if (block->form == HAUL__MIXED && !s->careful)
         gather_slots(s, block, address);
     else
-        gather_kind(s, block, address);
+        gather_slots_carefully(s, block, address);
 }
 
-static haul_status gather_block(haul_plan *plan, sweep *s, size_t i)
+static haul_status gather_block(haul_plan *plan, haul__sweep *s, size_t i)
 {
     haul__block *block = haul__plan_block(plan, i);
     haul_status status = haul__check_ends(plan, block, haul__block_address(plan->found.map.numbers[i]));
@@ -503,7 +350,7 @@ haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t bas
 }
 
 /* As many blocks of plain bytes as lie in a row, in one copy. */
-static haul_status gather_plain(haul__gathering *g, sweep *s, size_t i, size_t end, size_t *count)
+static haul_status gather_plain(haul__gathering *g, haul__sweep *s, size_t i, size_t end, size_t *count)
 {
     const uint32_t *numbers = g->plan->found.map.numbers;
     haul_status status = HAUL_OK;
@@ -516,7 +363,7 @@ static haul_status gather_plain(haul__gathering *g, sweep *s, size_t i, size_t e
     return status;
 }
 
-static haul_status gather_blocks(haul__gathering *g, const haul__piece *piece, sweep *s)
+static haul_status gather_blocks(haul__gathering *g, const haul__piece *piece, haul__sweep *s)
 {
     size_t i, count;
     haul_status status = HAUL_OK;
@@ -547,7 +394,7 @@ static void clear_room(const haul_plan *plan, const haul__piece *piece, unsigned
 haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, void *memory)
 {
     haul_status status;
-    sweep s;
+    haul__sweep s;
     s.map = &g->plan->found.map;
     s.found = &g->plan->found;
     s.arena = (unsigned char *)((uintptr_t)memory - piece->at);

@@ -1,0 +1,194 @@
+/* Gather for blocks of a kind: object by object, its bytes and then its pointers over them.
+ *
+ * In such a block starts tell all. Where the live granules of a cell are just those of the objects that start in it or
+ * reach into it, the places of its objects follow one another: no runs of bits are looked for, nothing is counted for
+ * each object, and its pointers are translated while it is in the first-level cache. Any other cell (plain bytes between
+ * the objects, or an object that reaches over the block's end, where another piece of the arena may begin) is copied
+ * run by run, and its slots are taken one by one.
+ *
+ * With so much done for each line the processor does not look far enough ahead by itself: the source and the arena are
+ * fetched a few cells on, and so is what the next cell's pointers lead to.
+ *
+ * Whether a pointer is null no predictor can guess in a tree whose leaves lie anywhere. So there is no branch on it:
+ * where an address has no cell, one of no block is read in its place, and what does not fit is told once for the object.
+ */
+#include "pack/sweep.h"
+
+#define NEAR_BLOCKS ((size_t)64) /* the map of so few is in the caches anyway */
+#define BYTES_AHEAD ((size_t)2048) /* source and arena, where the loop will be some 100 instructions on for each line */
+#define LINE ((size_t)64)
+
+/* What is read for an address that lies in no block with cells: nothing is live there. */
+static const haul__cell nowhere[HAUL__CELLS];
+
+typedef struct layout {
+    haul__simple kind;
+    unsigned granules;    /* of an object */
+    size_t count;         /* of its slots */
+    uint16_t offset[64];
+} layout;
+
+/* A walk through a block's cells. */
+typedef struct walk {
+    const haul__block *block;
+    uintptr_t address; /* of the cell */
+    unsigned cell;
+    uint32_t reached;  /* granules of the cell that belong to the object before */
+    uint32_t done;     /* those of them that are gathered: all or none */
+} walk;
+
+static void lay_out(const haul__simple *kind, layout *to)
+{
+    uint64_t slots;
+    to->kind = *kind;
+    to->granules = kind->bytes >> HAUL__GRANULE_SHIFT;
+    to->count = 0;
+    for (slots = kind->slots; slots; slots &= slots - 1)
+        to->offset[to->count++] = (uint16_t)(haul__lowest64(slots) << HAUL__WORD_SHIFT);
+}
+
+/* The granules of objects that start at these ones, as far as they lie in the cell. */
+HAUL__INLINE uint32_t spread(uint32_t starts, unsigned granules)
+{
+    unsigned have = 1;
+    for (; 2 * have <= granules; have *= 2)
+        starts |= starts << have;
+    return have < granules ? starts | starts << (granules - have) : starts;
+}
+
+/* Fetches the cells that the pointers of the objects that start in a cell lead to. */
+HAUL__INLINE void prefetch_objects(const haul__map *map, uint32_t starts, uintptr_t address, const layout *l,
+                                   size_t count)
+{
+    size_t i;
+    for (; starts; starts &= starts - 1) {
+        uintptr_t object = address + haul__lowest32(starts) * HAUL__GRANULE;
+        for (i = 0; i < count; i++)
+            haul__prefetch_target(map, haul__load_word((const void *)(object + l->offset[i])));
+    }
+}
+
+/* What will be read and written some cells on; there need not be anything. */
+HAUL__INLINE void prefetch_lines(uintptr_t from, uintptr_t to)
+{
+    size_t at;
+    for (at = 0; at < HAUL__CELL_BYTES; at += LINE) {
+        haul__prefetch(from + BYTES_AHEAD + at);
+        haul__prefetch_write(to + BYTES_AHEAD + at);
+    }
+}
+
+/* Where a pointer leads. *wrong stays 0 where it is null, or leads to a granule with a place. */
+HAUL__INLINE uintptr_t place_of(const uintptr_t *flat, uint64_t base, uintptr_t value, uintptr_t *wrong)
+{
+    const uintptr_t entry = flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT];
+    const uintptr_t is_there = (uintptr_t)0 - (entry & 1u), is_not_null = (uintptr_t)0 - (uintptr_t)(value != 0);
+    const unsigned granule = haul__granule_in_cell(value);
+    const uintptr_t cells = (((entry & ~HAUL__FORM_MASK) + offsetof(haul__block, cells)) & is_there) |
+                            ((uintptr_t)nowhere & ~is_there);
+    const haul__cell *cell = (const haul__cell *)cells + haul__cell_number(value);
+    const uint32_t live = cell->live;
+    const uint64_t rank = cell->aux + (uint64_t)haul__bits32(live & (((uint32_t)1 << granule) - 1u));
+    *wrong |= (((live >> granule) & 1u) ^ (is_not_null & 1u)) | (uintptr_t)(value > HAUL__HIGHEST);
+    return (uintptr_t)(base + (rank << HAUL__GRANULE_SHIFT) + (value & (HAUL__GRANULE - 1))) & is_not_null;
+}
+
+/* The slots of an object some of whose pointers lead elsewhere. */
+static HAUL__NOINLINE void gather_apart(haul__sweep *s, uintptr_t object, unsigned char *to, const layout *l)
+{
+    size_t i, nulls = s->nulls;
+    for (i = 0; i < l->count; i++)
+        haul__gather_slot(s, 0, object + l->offset[i], to + l->offset[i], 1);
+    s->nulls = nulls;
+}
+
+HAUL__INLINE uint64_t gather_object(haul__sweep *s, uint64_t guard, uintptr_t object, unsigned char *to, const layout *l,
+                                    size_t count)
+{
+    const uintptr_t *flat = s->map->flat;
+    const uint64_t base = s->base;
+    uintptr_t wrong = 0;
+    size_t i, nulls = 0;
+    haul__copy_few(to, (const unsigned char *)object, l->kind.bytes);
+    for (i = 0; i < count; i++) {
+        uintptr_t value = haul__load_word((const void *)(object + l->offset[i])), place;
+        guard = haul__guard_add(guard, value);
+        nulls += value == 0;
+        place = place_of(flat, base, value, &wrong);
+        memcpy(to + l->offset[i], &place, sizeof place);
+    }
+    s->nulls += nulls;
+    if (HAUL__UNLIKELY(wrong))
+        gather_apart(s, object, to, l);
+    return guard;
+}
+
+/* A cell of objects and nothing else, none of which is halfway gathered. */
+HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const walk *w, uint32_t starts, const layout *l,
+                                  size_t count)
+{
+    unsigned char *to = s->arena + haul__place_of_cell(w->block, w->cell) +
+                        ((size_t)haul__bits32(w->reached) << HAUL__GRANULE_SHIFT);
+    for (; starts; starts &= starts - 1, to += l->kind.bytes)
+        guard = gather_object(s, guard, w->address + haul__lowest32(starts) * HAUL__GRANULE, to, l, count);
+    return guard;
+}
+
+/* Any cell. */
+static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t guard, const walk *w)
+{
+    const uint32_t live = w->block->cells[w->cell].live;
+    uint64_t slots = haul__placed_slots(s->map, w->block, w->cell);
+    if (w->done)
+        slots &= ~haul__range64(0, 2 * haul__bits32(w->done) - 1);
+    haul__gather_runs(s, w->block, w->cell, (const unsigned char *)w->address, live & ~w->done);
+    return haul__gather_cell_slots(s, guard, slots, live, w->address, haul__cell_rank(w->block, w->cell), 1);
+}
+
+HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l,
+                                 size_t count)
+{
+    const int ahead = s->map->block_count > NEAR_BLOCKS;
+    const uint32_t *all = haul__starts(block);
+    uint64_t guard = 0;
+    walk w = { block, address, 0, 0, 0 };
+    for (; w.cell < HAUL__CELLS; w.cell++, w.address += HAUL__CELL_BYTES) {
+        const uint32_t starts = all[w.cell], live = block->cells[w.cell].live;
+        const unsigned end = starts ? haul__highest64(starts) + l->granules : 0;
+        const uint32_t over = end > 32 ? haul__range32(0, end - 33) : 0;
+        int whole = live == (spread(starts, l->granules) | w.reached) && w.reached == w.done &&
+                    !(over && w.cell == HAUL__CELLS - 1);
+        prefetch_lines(w.address, (uintptr_t)s->arena + haul__place_of_cell(block, w.cell));
+        if (ahead && w.cell + 1 < HAUL__CELLS)
+            prefetch_objects(s->map, all[w.cell + 1], w.address + HAUL__CELL_BYTES, l, count);
+        guard = HAUL__LIKELY(whole) ? gather_cell(s, guard, &w, starts, l, count) : gather_cell_apart(s, guard, &w);
+        w.reached = over;
+        w.done = whole ? over : 0;
+    }
+    s->guard = guard;
+}
+
+/* Objects have one to four pointers mostly: for these the innermost loops are unrolled. */
+HAUL__HOT static void gather_kind(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
+{
+    switch (l->count) {
+    case 1:
+        gather_objects(s, block, address, l, 1);
+        break;
+    case 2:
+        gather_objects(s, block, address, l, 2);
+        break;
+    case 4:
+        gather_objects(s, block, address, l, 4);
+        break;
+    default:
+        gather_objects(s, block, address, l, l->count);
+    }
+}
+
+void haul__gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address)
+{
+    layout l;
+    lay_out(haul__simple_of(s->map, block), &l);
+    gather_kind(s, block, address, &l);
+}

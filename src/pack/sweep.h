@@ -1,0 +1,96 @@
+/* A sweep: gather on its way through the blocks of a plan, and what each form of block needs of it.
+ */
+#ifndef HAUL_PACK_SWEEP_H
+#define HAUL_PACK_SWEEP_H
+
+#include "pack/plan.h"
+
+typedef struct haul__sweep {
+    const haul__map *map;
+    const haul__found *found;
+    unsigned char *arena;
+    uint64_t base;
+    uint64_t guard;   /* of this block, as it is now */
+    size_t nulls;
+    int is_large;     /* the arena: larger than caches are */
+    int careful;      /* places need more than a cell to be told */
+    uintptr_t lost;   /* a slot whose pointer leads out of the graph; 0: none */
+} haul__sweep;
+
+/* A pointer whose granule has no place: one past a range, or to no elements, or it does not belong. */
+uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value);
+
+/* One pointer of the source, to its place in the arena. A cell tells the place where the table is flat and every rank
+ * is a cell's own; `simply` says so. */
+HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, uint64_t guard, uintptr_t slot, unsigned char *to, int simply)
+{
+    const uintptr_t value = haul__load_word((const void *)slot);
+    const unsigned granule = haul__granule_in_cell(value);
+    uintptr_t entry = 0, translated = 0;
+    guard = haul__guard_add(guard, value);
+    if (!value) {
+        s->nulls++;
+        memcpy(to, &translated, sizeof translated);
+        return guard;
+    }
+    if (simply && HAUL__LIKELY(value <= HAUL__HIGHEST))
+        entry = s->map->flat[value >> HAUL__BLOCK_SHIFT];
+    if (HAUL__LIKELY(entry & 1u)) {
+        const haul__cell *cell =
+            &((const haul__block *)(entry & ~HAUL__FORM_MASK))->cells[haul__cell_number(value)];
+        uint64_t rank = cell->aux + (uint64_t)haul__bits32(cell->live & (((uint32_t)1 << granule) - 1u));
+        translated = (uintptr_t)(s->base + (rank << HAUL__GRANULE_SHIFT) + (value & (HAUL__GRANULE - 1)));
+        entry = cell->live >> granule;
+    }
+    if (HAUL__UNLIKELY(!(entry & 1u)))
+        translated = haul__place_rarely(s, slot, value);
+    memcpy(to, &translated, sizeof translated);
+    return guard;
+}
+
+/* Fetches the cell that a pointer leads to. A prefetch never faults: neither the pointer nor the block need be good. */
+HAUL__INLINE void haul__prefetch_target(const haul__map *map, uintptr_t value)
+{
+    uintptr_t entry = map->flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT];
+    haul__prefetch((entry & ~HAUL__FORM_MASK) + offsetof(haul__block, cells) +
+                   haul__cell_number(value) * sizeof(haul__cell));
+}
+
+/* The slots of one cell. */
+HAUL__INLINE uint64_t haul__gather_cell_slots(haul__sweep *s, uint64_t guard, uint64_t slots, uint32_t live, uintptr_t address,
+                                        uint64_t rank, int simply)
+{
+    unsigned char *const to = s->arena + ((size_t)rank << HAUL__GRANULE_SHIFT);
+    for (; slots; slots &= slots - 1) {
+        unsigned word = haul__lowest64(slots);
+        unsigned at = 2 * haul__bits32(live & (((uint32_t)1 << (word / 2)) - 1u)) + word % 2;
+        guard = haul__gather_slot(s, guard, address + ((uintptr_t)word << HAUL__WORD_SHIFT), to + at * HAUL__WORD, simply);
+    }
+    return guard;
+}
+
+HAUL__INLINE size_t haul__place_of_cell(const haul__block *block, unsigned cell)
+{
+    return (size_t)(haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
+}
+
+/* The live granules `live` of a cell, all or some of those that are placed there. */
+HAUL__INLINE void haul__gather_runs(haul__sweep *s, const haul__block *block, unsigned cell, const unsigned char *from,
+                              uint32_t live)
+{
+    const uint32_t placed = block->cells[cell].live;
+    size_t place = haul__place_of_cell(block, cell);
+    while (live) {
+        unsigned first = haul__lowest32(live);
+        uint32_t rest = ~(live >> first);
+        unsigned count = rest ? haul__lowest32(rest) : 32u;
+        size_t at = place + ((size_t)haul__bits32(placed & (((uint32_t)1 << first) - 1u)) << HAUL__GRANULE_SHIFT);
+        haul__copy_few(s->arena + at, from + first * HAUL__GRANULE, count << HAUL__GRANULE_SHIFT);
+        live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
+    }
+}
+
+/* objects.c: a block of a kind, its bytes and its slots at once. */
+void haul__gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address);
+
+#endif
