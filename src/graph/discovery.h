@@ -25,6 +25,7 @@ typedef struct haul__kind {
     uint32_t form;     /* of blocks whose slots are all theirs; HAUL__NO_FORM: there is none */
     uint32_t step_count;
     uint32_t plain;    /* all steps are `one` */
+    uint64_t mark;     /* a cell with the granules of an object at its beginning, and its start */
     uint32_t first_slot, last_slot; /* offsets */
 } haul__kind;
 
@@ -185,6 +186,14 @@ size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t byt
 
 /* discover.c: all that the roots reach, marked. */
 haul_status haul__follow_roots(haul__discovery *d);
+
+/* visit.c: the pointers of one object, of an array, and those that the innermost loop leaves over. */
+haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry);
+haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t kind);
+haul_status haul__step_aside(haul__discovery *d, uintptr_t element, uint32_t kind, const haul__step *step);
+/* What a pointer to one object leads to; `pointer` as a worklist's entry. */
+haul_status haul__reach_one(haul__discovery *d, uint64_t pointer);
+haul_status haul__check_limits(haul__discovery *d);
 
 /* follow.c */
 /* `place` is the address of the pointer, `value` what it leads to: what was read there, as a rule. */

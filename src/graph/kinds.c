@@ -40,6 +40,7 @@ static void foresee_marks(haul__kind *kind)
 {
     const haul__walk *walk = kind->walk;
     unsigned granules = (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT);
+    haul__cell whole;
     size_t i;
     if (!walk->dense || walk->extent == 0 || walk->extent > HAUL__SIMPLE_BYTES || walk->placement > HAUL__GRANULE ||
         walk->extent % HAUL__GRANULE != 0 || walk->alignment > HAUL__GRANULE)
@@ -51,6 +52,9 @@ static void foresee_marks(haul__kind *kind)
     }
     kind->simple.bytes = (uint32_t)walk->extent;
     kind->simple.granules = granules < 32 ? haul__range32(0, granules - 1) : UINT32_MAX;
+    whole.live = kind->simple.granules;
+    whole.aux = 1;
+    memcpy(&kind->mark, &whole, sizeof kind->mark);
     kind->words = granules < 32 ? haul__range64(0, 2 * granules - 1) : UINT64_MAX;
 }
 

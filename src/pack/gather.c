@@ -54,8 +54,9 @@ static void gather_slots_carefully(haul__sweep *s, const haul__block *block, uin
 {
     unsigned number;
     for (number = 0; number < HAUL__CELLS; number++)
-        s->guard = haul__gather_cell_slots(s, s->guard, haul__placed_slots(s->map, block, number), block->cells[number].live,
-                                     address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
+        s->guard = haul__gather_cell_slots(s, s->guard, haul__placed_slots(s->map, block, number),
+                                           block->cells[number].live, address + number * HAUL__CELL_BYTES,
+                                           haul__cell_rank(block, number), 0);
 }
 
 /* Long runs go past the caches where the arena is too large to be found there again. */

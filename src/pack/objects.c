@@ -102,8 +102,8 @@ static HAUL__NOINLINE void gather_apart(haul__sweep *s, uintptr_t object, unsign
     s->nulls = nulls;
 }
 
-HAUL__INLINE uint64_t gather_object(haul__sweep *s, uint64_t guard, uintptr_t object, unsigned char *to, const layout *l,
-                                    size_t count)
+HAUL__INLINE uint64_t gather_object(haul__sweep *s, uint64_t guard, uintptr_t object, unsigned char *to,
+                                    const layout *l, size_t count)
 {
     const uintptr_t *flat = s->map->flat;
     const uint64_t base = s->base;

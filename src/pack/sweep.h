@@ -57,14 +57,15 @@ HAUL__INLINE void haul__prefetch_target(const haul__map *map, uintptr_t value)
 }
 
 /* The slots of one cell. */
-HAUL__INLINE uint64_t haul__gather_cell_slots(haul__sweep *s, uint64_t guard, uint64_t slots, uint32_t live, uintptr_t address,
-                                        uint64_t rank, int simply)
+HAUL__INLINE uint64_t haul__gather_cell_slots(haul__sweep *s, uint64_t guard, uint64_t slots, uint32_t live,
+                                              uintptr_t address, uint64_t rank, int simply)
 {
     unsigned char *const to = s->arena + ((size_t)rank << HAUL__GRANULE_SHIFT);
     for (; slots; slots &= slots - 1) {
         unsigned word = haul__lowest64(slots);
         unsigned at = 2 * haul__bits32(live & (((uint32_t)1 << (word / 2)) - 1u)) + word % 2;
-        guard = haul__gather_slot(s, guard, address + ((uintptr_t)word << HAUL__WORD_SHIFT), to + at * HAUL__WORD, simply);
+        guard = haul__gather_slot(s, guard, address + ((uintptr_t)word << HAUL__WORD_SHIFT), to + at * HAUL__WORD,
+                                  simply);
     }
     return guard;
 }
@@ -75,8 +76,8 @@ HAUL__INLINE size_t haul__place_of_cell(const haul__block *block, unsigned cell)
 }
 
 /* The live granules `live` of a cell, all or some of those that are placed there. */
-HAUL__INLINE void haul__gather_runs(haul__sweep *s, const haul__block *block, unsigned cell, const unsigned char *from,
-                              uint32_t live)
+HAUL__INLINE void haul__gather_runs(haul__sweep *s, const haul__block *block, unsigned cell,
+                                    const unsigned char *from, uint32_t live)
 {
     const uint32_t placed = block->cells[cell].live;
     size_t place = haul__place_of_cell(block, cell);

@@ -1,0 +1,204 @@
+/* Marking in line: single objects of simple kinds, the bulk of any large graph.
+ *
+ * "Was it marked before" is one comparison of bits in the one cell that an object lies in, and neither that nor "does it
+ * reach over the end of its cell" nor "is the pointer null" is a branch: no predictor could guess them, and each wrong
+ * guess would stop the processor from running ahead to the next misses. So what a pointer leads to is collected first,
+ * as candidates, while its cell is fetched; later they are settled, some at a time. What is written is always written;
+ * an end then advances by 0 or 1.
+ */
+#ifndef HAUL_GRAPH_INLINE_H
+#define HAUL_GRAPH_INLINE_H
+
+#include "graph/discovery.h"
+
+#define HAUL__CELLS_AHEAD 32u /* candidates that are collected before the first is looked at */
+
+/* Pointers that were read and whose cells are on their way, as worklist entries: those to objects inside one cell, and
+ * those to objects across two, which take longer. */
+typedef struct haul__candidates {
+    uint64_t *near, *over; /* arrays of CANDIDATES */
+    size_t near_count, over_count;
+} haul__candidates;
+
+#define HAUL__CANDIDATES (HAUL__CELLS_AHEAD + HAUL__STEPS)
+
+#define HAUL__ENTRY_ADDRESS(entry) ((uintptr_t)((entry) & UINT64_C(0x0000ffffffffffff)))
+#define HAUL__ENTRY_KIND(entry) ((uint32_t)((entry) >> 48))
+
+HAUL__INLINE uintptr_t haul__load_at(uintptr_t address)
+{
+    uintptr_t value;
+    memcpy(&value, (const void *)address, sizeof value);
+    return value;
+}
+
+/* The granule of its cell that an address starts; a number above every granule where it starts none. */
+HAUL__INLINE uint32_t haul__start_in_cell(uintptr_t address)
+{
+    uint32_t in_cell = (uint32_t)address & (uint32_t)(HAUL__CELL_BYTES - 1);
+    return in_cell >> HAUL__GRANULE_SHIFT | in_cell << (32 - HAUL__GRANULE_SHIFT);
+}
+
+/* What marking one object in line can answer: it is new; all of it was marked before, with the same slots; or anything
+ * else: go the general way. The first two must not be told apart by a branch: no predictor could guess it, and each
+ * wrong guess would stop the processor from running ahead to the next misses. */
+enum { HAUL__APART = -1, HAUL__KNOWN_BEFORE = 0, HAUL__FRESH = 1 };
+
+HAUL__INLINE haul__block *haul__block_in(uintptr_t entry)
+{
+    return (haul__block *)(entry & ~HAUL__FORM_MASK);
+}
+
+/* Where the cell of an address would be, in the block of this entry; only to be fetched, there may be none. */
+HAUL__INLINE uintptr_t haul__cell_place(uintptr_t entry, uintptr_t address)
+{
+    return (entry & ~HAUL__FORM_MASK) + offsetof(haul__block, cells) + haul__cell_number(address) * sizeof(haul__cell);
+}
+
+/* inline.c: the same in blocks of other forms than the kind's own, and for objects longer than a cell. */
+int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__kind *kind);
+int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address, const haul__kind *kind);
+int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__kind *kind);
+
+HAUL__INLINE uint64_t load_cell(const haul__cell *cell)
+{
+    uint64_t marks;
+    memcpy(&marks, cell, sizeof marks);
+    return marks;
+}
+
+/* An object that lies in one cell. In a block of its kind its start and its granules tell all. */
+HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+{
+    const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
+    const unsigned granule = haul__granule_in_cell(address);
+    const uint64_t wanted = kind->mark << granule;
+    haul__cell *cell;
+    uint64_t marks, found, known;
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form))
+        return haul__mark_near_apart(entry, address, kind);
+    cell = haul__cell_of(haul__block_in(entry), address);
+    marks = load_cell(cell);
+    found = marks & wanted;
+    known = (uint64_t)0 - (uint64_t)(found != 0);
+    if (HAUL__UNLIKELY(((found ^ wanted) & known) != 0))
+        return HAUL__APART;
+    marks |= wanted;
+    memcpy(cell, &marks, sizeof marks);
+    return (int)(known + 1);
+}
+
+/* The same for one that reaches over the end of its cell. */
+HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+{
+    uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT], end = address + kind->simple.bytes;
+    uintptr_t next_entry = flat[end >> HAUL__BLOCK_SHIFT];
+    unsigned granule = haul__granule_in_cell(address);
+    haul__cell *cell, *next;
+    uint32_t low, high, start = (uint32_t)1 << granule, known, odd;
+    if (HAUL__UNLIKELY(kind->simple.bytes > HAUL__CELL_BYTES))
+        return haul__mark_past_cell(flat, address, kind);
+    if (!(entry & next_entry & 1u) || granule == 0 || (address & (HAUL__GRANULE - 1)) != 0)
+        return HAUL__APART;
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form || (next_entry & HAUL__FORM_MASK) != kind->form))
+        return haul__mark_over_apart(haul__block_in(entry), haul__block_in(next_entry), address, kind);
+    cell = haul__cell_of(haul__block_in(entry), address);
+    next = haul__cell_of(haul__block_in(next_entry), end);
+    low = kind->simple.granules << granule;
+    high = kind->simple.granules >> (32 - granule);
+    known = (uint32_t)0 - (uint32_t)(((cell->live & low) | (next->live & high)) != 0);
+    odd = ((cell->live & low) ^ low) | ((next->live & high) ^ high) | (~cell->aux & start);
+    if (HAUL__UNLIKELY((odd & known) != 0))
+        return HAUL__APART;
+    cell->live |= low;
+    cell->aux |= start;
+    next->live |= high;
+    if (HAUL__UNLIKELY(entry != next_entry))
+        haul__block_in(next_entry)->carry |= kind->simple.slots >> (64 - 2 * granule);
+    return known == 0;
+}
+
+/* Room in the worklist for all candidates. */
+HAUL__INLINE int has_room(haul__discovery *d)
+{
+    return HAUL__LIKELY(d->tail->capacity - d->tail->written > 2 * HAUL__CANDIDATES) || haul__queue_room(d);
+}
+
+/* Candidates that are marked in line: appended, and kept if new. */
+HAUL__INLINE haul_status settle_all(haul__discovery *d, const uint64_t *candidate, size_t count,
+                                    int (*mark)(const uintptr_t *, uintptr_t, const haul__kind *))
+{
+    const uintptr_t *flat = d->map->flat;
+    const haul__kind *kinds = d->kinds;
+    uint64_t *out = d->tail->entry + d->tail->written;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t entry = candidate[i];
+        const haul__kind *kind = &kinds[HAUL__ENTRY_KIND(entry)];
+        int fresh = mark(flat, HAUL__ENTRY_ADDRESS(entry), kind);
+        if (HAUL__UNLIKELY(fresh < 0)) {
+            haul_status status;
+            d->tail->written = (size_t)(out - d->tail->entry);
+            status = haul__reach_one(d, entry);
+            if (status != HAUL_OK)
+                return status;
+            if (!has_room(d))
+                return HAUL_ERROR_MEMORY;
+            kinds = d->kinds;
+            out = d->tail->entry + d->tail->written;
+            continue;
+        }
+        *out = entry;
+        out += fresh;
+    }
+    d->tail->written = (size_t)(out - d->tail->entry);
+    return HAUL_OK;
+}
+
+HAUL__INLINE haul_status haul__settle(haul__discovery *d, haul__candidates *c)
+{
+    haul_status status = has_room(d) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    if (status == HAUL_OK)
+        status = settle_all(d, c->near, c->near_count, haul__mark_near);
+    if (status == HAUL_OK)
+        status = settle_all(d, c->over, c->over_count, haul__mark_over);
+    c->near_count = c->over_count = 0;
+    return status;
+}
+
+/* A pointer is read: its cell is fetched, and it waits among the candidates, NULL left out. Written to both ends, kept
+ * at one: no branches here either. Prefetches never fault: neither the pointer nor the block needs to be good. */
+HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uintptr_t value, uint64_t tag,
+                                uint32_t near_starts)
+{
+    uintptr_t entry = flat[value >> HAUL__BLOCK_SHIFT];
+    size_t fits = haul__start_in_cell(value) < near_starts, there = value != 0;
+    haul__prefetch_write(haul__cell_place(entry, value));
+    c->near[c->near_count] = c->over[c->over_count] = value | tag;
+    c->near_count += fits & there;
+    c->over_count += (fits ^ 1) & there;
+}
+
+#define HAUL__TOO_HIGH(value) HAUL__UNLIKELY((value) > HAUL__HIGHEST - HAUL__SIMPLE_BYTES)
+
+/* The pointers of an object from the queue. */
+HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates *c, uintptr_t element, uint32_t number)
+{
+    const uintptr_t *flat = d->map->flat;
+    const haul__step *step = d->kinds[number].steps, *end = step + d->kinds[number].step_count;
+    for (; step < end; step++) {
+        haul_status status = HAUL_OK;
+        uintptr_t value = 0;
+        if (HAUL__UNLIKELY(!step->one))
+            status = haul__step_aside(d, element, number, step);
+        else if (value = haul__load_at(element + step->offset), HAUL__TOO_HIGH(value))
+            status = haul__reach_one(d, value | step->tag);
+        else
+            haul__collect(c, flat, value, step->tag, step->near_starts);
+        if (HAUL__UNLIKELY(status != HAUL_OK))
+            return status;
+    }
+    return HAUL_OK;
+}
+
+#endif

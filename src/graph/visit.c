@@ -1,0 +1,193 @@
+/* Visiting: the pointers of one object, or of an array of objects or pointers, are followed one after the other.
+ *
+ * This is the general way (follow.c marks what they lead to), for objects that the innermost loop is not made for, and
+ * for single pointers of those that it is.
+ */
+#include "graph/inline.h"
+
+#define TARGETS_AHEAD 16u /* in arrays of pointers that go the general way */
+#define ELEMENTS_AHEAD 4u  /* in arrays of objects */
+
+static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul__slot *slot)
+{
+    uintptr_t address = element + slot->offset, value = haul__load_at(address);
+    haul_status status = HAUL_OK;
+    if ((address & (HAUL__WORD - 1)) != 0)
+        status = haul__note_odd(d, address, value, 0);
+    if (status != HAUL_OK)
+        return status;
+    if (d->careful) {
+        if (d->sought.pointer == address)
+            return haul__refuse(d, HAUL_ERROR_STALE, slot, "this pointer has changed");
+        status = haul__meet_pointer(d, address, slot, 0);
+        if (status != HAUL_OK)
+            return status;
+    }
+    if (slot->flags & HAUL__SLOT_END)
+        return HAUL_OK;
+    return haul__follow(d, slot, 0, address, value, element + slot->self, slot->index);
+}
+
+/* Those that lie in the element's first `bytes` bytes. */
+static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul__walk *walk, size_t bytes)
+{
+    size_t i;
+    for (i = 0; i < walk->part_count && walk->parts[i].offset < bytes; i++) {
+        const haul__part *part = &walk->parts[i];
+        haul__entry entry;
+        haul_status status;
+        memset(&entry, 0, sizeof entry);
+        entry.address = element + part->offset;
+        entry.count = part->count;
+        entry.stride = part->stride;
+        entry.part = part->name ? part->name : "";
+        entry.parent = d->at_entry;
+        entry.parent_element = d->at_element;
+        entry.what = HAUL__OBJECTS;
+        status = haul__kind_of(d, part->type, &entry.kind);
+        if (status == HAUL_OK && part->count)
+            status = haul__reach(d, &entry);
+        if (status != HAUL_OK)
+            return status;
+    }
+    return HAUL_OK;
+}
+
+haul_status haul__check_limits(haul__discovery *d)
+{
+    const haul_limits *limits = &d->context->options.limits;
+    if (d->found->objects > limits->objects)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu objects", limits->objects);
+    if (d->found->bytes > limits->bytes)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu bytes", limits->bytes);
+    return HAUL_OK;
+}
+
+static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t kind)
+{
+    const haul__walk *walk = d->kinds[kind].walk;
+    haul_status status = HAUL_OK;
+    size_t i, bytes = SIZE_MAX;
+    if (walk->is_varied)
+        status = haul__visit_varied(d, element, walk, &bytes);
+    for (i = 0; i < walk->slot_count && status == HAUL_OK && walk->slots[i].offset < bytes; i++)
+        status = visit_slot(d, element, &walk->slots[i]);
+    if (status == HAUL_OK && walk->part_count)
+        status = visit_parts(d, element, walk, bytes);
+    return status;
+}
+
+/* The general way for a pointer to one object. What is wrong with it gets its path in the second run. */
+HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uint64_t pointer)
+{
+    haul__entry entry;
+    memset(&entry, 0, sizeof entry);
+    entry.address = HAUL__ENTRY_ADDRESS(pointer);
+    entry.count = 1;
+    entry.kind = HAUL__ENTRY_KIND(pointer);
+    entry.stride = d->kinds[entry.kind].walk->extent;
+    entry.parent = SIZE_MAX;
+    entry.what = HAUL__OBJECTS;
+    return haul__reach(d, &entry);
+}
+
+/* The general way for one pointer of an object, from inside the innermost loop. */
+HAUL__NOINLINE haul_status haul__step_aside(haul__discovery *d, uintptr_t element, uint32_t number,
+                                           const haul__step *step)
+{
+    const haul__kind *kind = &d->kinds[number];
+    return visit_slot(d, element, &kind->walk->slots[step - kind->steps]);
+}
+
+/* An object that the innermost loop is not made for: steps not worked out yet, or parts. */
+HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
+{
+    haul_status status = haul__kind_steps(d, number);
+    return status == HAUL_OK ? visit_element(d, element, number) : status;
+}
+
+/* Many pointers to single simple objects: the same in-line marking. */
+HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry, uint32_t kind)
+{
+    const uint64_t tag = (uint64_t)kind << 48;
+    uint32_t near_starts = haul__near_starts(&d->kinds[kind]);
+    haul_status status = HAUL_OK;
+    size_t i;
+    uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
+    haul__candidates c;
+    c.near = near;
+    c.over = over;
+    c.near_count = c.over_count = 0;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        uintptr_t value = haul__load_at(entry->address + i * HAUL__WORD);
+        if (HAUL__TOO_HIGH(value))
+            status = haul__reach_one(d, value | tag);
+        else
+            haul__collect(&c, d->map->flat, value, tag, near_starts);
+        if (c.near_count + c.over_count >= HAUL__CELLS_AHEAD && status == HAUL_OK)
+            status = haul__settle(d, &c);
+    }
+    return status == HAUL_OK ? haul__settle(d, &c) : status;
+}
+
+/* What a pointer leads to, and its cell: strings must be read to be marked. */
+HAUL__INLINE void prefetch_target(const haul__discovery *d, uintptr_t value)
+{
+    haul__prefetch(value);
+    if (d->map->flat && value <= HAUL__HIGHEST)
+        haul__prefetch(haul__cell_place(d->map->flat[value >> HAUL__BLOCK_SHIFT], value));
+}
+
+/* The same for the pointers of an element, the first few of them. */
+static void prefetch_targets(const haul__discovery *d, uintptr_t element, const haul__walk *walk)
+{
+    size_t i, count = walk->slot_count < 8 ? walk->slot_count : 8;
+    for (i = 0; i < count; i++)
+        prefetch_target(d, haul__load_at(element + walk->slots[i].offset));
+}
+
+static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        uintptr_t address = entry->address + i * HAUL__WORD;
+        if (i + TARGETS_AHEAD < entry->count)
+            prefetch_target(d, haul__load_at(address + TARGETS_AHEAD * HAUL__WORD));
+        d->at_element = i;
+        if (d->careful && d->sought.pointer == address)
+            return haul__refuse(d, HAUL_ERROR_STALE, NULL, "this pointer has changed");
+        if (d->careful)
+            status = haul__meet_pointer(d, address, entry->slot, entry->level);
+        if (status == HAUL_OK)
+            status = haul__follow(d, entry->slot, entry->level, address, haul__load_at(address), entry->self, i);
+    }
+    return status;
+}
+
+haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    d->found->objects++;
+    if (entry->what == HAUL__POINTERS) {
+        const haul__slot *slot = entry->slot;
+        uint32_t kind = 0;
+        int one = !d->careful && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
+                  slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
+        if (one) {
+            status = haul__kind_of(d, slot->target, &kind);
+            one = status == HAUL_OK && d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX;
+        }
+        if (status != HAUL_OK)
+            return status;
+        return one ? visit_single(d, entry, kind) : visit_pointers(d, entry);
+    }
+    for (i = 0; entry->what == HAUL__OBJECTS && i < entry->count && status == HAUL_OK; i++) {
+        if (i + ELEMENTS_AHEAD < entry->count)
+            prefetch_targets(d, entry->address + (i + ELEMENTS_AHEAD) * entry->stride, d->kinds[entry->kind].walk);
+        d->at_element = i;
+        status = visit_element(d, entry->address + i * entry->stride, entry->kind);
+    }
+    return status;
+}
