@@ -14,6 +14,7 @@
  */
 #include "pack/sweep.h"
 
+#define NEAR_BLOCKS ((size_t)64)
 #define STREAM_BYTES ((size_t)16 << 10)
 #define LARGE_BYTES ((uint64_t)64 << 20)
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
@@ -163,8 +164,7 @@ static void gather_full(haul__sweep *s, const haul__block *block, uintptr_t addr
 static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     s->guard = 0;
-    if (haul__is_of_kind(block) && !block->side && !s->careful &&
-        haul__simple_of(s->map, block)->bytes <= HAUL__CELL_BYTES) {
+    if (haul__is_of_kind(block) && !block->side && !s->careful) {
         haul__gather_objects(s, block, address);
         return;
     }
@@ -402,6 +402,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.base = g->base;
     s.guard = 0;
     s.nulls = 0;
+    s.is_far = s.map->block_count > NEAR_BLOCKS;
     s.careful = s.map->has_units || s.map->is_wide || !s.map->flat;
     s.is_large = g->plan->placed.granules << HAUL__GRANULE_SHIFT >= LARGE_BYTES;
     s.lost = 0;

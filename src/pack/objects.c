@@ -9,14 +9,15 @@
  * With so much done for each line the processor does not look far enough ahead by itself: the source and the arena are
  * fetched a few cells on, and so is what the next cell's pointers lead to.
  *
- * Whether a pointer is null no predictor can guess in a tree whose leaves lie anywhere. So there is no branch on it:
+ * Whether a pointer is null no predictor can guess in a large tree whose leaves lie anywhere. So there is no branch on it:
  * where an address has no cell, one of no block is read in its place, and what does not fit is told once for the object.
+ * In a small graph the branch is cheaper, and nothing needs to be fetched.
  */
 #include "pack/sweep.h"
 
-#define NEAR_BLOCKS ((size_t)64) /* the map of so few is in the caches anyway */
 #define BYTES_AHEAD ((size_t)2048) /* source and arena, where the loop will be some 100 instructions on for each line */
 #define LINE ((size_t)64)
+#define FEW_BYTES 256u
 
 /* What is read for an address that lies in no block with cells: nothing is live there. */
 static const haul__cell nowhere[HAUL__CELLS];
@@ -33,8 +34,8 @@ typedef struct walk {
     const haul__block *block;
     uintptr_t address; /* of the cell */
     unsigned cell;
-    uint32_t reached;  /* granules of the cell that belong to the object before */
-    uint32_t done;     /* those of them that are gathered: all or none */
+    unsigned reached;  /* so many granules from the cell's first on belong to an object that starts before it */
+    int is_gathered;   /* that one */
 } walk;
 
 static void lay_out(const haul__simple *kind, layout *to)
@@ -47,10 +48,18 @@ static void lay_out(const haul__simple *kind, layout *to)
         to->offset[to->count++] = (uint16_t)(haul__lowest64(slots) << HAUL__WORD_SHIFT);
 }
 
+/* The first `count` granules of a cell, or all of them. */
+HAUL__INLINE uint32_t first_granules(unsigned count)
+{
+    return count == 0 ? 0 : haul__range32(0, count < 32 ? count - 1 : 31);
+}
+
 /* The granules of objects that start at these ones, as far as they lie in the cell. */
 HAUL__INLINE uint32_t spread(uint32_t starts, unsigned granules)
 {
     unsigned have = 1;
+    if (granules > 32)
+        granules = 32;
     for (; 2 * have <= granules; have *= 2)
         starts |= starts << have;
     return have < granules ? starts | starts << (granules - have) : starts;
@@ -102,14 +111,14 @@ static HAUL__NOINLINE void gather_apart(haul__sweep *s, uintptr_t object, unsign
     s->nulls = nulls;
 }
 
-HAUL__INLINE uint64_t gather_object(haul__sweep *s, uint64_t guard, uintptr_t object, unsigned char *to,
-                                    const layout *l, size_t count)
+/* An object's slots, of which many are null or lead far: no branch depends on what they are. */
+HAUL__INLINE uint64_t gather_far(haul__sweep *s, uint64_t guard, uintptr_t object, unsigned char *to, const layout *l,
+                                 size_t count)
 {
     const uintptr_t *flat = s->map->flat;
     const uint64_t base = s->base;
     uintptr_t wrong = 0;
     size_t i, nulls = 0;
-    haul__copy_few(to, (const unsigned char *)object, l->kind.bytes);
     for (i = 0; i < count; i++) {
         uintptr_t value = haul__load_word((const void *)(object + l->offset[i])), place;
         guard = haul__guard_add(guard, value);
@@ -123,12 +132,27 @@ HAUL__INLINE uint64_t gather_object(haul__sweep *s, uint64_t guard, uintptr_t ob
     return guard;
 }
 
+HAUL__INLINE uint64_t gather_object(haul__sweep *s, uint64_t guard, uintptr_t object, unsigned char *to,
+                                    const layout *l, size_t count)
+{
+    size_t i;
+    if (l->kind.bytes <= FEW_BYTES)
+        haul__copy_few(to, (const unsigned char *)object, l->kind.bytes);
+    else
+        memcpy(to, (const void *)object, l->kind.bytes);
+    if (s->is_far)
+        return gather_far(s, guard, object, to, l, count);
+    for (i = 0; i < count; i++)
+        guard = haul__gather_slot(s, guard, object + l->offset[i], to + l->offset[i], 1);
+    return guard;
+}
+
 /* A cell of objects and nothing else, none of which is halfway gathered. */
 HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const walk *w, uint32_t starts, const layout *l,
                                   size_t count)
 {
     unsigned char *to = s->arena + haul__place_of_cell(w->block, w->cell) +
-                        ((size_t)haul__bits32(w->reached) << HAUL__GRANULE_SHIFT);
+                        ((size_t)w->reached << HAUL__GRANULE_SHIFT);
     for (; starts; starts &= starts - 1, to += l->kind.bytes)
         guard = gather_object(s, guard, w->address + haul__lowest32(starts) * HAUL__GRANULE, to, l, count);
     return guard;
@@ -137,33 +161,35 @@ HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const walk *w,
 /* Any cell. */
 static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t guard, const walk *w)
 {
-    const uint32_t live = w->block->cells[w->cell].live;
+    const uint32_t live = w->block->cells[w->cell].live, gathered = w->is_gathered ? first_granules(w->reached) : 0;
     uint64_t slots = haul__placed_slots(s->map, w->block, w->cell);
-    if (w->done)
-        slots &= ~haul__range64(0, 2 * haul__bits32(w->done) - 1);
-    haul__gather_runs(s, w->block, w->cell, (const unsigned char *)w->address, live & ~w->done);
+    if (gathered)
+        slots &= ~haul__range64(0, 2 * haul__bits32(gathered) - 1);
+    haul__gather_runs(s, w->block, w->cell, (const unsigned char *)w->address, live & ~gathered);
     return haul__gather_cell_slots(s, guard, slots, live, w->address, haul__cell_rank(w->block, w->cell), 1);
 }
 
 HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l,
                                  size_t count)
 {
-    const int ahead = s->map->block_count > NEAR_BLOCKS;
     const uint32_t *all = haul__starts(block);
     uint64_t guard = 0;
-    walk w = { block, address, 0, 0, 0 };
+    walk w = { block, address, 0, 0, 1 };
     for (; w.cell < HAUL__CELLS; w.cell++, w.address += HAUL__CELL_BYTES) {
-        const uint32_t starts = all[w.cell], live = block->cells[w.cell].live;
-        const unsigned end = starts ? haul__highest64(starts) + l->granules : 0;
-        const uint32_t over = end > 32 ? haul__range32(0, end - 33) : 0;
-        int whole = live == (spread(starts, l->granules) | w.reached) && w.reached == w.done &&
-                    !(over && w.cell == HAUL__CELLS - 1);
-        prefetch_lines(w.address, (uintptr_t)s->arena + haul__place_of_cell(block, w.cell));
-        if (ahead && w.cell + 1 < HAUL__CELLS)
+        const uint32_t starts = all[w.cell];
+        const unsigned end = starts ? haul__highest64(starts) + l->granules : w.reached;
+        const int whole = w.is_gathered && end <= (HAUL__CELLS - w.cell) * 32u &&
+                          block->cells[w.cell].live == (spread(starts, l->granules) | first_granules(w.reached));
+        if (s->is_far)
+            prefetch_lines(w.address, (uintptr_t)s->arena + haul__place_of_cell(block, w.cell));
+        if (s->is_far && w.cell + 1 < HAUL__CELLS)
             prefetch_objects(s->map, all[w.cell + 1], w.address + HAUL__CELL_BYTES, l, count);
-        guard = HAUL__LIKELY(whole) ? gather_cell(s, guard, &w, starts, l, count) : gather_cell_apart(s, guard, &w);
-        w.reached = over;
-        w.done = whole ? over : 0;
+        if (HAUL__UNLIKELY(!whole))
+            guard = gather_cell_apart(s, guard, &w);
+        else if (starts)
+            guard = gather_cell(s, guard, &w, starts, l, count);
+        w.is_gathered = end <= 32 || whole || (w.is_gathered && !starts);
+        w.reached = end > 32 ? end - 32 : 0;
     }
     s->guard = guard;
 }
