@@ -19,7 +19,7 @@ unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 # ---- What the stages need ------------------------------------------------------------------------
 
 packages="build-essential cmake ninja-build pkg-config libcriterion-dev libcjson-dev iso-codes clang libclang-rt-dev
-gcc-multilib libc6-dev-i386 libassimp-dev libpng-dev glmark2-data"
+gcc-multilib libc6-dev-i386 libassimp-dev libpng-dev glmark2-data libsuitesparse-dev libsuperlu-doc"
 
 missing_packages() {
     local package

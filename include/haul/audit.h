@@ -46,8 +46,9 @@ typedef enum haul_audit_kind {
     HAUL_AUDIT_UNUSED_ROW = 2,
     /* A described range that reaches over the end of its block. What lies beyond is not read. */
     HAUL_AUDIT_BEYOND_BLOCK = 3,
-    /* A block of which less than half is described, and at least HAUL_AUDIT_SLACK bytes are not. A hint: a count that
-     * is too small looks like this, and so does an array with room to grow. */
+    /* A block of which less than half is described, and at least HAUL_AUDIT_SLACK bytes are not; with exact_blocks, one
+     * that is not described to its last byte. A hint: a count that is too small looks like this, and so does an array
+     * with room to grow. */
     HAUL_AUDIT_LITTLE_OF_BLOCK = 4
 } haul_audit_kind;
 
@@ -92,6 +93,8 @@ typedef struct haul_audit_options {
     size_t (*usable)(void *user, const void *block);
     void *usable_user;
     int roots_are_blocks; /* 1: `usable` is asked about roots too. 0: they may lie on a stack. */
+    int exact_blocks;     /* 1: `usable` tells what was asked of the allocator, to the byte, and not what it made of that:
+                             then a count that is too small by one is told as well */
     size_t findings;      /* reported of each kind, at most; the summary counts on. 0: 64 */
     int every_word;       /* 0: hidden pointers at one place of a type are one finding, the first of them, with `times`.
                              1: every word is a finding */

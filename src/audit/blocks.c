@@ -98,12 +98,18 @@ static haul_status check_range(haul__audit *a, block *b, const range *r)
     return status;
 }
 
+static int is_little(const haul__audit *a, size_t used, size_t usable)
+{
+    if (a->options.exact_blocks)
+        return used < usable;
+    return used < usable / 2 && usable - used >= HAUL_AUDIT_SLACK;
+}
+
 static haul_status close_block(haul__audit *a, block *b)
 {
     size_t usable = (size_t)(b->end - b->first), used = (size_t)(b->described - b->first);
     haul_status status = HAUL_OK;
-    if (b->end && used < usable / 2 && usable - used >= HAUL_AUDIT_SLACK &&
-        haul__audit_is_wanted(a, a->summary.little_of_block++))
+    if (b->end && is_little(a, used, usable) && haul__audit_is_wanted(a, a->summary.little_of_block++))
         status = tell(a, HAUL_AUDIT_LITTLE_OF_BLOCK, b, b->first, b->described, b->entry);
     b->end = 0;
     return status;

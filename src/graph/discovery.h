@@ -74,7 +74,8 @@ enum { HAUL__AS_OBJECT, HAUL__AS_POINTER };
 typedef struct haul__seen {
     uintptr_t address;
     const void *as;         /* type of the object, or of what the pointer leads to; never NULL */
-    size_t unit, entry, element;
+    size_t unit;
+    size_t root, entry, element;
     const haul__slot *slot; /* for the path; NULL: the element itself */
     int what;
 } haul__seen;

@@ -203,7 +203,10 @@ void haul__name_other(haul__discovery *d, uintptr_t address)
 
 void haul__name_seen(haul__discovery *d, const haul__seen *seen)
 {
+    size_t root = d->root;
+    d->root = seen->root;
     place_path(d, seen->entry, seen->element, seen->slot, d->context->error.other_path);
+    d->root = root;
 }
 
 void haul__name_row(haul__discovery *d, const haul__slot *slot)
@@ -267,6 +270,7 @@ haul_status haul__meet(haul__discovery *d, uintptr_t address, int what, const vo
         seen->as = as;
         seen->unit = unit;
         seen->slot = slot;
+        seen->root = d->root;
         seen->entry = d->at_entry;
         seen->element = d->at_element;
         return HAUL_OK;

@@ -572,6 +572,27 @@ TEST(audit, a_block_of_which_little_is_described_is_a_hint)
     table_end();
 }
 
+TEST(audit, a_block_whose_size_is_known_to_the_byte_is_to_be_described_to_its_end)
+{
+    table *t = table_start();
+    t->count = 8;
+    t->again = t->numbers;
+    book(t->numbers, 8 * sizeof *t->numbers);
+    audit.options.exact_blocks = 1;
+    audit_one(t, table_type, 1);
+    CHECK_EQ(audit.count, 0);
+    audit.book[0].bytes += 1;
+    audit_one(t, table_type, 1);
+    CHECK_EQ(audit.count, 1);
+    check_found(0, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.numbers[0]", "");
+    CHECK_EQ(audit.kept[0].bytes, 8 * sizeof *t->numbers);
+    CHECK_EQ(audit.kept[0].value, 8 * sizeof *t->numbers + 1);
+    audit.options.exact_blocks = 0;
+    audit_one(t, table_type, 1);
+    CHECK_EQ(audit.count, 0);
+    table_end();
+}
+
 typedef struct matrix {
     int32_t n, m;
     double **row;

@@ -621,6 +621,38 @@ TEST(graph_faults, one_address_as_two_types_with_the_same_words_is_refused_in_ch
     lab_end();
 }
 
+TEST(graph_faults, one_object_as_two_roots_of_two_types_is_refused_with_the_names_of_both_G8)
+{
+    static const haul_ref atom_refs_alone[] = { HAUL_STRING(atom, name) };
+    haul_type *types[2];
+    haul_root roots[2];
+    haul_plan *none;
+    size_t i;
+    int variant;
+    atom *a;
+    lab_start();
+    a = take(sizeof *a, sizeof(void *));
+    points(&a->name);
+    for (i = 0; i < 2; i++) {
+        types[i] = type_open(i ? "ion" : "atom", sizeof *a, atom_refs_alone, 1);
+        type_commit(types[i]);
+        roots[i].address = a;
+        roots[i].type = types[i];
+        roots[i].count = 1;
+    }
+    for (variant = CHECKED; variant < VARIANTS; variant += 2) {
+        lab_drop();
+        lab_open_context(variant);
+        CHECK_STATUS(haul_plan_create(the.context, roots, 2, &none), HAUL_ERROR_GRAPH);
+        CHECK_STR(haul_context_error(the.context)->path, "roots[1]");
+        CHECK_STR(haul_context_error(the.context)->other_path, "roots[0]");
+        CHECK_HAS(haul_context_error(the.context)->text, "one address is reached as a ion and as a atom");
+    }
+    haul_type_free(&types[0]);
+    haul_type_free(&types[1]);
+    lab_end();
+}
+
 TEST(graph_faults, one_pointer_word_with_two_targets_is_refused_in_checked_contexts_G8)
 {
     typedef struct slots {
