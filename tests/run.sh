@@ -9,7 +9,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
-stages=${HAUL_STAGES:-1 2 3 4 5 6 7 8 9 10}
+stages=${HAUL_STAGES:-1 2 3 4 5 6 7 8 9 10 11}
 export HAUL_SEED=${HAUL_SEED:-$(date +%s)}
 jobs=$(nproc 2>/dev/null || echo 2)
 logs=$root/build/logs
@@ -19,7 +19,8 @@ unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 # ---- What the stages need ------------------------------------------------------------------------
 
 packages="build-essential cmake ninja-build pkg-config libcriterion-dev libcjson-dev iso-codes clang libclang-rt-dev
-gcc-multilib libc6-dev-i386 libassimp-dev libpng-dev glmark2-data libsuitesparse-dev libsuperlu-doc"
+gcc-multilib libc6-dev-i386 libassimp-dev libpng-dev glmark2-data libyaml-dev uap-core
+libsuitesparse-dev"
 
 missing_packages() {
     local package
@@ -193,6 +194,17 @@ examples() { # FOLDER
     done
 }
 
+# Real libraries at work on copies. Where one is not installed there is no program, and cmake has said so.
+acceptance() { # FOLDER
+    local program line
+    for program in "build/$1"/tests/acceptance/haul_accept_*; do
+        [ -x "$program" ] && [ -f "$program" ] && attempt "$1 ${program##*/}" "$program"
+    done
+    while read -r line; do
+        skip "$1: ${line#-- }"
+    done < <(grep -h 'haul_accept_.* is left out' "$logs/$stage-configure-build-$1.log")
+}
+
 replays() { # FOLDER
     local program name
     for program in "build/$1"/fuzz/replay_*; do
@@ -227,11 +239,15 @@ stage_1() {
     replays release
 }
 
-stage_2() {
+sanitized_build() {
     need cmake clang || return
-    can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return; }
+    can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return 1; }
     build sanitized clang "-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all" \
-        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF || return
+        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF
+}
+
+stage_2() {
+    sanitized_build || return
     plain_suites sanitized 1000
     examples sanitized
     replays sanitized
@@ -241,7 +257,8 @@ stage_3() {
     need cmake clang || return
     can_link clang -fsanitize=memory || { skip "clang has no MemorySanitizer here"; return; }
     build memory clang "-g -O1 -fno-omit-frame-pointer -fsanitize=memory -fsanitize-memory-track-origins" \
-        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF || return
+        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
+        -DHAUL_ACCEPTANCE=OFF || return
     plain_suites memory 1000
 }
 
@@ -249,7 +266,7 @@ stage_4() {
     need cmake gcc || return
     can_link gcc -m32 || { skip "gcc has no 32-bit libraries here"; return; }
     build 32 gcc -m32 -DCMAKE_BUILD_TYPE=Release -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
-        -DHAUL_BUILD_BENCHMARKS=OFF || return
+        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF || return
     plain_suites 32 2000
     replays 32
 }
@@ -325,12 +342,21 @@ stage_10() {
     need cmake gcc g++ nm || return
     PATH=$PATH:/usr/local/cuda/bin
     need nvcc || return
-    build cuda gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_CUDA=ON -DHAUL_CRITERION=OFF || return
+    build cuda gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_CUDA=ON -DHAUL_CRITERION=OFF -DHAUL_ACCEPTANCE=OFF || return
     attempt "doors" bash tests/doors.sh build/cuda build/doors
     program cuda haul_contract cuda
     program cuda haul_cuda_tests
     program cuda haul_contract host
     program cuda haul_unit_plain
+}
+
+stage_11() {
+    if need cmake gcc && release_build; then
+        acceptance release
+    fi
+    if sanitized_build; then
+        acceptance sanitized
+    fi
 }
 
 titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, examples"
@@ -342,7 +368,8 @@ titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, exam
     "doors: undefined symbols, includes, recursion, state"
     "consumers: CMake, pkg-config, C and C++"
     "benchmark, small sizes"
-    "CUDA: everything compiled; contract and tests on the GPU, if there is one")
+    "CUDA: everything compiled; contract and tests on the GPU, if there is one"
+    "acceptance: real libraries at work on copies; Release, then ASan and UBSan")
 
 run_stage() {
     local begin=$SECONDS result
