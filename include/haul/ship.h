@@ -80,7 +80,8 @@ HAUL_API haul_status haul_unmarshal(haul_shipment *shipment);
 /* The same, and pointers that the device has changed come back as host pointers. All are checked before anything is
  * written: one that points outside the graph is HAUL_ERROR_GRAPH with its path. Pointers that the host has changed
  * meanwhile and the device has not are overwritten by what the device holds. After a change of pointers the plan is
- * stale. */
+ * stale. Ranges stand side by side in an arena: a pointer that the device has moved to the very end of one comes back as
+ * the start of the next, if that begins there. */
 HAUL_API haul_status haul_unmarshal_pointers(haul_shipment *shipment);
 
 /* One range of host memory, or one object: contents that are no pointers, to the device or back. Pointers on both

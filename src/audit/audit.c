@@ -29,11 +29,12 @@ void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding)
 
 size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry)
 {
+    const haul__walk *walk = entry->what == HAUL__OBJECTS ? a->walk.kinds[entry->kind].walk : NULL;
     size_t last = entry->stride;
     if (entry->count == 0)
         return 0;
-    if (entry->what == HAUL__OBJECTS)
-        last = a->walk.kinds[entry->kind].walk->true_upper;
+    if (walk && !walk->is_sized)
+        last = walk->true_upper;
     return (entry->count - 1) * entry->stride + last;
 }
 

@@ -141,6 +141,13 @@ static size_t element_at(const haul__audit *a, const haul__entry *entry, uintptr
     return offset < entry->count ? offset : entry->count - 1;
 }
 
+/* Structs that end an object are an entry of their own. */
+static int is_in_tail(const haul__walk *walk, size_t offset)
+{
+    const haul__ruled *tail = walk->ruled_count > 0 ? &walk->ruled[walk->ruled_count - 1] : NULL;
+    return tail && tail->kind == HAUL__RULED_TAIL && tail->slot.target && offset >= tail->slot.offset;
+}
+
 /* Does the entry itself hold the byte? An embedded array that is a part is an entry of its own. */
 static int holds(const haul__audit *a, const haul__entry *entry, uintptr_t address)
 {
@@ -149,6 +156,8 @@ static int holds(const haul__audit *a, const haul__entry *entry, uintptr_t addre
     if (address < entry->address || address - entry->address >= haul__audit_extent(a, entry))
         return 0;
     offset = (size_t)(address - entry->address) - element_at(a, entry, address) * entry->stride;
+    if (walk && is_in_tail(walk, offset))
+        return 0;
     for (i = 0; walk && i < walk->part_count; i++)
         if (offset >= walk->parts[i].offset &&
             offset - walk->parts[i].offset < walk->parts[i].count * walk->parts[i].stride)

@@ -263,8 +263,9 @@ static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
 
 #define SIZED ((size_t)18) /* no size that other memos have */
 
-/* Objects of types with rules (varied.c). A long one that tells its size itself is asked for it once. */
-static haul_status reach_varied(haul__discovery *d, const haul__entry *entry)
+/* Objects of types with rules (varied.c). A long one that tells its size itself is asked for it once; that is its
+ * entry's stride, for whoever reads the entries. */
+static haul_status reach_varied(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->kinds[entry->kind].walk;
     const haul_type *type = d->kinds[entry->kind].type;
@@ -281,6 +282,8 @@ static haul_status reach_varied(haul__discovery *d, const haul__entry *entry)
         status = haul__memo_add(d, entry->address, SIZED, type);
     if (status != HAUL_OK)
         return status;
+    if (walk->is_sized)
+        entry->stride = bytes;
     whole = (entry->count - 1) * entry->stride + bytes;
     is_noted = whole >= HAUL__MEMO_BYTES || walk->has_parts;
     if (is_noted && haul__memo_has(d, entry->address, whole, type))

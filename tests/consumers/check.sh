@@ -90,6 +90,21 @@ program_of_the_readme() {
         grep -q '^two: 18$' "$scratch/log"
 }
 
+# Each block of the guide to descriptions, behind its first one.
+blocks_of_the_guide_compile() {
+    local block
+    rm -rf "$scratch/guide" && mkdir "$scratch/guide" || return 1
+    awk -v to="$scratch/guide" '/^```c$/ { n++; inside = 1; next } /^```$/ { inside = 0 }
+        inside { print >(to "/" 1000 + n ".c") }' "$source/include/README.md"
+    [ -s "$scratch/guide/1002.c" ] || return 1
+    for block in "$scratch/guide"/*.c; do
+        [ "$block" = "$scratch/guide/1001.c" ] && continue
+        echo "$block"
+        cat "$scratch/guide/1001.c" "$block" | cc -std=c99 -pedantic-errors -Wall -Wextra -Wconversion -Werror \
+            -Wno-unused -I"$source/include" -fsyntax-only -x c - || return 1
+    done
+}
+
 # Each case of forbidden.cpp, but the first, is refused by the compiler with the sentence that stands behind it there.
 forbidden_types_do_not_compile() {
     local file=$source/tests/cpp/forbidden.cpp number sentence
@@ -140,6 +155,7 @@ try "C++ types that cannot travel do not compile" forbidden_types_do_not_compile
 try "containers in an arena, C++17" pkg_config_project c++ "$source/examples/words_in_arena.cpp" static -std=c++17 \
     -pedantic-errors -Wall -Wextra -Werror
 try "the program of README.md" program_of_the_readme
+try "the code of include/README.md" blocks_of_the_guide_compile
 try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
 try "find_package refuses another minor version" other_minor_is_refused
 for way in fetch subdirectory; do

@@ -593,6 +593,42 @@ TEST(audit, a_block_whose_size_is_known_to_the_byte_is_to_be_described_to_its_en
     table_end();
 }
 
+typedef struct train {
+    size_t count;
+    uintptr_t cars[1];
+} train;
+
+typedef struct station {
+    train *leaves;
+} station;
+
+TEST(audit, an_object_that_ends_in_an_array_is_as_long_as_that)
+{
+    static haul_type *train_type;
+    static const haul_ref train_refs[] = { HAUL_TAIL(train, cars, HAUL_NU(train, count)) };
+    static const haul_ref station_refs[] = { HAUL_OBJECT(station, leaves, &train_type) };
+    haul_type *type;
+    station *s;
+    size_t bytes = offsetof(train, cars) + 30 * sizeof(uintptr_t);
+    audit_start();
+    train_type = TYPE_OPEN(train, train_refs);
+    type = TYPE_OPEN(station, station_refs);
+    type_commit(type);
+    s = take(sizeof *s, sizeof(uint64_t));
+    s->leaves = take(bytes, sizeof(uint64_t));
+    s->leaves->count = 30;
+    book(s->leaves, bytes);
+    audit_one(s, type, 1);
+    CHECK_EQ(audit.count, 0);
+    audit.book[0].bytes--;
+    audit_one(s, type, 1);
+    CHECK_EQ(audit.count, 1);
+    check_found(0, HAUL_AUDIT_BEYOND_BLOCK, "root.leaves", "");
+    haul_type_free(&type);
+    haul_type_free(&train_type);
+    lab_end();
+}
+
 typedef struct matrix {
     int32_t n, m;
     double **row;

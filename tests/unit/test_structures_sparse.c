@@ -1,0 +1,342 @@
+/* hypre's sparse matrices, whose counts stand in sibling fields (CNT), and its multigrid levels, where an array of
+ * pointers takes the counts of what it leads to from the same slot of another one (PARA).
+ */
+#define _DEFAULT_SOURCE
+#include "structures_a.h"
+
+/* ---- CNT: hypre's CSRMatrix. Its columns are j, or big_j where they are numbers of the whole machine's. */
+
+typedef struct CSRMatrix {
+    int32_t *i, *j;
+    int64_t *big_j;
+    int32_t num_rows, num_cols, num_nonzeros;
+    double *data;
+    int32_t *rownnz;
+    int32_t num_rownnz, owns_data, memory_location;
+} CSRMatrix;
+
+static haul_type *csr_type;
+
+HAUL_COUNT_FUNCTION(csr_columns, CSRMatrix, self->num_nonzeros) /* not asked for a NULL pointer */
+
+static void csr_open(void)
+{
+    static const haul_ref refs[] = {
+        HAUL_ARRAY(CSRMatrix, i, HAUL_N_PLUS(CSRMatrix, num_rows, 1)),
+        HAUL_ARRAY(CSRMatrix, j, HAUL_FN(csr_columns)),
+        HAUL_ARRAY(CSRMatrix, big_j, HAUL_FN(csr_columns)),
+        HAUL_ARRAY(CSRMatrix, data, HAUL_NS(CSRMatrix, num_nonzeros)),
+        HAUL_ARRAY(CSRMatrix, rownnz, HAUL_NS(CSRMatrix, num_rownnz)),
+    };
+    csr_type = YARD_TYPE(CSRMatrix, refs);
+}
+
+/* Rows of 0 to 6 entries. The sum: each entry times its column, and the rows that have any. */
+static void csr_fill(CSRMatrix *a, int rows, int columns, int is_big)
+{
+    int r, k;
+    a->num_rows = rows;
+    a->num_cols = columns;
+    a->i = yard_take((size_t)rows + 1, sizeof *a->i);
+    for (r = 0; r < rows; r++) {
+        a->i[r + 1] = a->i[r] + yard_int(0, 6);
+        a->num_rownnz += a->i[r + 1] > a->i[r];
+    }
+    a->num_nonzeros = a->i[rows];
+    a->data = yard_take((size_t)a->num_nonzeros, sizeof *a->data);
+    if (is_big)
+        a->big_j = yard_take((size_t)a->num_nonzeros, sizeof *a->big_j);
+    else
+        a->j = yard_take((size_t)a->num_nonzeros, sizeof *a->j);
+    a->rownnz = yard_take((size_t)a->num_rownnz, sizeof *a->rownnz);
+    for (r = k = 0; r < rows; r++)
+        if (a->i[r + 1] > a->i[r])
+            a->rownnz[k++] = r;
+    for (k = 0; k < a->num_nonzeros; k++) {
+        int column = yard_int(0, columns - 1), value = yard_int(1, 99);
+        if (is_big)
+            a->big_j[k] = column;
+        else
+            a->j[k] = column;
+        a->data[k] = value;
+        yard.told += (int64_t)value * column;
+    }
+    yard.told += a->num_rownnz;
+}
+
+static int64_t csr_sum_and_scale(CSRMatrix *a)
+{
+    int64_t sum = a->num_rownnz;
+    int n, k;
+    for (n = 0; n < a->num_rownnz; n++)
+        for (k = a->i[a->rownnz[n]]; k < a->i[a->rownnz[n] + 1]; k++) {
+            sum += (int64_t)a->data[k] * (a->j ? a->j[k] : a->big_j[k]);
+            a->data[k] *= 0.5;
+        }
+    return sum;
+}
+
+static int64_t csr_walk(void *root, size_t count)
+{
+    CSRMatrix *a = root;
+    int64_t sum = 0;
+    size_t m;
+    for (m = 0; m < count; m++)
+        sum += csr_sum_and_scale(&a[m]);
+    return sum;
+}
+
+static CSRMatrix *csr_make(size_t count, int rows)
+{
+    CSRMatrix *a = yard_take(count, sizeof *a);
+    size_t m;
+    for (m = 0; m < count; m++)
+        csr_fill(&a[m], rows + (int)m, 1000, m % 3 == 2);
+    return a;
+}
+
+TEST(structures, CNT_sparse_matrices_whose_sizes_stand_beside_their_arrays)
+{
+    CSRMatrix *a;
+    yard_open(1 << 22, 1);
+    csr_open();
+    yard_commit(csr_type);
+    a = csr_make(40, 500);
+    yard_prove(a, csr_type, 40, csr_walk);
+    a->num_nonzeros = -5;
+    yard_refuse(a, csr_type, 40, HAUL_ERROR_GRAPH, "root[0].j", "its callback answered -5");
+    a->j = NULL;
+    yard_refuse(a, csr_type, 40, HAUL_ERROR_GRAPH, "root[0].data", "count -5 in the field at offset");
+    haul_type_free(&csr_type);
+    yard_close();
+}
+
+TEST(structures, CNT_the_wrong_sibling_for_a_count_is_told_by_the_block_it_leads_to)
+{
+    static const haul_ref short_refs[] = { HAUL_ARRAY(CSRMatrix, data, HAUL_NS(CSRMatrix, num_rows)) };
+    static const haul_ref long_refs[] = { HAUL_ARRAY(CSRMatrix, rownnz, HAUL_NS(CSRMatrix, num_rows)) };
+    haul_type *type;
+    CSRMatrix *a;
+    char words[100];
+    yard_open(1 << 20, 2);
+    a = csr_make(1, 500);
+    type = YARD_TYPE(CSRMatrix, short_refs);
+    yard_commit(type);
+    snprintf(words, sizeof words, "only the first 4000 bytes of its block of %d are described", a->num_nonzeros * 8);
+    yard_tell(a, type, 1, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.data[0]", words);
+    haul_type_free(&type);
+    type = YARD_TYPE(CSRMatrix, long_refs);
+    yard_commit(type);
+    yard_tell(a, type, 1, HAUL_AUDIT_BEYOND_BLOCK, "root.rownnz[0]", "described as 2000 bytes, but its block of");
+    haul_type_free(&type);
+    yard_close();
+}
+
+/* ---- PARA: hypre's multigrid hierarchy. What a level's markers count is the rows of that level's matrix; the
+ * coarsest level has neither markers nor an interpolation, and its slots hold anything. */
+
+typedef struct ParCSRMatrix {
+    CSRMatrix *diag, *offd;
+    int64_t *col_map_offd; /* of as many as offd has columns */
+    int64_t *row_starts;   /* one for all matrices of a level */
+    int32_t num_procs, global_num_rows;
+} ParCSRMatrix;
+
+typedef struct Vector {
+    double *data;
+    int32_t size, owns_data;
+} Vector;
+
+enum { CYCLES = 4 };
+
+typedef struct ParAMGData {
+    int32_t num_levels, max_levels;
+    ParCSRMatrix **A_array, **P_array;
+    Vector **F_array, **U_array;
+    int32_t **CF_marker_array;
+    int32_t num_grid_sweeps[CYCLES];
+    int32_t **grid_relax_points; /* of as many as the cycle has sweeps */
+} ParAMGData;
+
+static haul_type *par_type, *vector_type;
+
+HAUL_COUNT_FUNCTION(offd_columns, ParCSRMatrix, self->offd->num_cols)
+HAUL_COUNT_FUNCTION(level_rows, ParAMGData, self->A_array[here->index]->diag->num_rows)
+HAUL_COUNT_FUNCTION(cycle_sweeps, ParAMGData, self->num_grid_sweeps[here->index])
+
+#define AMG_ROWS(levels, markers)                                                                                    \
+    HAUL_POINTERS(ParAMGData, A_array, &par_type, HAUL_NS(ParAMGData, num_levels)),                                  \
+        HAUL_POINTERS(ParAMGData, P_array, &par_type, levels),                                                       \
+        HAUL_POINTERS(ParAMGData, F_array, &vector_type, HAUL_NS(ParAMGData, num_levels)),                           \
+        HAUL_POINTERS(ParAMGData, U_array, &vector_type, HAUL_NS(ParAMGData, num_levels)),                           \
+        HAUL_ROWS(ParAMGData, CF_marker_array, NULL, HAUL_N_PLUS(ParAMGData, num_levels, -1), markers),              \
+        HAUL_ROWS(ParAMGData, grid_relax_points, NULL, HAUL_FIXED(CYCLES), HAUL_FN(cycle_sweeps))
+
+static void amg_open(void)
+{
+    static const haul_ref par_refs[] = {
+        HAUL_OBJECT(ParCSRMatrix, diag, &csr_type),
+        HAUL_OBJECT(ParCSRMatrix, offd, &csr_type),
+        HAUL_ARRAY(ParCSRMatrix, col_map_offd, HAUL_FN(offd_columns)),
+        HAUL_ARRAY(ParCSRMatrix, row_starts, HAUL_N_PLUS(ParCSRMatrix, num_procs, 1)),
+    };
+    static const haul_ref vector_refs[] = { HAUL_ARRAY(Vector, data, HAUL_NS(Vector, size)) };
+    csr_open();
+    par_type = YARD_TYPE(ParCSRMatrix, par_refs);
+    vector_type = YARD_TYPE(Vector, vector_refs);
+}
+
+static void amg_close(haul_type **type)
+{
+    haul_type_free(type);
+    haul_type_free(&par_type);
+    haul_type_free(&vector_type);
+    haul_type_free(&csr_type);
+    yard_close();
+}
+
+static ParCSRMatrix *par_make(int rows, int columns, int64_t *row_starts)
+{
+    ParCSRMatrix *a = yard_take(1, sizeof *a);
+    int k;
+    a->diag = yard_take(1, sizeof *a->diag);
+    a->offd = yard_take(1, sizeof *a->offd);
+    csr_fill(a->diag, rows, columns, 0);
+    csr_fill(a->offd, rows, 64, 1);
+    a->col_map_offd = yard_take(64, sizeof *a->col_map_offd);
+    for (k = 0; k < 64; k++) {
+        a->col_map_offd[k] = yard_int(0, 9999);
+        yard.told += a->col_map_offd[k];
+    }
+    a->num_procs = 8;
+    a->row_starts = row_starts;
+    return a;
+}
+
+static Vector *vector_make(int size)
+{
+    Vector *v = yard_take(1, sizeof *v);
+    v->size = size;
+    v->data = yard_take((size_t)size, sizeof *v->data);
+    return v;
+}
+
+static int level_size(int level)
+{
+    return 4000 >> level;
+}
+
+static void amg_make_level(ParAMGData *amg, int level)
+{
+    int64_t *row_starts = yard_take(9, sizeof *row_starts);
+    int rows = level_size(level);
+    amg->A_array[level] = par_make(rows, rows, row_starts);
+    amg->F_array[level] = vector_make(rows);
+    amg->U_array[level] = vector_make(rows);
+    if (level + 1 == amg->num_levels)
+        return;
+    amg->P_array[level] = par_make(rows, level_size(level + 1), row_starts);
+}
+
+static int32_t *markers_make(int rows)
+{
+    int32_t *markers = yard_take((size_t)rows, sizeof *markers);
+    int i;
+    for (i = 0; i < rows; i++)
+        markers[i] = i % 2 ? 1 : -1;
+    return markers;
+}
+
+static ParAMGData *amg_make(void)
+{
+    ParAMGData *amg = yard_take(1, sizeof *amg);
+    int level, k;
+    amg->num_levels = 6;
+    amg->A_array = yard_raw(6 * sizeof *amg->A_array);
+    amg->P_array = yard_raw(6 * sizeof *amg->P_array);
+    amg->F_array = yard_raw(6 * sizeof *amg->F_array);
+    amg->U_array = yard_raw(6 * sizeof *amg->U_array);
+    amg->CF_marker_array = yard_raw(6 * sizeof *amg->CF_marker_array);
+    for (level = 0; level < 6; level++)
+        amg_make_level(amg, level);
+    amg->grid_relax_points = yard_take(CYCLES, sizeof *amg->grid_relax_points);
+    for (k = 0; k < CYCLES; k++) {
+        amg->num_grid_sweeps[k] = k * 3; /* the first has none, and no array */
+        if (k > 0)
+            amg->grid_relax_points[k] = yard_take((size_t)k * 3, sizeof(int32_t));
+    }
+    for (level = 0; level + 1 < 6; level++)
+        amg->CF_marker_array[level] = markers_make(level_size(level));
+    return amg;
+}
+
+static int64_t par_walk(ParCSRMatrix *a)
+{
+    int64_t sum = csr_sum_and_scale(a->diag) + csr_sum_and_scale(a->offd);
+    int k;
+    for (k = 0; k < a->offd->num_cols; k++)
+        sum += a->col_map_offd[k];
+    return sum;
+}
+
+/* Restricts: a coarse point hands its number down. -1: the levels do not fit together. */
+static int64_t amg_walk(void *root, size_t count)
+{
+    ParAMGData *amg = root;
+    int64_t sum = 0;
+    int level, i, k, coarse;
+    (void)count;
+    for (level = 0; level < amg->num_levels; level++) {
+        sum += par_walk(amg->A_array[level]);
+        if (level + 1 == amg->num_levels)
+            break;
+        sum += par_walk(amg->P_array[level]);
+        if (amg->P_array[level]->row_starts != amg->A_array[level]->row_starts)
+            return -1;
+        for (i = coarse = 0; i < amg->A_array[level]->diag->num_rows; i++)
+            if (amg->CF_marker_array[level][i] > 0)
+                amg->U_array[level + 1]->data[coarse++] = i;
+        if (coarse != amg->F_array[level + 1]->size)
+            return -1;
+    }
+    for (i = 0; i < CYCLES; i++)
+        for (k = 0; k < amg->num_grid_sweeps[i]; k++)
+            amg->grid_relax_points[i][k] = i;
+    return sum;
+}
+
+TEST(structures, PARA_levels_whose_arrays_are_as_long_as_the_matrix_of_the_same_level)
+{
+    static const haul_ref refs[] = { AMG_ROWS(HAUL_N_PLUS(ParAMGData, num_levels, -1), HAUL_FN(level_rows)) };
+    haul_type *type;
+    ParAMGData *amg;
+    yard_open(1 << 22, 3);
+    amg_open();
+    type = YARD_TYPE(ParAMGData, refs);
+    yard_commit(type);
+    amg = amg_make();
+    yard_prove(amg, type, 1, amg_walk);
+    amg_close(&type);
+}
+
+HAUL_COUNT_FUNCTION(finest_rows, ParAMGData, self->A_array[0]->diag->num_rows)
+
+TEST(structures, PARA_counts_that_forget_their_slot_or_count_a_slot_too_many_are_refused_or_told)
+{
+    static const haul_ref same_refs[] = { AMG_ROWS(HAUL_N_PLUS(ParAMGData, num_levels, -1), HAUL_FN(finest_rows)) };
+    static const haul_ref long_refs[] = { AMG_ROWS(HAUL_NS(ParAMGData, num_levels), HAUL_FN(level_rows)) };
+    haul_type *type;
+    ParAMGData *amg;
+    yard_open(1 << 22, 4);
+    amg_open();
+    amg = amg_make();
+    type = YARD_TYPE(ParAMGData, same_refs);
+    yard_commit(type);
+    yard_tell(amg, type, 1, HAUL_AUDIT_BEYOND_BLOCK, "root.CF_marker_array[1][0]",
+              "described as 16000 bytes, but its block of 8000 bytes");
+    haul_type_free(&type);
+    type = YARD_TYPE(ParAMGData, long_refs);
+    yard_commit(type);
+    yard_refuse(amg, type, 1, HAUL_ERROR_GRAPH, "root.P_array[5]", "outside any process's address range");
+    amg_close(&type);
+}
