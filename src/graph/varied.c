@@ -91,7 +91,8 @@ static int reads_beyond(const haul__ruled *ruled, size_t bytes)
     return counts_beyond(&ruled->slot, bytes);
 }
 
-static haul_status ask(haul__discovery *d, uintptr_t element, const haul__ruled *ruled, int *holds)
+/* Does the row of an object of so many bytes hold? */
+static haul_status ask(haul__discovery *d, uintptr_t element, size_t bytes, const haul__ruled *ruled, int *holds)
 {
     const haul_when *when = ruled->rule ? &ruled->rule->said.when : NULL;
     haul_status status = HAUL_OK;
@@ -102,7 +103,8 @@ static haul_status ask(haul__discovery *d, uintptr_t element, const haul__ruled 
         uintptr_t target = 0;
         haul_here here;
         int64_t answer = 0;
-        if (ruled->kind == HAUL__RULED_POINTER && ruled->bytes == HAUL__WORD)
+        if (ruled->kind == HAUL__RULED_POINTER && ruled->bytes == HAUL__WORD &&
+            ruled->slot.offset + HAUL__WORD <= bytes)
             target = load_word(element + ruled->slot.offset) & ~ruled->rule->said.tag_bits;
         here = here_of(element, ruled, target);
         status = haul__call_back(d, &ruled->slot, when->function, &here, "condition", &answer);
@@ -246,6 +248,8 @@ static haul_status settle_pointer(haul__discovery *d, uintptr_t element, word *w
         inside = w->address - w->start < bytes;
     }
     w->what = inside && tag < HAUL__GRANULE && (w->at & (HAUL__WORD - 1)) == 0 ? POINTER : ODD;
+    if (status == HAUL_OK && w->what == ODD && (w->start < HAUL__LOWEST || w->start > HAUL__HIGHEST))
+        return haul__refuse(d, HAUL_ERROR_GRAPH, w->slot, "it points outside any process's address range");
     if (status == HAUL_OK && w->what == ODD &&
         (w->value > w->start ? w->value - w->start : w->start - w->value) > HAUL_OUTSIDE_MAX)
         return haul__refuse(d, HAUL_ERROR_LIMIT, w->slot, "it lies more than %zu bytes outside of its block",
@@ -457,7 +461,7 @@ static haul_status mark_holding(marking *m, const haul__walk *walk)
             *m->must_visit = 1;
             continue;
         }
-        status = ask(m->d, m->element, ruled, &holds);
+        status = ask(m->d, m->element, m->bytes, ruled, &holds);
         if (status == HAUL_OK && holds && !is_described_end(&last, ruled)) {
             if (claim(&last, ruled, end)) {
                 m->d->claims[m->d->claim_count++] = last;
@@ -474,11 +478,11 @@ static haul_status mark_holding(marking *m, const haul__walk *walk)
     return HAUL_OK;
 }
 
-/* The bytes of a row that does not hold, but for those that others claim. `next`: the first claim that may reach it.
- */
+/* The bytes of a row that does not hold, as far as the object has them, but for those that others claim. `next`: the
+ * first claim that may reach it. */
 static haul_status mark_unclaimed(marking *m, const haul__ruled *ruled, size_t next)
 {
-    size_t at = ruled->slot.offset, end = at + ruled->bytes;
+    size_t at = ruled->slot.offset, end = at + ruled->bytes < m->bytes ? at + ruled->bytes : m->bytes;
     haul_status status = HAUL_OK;
     for (; next < m->d->claim_count && m->d->claims[next].offset < end && status == HAUL_OK; next++) {
         if (m->d->claims[next].offset > at)
@@ -496,10 +500,10 @@ static haul_status mark_raw(marking *m, const haul__walk *walk)
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++) {
         const haul__ruled *ruled = &walk->ruled[i];
         int holds = 1;
-        if (!ruled->rule || ruled->rule->said.otherwise != HAUL_ELSE_RAW ||
-            ruled->slot.offset + ruled->bytes > m->bytes || (walk->size && reads_beyond(ruled, m->bytes)))
+        if (!ruled->rule || ruled->rule->said.otherwise != HAUL_ELSE_RAW || ruled->slot.offset >= m->bytes ||
+            (walk->size && reads_beyond(ruled, m->bytes)))
             continue;
-        if (ask(m->d, m->element, ruled, &holds) != HAUL_OK)
+        if (ask(m->d, m->element, m->bytes, ruled, &holds) != HAUL_OK)
             *m->must_visit = 1;
         while (next < m->d->claim_count && m->d->claims[next].end <= ruled->slot.offset)
             next++;
@@ -693,7 +697,7 @@ static haul_status visit_ruled(haul__discovery *d, uintptr_t element, const haul
 {
     size_t end = ruled->kind == HAUL__RULED_TAIL ? bytes : ruled->slot.offset + ruled->bytes;
     int holds = 0;
-    haul_status status = ask(d, element, ruled, &holds);
+    haul_status status = ask(d, element, bytes, ruled, &holds);
     if (status != HAUL_OK || !holds || is_described_end(last, ruled))
         return status;
     if (end > bytes)

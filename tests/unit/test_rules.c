@@ -1044,6 +1044,46 @@ TEST(rules, an_object_that_ends_before_what_its_rows_read_is_refused)
     lab_end();
 }
 
+/* Text in place of a pointer, in an object that ends with it. */
+static int64_t words_bytes(const haul_here *here)
+{
+    const words *w = here->self;
+    return (int64_t)offsetof(words, u) + (w->length < 0 ? (int64_t)sizeof w->u : w->length);
+}
+
+static int64_t words_are_far(const haul_here *here)
+{
+    return ((const words *)here->self)->length < 0;
+}
+
+static void pack_cut_words(const haul_rule *is_far)
+{
+    const haul_ref refs[] = { HAUL_OBJECT(words, next, &words_type),
+                              HAUL_BYTES_BY(words, u.far, is_far, HAUL_FN(words_length)) };
+    words *cut, *far;
+    lab_start();
+    words_type = TYPE_OPEN(words, refs);
+    CHECK_STATUS(haul_type_set_size(words_type, words_bytes), HAUL_OK);
+    type_commit(words_type);
+    far = words_make("longer than eight");
+    cut = take(offsetof(words, u) + 3, 8);
+    points(&cut->next);
+    cut->length = 3;
+    memcpy(cut->u.near, "abc", 3);
+    far->next = cut;
+    lab_pack(far, words_type, 1);
+    haul_type_free(&words_type);
+    lab_end();
+}
+
+TEST(rules, bytes_that_stand_in_for_a_pointer_travel_when_the_object_ends_within_them_too)
+{
+    static const haul_rule by_field = { .when = HAUL_NEGATIVE(words, length), .otherwise = HAUL_ELSE_RAW };
+    static const haul_rule by_function = { .when = HAUL_IF(words_are_far), .otherwise = HAUL_ELSE_RAW };
+    pack_cut_words(&by_field);
+    pack_cut_words(&by_function);
+}
+
 TEST(rules, a_tail_of_a_negative_number_of_elements_is_refused)
 {
     expr *root;

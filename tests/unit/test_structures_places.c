@@ -1,0 +1,498 @@
+/* Real structures in which it matters where things stand: pointers that lie outside of their blocks (BIAS), and
+ * blocks whose alignment is part of the format (ALGN).
+ */
+#define _DEFAULT_SOURCE
+#include "structures_b.h"
+
+/* ---- BIAS: arrays of LAMMPS, whose indices begin where the domain does. create1d_offset answers array - nlo; in
+ * three dimensions each level is shifted so, over one block of rows and one of values. */
+
+typedef struct pppm {
+    int nxlo_out, nxhi_out, nylo_out, nyhi_out, nzlo_out, nzhi_out;
+    int order, nxlo_fft, nxhi_fft;
+    double *fkx;             /* fkx[nxlo_fft..nxhi_fft] */
+    double **rho1d;          /* rho1d[0..2][-order / 2..order / 2] */
+    double ***density_brick; /* [nzlo_out..nzhi_out][nylo_out..nyhi_out][nxlo_out..nxhi_out] */
+} pppm;
+
+typedef struct brick_row {
+    double *x;
+} brick_row;
+
+typedef struct brick_plane {
+    brick_row *y;
+} brick_plane;
+
+typedef struct rho_row {
+    double *k;
+} rho_row;
+
+static haul_type *pppm_type, *brick_plane_type, *brick_row_type, *rho_row_type;
+
+/* The levels below the first know the bounds from the root only. */
+static const pppm *domain(const haul_here *here)
+{
+    return here->root;
+}
+
+HAUL_COUNT_FUNCTION(fkx_count, pppm, self->nxhi_fft - self->nxlo_fft + 1)
+HAUL_COUNT_FUNCTION(plane_count, pppm, self->nzhi_out - self->nzlo_out + 1)
+HAUL_COUNT_FUNCTION(row_count, brick_plane, domain(here)->nyhi_out - domain(here)->nylo_out + 1)
+HAUL_COUNT_FUNCTION(value_count, brick_row, domain(here)->nxhi_out - domain(here)->nxlo_out + 1)
+HAUL_COUNT_FUNCTION(rho_count, rho_row, domain(here)->order / 2 * 2 + 1)
+HAUL_COUNT_FUNCTION(fkx_base, pppm, self->nxlo_fft *(int64_t)sizeof(double))
+HAUL_COUNT_FUNCTION(plane_base, pppm, self->nzlo_out *(int64_t)sizeof(brick_plane))
+HAUL_COUNT_FUNCTION(row_base, brick_plane, domain(here)->nylo_out *(int64_t)sizeof(brick_row))
+HAUL_COUNT_FUNCTION(value_base, brick_row, domain(here)->nxlo_out *(int64_t)sizeof(double))
+HAUL_COUNT_FUNCTION(rho_base, rho_row, -(domain(here)->order / 2) * (int64_t)sizeof(double))
+HAUL_COUNT_FUNCTION(plane_base_in_elements, pppm, self->nzlo_out)
+
+static void pppm_open(haul_function *base_of_fkx, haul_function *base_of_planes)
+{
+    static const haul_rule rows = { .base_function = row_base }, values = { .base_function = value_base };
+    static const haul_rule rho = { .base_function = rho_base };
+    static const haul_ref row_refs[] = { HAUL_ARRAY_BY(brick_row, x, &values, HAUL_FN(value_count)) };
+    static const haul_ref rho_refs[] = { HAUL_ARRAY_BY(rho_row, k, &rho, HAUL_FN(rho_count)) };
+    static const haul_ref plane_refs[] = { HAUL_OBJECTS_BY(brick_plane, y, &brick_row_type, &rows,
+                                                           HAUL_FN(row_count)) };
+    const haul_rule fkx = { .base_function = base_of_fkx }, planes = { .base_function = base_of_planes };
+    const haul_ref refs[] = {
+        HAUL_ARRAY_BY(pppm, fkx, &fkx, HAUL_FN(fkx_count)),
+        HAUL_OBJECTS_AS(pppm, rho1d, &rho_row_type, HAUL_FIXED(3)),
+        HAUL_OBJECTS_BY(pppm, density_brick, &brick_plane_type, &planes, HAUL_FN(plane_count)),
+    };
+    brick_row_type = OPEN(brick_row, row_refs);
+    rho_row_type = OPEN(rho_row, rho_refs);
+    brick_plane_type = OPEN(brick_plane, plane_refs);
+    pppm_type = OPEN(pppm, refs);
+    type_close(pppm_type);
+}
+
+static void pppm_close(void)
+{
+    haul_type_free(&pppm_type);
+    haul_type_free(&brick_plane_type);
+    haul_type_free(&brick_row_type);
+    haul_type_free(&rho_row_type);
+}
+
+/* `lo` elements of so many bytes in front of a block. */
+static void *shifted(void *block, int lo, size_t bytes)
+{
+    return (void *)((uintptr_t)block - (uintptr_t)(intptr_t)lo * bytes);
+}
+
+static double random_value(void)
+{
+    return (double)random_below(&the.random, 1000000) / 64;
+}
+
+static void fill_values(double *values, int count, uint64_t *seen)
+{
+    int i;
+    for (i = 0; i < count; i++)
+        see_real(seen, values[i] = random_value());
+}
+
+static void rho_make(pppm *p, uint64_t *seen)
+{
+    int row, width = p->order / 2 * 2 + 1;
+    double *data = PUT_ARRAY(double, 3 * width);
+    p->rho1d = PUT_ARRAY(double *, 3);
+    for (row = 0; row < 3; row++) {
+        p->rho1d[row] = shifted(data + row * width, -(p->order / 2), sizeof *data);
+        fill_values(data + row * width, width, seen);
+    }
+}
+
+static void brick_make(pppm *p, uint64_t *seen)
+{
+    int nz = p->nzhi_out - p->nzlo_out + 1, ny = p->nyhi_out - p->nylo_out + 1, nx = p->nxhi_out - p->nxlo_out + 1, i;
+    double *data = PUT_ARRAY(double, nx *ny *nz), **rows = PUT_ARRAY(double *, ny *nz), ***planes;
+    planes = PUT_ARRAY(double **, nz);
+    for (i = 0; i < ny * nz; i++)
+        rows[i] = shifted(data + i * nx, p->nxlo_out, sizeof *data);
+    for (i = 0; i < nz; i++)
+        planes[i] = shifted(rows + i * ny, p->nylo_out, sizeof *rows);
+    p->density_brick = shifted(planes, p->nzlo_out, sizeof *planes);
+    fill_values(data, nx * ny * nz, seen);
+}
+
+static pppm *pppm_make(uint64_t *seen)
+{
+    static const pppm bounds = { 37, 68, -3, 36, -1024, -1001, 5, -16, 15, NULL, NULL, NULL };
+    pppm *p = PUT(pppm);
+    double *fkx;
+    *p = bounds;
+    fkx = PUT_ARRAY(double, p->nxhi_fft - p->nxlo_fft + 1);
+    p->fkx = shifted(fkx, p->nxlo_fft, sizeof *fkx);
+    fill_values(fkx, p->nxhi_fft - p->nxlo_fft + 1, seen);
+    rho_make(p, seen);
+    brick_make(p, seen);
+    return p;
+}
+
+static void meet_value(double *value, uint64_t *seen)
+{
+    see_real(seen, *value);
+    *value += 1;
+}
+
+static void pppm_walk(void *argument)
+{
+    visit *v = argument;
+    pppm *p = v->root;
+    int i, y, z;
+    for (i = p->nxlo_fft; i <= p->nxhi_fft; i++)
+        meet_value(&p->fkx[i], &v->seen);
+    for (y = 0; y < 3; y++)
+        for (i = -(p->order / 2); i <= p->order / 2; i++)
+            meet_value(&p->rho1d[y][i], &v->seen);
+    for (z = p->nzlo_out; z <= p->nzhi_out; z++)
+        for (y = p->nylo_out; y <= p->nyhi_out; y++)
+            for (i = p->nxlo_out; i <= p->nxhi_out; i++)
+                meet_value(&p->density_brick[z][y][i], &v->seen);
+}
+
+TEST(structures_places, BIAS_arrays_whose_indices_begin_anywhere_are_indexed_there_as_they_are_here)
+{
+    journey j = { NULL, NULL, 0, pppm_walk, NULL, 0 };
+    site_start(16);
+    pppm_open(fkx_base, plane_base);
+    j.root = pppm_make(&j.seen);
+    j.type = pppm_type;
+    travel(&j);
+    pppm_close();
+    site_end();
+}
+
+static int64_t no_base(const haul_here *here)
+{
+    (void)here;
+    return 0;
+}
+
+TEST(structures_places, BIAS_a_bias_that_is_forgotten_or_counted_in_elements_is_refused)
+{
+    uint64_t seen = 0;
+    pppm *p;
+    site_start(16);
+    pppm_open(no_base, plane_base);
+    p = pppm_make(&seen);
+    refuse_graph(p, pppm_type, HAUL_ERROR_GRAPH, "root.fkx", "", "the range it leads to is not readable");
+    pppm_close();
+    pppm_open(fkx_base, plane_base_in_elements);
+    p->nzlo_out++, p->nzhi_out++;
+    p->density_brick--;
+    refuse_graph(p, pppm_type, HAUL_ERROR_GRAPH, "root.density_brick", "", "a misaligned pointer");
+    pppm_close();
+    site_end();
+}
+
+/* ---- ALGN: Embree's tree. A reference is the address of a node or of a row of leaf blocks, whose 16-byte alignment
+ * leaves room for the kind of the node or the number of blocks; nodes stand on cache lines, for loads that want it.
+ */
+
+enum {
+    NODE = 0,
+    NODE_MB = 1,
+    LEAF = 8,
+    KIND_MASK = 15,
+    BLOCKS_MAX = 7,
+    LEAVES = 700,
+    LINE = 64,
+    NODE_BYTES = 4 * LINE
+};
+
+typedef struct NodeRef {
+    uintptr_t ptr;
+} NodeRef;
+
+typedef struct AABBNode4 {
+    NodeRef children[4];
+    float lower_x[4], upper_x[4], lower_y[4], upper_y[4], lower_z[4], upper_z[4];
+    char padding[NODE_BYTES - 4 * sizeof(NodeRef) - 24 * sizeof(float)];
+} AABBNode4;
+
+typedef struct AABBNodeMB4 {
+    AABBNode4 base;
+    float lower_dx[4], upper_dx[4], lower_dy[4], upper_dy[4], lower_dz[4], upper_dz[4];
+    char padding[NODE_BYTES - 24 * sizeof(float)];
+} AABBNodeMB4;
+
+typedef struct Triangle4 {
+    float v0[3][4], e1[3][4], e2[3][4];
+    unsigned geomIDs[4], primIDs[4];
+} Triangle4;
+
+typedef struct BVH4 {
+    NodeRef root;
+    size_t numPrimitives;
+} BVH4;
+
+static haul_type *NodeRef_type, *AABBNode4_type, *AABBNodeMB4_type, *Triangle4_type, *BVH4_type;
+
+static int64_t kind_of(const haul_here *here)
+{
+    uintptr_t kind = *(const uintptr_t *)here->place & KIND_MASK;
+    return kind > LEAF ? LEAF : (int64_t)kind;
+}
+
+static int64_t blocks_of(const haul_here *here)
+{
+    uintptr_t kind = *(const uintptr_t *)here->place & KIND_MASK;
+    return kind > LEAF ? (int64_t)kind - LEAF : 1;
+}
+
+static void bvh_open(uintptr_t tag_bits, size_t alignment)
+{
+    static const haul_case kinds[] = { { NODE, &AABBNode4_type, 0 },
+                                       { NODE_MB, &AABBNodeMB4_type, 0 },
+                                       { LEAF, &Triangle4_type, 0 } };
+    const haul_rule reference = { .tag_bits = tag_bits, .choice = HAUL_BY_FUNCTION(kind_of, kinds) };
+    const haul_ref reference_refs[] = { HAUL_CHOICES(NodeRef, ptr, &reference, HAUL_FN(blocks_of)) };
+    static const haul_ref node_refs[] = { HAUL_EMBED(AABBNode4, children, &NodeRef_type) };
+    static const haul_ref moving_refs[] = { HAUL_EMBED(AABBNodeMB4, base, &AABBNode4_type) };
+    static const haul_ref bvh_refs[] = { HAUL_EMBED(BVH4, root, &NodeRef_type) };
+    NodeRef_type = OPEN(NodeRef, reference_refs);
+    AABBNode4_type = OPEN(AABBNode4, node_refs);
+    AABBNodeMB4_type = OPEN(AABBNodeMB4, moving_refs);
+    CHECK_STATUS(haul_type_bytes("Triangle4", sizeof(Triangle4), &Triangle4_type), HAUL_OK);
+    CHECK_STATUS(haul_type_set_alignment(AABBNode4_type, alignment), HAUL_OK);
+    CHECK_STATUS(haul_type_set_alignment(AABBNodeMB4_type, alignment), HAUL_OK);
+    CHECK_STATUS(haul_type_set_alignment(Triangle4_type, 16), HAUL_OK);
+    BVH4_type = OPEN(BVH4, bvh_refs);
+}
+
+static void bvh_close(void)
+{
+    haul_type_free(&BVH4_type);
+    haul_type_free(&AABBNode4_type);
+    haul_type_free(&AABBNodeMB4_type);
+    haul_type_free(&Triangle4_type);
+    haul_type_free(&NodeRef_type);
+}
+
+static uintptr_t leaf_make(uint64_t *seen)
+{
+    size_t blocks = random_between(&the.random, 0, BLOCKS_MAX), i, lane;
+    Triangle4 *t = blocks ? put(blocks * sizeof *t, 16) : NULL;
+    for (i = 0; i < blocks; i++)
+        for (lane = 0; lane < 4; lane++) {
+            t[i].v0[0][lane] = (float)random_below(&the.random, 4096) / 8;
+            t[i].primIDs[lane] = (unsigned)random_below(&the.random, 100000);
+            see_real(seen, (double)t[i].v0[0][lane]);
+            see(seen, t[i].primIDs[lane]);
+        }
+    return (uintptr_t)t | (uintptr_t)(LEAF + blocks); /* without blocks: the constant emptyNode */
+}
+
+/* Each row of nodes holds four of those below in order; the last children of the last node are empty. */
+static uintptr_t nodes_make(uintptr_t *refs, size_t count)
+{
+    while (count > 1) {
+        size_t nodes = (count + 3) / 4, i, c;
+        for (i = 0; i < nodes; i++) {
+            uintptr_t kind = random_one_in(&the.random, 5) ? NODE_MB : NODE;
+            AABBNode4 *n = put(kind ? sizeof(AABBNodeMB4) : sizeof *n, LINE);
+            for (c = 0; c < 4; c++)
+                n->children[c].ptr = 4 * i + c < count ? refs[4 * i + c] : LEAF;
+            n->lower_x[0] = (float)i;
+            refs[i] = (uintptr_t)n | kind;
+        }
+        count = nodes;
+    }
+    return refs[0];
+}
+
+static BVH4 *bvh_make(uint64_t *seen)
+{
+    uintptr_t refs[LEAVES];
+    BVH4 *bvh = PUT(BVH4);
+    size_t i;
+    for (i = 0; i < LEAVES; i++)
+        refs[i] = leaf_make(seen);
+    bvh->root.ptr = nodes_make(refs, LEAVES);
+    return bvh;
+}
+
+static void meet_blocks(uintptr_t reference, uint64_t *seen)
+{
+    Triangle4 *t = (Triangle4 *)(reference & ~(uintptr_t)KIND_MASK);
+    uintptr_t blocks = (reference & KIND_MASK) - LEAF;
+    int lane;
+    for (; blocks > 0; blocks--, t++)
+        for (lane = 0; lane < 4; lane++) {
+            see_real(seen, (double)t->v0[0][lane]);
+            see(seen, t->primIDs[lane]);
+            t->v0[0][lane] += 0.5f;
+        }
+}
+
+/* A node that is off its line is seen. */
+static void bvh_walk(void *argument)
+{
+    visit *v = argument;
+    BVH4 *bvh = v->root;
+    uintptr_t stack[64], reference;
+    size_t depth = 0;
+    int c;
+    stack[depth++] = bvh->root.ptr;
+    while (depth > 0) {
+        reference = stack[--depth];
+        if ((reference & KIND_MASK) >= LEAF) {
+            meet_blocks(reference, &v->seen);
+        } else {
+            AABBNode4 *node = (AABBNode4 *)(reference & ~(uintptr_t)KIND_MASK);
+            if ((uintptr_t)node % LINE != 0)
+                see(&v->seen, (uintptr_t)node);
+            node->upper_x[0] = node->lower_x[0] + 1;
+            for (c = 3; c >= 0; c--)
+                stack[depth++] = node->children[c].ptr;
+        }
+    }
+}
+
+TEST(structures_places, ALGN_nodes_on_cache_lines_stay_there_and_their_references_keep_kinds_and_numbers_of_blocks)
+{
+    journey j = { NULL, NULL, 0, bvh_walk, NULL, 0 };
+    site_start(28);
+    bvh_open(KIND_MASK, LINE);
+    type_close(BVH4_type);
+    j.root = bvh_make(&j.seen);
+    j.type = BVH4_type;
+    travel(&j);
+    bvh_close();
+    site_end();
+}
+
+TEST(structures_places, ALGN_an_alignment_that_nodes_do_not_have_is_refused_and_so_are_tags_that_it_has_no_room_for)
+{
+    uint64_t seen = 0;
+    BVH4 *bvh;
+    AABBNode4 *node;
+    site_start(28);
+    bvh = bvh_make(&seen);
+    node = put(LINE + sizeof *node, 2 * LINE);
+    bvh->root.ptr = (uintptr_t)node + LINE;
+    bvh_open(KIND_MASK, 2 * LINE);
+    type_close(BVH4_type);
+    refuse_graph(bvh, BVH4_type, HAUL_ERROR_GRAPH, "root.root.ptr", "",
+                 "a misaligned pointer: its address modulo 128 is 64");
+    bvh_close();
+    bvh_open(2 * LINE - 1, LINE);
+    refuse_type(BVH4_type, "NodeRef.ptr", "Tag bits up to 127 want a target that is aligned above them");
+    bvh_close();
+    site_end();
+}
+
+/* HPGMG: the vectors of a box lie in one block, each begun so that its first value that is no ghost stands at a
+ * multiple of 32 bytes. The block itself may begin anywhere: what counts is where it stands within 32 bytes. The
+ * block's row says so, as one of vector registers from the first such place on; the rows of the vectors describe
+ * every value. */
+
+enum { BOXES = 48, VECTORS = 9, GHOSTS = 1, BOX_DIM = 8, STRIDE = BOX_DIM + 2 * GHOSTS, PHASE = 32 };
+enum { J_STRIDE = STRIDE, K_STRIDE = STRIDE * STRIDE, VOLUME = (STRIDE * STRIDE * STRIDE + 3) / 4 * 4 };
+
+typedef struct box_type {
+    int volume, numVectors;
+    double **vectors;
+    double *vectors_base;
+} box_type;
+
+typedef struct level_type {
+    int num_my_boxes;
+    box_type *my_boxes;
+} level_type;
+
+typedef struct vector_register {
+    double lane[PHASE / sizeof(double)];
+} vector_register;
+
+static haul_type *register_type, *box_type_type, *level_type_type;
+
+static int64_t to_phase(const haul_here *here)
+{
+    return (int64_t)(-(uintptr_t)here->target % PHASE);
+}
+
+HAUL_COUNT_FUNCTION(registers, box_type, (int64_t)self->volume * self->numVectors * (int64_t)sizeof(double) / PHASE)
+
+static void level_open(void)
+{
+    static const haul_rule phased = { .base_function = to_phase };
+    static const haul_ref box_refs[] = {
+        HAUL_ROWS(box_type, vectors, NULL, HAUL_NS(box_type, numVectors), HAUL_NS(box_type, volume)),
+        HAUL_OBJECTS_BY(box_type, vectors_base, &register_type, &phased, HAUL_FN(registers)),
+    };
+    static const haul_ref level_refs[] = { HAUL_OBJECTS(level_type, my_boxes, &box_type_type,
+                                                        HAUL_NS(level_type, num_my_boxes)) };
+    register_type = type_open("vector_register", sizeof(vector_register), NULL, 0);
+    CHECK_STATUS(haul_type_set_alignment(register_type, PHASE), HAUL_OK);
+    box_type_type = OPEN(box_type, box_refs);
+    level_type_type = OPEN(level_type, level_refs);
+    type_close(level_type_type);
+}
+
+static void level_close(void)
+{
+    haul_type_free(&level_type_type);
+    haul_type_free(&box_type_type);
+    haul_type_free(&register_type);
+}
+
+static double *first_inside(double *vector)
+{
+    return vector + GHOSTS * (1 + J_STRIDE + K_STRIDE);
+}
+
+static level_type *level_make(uint64_t *seen)
+{
+    level_type *level = PUT(level_type);
+    int b, c;
+    level->num_my_boxes = BOXES;
+    level->my_boxes = PUT_ARRAY(box_type, BOXES);
+    for (b = 0; b < BOXES; b++) {
+        box_type *box = &level->my_boxes[b];
+        double *base = put((VECTORS * VOLUME + PHASE / sizeof(double)) * sizeof(double), sizeof(double));
+        box->volume = VOLUME;
+        box->numVectors = VECTORS;
+        box->vectors_base = base;
+        box->vectors = PUT_ARRAY(double *, VECTORS);
+        while ((uintptr_t)first_inside(base) % PHASE != 0)
+            base++;
+        for (c = 0; c < VECTORS; c++) {
+            box->vectors[c] = base + c * VOLUME;
+            fill_values(box->vectors[c], VOLUME, seen);
+        }
+    }
+    return level;
+}
+
+static void level_walk(void *argument)
+{
+    visit *v = argument;
+    level_type *level = v->root;
+    int b, c, i;
+    for (b = 0; b < level->num_my_boxes; b++)
+        for (c = 0; c < level->my_boxes[b].numVectors; c++) {
+            double *vector = level->my_boxes[b].vectors[c];
+            if ((uintptr_t)first_inside(vector) % PHASE != 0)
+                see(&v->seen, 0);
+            for (i = 0; i < level->my_boxes[b].volume; i++)
+                meet_value(&vector[i], &v->seen);
+        }
+}
+
+TEST(structures_places, ALGN_values_that_vector_loads_begin_at_keep_their_place_within_32_bytes)
+{
+    journey j = { NULL, NULL, 0, level_walk, NULL, 0 };
+    site_start(282);
+    level_open();
+    put(8, 8); /* so that not all is even */
+    j.root = level_make(&j.seen);
+    j.type = level_type_type;
+    travel(&j);
+    level_close();
+    site_end();
+}
