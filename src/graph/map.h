@@ -216,6 +216,8 @@ HAUL__INLINE unsigned haul__word_in_cell(uintptr_t address)
 uint16_t haul__partial_mask(const haul__block *block, unsigned granule);
 /* The live bytes of any placed granule; after layout. */
 uint16_t haul__byte_mask(const haul__block *block, unsigned granule);
+/* Those of a cell's granules that may have a mask of their own; of a block with a side. */
+uint32_t haul__masked(const haul__block *block, unsigned number);
 
 /* A block's guard, as its pointers are gone through in order: a polynomial in an odd number. Two that changed places
  * are noticed always, other changes but for chance. */

@@ -507,7 +507,7 @@ static void forget_mask(haul__side *side, size_t granule)
     size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
     if (side->masks[page])
         side->masks[page][at] = HAUL__FULL_MASK;
-    else if (side->prefix[page] && (side->prefix[page][at / 2] >> (at % 2 * 4) & 15u))
+    else
         put_prefix(side->prefix[page], at, 0);
 }
 
@@ -519,7 +519,7 @@ HAUL__HOT static size_t fold(haul__block *block)
         haul__cell *at = &block->cells[cell];
         uint32_t bits;
         bytes += (size_t)haul__bits32(at->live) << HAUL__GRANULE_SHIFT;
-        for (bits = block->side ? at->live : 0; bits; bits &= bits - 1)
+        for (bits = block->side && at->live ? at->live & haul__masked(block, cell) : 0; bits; bits &= bits - 1)
             forget_mask(block->side, cell * 32u + haul__lowest32(bits));
         if (haul__is_of_kind(block))
             continue;

@@ -91,6 +91,8 @@ HAUL__HOT static void gather_whole(haul__sweep *s, const haul__block *block, uin
             cell += count;
             continue;
         }
+        if (s->is_far)
+            haul__prefetch_lines((uintptr_t)from, (uintptr_t)s->arena + haul__place_of_cell(block, cell));
         haul__gather_runs(s, block, cell, from, live);
         cell++;
     }
@@ -110,31 +112,39 @@ static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t m
             to[byte] = from[byte];
 }
 
-/* A block with partly live granules or gaps: granule by granule. */
-static void gather_masked(haul__sweep *s, const haul__block *block, uintptr_t address)
+/* Granules of a cell that have masks. */
+static void gather_granules(haul__sweep *s, const haul__block *block, unsigned cell, const unsigned char *from,
+                            uint32_t masked)
+{
+    const uint32_t live = block->cells[cell].live;
+    for (; masked; masked &= masked - 1) {
+        unsigned granule = haul__lowest32(masked);
+        unsigned below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
+        copy_masked(s->arena + haul__place_of_cell(block, cell) + below * HAUL__GRANULE, from + granule * HAUL__GRANULE,
+                    haul__byte_mask(block, cell * 32u + granule));
+    }
+}
+
+/* A block with partly live granules or gaps. */
+HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     uint32_t filled = (uint32_t)block->base;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         const haul__cell *at = &block->cells[cell];
-        uintptr_t from = address + cell * HAUL__CELL_BYTES;
-        size_t place = haul__place_of_cell(block, cell);
-        uint32_t live;
+        const unsigned char *from = (const unsigned char *)(address + cell * HAUL__CELL_BYTES);
+        uint32_t masked;
         if (!at->live)
             continue;
+        if (s->is_far)
+            haul__prefetch_lines((uintptr_t)from, (uintptr_t)s->arena + haul__place_of_cell(block, cell));
         if (at->aux != filled)
-            memset(s->arena + place - (size_t)(at->aux - filled) * HAUL__GRANULE, 0,
+            memset(s->arena + haul__place_of_cell(block, cell) - (size_t)(at->aux - filled) * HAUL__GRANULE, 0,
                    (size_t)(at->aux - filled) * HAUL__GRANULE);
         filled = at->aux + haul__bits32(at->live);
-        for (live = at->live; live; live &= live - 1, place += HAUL__GRANULE) {
-            unsigned granule = haul__lowest32(live);
-            const unsigned char *source = (const unsigned char *)from + granule * HAUL__GRANULE;
-            uint16_t mask = haul__byte_mask(block, cell * 32u + granule);
-            if (mask == HAUL__FULL_MASK)
-                memcpy(s->arena + place, source, HAUL__GRANULE);
-            else
-                copy_masked(s->arena + place, source, mask);
-        }
+        masked = haul__masked(block, cell) & at->live;
+        haul__gather_runs(s, block, cell, from, at->live & ~masked);
+        gather_granules(s, block, cell, from, masked);
     }
 }
 

@@ -15,8 +15,6 @@
  */
 #include "pack/sweep.h"
 
-#define BYTES_AHEAD ((size_t)2048) /* source and arena, where the loop will be some 100 instructions on for each line */
-#define LINE ((size_t)64)
 #define FEW_BYTES 256u
 
 /* What is read for an address that lies in no block with cells: nothing is live there. */
@@ -74,16 +72,6 @@ HAUL__INLINE void prefetch_objects(const haul__map *map, uint32_t starts, uintpt
         uintptr_t object = address + haul__lowest32(starts) * HAUL__GRANULE;
         for (i = 0; i < count; i++)
             haul__prefetch_target(map, haul__load_word((const void *)(object + l->offset[i])));
-    }
-}
-
-/* What will be read and written some cells on; there need not be anything. */
-HAUL__INLINE void prefetch_lines(uintptr_t from, uintptr_t to)
-{
-    size_t at;
-    for (at = 0; at < HAUL__CELL_BYTES; at += LINE) {
-        haul__prefetch(from + BYTES_AHEAD + at);
-        haul__prefetch_write(to + BYTES_AHEAD + at);
     }
 }
 
@@ -181,7 +169,7 @@ HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintp
         const int whole = w.is_gathered && end <= (HAUL__CELLS - w.cell) * 32u &&
                           block->cells[w.cell].live == (spread(starts, l->granules) | first_granules(w.reached));
         if (s->is_far)
-            prefetch_lines(w.address, (uintptr_t)s->arena + haul__place_of_cell(block, w.cell));
+            haul__prefetch_lines(w.address, (uintptr_t)s->arena + haul__place_of_cell(block, w.cell));
         if (s->is_far && w.cell + 1 < HAUL__CELLS)
             prefetch_objects(s->map, all[w.cell + 1], w.address + HAUL__CELL_BYTES, l, count);
         if (HAUL__UNLIKELY(!whole))

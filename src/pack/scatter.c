@@ -48,6 +48,19 @@ HAUL__INLINE void scatter_run(uint64_t slots, unsigned char *to, const unsigned 
         scatter_bytes(to + first * HAUL__GRANULE, from, count * HAUL__GRANULE);
 }
 
+/* The granules `live` of a cell, all or some of those that are placed there. */
+HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned char *from, uint32_t live,
+                               uint32_t placed)
+{
+    while (live) {
+        unsigned first = haul__lowest32(live), below = haul__bits32(placed & (((uint32_t)1 << first) - 1u));
+        uint32_t rest = ~(live >> first);
+        unsigned count = rest ? haul__lowest32(rest) : 32u;
+        scatter_run(slots, to, from + below * HAUL__GRANULE, first, count);
+        live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
+    }
+}
+
 #define LINE ((size_t)64)
 #define AHEAD ((size_t)1024)
 #define PAGE ((size_t)1 << HAUL__PAGE_SHIFT)
@@ -87,14 +100,7 @@ HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *blo
         uint32_t live = block->cells[cell].live;
         uint64_t slots = live ? haul__placed_slots(map, block, cell) : 0;
         prefetch_arena(from, haul__bits32(live));
-        while (live) {
-            unsigned first = haul__lowest32(live);
-            uint32_t rest = ~(live >> first);
-            unsigned count = rest ? haul__lowest32(rest) : 32u;
-            scatter_run(slots, to, from, first, count);
-            from += count * HAUL__GRANULE;
-            live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
-        }
+        scatter_runs(slots, to, from, live, live);
     }
 }
 
@@ -156,17 +162,20 @@ uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32
     return mask;
 }
 
-static void scatter_masked(const haul_plan *plan, const haul__block *block, uint32_t number, unsigned char *to,
-                           const unsigned char *arena)
+HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *block, uint32_t number,
+                                     unsigned char *to, const unsigned char *arena)
 {
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
         const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
-        uint32_t live;
-        for (live = block->cells[cell].live; live; live &= live - 1, from += HAUL__GRANULE) {
-            unsigned granule = haul__lowest32(live);
-            haul__copy_bytes(to + granule * HAUL__GRANULE, from,
-                       haul__data_mask(plan, block, number, cell * 32u + granule));
+        const uint32_t live = block->cells[cell].live;
+        uint32_t masked = block->side->has_odd || !live ? live : live & haul__masked(block, cell);
+        if (live & ~masked)
+            scatter_runs(haul__placed_slots(&plan->found.map, block, cell), to, from, live & ~masked, live);
+        for (; masked; masked &= masked - 1) {
+            unsigned granule = haul__lowest32(masked), below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
+            haul__copy_bytes(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE,
+                             haul__data_mask(plan, block, number, cell * 32u + granule));
         }
     }
 }

@@ -5,6 +5,9 @@
 
 #include "pack/plan.h"
 
+#define HAUL__BYTES_AHEAD ((size_t)2048) /* where the loop will be some 100 instructions on for each line */
+#define HAUL__LINE ((size_t)64)
+
 typedef struct haul__sweep {
     const haul__map *map;
     const haul__found *found;
@@ -55,6 +58,16 @@ HAUL__INLINE void haul__prefetch_target(const haul__map *map, uintptr_t value)
     uintptr_t entry = map->flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT];
     haul__prefetch((entry & ~HAUL__FORM_MASK) + offsetof(haul__block, cells) +
                    haul__cell_number(value) * sizeof(haul__cell));
+}
+
+/* What will be read and written some cells on; there need not be anything. */
+HAUL__INLINE void haul__prefetch_lines(uintptr_t from, uintptr_t to)
+{
+    size_t at;
+    for (at = 0; at < HAUL__CELL_BYTES; at += HAUL__LINE) {
+        haul__prefetch(from + HAUL__BYTES_AHEAD + at);
+        haul__prefetch_write(to + HAUL__BYTES_AHEAD + at);
+    }
 }
 
 /* The slots of one cell. */
