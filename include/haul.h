@@ -15,6 +15,7 @@
 #include "haul/audit.h"
 #include "haul/device.h"
 #include "haul/host.h"
+#include "haul/rebuild.h"
 #include "haul/cuda.h"
 #include "haul/ship.h"
 #include "haul/arena.h"

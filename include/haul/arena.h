@@ -66,7 +66,9 @@ HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
  * alignment that is not a power of two up to HAUL_ALIGNMENT_MAX, a NULL or freed type. Nothing has changed then. */
 
 /* `count` objects of a committed type in a row, zeroed: all their pointers are NULL. Shipments patch them.
- * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: it has pointers off the grid. */
+ * Fields that are HAUL_IN or HAUL_NEITHER do not come back; those that are HAUL_OUT are sent as they lie.
+ * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: it has pointers off the grid, or with rules that
+ * ask the object, or contents that depend on addresses (rebuild.h). */
 static inline void *haul_arena_new(haul_arena *arena, const haul_type *type, size_t count);
 /* One object with `tail_bytes` plain bytes behind it, from where its sizeof ends (a flexible array member). */
 HAUL_API void *haul_arena_new_tail(haul_arena *arena, const haul_type *type, size_t tail_bytes);

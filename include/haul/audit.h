@@ -20,10 +20,10 @@
  * Run it once over data of your own when a description is new, and again when a struct has changed. It writes to
  * nothing but its results.
  *
- * It costs about three times what a plan costs, more in a checked context, and reads every described byte, padding
- * included (a tool that watches for uninitialised memory will see that). Working memory: what a plan takes; 80 to 120
- * bytes for each object and array found, 32 more with `usable`; about 100 for each suspicious word. Each finding that is
- * reported goes through all objects once, for its path.
+ * It costs about three times what a plan costs, more in a checked context, and reads every described byte that is sent,
+ * padding included (a tool that watches for uninitialised memory will see that). Working memory: what a plan takes; 80
+ * to 120 bytes for each object and array found, 32 more with `usable`; about 100 for each suspicious word. Each finding
+ * that is reported goes through all objects once, for its path.
  */
 #ifndef HAUL_AUDIT_H
 #define HAUL_AUDIT_H

@@ -50,8 +50,9 @@ typedef struct haul_plan_statistics {
  * begin or not a whole number of elements away, a misaligned pointer, an address outside any process's range, a word
  * that is a pointer for one description and data for another, a range that `readable` refuses; an alias to what nobody
  * owns, rows of a union that hold both, a type that no case is for, a size that is none. HAUL_ERROR_LIMIT: the
- * context's limits, a count whose bytes overflow, no terminator within scan_bytes. HAUL_ERROR_MEMORY. On failure *plan
- * is NULL and nothing is kept. Does not recurse; stack use is constant. */
+ * context's limits, a count whose bytes overflow, no terminator within scan_bytes. HAUL_ERROR_UNSUPPORTED, with the
+ * path: an object whose contents depend on addresses, and which nothing rebuilds (rebuild.h). HAUL_ERROR_MEMORY. On
+ * failure *plan is NULL and nothing is kept. Does not recurse; stack use is constant. */
 HAUL_API haul_status haul_plan_create(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan);
 HAUL_API void haul_plan_free(haul_plan **plan);
 
@@ -76,11 +77,12 @@ HAUL_API haul_status haul_plan_address(const haul_plan *plan, size_t offset, voi
  * HAUL_ERROR_ARGUMENT: too little capacity, or memory that overlaps the source. HAUL_ERROR_STALE, with the path: a
  * pointer now leads out of the graph, a count has changed or a string has lost its terminator since the plan was made,
  * or any pointer has changed since it was first packed (the path may then name a pointer near it; haul_refresh names
- * it exactly); the arena's contents are then undefined. Reads the source, writes nothing but the two results. */
+ * it exactly); the arena's contents are then undefined. HAUL_ERROR_UNSUPPORTED, with the path: an object that is to be
+ * rebuilt; only a device does. Reads the source, writes nothing but the two results. */
 HAUL_API haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base, uint64_t *bitmap);
 
 /* Writes the bytes of an arena that are no pointers back to the source objects; the inverse of pack. Holes, skipped
- * fields, pointers and kept words of the source keep their values. */
+ * fields, pointers, kept words and what is HAUL_IN or HAUL_NEITHER keep their values in the source. */
 HAUL_API haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes);
 
 /* Adds `base` to each word of `arena` (`bytes`: haul_plan_bytes) whose bit is set and that is not null: after it,

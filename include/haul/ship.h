@@ -44,7 +44,8 @@ typedef struct haul_ship_options {
 } haul_ship_options;
 
 /* Makes a plan for the roots (haul_plan_create says what can be wrong), allocates one arena on the device, packs,
- * sends it in one transfer, and relocates it there. `options` may be NULL. The source must stay where it is until the
+ * sends it in one transfer, relocates it there, and has rebuilt what depends on addresses (rebuild.h). `options` may be
+ * NULL. The source must stay where it is until the
  * shipment is freed. On failure *shipment is NULL and the device holds nothing. */
 HAUL_API haul_status haul_ship(haul_device *device, void *root, const haul_type *type, size_t count,
                                const haul_ship_options *options, haul_shipment **shipment);
@@ -61,21 +62,23 @@ HAUL_API haul_address haul_device_address(const haul_shipment *shipment, const v
 HAUL_API void *haul_device_pointer(const haul_shipment *shipment, const void *host);
 HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address device);
 
-/* Sends the graph's present contents again with the old plan: all bytes, pointers as the host has them. No device
- * address changes. HAUL_ERROR_STALE, with the path, before anything is sent, when a pointer or a count has changed
- * since the plan was made, or a string has lost its terminator (it may become shorter); haul_replan then makes a new
- * one. After a failure of the device the arena's contents are undefined until a refresh succeeds. */
+/* Sends the graph's present contents again with the old plan: all bytes, pointers as the host has them, zeros for
+ * what is not sent (HAUL_OUT, HAUL_NEITHER). No device address changes. HAUL_ERROR_STALE, with the path, before
+ * anything is sent, when a pointer or a count has changed since the plan was made, or a string has lost its
+ * terminator (it may become shorter); haul_replan then makes a new one. After a failure of the device the arena's
+ * contents are undefined until a refresh succeeds. */
 HAUL_API haul_status haul_refresh(haul_shipment *shipment);
 
 /* Discovers again from the same roots and ships anew, in place of the old arena: device addresses change. Needs
  * room for both until it is done. On failure the old shipment is as it was. */
 HAUL_API haul_status haul_replan(haul_shipment *shipment);
 
-/* Brings results back: every byte that is neither pointer, skipped field nor hole is written to the host object it
- * came from. Of an arena up to 32 MiB, or with whole_return, nothing is written before all of it has arrived. A larger
- * one is written piece by piece, in order of address, while the next pieces cross. If the device fails halfway, the
- * pieces before are written: every byte of theirs is a result, in its place; the others are as they were; the arena is
- * as it was; the error's text says how many bytes had been written; and the same call, made again, brings all. */
+/* Brings results back: every byte that is neither pointer, skipped field nor hole, and that its rows' directions
+ * (type.h) let come, is written to the host object it came from. Of an arena up to 32 MiB, or with whole_return,
+ * nothing is written before all of it has arrived. A larger one is written piece by piece, in order of address, while
+ * the next pieces cross, without those of which nothing comes back. If the device fails halfway, the pieces before
+ * are written: every byte of theirs is a result, in its place; the others are as they were; the arena is as it was;
+ * the error's text says how many bytes had been written; and the same call, made again, brings all. */
 HAUL_API haul_status haul_unmarshal(haul_shipment *shipment);
 /* The same, and pointers that the device has changed come back as host pointers. All are checked before anything is
  * written: one that points outside the graph is HAUL_ERROR_GRAPH with its path. Pointers that the host has changed
@@ -84,11 +87,12 @@ HAUL_API haul_status haul_unmarshal(haul_shipment *shipment);
  * the start of the next, if that begins there. */
 HAUL_API haul_status haul_unmarshal_pointers(haul_shipment *shipment);
 
-/* One range of host memory, or one object: contents that are no pointers, to the device or back. Pointers on both
- * sides stay as they are. The range is any that lies in one or more described ranges; bytes of it that are not
- * described are left alone. HAUL_ERROR_ARGUMENT: a range with no described byte, or with an end that wraps.
- * To the device, a range that lies in the arena with no pointer, skipped field or neighbour between its bytes is one
- * copy; else the piece of the arena that holds it comes back first, and goes again. */
+/* One range of host memory, or one object: contents that are no pointers, to the device or back, as far as their
+ * directions let them. Pointers on both sides stay as they are. The range is any that lies in one or more described
+ * ranges; bytes of it that are not described are left alone. HAUL_ERROR_ARGUMENT: a range with no described byte, or
+ * with an end that wraps. HAUL_ERROR_UNSUPPORTED: to the device, a range that reaches into an object that is rebuilt
+ * there (rebuild.h). To the device, a range that lies in the arena with no pointer, skipped field or neighbour
+ * between its bytes is one copy; else the piece of the arena that holds it comes back first, and goes again. */
 HAUL_API haul_status haul_update_device(haul_shipment *shipment, const void *host, size_t bytes);
 HAUL_API haul_status haul_update_host(haul_shipment *shipment, void *host, size_t bytes);
 

@@ -84,7 +84,7 @@ typedef struct haul_shape {
  * Rules: what is not plain about a row.
  *
  * A row may lead to a rule: a struct of which most members stay 0. It says when the row holds, whose the target is,
- * what the word's bits are, where the block begins, and of which type it is:
+ * what the word's bits are, where the block begins, of which type it is, and which way its bytes travel:
  *
  *     static const haul_rule is_branch = { .when = HAUL_EQUALS(node, kind, BRANCH) };
  *     HAUL_OBJECT_BY(node, child, &node_type, &is_branch)
@@ -92,7 +92,8 @@ typedef struct haul_shape {
  *
  * HAUL_RULE is for C, and for tables at file scope or that are not static: elsewhere give the rule a name.
  *
- * Rules are copied with their rows. Each object is asked by itself; types without rules pay nothing for them.
+ * Rules are copied with their rows. Each object is asked by itself; types without rules pay nothing for them. A rule of
+ * nothing but a direction asks nothing.
  */
 
 /* When does a row hold? A zeroed one: always. */
@@ -178,6 +179,34 @@ typedef struct haul_choice {
     { HAUL_CHOICE_TARGET, HAUL__PLACE(S, n, 1), HAUL__ALL_BITS(S, n), NULL, HAUL__CASES(cases) }
 #define HAUL_BY_FUNCTION(function, cases) { HAUL_CHOICE_FUNCTION, HAUL__NO_PLACE, -1, function, HAUL__CASES(cases) }
 
+/* Which way do bytes travel? Of a row of pointers: those of what its last pointers lead to, embedded structs included
+ * and what these lead to in turn not; of HAUL_DATA_BY and HAUL_EMBED_BY the field's own, of HAUL_TAIL_BY the tail's.
+ *
+ *     static const haul_rule input = { .direction = HAUL_IN };
+ *     HAUL_ARRAY_BY(solver, matrix, &input, HAUL_N2(solver, n, n)),
+ *     HAUL_ARRAY_BY(solver, result, HAUL_RULE(.direction = HAUL_OUT), HAUL_N(solver, n)),
+ *     HAUL_DATA_BY(solver, iterations, HAUL_RULE(.direction = HAUL_OUT)),
+ *
+ * A direction is a promise, and every promise is kept: where two rows say different things of one byte, it travels a
+ * way only if all of them let it. So nothing is ever written that some row calls HAUL_IN, and nothing is read that some
+ * row calls HAUL_OUT, in whatever order things are found.
+ *
+ * HAUL_OUT and HAUL_NEITHER are never read on the host, not even to compare: they may be uninitialised. So what has
+ * pointers, rules, tags or a size of its own cannot be of these, nor what ends at a value, nor a field that a count or
+ * a condition is read from: refused at commit. A refresh makes them zeros on the device again, as a ship does. What is
+ * HAUL_IN may have pointers; haul_unmarshal_pointers leaves those alone, too, and those of the arrays of pointers that
+ * lead there by a row of several levels.
+ *
+ * An arena (arena.h) is sent as it lies: bytes that are HAUL_OUT are sent, too. Those that are HAUL_IN do not come back
+ * as fields; rows that lead elsewhere are looked at only where the graph is discovered (haul_ship_arena_from). */
+typedef enum haul_direction {
+    HAUL_BOTH = 0,
+    HAUL_IN = 1,     /* to the device; never written on the host */
+    HAUL_OUT = 2,    /* from the device, where they begin as zeros; never read on the host */
+    HAUL_NEITHER = 3 /* they have a place there, of zeros: room to work in, say. Unlike HAUL_SKIP, which leaves bytes to
+                        other rows' descriptions, this holds whatever they say */
+} haul_direction;
+
 /* How an address stands in the word. */
 typedef enum haul_addressing {
     HAUL_ABSOLUTE = 0,
@@ -201,6 +230,7 @@ typedef struct haul_rule {
     haul_function *base_function; /* answers more of them; INT64_MIN refuses */
     haul_choice choice;           /* instead of the row's target */
     haul_addressing addressing;
+    haul_direction direction;     /* of modes that follow */
 } haul_rule;
 
 #define HAUL_OUTSIDE_MAX ((size_t)1 << 20)
@@ -392,8 +422,14 @@ extern "C" {
 #define HAUL_STRING_BY(S, m, rule) HAUL_ARRAY_BY(S, m, rule, HAUL_NULL_TERMINATED)
 #define HAUL_POINTERS_BY(S, m, T, rule, ...)                                                                          \
     HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 0, T, 2, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
+#define HAUL_ROWS_BY(S, m, T, rule, ...)                                                                              \
+    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m), sizeof HAUL__AT(S, m), sizeof(**HAUL__AT(S, m)), T, \
+      2, { __VA_ARGS__ }, 0, rule }
 #define HAUL_OBJECT_EACH_BY(S, m, T, rule)                                                                            \
     HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELDS(S, m), 0, T, 1, HAUL_ONE, HAUL_ONE, rule)
+#define HAUL_ARRAY_EACH_BY(S, m, rule, ...)                                                                           \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), NULL, 1,                        \
+                HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
 /* Whose target has no type here: the rule chooses one, or the pointer is not followed. */
 #define HAUL_CHOICE(S, m, rule) HAUL_OBJECT_BY(S, m, NULL, rule)
 #define HAUL_CHOICES(S, m, rule, ...) HAUL_OBJECTS_BY(S, m, NULL, rule, HAUL__PASS(__VA_ARGS__))
@@ -404,7 +440,8 @@ extern "C" {
 #define HAUL_DISTANCE(S, m, T, element, rule, ...)                                                                    \
     HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == 4 || sizeof HAUL__AT(S, m) == 8),       \
                 element, T, 1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
-/* An arm of a union that is a struct, or that is bytes. Only `when` and `otherwise` of the rule count. */
+/* A struct, or bytes, in the struct: an arm of a union, or with a direction. Only `when`, `otherwise` and `direction`
+ * of the rule count. */
 #define HAUL_EMBED_BY(S, m, T, rule) HAUL__RULED(S, m, HAUL_REF_EMBED, 0u, 0, T, 0, HAUL_ONE, HAUL_ONE, rule)
 #define HAUL_DATA_BY(S, m, rule) HAUL__RULED(S, m, HAUL_REF_DATA, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, rule)
 /* E m[], or E m[1] of which there are more: the array that ends an object. The object is then as long as offsetof(S, m)
@@ -416,6 +453,13 @@ extern "C" {
 #define HAUL_TAIL_OF(S, m, T, ...)                                                                                    \
     { #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), T, 1,                                          \
       { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL }
+/* Only `direction` of the rule counts. */
+#define HAUL_TAIL_BY(S, m, rule, ...)                                                                                 \
+    { #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), NULL, 1,                                       \
+      { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, rule }
+#define HAUL_TAIL_OF_BY(S, m, T, rule, ...)                                                                           \
+    { #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), T, 1,                                          \
+      { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, rule }
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Life
@@ -460,8 +504,8 @@ HAUL_API haul_status haul_type_set_size(haul_type *type, haul_function *bytes);
  * declared packed; a count field that is no integer of 1, 2, 4 or 8 bytes, lies outside the struct, or in a pointer
  * field; an end pointer that is not one; a target whose handle is NULL; an element size that is not the target's; a
  * struct that embeds itself; a NULL callback; two different open types of one name among those reached; a rule that
- * contradicts itself, its row or another rule. HAUL_ERROR_LIMIT: embedding deeper than HAUL_EMBED_DEPTH_MAX.
- * HAUL_ERROR_MEMORY. */
+ * contradicts itself, its row or another rule; a direction that keeps from being read what must be.
+ * HAUL_ERROR_LIMIT: embedding deeper than HAUL_EMBED_DEPTH_MAX. HAUL_ERROR_MEMORY. */
 HAUL_API haul_status haul_type_commit(haul_type *type);
 
 /* Why the last call on this type failed. Never NULL unless `type` is. */
@@ -512,7 +556,8 @@ HAUL_API haul_status haul_type_bytes(const char *name, size_t bytes, haul_type *
  * open and embeds one whose handle is still NULL.
  */
 
-/* Bytes that travel for one element: its size less holes and skipped fields (what lies behind pointers not counted). Of
+/* Bytes that travel for one element: its size less holes and skipped fields (what lies behind pointers not counted, and
+ * whatever its rows say of directions). Of
  * a type with rules, the most that travel; of one with a tail, those before the tail. */
 HAUL_API haul_status haul_type_size(const haul_type *type, size_t *bytes);
 /* Where an element begins and the distance to the next one. For a struct: 0 and its sizeof. */

@@ -101,23 +101,40 @@ void haul__stamps_drop(haul_arena *arena)
     }
 }
 
-/* 0: a pointer off the grid. `slots` are those of types of up to 64 words. */
-static int look_through(const haul__walk *walk, haul__arena_stamp *stamp, int *has_gaps)
+static const char off_the_grid[] = "the type has pointers off the grid: pack such graphs with haul_ship";
+
+/* Pointers that are told by asking the object have no bits. */
+static int has_ruled_pointers(const haul__walk *walk)
+{
+    size_t i;
+    for (i = 0; i < walk->ruled_count; i++)
+        if (walk->ruled[i].kind == HAUL__RULED_POINTER ||
+            (walk->ruled[i].slot.target && haul__type_walk(walk->ruled[i].slot.target)->has_slots))
+            return 1;
+    return 0;
+}
+
+/* NULL, or why objects of the type cannot lie in an arena. `slots` are those of types of up to 64 words. */
+static const char *look_through(const haul__walk *walk, haul__arena_stamp *stamp, int *has_gaps)
 {
     haul__flat flat;
     size_t i, at;
     haul__flat_begin(&flat, walk, 0, 1, walk->extent);
     while (haul__flat_next(&flat, &walk, &at)) {
         size_t gap = 0, bytes;
-        *has_gaps |= haul__next_gap(walk, &gap, &bytes);
+        *has_gaps |= haul__next_gap(walk, &gap, &bytes) || walk->barred_count > 0;
+        if (walk->depends)
+            return "the type's contents depend on addresses: pack such graphs with haul_ship";
+        if (has_ruled_pointers(walk))
+            return "the type has pointers with rules: pack such graphs with haul_ship";
         for (i = 0; i < walk->slot_count; i++) {
             size_t offset = at + walk->slots[i].offset;
             if (offset % sizeof(void *) != 0)
-                return 0;
+                return off_the_grid;
             stamp->slots |= (uint64_t)1 << (offset / sizeof(void *) % 64);
         }
     }
-    return 1;
+    return NULL;
 }
 
 static int is_simple(const haul_arena *arena, const haul__walk *walk, int has_gaps)
@@ -136,7 +153,7 @@ haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp)
     memset(stamp, 0, sizeof *stamp);
     if (!walk)
         return HAUL_ERROR_STATE;
-    if (!look_through(walk, &made, &has_gaps) || walk->span > walk->extent || walk->extent > 64 * sizeof(void *) ||
+    if (look_through(walk, &made, &has_gaps) || walk->span > walk->extent || walk->extent > 64 * sizeof(void *) ||
         walk->extent == 0 || walk->placement > HAUL_ARENA_GRANULE)
         return HAUL_ERROR_UNSUPPORTED;
     stamp->slots = made.slots;
@@ -150,13 +167,17 @@ static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *t
     const haul__walk *walk = haul__type_walk(type);
     size_t i = haul__arena_stamp_of(type);
     haul__arena_stamp made = { NULL, 0, SIZE_MAX };
+    const char *why_not;
     int has_gaps = 0;
     if (!haul__type_is_valid(type))
         return refuse(arena, HAUL_ERROR_ARGUMENT, "the type is NULL or freed");
     if (!walk)
         return refuse(arena, HAUL_ERROR_STATE, "the type is not committed: call haul_type_commit and look at its answer");
-    if (!look_through(walk, &made, &has_gaps) || (made.slots && walk->extent % sizeof(void *) != 0))
-        return refuse(arena, HAUL_ERROR_UNSUPPORTED, "the type has pointers off the grid: pack such graphs with haul_ship");
+    why_not = look_through(walk, &made, &has_gaps);
+    if (!why_not && made.slots && walk->extent % sizeof(void *) != 0)
+        why_not = off_the_grid;
+    if (why_not)
+        return refuse(arena, HAUL_ERROR_UNSUPPORTED, why_not);
     if (arena->room.stamps[i].type)
         haul__type_drop(arena->room.stamps[i].type);
     haul__type_hold(type);

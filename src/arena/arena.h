@@ -111,25 +111,6 @@ int haul__shelves_make(haul_arena *arena);
 void haul__shelves_free(haul_arena *arena);
 size_t haul__shelves_bytes(const haul_arena *arena);
 
-/* ---- Elements, those of parts included, in no recursion (flat.c). */
-
-#define HAUL__FLAT_DEPTH (HAUL_EMBED_DEPTH_MAX + 8u)
-
-typedef struct haul__flat {
-    struct {
-        const haul__walk *walk;
-        size_t at, left, stride, part;
-    } level[HAUL__FLAT_DEPTH];
-    unsigned depth;
-} haul__flat;
-
-void haul__flat_begin(haul__flat *flat, const haul__walk *walk, size_t at, size_t count, size_t stride);
-/* 0: there are no more. */
-int haul__flat_next(haul__flat *flat, const haul__walk **walk, size_t *at);
-
-/* Bytes of an element that do not travel, from *at on; parts are not looked into. 0: there are no more. */
-int haul__next_gap(const haul__walk *walk, size_t *at, size_t *bytes);
-
 /* ---- What was shipped of an arena (contents.c, back.c). */
 
 typedef struct haul__kept_bytes {

@@ -125,16 +125,25 @@ int haul__word_back(const haul__contents *c, uintptr_t old, uintptr_t word, uint
     return 0;
 }
 
+/* Does the word at `at` stand in bytes that do not come back? `*kept` goes along with rising places. */
+static int stays(const haul__contents *c, size_t at, size_t *kept)
+{
+    while (*kept < c->kept_count && c->kept[*kept].at + c->kept[*kept].bytes <= at)
+        ++*kept;
+    return *kept < c->kept_count && c->kept[*kept].at <= at;
+}
+
 haul_status haul__contents_check_pointers(const haul__contents *c, const unsigned char *memory, uint64_t device,
                                           haul_error *error)
 {
-    size_t group, words = c->bytes / WORD;
+    size_t group, words = c->bytes / WORD, kept = 0;
     for (group = 0; group * 64 < words; group++) {
         uint64_t slots;
         for (slots = c->slots[group]; slots; slots &= slots - 1) {
             size_t word = group * 64 + haul__lowest64(slots);
             uintptr_t value;
-            if (word >= words || haul__word_back(c, haul__word_at(c->base + word * WORD), haul__word_at(memory + word * WORD), device,
+            if (word >= words || stays(c, word * WORD, &kept) ||
+                haul__word_back(c, haul__word_at(c->base + word * WORD), haul__word_at(memory + word * WORD), device,
                                            &value))
                 continue;
             return haul__fail(error, HAUL_ERROR_GRAPH,
@@ -146,13 +155,14 @@ haul_status haul__contents_check_pointers(const haul__contents *c, const unsigne
 
 void haul__contents_scatter_pointers(const haul__contents *c, const unsigned char *memory, uint64_t device)
 {
-    size_t group, words = c->bytes / WORD;
+    size_t group, words = c->bytes / WORD, kept = 0;
     for (group = 0; group * 64 < words; group++) {
         uint64_t slots;
         for (slots = c->slots[group]; slots; slots &= slots - 1) {
             size_t word = group * 64 + haul__lowest64(slots);
             uintptr_t value;
-            if (word < words && haul__word_back(c, haul__word_at(c->base + word * WORD), haul__word_at(memory + word * WORD), device,
+            if (word < words && !stays(c, word * WORD, &kept) &&
+                haul__word_back(c, haul__word_at(c->base + word * WORD), haul__word_at(memory + word * WORD), device,
                                           &value))
                 memcpy(c->base + word * WORD, &value, sizeof value);
         }

@@ -3,10 +3,12 @@
  * A typed arena knows that already. For an untyped one a plan tells: what it has found in blocks and cells becomes a
  * bit a word, as typed allocation would have written it. From then on the two are the same.
  *
- * Bytes that do not come back (fields of HAUL_SKIP) are listed once, when the arena is shipped.
+ * Bytes that do not come back (fields of HAUL_SKIP, and those whose direction is in) are listed once, when the arena is
+ * shipped.
  */
 #include "arena/arena.h"
 #include "base/sort.h"
+#include "graph/bars.h"
 #include "pack/plan.h"
 
 static haul_status out_of_memory(haul_error *error)
@@ -40,6 +42,16 @@ static int note_kept(haul__contents *c, size_t at, size_t bytes)
     return 1;
 }
 
+static int note_barred(haul__contents *c, const haul__walk *walk, size_t at)
+{
+    size_t i;
+    for (i = 0; i < walk->barred_count; i++)
+        if ((walk->barred[i].bars & HAUL__UNRETURNED) &&
+            !haul__contents_keep(c, at + walk->barred[i].offset, walk->barred[i].bytes))
+            return 0;
+    return 1;
+}
+
 static int note_gaps(haul__contents *c, const haul__gapped *run)
 {
     const haul__walk *walk;
@@ -51,6 +63,8 @@ static int note_gaps(haul__contents *c, const haul__gapped *run)
         for (; haul__next_gap(walk, &gap, &bytes); gap += bytes)
             if (!note_kept(c, at + gap, bytes))
                 return 0;
+        if (!note_barred(c, walk, at))
+            return 0;
     }
     return 1;
 }
@@ -58,6 +72,21 @@ static int note_gaps(haul__contents *c, const haul__gapped *run)
 static int comes_before(const void *a, const void *b)
 {
     return ((const haul__kept_bytes *)a)->at < ((const haul__kept_bytes *)b)->at;
+}
+
+/* A field that does not come back may hold gaps of its own. */
+static void merge_kept(haul__contents *c)
+{
+    size_t i, left = 0;
+    for (i = 0; i < c->kept_count; i++) {
+        haul__kept_bytes *last = left > 0 ? &c->kept[left - 1] : NULL;
+        size_t end = c->kept[i].at + c->kept[i].bytes;
+        if (!last || c->kept[i].at >= last->at + last->bytes)
+            c->kept[left++] = c->kept[i];
+        else if (end > last->at + last->bytes)
+            last->bytes = end - last->at;
+    }
+    c->kept_count = left;
 }
 
 static haul_status keep_gaps(haul__contents *c, haul_error *error)
@@ -69,6 +98,7 @@ static haul_status keep_gaps(haul__contents *c, haul_error *error)
     if (!haul__nurseries_keep(c))
         return out_of_memory(error);
     haul__sort(c->kept, c->kept_count, sizeof *c->kept, comes_before);
+    merge_kept(c);
     return HAUL_OK;
 }
 
@@ -88,13 +118,18 @@ static void take_slots(haul__contents *c, const haul_plan *plan, const haul__blo
     }
 }
 
-/* Of a granule that belongs to an object with skipped bytes: those that are not described. */
+/* Of a granule: bytes that do not come back, and, where it belongs to an object with skipped bytes, those that are not
+ * described. */
 static int take_gaps_of(haul__contents *c, const haul__block *block, unsigned granule, size_t at)
 {
-    uint16_t mask = haul__byte_mask(block, granule);
+    int has_gaps = block->side->holes && (block->side->holes[granule / 64] >> (granule % 64) & 1);
+    uint16_t gaps = has_gaps ? (uint16_t)~haul__byte_mask(block, granule) : 0;
     unsigned byte;
+    gaps |= haul__barred_mask(block, granule, HAUL__UNRETURNED);
+    if ((gaps & HAUL__FULL_MASK) == HAUL__FULL_MASK)
+        return note_kept(c, at, HAUL__GRANULE);
     for (byte = 0; byte < HAUL__GRANULE; byte++)
-        if (!(mask >> byte & 1) && !note_kept(c, at + byte, 1))
+        if ((gaps >> byte & 1) && !note_kept(c, at + byte, 1))
             return 0;
     return 1;
 }
@@ -102,11 +137,10 @@ static int take_gaps_of(haul__contents *c, const haul__block *block, unsigned gr
 static int take_gaps(haul__contents *c, const haul__block *block, uintptr_t address)
 {
     unsigned granule;
-    if (!block->side || !block->side->holes)
+    if (!block->side || (!block->side->holes && !haul__has_bars(block)))
         return 1;
     for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++)
-        if ((block->side->holes[granule / 64] >> (granule % 64) & 1) &&
-            !take_gaps_of(c, block, granule, address - (uintptr_t)c->base + granule * HAUL__GRANULE))
+        if (!take_gaps_of(c, block, granule, address - (uintptr_t)c->base + granule * HAUL__GRANULE))
             return 0;
     return 1;
 }
@@ -130,6 +164,9 @@ static haul_status check_plan(const haul__contents *c, const haul_plan *plan, ha
     size_t i;
     if (plan->found.odd_count > 0)
         return haul__fail(error, HAUL_ERROR_UNSUPPORTED, "pointers off the grid: pack such graphs with haul_ship");
+    if (plan->found.dependent_count > 0)
+        return haul__fail(error, HAUL_ERROR_UNSUPPORTED,
+                          "objects whose contents depend on addresses: pack such graphs with haul_ship");
     for (i = 0; i < plan->found.map.block_count; i++)
         if (!lies_inside(c, haul__plan_block(plan, i), haul__block_address(plan->found.map.numbers[i])))
             return haul__fail(error, HAUL_ERROR_GRAPH, "the graph leads out of the arena");

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "audit/audit.h"
+#include "graph/bars.h"
 
 typedef struct suspect {
     size_t entry, element;
@@ -77,14 +78,17 @@ static haul_status suspicious(search *s, const haul__entry *entry, size_t elemen
     return add_suspect(s, &found, number);
 }
 
-/* Are all bytes of this word described, and is it no pointer? The marks know what objects shorter than their struct, unions
- * and lists in a tail are made of; only what they name may be read. */
+/* Are all bytes of this word described and sent, and is it no pointer? The marks know what objects shorter than their
+ * struct, unions and lists in a tail are made of; only what they name may be read. */
 static int is_data(const haul__audit *a, uintptr_t at)
 {
     const haul__block *block;
     if (haul__known_bytes(&a->walk, at, HAUL__WORD, 1) < HAUL__WORD)
         return 0;
     block = haul__map_find(&a->found.map, at);
+    if (haul__barred_mask(block, haul__granule_in_block(at), HAUL__UNSENT) >> (at & (HAUL__GRANULE - 1)) &
+        ((1u << HAUL__WORD) - 1u))
+        return 0;
     return !(haul__placed_slots(&a->found.map, block, haul__cell_number(at)) >> haul__word_in_cell(at) & 1);
 }
 

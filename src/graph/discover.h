@@ -40,6 +40,13 @@ typedef struct haul__kept {
     uint8_t bytes, kind;
 } haul__kept;
 
+/* An object whose contents depend on addresses. */
+typedef struct haul__dependent {
+    uintptr_t address;
+    const haul_type *type;
+    size_t order; /* of its type, as they were met */
+} haul__dependent;
+
 /* What discovery leaves: the marks, and what guards them. */
 typedef struct haul__found {
     haul__map map;
@@ -52,6 +59,8 @@ typedef struct haul__found {
     haul__kept *kept;
     size_t kept_count, kept_capacity;
     size_t room_before, room_behind; /* bytes by which pointers lead out of their blocks: the arena has as many more */
+    haul__dependent *dependents; /* after layout: type by type, by address, each once */
+    size_t dependent_count, dependent_capacity;
     uintptr_t *empty; /* pointer words that led to no elements; after layout: in order */
     size_t empty_count, empty_capacity;
     size_t objects, bytes;
@@ -64,11 +73,12 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
 /* Gives its map back to the context, empty, for the next plan. */
 void haul__found_drop(haul_context *context, haul__found *found);
 
-/* A place that a plan cares for and that is not as it was: a pointer word; a count field or a terminator; or a call of
- * a shape's callback. Zeros: not that. */
+/* A place that a plan cares for: a pointer word, a count field or a terminator, or a call of a shape's callback, that is
+ * not as it was; or an object whose contents depend on addresses. Zeros: not that. */
 typedef struct haul__sought {
     uintptr_t pointer, count;        /* addresses */
     uintptr_t call_self, call_target;
+    uintptr_t object;                /* its address */
 } haul__sought;
 
 /* Fills the path of the context's record with the way to what is sought. The graph may have changed in any way: nothing

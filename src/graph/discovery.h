@@ -1,5 +1,6 @@
 /* One discovery under way: shared by run.c (from beginning to end), discover.c (the loop), follow.c and
- * count.c (pointers), varied.c (rules), odd.c (exceptions), kinds.c, worklist.c and explain.c.
+ * count.c (pointers), varied.c (rules), direction.c (what does not travel both ways), odd.c (exceptions), kinds.c,
+ * worklist.c and explain.c.
  */
 #ifndef HAUL_GRAPH_DISCOVERY_H
 #define HAUL_GRAPH_DISCOVERY_H
@@ -221,6 +222,15 @@ haul_status haul__mark_varied(haul__discovery *d, const haul__entry *entry, cons
 haul_status haul__visit_varied(haul__discovery *d, uintptr_t element, const haul__walk *walk, size_t *bytes);
 /* At the end: do all aliases lead into what others own? */
 haul_status haul__check_aliases(haul__discovery *d);
+
+/* direction.c */
+/* After haul__follow's work, with its arguments: bars what the slot's direction bars of what it leads to. */
+haul_status haul__bar_target(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
+                             uintptr_t value, uintptr_t self, size_t index);
+/* Bars a ruled field that holds, or the tail, of an object of so many bytes; a pointer's direction is its target's. */
+haul_status haul__bar_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled, size_t bytes);
+/* Elements of a type that is_noted, after they have been reached. HAUL_ERROR_UNSUPPORTED: nothing could rebuild them. */
+haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry);
 
 /* odd.c */
 haul_status haul__note_odd(haul__discovery *d, uintptr_t address, uintptr_t value, uintptr_t delta);

@@ -16,8 +16,8 @@ static haul_status note_empty(haul__discovery *d, uintptr_t place)
     return HAUL_OK;
 }
 
-haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
-                         uintptr_t self, size_t index)
+static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
+                          uintptr_t self, size_t index)
 {
     haul__entry entry;
     size_t count, bytes;
@@ -55,6 +55,15 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
         entry.level = (uint8_t)level;
     }
     return haul__reach(d, &entry);
+}
+
+haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
+                         uintptr_t self, size_t index)
+{
+    haul_status status = follow(d, slot, level, place, value, self, index);
+    if (HAUL__UNLIKELY(slot->flags & HAUL__BARS) && status == HAUL_OK)
+        status = haul__bar_target(d, slot, level, place, value, self, index);
+    return status;
 }
 
 /* The extent of an array: can it be there at all? */
@@ -411,10 +420,20 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
     return status;
 }
 
+static HAUL__NOINLINE haul_status reach_noted(haul__discovery *d, haul__entry *entry)
+{
+    haul__entry reached = *entry;
+    int is_varied = d->kinds[entry->kind].walk->is_varied;
+    haul_status status = is_varied ? reach_varied(d, entry) : reach_objects(d, entry);
+    return status == HAUL_OK ? haul__note_elements(d, &reached) : status;
+}
+
 haul_status haul__reach(haul__discovery *d, haul__entry *entry)
 {
     switch (entry->what) {
     case HAUL__OBJECTS:
+        if (HAUL__UNLIKELY(d->kinds[entry->kind].walk->is_noted))
+            return reach_noted(d, entry);
         return d->kinds[entry->kind].walk->is_varied ? reach_varied(d, entry) : reach_objects(d, entry);
     case HAUL__POINTERS:
         return reach_pointers(d, entry);

@@ -42,8 +42,8 @@ static void foresee_marks(haul__kind *kind)
     unsigned granules = (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT);
     haul__cell whole;
     size_t i;
-    if (!walk->dense || walk->extent == 0 || walk->extent > HAUL__SIMPLE_BYTES || walk->placement > HAUL__GRANULE ||
-        walk->extent % HAUL__GRANULE != 0 || walk->alignment > HAUL__GRANULE)
+    if (!walk->dense || walk->is_noted || walk->extent == 0 || walk->extent > HAUL__SIMPLE_BYTES ||
+        walk->placement > HAUL__GRANULE || walk->extent % HAUL__GRANULE != 0 || walk->alignment > HAUL__GRANULE)
         return;
     for (i = 0; i < walk->slot_count; i++) {
         if (walk->slots[i].offset % HAUL__WORD != 0 || walk->slots[i].offset >= HAUL__CELL_BYTES)

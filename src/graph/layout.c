@@ -233,6 +233,22 @@ static uint64_t granules_of(size_t bytes)
     return (bytes + HAUL__GRANULE - 1) >> HAUL__GRANULE_SHIFT;
 }
 
+static int dependent_before(const void *a, const void *b)
+{
+    const haul__dependent *x = a, *y = b;
+    return x->order != y->order ? x->order < y->order : x->address < y->address;
+}
+
+static void sort_dependents(haul__found *found)
+{
+    size_t i, kept = 0;
+    haul__sort(found->dependents, found->dependent_count, sizeof *found->dependents, dependent_before);
+    for (i = 0; i < found->dependent_count; i++)
+        if (kept == 0 || dependent_before(&found->dependents[kept - 1], &found->dependents[i]))
+            found->dependents[kept++] = found->dependents[i];
+    found->dependent_count = kept;
+}
+
 haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed)
 {
     haul__map *map = &found->map;
@@ -263,6 +279,7 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
             found->odd[kept++] = found->odd[i];
     found->odd_count = kept;
     haul__sort(found->kept, found->kept_count, sizeof *found->kept, kept_before);
+    sort_dependents(found);
     return HAUL_OK;
 }
 

@@ -17,6 +17,16 @@ void haul__map_open(haul__map *map, const haul_allocator *allocator)
         map->flat = allocator->reserve(allocator->user, FLAT_ENTRIES * sizeof *map->flat);
 }
 
+static void release_bars(haul__map *map, haul__bars *bars)
+{
+    size_t page;
+    for (page = 0; bars && page < HAUL__PAGES; page++) {
+        haul__release(&map->allocator, bars->masks[0][page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
+        haul__release(&map->allocator, bars->masks[1][page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
+    }
+    haul__release(&map->allocator, bars, sizeof *bars);
+}
+
 static void release_side(haul__map *map, haul__side *side)
 {
     size_t page;
@@ -26,6 +36,7 @@ static void release_side(haul__map *map, haul__side *side)
     }
     haul__release(&map->allocator, side->ends, side->end_capacity * sizeof *side->ends);
     haul__release(&map->allocator, side->holes, HAUL__HOLE_BYTES);
+    release_bars(map, side->bars);
     haul__release(&map->allocator, side, sizeof *side);
 }
 
@@ -82,7 +93,7 @@ void haul__map_clear(haul__map *map)
     forget_hashed(map);
     map->block_count = 0;
     map->next_form = HAUL__FIRST_KIND;
-    map->has_units = 0;
+    map->has_units = map->has_bars = 0;
     map->is_wide = 0;
     map->side_bytes = 0;
 }

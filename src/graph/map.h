@@ -75,6 +75,12 @@ typedef struct haul__cell {
                       bits) */
 } haul__cell;
 
+/* Bytes that do not travel both ways, by pages: of each way (direction.h). */
+typedef struct haul__bars {
+    uint16_t whole[2];      /* a bit a page: none of its bytes does */
+    uint16_t *masks[2][16]; /* a bit a byte: it does not; NULL: see whole */
+} haul__bars;
+
 /* A page of byte masks, in one of two forms. Strings and structs of odd sizes leave a granule with its first bytes
  * live: four bits a granule are enough for that. Anything else turns the page into full masks. */
 typedef struct haul__side {
@@ -85,6 +91,7 @@ typedef struct haul__side {
     size_t end_count, end_capacity;
     int has_odd;           /* pointers off the grid lie here */
     uint64_t *holes;       /* a bit a granule: part of an object that has skipped bytes */
+    haul__bars *bars;      /* NULL: everything travels both ways */
 } haul__side;
 
 /* Forms of blocks. Those that have cells are odd, so that one bit of a table's entry tells them from full blocks and from
@@ -128,6 +135,7 @@ typedef struct haul__map {
     uint32_t next_form;     /* for the next simple kind */
     size_t block_bytes;     /* of all blocks in use */
     int has_units;          /* some page asks for more than a granule */
+    int has_bars;           /* some block has */
     int is_wide;            /* after layout: 2^32 granules or more */
     size_t side_bytes;      /* all that hangs on sides */
 } haul__map;

@@ -34,6 +34,7 @@ void haul__found_drop(haul_context *context, haul__found *found)
     haul__release(allocator, found->odd, found->odd_capacity * sizeof *found->odd);
     haul__release(allocator, found->kept, found->kept_capacity * sizeof *found->kept);
     haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
+    haul__release(allocator, found->dependents, found->dependent_capacity * sizeof *found->dependents);
     if (context->has_warm) {
         haul__map_close(&found->map);
     } else {
@@ -121,7 +122,7 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
 {
     int careful = context->options.checked || context->options.readable;
     haul_status status = discover(context, roots, count, found, careful, NULL, NULL);
-    if (!careful && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT))
+    if (!careful && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT || status == HAUL_ERROR_UNSUPPORTED))
         return again_with_path(context, roots, count, status);
     return status;
 }

@@ -418,6 +418,9 @@ static haul_status mark_word(marking *m, const haul__ruled *ruled)
 static haul_status mark_claimed(marking *m, const haul__ruled *ruled)
 {
     size_t end = ruled->slot.offset + ruled->bytes;
+    haul_status status = haul__bar_ruled(m->d, m->element, ruled, m->bytes);
+    if (status != HAUL_OK)
+        return status;
     switch (ruled->kind) {
     case HAUL__RULED_POINTER:
         return mark_word(m, ruled);

@@ -174,7 +174,7 @@ haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry)
         const haul__slot *slot = entry->slot;
         uint32_t kind = 0;
         int one = !d->careful && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
-                  slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
+                  !(slot->flags & HAUL__BARS) && slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
         if (one) {
             status = haul__kind_of(d, slot->target, &kind);
             one = status == HAUL_OK && d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX;

@@ -12,6 +12,7 @@
  * memory of its own, and what it keeps between two of them is a few numbers. A pointer off the grid may lie in two
  * pieces; each gets its part.
  */
+#include "pack/direction.h"
 #include "pack/sweep.h"
 
 #define NEAR_BLOCKS ((size_t)64)
@@ -156,7 +157,8 @@ static size_t full_blocks(const haul_plan *plan, size_t i, size_t end)
     size_t count = 1;
     for (; i + count < end && numbers[i + count] == numbers[i] + count; count++) {
         const haul__block *next = haul__plan_block(plan, i + count);
-        if (next->form != HAUL__FULL || haul__cell_rank(next, 0) != rank + count * HAUL__BLOCK_GRANULES)
+        if (next->form != HAUL__FULL || haul__has_bars(next) ||
+            haul__cell_rank(next, 0) != rank + count * HAUL__BLOCK_GRANULES)
             break;
     }
     return count;
@@ -178,11 +180,13 @@ static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t ad
         haul__gather_objects(s, block, address);
         return;
     }
-    if (block->side)
+    if (haul__has_bars(block))
+        haul__gather_barred(block, address, s->arena);
+    else if (block->side)
         gather_masked(s, block, address);
     else
         gather_whole(s, block, address);
-    if (block->form == HAUL__BARE)
+    if (block->form == HAUL__BARE || block->form == HAUL__FULL)
         return;
     if (block->form == HAUL__MIXED && !s->careful)
         gather_slots(s, block, address);
@@ -382,7 +386,7 @@ static haul_status gather_blocks(haul__gathering *g, const haul__piece *piece, h
         const haul__block *block = haul__plan_block(g->plan, i);
         count = 1;
         status = tell(g, block->base << HAUL__GRANULE_SHIFT);
-        if (status == HAUL_OK && block->form == HAUL__FULL)
+        if (status == HAUL_OK && block->form == HAUL__FULL && !haul__has_bars(block))
             status = gather_plain(g, s, i, piece->end, &count);
         else if (status == HAUL_OK)
             status = gather_block(g->plan, s, i);

@@ -31,6 +31,15 @@ void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64
 size_t haul__plan_odd_count(const haul_plan *plan);
 void haul__plan_odd(const haul_plan *plan, size_t first, size_t count, uint64_t *odd);
 
+/* dependents.c */
+/* Objects whose contents depend on addresses, type by type: their number, the type of one, and of how many from it on;
+ * their offsets in the arena. */
+size_t haul__plan_dependent_count(const haul_plan *plan);
+const haul_type *haul__plan_dependent_type(const haul_plan *plan, size_t first, size_t *count);
+uint64_t haul__plan_dependent(const haul_plan *plan, size_t i);
+/* HAUL_ERROR_UNSUPPORTED, with the path: there is one that reaches into [first, end). */
+haul_status haul__refuse_dependents(haul_plan *plan, uintptr_t first, uintptr_t end, const char *text);
+
 /* A piece of an arena: where some whole blocks of the source lie. Zeros: the place before the first one. */
 typedef struct haul__piece {
     size_t at, bytes;  /* in the arena */
@@ -38,6 +47,8 @@ typedef struct haul__piece {
 } haul__piece;
 /* From a piece to the next one: at most `most` bytes where one block has no more. 0: there is none. */
 int haul__next_piece(const haul_plan *plan, size_t most, haul__piece *piece);
+/* Does anything of it come back? */
+int haul__piece_returns(const haul_plan *plan, const haul__piece *piece);
 
 /* Copies the graph piece by piece, slots as base + offset: begin, each piece in order, end. Every pointer, count and
  * terminator is checked against the plan: HAUL_ERROR_STALE from the piece that holds it (counts: from begin). A piece
@@ -84,9 +95,11 @@ typedef struct haul__span {
     size_t data_offset, data_bytes; /* 0 bytes: it holds pointers alone */
     int is_solid;                   /* the latter holds nothing else: no pointer, skipped byte or neighbour */
 } haul__span;
-/* 0: no byte of the range is described. */
-int haul__find_span(const haul_plan *plan, uintptr_t first, uintptr_t end, haul__span *span);
-/* Described bytes of the source range that are no pointers: into, or out of, a copy of that piece of the arena. */
+/* 0: no byte of the range is described. Bytes with `bar` (HAUL__UNSENT on the way to the device, HAUL__UNRETURNED on
+ * the way back) are no data. */
+int haul__find_span(const haul_plan *plan, unsigned bar, uintptr_t first, uintptr_t end, haul__span *span);
+/* Described bytes of the source range that are no pointers and travel that way: into, or out of, a copy of that piece
+ * of the arena. */
 void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, void *piece, size_t offset);
 void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece, size_t offset);
 

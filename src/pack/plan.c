@@ -153,7 +153,7 @@ void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *stati
         sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
         found->guard_capacity * sizeof *found->guards + found->call_capacity * sizeof *found->calls +
         found->odd_capacity * sizeof *found->odd + found->kept_capacity * sizeof *found->kept +
-        found->empty_capacity * sizeof *found->empty;
+        found->empty_capacity * sizeof *found->empty + found->dependent_capacity * sizeof *found->dependents;
     statistics->worklist_bytes = found->worklist_bytes;
     statistics->discover_seconds = plan->discover_seconds;
     statistics->layout_seconds = plan->layout_seconds;
@@ -187,7 +187,7 @@ static int overlaps_source(const haul_plan *plan, const void *memory, size_t byt
 {
     haul__span span;
     uintptr_t first = (uintptr_t)memory;
-    return haul__find_span(plan, first, bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes, &span);
+    return haul__find_span(plan, 0, first, bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes, &span);
 }
 
 haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base, uint64_t *bitmap)
@@ -209,6 +209,8 @@ haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64
              (bitmap && overlaps_source(plan, bitmap, haul_plan_bitmap_bytes(plan))))
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena overlaps the source");
     else
+        status = haul__refuse_dependents(plan, 0, UINTPTR_MAX, "a packed copy of it would be wrong");
+    if (status == HAUL_OK)
         status = haul__gather(plan, arena, base, NULL);
     if (status == HAUL_OK && bitmap)
         haul__plan_bitmap(plan, 0, haul_plan_bitmap_bytes(plan) / sizeof *bitmap, bitmap);

@@ -3,6 +3,7 @@
  * A word that is what gather would send now has not changed; only the others are looked up, from the arena back to
  * the source.
  */
+#include "graph/bars.h"
 #include "pack/plan.h"
 
 /* A byte of a described object: one that travels, or one of its holes (told by granules). */
@@ -102,7 +103,14 @@ static int odd_word_back(const haul_plan *plan, const haul__odd *odd, uintptr_t 
  */
 typedef int each_pointer(uintptr_t slot, int is_good, uintptr_t value);
 
-/* Calls `each` for every pointer, on the grid and off it; stops at the first 0 and answers its address. */
+/* Does this pointer stand in bytes that never come back? */
+static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
+{
+    return haul__has_bars(block) && haul__is_barred(map, slot, HAUL__UNRETURNED);
+}
+
+/* Calls `each` for every pointer that comes back, on the grid and off it; stops at the first 0 and answers its
+ * address. */
 static uintptr_t walk_pointers(const haul_plan *plan, const unsigned char *arena, uint64_t base, each_pointer *each)
 {
     const haul__map *map = &plan->found.map;
@@ -117,7 +125,7 @@ static uintptr_t walk_pointers(const haul_plan *plan, const unsigned char *arena
             for (slots = haul__placed_slots(map, block, cell); slots; slots &= slots - 1) {
                 uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
                 int is_good = word_back(plan, slot, haul__load_word(arena + haul__place(block, slot)), base, &value);
-                if (!each(slot, is_good, value))
+                if (!stays(map, block, slot) && !each(slot, is_good, value))
                     return slot;
             }
         }
@@ -126,7 +134,7 @@ static uintptr_t walk_pointers(const haul_plan *plan, const unsigned char *arena
         const haul__odd *odd = &plan->found.odd[i];
         uintptr_t word = haul__load_word(arena + haul__translate(map, odd->address));
         int is_good = odd_word_back(plan, odd, word, base, &value);
-        if (!each(odd->address, is_good, value))
+        if (!stays(map, haul__map_find(map, odd->address), odd->address) && !each(odd->address, is_good, value))
             return odd->address;
     }
     return 0;

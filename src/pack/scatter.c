@@ -7,6 +7,7 @@
  * are, and pages that did not change stay clean. The comparison costs next to nothing, since a line must be fetched
  * before it can be written.
  */
+#include "pack/direction.h"
 #include "pack/plan.h"
 
 #define FEW_BYTES (4 * HAUL__WORD) /* up to here a call of memcmp costs more than it does */
@@ -188,7 +189,9 @@ void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const 
     for (i = piece->first; i < piece->end; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         unsigned char *to = (unsigned char *)haul__block_address(map->numbers[i]);
-        if (block->form == HAUL__FULL)
+        if (haul__has_bars(block))
+            haul__scatter_barred(plan, block, map->numbers[i], arena);
+        else if (block->form == HAUL__FULL)
             scatter_full(block, to, arena);
         else if (block->side)
             scatter_masked(plan, block, map->numbers[i], to, arena);

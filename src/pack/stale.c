@@ -27,7 +27,7 @@ static haul_status stale(haul_plan *plan, const char *text)
 
 void haul__name_changed(haul_plan *plan, uintptr_t pointer, uintptr_t count)
 {
-    haul__sought sought = { 0, 0, 0, 0 };
+    haul__sought sought = { 0, 0, 0, 0, 0 };
     sought.pointer = pointer;
     sought.count = count;
     haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
@@ -54,7 +54,7 @@ static haul_status check_calls(haul_plan *plan)
     size_t i;
     for (i = 0; i < found->call_count; i++) {
         const haul__call *call = &found->calls[i];
-        haul__sought sought = { 0, 0, 0, 0 };
+        haul__sought sought = { 0, 0, 0, 0, 0 };
         haul_status status;
         if (call->function(&call->here) == call->value)
             continue;

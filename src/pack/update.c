@@ -3,6 +3,7 @@
  * The slow obvious version goes granule by granule, and that is what is done where pointers, skipped bytes or partly
  * live granules are. Runs of cells that are data in every byte, which is what large arrays consist of, go at once.
  */
+#include "pack/direction.h"
 #include "pack/plan.h"
 
 /* The bytes of the granule at `granule` that lie in [first, end). */
@@ -21,6 +22,7 @@ typedef struct stretch {
     uintptr_t at;
     size_t bytes, place;
     uint16_t described, data; /* of a granule; within the range */
+    uint16_t blind;           /* not to be read on the host */
 } stretch;
 
 /* The next granule at or after `at` that has a place, below `end`; 0: there is none. */
@@ -41,7 +43,7 @@ static size_t plain_bytes(const haul__map *map, const haul__block *block, uintpt
 {
     unsigned cell = haul__cell_number(at);
     size_t bytes = 0;
-    if ((block->side && block->form != HAUL__FULL) || at % HAUL__CELL_BYTES != 0)
+    if ((block->side && block->form != HAUL__FULL) || haul__has_bars(block) || at % HAUL__CELL_BYTES != 0)
         return 0;
     for (; cell < HAUL__CELLS && end - at - bytes >= HAUL__CELL_BYTES; cell++) {
         if (haul__live(block, cell) != UINT32_MAX || haul__placed_slots(map, block, cell))
@@ -51,8 +53,9 @@ static size_t plain_bytes(const haul__map *map, const haul__block *block, uintpt
     return bytes;
 }
 
-/* The stretch at or behind the end of `s`, in [first, end). 0: there is none. Begin with zeros. */
-static int next_stretch(const haul_plan *plan, uintptr_t first, uintptr_t end, stretch *s)
+/* The stretch at or behind the end of `s`, in [first, end). 0: there is none. Begin with zeros. `bar`: data that has it
+ * is left out. */
+static int next_stretch(const haul_plan *plan, unsigned bar, uintptr_t first, uintptr_t end, stretch *s)
 {
     const haul__map *map = &plan->found.map;
     haul__block *block;
@@ -62,6 +65,7 @@ static int next_stretch(const haul_plan *plan, uintptr_t first, uintptr_t end, s
     s->at = at;
     s->place = (size_t)haul__place(block, at);
     s->described = s->data = HAUL__FULL_MASK;
+    s->blind = 0;
     s->bytes = at >= first ? plain_bytes(map, block, at, end) : 0;
     if (s->bytes)
         return 1;
@@ -69,21 +73,15 @@ static int next_stretch(const haul_plan *plan, uintptr_t first, uintptr_t end, s
     s->described = haul__byte_mask(block, haul__granule_in_block(at)) & range_mask(at, first, end);
     s->data = haul__data_mask(plan, block, haul__block_number(at), haul__granule_in_block(at)) &
               range_mask(at, first, end);
+    s->blind = haul__barred_mask(block, haul__granule_in_block(at), HAUL__UNSENT);
+    s->data &= (uint16_t)~haul__barred_mask(block, haul__granule_in_block(at), bar);
     return 1;
-}
-
-static void copy_part(unsigned char *to, const unsigned char *from, uint16_t mask)
-{
-    unsigned byte;
-    for (byte = 0; mask; byte++, mask >>= 1)
-        if (mask & 1)
-            to[byte] = from[byte];
 }
 
 void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, void *piece, size_t offset)
 {
-    stretch s = { 0, 0, 0, 0, 0 };
-    while (next_stretch(plan, first, end, &s)) {
+    stretch s = { 0, 0, 0, 0, 0, 0 };
+    while (next_stretch(plan, HAUL__UNSENT, first, end, &s)) {
         unsigned char *to;
         if (!s.data)
             continue;
@@ -91,21 +89,21 @@ void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, vo
         if (s.data == HAUL__FULL_MASK)
             memcpy(to, (const void *)s.at, s.bytes);
         else
-            copy_part(to, (const unsigned char *)s.at, s.data);
+            haul__write_bytes(to, (const unsigned char *)s.at, s.data, s.data);
     }
 }
 
 /* What is equal already is not written, as in scatter. */
 void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece, size_t offset)
 {
-    stretch s = { 0, 0, 0, 0, 0 };
-    while (next_stretch(plan, first, end, &s)) {
+    stretch s = { 0, 0, 0, 0, 0, 0 };
+    while (next_stretch(plan, HAUL__UNRETURNED, first, end, &s)) {
         const unsigned char *from;
         if (!s.data)
             continue;
         from = (const unsigned char *)piece + (s.place - offset);
-        if (s.data != HAUL__FULL_MASK)
-            haul__copy_bytes((unsigned char *)s.at, from, s.data);
+        if (s.data != HAUL__FULL_MASK || s.blind)
+            haul__write_bytes((unsigned char *)s.at, from, s.data, s.blind);
         else if (memcmp((const void *)s.at, from, s.bytes) != 0)
             memcpy((void *)s.at, from, s.bytes);
     }
@@ -121,12 +119,12 @@ static size_t end_byte(uint16_t mask)
     return haul__highest64(mask) + 1;
 }
 
-int haul__find_span(const haul_plan *plan, uintptr_t first, uintptr_t end, haul__span *span)
+int haul__find_span(const haul_plan *plan, unsigned bar, uintptr_t first, uintptr_t end, haul__span *span)
 {
-    stretch s = { 0, 0, 0, 0, 0 };
+    stretch s = { 0, 0, 0, 0, 0, 0 };
     size_t data = 0;
     memset(span, 0, sizeof *span);
-    while (next_stretch(plan, first, end, &s)) {
+    while (next_stretch(plan, bar, first, end, &s)) {
         if (!s.described)
             continue;
         if (!span->bytes)

@@ -32,8 +32,9 @@ static haul_status order(const haul_shipment *shipment, haul_device *device, con
         device->table.across(device->state, range->address, shipment->device->state, old->address, bytes);
     if (status != HAUL_OK)
         return haul__device_failed(device, status, "copy of ", bytes, " bytes from device to device");
-    if (range->bytes == range->arena_bytes)
-        return HAUL_OK;
+    status = haul__send_dependents(device, shipment->plan, range);
+    if (status != HAUL_OK || !haul__is_patched(range))
+        return status;
     if (!along)
         status = haul__send_bitmap(device, shipment->plan, range);
     return status == HAUL_OK ? haul__relocate(device, range, old->address) : status;
@@ -44,6 +45,8 @@ static haul_status fill(haul_shipment *copy, const haul_shipment *shipment, haul
     haul_shipment_statistics *statistics = &copy->statistics;
     double start = haul__seconds();
     haul_status status = order(shipment, device, &copy->range);
+    if (status == HAUL_OK)
+        status = haul__rebuild(device, shipment->plan, &copy->range, NULL);
     if (status == HAUL_OK)
         status = haul__conclude(device, NULL, NULL, "copy of ", copy->range.bytes, " bytes from device to device");
     else

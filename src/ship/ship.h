@@ -2,10 +2,11 @@
  *
  * A shipment is one device range:
  *
- *     address            + bitmap_at         + odd_at          + bytes
- *     | arena            | relocation bitmap | odd offsets     |
+ *     address            + bitmap_at         + odd_at          + list_at                + bytes
+ *     | arena            | relocation bitmap | odd offsets     | what is to be rebuilt  |
  *
- * The last two are there only when the device patches pointers itself. One range means one allocation and one
+ * Bitmap and odd offsets are there only when the device patches pointers itself, the list where there are objects whose
+ * contents depend on addresses. One range means one allocation and one
  * transfer for a whole graph, however many pieces it crosses in. All functions below run inside a call that has
  * entered the device's context; when they fail they fill its error record, and have undone what they did.
  */
@@ -65,14 +66,14 @@ struct haul_device {
 
 typedef struct haul__range {
     haul_address address;
-    size_t arena_bytes, bitmap_at, bitmap_bytes, odd_at, odd_count;
+    size_t arena_bytes, bitmap_at, bitmap_bytes, odd_at, odd_count, list_at, list_count;
     size_t bytes;
 } haul__range;
 
 /* Does the device patch it? Then its bitmap is there. */
 HAUL__INLINE int haul__is_patched(const haul__range *range)
 {
-    return range->bytes > range->arena_bytes;
+    return range->bitmap_bytes > 0;
 }
 
 /* The last asynchronous work on a shipment. All earlier work is done when this is. */
@@ -236,6 +237,16 @@ haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__
  * to release, and the timings and counts in `*statistics` have been brought up to date. */
 haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options, const haul_async *async,
                        haul__range *range, haul__work *work, haul_shipment_statistics *statistics);
+
+/* ---- Objects whose contents depend on addresses (rebuild.c). */
+
+/* The addresses in a range that have been laid out: some of them, as words; all of them, sent to their place in it. */
+void haul__list_dependents(const haul_plan *plan, const haul__range *range, size_t first, size_t count, uint64_t *list);
+haul_status haul__send_dependents(haul_device *device, const haul_plan *plan, const haul__range *range);
+/* Has them rebuilt, behind all that the selected stream was told: the copies, the patch and the list. On failure
+ * nothing is under way any more, or the device is late. */
+haul_status haul__rebuild(haul_device *device, const haul_plan *plan, const haul__range *range,
+                          const haul_async *async);
 
 /* ---- Shipments of arenas (arena.c, cross.c). Contents are open where contents.arena is not NULL. */
 

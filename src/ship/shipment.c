@@ -41,7 +41,7 @@ void haul__shipment_complete(haul_shipment *shipment, haul_device *device, haul_
     haul__device_hold(device);
     shipment->device = device;
     shipment->plan = plan;
-    shipment->bitmap_is_there = shipment->range.bytes > shipment->range.arena_bytes;
+    shipment->bitmap_is_there = haul__is_patched(&shipment->range);
     shipment->magic = MAGIC;
 }
 
@@ -205,7 +205,7 @@ static haul_status replan(haul_shipment *shipment)
     shipment->plan = plan;
     shipment->range = range;
     shipment->statistics = statistics;
-    shipment->bitmap_is_there = range.bytes > range.arena_bytes;
+    shipment->bitmap_is_there = haul__is_patched(&range);
     return HAUL_OK;
 }
 

@@ -74,22 +74,29 @@ haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at,
 
 /* ---- The range. */
 
-/* 1: does not fit a size_t. */
+/* `count` words of 8 bytes behind what the range has. 1: that does not fit a size_t. */
+static int lay_out_words(size_t count, size_t *at, haul__range *range)
+{
+    size_t bytes;
+    if (haul__add_overflows(range->bytes, 7, at))
+        return 1;
+    *at &= ~(size_t)7;
+    return haul__multiply_overflows(count, sizeof(uint64_t), &bytes) ||
+           haul__add_overflows(*at, bytes, &range->bytes);
+}
+
 static int lay_out(const haul_plan *plan, int patched, haul__range *range)
 {
-    size_t odd_bytes;
     memset(range, 0, sizeof *range);
     range->arena_bytes = range->bytes = haul_plan_bytes(plan);
+    range->list_count = haul__plan_dependent_count(plan);
     if (!patched)
-        return 0;
+        return range->list_count > 0 && lay_out_words(range->list_count, &range->list_at, range);
     range->bitmap_bytes = haul_plan_bitmap_bytes(plan);
     range->odd_count = haul__plan_odd_count(plan);
-    if (haul__add_overflows(range->arena_bytes, 7, &range->bitmap_at))
-        return 1;
-    range->bitmap_at &= ~(size_t)7;
-    return haul__add_overflows(range->bitmap_at, range->bitmap_bytes, &range->odd_at) ||
-           haul__multiply_overflows(range->odd_count, 8, &odd_bytes) ||
-           haul__add_overflows(range->odd_at, odd_bytes, &range->bytes);
+    return lay_out_words(range->bitmap_bytes / sizeof(uint64_t), &range->bitmap_at, range) ||
+           lay_out_words(range->odd_count, &range->odd_at, range) ||
+           (range->list_count > 0 && lay_out_words(range->list_count, &range->list_at, range));
 }
 
 haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patched, haul__range *range)
@@ -288,6 +295,8 @@ static haul_status order_pieces(load *l)
                                           l->listener, &l->packed);
     if (status == HAUL_OK && haul__is_patched(range))
         status = haul__send_bitmap(device, l->plan, range);
+    if (status == HAUL_OK)
+        status = haul__send_dependents(device, l->plan, range);
     if (status == HAUL_OK && haul__is_patched(range))
         status = patch_behind_copies(l);
     if (status != HAUL_OK)
@@ -295,9 +304,16 @@ static haul_status order_pieces(load *l)
     return status;
 }
 
+static haul_status rebuild(load *l)
+{
+    return haul__rebuild(l->device, l->plan, l->range, l->async);
+}
+
 static haul_status fill_in_pieces(load *l)
 {
     haul_status status = order_pieces(l);
+    if (status == HAUL_OK)
+        status = rebuild(l);
     return status == HAUL_OK ? conclude(l) : status;
 }
 
@@ -312,6 +328,11 @@ static haul_status gather_whole(load *l, unsigned char *memory)
         haul__plan_bitmap(l->plan, 0, range->bitmap_bytes / sizeof(uint64_t),
                           (uint64_t *)(void *)(memory + range->bitmap_at));
         haul__plan_odd(l->plan, 0, range->odd_count, (uint64_t *)(void *)(memory + range->odd_at));
+    }
+    if (status == HAUL_OK && range->list_count > 0) {
+        size_t end = haul__is_patched(range) ? range->odd_at + range->odd_count * sizeof(uint64_t) : range->arena_bytes;
+        memset(memory + end, 0, range->list_at - end);
+        haul__list_dependents(l->plan, range, 0, range->list_count, (uint64_t *)(void *)(memory + range->list_at));
     }
     l->packed = haul__seconds() - start;
     return status;
@@ -351,6 +372,8 @@ static haul_status fill_whole(load *l)
     haul__phase_end(l->device);
     if (status == HAUL_OK)
         status = order_whole(l, &staging);
+    if (status == HAUL_OK)
+        status = rebuild(l);
     if (status == HAUL_OK)
         status = conclude(l);
     haul__unstage_until(l->device, &staging, status == HAUL_OK ? l->work : NULL);

@@ -112,7 +112,7 @@ typedef struct returning {
     haul__piece last; /* that was ordered */
     coming queue[HAUL__RING_BUFFERS];
     size_t first, count;
-    size_t written; /* bytes */
+    size_t ordered, written; /* bytes */
     double scattered;
 } returning;
 
@@ -146,6 +146,12 @@ static int next_piece(const returning *r, haul__piece *piece)
     return piece->bytes > 0;
 }
 
+/* A piece that nothing of comes back is not fetched. */
+static int is_wanted(const returning *r, const haul__piece *piece)
+{
+    return haul__is_arena(r->shipment) || haul__piece_returns(r->shipment->plan, piece);
+}
+
 /* Fills the queue. */
 static haul_status order_pieces(returning *r)
 {
@@ -154,7 +160,10 @@ static haul_status order_pieces(returning *r)
         haul__piece next = r->last;
         if (!next_piece(r, &next))
             break;
-        status = order_piece(r, &next);
+        if (is_wanted(r, &next)) {
+            status = order_piece(r, &next);
+            r->ordered += next.bytes;
+        }
         r->last = next;
     }
     return status;
@@ -198,7 +207,9 @@ static haul_status ask(const returning *r)
 /* All pieces are in the queue: nothing is written before the last has come. */
 static haul_status write_after_all(returning *r)
 {
-    haul_status status = await_fence(r, r->queue[(r->first + r->count - 1) % HAUL__RING_BUFFERS].fence);
+    haul_status status = HAUL_OK;
+    if (r->count > 0)
+        status = await_fence(r, r->queue[(r->first + r->count - 1) % HAUL__RING_BUFFERS].fence);
     if (status == HAUL_OK)
         status = ask(r);
     while (status == HAUL_OK && r->count > 0)
@@ -264,7 +275,7 @@ static haul_status bring_back_in_pieces(haul_shipment *shipment)
     statistics->scatter_seconds = r.scattered;
     statistics->return_seconds = haul__seconds() - start - r.scattered;
     statistics->transfers_from++;
-    statistics->bytes_from += shipment->range.arena_bytes;
+    statistics->bytes_from += r.ordered;
     return HAUL_OK;
 }
 

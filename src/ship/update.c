@@ -10,6 +10,7 @@
  * two transfers, and no byte outside the range is ever changed.
  */
 #include "ship/ship.h"
+#include "type/type.h"
 
 static const haul_async own_stream = { NULL, NULL };
 
@@ -48,6 +49,16 @@ static haul_status conclude(haul_shipment *shipment, const haul_async *async)
                           " bytes to the device");
 }
 
+/* The list goes along: it may not have arrived either, if the arena did not. */
+static haul_status rebuild(haul_shipment *shipment, const haul_async *async)
+{
+    haul_status status = haul__send_dependents(shipment->device, shipment->plan, &shipment->range);
+    if (status == HAUL_OK)
+        return haul__rebuild(shipment->device, shipment->plan, &shipment->range, async);
+    haul__drain(shipment->device);
+    return status;
+}
+
 static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *listener, const haul_async *async,
                                  double *packed)
 {
@@ -65,6 +76,8 @@ static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *
     if (status == HAUL_OK)
         status = haul__copy_to(device, shipment->range.address, staging.data, shipment->range.arena_bytes);
     if (status == HAUL_OK)
+        status = rebuild(shipment, async);
+    if (status == HAUL_OK)
         status = conclude(shipment, async);
     haul__unstage_until(device, &staging, status == HAUL_OK ? &shipment->work : NULL);
     return status;
@@ -80,10 +93,12 @@ static haul_status refresh_in_pieces(haul_shipment *shipment, const haul__listen
         return status;
     status = haul__send_arena(shipment->device, shipment->plan, shipment->range.address, shipment->range.address,
                               listener, packed);
-    if (status == HAUL_OK)
-        return conclude(shipment, async);
-    haul__drain(shipment->device);
-    return status;
+    if (status != HAUL_OK) {
+        haul__drain(shipment->device);
+        return status;
+    }
+    status = rebuild(shipment, async);
+    return status == HAUL_OK ? conclude(shipment, async) : status;
 }
 
 static haul_status refresh(haul_shipment *shipment, const haul_async *async)
@@ -148,7 +163,8 @@ static int find_in_arena(const haul__contents *contents, piece *result)
     return 1;
 }
 
-static haul_status find(const haul_shipment *shipment, const void *host, size_t bytes, piece *result)
+/* `bar`: what keeps bytes from going this way. */
+static haul_status find(const haul_shipment *shipment, unsigned bar, const void *host, size_t bytes, piece *result)
 {
     haul_error *error = &shipment->device->context->error;
     haul_status status = haul__is_arena(shipment) ? haul__contents_check(&shipment->contents, error) : HAUL_OK;
@@ -158,7 +174,7 @@ static haul_status find(const haul_shipment *shipment, const void *host, size_t 
     if (haul__add_overflows(result->first, bytes, &result->end))
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the end of the range wraps");
     if (haul__is_arena(shipment) ? !find_in_arena(&shipment->contents, result)
-                                 : !haul__find_span(shipment->plan, result->first, result->end, &result->span))
+                                 : !haul__find_span(shipment->plan, bar, result->first, result->end, &result->span))
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "no byte of the range is in the shipment");
     result->at = result->span.data_offset;
     result->skew = result->at % HAUL__STAGE_ALIGNMENT;
@@ -214,7 +230,9 @@ static haul_status update_device(haul_shipment *shipment, const void *host, size
 {
     haul__staging staging;
     piece one;
-    haul_status status = find(shipment, host, bytes, &one);
+    haul_status status = find(shipment, HAUL__UNSENT, host, bytes, &one);
+    if (status == HAUL_OK && !haul__is_arena(shipment))
+        status = haul__refuse_dependents(shipment->plan, one.first, one.end, "refresh the shipment instead");
     if (status != HAUL_OK || one.span.data_bytes == 0)
         return status;
     status = haul__stage(shipment->device, one.span.data_bytes, one.skew, &staging);
@@ -230,7 +248,7 @@ static haul_status update_host(haul_shipment *shipment, void *host, size_t bytes
     haul__staging staging;
     haul__return back;
     piece one;
-    haul_status status = find(shipment, host, bytes, &one);
+    haul_status status = find(shipment, HAUL__UNRETURNED, host, bytes, &one);
     if (status != HAUL_OK || one.span.data_bytes == 0)
         return status;
     status = haul__stage(shipment->device, one.span.data_bytes, one.skew, &staging);
@@ -254,7 +272,7 @@ static haul_status update_host_later(haul_shipment *shipment, void *host, size_t
 {
     haul__return what;
     piece one;
-    haul_status status = find(shipment, host, bytes, &one);
+    haul_status status = find(shipment, HAUL__UNRETURNED, host, bytes, &one);
     if (status != HAUL_OK || one.span.data_bytes == 0)
         return status;
     memset(&what, 0, sizeof what);

@@ -451,6 +451,18 @@ haul_status haul_type_set_size(haul_type *type, haul_function *bytes)
     return show(type, &no_failure);
 }
 
+haul_status haul_type_set_rebuild(haul_type *type, haul_rebuild_function *rebuild, void *user)
+{
+    if (!haul__type_is_valid(type))
+        return HAUL_ERROR_ARGUMENT;
+    if (type->committed || type->combiner != HAUL_COMBINER_STRUCT_REFS)
+        return show(type, &closed);
+    type->depends = 1;
+    type->rebuild = rebuild;
+    type->rebuild_user = user;
+    return show(type, &no_failure);
+}
+
 haul_status haul_type_pointer(const char *name, haul_type *const *target, size_t element_bytes, haul_shape shape,
                               haul_type **newtype)
 {

@@ -3,7 +3,7 @@
  *
  *     haul_type_create, _add, constructors        build.c, constructors.c     fill rows, or blocks and loops
  *     haul_type_commit                            commit.c                    closure, order, one group
- *       is every row right?                       check.c, and its rule: rule.c
+ *       is every row right?                       check.c, its rule: rule.c, and its direction: direction.c
  *       runs, slots, parts, ruled rows            flatten.c
  *     queries, iteration, the table               query.c, dump.c
  *
@@ -98,6 +98,9 @@ struct haul_type {
     haul__names *names;
     haul__rules *rules;
     haul_function *size; /* NULL: its sizeof, or its tail's end */
+    int depends;         /* its contents do, on addresses: */
+    haul_rebuild_function *rebuild;
+    void *rebuild_user;
     int has_tail;
     haul__block *blocks;
     size_t block_count;
@@ -170,6 +173,16 @@ haul_status haul__check_arms(const haul_type *type, const haul__row *row, const 
 /* With the flat forms made: no condition reads a pointer, and targets leave room for tag bits. */
 haul_status haul__check_rule_flat(const haul_type *type, const haul__row *row, haul_error *error);
 
+/* direction.c */
+/* The bars of the bytes that a row's direction is about: HAUL__UNSENT, HAUL__UNRETURNED; 0: they travel both ways. */
+unsigned haul__row_bars(const haul__row *row);
+/* Does its kind of row have bytes for its direction to be about? */
+haul_status haul__check_direction(const haul_type *type, const haul__row *row, haul_error *error);
+/* With the flat forms made: nothing is read from bytes that are not sent. */
+haul_status haul__check_unsent(const haul_type *type, const haul__row *row, haul_error *error);
+haul_status haul__check_unsent_target(const haul_type *type, const haul__row *row, const haul_type *target,
+                                      haul_error *error);
+
 /* The row that holds the byte at `offset` of a type whose rows are in order; NULL: none does. */
 const haul__row *haul__find_row(const haul_type *type, size_t offset);
 size_t haul__row_unit(const haul__row *row);
@@ -202,9 +215,10 @@ typedef struct haul__scratch {
     haul__made_slot *slots;
     haul__made_part *parts;
     haul__made_ruled *ruled;
+    haul__barred *barred;
     char *text;
-    size_t run_count, slot_count, part_count, ruled_count, text_bytes;
-    size_t run_capacity, slot_capacity, part_capacity, ruled_capacity, text_capacity;
+    size_t run_count, slot_count, part_count, ruled_count, barred_count, text_bytes;
+    size_t run_capacity, slot_capacity, part_capacity, ruled_capacity, barred_capacity, text_capacity;
     size_t alignment, placement;
 } haul__scratch;
 

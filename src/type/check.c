@@ -529,6 +529,8 @@ haul_status haul__check_counts(const haul_type *type, haul_error *error)
             status = check_fields(type, row, &type->shapes[row->shape + level], error);
         if (status == HAUL_OK)
             status = check_rule_fields(type, row, error);
+        if (status == HAUL_OK)
+            status = haul__check_unsent(type, row, error);
     }
     return status;
 }

@@ -294,6 +294,9 @@ static haul_status flatten_all(commit *c)
 
 static haul_status check_target(const commit *c, const haul_type *type, const haul__row *row, const haul_type *target)
 {
+    haul_status status = haul__check_unsent_target(type, row, target, c->error);
+    if (status != HAUL_OK)
+        return status;
     if (row->kind != HAUL_REF_POINTER || !target || target->walk.payload != 0 || target->walk.is_sized)
         return HAUL_OK;
     return haul__wrong(c->error, type, row->name, "The pointer leads to type %s, of which no byte travels.",
@@ -464,6 +467,7 @@ haul_status haul__type_preview(haul_type *type, haul__walk *walk, size_t *pointe
         walk->slots = NULL;
         walk->parts = NULL;
         walk->ruled = NULL;
+        walk->barred = NULL;
         *pointers = type->pointers;
     }
     clean_up(&c, 0);

@@ -142,6 +142,7 @@ static void append_rule(char *cell, const haul_type *type, const haul_rule *rule
 {
     static const char *const modes[] = { "own",    "alias", "own or static", "alias or static",
                                          "opaque", "null",  "external" };
+    static const char *const directions[] = { "both", "in", "out", "neither" };
     if (rule->when.kind != HAUL_WHEN_ALWAYS)
         append_when(cell, type, &rule->when);
     if (rule->otherwise == HAUL_ELSE_RAW)
@@ -158,6 +159,8 @@ static void append_rule(char *cell, const haul_type *type, const haul_rule *rule
         append(cell, "; one of %zu types", rule->choice.case_count);
     if (rule->addressing == HAUL_RELATIVE)
         append(cell, "; distance");
+    if (rule->direction > HAUL_BOTH && rule->direction <= HAUL_NEITHER)
+        append(cell, "%s%s", *cell ? "; " : "", directions[rule->direction]);
 }
 
 static void append_target(char *cell, const haul_field *field)
@@ -276,9 +279,11 @@ static haul_status put_totals(const table *t, const haul__walk *walk, size_t poi
 
 static haul_status put_name(const table *t)
 {
-    char text[HAUL_NAME_BYTES_MAX + 64];
-    snprintf(text, sizeof text, "%s: %zu %s%s\n", t->type->name, t->type->bytes,
-             t->type->bytes == 1 ? "byte" : "bytes", t->type->committed ? "" : ", open");
+    char text[HAUL_NAME_BYTES_MAX + 96];
+    const char *depends = t->type->rebuild ? ", rebuilt after relocation" : ", cannot be relocated";
+    snprintf(text, sizeof text, "%s: %zu %s%s%s\n", t->type->name, t->type->bytes,
+             t->type->bytes == 1 ? "byte" : "bytes", t->type->depends ? depends : "",
+             t->type->committed ? "" : ", open");
     return put_text(t, text);
 }
 

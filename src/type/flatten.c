@@ -6,6 +6,7 @@
  *     an embedded element that is all bytes      one run, whatever the number of elements
  *     few entries (HAUL__INLINE_MAX)             copied, element by element, at their offsets
  *     more, or a type with rules                 one part: offset, number, stride, type
+ *     fields with directions, or to be rebuilt   the same
  *
  * So a type never has more entries than a small multiple of its rows, and ten million blocks are one part. Loops of a
  * constructor are worked from the inside out: what one turn holds is repeated in place while it is small; otherwise
@@ -63,7 +64,7 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
     if (count == 0)
         return 1;
     ask_as(s, walk);
-    if (walk->is_varied)
+    if (walk->is_varied || walk->is_noted)
         return haul__put_name(s, name, 0, 1, "", &text) && haul__put_part(s, offset, count, stride, type, text);
     if (walk->dense && !walk->has_slots && stride == walk->extent)
         return haul__put_run(s, offset, count * stride);
@@ -95,7 +96,8 @@ static haul__slot slot_of_row(const haul_type *type, const haul__row *row, size_
     slot.name = NULL;
     slot.levels = (uint8_t)row->levels;
     slot.flags = (uint8_t)((row->unaligned ? HAUL__SLOT_PACKED : 0) |
-                           (row->bytes > sizeof(void *) ? HAUL__SLOT_EACH : 0));
+                           (row->bytes > sizeof(void *) ? HAUL__SLOT_EACH : 0) |
+                           (row->kind == HAUL_REF_POINTER ? haul__row_bars(row) : 0));
     return slot;
 }
 
@@ -226,7 +228,7 @@ static haul_status put_ruled_pointers(haul__scratch *s, const haul_type *type, c
     for (i = 0; i < (is_distance ? 1 : count); i++) {
         ruled->slot = slot_of_row(type, row, i);
         if (is_distance)
-            ruled->slot.flags = HAUL__SLOT_PACKED;
+            ruled->slot.flags = (uint8_t)(HAUL__SLOT_PACKED | haul__row_bars(row));
         if (!haul__put_name(s, row->name, i, is_distance ? 1 : count, "", &name) || !haul__put_ruled(s, ruled, name))
             return HAUL_ERROR_MEMORY;
     }
@@ -294,11 +296,20 @@ static haul_status put_ruled_row(haul__scratch *s, const haul_type *type, const 
     return put_ruled_one(s, type, row, &ruled, error);
 }
 
+/* A field of bytes, or of structs, with a direction. Those with a condition are asked of each object. */
+static int put_bars(haul__scratch *s, const haul__row *row)
+{
+    unsigned bars = row->kind == HAUL_REF_DATA || row->kind == HAUL_REF_EMBED ? haul__row_bars(row) : 0;
+    return bars == 0 || haul__put_barred(s, row->offset, row->bytes, bars);
+}
+
 static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at, haul_error *error)
 {
     unsigned kind = haul__row_kind(row);
     if (haul__row_is_ruled(row))
         return put_ruled_row(s, type, row, at, error);
+    if (!put_bars(s, row))
+        return HAUL_ERROR_MEMORY;
     if (kind == HAUL_REF_DATA)
         return HAUL_OK;
     if (kind == HAUL_REF_POINTER)

@@ -207,6 +207,8 @@ static haul_status check_mode(const haul_type *type, const haul__row *row, haul_
         member = "choice of type";
     if (rule->addressing != HAUL_ABSOLUTE)
         member = "distance";
+    if (rule->direction != HAUL_BOTH)
+        member = "direction";
     if (rule->mode >= HAUL_MODE_OPAQUE && (rule->tag_bits || rule->integer_below || rule->integer_from))
         member = "tag or integer";
     if (!member)
@@ -265,11 +267,16 @@ haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_e
         return HAUL_OK;
     rest = row->rule->said;
     memset(&rest.when, 0, sizeof rest.when);
-    if (row->kind == HAUL_REF_SKIP || row->kind == HAUL_REF_TAIL)
+    if (row->kind == HAUL_REF_SKIP)
         return haul__wrong(error, type, row->name, "This kind of row has no rule.");
+    if (row->kind == HAUL_REF_TAIL && is_conditional(&row->rule->said))
+        return haul__wrong(error, type, row->name, "A tail has no condition.");
     if (row->kind != HAUL_REF_POINTER && !is_trivial(&rest))
-        return haul__wrong(error, type, row->name, "A row that is no pointer can have a condition only.");
+        return haul__wrong(error, type, row->name,
+                           "A row that is no pointer can have a condition and a direction only.");
     status = check_when(type, row, error);
+    if (status == HAUL_OK)
+        status = haul__check_direction(type, row, error);
     if (status != HAUL_OK || row->kind != HAUL_REF_POINTER)
         return status;
     status = check_mode(type, row, error);

@@ -6,7 +6,7 @@
 
 void haul__scratch_clear(haul__scratch *s)
 {
-    s->run_count = s->slot_count = s->part_count = s->ruled_count = s->text_bytes = 0;
+    s->run_count = s->slot_count = s->part_count = s->ruled_count = s->barred_count = s->text_bytes = 0;
     s->alignment = 1;
     s->placement = HAUL__PLACEMENT_MIN;
 }
@@ -17,6 +17,7 @@ void haul__scratch_release(haul__scratch *s)
     haul__release(&s->door, s->slots, s->slot_capacity * sizeof *s->slots);
     haul__release(&s->door, s->parts, s->part_capacity * sizeof *s->parts);
     haul__release(&s->door, s->ruled, s->ruled_capacity * sizeof *s->ruled);
+    haul__release(&s->door, s->barred, s->barred_capacity * sizeof *s->barred);
     haul__release(&s->door, s->text, s->text_capacity);
 }
 
@@ -78,6 +79,18 @@ int haul__put_ruled(haul__scratch *s, const haul__ruled *ruled, size_t name)
     s->ruled = all;
     s->ruled[s->ruled_count].ruled = *ruled;
     s->ruled[s->ruled_count++].name = name;
+    return 1;
+}
+
+int haul__put_barred(haul__scratch *s, size_t offset, size_t bytes, unsigned bars)
+{
+    void *barred = s->barred;
+    if (!haul__grow(&s->door, &barred, &s->barred_capacity, s->barred_count + 1, sizeof *s->barred))
+        return 0;
+    s->barred = barred;
+    s->barred[s->barred_count].offset = offset;
+    s->barred[s->barred_count].bytes = bytes;
+    s->barred[s->barred_count++].bars = bars;
     return 1;
 }
 

@@ -210,6 +210,10 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
     walk->is_varied = s->ruled_count > 0 || walk->is_sized;
     walk->has_slots = s->slot_count > 0 || walk->is_varied;
     walk->has_parts = s->part_count > 0;
+    walk->depends = type->depends;
+    walk->rebuild = type->rebuild;
+    walk->rebuild_user = type->rebuild_user;
+    walk->is_noted = type->depends || s->barred_count > 0;
     measure_ruled(s, type);
     for (i = 0; i < s->part_count; i++) {
         const haul__part *part = &s->parts[i].part;
@@ -267,21 +271,21 @@ static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *c
     }
 }
 
-/* Slots, parts, ruled rows and runs are all multiples of the size_t's alignment, so they can stand behind each other.
- */
+/* Slots, parts, ruled rows, barred fields and runs are all multiples of the size_t's alignment, so they can stand
+ * behind each other. */
 static haul_status copy_out(const haul__scratch *s, haul_type *type)
 {
     haul__walk *walk = &type->walk;
     size_t slot_bytes = s->slot_count * sizeof(haul__slot), part_bytes = s->part_count * sizeof(haul__part);
     size_t run_bytes = s->run_count * sizeof(haul__run), ruled_bytes = s->ruled_count * sizeof(haul__ruled);
-    size_t case_bytes = 0, bytes, i;
+    size_t barred_bytes = s->barred_count * sizeof(haul__barred), case_bytes = 0, bytes, i;
     char *memory, *text;
     haul__slot *slots;
     haul__part *parts;
     haul__ruled *ruled;
     for (i = 0; i < s->ruled_count; i++)
         case_bytes += cases_of(&s->ruled[i].ruled) * sizeof(haul__slot);
-    bytes = slot_bytes + part_bytes + ruled_bytes + case_bytes + run_bytes + s->text_bytes;
+    bytes = slot_bytes + part_bytes + ruled_bytes + case_bytes + barred_bytes + run_bytes + s->text_bytes;
     if (bytes == 0)
         return HAUL_OK;
     memory = haul__allocate(&type->allocator, bytes, sizeof(void *));
@@ -305,6 +309,11 @@ static haul_status copy_out(const haul__scratch *s, haul_type *type)
     ruled = (haul__ruled *)(void *)(memory + slot_bytes + part_bytes);
     copy_ruled(s, ruled, (haul__slot *)(void *)(memory + slot_bytes + part_bytes + ruled_bytes), text);
     memory += slot_bytes + part_bytes + ruled_bytes + case_bytes;
+    if (barred_bytes > 0)
+        memcpy(memory, s->barred, barred_bytes);
+    walk->barred = (const haul__barred *)(const void *)memory;
+    walk->barred_count = s->barred_count;
+    memory += barred_bytes;
     if (run_bytes > 0)
         memcpy(memory, s->runs, run_bytes);
     walk->slots = slots;

@@ -6,12 +6,14 @@
  *   parts   embedded arrays too large to be flattened, and embedded types with rules: so many elements of another
  *           committed type
  *   ruled   rows with rules, and the tail: what is there is asked of each object
+ *   barred  fields that do not travel both ways; they are in the other lists too
  * A run or slot of a part is in none of the other lists; nor is a byte of a ruled row.
  */
 #ifndef HAUL_TYPE_ROOM_H
 #define HAUL_TYPE_ROOM_H
 
 #include "base/base.h"
+#include "haul/rebuild.h"
 #include "haul/type.h"
 
 typedef struct haul__run {
@@ -23,6 +25,15 @@ enum {
     HAUL__SLOT_END = 2, /* the end of a begin/end pair: it travels as a pointer and is not followed */
     HAUL__SLOT_EACH = 8 /* one of an array of pointers in the struct: may be null whatever the count */
 };
+
+/* Bars: ways that bytes do not travel. Flags of slots too, for what they lead to. */
+enum { HAUL__UNSENT = 16, HAUL__UNRETURNED = 32, HAUL__BARS = HAUL__UNSENT | HAUL__UNRETURNED };
+
+/* A field with bars. */
+typedef struct haul__barred {
+    size_t offset, bytes;
+    unsigned bars;
+} haul__barred;
 
 typedef struct haul__slot {
     size_t offset;           /* of the pointer in the element */
@@ -76,13 +87,18 @@ typedef struct haul__walk {
     const haul__slot *slots;
     const haul__part *parts;
     const haul__ruled *ruled; /* by offset */
-    size_t run_count, slot_count, part_count, ruled_count;
+    const haul__barred *barred; /* by offset */
+    size_t run_count, slot_count, part_count, ruled_count, barred_count;
     haul_function *size; /* of the objects' own; NULL: none */
+    haul_rebuild_function *rebuild; /* with depends */
+    void *rebuild_user;
+    int depends;        /* contents depend on addresses */
     int dense;          /* one run, [0, extent), and no parts, and nothing is ruled */
     int has_slots;      /* here or in a part, or something is ruled */
     int has_parts;      /* elements of other types lie in it, ruled ones and a tail of a type included */
     int is_varied;      /* ruled, or of a size of its own */
     int is_sized;       /* it has a tail or a size of its own */
+    int is_noted;       /* it has barred fields, or depends: an element that is reached must be more than marked */
 } haul__walk;
 
 /* The committed form; NULL when the type is NULL, freed or not committed. */
@@ -92,6 +108,30 @@ int haul__type_is_valid(const haul_type *type);
 /* One more holder, one less. Committed types only; any thread. */
 void haul__type_hold(const haul_type *type);
 void haul__type_drop(const haul_type *type);
+
+/* The bars of a row's rule. */
+unsigned haul__bars_of(haul_direction direction);
+
+/* ---- Elements one by one, those of parts included, in no recursion (flat.c). */
+
+#define HAUL__FLAT_DEPTH (HAUL_EMBED_DEPTH_MAX + 8u)
+
+typedef struct haul__flat {
+    struct {
+        const haul__walk *walk;
+        size_t at, left, stride, part;
+    } level[HAUL__FLAT_DEPTH];
+    unsigned depth;
+} haul__flat;
+
+void haul__flat_begin(haul__flat *flat, const haul__walk *walk, size_t at, size_t count, size_t stride);
+/* 0: there are no more. */
+int haul__flat_next(haul__flat *flat, const haul__walk **walk, size_t *at);
+
+/* Bytes of an element that do not travel, from *at on; parts are not looked into. 0: there are no more. */
+int haul__next_gap(const haul__walk *walk, size_t *at, size_t *bytes);
+
+/* ---- Fields. */
 
 /* Reads an integer field of a shape, widened: 0 when an unsigned 8-byte value does not fit int64_t. */
 int haul__read_field(const void *self, const haul_field_place *place, int64_t *value);

@@ -183,7 +183,7 @@ TEST(rule_faults, rows_of_other_kinds_and_deeper_levels_take_conditions_only)
     rule.mode = HAUL_MODE_ALIAS;
     accept(&row, 1);
     row.kind = HAUL_REF_DATA;
-    refuse(&row, 1, "thing.next", "can have a condition only");
+    refuse(&row, 1, "thing.next", "can have a condition and a direction only");
     row.kind = HAUL_REF_SKIP;
     refuse(&row, 1, "thing.next", "has no rule");
 }

@@ -1,7 +1,7 @@
 /* Elements one by one, those of embedded arrays included. A committed type says which arrays it has not flattened; each
  * level of these is one entry of a stack, and types nest no deeper than it reaches.
  */
-#include "arena/arena.h"
+#include "type/type.h"
 
 #define NOT_YET SIZE_MAX /* the element itself comes before its parts */
 

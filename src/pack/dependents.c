@@ -1,0 +1,52 @@
+/* Objects whose contents depend on addresses, as a plan knows them: where they lie, and who must not move them.
+ *
+ * The list is in order of types and then of addresses, so that one type's are a stretch of it, and those that a range
+ * touches are found by going through it: whoever asks that is about to refuse.
+ */
+#include "pack/plan.h"
+
+size_t haul__plan_dependent_count(const haul_plan *plan)
+{
+    return plan->found.dependent_count;
+}
+
+const haul_type *haul__plan_dependent_type(const haul_plan *plan, size_t first, size_t *count)
+{
+    const haul__dependent *all = plan->found.dependents;
+    size_t end = first;
+    while (end < plan->found.dependent_count && all[end].order == all[first].order)
+        end++;
+    *count = end - first;
+    return all[first].type;
+}
+
+uint64_t haul__plan_dependent(const haul_plan *plan, size_t i)
+{
+    return haul__translate(&plan->found.map, plan->found.dependents[i].address);
+}
+
+/* The way to it, for the record. */
+static void name_object(haul_plan *plan, uintptr_t address)
+{
+    haul__sought sought = { 0, 0, 0, 0, 0 };
+    sought.object = address;
+    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+}
+
+haul_status haul__refuse_dependents(haul_plan *plan, uintptr_t first, uintptr_t end, const char *text)
+{
+    const haul__found *found = &plan->found;
+    size_t i;
+    for (i = 0; i < found->dependent_count; i++) {
+        const haul__dependent *one = &found->dependents[i];
+        const haul__walk *walk = haul__type_walk(one->type);
+        haul_status status;
+        if (one->address >= end || one->address + walk->extent <= first)
+            continue;
+        status = haul__fail(&plan->context->error, HAUL_ERROR_UNSUPPORTED,
+                            "the contents of type %s depend on addresses: %s", walk->name, text);
+        name_object(plan, one->address);
+        return status;
+    }
+    return HAUL_OK;
+}

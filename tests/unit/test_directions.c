@@ -1,0 +1,1428 @@
+/* Directions: what is in is never written on the host, what is out is never read there, what is neither keeps its
+ * place.
+ *
+ * Memory that must not be touched is taken away while it must not be: out of reach while it must not be read,
+ * read-only while it must not be written. A model of bytes says what random rows over random ranges must do.
+ *
+ * Fault cases: D1, D4, D5, D6, D13, H1, H2 of calls on a graph with directions.
+ */
+#define _DEFAULT_SOURCE
+#include "ship_graphs.h"
+#include "support/doors.h"
+#include "support/random.h"
+
+#define PAGE ((size_t)4096)
+
+typedef struct job {
+    int32_t n, rounds;
+    double *input, *result, *room, *state;
+    char *label;
+    struct job *next, *like;
+    int64_t residual, tolerance, scratch, total;
+} job;
+
+static haul_type *job_type;
+
+static void jobs_open(void)
+{
+    static const haul_rule in = { .direction = HAUL_IN }, out = { .direction = HAUL_OUT };
+    static const haul_rule neither = { .direction = HAUL_NEITHER };
+    static const haul_ref refs[] = {
+        HAUL_DATA_BY(job, rounds, &out),
+        HAUL_ARRAY_BY(job, input, &in, HAUL_NS(job, n)),
+        HAUL_ARRAY_BY(job, result, &out, HAUL_NS(job, n)),
+        HAUL_ARRAY_BY(job, room, &neither, HAUL_NS(job, n)),
+        HAUL_ARRAY(job, state, HAUL_NS(job, n)),
+        HAUL_STRING_BY(job, label, &in),
+        HAUL_OBJECT(job, next, &job_type),
+        HAUL_OBJECT_BY(job, like, &job_type, &in),
+        HAUL_DATA_BY(job, residual, &out),
+        HAUL_DATA_BY(job, tolerance, &in),
+        HAUL_DATA_BY(job, scratch, &neither),
+    };
+    CHECK_STATUS(haul_type_create("job", sizeof(job), refs, sizeof refs / sizeof *refs, &job_type), HAUL_OK);
+    check_note("%s", haul_type_commit(job_type) == HAUL_OK ? "" : haul_type_error(job_type)->text);
+    CHECK(haul_type_committed(job_type));
+    check_note(NULL);
+}
+
+/* Arrays begin at odd multiples of their elements, so that they share granules, pages and blocks. */
+static double *numbers(world *w, int32_t n, double first)
+{
+    double *all = world_take(w, (size_t)n * sizeof *all, sizeof *all);
+    int32_t i;
+    for (i = 0; i < n; i++)
+        all[i] = first + i;
+    return all;
+}
+
+static job *job_make(world *w, int32_t n)
+{
+    job *j = world_take(w, sizeof *j, 16);
+    memset(j, 0, sizeof *j);
+    j->n = n;
+    world_take(w, 8, 8);
+    j->input = numbers(w, n, 100);
+    j->result = numbers(w, n, 200);
+    j->room = numbers(w, n, 300);
+    j->state = numbers(w, n, 400);
+    j->label = world_text(w, "a label");
+    j->rounds = 1;
+    j->residual = 2;
+    j->tolerance = 3;
+    j->scratch = 4;
+    j->total = 5;
+    return j;
+}
+
+/* What a kernel may find, and what it leaves behind: everything is another. */
+static int job_is_as_sent(const job *j)
+{
+    int good = j->rounds == 0 && j->residual == 0 && j->tolerance == 3 && j->scratch == 0 && j->total == 5;
+    int32_t i;
+    for (i = 0; i < j->n; i++)
+        good &= j->input[i] == 100 + i && j->result[i] == 0 && j->room[i] == 0 && j->state[i] == 400 + i;
+    return good && strcmp(j->label, "a label") == 0;
+}
+
+static void job_work(job *j)
+{
+    int32_t i;
+    for (i = 0; i < j->n; i++) {
+        j->input[i] = -1;
+        j->result[i] = 1000 + i;
+        j->room[i] = -1;
+        j->state[i] = 2000 + i;
+    }
+    j->label[0] = 'A';
+    j->rounds = 11;
+    j->residual = 12;
+    j->tolerance = -1;
+    j->scratch = -1;
+    j->total = 15;
+}
+
+static void check_job_is_back(const job *j)
+{
+    int32_t i;
+    for (i = 0; i < j->n; i++)
+        CHECK(j->input[i] == 100 + i && j->result[i] == 1000 + i && j->room[i] == 300 + i && j->state[i] == 2000 + i);
+    CHECK_STR(j->label, "a label");
+    CHECK_EQ(j->rounds, 11);
+    CHECK_EQ(j->residual, 12);
+    CHECK_EQ(j->tolerance, 3);
+    CHECK_EQ(j->scratch, 4);
+    CHECK_EQ(j->total, 15);
+}
+
+typedef struct shift {
+    job *first;
+    int good;
+} shift;
+
+static void work(void *argument)
+{
+    shift *s = argument;
+    job *j;
+    s->good = 1;
+    for (j = s->first; j; j = j->next) {
+        s->good &= job_is_as_sent(j);
+        job_work(j);
+    }
+}
+
+static void work_on(haul_device *device, const haul_shipment *s, world *w, job *first)
+{
+    shift here;
+    here.first = haul_device_pointer(s, first);
+    world_protect(w, PROT_NONE);
+    CHECK_STATUS(haul_host_launch(device, work, &here), HAUL_OK);
+    world_protect(w, PROT_READ | PROT_WRITE);
+    CHECK(here.good);
+}
+
+static int is_checked; /* the context of the next device */
+
+static haul_device *device_of(fault_plan *plan)
+{
+    static fault_device_settings settings;
+    static haul_allocator allocator;
+    haul_device_options options;
+    haul_device *device;
+    memset(&options, 0, sizeof options);
+    allocator = fault_allocator(plan);
+    settings.plan = plan;
+    settings.inner = haul_host_device();
+    options.new_context.allocator = &allocator;
+    options.new_context.checked = is_checked;
+    options.settings = &settings;
+    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &device), HAUL_OK);
+    return device;
+}
+
+static void there_and_back(int32_t n, size_t chunk, const haul_ship_options *options, int async)
+{
+    static const haul_async own = { NULL, NULL };
+    fault_plan plan;
+    world w;
+    job *first, *last;
+    int count = n < 1000 ? 6 : 2, i; /* a few go through discovery's innermost loop */
+    haul_device *device;
+    haul_shipment *s;
+    memset(&plan, 0, sizeof plan);
+    plan.chunk_bytes = chunk;
+    plan.check_initialized = 1;
+    world_start(&w, (size_t)count * ((size_t)n * 4 * sizeof(double) + 1024));
+    jobs_open();
+    first = job_make(&w, n);
+    for (last = first, i = 1; i < count; i++, last = last->next)
+        last->next = job_make(&w, n);
+    device = device_of(&plan);
+    if (async)
+        CHECK_STATUS(haul_ship_async(device, first, job_type, 1, options, &own, &s), HAUL_OK);
+    else
+        CHECK_STATUS(haul_ship(device, first, job_type, 1, options, &s), HAUL_OK);
+    work_on(device, s, &w, first);
+    CHECK_STATUS(async ? haul_refresh_async(s, &own) : haul_refresh(s), HAUL_OK);
+    work_on(device, s, &w, first); /* what is out was zeros again */
+    CHECK_STATUS(async ? haul_unmarshal_async(s, &own) : haul_unmarshal(s), HAUL_OK);
+    CHECK_STATUS(haul_shipment_wait(s), HAUL_OK);
+    for (last = first; last; last = last->next)
+        check_job_is_back(last);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&job_type);
+    fault_check_clean(&plan);
+    world_end(&w);
+}
+
+TEST(directions, each_byte_travels_as_its_row_says)
+{
+    haul_ship_options options;
+    int32_t n;
+    memset(&options, 0, sizeof options);
+    for (n = 0; n < 40; n++) {
+        options.relocate_on_host = n % 2;
+        options.whole_return = n % 3 == 0;
+        there_and_back(n, 0, &options, n % 4 == 3);
+    }
+}
+
+TEST(directions, checked_contexts_know_them_too)
+{
+    haul_ship_options options;
+    memset(&options, 0, sizeof options);
+    is_checked = 1;
+    there_and_back(7, 0, &options, 0);
+    there_and_back(3001, 1, &options, 0);
+    is_checked = 0;
+}
+
+TEST(directions, large_arrays_travel_as_their_rows_say_whole_and_in_pieces)
+{
+    haul_ship_options options;
+    memset(&options, 0, sizeof options);
+    there_and_back(30001, 0, &options, 0);
+    there_and_back(30001, 1, &options, 0);
+    there_and_back(30001, 1, &options, 1);
+    options.relocate_on_host = 1;
+    options.whole_return = 1;
+    there_and_back(30001, 1, &options, 0);
+    there_and_back(700001, 0, &options, 0);
+    options.whole_return = 0;
+    there_and_back(700001, 0, &options, 0);
+}
+
+TEST(directions, pointers_come_back_as_their_rows_say_too)
+{
+    world w;
+    job *first, *spare;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    shift here;
+    world_start(&w, 1 << 16);
+    jobs_open();
+    first = job_make(&w, 9);
+    first->next = job_make(&w, 9);
+    first->like = spare = job_make(&w, 9); /* an object that is in: neither its numbers nor its pointers come back */
+    CHECK_STATUS(haul_ship(device, first, job_type, 1, NULL, &s), HAUL_OK);
+    here.first = haul_device_pointer(s, first);
+    {
+        haul_address null = 0, wild = 12345;
+        device_write(device, haul_device_address(s, &first->next), &null, sizeof(void *));
+        device_write(device, haul_device_address(s, &spare->next), &wild, sizeof(void *));
+        device_write(device, haul_device_address(s, &spare->total), &wild, sizeof(int64_t));
+        device_write(device, haul_device_address(s, &spare->residual), &wild, sizeof(int64_t));
+        device_write(device, haul_device_address(s, spare->result), &wild, sizeof(int64_t));
+    }
+    CHECK_STATUS(haul_host_launch(device, work, &here), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+    CHECK_PTR(first->next, NULL);
+    check_job_is_back(first);
+    CHECK_PTR(first->like, spare);
+    CHECK_PTR(spare->next, NULL);
+    CHECK_EQ(spare->total, 5);
+    CHECK_EQ(spare->residual, 2);
+    CHECK(spare->result[0] != 200); /* that is another object, which it leads to */
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&job_type);
+    world_end(&w);
+}
+
+/* ---- Memory that must not be touched. */
+
+typedef struct vault {
+    size_t n;
+    unsigned char *bytes;
+} vault;
+
+static haul_type *vault_type;
+
+static void vault_open(haul_direction direction)
+{
+    haul_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.direction = direction;
+    {
+        haul_ref refs[] = { HAUL_ARRAY_BY(vault, bytes, &rule, HAUL_NU(vault, n)) };
+        CHECK_STATUS(haul_type_create("vault", sizeof(vault), refs, 1, &vault_type), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(vault_type), HAUL_OK);
+    }
+}
+
+static void touch_nothing(size_t bytes, haul_direction direction)
+{
+    world w;
+    vault v;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    unsigned char device_byte = 0xEE, found = 1;
+    size_t i;
+    world_start(&w, (bytes + 2 * PAGE) & ~(PAGE - 1));
+    vault_open(direction);
+    v.n = bytes;
+    v.bytes = w.memory + 1;
+    if (direction != HAUL_IN)
+        world_protect(&w, PROT_NONE);
+    CHECK_STATUS(haul_ship(device, &v, vault_type, 1, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, v.bytes, bytes), HAUL_OK);
+    device_read(device, &found, haul_device_address(s, v.bytes + bytes - 1), 1);
+    CHECK_EQ(found, direction == HAUL_IN ? 0xC5 : 0);
+    for (i = 0; i < bytes; i += 1 + bytes / 7)
+        device_write(device, haul_device_address(s, v.bytes + i), &device_byte, 1);
+    world_protect(&w, direction == HAUL_OUT ? PROT_READ | PROT_WRITE : direction == HAUL_IN ? PROT_READ : PROT_NONE);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, v.bytes, bytes), HAUL_OK);
+    world_protect(&w, PROT_READ | PROT_WRITE);
+    for (i = 0; i < bytes; i++)
+        CHECK_EQ(v.bytes[i], direction != HAUL_OUT ? 0xC5 : i % (1 + bytes / 7) == 0 ? 0xEE : 0);
+    CHECK_EQ(w.memory[0], 0xC5);
+    CHECK_EQ(v.bytes[bytes], 0xC5);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&vault_type);
+    world_end(&w);
+}
+
+TEST(directions, out_is_not_read_and_in_is_not_written)
+{
+    static const size_t sizes[] = { 1, 15, 100, PAGE, 3 * PAGE + 5, 70001, 300001 };
+    size_t i;
+    for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        touch_nothing(sizes[i], HAUL_IN);
+        touch_nothing(sizes[i], HAUL_OUT);
+        touch_nothing(sizes[i], HAUL_NEITHER);
+    }
+}
+
+/* MemorySanitizer looks on: what malloc gave is not set until it has come back. */
+TEST(directions, out_may_be_uninitialised_G22)
+{
+    fault_plan plan;
+    haul_device *device;
+    haul_shipment *s;
+    haul_audit_summary summary;
+    haul_root root;
+    vault v;
+    size_t i;
+    memset(&plan, 0, sizeof plan);
+    plan.check_initialized = 1;
+    device = device_of(&plan);
+    vault_open(HAUL_OUT);
+    v.n = 100003;
+    v.bytes = malloc(v.n);
+    CHECK(v.bytes != NULL);
+    root.address = &v;
+    root.type = vault_type;
+    root.count = 1;
+    CHECK_STATUS(haul_audit(haul_device_context(device), &root, 1, NULL, &summary), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, &v, vault_type, 1, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, v.bytes + 3, 70000), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    for (i = 0; i < v.n; i++)
+        CHECK_EQ(v.bytes[i], 0);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&vault_type);
+    fault_check_clean(&plan);
+    free(v.bytes);
+}
+
+TEST(directions, a_large_array_with_one_costs_hardly_any_bookkeeping)
+{
+    haul_plan_statistics with, without;
+    haul_context *context;
+    haul_plan *plan;
+    haul_root root;
+    vault v;
+    size_t i;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    v.n = (size_t)8 << 20;
+    v.bytes = calloc(v.n, 1);
+    root.address = &v;
+    root.count = 1;
+    for (i = 0; i < 2; i++) {
+        vault_open(i == 0 ? HAUL_BOTH : HAUL_IN);
+        root.type = vault_type;
+        CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+        haul_plan_get_statistics(plan, i == 0 ? &without : &with);
+        haul_plan_free(&plan);
+        haul_type_free(&vault_type);
+    }
+    CHECK(with.bookkeeping_bytes - without.bookkeeping_bytes < v.n / 64);
+    CHECK_EQ(with.arena_bytes, without.arena_bytes);
+    haul_context_free(&context);
+    free(v.bytes);
+}
+
+TEST(directions, pieces_of_which_nothing_comes_back_are_not_fetched)
+{
+    haul_ship_options options;
+    haul_device *device = host_device();
+    int direction;
+    memset(&options, 0, sizeof options);
+    for (direction = HAUL_BOTH; direction <= HAUL_NEITHER; direction++) {
+        haul_shipment *s;
+        haul_shipment_statistics statistics;
+        vault v;
+        vault_open((haul_direction)direction);
+        v.n = (size_t)24 << 20;
+        v.bytes = calloc(v.n, 1);
+        CHECK(v.bytes != NULL);
+        CHECK_STATUS(haul_ship(device, &v, vault_type, 1, NULL, &s), HAUL_OK);
+        CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+        haul_shipment_get_statistics(s, &statistics);
+        CHECK_EQ(statistics.transfers_from, 1);
+        if (direction == HAUL_IN || direction == HAUL_NEITHER)
+            CHECK(statistics.bytes_from < (size_t)9 << 20);
+        else
+            CHECK_EQ(statistics.bytes_from, statistics.plan.arena_bytes);
+        haul_shipment_free(&s);
+        haul_type_free(&vault_type);
+        free(v.bytes);
+    }
+    haul_device_close(&device);
+}
+
+/* ---- Random rows over random ranges, against a model of bytes. */
+
+enum { RANGES = 12 };
+
+typedef struct ranges {
+    struct {
+        size_t n;
+        unsigned char *at;
+    } range[RANGES];
+} ranges;
+
+typedef struct model {
+    unsigned char *memory, *host, *sent;
+    unsigned char *known, *unsent, *unreturned; /* a byte each */
+    size_t bytes;
+    haul_direction direction[RANGES];
+} model;
+
+/* One row of pairs (count, pointer) each, in random order. */
+static haul_type *ranges_type(const model *m)
+{
+    haul_type *type;
+    haul_rule rule[RANGES];
+    size_t i;
+    CHECK_STATUS(haul_type_create("ranges", sizeof(ranges), NULL, 0, &type), HAUL_OK);
+    memset(rule, 0, sizeof rule);
+    for (i = 0; i < RANGES; i++) {
+        haul_ref row = HAUL_ARRAY(ranges, range[0].at, HAUL_NU(ranges, range[0].n));
+        char name[16];
+        snprintf(name, sizeof name, "range%d", (int)i);
+        rule[i].direction = m->direction[i];
+        row.name = name;
+        row.offset += i * sizeof(((ranges *)0)->range[0]);
+        row.shape[0].field[0].offset += i * sizeof(((ranges *)0)->range[0]);
+        row.rule = rule[i].direction == HAUL_BOTH ? NULL : &rule[i];
+        CHECK_STATUS(haul_type_add(type, &row, 1), HAUL_OK);
+    }
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    return type;
+}
+
+static void choose(random_source *random, model *m, ranges *r)
+{
+    size_t i, k;
+    memset(m->known, 0, 3 * m->bytes);
+    for (i = 0; i < RANGES; i++) {
+        size_t most = random_one_in(random, 3) ? 200000 : random_one_in(random, 2) ? 9000 : 60;
+        size_t first = random_below(random, m->bytes - most), n = random_below(random, most);
+        m->direction[i] = (haul_direction)random_below(random, 4);
+        r->range[i].n = n;
+        r->range[i].at = m->memory + first;
+        for (k = first; k < first + n; k++) {
+            m->known[k] = 1;
+            m->unsent[k] |= m->direction[i] == HAUL_OUT || m->direction[i] == HAUL_NEITHER;
+            m->unreturned[k] |= m->direction[i] == HAUL_IN || m->direction[i] == HAUL_NEITHER;
+        }
+    }
+}
+
+/* What lies on the device, described stretch by described stretch. */
+static void check_on_device(haul_device *device, const haul_shipment *s, const model *m)
+{
+    size_t i;
+    for (i = 0; i < m->bytes; i++)
+        if (m->known[i]) {
+            size_t end = i;
+            while (end < m->bytes && m->known[end])
+                end++;
+            device_read(device, m->sent + i, haul_device_address(s, m->memory + i), end - i);
+            i = end;
+        }
+    for (i = 0; i < m->bytes; i++)
+        CHECK(!m->known[i] || m->sent[i] == (m->unsent[i] ? 0 : m->host[i]));
+}
+
+static void change_on_device(haul_device *device, const haul_shipment *s, const model *m)
+{
+    size_t i;
+    for (i = 0; i < m->bytes; i++)
+        if (m->known[i]) {
+            size_t end = i, k;
+            while (end < m->bytes && m->known[end])
+                end++;
+            for (k = i; k < end; k++)
+                m->sent[k] = (unsigned char)(m->sent[k] ^ 0x5A ^ k);
+            device_write(device, haul_device_address(s, m->memory + i), m->sent + i, end - i);
+            i = end;
+        }
+}
+
+static void try_random(random_source *random, model *m, haul_device *device)
+{
+    haul_ship_options options;
+    haul_shipment *s;
+    haul_type *type;
+    ranges r;
+    size_t i, first, end;
+    memset(&r, 0, sizeof r);
+    memset(&options, 0, sizeof options);
+    options.whole_return = random_one_in(random, 2);
+    options.relocate_on_host = random_one_in(random, 2);
+    choose(random, m, &r);
+    type = ranges_type(m);
+    random_fill(random, m->memory, m->bytes);
+    memcpy(m->host, m->memory, m->bytes);
+    CHECK_STATUS(haul_ship(device, &r, type, 1, &options, &s), HAUL_OK);
+    check_on_device(device, s, m);
+    change_on_device(device, s, m);
+    first = random_below(random, m->bytes);
+    end = first + random_below(random, m->bytes - first) + 1;
+    if (haul_update_host(s, m->memory + first, end - first) == HAUL_OK)
+        for (i = first; i < end; i++)
+            if (m->known[i] && !m->unreturned[i])
+                m->host[i] = m->sent[i];
+    CHECK_BYTES(m->memory, m->host, m->bytes);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    for (i = 0; i < m->bytes; i++)
+        if (m->known[i] && !m->unreturned[i])
+            m->host[i] = m->sent[i];
+    CHECK_BYTES(m->memory, m->host, m->bytes);
+    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    check_on_device(device, s, m);
+    haul_shipment_free(&s);
+    haul_type_free(&type);
+}
+
+TEST(directions, random_ranges_with_random_directions_go_and_come_as_a_model_says)
+{
+    random_source random = random_start("random directions");
+    haul_device *device = host_device();
+    model m;
+    int round;
+    m.bytes = 700000;
+    m.memory = malloc(m.bytes);
+    m.host = malloc(m.bytes);
+    m.sent = malloc(m.bytes);
+    m.known = malloc(3 * m.bytes);
+    CHECK(m.memory && m.host && m.sent && m.known);
+    m.unsent = m.known + m.bytes;
+    m.unreturned = m.unsent + m.bytes;
+    for (round = 0; round < 12; round++)
+        try_random(&random, &m, device);
+    haul_device_close(&device);
+    free(m.known);
+    free(m.sent);
+    free(m.host);
+    free(m.memory);
+}
+
+/* ---- Updates of ranges. */
+
+TEST(directions, an_update_moves_what_goes_its_way_and_nothing_beside_it)
+{
+    world w;
+    job *j;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    double seen[4];
+    world_start(&w, 1 << 14);
+    jobs_open();
+    j = job_make(&w, 1);
+    CHECK_STATUS(haul_ship(device, j, job_type, 1, NULL, &s), HAUL_OK);
+    work_on(device, s, &w, j);
+    j->input[0] = j->result[0] = j->room[0] = j->state[0] = 7;
+    CHECK_STATUS(haul_update_device(s, j->input, 4 * sizeof(double)), HAUL_OK);
+    device_read(device, seen, haul_device_address(s, j->input), sizeof seen);
+    CHECK(seen[0] == 7 && seen[1] == 1000 && seen[2] == -1 && seen[3] == 7);
+    CHECK_STATUS(haul_update_host(s, j->input, 4 * sizeof(double)), HAUL_OK);
+    CHECK(j->input[0] == 7 && j->result[0] == 1000 && j->room[0] == 7 && j->state[0] == 7);
+    CHECK_STATUS(haul_update_host_async(s, j, sizeof *j, NULL), HAUL_OK);
+    CHECK_STATUS(haul_shipment_wait(s), HAUL_OK);
+    CHECK_EQ(j->rounds, 11);
+    CHECK_EQ(j->residual, 12);
+    CHECK_EQ(j->tolerance, 3);
+    CHECK_EQ(j->scratch, 4);
+    CHECK_EQ(j->total, 15);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&job_type);
+    world_end(&w);
+}
+
+TEST(directions, a_copy_of_a_shipment_has_those_of_its_plan)
+{
+    world w;
+    job *j;
+    haul_device *device = host_device();
+    haul_shipment *s, *copy;
+    world_start(&w, 1 << 14);
+    jobs_open();
+    j = job_make(&w, 5);
+    CHECK_STATUS(haul_ship(device, j, job_type, 1, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_shipment_copy(s, device, &copy), HAUL_OK);
+    haul_shipment_free(&s);
+    work_on(device, copy, &w, j);
+    CHECK_STATUS(haul_unmarshal(copy), HAUL_OK);
+    check_job_is_back(j);
+    haul_shipment_free(&copy);
+    haul_device_close(&device);
+    haul_type_free(&job_type);
+    world_end(&w);
+}
+
+TEST(directions, what_is_in_is_still_watched_for_changes)
+{
+    world w;
+    job *j;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    world_start(&w, 1 << 14);
+    jobs_open();
+    j = job_make(&w, 5);
+    j->like = job_make(&w, 5);
+    CHECK_STATUS(haul_ship(device, j, job_type, 1, NULL, &s), HAUL_OK);
+    j->like->input = j->input;
+    CHECK_STATUS(haul_refresh(s), HAUL_ERROR_STALE);
+    CHECK_STR(haul_device_error(device)->path, "root.like.input");
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&job_type);
+    world_end(&w);
+}
+
+/* ---- In other places: arms, tails, embedded structs, columns, arrays of pointers. */
+
+typedef struct inner {
+    int32_t a, b;
+    int64_t c;
+} inner;
+
+typedef struct outer {
+    int32_t kind, n;
+    union {
+        inner in[2];
+        double numbers[4];
+    } u;
+    inner plain, kept[100];
+    double **rows;
+    char *each[2];
+    int32_t *column;
+    int32_t last[];
+} outer;
+
+static haul_type *inner_type, *outer_type, *column_type;
+
+/* 3 elements, each the first 4 of 12 bytes. */
+static void outer_open(void)
+{
+    static const haul_rule arm = { .when = HAUL_EQUALS(outer, kind, 1), .direction = HAUL_IN };
+    static const haul_rule other = { .when = HAUL_EQUALS(outer, kind, 2), .direction = HAUL_OUT };
+    static const haul_rule in = { .direction = HAUL_IN }, out = { .direction = HAUL_OUT };
+    static const haul_ref inner_refs[] = { HAUL_DATA_BY(inner, b, &in) };
+    static const haul_ref refs[] = {
+        HAUL_EMBED_BY(outer, u.in, &inner_type, &arm),
+        HAUL_DATA_BY(outer, u.numbers, &other),
+        HAUL_EMBED_BY(outer, plain, &inner_type, &out),
+        HAUL_EMBED(outer, kept, &inner_type),
+        HAUL_ROWS_BY(outer, rows, NULL, &in, HAUL_FIXED(2), HAUL_FIXED(3)),
+        HAUL_ARRAY_EACH_BY(outer, each, &out, HAUL_FIXED(3)),
+        HAUL_OBJECT_BY(outer, column, &column_type, &out),
+        HAUL_TAIL_BY(outer, last, &out, HAUL_NS(outer, n)),
+    };
+    haul_type *number;
+    CHECK_STATUS(haul_type_bytes("number", 4, &number), HAUL_OK);
+    CHECK_STATUS(haul_type_vector(3, 1, 3, number, &column_type), HAUL_OK);
+    haul_type_free(&number);
+    CHECK_STATUS(haul_type_create("inner", sizeof(inner), inner_refs, 1, &inner_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("outer", offsetof(outer, last), refs, 8, &outer_type), HAUL_OK);
+    check_note("%s", haul_type_commit(outer_type) == HAUL_OK ? "" : haul_type_error(outer_type)->text);
+    CHECK(haul_type_committed(outer_type));
+    check_note(NULL);
+}
+
+static void outer_close(void)
+{
+    haul_type_free(&outer_type);
+    haul_type_free(&inner_type);
+    haul_type_free(&column_type);
+}
+
+static void fill_with_sevens(void *argument)
+{
+    outer *o = argument;
+    int32_t i, k;
+    for (i = 0; i < 2; i++)
+        for (k = 0; k < 3; k++)
+            o->rows[i][k] = 7;
+    for (i = 0; i < 100; i++)
+        o->kept[i].a = o->kept[i].b = 7;
+    for (k = 0; k < 3; k++)
+        o->each[0][k] = o->each[1][k] = 7;
+    for (k = 0; k < 9; k++)
+        o->column[k] = 7;
+    for (i = 0; i < o->n; i++)
+        o->last[i] = 7;
+    o->plain.a = o->plain.b = 7;
+    o->plain.c = 7;
+    memset(&o->u, 7, sizeof o->u);
+}
+
+static outer *outer_make(world *w, int32_t kind)
+{
+    outer *o = world_take(w, sizeof *o + 4 * sizeof(int32_t), 16);
+    int32_t i, k;
+    memset(o, 1, sizeof *o + 4 * sizeof(int32_t));
+    o->kind = kind;
+    o->n = 4;
+    o->rows = world_take(w, 2 * sizeof *o->rows, 8);
+    for (i = 0; i < 2; i++) {
+        o->rows[i] = world_take(w, 3 * sizeof(double), 8);
+        o->each[i] = world_take(w, 3, 1);
+        for (k = 0; k < 3; k++)
+            o->rows[i][k] = 1;
+    }
+    o->column = world_take(w, 7 * sizeof(int32_t), 8);
+    for (k = 0; k < 7; k++)
+        o->column[k] = 1;
+    return o;
+}
+
+static void check_outer(const outer *o, int32_t kind)
+{
+    int32_t i, arm[2];
+    memcpy(arm, &o->u, sizeof arm);
+    CHECK_EQ(arm[0], kind == 2 ? 0x07070707 : 0x01010101);
+    CHECK_EQ(o->plain.a, 7);
+    CHECK_EQ(o->plain.b, 0x01010101); /* in for one row, out for another: neither */
+    CHECK_EQ(o->plain.c, 7);
+    for (i = 0; i < 100; i++) {
+        CHECK_EQ(o->kept[i].a, 7);
+        CHECK_EQ(o->kept[i].b, 0x01010101);
+    }
+    for (i = 0; i < 6; i++)
+        CHECK(o->rows[i / 3][i % 3] == 1);
+    for (i = 0; i < 6; i++)
+        CHECK_EQ(o->each[i / 3][i % 3], 7);
+    for (i = 0; i < 7; i++)
+        CHECK_EQ(o->column[i], i % 3 ? 1 : 7);
+    for (i = 0; i < 4; i++)
+        CHECK_EQ(o->last[i], 7);
+}
+
+/* What lies where on the device before any kernel. */
+static void check_outer_there(haul_device *device, const haul_shipment *s, const outer *o, int32_t kind)
+{
+    int32_t four[4];
+    inner plain;
+    device_read(device, four, haul_device_address(s, &o->u), sizeof four);
+    CHECK_EQ(four[0], kind == 2 ? 0 : 0x01010101);
+    device_read(device, &plain, haul_device_address(s, &o->plain), sizeof plain);
+    CHECK_EQ(plain.a, 0);
+    CHECK_EQ(plain.b, 0);
+    CHECK_EQ(plain.c, 0);
+    device_read(device, four, haul_device_address(s, o->last), sizeof four);
+    CHECK_EQ(four[0] | four[1] | four[2] | four[3], 0);
+    device_read(device, &plain, haul_device_address(s, &o->kept[99]), sizeof plain);
+    CHECK_EQ(plain.b, 0x01010101);
+}
+
+TEST(directions, arms_tails_columns_and_embedded_structs_have_them)
+{
+    haul_device *device = host_device();
+    int32_t kind;
+    for (kind = 1; kind <= 2; kind++) {
+        haul_shipment *s;
+        world w;
+        outer *o;
+        world_start(&w, 1 << 14);
+        outer_open();
+        o = outer_make(&w, kind);
+        CHECK_STATUS(haul_ship(device, o, outer_type, 1, NULL, &s), HAUL_OK);
+        check_outer_there(device, s, o, kind);
+        CHECK_STATUS(haul_host_launch(device, fill_with_sevens, haul_device_pointer(s, o)), HAUL_OK);
+        CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+        check_outer(o, kind);
+        haul_shipment_free(&s);
+        outer_close();
+        world_end(&w);
+    }
+    haul_device_close(&device);
+}
+
+TEST(directions, arrays_of_pointers_to_what_is_in_stay_too)
+{
+    haul_device *device = host_device();
+    haul_shipment *s;
+    world w;
+    outer *o;
+    double *first;
+    haul_address null = 0;
+    world_start(&w, 1 << 14);
+    outer_open();
+    o = outer_make(&w, 1);
+    first = o->rows[0];
+    CHECK_STATUS(haul_ship(device, o, outer_type, 1, NULL, &s), HAUL_OK);
+    device_write(device, haul_device_address(s, o->rows), &null, sizeof(void *));
+    CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+    CHECK_PTR(o->rows[0], first);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    outer_close();
+    world_end(&w);
+}
+
+/* Places with gaps before them, in pages of larger units. */
+typedef struct slab {
+    struct slab *next;
+    char *text;
+    int64_t in[3], out[7];
+} slab;
+
+static haul_type *slab_type;
+
+static void work_on_slabs(void *argument)
+{
+    slab *s;
+    int i;
+    for (s = argument; s; s = s->next) {
+        for (i = 0; i < 7; i++)
+            s->out[i] += 7;
+        s->in[0] = s->in[2] = -1;
+        s->text[0] = 'B';
+    }
+}
+
+TEST(directions, objects_with_large_alignments_have_them)
+{
+    static const haul_rule in = { .direction = HAUL_IN }, out = { .direction = HAUL_OUT };
+    static const haul_ref refs[] = { HAUL_OBJECT_AS(slab, next, &slab_type), HAUL_STRING_BY(slab, text, &in),
+                                     HAUL_DATA_BY(slab, in, &in), HAUL_DATA_BY(slab, out, &out) };
+    const size_t bytes = (sizeof(slab) + 255) & ~(size_t)255;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    slab *first = NULL, *one;
+    world w;
+    int i, k;
+    world_start(&w, 1 << 18);
+    CHECK_STATUS(haul_type_create("slab", bytes, refs, 4, &slab_type), HAUL_OK);
+    CHECK_STATUS(haul_type_set_alignment(slab_type, 256), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(slab_type), HAUL_OK);
+    for (i = 0; i < 150; i++) {
+        w.count = 0;
+        one = world_take(&w, bytes, 256);
+        one->text = world_text(&w, "A text");
+        one->next = first;
+        one->in[0] = one->in[1] = one->in[2] = i;
+        first = one;
+        world_take(&w, (size_t)(i % 9) * 100, 1);
+    }
+    CHECK_STATUS(haul_ship(device, first, slab_type, 1, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, work_on_slabs, haul_device_pointer(s, first)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    for (one = first; one; one = one->next) {
+        i--;
+        CHECK_EQ(haul_device_address(s, one) % 256, 0);
+        CHECK_STR(one->text, "A text");
+        for (k = 0; k < 7; k++)
+            CHECK_EQ(one->out[k], 7);
+        CHECK(one->in[0] == i && one->in[1] == i && one->in[2] == i);
+    }
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&slab_type);
+    world_end(&w);
+}
+
+/* ---- Two rows for the same bytes. */
+
+typedef struct two {
+    double *a, *b;
+} two;
+
+TEST(directions, where_two_rows_disagree_both_promises_are_kept_in_either_order)
+{
+    static const haul_direction other[] = { HAUL_BOTH, HAUL_IN, HAUL_OUT, HAUL_NEITHER };
+    haul_device *device = host_device();
+    int i;
+    for (i = 0; i < 32; i++) {
+        haul_rule rules[2];
+        haul_direction x = other[i % 4], y = other[i / 4 % 4];
+        int sent = x != HAUL_OUT && x != HAUL_NEITHER && y != HAUL_OUT && y != HAUL_NEITHER;
+        int back = x != HAUL_IN && x != HAUL_NEITHER && y != HAUL_IN && y != HAUL_NEITHER;
+        double numbers_of[4] = { 1, 2, 3, 4 }, seen[4], news[4] = { 5, 6, 7, 8 };
+        haul_shipment *s;
+        haul_type *type;
+        two t;
+        memset(rules, 0, sizeof rules);
+        rules[0].direction = x;
+        rules[1].direction = y;
+        {
+            haul_ref refs[] = { HAUL_ARRAY_BY(two, a, &rules[0], HAUL_FIXED(4)),
+                                HAUL_ARRAY_BY(two, b, &rules[1], HAUL_FIXED(2)) };
+            CHECK_STATUS(haul_type_create("two", sizeof(two), refs, 2, &type), HAUL_OK);
+            CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+        }
+        t.a = numbers_of;
+        t.b = numbers_of + 1;
+        CHECK_STATUS(haul_ship(device, &t, type, 1, NULL, &s), HAUL_OK);
+        device_read(device, seen, haul_device_address(s, numbers_of), sizeof seen);
+        CHECK(seen[1] == (sent ? 2 : 0) && seen[2] == (sent ? 3 : 0));
+        CHECK((seen[0] == 1) == (x == HAUL_BOTH || x == HAUL_IN));
+        device_write(device, haul_device_address(s, numbers_of), news, sizeof news);
+        CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+        CHECK(numbers_of[1] == (back ? 6 : 2) && numbers_of[2] == (back ? 7 : 3));
+        CHECK((numbers_of[3] == 8) == (x == HAUL_BOTH || x == HAUL_OUT));
+        haul_shipment_free(&s);
+        haul_type_free(&type);
+    }
+    haul_device_close(&device);
+}
+
+/* The same object through a plain list first, and then by a row that says in: nothing of it is new by then. */
+TEST(directions, what_was_reached_before_without_a_direction_gets_it_all_the_same)
+{
+    world w;
+    job *first, *second;
+    haul_device *device = host_device();
+    haul_shipment *s;
+    int64_t news = 77;
+    world_start(&w, 1 << 14);
+    jobs_open();
+    first = job_make(&w, 2);
+    second = first->next = job_make(&w, 2);
+    second->like = second;
+    CHECK_STATUS(haul_ship(device, first, job_type, 1, NULL, &s), HAUL_OK);
+    device_write(device, haul_device_address(s, &second->total), &news, sizeof news);
+    device_write(device, haul_device_address(s, &first->total), &news, sizeof news);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK_EQ(first->total, 77);
+    CHECK_EQ(second->total, 5);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&job_type);
+    world_end(&w);
+}
+
+typedef struct point {
+    double x, y;
+} point;
+
+typedef struct shape {
+    point **corners, *each[2], *one;
+    struct shape *next;
+} shape;
+
+/* Objects that discovery would mark in line if the row had no direction. */
+TEST(directions, small_objects_behind_any_kind_of_row_have_them)
+{
+    static haul_type *point_type, *shape_type;
+    static const haul_rule in = { .direction = HAUL_IN };
+    static const haul_ref refs[] = { HAUL_POINTERS_BY(shape, corners, &point_type, &in, HAUL_FIXED(3)),
+                                     HAUL_OBJECT_EACH_BY(shape, each, &point_type, &in),
+                                     HAUL_OBJECT_BY(shape, one, &point_type, &in),
+                                     HAUL_OBJECT(shape, next, &shape_type) };
+    haul_device *device = host_device();
+    haul_shipment *s;
+    world w;
+    shape *all;
+    point *points, news = { 7, 7 };
+    int i;
+    world_start(&w, 8192);
+    all = world_take(&w, 6 * sizeof *all, 16);
+    points = world_take(&w, 36 * sizeof *points, 16);
+    for (i = 0; i < 36; i++)
+        points[i].x = points[i].y = i;
+    for (i = 0; i < 6; i++) {
+        shape *one = &all[i];
+        one->corners = world_take(&w, 3 * sizeof *one->corners, 8);
+        one->corners[0] = &points[6 * i];
+        one->corners[1] = &points[6 * i + 1];
+        one->corners[2] = &points[6 * i + 2];
+        one->each[0] = &points[6 * i + 3];
+        one->each[1] = &points[6 * i + 4];
+        one->one = &points[6 * i + 5];
+        one->next = i < 5 ? one + 1 : NULL;
+    }
+    CHECK_STATUS(haul_type_create("point", sizeof(point), NULL, 0, &point_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("shape", sizeof(shape), refs, 4, &shape_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(shape_type), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, all, shape_type, 1, NULL, &s), HAUL_OK);
+    for (i = 0; i < 36; i++)
+        device_write(device, haul_device_address(s, &points[i]), &news, sizeof news);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    for (i = 0; i < 36; i++)
+        CHECK(points[i].x == i && points[i].y == i);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&shape_type);
+    haul_type_free(&point_type);
+    world_end(&w);
+}
+
+/* ---- Long strings. */
+
+typedef struct lines {
+    char *line[3];
+} lines;
+
+TEST(directions, long_strings_and_their_ends_stay_where_a_row_says_in)
+{
+    static const haul_rule in = { .direction = HAUL_IN };
+    haul_device *device = host_device();
+    int order;
+    for (order = 0; order < 2; order++) {
+        haul_ref refs[] = { HAUL_STRING_BY(lines, line[0], order ? &in : NULL),
+                            HAUL_STRING_BY(lines, line[1], order ? NULL : &in), HAUL_STRING_BY(lines, line[2], &in) };
+        char *text = malloc(9001);
+        haul_shipment *s;
+        haul_type *type;
+        lines l;
+        CHECK(text != NULL);
+        memset(text, 'a', 9000);
+        text[9000] = '\0';
+        l.line[0] = text;
+        l.line[1] = text;
+        l.line[2] = text + 5000;
+        CHECK_STATUS(haul_type_create("lines", sizeof(lines), refs, 3, &type), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+        CHECK_STATUS(haul_ship(device, &l, type, 1, NULL, &s), HAUL_OK);
+        device_write(device, haul_device_address(s, text), "xyz", 3);
+        device_write(device, haul_device_address(s, text + 8998), "xyz", 2);
+        CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+        CHECK_EQ(text[0], 'a');
+        CHECK_EQ(text[8999], 'a');
+        haul_shipment_free(&s);
+        haul_type_free(&type);
+        free(text);
+    }
+    haul_device_close(&device);
+}
+
+/* ---- Plans and arenas. */
+
+TEST(directions, a_packed_plan_has_them_both_ways)
+{
+    haul_context *context;
+    haul_plan *plan;
+    haul_root root;
+    unsigned char arena[256];
+    size_t offset;
+    vault v;
+    unsigned char bytes[21];
+    vault_open(HAUL_OUT);
+    memset(bytes, 9, sizeof bytes);
+    v.n = sizeof bytes;
+    v.bytes = bytes;
+    root.address = &v;
+    root.type = vault_type;
+    root.count = 1;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK(haul_plan_bytes(plan) <= sizeof arena);
+    CHECK_STATUS(haul_plan_pack(plan, arena, sizeof arena, 1 << 20, NULL), HAUL_OK);
+    CHECK_STATUS(haul_plan_offset(plan, bytes, &offset), HAUL_OK);
+    CHECK_EQ(arena[offset], 0);
+    CHECK_EQ(arena[offset + 20], 0);
+    arena[offset + 20] = 4;
+    CHECK_STATUS(haul_plan_unpack(plan, arena, sizeof arena), HAUL_OK);
+    CHECK_EQ(bytes[19], 0);
+    CHECK_EQ(bytes[20], 4);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    haul_type_free(&vault_type);
+}
+
+typedef struct cell_end {
+    struct cell *to;
+    void *cache;
+    int64_t length;
+} cell_end;
+
+typedef struct cell {
+    struct cell *next;
+    int64_t input, output;
+    int32_t both, also;
+    cell_end end;
+} cell;
+
+static haul_type *cell_type, *cell_end_type;
+
+static void cells_open(void)
+{
+    static const haul_rule in = { .direction = HAUL_IN };
+    static const haul_ref end_refs[] = { HAUL_OBJECT(cell_end, to, &cell_type), HAUL_SKIP(cell_end, cache) };
+    static const haul_ref refs[] = { HAUL_OBJECT(cell, next, &cell_type), HAUL_DATA_BY(cell, input, &in),
+                                     HAUL_EMBED_BY(cell, end, &cell_end_type, &in) };
+    CHECK_STATUS(haul_type_create("cell_end", sizeof(cell_end), end_refs, 2, &cell_end_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("cell", sizeof(cell), refs, 3, &cell_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(cell_type), HAUL_OK);
+}
+
+static void turn_cells(void *argument)
+{
+    cell *c;
+    for (c = argument; c; c = c->next) {
+        c->input = -1;
+        c->output = 7;
+        c->both = 7;
+        c->end.to = c->also ? NULL : (cell *)(uintptr_t)5;
+        c->end.cache = c;
+        c->end.length = 7;
+    }
+}
+
+TEST(directions, fields_of_an_arena_that_are_in_do_not_come_back)
+{
+    haul_device *device = host_device();
+    int discovered, direct;
+    for (discovered = 0; discovered < 2; discovered++)
+        for (direct = 0; direct < 2; direct++) {
+            haul_ship_arena_options options;
+            haul_arena *arena;
+            haul_shipment *s;
+            cell *first = NULL, *c;
+            int i;
+            memset(&options, 0, sizeof options);
+            options.direct_return = direct;
+            cells_open();
+            CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
+            for (i = 0; i < 50; i++) {
+                c = haul_arena_new(arena, cell_type, 1);
+                CHECK(c != NULL);
+                c->next = first;
+                c->input = c->output = c->both = i;
+                c->end.to = first;
+                c->also = i % 2;
+                c->end.cache = c;
+                c->end.length = i;
+                first = c;
+            }
+            if (discovered)
+                CHECK_STATUS(haul_ship_arena_from(device, arena, first, cell_type, 1, &options, &s), HAUL_OK);
+            else
+                CHECK_STATUS(haul_ship_arena(device, arena, &options, &s), HAUL_OK);
+            CHECK_STATUS(haul_host_launch(device, turn_cells, haul_device_pointer(s, first)), HAUL_OK);
+            CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+            CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+            for (c = first; c; c = c->next) {
+                CHECK_PTR(c->end.to, c->next);
+                CHECK_PTR(c->end.cache, c);
+                CHECK_EQ(c->end.length, i - 1);
+                CHECK_EQ(c->input, --i);
+                CHECK_EQ(c->output, 7);
+                CHECK_EQ(c->both, 7);
+            }
+            CHECK_EQ(i, 0);
+            haul_shipment_free(&s);
+            haul_arena_free(&arena);
+            haul_type_free(&cell_type);
+            haul_type_free(&cell_end_type);
+        }
+    haul_device_close(&device);
+}
+
+typedef struct tagged {
+    struct tagged *next;
+    int64_t kind;
+} tagged;
+
+static haul_type *tagged_type;
+
+/* Not a direction's affair: an arena knows pointers by their places, and those of a rule have none. */
+TEST(directions, a_typed_arena_refuses_pointers_with_rules)
+{
+    static const haul_rule rule = { .when = HAUL_EQUALS(tagged, kind, 1) };
+    static const haul_ref refs[] = { HAUL_OBJECT_BY(tagged, next, &tagged_type, &rule) };
+    haul_context *context;
+    haul_arena *arena;
+    CHECK_STATUS(haul_type_create("tagged", sizeof(tagged), refs, 1, &tagged_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(tagged_type), HAUL_OK);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_arena_create(context, NULL, &arena), HAUL_OK);
+    CHECK_PTR(haul_arena_new(arena, tagged_type, 1), NULL);
+    CHECK_STATUS(haul_arena_error(arena)->status, HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(haul_arena_error(arena)->text, "pointers with rules");
+    haul_arena_free(&arena);
+    haul_context_free(&context);
+    haul_type_free(&tagged_type);
+}
+
+/* ---- Wrong descriptions. */
+
+typedef struct wrong {
+    struct wrong *next;
+    int32_t n, kind;
+    char *text;
+    double *numbers;
+    inner part;
+    void *any;
+} wrong;
+
+static haul_type *wrong_type;
+
+static void refuse(const haul_ref *refs, size_t count, const char *path, const char *words)
+{
+    CHECK_STATUS(haul_type_create("wrong", sizeof(wrong), refs, count, &wrong_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(wrong_type), HAUL_ERROR_TYPE);
+    CHECK_STR(haul_type_error(wrong_type)->path, path);
+    CHECK_HAS(haul_type_error(wrong_type)->text, words);
+    haul_type_free(&wrong_type);
+}
+
+TEST(directions, what_is_not_read_has_no_pointers_no_ends_and_no_numbers_that_are_needed)
+{
+    haul_rule out = { .direction = HAUL_OUT };
+    haul_ref rows[2] = { HAUL_OBJECT_BY(wrong, next, &wrong_type, NULL) };
+    rows[0].rule = &out;
+    refuse(rows, 1, "wrong.next", "Its direction is out, so that nothing there is read; but type wrong has pointers");
+    out.direction = HAUL_NEITHER;
+    refuse(rows, 1, "wrong.next", "Its direction is neither");
+    {
+        haul_ref row = HAUL_STRING_BY(wrong, text, &out);
+        refuse(&row, 1, "wrong.text", "but it ends at a value");
+    }
+    {
+        haul_ref both[] = { HAUL_DATA_BY(wrong, n, &out), HAUL_ARRAY(wrong, numbers, HAUL_NS(wrong, n)) };
+        refuse(both, 2, "wrong.numbers", "which lies in n and by its direction is not read");
+    }
+    {
+        haul_rule when = { .when = HAUL_EQUALS(wrong, kind, 1) };
+        haul_ref both[] = { HAUL_DATA_BY(wrong, kind, &out), HAUL_OBJECT_BY(wrong, next, &wrong_type, &when) };
+        refuse(both, 2, "wrong.next", "which lies in kind");
+    }
+    {
+        const haul_case cases[] = { { 1, &wrong_type, 0 } };
+        haul_rule choice = { .choice = HAUL_BY_TAG(wrong, kind, cases), .direction = HAUL_OUT };
+        haul_ref row = HAUL_CHOICE(wrong, any, &choice);
+        refuse(&row, 1, "wrong.any", "but its type is told by a tag there");
+    }
+}
+
+TEST(directions, a_count_in_a_part_that_is_not_read_is_refused_too)
+{
+    haul_rule out = { .direction = HAUL_OUT };
+    haul_ref inner_row = HAUL_DATA_BY(inner, b, &out);
+    haul_ref rows[] = { HAUL_EMBED(wrong, part, &inner_type), HAUL_ARRAY(wrong, numbers, HAUL_NS(wrong, part.b)) };
+    CHECK_STATUS(haul_type_create("inner", sizeof(inner), &inner_row, 1, &inner_type), HAUL_OK);
+    refuse(rows, 2, "wrong.numbers", "which lies in inner and by its direction is not read");
+    haul_type_free(&inner_type);
+}
+
+TEST(directions, rows_that_have_nothing_to_direct_have_no_direction)
+{
+    haul_rule rule = { .direction = HAUL_IN, .mode = HAUL_MODE_ALIAS };
+    haul_ref row = HAUL_OBJECT_BY(wrong, next, &wrong_type, &rule);
+    refuse(&row, 1, "wrong.next", "Its mode is alias, so that it is not followed; but it has a direction");
+    rule.mode = HAUL_MODE_OPAQUE;
+    refuse(&row, 1, "wrong.next", "Its mode is opaque");
+    rule.mode = HAUL_MODE_OWN;
+    rule.direction = (haul_direction)4;
+    refuse(&row, 1, "wrong.next", "Its direction is 4, which does not exist");
+    rule.direction = HAUL_IN;
+    row.kind = HAUL_REF_SKIP;
+    refuse(&row, 1, "wrong.next", "has no rule");
+}
+
+static haul_status write_page(void *user, const void *data, size_t bytes)
+{
+    char *page = user;
+    size_t length = strlen(page);
+    memcpy(page + length, data, bytes);
+    page[length + bytes] = '\0';
+    return HAUL_OK;
+}
+
+TEST(directions, the_printed_table_shows_them)
+{
+    char page[4096] = "";
+    haul_file file;
+    memset(&file, 0, sizeof file);
+    file.write = write_page;
+    file.user = page;
+    jobs_open();
+    CHECK_STATUS(haul_type_dump(job_type, &file), HAUL_OK);
+    CHECK_HAS(page, "tolerance  data              in\n");
+    CHECK_HAS(page, "rounds     data              out\n");
+    CHECK_HAS(page, "scratch    data              neither\n");
+    CHECK_HAS(page, "pointer  8 bytes  @0; out\n");
+    CHECK_HAS(page, "pointer  8 bytes  @0; neither\n");
+    CHECK_HAS(page, "pointer  1 byte   NUL; in\n");
+    CHECK_HAS(page, "pointer  job      1; in\n");
+    haul_type_free(&job_type);
+}
+
+/* ---- Faults. */
+
+typedef struct trial {
+    world w;
+    haul_device *device;
+    haul_shipment *s;
+    job *first;
+    unsigned char *before;
+    int ships;
+} trial;
+
+static trial the_trial;
+
+static void trial_prepare(void *user, fault_plan *plan)
+{
+    trial *t = user;
+    world_start(&t->w, 1 << 15);
+    jobs_open();
+    t->first = job_make(&t->w, 33);
+    t->first->next = job_make(&t->w, 600);
+    t->device = device_of(plan);
+    CHECK_STATUS(haul_ship(t->device, t->first, job_type, 1, NULL, &t->s), HAUL_OK);
+    if (t->ships)
+        haul_shipment_free(&t->s);
+    else
+        work_on(t->device, t->s, &t->w, t->first);
+    haul_context_trim(haul_device_context(t->device));
+    t->before = world_picture(&t->w);
+}
+
+static void trial_finish(void *user)
+{
+    trial *t = user;
+    haul_shipment_free(&t->s);
+    haul_device_close(&t->device);
+    haul_type_free(&job_type);
+    world_end(&t->w);
+    free(t->before);
+}
+
+static void trial_trim(void *user)
+{
+    trial *t = user;
+    CHECK_STATUS(haul_context_trim(haul_device_context(t->device)), HAUL_OK);
+}
+
+static haul_status trial_ship(void *user)
+{
+    trial *t = user;
+    return haul_ship(t->device, t->first, job_type, 1, NULL, &t->s);
+}
+
+static haul_status trial_back(void *user)
+{
+    trial *t = user;
+    memcpy(t->w.memory, t->before, t->w.bytes);
+    return haul_unmarshal(t->s);
+}
+
+static haul_status trial_update(void *user)
+{
+    trial *t = user;
+    memcpy(t->w.memory, t->before, t->w.bytes);
+    return haul_update_host(t->s, t->w.memory, t->w.bytes);
+}
+
+static void check_trial(void *user, haul_status status)
+{
+    trial *t = user;
+    CHECK_EQ(haul_device_error(t->device)->status, status);
+    if (status != HAUL_OK || t->ships)
+        CHECK_BYTES(t->w.memory, t->before, t->w.bytes);
+    else
+        check_job_is_back(t->first);
+    if (t->ships && status != HAUL_OK)
+        CHECK_PTR(t->s, NULL);
+}
+
+static void trial_undo(void *user)
+{
+    trial *t = user;
+    haul_shipment_free(&t->s);
+}
+
+static void fail_everywhere(haul_status (*run)(void *), int ships)
+{
+    fault_operation operation;
+    memset(&operation, 0, sizeof operation);
+    memset(&the_trial, 0, sizeof the_trial);
+    the_trial.ships = ships;
+    operation.user = &the_trial;
+    operation.prepare = trial_prepare;
+    operation.run = run;
+    operation.check = check_trial;
+    operation.undo = ships ? trial_undo : NULL;
+    operation.trim = trial_trim;
+    operation.finish = trial_finish;
+    CHECK(fault_everywhere(&operation) > 5);
+}
+
+TEST(directions, H1_H2_D1_a_ship_can_fail_everywhere)
+{
+    fail_everywhere(trial_ship, 1);
+}
+
+TEST(directions, H1_H2_D4_an_unmarshal_can_fail_everywhere)
+{
+    fail_everywhere(trial_back, 0);
+}
+
+TEST(directions, H1_H2_D4_an_update_can_fail_everywhere)
+{
+    fail_everywhere(trial_update, 0);
+}
