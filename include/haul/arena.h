@@ -67,8 +67,11 @@ HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
 
 /* `count` objects of a committed type in a row, zeroed: all their pointers are NULL. Shipments patch them.
  * Fields that are HAUL_IN or HAUL_NEITHER do not come back; those that are HAUL_OUT are sent as they lie.
- * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: it has pointers off the grid, or with rules that
- * ask the object, or contents that depend on addresses (rebuild.h). */
+ * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: its contents depend on addresses (rebuild.h), or it
+ * has rows of which only a look at each object tells what they are (a `when`, tag bits, integers, words that are kept,
+ * HAUL_MODE_EXTERNAL, static ranges, distances, tails of typed elements): allocate such objects by their size, and ship
+ * with haul_ship_arena_from. Pointers off the grid (packed structs) and objects with fields that do not travel are noted
+ * one by one, 32 bytes each or for each row of them that is allocated at equal distances. */
 static inline void *haul_arena_new(haul_arena *arena, const haul_type *type, size_t count);
 /* One object with `tail_bytes` plain bytes behind it, from where its sizeof ends (a flexible array member). */
 HAUL_API void *haul_arena_new_tail(haul_arena *arena, const haul_type *type, size_t tail_bytes);
@@ -78,8 +81,8 @@ static inline void *haul_arena_allocate(haul_arena *arena, size_t bytes);
 
 /* Gives back what one call above gave, with the bytes that were asked for (haul_arena_new: count times the type's
  * extent). It is zeroed, and is no pointer any more. The last allocation goes back to the free room, if no checkpoint
- * has been taken since; anything else is used again if options.reuse, and else lies idle until a rollback or reset. HAUL_ERROR_ARGUMENT: an address that is
- * not in the arena, is no multiple of a granule, or (checked) begins no allocation; 0 bytes or too many.
+ * has been taken since; anything else is used again if options.reuse, and else lies idle until a rollback or reset.
+ * HAUL_ERROR_ARGUMENT: an address that is not in the arena, is no multiple of a granule, or (checked) begins no allocation; 0 bytes or too many.
  * HAUL_ERROR_MEMORY: there was none to note it: it lies idle. NULL is allowed. */
 HAUL_API haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes);
 
@@ -119,8 +122,8 @@ HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_stat
  * above. */
 HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
 /* What kernels need to make objects of a committed type. HAUL_ERROR_ARGUMENT, HAUL_ERROR_STATE;
- * HAUL_ERROR_UNSUPPORTED: an object of more than 64 words, or one aligned to more than a granule, or with pointers off
- * the grid. Fields of HAUL_SKIP of what a kernel has made come back as it left them. */
+ * HAUL_ERROR_UNSUPPORTED: an object of more than 64 words, or one aligned to more than a granule, with pointers off the
+ * grid, or of a type that haul_arena_new refuses. Fields of HAUL_SKIP of what a kernel has made come back as it left them. */
 HAUL_API haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp);
 
 /* ---- Drop-in forms: malloc, calloc, realloc and free on an arena, for libraries that can be told their allocator.
@@ -180,8 +183,8 @@ HAUL_API haul_status haul_arena_free_block(haul_arena *arena, void *memory);
 
 /* What becomes of a pointer of the arena that leads neither into what is shipped nor into an arena of options.into. */
 typedef enum haul_outside {
-    HAUL_OUTSIDE_REFUSE = 0, /* HAUL_ERROR_GRAPH, with its place as path: "arena+4096". Every pointer is looked at on the host, while the bytes
-                                cross */
+    HAUL_OUTSIDE_REFUSE = 0, /* HAUL_ERROR_GRAPH, with its place as path: "arena+4096". Every pointer is looked at on the
+                                host, while the bytes cross */
     HAUL_OUTSIDE_NULL = 1,   /* null on the device; the host's stays. Every pointer is looked at; if there is such a one,
                                 the arena crosses through staging memory */
     HAUL_OUTSIDE_KEEP = 2    /* the bits that it has. No pointer is looked at: the fastest, for who knows that there are
@@ -195,8 +198,8 @@ typedef struct haul_ship_arena_options {
                                          their copies there, both ways. They must stay as long as this one is used */
     size_t into_count;
     int direct_return; /* not 0: haul_unmarshal lets the device turn its pointers back into the host's and copies straight
-                          into the arena: one copy at full speed. (Not where there are fields of HAUL_SKIP, or nurseries:
-                          then all is as without.) For kernels that are trusted: pointers come as the
+                          into the arena: one copy at full speed. (Not where there are fields of HAUL_SKIP, pointers
+                          off the grid, or nurseries: then all is as without.) For kernels that are trusted: pointers come as the
                           device has them, without a check, and when the device fails halfway the arena's contents are
                           undefined */
 } haul_ship_arena_options;
@@ -205,14 +208,18 @@ typedef struct haul_ship_arena_options {
  * reads the arena's own memory, and one patch on the device. `options` may be NULL.
  *
  * The shipment is one like any other, with these differences. Look-ups both ways are a subtraction, for any byte of the
- * arena. Fields of HAUL_SKIP travel as they are; they do not come back, and other bytes between objects do. haul_refresh
- * sends the same range again, pointers as they are now. haul_replan ships all that the arena holds now.
+ * arena. Fields of HAUL_SKIP and HAUL_MODE_NULL are zeros there and stay as they are here, as always; where they hold
+ * anything but zeros, the arena crosses through staging memory, at the price of a copy on the host. Other bytes between
+ * objects travel, and come back. (So do fields of HAUL_SKIP in types whose elements reach into one another: MPI's
+ * constructors can make such.) haul_refresh sends the same range again, pointers as they are now. haul_replan ships all
+ * that the arena holds now.
  * haul_unmarshal_pointers checks pointers against the arena and those of options.into; pointers that the rule has kept
  * or made null are left alone while the device has them so. haul_ship_options do not apply. haul_unmarshal
  * overwrites what the host has meanwhile written to data anywhere in the arena's part that was shipped. Of asynchronous
- * calls to the device, the arena must stay as it is until haul_shipment_wait; after HAUL_ERROR_PENDING nothing may be allocated in it, or freed, until the
- * device is closed. haul_shipment_copy is HAUL_ERROR_UNSUPPORTED: ship to the other device. HAUL_ERROR_STALE from calls on the
- * shipment: something of it has been released, given out again, rolled back or reset since.
+ * calls to the device, the arena must stay as it is until haul_shipment_wait; after HAUL_ERROR_PENDING nothing may be
+ * allocated in it, or freed, until the device is closed. haul_shipment_copy moves the arena as it is there; pointers
+ * into arenas of options.into go on leading into these, wherever they are. HAUL_ERROR_STALE from calls on the shipment,
+ * that one included: something of it has been released, given out again, rolled back or reset since.
  *
  * HAUL_ERROR_ARGUMENT: nothing has been allocated; `into` holds what is no shipment of an arena to this device.
  * HAUL_ERROR_GRAPH: see haul_outside. */
@@ -220,8 +227,10 @@ HAUL_API haul_status haul_ship_arena(haul_device *device, haul_arena *arena, con
                                      haul_shipment **shipment);
 /* The same for an arena whose objects a library has allocated that knows no types: discovers from `count` objects of
  * `type` at `root`, all of which must lie in the arena, and patches the pointers found. The bytes go as they are:
- * nothing is copied on the host. haul_plan_create says what can be wrong with the graph; one that leaves the arena is
- * HAUL_ERROR_GRAPH with the path; options->outside must be HAUL_OUTSIDE_REFUSE and options->into_count 0. */
+ * nothing is copied on the host, but for words and fields that are others there, as above. Rules are asked as by
+ * haul_ship; a refresh does not ask them again, haul_replan does. haul_plan_create says what can be wrong with the
+ * graph; one that leaves the arena is HAUL_ERROR_GRAPH with the path; options->outside must be HAUL_OUTSIDE_REFUSE and
+ * options->into_count 0. */
 HAUL_API haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *root, const haul_type *type,
                                           size_t count, const haul_ship_arena_options *options,
                                           haul_shipment **shipment);

@@ -79,14 +79,17 @@ void haul__set_slot(haul_arena *arena, size_t at)
     arena->room.slots[word / 64] |= (uint64_t)1 << (word % 64);
 }
 
+/* Those off the grid are found when the arena is shipped. */
 static void set_all_slots(haul_arena *arena, const haul__walk *walk, size_t at, size_t count)
 {
     haul__flat flat;
-    size_t i;
     haul__flat_begin(&flat, walk, at, count, walk->extent);
-    while (haul__flat_next(&flat, &walk, &at))
-        for (i = 0; i < walk->slot_count; i++)
-            haul__set_slot(arena, at + walk->slots[i].offset);
+    while (haul__flat_next(&flat, &walk, &at)) {
+        size_t i = 0, offset;
+        while (haul__next_pointer(walk, &i, &offset))
+            if ((at + offset) % sizeof(void *) == 0)
+                haul__set_slot(arena, at + offset);
+    }
 }
 
 /* ---- Stamps. */
@@ -101,62 +104,55 @@ void haul__stamps_drop(haul_arena *arena)
     }
 }
 
-static const char off_the_grid[] = "the type has pointers off the grid: pack such graphs with haul_ship";
+/* What there is to know of a type. */
+typedef struct looks {
+    uint64_t slots; /* of one of up to 64 words */
+    int has_gaps, has_odd;
+} looks;
 
-/* Pointers that are told by asking the object have no bits. */
-static int has_ruled_pointers(const haul__walk *walk)
-{
-    size_t i;
-    for (i = 0; i < walk->ruled_count; i++)
-        if (walk->ruled[i].kind == HAUL__RULED_POINTER ||
-            (walk->ruled[i].slot.target && haul__type_walk(walk->ruled[i].slot.target)->has_slots))
-            return 1;
-    return 0;
-}
-
-/* NULL, or why objects of the type cannot lie in an arena. `slots` are those of types of up to 64 words. */
-static const char *look_through(const haul__walk *walk, haul__arena_stamp *stamp, int *has_gaps)
+/* NULL, or why objects of the type cannot be allocated as such. */
+static const char *look_through(const haul__walk *walk, looks *seen)
 {
     haul__flat flat;
-    size_t i, at;
+    size_t at;
+    memset(seen, 0, sizeof *seen);
+    seen->has_odd = walk->has_slots && walk->extent % sizeof(void *) != 0;
     haul__flat_begin(&flat, walk, 0, 1, walk->extent);
     while (haul__flat_next(&flat, &walk, &at)) {
-        size_t gap = 0, bytes;
-        *has_gaps |= haul__next_gap(walk, &gap, &bytes) || walk->barred_count > 0;
+        size_t gap = 0, bytes, i = 0, offset;
         if (walk->depends)
             return "the type's contents depend on addresses: pack such graphs with haul_ship";
-        if (has_ruled_pointers(walk))
-            return "the type has pointers with rules: pack such graphs with haul_ship";
-        for (i = 0; i < walk->slot_count; i++) {
-            size_t offset = at + walk->slots[i].offset;
-            if (offset % sizeof(void *) != 0)
-                return off_the_grid;
-            stamp->slots |= (uint64_t)1 << (offset / sizeof(void *) % 64);
+        if (!haul__is_plain(walk))
+            return "the type has rows whose rules look at the object: allocate it by its size, and ship with "
+                   "haul_ship_arena_from";
+        seen->has_gaps |= haul__next_gap(walk, &gap, &bytes) || walk->barred_count > 0;
+        while (haul__next_pointer(walk, &i, &offset)) {
+            seen->has_odd |= (at + offset) % sizeof(void *) != 0;
+            seen->slots |= (uint64_t)1 << ((at + offset) / sizeof(void *) % 64);
         }
     }
     return NULL;
 }
 
-static int is_simple(const haul_arena *arena, const haul__walk *walk, int has_gaps)
+static int is_simple(const haul_arena *arena, const haul__walk *walk, int is_special)
 {
-    return arena->is_plain && !has_gaps && walk->extent > 0 && walk->span <= walk->extent &&
+    return arena->is_plain && !is_special && walk->extent > 0 && walk->span <= walk->extent &&
            walk->extent <= 64 * sizeof(void *) && walk->placement <= HAUL_ARENA_GRANULE;
 }
 
 haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp)
 {
     const haul__walk *walk = haul__type_walk(type);
-    haul__arena_stamp made = { NULL, 0, 0 };
-    int has_gaps = 0;
+    looks seen;
     if (!stamp || !haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
     memset(stamp, 0, sizeof *stamp);
     if (!walk)
         return HAUL_ERROR_STATE;
-    if (look_through(walk, &made, &has_gaps) || walk->span > walk->extent || walk->extent > 64 * sizeof(void *) ||
-        walk->extent == 0 || walk->placement > HAUL_ARENA_GRANULE)
+    if (look_through(walk, &seen) || seen.has_odd || walk->span > walk->extent ||
+        walk->extent > 64 * sizeof(void *) || walk->extent == 0 || walk->placement > HAUL_ARENA_GRANULE)
         return HAUL_ERROR_UNSUPPORTED;
-    stamp->slots = made.slots;
+    stamp->slots = seen.slots;
     stamp->bytes = walk->extent;
     return HAUL_OK;
 }
@@ -168,81 +164,80 @@ static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *t
     size_t i = haul__arena_stamp_of(type);
     haul__arena_stamp made = { NULL, 0, SIZE_MAX };
     const char *why_not;
-    int has_gaps = 0;
+    looks seen;
     if (!haul__type_is_valid(type))
         return refuse(arena, HAUL_ERROR_ARGUMENT, "the type is NULL or freed");
     if (!walk)
         return refuse(arena, HAUL_ERROR_STATE, "the type is not committed: call haul_type_commit and look at its answer");
-    why_not = look_through(walk, &made, &has_gaps);
-    if (!why_not && made.slots && walk->extent % sizeof(void *) != 0)
-        why_not = off_the_grid;
+    why_not = look_through(walk, &seen);
     if (why_not)
         return refuse(arena, HAUL_ERROR_UNSUPPORTED, why_not);
     if (arena->room.stamps[i].type)
         haul__type_drop(arena->room.stamps[i].type);
     haul__type_hold(type);
     made.type = type;
-    if (is_simple(arena, walk, has_gaps))
+    made.slots = seen.slots;
+    if (is_simple(arena, walk, seen.has_gaps || seen.has_odd))
         made.bytes = (walk->extent + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
-    arena->has_gaps[i] = (unsigned char)has_gaps;
+    arena->is_special[i] = (unsigned char)(seen.has_gaps || seen.has_odd);
     arena->room.stamps[i] = made;
     return &arena->room.stamps[i];
 }
 
-/* ---- Objects with gaps. */
+/* ---- Objects of which the bits do not tell all. */
 
 /* Does one more object of a type follow the run's in the same distance? The second one says which. */
-static int continues(const haul__gapped *run, size_t at, const haul_type *type)
+static int continues(const haul__special *run, size_t at, const haul_type *type)
 {
     return run->type == type && at > run->at && (run->count == 1 || at == run->at + run->count * run->stride);
 }
 
-static int note_gapped(haul_arena *arena, size_t at, const haul_type *type, size_t count)
+static int note_special(haul_arena *arena, size_t at, const haul_type *type, size_t count)
 {
-    haul__gapped *last = arena->gapped_count > 0 ? &arena->gapped[arena->gapped_count - 1] : NULL;
+    haul__special *last = arena->special_count > 0 ? &arena->special[arena->special_count - 1] : NULL;
     if (last && !arena->shelves && count == 1 && continues(last, at, type)) {
         if (last->count == 1)
             last->stride = at - last->at;
         last->count++;
         return 1;
     }
-    if (!haul__grow(&arena->context->allocator, (void **)&arena->gapped, &arena->gapped_capacity,
-                    arena->gapped_count + 1, sizeof *arena->gapped))
+    if (!haul__grow(&arena->context->allocator, (void **)&arena->special, &arena->special_capacity,
+                    arena->special_count + 1, sizeof *arena->special))
         return 0;
     haul__type_hold(type);
-    arena->gapped[arena->gapped_count].at = at;
-    arena->gapped[arena->gapped_count].count = count;
-    arena->gapped[arena->gapped_count].stride = haul__type_walk(type)->extent;
-    arena->gapped[arena->gapped_count++].type = type;
+    arena->special[arena->special_count].at = at;
+    arena->special[arena->special_count].count = count;
+    arena->special[arena->special_count].stride = haul__type_walk(type)->extent;
+    arena->special[arena->special_count++].type = type;
     return 1;
 }
 
 /* Where blocks are used again, a run is one allocation. */
-static void remove_gapped(haul_arena *arena, size_t at)
+static void remove_special(haul_arena *arena, size_t at)
 {
     size_t i;
-    for (i = arena->gapped_count; arena->shelves && i > 0; i--)
-        if (arena->gapped[i - 1].at == at) {
-            haul__type_drop(arena->gapped[i - 1].type);
-            arena->gapped[i - 1] = arena->gapped[--arena->gapped_count];
+    for (i = arena->special_count; arena->shelves && i > 0; i--)
+        if (arena->special[i - 1].at == at) {
+            haul__type_drop(arena->special[i - 1].type);
+            arena->special[i - 1] = arena->special[--arena->special_count];
             return;
         }
 }
 
-void haul__gapped_cut(haul_arena *arena, size_t first)
+void haul__special_cut(haul_arena *arena, size_t first)
 {
     size_t i, left = 0;
-    for (i = 0; i < arena->gapped_count; i++) {
-        haul__gapped *run = &arena->gapped[i];
+    for (i = 0; i < arena->special_count; i++) {
+        haul__special *run = &arena->special[i];
         if (run->at >= first) {
             haul__type_drop(run->type);
             continue;
         }
         if (first - run->at < run->count * run->stride)
             run->count = (first - run->at + run->stride - 1) / run->stride;
-        arena->gapped[left++] = *run;
+        arena->special[left++] = *run;
     }
-    arena->gapped_count = left;
+    arena->special_count = left;
 }
 
 /* ---- Typed allocation. */
@@ -270,14 +265,14 @@ static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, s
     if (!memory)
         return NULL;
     at = (size_t)(memory - arena->room.base);
-    if (stamp->slots)
+    if (walk->has_slots)
         set_all_slots(arena, walk, at, count);
-    if (!arena->has_gaps[stamp - arena->room.stamps] || note_gapped(arena, at, stamp->type, count))
+    if (!arena->is_special[stamp - arena->room.stamps] || note_special(arena, at, stamp->type, count))
         return memory;
     haul_arena_release(arena, memory, bytes);
     arena->room.allocations--;
     arena->released--;
-    return refuse(arena, HAUL_ERROR_MEMORY, "no memory to note the fields that do not travel");
+    return refuse(arena, HAUL_ERROR_MEMORY, "no memory to note what is special about a type");
 }
 
 static void *new_with_tail(haul_arena *arena, const haul_type *type, size_t count, size_t tail)
@@ -322,12 +317,12 @@ haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes)
         return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT, "%p is nothing that this arena has allocated", memory);
     if (rounded == 0 || rounded > haul__arena_used(arena) - at)
         return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT, "%zu bytes are not what was allocated there", bytes);
-    remove_gapped(arena, at);
+    remove_special(arena, at);
     haul__nurseries_remove(arena, at, at + rounded);
     haul__arena_wipe(arena, at, at + rounded);
     arena->released++;
     if (at + rounded == haul__arena_used(arena) && at >= arena->floor) {
-        haul__gapped_cut(arena, at);
+        haul__special_cut(arena, at);
         haul__arena_note_peak(arena);
         haul__arena_set_top(arena, arena->room.base + at);
     } else if (!haul__shelve(arena, at, rounded)) {

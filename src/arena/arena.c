@@ -197,8 +197,8 @@ void haul__arena_drop(haul_arena *arena)
     if (haul__atomic_add(&arena->holders, -1) != 0)
         return;
     arena->magic = 0;
-    haul__gapped_cut(arena, 0);
-    haul__release(&context->allocator, arena->gapped, arena->gapped_capacity * sizeof *arena->gapped);
+    haul__special_cut(arena, 0);
+    haul__release(&context->allocator, arena->special, arena->special_capacity * sizeof *arena->special);
     haul__nurseries_free(arena);
     haul__stamps_drop(arena);
     dismantle(arena);
@@ -293,7 +293,7 @@ static void cut(haul_arena *arena, size_t used)
     size_t top = haul__arena_used(arena);
     haul__arena_note_peak(arena);
     haul__shelves_cut(arena, used);
-    haul__gapped_cut(arena, used);
+    haul__special_cut(arena, used);
     haul__nurseries_remove(arena, used, SIZE_MAX);
     if (used < top)
         haul__arena_wipe(arena, used, top);
@@ -367,7 +367,7 @@ void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *s
     statistics->capacity_bytes = arena->capacity;
     statistics->bookkeeping_bytes = sizeof *arena + statistics->used_bytes / sizeof(void *) / 8 +
                                     (arena->starts ? 2 * (statistics->used_bytes / HAUL_ARENA_GRANULE / 8) : 0) +
-                                    arena->gapped_capacity * sizeof *arena->gapped +
+                                    arena->special_capacity * sizeof *arena->special +
                                     arena->nursery_capacity * sizeof *arena->nurseries + haul__shelves_bytes(arena);
     statistics->allocations = arena->room.allocations;
     statistics->released = arena->released;

@@ -28,11 +28,12 @@ typedef struct haul__region {
     int grows, pinned;
 } haul__region;
 
-/* Objects with bytes that do not travel, at equal distances. */
-typedef struct haul__gapped {
+/* Objects, at equal distances, of which a bit a word does not tell all: they have bytes that do not come back, or
+ * pointers off the grid. */
+typedef struct haul__special {
     size_t at, count, stride;
     const haul_type *type; /* held */
-} haul__gapped;
+} haul__special;
 
 /* Where the device may make objects: [struct | bits | memory]. */
 typedef struct haul__nursery_place {
@@ -59,9 +60,9 @@ struct haul_arena {
     size_t alignment;          /* the largest that was asked for */
     haul__region slots_region, starts_region, marks_region;
     uint64_t *starts, *marks;  /* NULL: not checked */
-    unsigned char has_gaps[1u << HAUL__STAMP_BITS]; /* of the types in room.stamps, which are held */
-    haul__gapped *gapped;
-    size_t gapped_count, gapped_capacity;
+    unsigned char is_special[1u << HAUL__STAMP_BITS]; /* of the types in room.stamps, which are held */
+    haul__special *special;
+    size_t special_count, special_capacity;
     haul__nursery_place *nurseries;
     size_t nursery_count, nursery_capacity;
     haul__shelf *shelves;      /* NULL: nothing is used again */
@@ -93,7 +94,7 @@ void haul__arena_note_peak(haul_arena *arena); /* before the top goes back */
 void haul__arena_wipe(haul_arena *arena, size_t first, size_t end);
 
 /* What is at or above `first` goes from the lists. */
-void haul__gapped_cut(haul_arena *arena, size_t first);
+void haul__special_cut(haul_arena *arena, size_t first);
 void haul__stamps_drop(haul_arena *arena);
 
 /* Pointer bits of a word (allocate.c). */
@@ -111,11 +112,20 @@ int haul__shelves_make(haul_arena *arena);
 void haul__shelves_free(haul_arena *arena);
 size_t haul__shelves_bytes(const haul_arena *arena);
 
-/* ---- What was shipped of an arena (contents.c, back.c). */
+/* ---- What was shipped of an arena (contents.c, odd.c, edit.c, back.c). */
 
+/* Bytes that do not come back. On the way there they stay as they are, unless they are edited. */
 typedef struct haul__kept_bytes {
     size_t at, bytes;
+    int is_edited;
+    unsigned char becomes[sizeof(uint64_t)]; /* of no more bytes than that; more become zeros */
 } haul__kept_bytes;
+
+/* A pointer that no bit tells: off the grid, or one that leads `delta` bytes beside its block. */
+typedef struct haul__odd_place {
+    size_t at;
+    uintptr_t delta;
+} haul__odd_place;
 
 /* Another arena on the same device. */
 typedef struct haul__neighbour {
@@ -132,8 +142,11 @@ typedef struct haul__contents {
     const uint64_t *slots;
     uint64_t *own;     /* slots that were discovered; NULL: the arena's */
     haul_root root;    /* it was discovered from; type NULL: it was not */
-    haul__kept_bytes *kept; /* bytes that do not come back, in order */
+    haul__kept_bytes *kept; /* in order; odd words among them */
     size_t kept_count, kept_capacity;
+    haul__odd_place *odd;    /* in order */
+    size_t odd_count, odd_capacity;
+    size_t before, behind;  /* how far odd words lead out of the contents, to come back in by their delta */
     haul__neighbour *neighbours;
     size_t neighbour_count;
     haul_outside outside;
@@ -158,10 +171,28 @@ HAUL__INLINE uintptr_t haul__word_at(const unsigned char *at)
 /* The first word from *at on that is a pointer and leads neither into the contents nor to a neighbour. 0: there is
  * none. */
 int haul__next_outside(const haul__contents *contents, size_t *at);
-/* Copies bytes [first, end) of the contents that are no pointers; `to` and `from` stand for offset 0. */
-void haul__copy_data(const haul__contents *contents, unsigned char *to, const unsigned char *from, size_t first,
-                     size_t end);
-/* Does [first, end) hold a word of a pointer, or a byte that does not come back? */
+int haul__leads_inside(const haul__contents *contents, uintptr_t value);
+
+/* Odd words (odd.c). The first from number *i on that leads out; 0: none. */
+int haul__next_odd_outside(const haul__contents *contents, size_t *i);
+int haul__note_odd_word(haul__contents *contents, size_t at, uintptr_t delta); /* 0: no memory */
+/* Those that typed allocation has noted, and those of a plan. */
+int haul__odd_of_object(haul__contents *contents, const haul__walk *walk, size_t at);
+int haul__odd_of_plan(haul__contents *contents, const haul_plan *plan);
+void haul__odd_sort(haul__contents *contents);
+haul_status haul__odd_check_back(const haul__contents *contents, const unsigned char *memory, uint64_t device,
+                                 haul_error *error);
+void haul__odd_scatter(const haul__contents *contents, const unsigned char *memory, uint64_t device);
+
+/* Must some bytes be other ones on the way there (edit.c)? */
+int haul__is_edited(const haul__contents *contents);
+/* Bytes [first, first + bytes) of the contents, copied to `memory`, become what they are to be. */
+void haul__edit(const haul__contents *contents, unsigned char *memory, size_t first, size_t bytes);
+/* Copies bytes [first, end) of the contents, but for pointers and for what does not come back; `to` and `from` stand
+ * for offset 0. */
+void haul__copy_returning(const haul__contents *contents, unsigned char *to, const unsigned char *from, size_t first,
+                          size_t end);
+/* Is there neither a word of a pointer in [first, end), nor a byte that does not come back? */
 int haul__is_solid(const haul__contents *contents, size_t first, size_t end);
 
 /* Bytes [at, at + bytes) from the device, in `memory`: data only. */
@@ -181,5 +212,11 @@ haul_status haul__nurseries_check(const haul__contents *contents, const unsigned
                                   haul_error *error);
 void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memory, uint64_t device, int *grown);
 int haul__contents_keep(haul__contents *contents, size_t at, size_t bytes); /* 0: no memory */
+/* The same, of bytes that are others there: what `becomes` holds; NULL: zeros. */
+int haul__contents_replace(haul__contents *contents, size_t at, size_t bytes, const void *becomes);
+/* The first of the kept ranges that ends behind `at`. */
+size_t haul__first_kept(const haul__contents *contents, size_t at);
+/* The same contents once more, for another range. HAUL_ERROR_MEMORY, with words. */
+haul_status haul__contents_copy(haul__contents *copy, const haul__contents *contents, haul_error *error);
 
 #endif

@@ -36,7 +36,7 @@ static void copy_part(const haul__contents *c, unsigned char *to, const unsigned
         memcpy(to + first, from + first, end - first);
 }
 
-void haul__copy_data(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
+static void copy_data(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
 {
     size_t word = (first + WORD - 1) / WORD, last = end / WORD;
     if (word > last) {
@@ -53,17 +53,7 @@ void haul__copy_data(const haul__contents *c, unsigned char *to, const unsigned 
     copy_part(c, to, from, last * WORD, end);
 }
 
-int haul__is_solid(const haul__contents *c, size_t first, size_t end)
-{
-    size_t word;
-    for (word = first / WORD; word * WORD < end; word++)
-        if (is_slot(c, word))
-            return 0;
-    return 1;
-}
-
-/* The first of the kept ranges that ends behind `at`. */
-static size_t first_kept(const haul__contents *c, size_t at)
+size_t haul__first_kept(const haul__contents *c, size_t at)
 {
     size_t low = 0, high = c->kept_count;
     while (low < high) {
@@ -76,17 +66,33 @@ static size_t first_kept(const haul__contents *c, size_t at)
     return low;
 }
 
+int haul__is_solid(const haul__contents *c, size_t first, size_t end)
+{
+    size_t word, kept = haul__first_kept(c, first);
+    if (kept < c->kept_count && c->kept[kept].at < end)
+        return 0;
+    for (word = first / WORD; word * WORD < end; word++)
+        if (is_slot(c, word))
+            return 0;
+    return 1;
+}
+
+void haul__copy_returning(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first,
+                          size_t end)
+{
+    size_t i;
+    for (i = haul__first_kept(c, first); i < c->kept_count && c->kept[i].at < end; i++) {
+        if (c->kept[i].at > first)
+            copy_data(c, to, from, first, c->kept[i].at);
+        first = c->kept[i].at + c->kept[i].bytes;
+    }
+    if (first < end)
+        copy_data(c, to, from, first, end);
+}
+
 void haul__contents_scatter(const haul__contents *c, const unsigned char *memory, size_t at, size_t bytes)
 {
-    const unsigned char *from = (const unsigned char *)((uintptr_t)memory - at);
-    size_t end = at + bytes, i;
-    for (i = first_kept(c, at); i < c->kept_count && c->kept[i].at < end; i++) {
-        if (c->kept[i].at > at)
-            haul__copy_data(c, c->base, from, at, c->kept[i].at);
-        at = c->kept[i].at + c->kept[i].bytes;
-    }
-    if (at < end)
-        haul__copy_data(c, c->base, from, at, end);
+    haul__copy_returning(c, c->base, (const unsigned char *)((uintptr_t)memory - at), at, at + bytes);
 }
 
 /* ---- With pointers. */
@@ -150,7 +156,7 @@ haul_status haul__contents_check_pointers(const haul__contents *c, const unsigne
                               "the device has left a pointer at byte %zu of the arena that leads out of it", word * WORD);
         }
     }
-    return HAUL_OK;
+    return haul__odd_check_back(c, memory, device, error);
 }
 
 void haul__contents_scatter_pointers(const haul__contents *c, const unsigned char *memory, uint64_t device)
@@ -167,5 +173,6 @@ void haul__contents_scatter_pointers(const haul__contents *c, const unsigned cha
                 memcpy(c->base + word * WORD, &value, sizeof value);
         }
     }
+    haul__odd_scatter(c, memory, device);
     haul__contents_scatter(c, memory, 0, c->bytes);
 }

@@ -3,8 +3,9 @@
  * A typed arena knows that already. For an untyped one a plan tells: what it has found in blocks and cells becomes a
  * bit a word, as typed allocation would have written it. From then on the two are the same.
  *
- * Bytes that do not come back (fields of HAUL_SKIP, and those whose direction is in) are listed once, when the arena is
- * shipped.
+ * What a bit a word does not tell is listed once, when the arena is shipped: bytes that do not come back, those that
+ * are others there, and pointers off the grid. What types leave out is zeros on a device, as in any packed graph; what
+ * does not travel back, or not at all, goes there as it lies.
  */
 #include "arena/arena.h"
 #include "base/sort.h"
@@ -23,26 +24,45 @@ size_t haul__contents_bitmap_bytes(const haul__contents *contents)
 
 /* ---- Bytes that do not come back. */
 
-int haul__contents_keep(haul__contents *c, size_t at, size_t bytes)
+static haul__kept_bytes *add_kept(haul__contents *c, size_t at, size_t bytes)
 {
+    haul__kept_bytes *added;
     if (!haul__grow(&c->arena->context->allocator, (void **)&c->kept, &c->kept_capacity, c->kept_count + 1,
                     sizeof *c->kept))
-        return 0;
-    c->kept[c->kept_count].at = at;
-    c->kept[c->kept_count++].bytes = bytes;
-    return 1;
+        return NULL;
+    added = &c->kept[c->kept_count++];
+    memset(added, 0, sizeof *added);
+    added->at = at;
+    added->bytes = bytes;
+    return added;
 }
 
-static int note_kept(haul__contents *c, size_t at, size_t bytes)
+int haul__contents_keep(haul__contents *c, size_t at, size_t bytes)
 {
-    haul__kept_bytes *last = c->kept_count > 0 ? &c->kept[c->kept_count - 1] : NULL;
-    if (!last || last->at + last->bytes != at)
-        return haul__contents_keep(c, at, bytes);
-    last->bytes += bytes;
+    return add_kept(c, at, bytes) != NULL;
+}
+
+int haul__contents_replace(haul__contents *c, size_t at, size_t bytes, const void *becomes)
+{
+    haul__kept_bytes *added = add_kept(c, at, bytes);
+    if (!added)
+        return 0;
+    added->is_edited = 1;
+    if (becomes)
+        memcpy(added->becomes, becomes, bytes);
     return 1;
 }
 
-static int note_barred(haul__contents *c, const haul__walk *walk, size_t at)
+static int keep_gaps(haul__contents *c, const haul__walk *walk, size_t at)
+{
+    size_t gap = 0, bytes;
+    for (; haul__next_gap(walk, &gap, &bytes); gap += bytes)
+        if (!haul__contents_replace(c, at + gap, bytes, NULL))
+            return 0;
+    return 1;
+}
+
+static int keep_barred(haul__contents *c, const haul__walk *walk, size_t at)
 {
     size_t i;
     for (i = 0; i < walk->barred_count; i++)
@@ -52,20 +72,16 @@ static int note_barred(haul__contents *c, const haul__walk *walk, size_t at)
     return 1;
 }
 
-static int note_gaps(haul__contents *c, const haul__gapped *run)
+static int keep_special(haul__contents *c, const haul__special *run)
 {
     const haul__walk *walk;
     size_t at;
+    int is_tidy = haul__is_tidy(haul__type_walk(run->type));
     haul__flat flat;
     haul__flat_begin(&flat, haul__type_walk(run->type), run->at, run->count, run->stride);
-    while (haul__flat_next(&flat, &walk, &at)) {
-        size_t gap = 0, bytes;
-        for (; haul__next_gap(walk, &gap, &bytes); gap += bytes)
-            if (!note_kept(c, at + gap, bytes))
-                return 0;
-        if (!note_barred(c, walk, at))
+    while (haul__flat_next(&flat, &walk, &at))
+        if ((is_tidy && !keep_gaps(c, walk, at)) || !keep_barred(c, walk, at) || !haul__odd_of_object(c, walk, at))
             return 0;
-    }
     return 1;
 }
 
@@ -74,31 +90,74 @@ static int comes_before(const void *a, const void *b)
     return ((const haul__kept_bytes *)a)->at < ((const haul__kept_bytes *)b)->at;
 }
 
-/* A field that does not come back may hold gaps of its own. */
-static void merge_kept(haul__contents *c)
+/* One range after the other, none over another: where they overlap, what is edited goes before what only stays. */
+static int separate_kept(haul__contents *c)
 {
-    size_t i, left = 0;
+    const haul_allocator *allocator = &c->arena->context->allocator;
+    const size_t capacity = 2 * c->kept_count + 1;
+    haul__kept_bytes *out = haul__allocate(allocator, capacity * sizeof *out, sizeof(void *));
+    haul__kept_bytes stays; /* that are not entered yet */
+    size_t i, count = 0;
+    if (!out)
+        return 0;
+    memset(&stays, 0, sizeof stays);
     for (i = 0; i < c->kept_count; i++) {
-        haul__kept_bytes *last = left > 0 ? &c->kept[left - 1] : NULL;
-        size_t end = c->kept[i].at + c->kept[i].bytes;
-        if (!last || c->kept[i].at >= last->at + last->bytes)
-            c->kept[left++] = c->kept[i];
-        else if (end > last->at + last->bytes)
-            last->bytes = end - last->at;
+        const haul__kept_bytes *next = &c->kept[i];
+        size_t end = next->at + next->bytes, until = stays.at + stays.bytes;
+        if (stays.bytes && (next->is_edited || next->at >= until)) {
+            out[count] = stays;
+            if (until > next->at)
+                out[count].bytes = next->at - stays.at;
+            count += out[count].bytes > 0;
+            stays.at = end < until ? end : until;
+            stays.bytes = until - stays.at;
+        }
+        if (next->is_edited) {
+            out[count++] = *next;
+            continue;
+        }
+        if (!stays.bytes)
+            stays.at = count && out[count - 1].at + out[count - 1].bytes > next->at
+                           ? out[count - 1].at + out[count - 1].bytes
+                           : next->at;
+        if (end > stays.at + stays.bytes)
+            stays.bytes = end - stays.at;
     }
-    c->kept_count = left;
+    if (stays.bytes)
+        out[count++] = stays;
+    haul__release(allocator, c->kept, c->kept_capacity * sizeof *c->kept);
+    c->kept = out;
+    c->kept_count = count;
+    c->kept_capacity = capacity;
+    return 1;
 }
 
-static haul_status keep_gaps(haul__contents *c, haul_error *error)
+static int is_separate(const haul__contents *c)
 {
     size_t i;
-    for (i = 0; i < c->arena->gapped_count; i++)
-        if (!note_gaps(c, &c->arena->gapped[i]))
+    for (i = 1; i < c->kept_count; i++)
+        if (c->kept[i].at < c->kept[i - 1].at + c->kept[i - 1].bytes)
+            return 0;
+    return 1;
+}
+
+static int sort_lists(haul__contents *c)
+{
+    haul__sort(c->kept, c->kept_count, sizeof *c->kept, comes_before);
+    haul__odd_sort(c);
+    return is_separate(c) || separate_kept(c);
+}
+
+static haul_status take_typed(haul__contents *c, haul_error *error)
+{
+    size_t i;
+    for (i = 0; i < c->arena->special_count; i++)
+        if (!keep_special(c, &c->arena->special[i]))
             return out_of_memory(error);
     if (!haul__nurseries_keep(c))
         return out_of_memory(error);
-    haul__sort(c->kept, c->kept_count, sizeof *c->kept, comes_before);
-    merge_kept(c);
+    if (!sort_lists(c))
+        return out_of_memory(error);
     return HAUL_OK;
 }
 
@@ -118,18 +177,31 @@ static void take_slots(haul__contents *c, const haul_plan *plan, const haul__blo
     }
 }
 
+static int is_hole(const haul__block *block, unsigned granule)
+{
+    return block->side && block->side->holes && (block->side->holes[granule / 64] >> (granule % 64) & 1);
+}
+
+/* One more byte, behind those before it if it is as they are. */
+static int note_byte(haul__contents *c, size_t at, int is_edited)
+{
+    haul__kept_bytes *last = c->kept_count > 0 ? &c->kept[c->kept_count - 1] : NULL;
+    if (last && last->is_edited == is_edited && last->at + last->bytes == at) {
+        last->bytes++;
+        return 1;
+    }
+    return is_edited ? haul__contents_replace(c, at, 1, NULL) : haul__contents_keep(c, at, 1);
+}
+
 /* Of a granule: bytes that do not come back, and, where it belongs to an object with skipped bytes, those that are not
  * described. */
 static int take_gaps_of(haul__contents *c, const haul__block *block, unsigned granule, size_t at)
 {
-    int has_gaps = block->side->holes && (block->side->holes[granule / 64] >> (granule % 64) & 1);
-    uint16_t gaps = has_gaps ? (uint16_t)~haul__byte_mask(block, granule) : 0;
+    uint16_t gaps = is_hole(block, granule) ? (uint16_t)~haul__byte_mask(block, granule) : 0;
+    uint16_t stays = haul__barred_mask(block, granule, HAUL__UNRETURNED);
     unsigned byte;
-    gaps |= haul__barred_mask(block, granule, HAUL__UNRETURNED);
-    if ((gaps & HAUL__FULL_MASK) == HAUL__FULL_MASK)
-        return note_kept(c, at, HAUL__GRANULE);
     for (byte = 0; byte < HAUL__GRANULE; byte++)
-        if ((gaps >> byte & 1) && !note_kept(c, at + byte, 1))
+        if (((gaps | stays) >> byte & 1) && !note_byte(c, at + byte, gaps >> byte & 1))
             return 0;
     return 1;
 }
@@ -139,31 +211,55 @@ static int take_gaps(haul__contents *c, const haul__block *block, uintptr_t addr
     unsigned granule;
     if (!block->side || (!block->side->holes && !haul__has_bars(block)))
         return 1;
-    for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++)
-        if (!take_gaps_of(c, block, granule, address - (uintptr_t)c->base + granule * HAUL__GRANULE))
+    for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++) {
+        size_t at = address - (uintptr_t)c->base + granule * HAUL__GRANULE;
+        if (at < c->bytes && !take_gaps_of(c, block, granule, at))
             return 0;
+    }
     return 1;
+}
+
+/* A word that no device patches. Distances stay what they are. */
+static int take_kept(haul__contents *c, const haul__kept *kept)
+{
+    size_t at = kept->address - (uintptr_t)c->base;
+    uint32_t narrow = (uint32_t)kept->becomes;
+    const void *becomes = kept->bytes == sizeof narrow ? (const void *)&narrow : (const void *)&kept->becomes;
+    if (kept->kind == HAUL__KEPT_DISTANCE || memcmp(c->base + at, becomes, kept->bytes) == 0)
+        return haul__contents_keep(c, at, kept->bytes);
+    return haul__contents_replace(c, at, kept->bytes, becomes);
+}
+
+static int take_words(haul__contents *c, const haul_plan *plan)
+{
+    size_t i;
+    for (i = 0; i < plan->found.kept_count; i++)
+        if (!take_kept(c, &plan->found.kept[i]))
+            return 0;
+    return haul__odd_of_plan(c, plan);
+}
+
+/* Has it a byte that travels? It can have a place without one: as a hole, or because its page goes whole. */
+static int is_described(const haul__block *block, unsigned granule)
+{
+    return (haul__live(block, granule / 32) >> (granule % 32) & 1) && haul__byte_mask(block, granule) != 0;
 }
 
 /* Does all that a block marks lie in the contents? */
 static int lies_inside(const haul__contents *c, const haul__block *block, uintptr_t address)
 {
-    unsigned cell, granule;
+    unsigned granule;
     if (address >= (uintptr_t)c->base && address + HAUL__BLOCK_BYTES <= (uintptr_t)c->base + c->bytes)
         return 1;
-    for (cell = 0; cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES)
-        for (granule = 0; granule < 32; granule++)
-            if ((haul__live(block, cell) >> granule & 1) &&
-                address + granule * HAUL__GRANULE - (uintptr_t)c->base >= c->bytes)
-                return 0;
+    for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++, address += HAUL__GRANULE)
+        if (address - (uintptr_t)c->base >= c->bytes && is_described(block, granule))
+            return 0;
     return 1;
 }
 
 static haul_status check_plan(const haul__contents *c, const haul_plan *plan, haul_error *error)
 {
     size_t i;
-    if (plan->found.odd_count > 0)
-        return haul__fail(error, HAUL_ERROR_UNSUPPORTED, "pointers off the grid: pack such graphs with haul_ship");
     if (plan->found.dependent_count > 0)
         return haul__fail(error, HAUL_ERROR_UNSUPPORTED,
                           "objects whose contents depend on addresses: pack such graphs with haul_ship");
@@ -190,6 +286,10 @@ static haul_status take_plan(haul__contents *c, const haul_plan *plan, haul_erro
         if (!take_gaps(c, block, address))
             return out_of_memory(error);
     }
+    if (!take_words(c, plan))
+        return out_of_memory(error);
+    if (!sort_lists(c))
+        return out_of_memory(error);
     return HAUL_OK;
 }
 
@@ -206,7 +306,7 @@ haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, con
     contents->changes = arena->changes;
     contents->slots = arena->room.slots;
     haul__unpoison(contents->base, contents->bytes);
-    status = plan ? take_plan(contents, plan, error) : keep_gaps(contents, error);
+    status = plan ? take_plan(contents, plan, error) : take_typed(contents, error);
     if (status != HAUL_OK) {
         haul__contents_close(contents);
         return status;
@@ -227,21 +327,79 @@ void haul__contents_close(haul__contents *contents)
         haul__type_drop(contents->root.type);
     haul__release(allocator, contents->own, haul__contents_bitmap_bytes(contents));
     haul__release(allocator, contents->kept, contents->kept_capacity * sizeof *contents->kept);
+    haul__release(allocator, contents->odd, contents->odd_capacity * sizeof *contents->odd);
     haul__release(allocator, contents->neighbours, contents->neighbour_count * sizeof *contents->neighbours);
     memset(contents, 0, sizeof *contents);
     haul__arena_drop(arena);
+}
+
+/* `count` things of `bytes` bytes each, from `from`. 0: no memory. */
+static int copy_list(const haul_allocator *allocator, const void *from, size_t count, size_t bytes, void *to)
+{
+    void *made = NULL;
+    if (count > 0) {
+        made = haul__allocate(allocator, count * bytes, sizeof(void *));
+        if (!made)
+            return 0;
+        memcpy(made, from, count * bytes);
+    }
+    memcpy(to, &made, sizeof made);
+    return 1;
+}
+
+static int copy_lists(haul__contents *copy, const haul__contents *contents)
+{
+    const haul_allocator *allocator = &contents->arena->context->allocator;
+    size_t words = contents->own ? haul__contents_bitmap_bytes(contents) / sizeof *contents->own : 0;
+    if (!copy_list(allocator, contents->own, words, sizeof *copy->own, &copy->own))
+        return 0;
+    copy->slots = copy->own ? copy->own : contents->slots;
+    if (!copy_list(allocator, contents->kept, contents->kept_count, sizeof *copy->kept, &copy->kept))
+        return 0;
+    copy->kept_count = copy->kept_capacity = contents->kept_count;
+    if (!copy_list(allocator, contents->odd, contents->odd_count, sizeof *copy->odd, &copy->odd))
+        return 0;
+    copy->odd_count = copy->odd_capacity = contents->odd_count;
+    if (!copy_list(allocator, contents->neighbours, contents->neighbour_count, sizeof *copy->neighbours,
+                   &copy->neighbours))
+        return 0;
+    copy->neighbour_count = contents->neighbour_count;
+    return 1;
+}
+
+haul_status haul__contents_copy(haul__contents *copy, const haul__contents *contents, haul_error *error)
+{
+    static const haul__contents none;
+    *copy = none;
+    haul__arena_hold(contents->arena);
+    copy->arena = contents->arena;
+    copy->base = contents->base;
+    copy->bytes = contents->bytes;
+    copy->changes = contents->changes;
+    copy->before = contents->before;
+    copy->behind = contents->behind;
+    copy->outside = contents->outside;
+    copy->direct = contents->direct;
+    copy->root = contents->root;
+    if (copy->root.type)
+        haul__type_hold(copy->root.type);
+    if (copy_lists(copy, contents))
+        return HAUL_OK;
+    haul__contents_close(copy);
+    return out_of_memory(error);
 }
 
 haul_status haul__contents_check(const haul__contents *contents, haul_error *error)
 {
     if (contents->changes == contents->arena->changes && contents->bytes <= haul__arena_used(contents->arena))
         return HAUL_OK;
-    return haul__fail(error, HAUL_ERROR_STALE, "something of the arena has been released, rolled back or reset since it was shipped");
+    return haul__fail(error, HAUL_ERROR_STALE,
+                      "something of the arena has been released, rolled back or reset since it was shipped");
 }
 
 /* ---- Pointers that lead out. */
 
-static int leads_inside(const haul__contents *c, uintptr_t value)
+int haul__leads_inside(const haul__contents *c, uintptr_t value)
 {
     size_t i;
     if (value - (uintptr_t)c->base <= c->bytes)
@@ -265,7 +423,7 @@ int haul__next_outside(const haul__contents *c, size_t *at)
             if (here >= end)
                 return 0;
             value = haul__word_at(c->base + here * sizeof(void *));
-            if (value && !leads_inside(c, value)) {
+            if (value && !haul__leads_inside(c, value)) {
                 *at = here * sizeof(void *);
                 return 1;
             }

@@ -86,19 +86,22 @@ static int has_slots(const haul__contents *contents)
     return 0;
 }
 
-static void lay_out(haul_shipment *shipment)
+void haul__arena_lay_out(haul_shipment *shipment)
 {
+    const haul__contents *contents = &shipment->contents;
     haul__range *range = &shipment->range;
     memset(range, 0, sizeof *range);
-    range->arena_bytes = range->bytes = shipment->contents.bytes;
-    if (!has_slots(&shipment->contents))
+    range->arena_bytes = range->bytes = contents->bytes;
+    if (contents->odd_count == 0 && !has_slots(contents))
         return;
     range->bitmap_at = (range->arena_bytes + 7) & ~(size_t)7;
-    range->bitmap_bytes = haul__contents_bitmap_bytes(&shipment->contents);
-    range->odd_at = range->bytes = range->bitmap_at + range->bitmap_bytes;
+    range->bitmap_bytes = haul__contents_bitmap_bytes(contents);
+    range->odd_at = range->bitmap_at + range->bitmap_bytes;
+    range->odd_count = contents->odd_count;
+    range->bytes = range->odd_at + range->odd_count * sizeof(uint64_t);
 }
 
-static void take_statistics(haul_shipment *shipment, double seconds)
+void haul__arena_statistics(haul_shipment *shipment, double seconds)
 {
     haul_shipment_statistics *statistics = &shipment->statistics;
     statistics->plan.objects = shipment->contents.arena->room.allocations;
@@ -142,10 +145,9 @@ static void close_shipment(haul_device *device, haul_shipment *shipment)
     haul__shipment_discard(device, shipment);
 }
 
-static haul_status allocate(haul_shipment *shipment)
+haul_status haul__arena_allocate(haul_shipment *shipment)
 {
     size_t alignment = shipment->contents.arena->alignment;
-    lay_out(shipment);
     return haul__allocate_aligned(shipment->device, alignment > 256 ? alignment : 256, &shipment->range);
 }
 
@@ -184,7 +186,7 @@ static haul_status send_and_time(haul_shipment *shipment)
     double start = haul__seconds();
     haul_status status = haul__arena_send(shipment);
     if (status == HAUL_OK)
-        take_statistics(shipment, haul__seconds() - start);
+        haul__arena_statistics(shipment, haul__seconds() - start);
     return status;
 }
 
@@ -209,7 +211,8 @@ static haul_status ship_all(haul_device *device, haul_arena *const *arenas, cons
         opened += status == HAUL_OK;
     }
     for (i = 0; i < count && status == HAUL_OK; i++) {
-        status = allocate(shipments[i]);
+        haul__arena_lay_out(shipments[i]);
+        status = haul__arena_allocate(shipments[i]);
         allocated += status == HAUL_OK;
     }
     for (i = 0; i < count && status == HAUL_OK; i++)
@@ -366,7 +369,9 @@ haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *r
 /* The neighbours are those that the old one had. */
 static haul_status load_again(haul_shipment *old, haul_shipment *fresh)
 {
-    haul_status status = allocate(fresh);
+    haul_status status;
+    haul__arena_lay_out(fresh);
+    status = haul__arena_allocate(fresh);
     if (status != HAUL_OK)
         return status;
     fresh->contents.neighbours = old->contents.neighbours;

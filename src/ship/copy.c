@@ -3,7 +3,8 @@
  * The new arena is the old one byte for byte; only its pointers are off, all by the same distance. So it is patched as
  * a packed one is, except that its words do not count from 0 but from the old base. What a kernel has made of them
  * meanwhile is left alone if it leads elsewhere. The bitmap travels along; where the old range has none, because the
- * host had patched its pointers, it is made from the plan, which needs no byte of the source.
+ * host had patched its pointers, it is made from the plan, which needs no byte of the source. An arena's comes from
+ * the arena, where the old one is not up to date.
  */
 #include "ship/ship.h"
 
@@ -13,19 +14,32 @@ static haul_status check(const haul_shipment *shipment, haul_device *device)
     haul_error *error = &source->context->error;
     if (!haul__device_is_valid(device))
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "no device to copy to");
-    if (haul__is_arena(shipment))
-        return haul__fail(error, HAUL_ERROR_UNSUPPORTED, "a shipment of an arena: ship the arena to the other device");
     if (device->context != source->context)
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the two devices have contexts of their own; open them with one");
     if (device->table.across != source->table.across || device->table.open != source->table.open)
         return haul__fail(error, HAUL_ERROR_UNSUPPORTED, "no copies from a device \"%s\" to a device \"%s\"",
                           source->table.name, device->table.name);
-    return HAUL_OK;
+    return haul__is_arena(shipment) ? haul__contents_check(&shipment->contents, error) : HAUL_OK;
 }
 
-static haul_status order(const haul_shipment *shipment, haul_device *device, const haul__range *range)
+static haul_status send_bitmap(haul_shipment *copy)
 {
-    const haul__range *old = &shipment->range;
+    if (haul__is_arena(copy))
+        return haul__arena_send_bitmap(copy);
+    return haul__send_bitmap(copy->device, copy->plan, &copy->range);
+}
+
+static haul_status relocate(haul_shipment *copy, uint64_t from)
+{
+    if (haul__is_arena(copy))
+        return haul__arena_relocate(copy, from);
+    return haul__relocate(copy->device, &copy->range, from);
+}
+
+static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
+{
+    haul_device *device = copy->device;
+    const haul__range *old = &shipment->range, *range = &copy->range;
     int along = shipment->bitmap_is_there && range->bytes == old->bytes;
     size_t bytes = along ? range->bytes : range->arena_bytes;
     haul_status status =
@@ -36,15 +50,28 @@ static haul_status order(const haul_shipment *shipment, haul_device *device, con
     if (status != HAUL_OK || !haul__is_patched(range))
         return status;
     if (!along)
-        status = haul__send_bitmap(device, shipment->plan, range);
-    return status == HAUL_OK ? haul__relocate(device, range, old->address) : status;
+        status = send_bitmap(copy);
+    return status == HAUL_OK ? relocate(copy, old->address) : status;
 }
 
-static haul_status fill(haul_shipment *copy, const haul_shipment *shipment, haul_device *device)
+static void take_statistics(haul_shipment *copy, const haul_shipment *shipment, double seconds)
 {
     haul_shipment_statistics *statistics = &copy->statistics;
+    if (haul__is_arena(copy))
+        statistics->plan = shipment->statistics.plan;
+    else
+        haul_plan_get_statistics(copy->plan, &statistics->plan);
+    statistics->base = copy->range.address;
+    statistics->transfers_to = 1;
+    statistics->bytes_to = copy->range.bytes;
+    statistics->transfer_seconds = seconds;
+}
+
+static haul_status fill(haul_shipment *copy, const haul_shipment *shipment)
+{
+    haul_device *device = copy->device;
     double start = haul__seconds();
-    haul_status status = order(shipment, device, &copy->range);
+    haul_status status = order(shipment, copy);
     if (status == HAUL_OK)
         status = haul__rebuild(device, shipment->plan, &copy->range, NULL);
     if (status == HAUL_OK)
@@ -53,24 +80,47 @@ static haul_status fill(haul_shipment *copy, const haul_shipment *shipment, haul
         haul__drain(device);
     if (status != HAUL_OK)
         return status;
-    haul_plan_get_statistics(shipment->plan, &statistics->plan);
-    statistics->base = copy->range.address;
-    statistics->transfers_to = 1;
-    statistics->bytes_to = copy->range.bytes;
-    statistics->transfer_seconds = haul__seconds() - start;
+    take_statistics(copy, shipment, haul__seconds() - start);
     return HAUL_OK;
 }
 
-static haul_status load(haul_shipment *copy, const haul_shipment *shipment, haul_device *device)
+static haul_status allocate(haul_shipment *copy)
 {
-    haul_status status = haul__lay_out(device, shipment->plan, 1, &copy->range);
-    if (status == HAUL_OK)
-        status = haul__allocate_range(device, shipment->plan, &copy->range);
+    haul_status status;
+    if (haul__is_arena(copy)) {
+        haul__arena_lay_out(copy);
+        return haul__arena_allocate(copy);
+    }
+    status = haul__lay_out(copy->device, copy->plan, 1, &copy->range);
+    return status == HAUL_OK ? haul__allocate_range(copy->device, copy->plan, &copy->range) : status;
+}
+
+static haul_status load(haul_shipment *copy, const haul_shipment *shipment)
+{
+    haul_status status = allocate(copy);
     if (status != HAUL_OK)
         return status;
-    status = fill(copy, shipment, device);
+    status = fill(copy, shipment);
     if (status != HAUL_OK)
-        haul__unload(device, &copy->range);
+        haul__unload(copy->device, &copy->range);
+    return status;
+}
+
+/* An open copy without a range: the same plan, or the same contents. */
+static haul_status open_copy(const haul_shipment *shipment, haul_device *device, haul_shipment **result)
+{
+    haul_shipment *copy = haul__shipment_new(device, &shipment->options);
+    haul_status status = HAUL_OK;
+    if (!copy)
+        return HAUL_ERROR_MEMORY;
+    copy->device = device;
+    copy->plan = shipment->plan;
+    if (haul__is_arena(shipment))
+        status = haul__contents_copy(&copy->contents, &shipment->contents, &device->context->error);
+    if (status == HAUL_OK)
+        *result = copy;
+    else
+        haul__shipment_discard(device, copy);
     return status;
 }
 
@@ -84,15 +134,17 @@ static haul_status copy_to(haul_shipment *shipment, haul_device *device, haul_sh
     status = haul__select(device, NULL);
     if (status != HAUL_OK)
         return status;
-    copy = haul__shipment_new(device, &shipment->options);
-    if (!copy)
-        return HAUL_ERROR_MEMORY;
-    status = load(copy, shipment, device);
+    status = open_copy(shipment, device, &copy);
+    if (status != HAUL_OK)
+        return status;
+    status = load(copy, shipment);
     if (status != HAUL_OK) {
+        haul__contents_close(&copy->contents);
         haul__shipment_discard(device, copy);
         return status;
     }
-    haul__plan_hold(shipment->plan);
+    if (shipment->plan)
+        haul__plan_hold(shipment->plan);
     haul__shipment_complete(copy, device, shipment->plan);
     *result = copy;
     return HAUL_OK;

@@ -13,12 +13,23 @@
 
 /* ---- Pointers that lead out. */
 
+static int find_outside(const haul__contents *contents, size_t *at)
+{
+    size_t i = 0;
+    if (haul__next_outside(contents, at))
+        return 1;
+    if (!haul__next_odd_outside(contents, &i))
+        return 0;
+    *at = contents->odd[i].at;
+    return 1;
+}
+
 static haul_status refuse_outside(const haul__contents *contents, haul_error *error)
 {
     size_t at = 0;
     char path[HAUL_PATH_BYTES];
     uintptr_t value;
-    if (!haul__next_outside(contents, &at))
+    if (!find_outside(contents, &at))
         return HAUL_OK;
     value = haul__word_at(contents->base + at);
     haul__fail(error, HAUL_ERROR_GRAPH, "the pointer %p, at byte %zu of the arena, leads out of what is shipped",
@@ -28,40 +39,57 @@ static haul_status refuse_outside(const haul__contents *contents, haul_error *er
     return HAUL_ERROR_GRAPH;
 }
 
-/* Those of one piece of staging become null. */
-static void null_outside(const haul__contents *contents, unsigned char *memory, size_t first, size_t end)
-{
-    size_t at;
-    for (at = first; haul__next_outside(contents, &at) && at < end; at += sizeof(void *))
-        memset(memory + (at - first), 0, sizeof(void *));
-}
-
 /* ---- Orders. */
 
-/* Copies `bytes` through the ring, edited on the way where pointers lead out. */
-static haul_status send_staged(haul_shipment *shipment, const unsigned char *from, size_t bytes, size_t to, int edited)
+/* Bytes [at, at + bytes) of something that crosses in pieces of staging memory. */
+typedef void write_piece(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory);
+
+static void write_edited(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory)
+{
+    memcpy(memory, contents->base + at, bytes);
+    haul__edit(contents, memory, at, bytes);
+}
+
+static void write_slots(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory)
+{
+    memcpy(memory, (const unsigned char *)contents->slots + at, bytes);
+}
+
+static void write_odd(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory)
+{
+    size_t first = at / sizeof(uint64_t), i;
+    for (i = 0; i < bytes / sizeof(uint64_t); i++) {
+        uint64_t offset = contents->odd[first + i].at;
+        memcpy(memory + i * sizeof offset, &offset, sizeof offset);
+    }
+}
+
+/* To offset `to` of the range, through the ring. */
+static haul_status send_staged(haul_shipment *shipment, write_piece *write, size_t bytes, size_t to)
 {
     haul_device *device = shipment->device;
-    size_t most = haul__piece_bytes(device, bytes) & ~(HAUL_ARENA_GRANULE - 1), at, now;
+    size_t most = haul__piece_bytes(device, bytes), at, now;
     haul_status status = HAUL_OK;
+    most = most > HAUL_ARENA_GRANULE ? most & ~(HAUL_ARENA_GRANULE - 1) : HAUL_ARENA_GRANULE;
     for (at = 0; at < bytes && status == HAUL_OK; at += now) {
         haul__buffer *buffer;
         now = most < bytes - at ? most : bytes - at;
         status = haul__take(device, now, &buffer);
         if (status != HAUL_OK)
             return status;
-        memcpy(buffer->memory.memory, from + at, now);
-        if (edited)
-            null_outside(&shipment->contents, buffer->memory.memory, at, at + now);
+        write(&shipment->contents, at, now, buffer->memory.memory);
         status = haul__send_buffer(device, buffer, shipment->range.address + to + at, now);
     }
     return status;
 }
 
-static haul_status send_bitmap(haul_shipment *shipment)
+haul_status haul__arena_send_bitmap(haul_shipment *shipment)
 {
-    return send_staged(shipment, (const unsigned char *)shipment->contents.slots, shipment->range.bitmap_bytes,
-                       shipment->range.bitmap_at, 0);
+    const haul__range *range = &shipment->range;
+    haul_status status = send_staged(shipment, write_slots, range->bitmap_bytes, range->bitmap_at);
+    if (status == HAUL_OK)
+        status = send_staged(shipment, write_odd, range->odd_count * sizeof(uint64_t), range->odd_at);
+    return status;
 }
 
 /* Pointers into other arenas; both ways: from the host's addresses to the device's, or back. */
@@ -78,17 +106,51 @@ static haul_status relocate_neighbours(haul_shipment *shipment, int back)
     return status;
 }
 
+/* Of pointers into the contents, where they lay `from` on and will lie `to` on, room beside them included. */
+static haul_status relocate_own(haul_shipment *shipment, uint64_t from, uint64_t to)
+{
+    const haul__contents *contents = &shipment->contents;
+    return haul__relocate_by(shipment->device, &shipment->range, from - contents->before,
+                             contents->before + contents->bytes + contents->behind, to - from);
+}
+
+/* Objects that kernels have made and nobody has brought back have their bits in the nursery alone. */
+static haul_status relocate_nursery(haul_shipment *shipment, const haul__nursery_place *place, uint64_t from)
+{
+    const haul__contents *contents = &shipment->contents;
+    const haul_nursery *nursery = (const haul_nursery *)(const void *)(contents->base + place->at);
+    haul_relocation relocation;
+    memset(&relocation, 0, sizeof relocation);
+    relocation.arena = shipment->range.address + place->memory;
+    relocation.words = nursery->capacity / sizeof(void *);
+    relocation.bitmap = shipment->range.address + place->at + sizeof *nursery;
+    relocation.from = from;
+    relocation.bytes = contents->bytes;
+    relocation.delta = shipment->range.address - from;
+    relocation.word_bytes = sizeof(void *);
+    return haul__patch(shipment->device, &relocation);
+}
+
+haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
+{
+    const haul__contents *contents = &shipment->contents;
+    haul_status status = relocate_own(shipment, from, shipment->range.address);
+    size_t i;
+    for (i = 0; i < contents->arena->nursery_count && status == HAUL_OK; i++)
+        if (!contents->own && contents->arena->nurseries[i].at < contents->bytes)
+            status = relocate_nursery(shipment, &contents->arena->nurseries[i], from);
+    return status;
+}
+
 static haul_status relocate(haul_shipment *shipment)
 {
-    haul_status status = haul__relocate(shipment->device, &shipment->range, (uintptr_t)shipment->contents.base);
+    haul_status status = relocate_own(shipment, (uintptr_t)shipment->contents.base, shipment->range.address);
     return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
 }
 
 static haul_status relocate_back(haul_shipment *shipment)
 {
-    const haul__range *range = &shipment->range;
-    haul_status status = haul__relocate_by(shipment->device, range, range->address, range->arena_bytes,
-                                           (uintptr_t)shipment->contents.base - range->address);
+    haul_status status = relocate_own(shipment, shipment->range.address, (uintptr_t)shipment->contents.base);
     return status == HAUL_OK ? relocate_neighbours(shipment, 1) : status;
 }
 
@@ -101,13 +163,20 @@ static int has_room(const haul_shipment *shipment)
            haul__crosses_whole(shipment->device, shipment->range.bytes);
 }
 
+/* Does a patch reach beyond the contents? */
+static int reaches_out(const haul__contents *contents)
+{
+    return contents->before || contents->behind;
+}
+
 static haul_status order_as_one(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;
     const haul__range *range = &shipment->range;
     unsigned char *base = shipment->contents.base;
     haul_status status;
-    if (shipment->contents.arena->region.pinned && range->bytes <= device->capabilities.send_bytes) {
+    if (shipment->contents.arena->region.pinned && range->bytes <= device->capabilities.send_bytes &&
+        !reaches_out(&shipment->contents)) {
         status = haul__send_as_one(device, range, (uintptr_t)base, base);
         return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
     }
@@ -121,6 +190,14 @@ static haul_status conclude(haul_shipment *shipment, const haul_async *async)
                           " bytes to the device");
 }
 
+/* What there is to look at, once all is ordered: the bytes cross meanwhile. */
+static haul_status look_meanwhile(haul_shipment *shipment)
+{
+    if (shipment->contents.outside != HAUL_OUTSIDE_REFUSE)
+        return HAUL_OK;
+    return refuse_outside(&shipment->contents, &shipment->device->context->error);
+}
+
 /* As far as the arena has grown. (A device that is late still reads there.) */
 static void poison_again(const haul_arena *arena, unsigned char *memory, size_t bytes)
 {
@@ -128,36 +205,36 @@ static void poison_again(const haul_arena *arena, unsigned char *memory, size_t 
     haul__poison(memory, bytes < grown ? bytes : grown);
 }
 
-/* The bitmap behind the arena, for the time of the copy. */
+/* Bitmap and odd offsets behind the arena, for the time of the copy. */
 static haul_status send_as_one(haul_shipment *shipment)
 {
     const haul__range *range = &shipment->range;
-    unsigned char *behind = shipment->contents.base + range->arena_bytes;
+    const haul__contents *contents = &shipment->contents;
+    unsigned char *behind = contents->base + range->arena_bytes;
     size_t bytes = range->bytes - range->arena_bytes;
     haul_status status;
     haul__unpoison(behind, bytes);
-    memcpy(shipment->contents.base + range->bitmap_at, shipment->contents.slots, range->bitmap_bytes);
+    write_slots(contents, 0, range->bitmap_bytes, contents->base + range->bitmap_at);
+    write_odd(contents, 0, range->odd_count * sizeof(uint64_t), contents->base + range->odd_at);
     status = order_as_one(shipment);
+    if (status == HAUL_OK) {
+        status = look_meanwhile(shipment);
+        if (status != HAUL_OK)
+            haul__drain(shipment->device);
+    }
     if (status == HAUL_OK)
         status = conclude(shipment, NULL);
     memset(behind, 0, bytes);
     if (!shipment->device->is_late)
-        poison_again(shipment->contents.arena, behind, bytes);
+        poison_again(contents->arena, behind, bytes);
     return status;
-}
-
-/* Must pointers be made null on the way? */
-static int is_edited(const haul__contents *contents)
-{
-    size_t at = 0;
-    return contents->outside == HAUL_OUTSIDE_NULL && haul__next_outside(contents, &at);
 }
 
 static haul_status order_bytes(haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
-    if (is_edited(contents))
-        return send_staged(shipment, contents->base, contents->bytes, 0, 1);
+    if (haul__is_edited(contents))
+        return send_staged(shipment, write_edited, contents->bytes, 0);
     return haul__copy_to(shipment->device, shipment->range.address, contents->base, contents->bytes);
 }
 
@@ -165,12 +242,12 @@ static haul_status order_in_parts(haul_shipment *shipment, int with_bitmap)
 {
     haul_device *device = shipment->device;
     haul_status status = order_bytes(shipment);
-    if (status == HAUL_OK && shipment->contents.outside == HAUL_OUTSIDE_REFUSE)
-        status = refuse_outside(&shipment->contents, &device->context->error);
     if (status == HAUL_OK && haul__is_patched(&shipment->range) && with_bitmap)
-        status = send_bitmap(shipment);
+        status = haul__arena_send_bitmap(shipment);
     if (status == HAUL_OK && haul__is_patched(&shipment->range))
         status = relocate(shipment);
+    if (status == HAUL_OK)
+        status = look_meanwhile(shipment);
     if (status != HAUL_OK)
         haul__drain(device);
     return status;
@@ -178,13 +255,9 @@ static haul_status order_in_parts(haul_shipment *shipment, int with_bitmap)
 
 haul_status haul__arena_send(haul_shipment *shipment)
 {
-    const haul__contents *contents = &shipment->contents;
-    haul_status status = HAUL_OK;
-    if (has_room(shipment) && !is_edited(contents)) {
-        if (contents->outside == HAUL_OUTSIDE_REFUSE)
-            status = refuse_outside(contents, &shipment->device->context->error);
-        return status == HAUL_OK ? send_as_one(shipment) : status;
-    }
+    haul_status status;
+    if (has_room(shipment) && !haul__is_edited(&shipment->contents))
+        return send_as_one(shipment);
     status = order_in_parts(shipment, 1);
     return status == HAUL_OK ? conclude(shipment, NULL) : status;
 }
@@ -220,7 +293,7 @@ static haul_status order_return(haul_shipment *shipment)
     const haul__range *range = &shipment->range;
     haul_status status = HAUL_OK;
     if (haul__is_patched(&shipment->range) && !shipment->bitmap_is_there)
-        status = send_bitmap(shipment);
+        status = haul__arena_send_bitmap(shipment);
     if (status == HAUL_OK && haul__is_patched(&shipment->range))
         status = relocate_back(shipment);
     if (status == HAUL_OK)

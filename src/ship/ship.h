@@ -218,7 +218,9 @@ haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base
                              const haul__listener *listener, double *packed);
 /* Bitmap and odd offsets the same way. */
 haul_status haul__send_bitmap(haul_device *device, const haul_plan *plan, const haul__range *range);
-/* Orders the patch of a range whose arena held pointers into [from, from + arena_bytes]. */
+/* Orders a patch. */
+haul_status haul__patch(haul_device *device, const haul_relocation *relocation);
+/* The patch of a range whose arena held pointers into [from, from + arena_bytes]. */
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from);
 /* The same of pointers into any [from, from + bytes], by any distance. */
 haul_status haul__relocate_by(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
@@ -255,8 +257,16 @@ HAUL__INLINE int haul__is_arena(const haul_shipment *shipment)
     return shipment->contents.arena != NULL;
 }
 
+/* Where the parts of its range lie, by its contents; memory for it; and what it tells of itself, once it is there. */
+void haul__arena_lay_out(haul_shipment *shipment);
+haul_status haul__arena_allocate(haul_shipment *shipment);
+void haul__arena_statistics(haul_shipment *shipment, double seconds);
 /* Sends what an open shipment's contents are to its range, and has it patched. */
 haul_status haul__arena_send(haul_shipment *shipment);
+/* Bitmap and odd offsets alone. */
+haul_status haul__arena_send_bitmap(haul_shipment *shipment);
+/* Orders the patch of a range whose contents have been copied from a device, where they lay `from` on. */
+haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from);
 haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async);
 haul_status haul__arena_replan(haul_shipment *shipment);
 /* An unmarshal without staging, if it was asked for; 0: it was not. */

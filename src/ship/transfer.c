@@ -146,19 +146,25 @@ static haul_relocation patch_of(const haul__range *range, uint64_t from, uint64_
     return relocation;
 }
 
+haul_status haul__patch(haul_device *device, const haul_relocation *relocation)
+{
+    haul_status status;
+    haul__phase_begin(device, "relocate");
+    status = device->table.relocate(device->state, relocation);
+    haul__phase_end(device);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, "relocation of ", relocation->words * relocation->word_bytes,
+                        " bytes on the device");
+    haul__drain(device);
+    return status;
+}
+
 haul_status haul__relocate_by(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
                               uint64_t delta)
 {
     haul_relocation relocation = patch_of(range, from, bytes, delta);
-    haul_status status;
-    haul__phase_begin(device, "relocate");
-    status = device->table.relocate(device->state, &relocation);
-    haul__phase_end(device);
-    if (status == HAUL_OK)
-        return HAUL_OK;
-    haul__device_failed(device, status, "relocation of ", range->arena_bytes, " bytes on the device");
-    haul__drain(device);
-    return status;
+    return haul__patch(device, &relocation);
 }
 
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from)

@@ -1,5 +1,8 @@
 /* Elements one by one, those of embedded arrays included. A committed type says which arrays it has not flattened; each
  * level of these is one entry of a stack, and types nest no deeper than it reaches.
+ *
+ * Rows with rules are looked at by object, as a rule. A few say the same of every object, and are no more here than
+ * what they say: bytes, a pointer, or nothing.
  */
 #include "type/type.h"
 
@@ -47,7 +50,68 @@ int haul__flat_next(haul__flat *flat, const haul__walk **walk, size_t *at)
     return 0;
 }
 
-/* The end of what covers a byte: a run that travels, or a part; 0: nothing does, and *next is where something begins. */
+/* ---- Rows with rules. */
+
+static int is_always_data(const haul__ruled *ruled)
+{
+    if (ruled->kind == HAUL__RULED_TAIL)
+        return !ruled->slot.target;
+    return ruled->rule->said.when.kind == HAUL_WHEN_ALWAYS &&
+           (ruled->kind == HAUL__RULED_DATA ||
+            (ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.mode == HAUL_MODE_OPAQUE));
+}
+
+static int is_always_null(const haul__ruled *ruled)
+{
+    return ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.when.kind == HAUL_WHEN_ALWAYS &&
+           ruled->rule->said.mode == HAUL_MODE_NULL;
+}
+
+static int is_always_pointer(const haul__ruled *ruled)
+{
+    const haul_rule *rule = ruled->rule ? &ruled->rule->said : NULL;
+    return ruled->kind == HAUL__RULED_POINTER && rule->when.kind == HAUL_WHEN_ALWAYS &&
+           (rule->mode == HAUL_MODE_OWN || rule->mode == HAUL_MODE_ALIAS) && rule->addressing == HAUL_ABSOLUTE &&
+           !rule->tag_bits && !rule->integer_below && !rule->integer_from;
+}
+
+int haul__is_plain(const haul__walk *walk)
+{
+    size_t i;
+    for (i = 0; i < walk->ruled_count; i++)
+        if (!is_always_data(&walk->ruled[i]) && !is_always_null(&walk->ruled[i]) &&
+            !is_always_pointer(&walk->ruled[i]))
+            return 0;
+    return 1;
+}
+
+int haul__next_pointer(const haul__walk *walk, size_t *i, size_t *offset)
+{
+    if (*i < walk->slot_count) {
+        *offset = walk->slots[(*i)++].offset;
+        return 1;
+    }
+    while (*i - walk->slot_count < walk->ruled_count) {
+        const haul__ruled *ruled = &walk->ruled[(*i)++ - walk->slot_count];
+        *offset = ruled->slot.offset;
+        if (is_always_pointer(ruled))
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- Gaps. */
+
+/* What a row covers; one that is null always leaves a gap. */
+static size_t end_of_ruled(const haul__walk *walk, const haul__ruled *ruled)
+{
+    if (is_always_null(ruled))
+        return ruled->slot.offset;
+    return ruled->kind == HAUL__RULED_TAIL ? walk->extent : ruled->slot.offset + ruled->bytes;
+}
+
+/* The end of what covers a byte: a run that travels, a part, or a row with a rule; 0: nothing does, and *next is where
+ * something begins. */
 static size_t covered_to(const haul__walk *walk, size_t at, size_t *next)
 {
     size_t i, end;
@@ -65,7 +129,40 @@ static size_t covered_to(const haul__walk *walk, size_t at, size_t *next)
         if (walk->parts[i].offset > at && walk->parts[i].offset < *next)
             *next = walk->parts[i].offset;
     }
+    for (i = 0; i < walk->ruled_count; i++) {
+        end = end_of_ruled(walk, &walk->ruled[i]);
+        if (walk->ruled[i].slot.offset <= at && at < end)
+            return end;
+        if (walk->ruled[i].slot.offset > at && end > walk->ruled[i].slot.offset && walk->ruled[i].slot.offset < *next)
+            *next = walk->ruled[i].slot.offset;
+    }
     return 0;
+}
+
+/* Do the parts lie apart, each in a place of its own within the element? */
+static int has_tidy_parts(const haul__walk *walk)
+{
+    size_t i, end = 0;
+    for (i = 0; i < walk->part_count; i++) {
+        const haul__part *part = &walk->parts[i];
+        const haul__walk *inner = haul__type_walk(part->type);
+        size_t room = part->offset < walk->extent ? walk->extent - part->offset : 0;
+        if (part->offset < end || inner->extent > part->stride || part->count * part->stride > room)
+            return 0;
+        end = part->offset + part->count * part->stride;
+    }
+    return 1;
+}
+
+int haul__is_tidy(const haul__walk *walk)
+{
+    haul__flat flat;
+    size_t at;
+    haul__flat_begin(&flat, walk, 0, 1, walk->extent);
+    while (haul__flat_next(&flat, &walk, &at))
+        if (walk->true_upper > walk->extent || !has_tidy_parts(walk))
+            return 0;
+    return 1;
 }
 
 int haul__next_gap(const haul__walk *walk, size_t *at, size_t *bytes)

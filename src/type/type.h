@@ -130,6 +130,12 @@ int haul__flat_next(haul__flat *flat, const haul__walk **walk, size_t *at);
 
 /* Bytes of an element that do not travel, from *at on; parts are not looked into. 0: there are no more. */
 int haul__next_gap(const haul__walk *walk, size_t *at, size_t *bytes);
+/* Does what an element leaves out belong to nobody else? Not where elements reach into one another. */
+int haul__is_tidy(const haul__walk *walk);
+/* Is what each byte of an element is known without a look at one? Not where rows hold now and then. */
+int haul__is_plain(const haul__walk *walk);
+/* Its pointers from number *i on, those of parts left out: offsets. 0: there are no more. */
+int haul__next_pointer(const haul__walk *walk, size_t *i, size_t *offset);
 
 /* ---- Fields. */
 

@@ -95,6 +95,7 @@ int main(int count, char **arguments)
     }
     trial_close(&world);
     finished = 1;
+    printf("%lu graphs in arenas, %lu of them by typed allocation too\n", world.arenas, world.typed_arenas);
     printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
     return failed != 0;
 }

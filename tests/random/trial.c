@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arenas.h"
 #include "faults.h"
 #include "haul/host.h"
 #include "support/check.h"
@@ -717,12 +718,20 @@ static int audit(trial *t)
     return t->message[0] == '\0';
 }
 
+/* ---- In arenas ---- */
+
+static int in_arenas(trial *t)
+{
+    return arenas_run(t->world, t->c, &t->g, &t->host, t->device, t->message, t->message_bytes) &&
+           source_is_unchanged(t, "arenas");
+}
+
 /* ---- The whole ---- */
 
 static int run_steps(trial *t, unsigned options)
 {
     if (!draw(t, options) || (chance(t->c, 1, 16) && !reference_sees(t)) || !make_plan(t) || !audit(t) ||
-        !pack_and_compare(t) || !pack_again(t) || !look_up_described(t) ||
+        !in_arenas(t) || !pack_and_compare(t) || !pack_again(t) || !look_up_described(t) ||
         !look_up_roots(t) || !look_up_others(t) || !unpack(t) || !ship(t))
         return 0;
     if (chance(t->c, 1, 4) && !(options & TRIAL_FAULTS))

@@ -12,6 +12,7 @@ typedef struct trial_world {
     const graph *current;
     haul_device *device[2];  /* [1]: with a checked context */
     model *model;
+    unsigned long arenas, typed_arenas; /* graphs that were built in arenas; by typed allocation, too */
 } trial_world;
 
 /* 1: opened. */

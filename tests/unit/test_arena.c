@@ -2,6 +2,8 @@
  *
  * Fault cases of shared/reference: H1, H2, H6 of arenas; misuse of each call.
  */
+#include <pthread.h>
+
 #include "arena_graphs.h"
 #include "base/compiler.h"
 
@@ -402,6 +404,27 @@ TEST(arena, foreign_and_impossible_releases_are_refused)
     end();
 }
 
+TEST(arena, what_was_given_out_before_a_reset_is_foreign_after_it)
+{
+    haul_arena_options options;
+    unsigned char *a, *block;
+    memset(&options, 0, sizeof options);
+    options.checked = 1;
+    start(&options);
+    CHECK(haul_arena_allocate(the_arena, 48) != NULL);
+    a = haul_arena_allocate(the_arena, 64);
+    block = haul_arena_malloc(the_arena, 100);
+    CHECK_STATUS(haul_arena_reset(the_arena), HAUL_OK);
+    CHECK_STATUS(haul_arena_release(the_arena, a, 64), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_arena_free_block(the_arena, block), HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(haul_arena_realloc(the_arena, block, 10), NULL);
+    CHECK(haul_arena_allocate(the_arena, 1000) != NULL);
+    CHECK_STATUS(haul_arena_release(the_arena, a, 64), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_arena_free_block(the_arena, block), HAUL_ERROR_ARGUMENT);
+    CHECK_EQ(haul_arena_contains(the_arena, a), 1);
+    end();
+}
+
 /* ---- Drop-in forms. */
 
 TEST(arena, blocks_are_resized_moved_and_freed_by_their_address_alone)
@@ -478,6 +501,48 @@ TEST(arena, hooks_work_on_the_threads_target)
     tests_free(b);
     CHECK_PTR(tests_use(NULL), other);
     haul_arena_free(&other);
+    end();
+}
+
+/* An arena of its own, and a library that allocates through the hooks. */
+static void *work_in_own_arena(void *argument)
+{
+    haul_arena *own = argument;
+    int i, strays = tests_use(own) != NULL;
+    for (i = 0; i < 1000; i++) {
+        char *block = tests_malloc((size_t)i % 50);
+        strays += !haul_arena_contains(own, block);
+        block = tests_realloc(block, 100);
+        strays += !haul_arena_contains(own, block);
+        if (i % 3)
+            tests_free(block);
+    }
+    tests_use(NULL);
+    return strays ? argument : NULL;
+}
+
+TEST(arena, each_thread_has_a_target_of_its_own)
+{
+    pthread_t threads[3];
+    haul_context *contexts[3];
+    haul_arena *arenas[3];
+    void *strayed;
+    int i;
+    start(NULL);
+    tests_use(the_arena);
+    for (i = 0; i < 3; i++) {
+        CHECK_STATUS(haul_context_create(NULL, &contexts[i]), HAUL_OK);
+        CHECK_STATUS(haul_arena_create(contexts[i], NULL, &arenas[i]), HAUL_OK);
+        CHECK_EQ(pthread_create(&threads[i], NULL, work_in_own_arena, arenas[i]), 0);
+    }
+    for (i = 0; i < 3; i++) {
+        CHECK_EQ(pthread_join(threads[i], &strayed), 0);
+        CHECK_PTR(strayed, NULL);
+        haul_arena_free(&arenas[i]);
+        haul_context_free(&contexts[i]);
+    }
+    CHECK_PTR(tests_use(NULL), the_arena);
+    CHECK_EQ(numbers().used_bytes, 0);
     end();
 }
 

@@ -1189,8 +1189,8 @@ typedef struct tagged {
 
 static haul_type *tagged_type;
 
-/* Not a direction's affair: an arena knows pointers by their places, and those of a rule have none. */
-TEST(directions, a_typed_arena_refuses_pointers_with_rules)
+/* Not a direction's affair: an arena knows pointers by their places, and those of such a rule have none. */
+TEST(directions, a_typed_arena_refuses_rules_that_look_at_the_object)
 {
     static const haul_rule rule = { .when = HAUL_EQUALS(tagged, kind, 1) };
     static const haul_ref refs[] = { HAUL_OBJECT_BY(tagged, next, &tagged_type, &rule) };
@@ -1202,7 +1202,7 @@ TEST(directions, a_typed_arena_refuses_pointers_with_rules)
     CHECK_STATUS(haul_arena_create(context, NULL, &arena), HAUL_OK);
     CHECK_PTR(haul_arena_new(arena, tagged_type, 1), NULL);
     CHECK_STATUS(haul_arena_error(arena)->status, HAUL_ERROR_UNSUPPORTED);
-    CHECK_HAS(haul_arena_error(arena)->text, "pointers with rules");
+    CHECK_HAS(haul_arena_error(arena)->text, "rules look at the object");
     haul_arena_free(&arena);
     haul_context_free(&context);
     haul_type_free(&tagged_type);

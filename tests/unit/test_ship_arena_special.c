@@ -1,0 +1,744 @@
+/* What a bit a word does not tell: pointers off the grid and rows with rules, in arenas; and shipments of arenas that
+ * are copied from device to device.
+ *
+ * Fault cases: T6, G25 of arenas; D1, D4, D5, D6, D16, H1, H2 of copies.
+ */
+#include <stdio.h>
+
+#include "arena_graphs.h"
+
+static haul_device *the_device;
+static haul_arena *the_arena;
+static haul_shipment *the_shipment;
+
+static void start(const haul_arena_options *options)
+{
+    links_open();
+    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &the_device), HAUL_OK);
+    CHECK_STATUS(haul_arena_create_for(the_device, options, &the_arena), HAUL_OK);
+}
+
+static void end(void)
+{
+    haul_host_counters now;
+    haul_shipment_free(&the_shipment);
+    CHECK_STATUS(haul_host_get_counters(the_device, &now), HAUL_OK);
+    CHECK_EQ(now.bytes_live, 0);
+    haul_arena_free(&the_arena);
+    haul_device_close(&the_device);
+    links_close();
+}
+
+static void run_on(void (*kernel)(void *), const void *host)
+{
+    CHECK_STATUS(haul_host_launch(the_device, kernel, haul_device_pointer(the_shipment, host)), HAUL_OK);
+}
+
+/* ---- Packed structs: a byte, a pointer to the next, a number, and a pointer to a name. */
+
+enum { NEXT = 1, NUMBER = NEXT + (int)sizeof(void *), NAME = NUMBER + 4, BOX = NAME + (int)sizeof(void *) };
+
+typedef struct box {
+    unsigned char at[BOX];
+} box;
+
+static haul_type *box_type;
+
+static haul_ref packed_ref(const char *name, size_t offset, haul_type *const *target)
+{
+    haul_ref ref;
+    memset(&ref, 0, sizeof ref);
+    ref.name = name;
+    ref.kind = HAUL_REF_POINTER;
+    ref.offset = offset;
+    ref.field_bytes = sizeof(void *);
+    ref.element_bytes = target ? BOX : 1;
+    ref.target = target;
+    ref.levels = 1;
+    ref.unaligned = 1;
+    if (!target)
+        ref.shape[0] = (haul_shape)HAUL_NULL_TERMINATED;
+    return ref;
+}
+
+static void boxes_open(void)
+{
+    haul_ref refs[2];
+    refs[0] = packed_ref("next", NEXT, &box_type);
+    refs[1] = packed_ref("name", NAME, NULL);
+    CHECK_STATUS(haul_type_create("box", BOX, refs, 2, &box_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(box_type), HAUL_OK);
+}
+
+static void *get(const void *at)
+{
+    void *word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+static void put(void *at, const void *word)
+{
+    memcpy(at, &word, sizeof word);
+}
+
+static void put_number(unsigned char *b, int32_t number)
+{
+    memcpy(b + NUMBER, &number, sizeof number);
+}
+
+static int32_t number_of(const unsigned char *b)
+{
+    int32_t number;
+    memcpy(&number, b + NUMBER, sizeof number);
+    return number;
+}
+
+/* A chain through an array, whose elements lie at any address modulo a word. */
+static box *fill_boxes(box *all, int count)
+{
+    int i;
+    for (i = 0; i < count; i++) {
+        char *name = haul_arena_allocate(the_arena, 8);
+        all[i].at[0] = (unsigned char)i;
+        put(all[i].at + NEXT, i + 1 < count ? all[i + 1].at : NULL);
+        put_number(all[i].at, i);
+        put(all[i].at + NAME, strcpy(name, "box"));
+    }
+    return all;
+}
+
+typedef struct tour {
+    const unsigned char *from;
+    int64_t boxes, sum, named;
+} tour;
+
+static void look_at_boxes(void *argument)
+{
+    tour *t = argument;
+    const unsigned char *b;
+    for (b = t->from; b; b = get(b + NEXT)) {
+        t->boxes++;
+        t->sum += number_of(b);
+        t->named += strcmp(get(b + NAME), "box") == 0;
+    }
+}
+
+static void check_boxes(haul_shipment *shipment, const box *first, int count)
+{
+    tour t;
+    memset(&t, 0, sizeof t);
+    t.from = haul_device_pointer(shipment, first);
+    CHECK_STATUS(haul_host_launch(the_device, look_at_boxes, &t), HAUL_OK);
+    CHECK_EQ(t.boxes, count);
+    CHECK_EQ(t.sum, (int64_t)count * (count - 1) / 2);
+    CHECK_EQ(t.named, count);
+}
+
+/* Numbers doubled, and every other box left out. */
+static void thin_out(void *argument)
+{
+    unsigned char *b, *next;
+    for (b = argument; b; b = get(b + NEXT)) {
+        put_number(b, 2 * number_of(b));
+        next = get(b + NEXT);
+        if (next)
+            put(b + NEXT, get(next + NEXT));
+    }
+}
+
+static void check_thinned(box *all, int count, int with_pointers)
+{
+    int i;
+    for (i = 0; i < count; i += 2) {
+        int step = with_pointers ? 2 : 1;
+        CHECK_EQ(number_of(all[i].at), 2 * i);
+        CHECK_PTR(get(all[i].at + NEXT), i + step < count ? all[i + step].at : NULL);
+        CHECK_STR((char *)get(all[i].at + NAME), "box");
+    }
+}
+
+static box *start_boxes(int count)
+{
+    box *all;
+    start(NULL);
+    boxes_open();
+    all = haul_arena_new(the_arena, box_type, (size_t)count);
+    CHECK(all != NULL);
+    return fill_boxes(all, count);
+}
+
+static void end_boxes(void)
+{
+    haul_type_free(&box_type);
+    end();
+}
+
+static void boxes_there_and_back(int count, const haul_ship_arena_options *how)
+{
+    box *all = start_boxes(count);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, how, &the_shipment), HAUL_OK);
+    check_boxes(the_shipment, all, count);
+    run_on(thin_out, all);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    check_thinned(all, count, 0);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    check_thinned(all, count, 1);
+    put_number(all[0].at, 7);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    run_on(thin_out, all);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_EQ(number_of(all[0].at), 14);
+    CHECK_PTR(get(all[0].at + NEXT), all[4].at);
+    end_boxes();
+}
+
+enum { FEW = 20, MANY = 60000 }; /* small enough to cross as one, and not */
+
+TEST(ship_arena_special, pointers_off_the_grid_are_patched_and_come_back_T6)
+{
+    haul_ship_arena_options direct;
+    memset(&direct, 0, sizeof direct);
+    direct.direct_return = 1;
+    boxes_there_and_back(FEW, NULL);
+    boxes_there_and_back(FEW, &direct);
+    boxes_there_and_back(MANY, NULL);
+}
+
+TEST(ship_arena_special, allocated_one_by_one_too)
+{
+    box *first = NULL, *last = NULL, *b;
+    int i;
+    start(NULL);
+    boxes_open();
+    for (i = 0; i < FEW; i++, last = b) {
+        b = fill_boxes(haul_arena_new(the_arena, box_type, 1), 1);
+        put_number(b->at, i);
+        if (last)
+            put(last->at + NEXT, b);
+        else
+            first = b;
+    }
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    check_boxes(the_shipment, first, FEW);
+    end_boxes();
+}
+
+static void ship_with_one_outside(int count, haul_outside rule, haul_status expected)
+{
+    static char outside[BOX];
+    char path[40];
+    haul_ship_arena_options how;
+    tour t;
+    box *all = start_boxes(count);
+    unsigned char *last = all[count - 1].at;
+    memset(&how, 0, sizeof how);
+    memset(&t, 0, sizeof t);
+    how.outside = rule;
+    put(last + NEXT, outside);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), expected);
+    if (expected != HAUL_OK) {
+        snprintf(path, sizeof path, "arena+%zu", (size_t)(last + NEXT - all[0].at));
+        CHECK_STR(haul_device_error(the_device)->path, path);
+    } else {
+        check_boxes(the_shipment, all, count);
+        CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+        CHECK_PTR(get(last + NEXT), outside);
+    }
+    end_boxes();
+}
+
+TEST(ship_arena_special, one_that_leads_out_is_refused_or_null)
+{
+    ship_with_one_outside(FEW, HAUL_OUTSIDE_REFUSE, HAUL_ERROR_GRAPH);
+    ship_with_one_outside(MANY, HAUL_OUTSIDE_REFUSE, HAUL_ERROR_GRAPH);
+    ship_with_one_outside(FEW, HAUL_OUTSIDE_NULL, HAUL_OK);
+    ship_with_one_outside(MANY, HAUL_OUTSIDE_NULL, HAUL_OK);
+}
+
+static void spoil_box(void *argument)
+{
+    unsigned char *b = argument;
+    put_number(b, 99);
+    put(b + NEXT, (void *)8);
+}
+
+TEST(ship_arena_special, one_that_the_device_has_spoilt_is_refused_and_nothing_is_written)
+{
+    box *all = start_boxes(FEW);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    run_on(spoil_box, all);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_EQ(number_of(all[0].at), 0);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_EQ(number_of(all[0].at), 99);
+    CHECK_PTR(get(all[0].at + NEXT), all[1].at);
+    end_boxes();
+}
+
+TEST(ship_arena_special, updates_leave_pointers_off_the_grid_alone)
+{
+    box *all = start_boxes(FEW);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, all, FEW * sizeof(box)), HAUL_OK);
+    check_boxes(the_shipment, all, FEW);
+    run_on(thin_out, all);
+    CHECK_STATUS(haul_update_host(the_shipment, all, FEW * sizeof(box)), HAUL_OK);
+    check_thinned(all, FEW, 0);
+    end_boxes();
+}
+
+TEST(ship_arena_special, what_is_released_leaves_no_pointer_behind)
+{
+    box *all = start_boxes(FEW);
+    haul_arena_mark mark = haul_arena_checkpoint(the_arena);
+    unsigned char *bytes;
+    CHECK(haul_arena_new(the_arena, box_type, 9) != NULL);
+    CHECK_STATUS(haul_arena_rollback(the_arena, mark), HAUL_OK);
+    bytes = haul_arena_allocate(the_arena, 9 * sizeof(box));
+    memset(bytes, 0xee, 9 * sizeof(box));
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    check_boxes(the_shipment, all, FEW);
+    end_boxes();
+}
+
+/* An untyped arena, shipped from its root. */
+TEST(ship_arena_special, discovered_ones_are_patched_as_well)
+{
+    unsigned char *memory;
+    box *all;
+    start(NULL);
+    boxes_open();
+    memory = haul_arena_allocate(the_arena, FEW * sizeof(box) + 3);
+    all = fill_boxes((box *)(memory + 3), FEW);
+    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, all, box_type, 1, NULL, &the_shipment), HAUL_OK);
+    check_boxes(the_shipment, all, FEW);
+    run_on(thin_out, all);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    check_thinned(all, FEW, 1);
+    end_boxes();
+}
+
+/* ---- Rules. */
+
+typedef struct leaf {
+    int kind;
+    struct leaf *up;     /* an alias */
+    struct leaf *cache;  /* null on the device */
+    void (*done)(void);  /* opaque */
+    union { struct leaf *leaf; uintptr_t number; } u;
+} leaf;
+
+enum { BRANCH = 1, NUMBERED = 2 };
+
+static haul_type *leaf_type;
+static const haul_rule is_branch = { .when = HAUL_EQUALS(leaf, kind, BRANCH), .otherwise = HAUL_ELSE_RAW };
+
+static void leaves_open(int with_union)
+{
+    const haul_ref refs[] = {
+        HAUL_OBJECT_BY(leaf, up, &leaf_type, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
+        HAUL_OBJECT_BY(leaf, cache, &leaf_type, HAUL_RULE(.mode = HAUL_MODE_NULL)),
+        HAUL_WORD_BY(leaf, done, HAUL_RULE(.mode = HAUL_MODE_OPAQUE)),
+        HAUL_OBJECT_BY(leaf, u.leaf, &leaf_type, &is_branch),
+    };
+    CHECK_STATUS(haul_type_create("leaf", sizeof(leaf), refs, with_union ? 4 : 3, &leaf_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(leaf_type), HAUL_OK);
+}
+
+static leaf *leaves_make(leaf *l)
+{
+    l[0].kind = BRANCH;
+    l[0].up = &l[1];
+    l[0].u.leaf = &l[1];
+    l[1].kind = NUMBERED;
+    l[1].up = &l[0];
+    l[1].u.number = (uintptr_t)&l[0];
+    l[0].cache = l[1].cache = (leaf *)(uintptr_t)0x1230;
+    l[0].done = l[1].done = links_close;
+    return l;
+}
+
+typedef struct leaf_tour {
+    leaf *first;
+    int is_right, with_union;
+    uintptr_t number;
+} leaf_tour;
+
+static void look_at_leaves(void *argument)
+{
+    leaf_tour *t = argument;
+    leaf *l = t->first;
+    t->is_right = l[0].up == &l[1] && l[1].up == &l[0] && !l[0].cache && !l[1].cache && l[0].done == links_close &&
+                  (!t->with_union || (l[0].u.leaf == &l[1] && l[1].u.number == t->number));
+    l[1].u.number += t->with_union ? 1 : 0;
+    l[0].cache = l;
+    l[1].kind = 5;
+}
+
+static void check_leaves(leaf *l, int with_union)
+{
+    leaf_tour t;
+    t.first = haul_device_pointer(the_shipment, l);
+    t.with_union = with_union;
+    t.number = l[1].u.number;
+    CHECK_STATUS(haul_host_launch(the_device, look_at_leaves, &t), HAUL_OK);
+    CHECK_EQ(t.is_right, 1);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_EQ(l[1].kind, 5);
+    CHECK_EQ(l[1].u.number, t.number + (uintptr_t)with_union);
+    CHECK_PTR(l[0].cache, (void *)(uintptr_t)0x1230);
+    CHECK_PTR(l[0].up, &l[1]);
+    l[1].kind = NUMBERED;
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the_device, look_at_leaves, &t), HAUL_OK);
+}
+
+TEST(ship_arena_special, rows_whose_rules_say_the_same_of_every_object_are_typed_G25)
+{
+    leaf *l;
+    start(NULL);
+    leaves_open(0);
+    l = leaves_make(haul_arena_new(the_arena, leaf_type, 2));
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    check_leaves(l, 0);
+    haul_type_free(&leaf_type);
+    end();
+}
+
+TEST(ship_arena_special, others_are_refused_at_allocation_with_advice_and_discovered)
+{
+    haul_stamp stamp;
+    leaf *l;
+    start(NULL);
+    leaves_open(1);
+    CHECK_PTR(haul_arena_new(the_arena, leaf_type, 2), NULL);
+    CHECK_EQ(haul_arena_error(the_arena)->status, HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(haul_arena_error(the_arena)->text, "haul_ship_arena_from");
+    CHECK_STATUS(haul_stamp_of(leaf_type, &stamp), HAUL_ERROR_UNSUPPORTED);
+    l = leaves_make(haul_arena_allocate(the_arena, 2 * sizeof(leaf)));
+    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, l, leaf_type, 1, NULL, &the_shipment), HAUL_OK);
+    check_leaves(l, 1);
+    haul_type_free(&leaf_type);
+    end();
+}
+
+typedef struct text {
+    struct text *next;
+    int length;
+    char letters[];
+} text;
+
+static void shout(void *argument)
+{
+    text *t;
+    int i;
+    for (t = argument; t; t = t->next)
+        for (i = 0; i < t->length; i++)
+            t->letters[i] = (char)(t->letters[i] - 'a' + 'A');
+}
+
+TEST(ship_arena_special, a_tail_of_plain_elements_travels_with_its_object)
+{
+    haul_type *text_type;
+    text *first, *second;
+    start(NULL);
+    {
+        const haul_ref refs[] = {
+            HAUL_OBJECT(text, next, &text_type),
+            HAUL_TAIL(text, letters, HAUL_N(text, length)),
+        };
+        CHECK_STATUS(haul_type_create("text", sizeof(text), refs, 2, &text_type), HAUL_OK);
+    }
+    CHECK_STATUS(haul_type_commit(text_type), HAUL_OK);
+    first = haul_arena_new_tail(the_arena, text_type, 40);
+    second = haul_arena_new_tail(the_arena, text_type, 3);
+    CHECK(first != NULL && second != NULL);
+    first->next = second;
+    first->length = 40;
+    second->length = 3;
+    memset(first->letters, 'a', 40);
+    memset(second->letters, 'b', 3);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    run_on(shout, first);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_EQ(first->letters[0], 'A');
+    CHECK_EQ(first->letters[39], 'A');
+    CHECK_BYTES(second->letters, "BBB", 3);
+    CHECK_PTR(first->next, second);
+    haul_type_free(&text_type);
+    end();
+}
+
+/* A pointer to the inside of a node, which lies in front of where the pointer leads; and a tagged one. */
+typedef struct hook {
+    struct hook *next;
+} hook;
+
+typedef struct hooked {
+    uintptr_t colour; /* a pointer to a hooked, with two bits of colour, or a small number */
+    int value;
+    char room[2000];
+    hook link;        /* leads 5000 bytes behind the next one's beginning */
+} hooked;
+
+static haul_type *hooked_type;
+
+static void hooked_open(void)
+{
+    const haul_ref refs[] = {
+        HAUL_OBJECT_BY(hooked, colour, &hooked_type, HAUL_RULE(.tag_bits = 3, .integer_below = 64)),
+        HAUL_OBJECT_BY(hooked, link.next, &hooked_type, HAUL_RULE(.base = -5000)),
+    };
+    CHECK_STATUS(haul_type_create("hooked", sizeof(hooked), refs, 2, &hooked_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(hooked_type), HAUL_OK);
+}
+
+static hooked *next_hooked(const hooked *h)
+{
+    return h->link.next ? (hooked *)((uintptr_t)h->link.next - 5000) : NULL;
+}
+
+static void look_at_hooked(void *argument)
+{
+    hooked **h = argument, *second = next_hooked(*h);
+    int is_right = (*h)->value == 1 && second->value == 2 && !next_hooked(second) && second->colour == 17 &&
+                   (*h)->colour == ((uintptr_t)second | 3);
+    (*h)->link.next = (hook *)((uintptr_t)*h + 5000);
+    second->value = 20;
+    h[1] = is_right ? second : NULL;
+}
+
+TEST(ship_arena_special, pointers_beside_their_blocks_and_tagged_ones_are_discovered)
+{
+    hooked *two, *seen[2] = { NULL, NULL };
+    start(NULL);
+    hooked_open();
+    two = haul_arena_allocate(the_arena, 2 * sizeof(hooked));
+    two[0].value = 1;
+    two[1].value = 2;
+    two[0].colour = (uintptr_t)&two[1] | 3;
+    two[1].colour = 17;
+    two[0].link.next = (hook *)((uintptr_t)&two[1] + 5000);
+    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, two, hooked_type, 1, NULL, &the_shipment), HAUL_OK);
+    seen[0] = haul_device_pointer(the_shipment, two);
+    CHECK_STATUS(haul_host_launch(the_device, look_at_hooked, seen), HAUL_OK);
+    CHECK_PTR(seen[1], haul_device_pointer(the_shipment, &two[1]));
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_EQ(two[1].value, 20);
+    CHECK_PTR(next_hooked(&two[0]), &two[0]);
+    CHECK_EQ(two[1].colour, 17);
+    CHECK_EQ(two[0].colour, (uintptr_t)&two[1] | 3);
+    haul_type_free(&hooked_type);
+    end();
+}
+
+/* ---- Elements that reach into one another. */
+
+TEST(ship_arena_special, data_of_elements_that_lie_between_one_another_comes_back)
+{
+    haul_type *column, *narrow;
+    int32_t *matrix;
+    int i;
+    start(NULL);
+    CHECK_STATUS(haul_type_bytes("entry", 4, &narrow), HAUL_OK);
+    CHECK_STATUS(haul_type_vector(3, 1, 4, narrow, &column), HAUL_OK);
+    haul_type_free(&narrow);
+    CHECK_STATUS(haul_type_create_resized(column, 0, 4, &narrow), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(narrow), HAUL_OK);
+    matrix = haul_arena_new(the_arena, narrow, 4); /* the columns of a matrix of 3 x 4 */
+    for (i = 0; i < 12; i++)
+        matrix[i] = i;
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    for (i = 0; i < 12; i++)
+        matrix[i] = 0;
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    for (i = 0; i < 12; i++)
+        CHECK_EQ(matrix[i], i);
+    haul_type_free(&narrow);
+    haul_type_free(&column);
+    end();
+}
+
+/* ---- Copies. */
+
+static void check_links(haul_device *device, haul_shipment *shipment, const link *first, int count)
+{
+    sight seen;
+    memset(&seen, 0, sizeof seen);
+    seen.from = haul_device_pointer(shipment, first);
+    CHECK_STATUS(haul_host_launch(device, links_look, &seen), HAUL_OK);
+    check_sight(&seen, count);
+}
+
+static haul_device *second_device(void)
+{
+    haul_device_options options;
+    haul_device *device;
+    memset(&options, 0, sizeof options);
+    options.context = haul_device_context(the_device);
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    return device;
+}
+
+/* From base to base, with nothing but the bits: there, on to another device, back, and home. */
+static void wander(int count)
+{
+    haul_device *other;
+    haul_shipment *next;
+    link *first;
+    int step;
+    start(NULL);
+    other = second_device();
+    first = links_make(the_arena, count);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    for (step = 0; step < 5; step++) {
+        haul_device *to = step % 2 ? the_device : other;
+        CHECK_STATUS(haul_shipment_copy(the_shipment, to, &next), HAUL_OK);
+        CHECK(haul_device_address(next, first) != haul_device_address(the_shipment, first));
+        haul_shipment_free(&the_shipment);
+        the_shipment = next;
+        check_links(to, the_shipment, first, count);
+    }
+    CHECK_STATUS(haul_host_launch(other, links_double, haul_device_pointer(the_shipment, first)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    check_doubled(first);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    haul_shipment_free(&the_shipment);
+    haul_device_close(&other);
+    end();
+}
+
+TEST(ship_arena_special, a_typed_arena_moves_from_base_to_base_any_number_of_times)
+{
+    wander(FEW);
+    wander(MANY);
+}
+
+TEST(ship_arena_special, a_copy_has_what_kernels_have_written_and_goes_its_own_way)
+{
+    haul_shipment *copy;
+    link *first;
+    start(NULL);
+    first = links_make(the_arena, FEW);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    run_on(links_double, first);
+    CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &copy), HAUL_OK);
+    run_on(links_double, first);
+    CHECK_STATUS(haul_unmarshal(copy), HAUL_OK);
+    check_doubled(first);
+    haul_shipment_free(&copy);
+    haul_arena_reset(the_arena);
+    CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &copy), HAUL_ERROR_STALE);
+    CHECK_PTR(copy, NULL);
+    end();
+}
+
+TEST(ship_arena_special, pointers_off_the_grid_and_discovered_ones_are_copied)
+{
+    haul_shipment *copy;
+    box *all = start_boxes(FEW);
+    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, all, box_type, 1, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &copy), HAUL_OK);
+    haul_shipment_free(&the_shipment);
+    the_shipment = copy;
+    check_boxes(the_shipment, all, FEW);
+    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    check_boxes(the_shipment, all, FEW);
+    end_boxes();
+}
+
+/* ---- Every fault. */
+
+static haul_shipment *the_copy;
+static box *the_boxes;
+static int is_discovered;
+
+static void open_faulty(fault_plan *plan)
+{
+    static fault_device_settings settings;
+    haul_allocator allocator = fault_allocator(plan);
+    haul_device_options options;
+    memset(&options, 0, sizeof options);
+    settings.plan = plan;
+    settings.inner = haul_host_device();
+    options.new_context.allocator = &allocator;
+    options.settings = &settings;
+    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &the_device), HAUL_OK);
+}
+
+static haul_status ship_boxes(void)
+{
+    if (is_discovered)
+        return haul_ship_arena_from(the_device, the_arena, the_boxes, box_type, 1, NULL, &the_shipment);
+    return haul_ship_arena(the_device, the_arena, NULL, &the_shipment);
+}
+
+/* Ships, copies, and brings pointers back from the copy. */
+static haul_status journey(void *user)
+{
+    haul_status status = ship_boxes();
+    (void)user;
+    if (status == HAUL_OK)
+        status = haul_shipment_copy(the_shipment, the_device, &the_copy);
+    if (status == HAUL_OK)
+        status = haul_unmarshal_pointers(the_copy);
+    return status;
+}
+
+static void check(void *user, haul_status status)
+{
+    int i;
+    (void)user;
+    (void)status;
+    for (i = 0; i < FEW; i++) {
+        CHECK_EQ(number_of(the_boxes[i].at), i);
+        CHECK_PTR(get(the_boxes[i].at + NEXT), i + 1 < FEW ? the_boxes[i + 1].at : NULL);
+    }
+    haul_shipment_free(&the_copy);
+    haul_shipment_free(&the_shipment);
+}
+
+static void prepare(void *user, fault_plan *plan)
+{
+    open_faulty(plan);
+    boxes_open();
+    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
+    the_boxes = fill_boxes(haul_arena_new(the_arena, box_type, FEW), FEW);
+    CHECK_STATUS(journey(user), HAUL_OK);
+    check(user, HAUL_OK);
+    haul_context_trim(haul_device_context(the_device));
+}
+
+static void trim(void *user)
+{
+    (void)user;
+    CHECK_STATUS(haul_context_trim(haul_device_context(the_device)), HAUL_OK);
+}
+
+static void finish(void *user)
+{
+    (void)user;
+    haul_arena_free(&the_arena);
+    haul_device_close(&the_device);
+    haul_type_free(&box_type);
+}
+
+static void travel_with_faults(int discovered)
+{
+    fault_operation operation;
+    memset(&operation, 0, sizeof operation);
+    operation.prepare = prepare;
+    operation.run = journey;
+    operation.check = check;
+    operation.trim = trim;
+    operation.finish = finish;
+    is_discovered = discovered;
+    fault_everywhere(&operation);
+}
+
+TEST(ship_arena_special, shipping_and_copying_survive_every_fault_H1_H2_D1_D4_D5_D6)
+{
+    travel_with_faults(0);
+    travel_with_faults(1);
+}
