@@ -86,9 +86,9 @@ HAUL_API haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacit
 HAUL_API haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes);
 
 /* Adds `base` to each word of `arena` (`bytes`: haul_plan_bytes) whose bit is set and that is not null: after it,
- * pointers hold for an arena that lies at `base`. Off-grid pointers of packed structs, and those that a rule takes out
- * of their block, need the plan: haul_plan_pack with a base does those too. What a device does with its own memory,
- * here for the host's. */
+ * pointers hold for an arena that lies at `base`. Off-grid pointers of packed structs, those that a rule takes out of
+ * their block, and those with high tag bits need the plan: haul_plan_pack with a base does those too. What a device does
+ * with its own memory, here for the host's. */
 HAUL_API haul_status haul_relocate(void *arena, size_t bytes, const uint64_t *bitmap, uint64_t base);
 
 #ifdef __cplusplus

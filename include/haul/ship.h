@@ -99,6 +99,8 @@ HAUL_API haul_status haul_update_host(haul_shipment *shipment, void *host, size_
 /* Copies a shipment to another device, or to the same one once more, and relocates it there: from the arena as it is,
  * with what kernels have written; the host's objects are not touched. Pointers into the old arena lead into the new
  * one, all others stay as they are. The copy is a shipment like any other, of the same plan, host objects and options.
+ * Pointers with high tags (HAUL_HIGH_TAGS) are worked out again by the host, which fetches the stretches that hold them and
+ * sends them back; these are not counted as transfers. HAUL_ERROR_LIMIT: an address there that has bits of its tag.
  * Both devices must share a context (haul_device_options) and a table: else HAUL_ERROR_ARGUMENT and
  * HAUL_ERROR_UNSUPPORTED. On failure *copy is NULL and the device holds nothing; after HAUL_ERROR_PENDING `shipment`
  * must not be freed before the device that was copied to is closed. */

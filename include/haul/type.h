@@ -40,7 +40,8 @@ typedef struct haul_type haul_type;
 /* What a callback may look at. `self` is the struct that holds the row (for a row reached through HAUL_EMBED,
  * the embedded struct); `index` is the place of the pointer in its array (0 for a lone pointer); `target` is what the
  * pointer leads to, whose extent is not yet known; `root` is the root it was reached from, `argument` the context's;
- * `place` is where the pointer itself stands, as it is in memory.
+ * `place` is where the pointer itself stands, as it is in memory; `parent` is the struct whose pointer led to self, or in
+ * which self lies, for rules that ask for it (with_parent), else NULL.
  * There is one signature for all callbacks. It reads and answers; it must not change the graph and must not call into
  * the same context (that call gets HAUL_ERROR_BUSY). It is called more than once for one pointer, and again by each
  * pack, whose answers must be the same (HAUL_ERROR_STALE). A count is the number of elements, or a negative number to
@@ -52,6 +53,7 @@ typedef struct haul_here {
     const void *root;
     void *argument;
     const void *place;
+    const void *parent;
 } haul_here;
 
 typedef int64_t haul_function(const haul_here *here);
@@ -215,13 +217,15 @@ typedef enum haul_addressing {
                          word never comes back. */
 } haul_addressing;
 
-typedef struct haul_rule {
+typedef struct haul_rule haul_rule;
+struct haul_rule {
     haul_when when;
     haul_else otherwise;
     haul_mode mode;
-    uintptr_t tag_bits;           /* low bits of the word that are no part of the address; they are kept. Bits that two
-                                     pointers' alignment does not leave free need a target aligned above them. A word of
-                                     tag bits alone is kept. */
+    uintptr_t tag_bits;           /* bits of the word that are no part of the address; they are kept. Low ones (below 4096)
+                                     that two pointers' alignment does not leave free need a target aligned above them.
+                                     High ones (from 1 << 24) make it a word that the host works out and no device
+                                     patches: see HAUL_HIGH_TAGS. A word of tag bits alone is kept. */
     uintptr_t integer_below;      /* words from 1 up to (not with) this are integers: kept */
     uintptr_t integer_from;       /* and these upwards ((uintptr_t)-2: -1 and -2). 0: none */
     int64_t base;                 /* the block begins so many bytes behind the address (-offsetof(S, m): in front of
@@ -230,10 +234,27 @@ typedef struct haul_rule {
     haul_function *base_function; /* answers more of them; INT64_MIN refuses */
     haul_choice choice;           /* instead of the row's target */
     haul_addressing addressing;
+    int with_parent;              /* 1: its callbacks get here->parent (NULL for roots), those of the row's shape too.
+                                     An object is looked at once, whoever comes first: its answers must not depend on
+                                     which of several parents that was. Checked mode refuses an object that
+                                     has two parents with two answers. Such objects take a longer way. */
+    const haul_rule *each;        /* of a pointer to pointers: the rule of each of the pointers in the array that it leads
+                                     to. Fields are those of the struct that holds the row, and so is self; index is the
+                                     pointer's place in the array, which may be that of its count, kind or flag in
+                                     others. The first shape counts them; further ones are behind each. */
     haul_direction direction;     /* of modes that follow */
-} haul_rule;
+};
 
 #define HAUL_OUTSIDE_MAX ((size_t)1 << 20)
+
+/* The bits that a process' addresses leave free, for tag_bits: the top 16 (where pointers have 4 bytes, the top one, of
+ * processes below 2 GiB). A pointer of which any high bit is a tag is worked out by the host, whenever
+ * it packs (ship, refresh, replan) and when an arena is copied to another device, for the address that the arena has
+ * there; haul_relocate leaves it alone. An address there that has a bit of the tag's own is HAUL_ERROR_LIMIT, with the
+ * path. haul_unmarshal_pointers brings such a word back with whatever tag and address it has by then.
+ * Values that are no pointers are told by integer_below and integer_from, or by a `when` with HAUL_ELSE_RAW: a NaN-boxed
+ * number, say, by a function that looks at here->place. */
+#define HAUL_HIGH_TAGS (~(((uintptr_t)1 << (sizeof(void *) > 4 ? 48 : 31)) - 1))
 #if !defined(__cplusplus)
 #define HAUL_RULE(...) (&(const haul_rule){ __VA_ARGS__ })
 #endif
@@ -425,6 +446,10 @@ extern "C" {
 #define HAUL_ROWS_BY(S, m, T, rule, ...)                                                                              \
     { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m), sizeof HAUL__AT(S, m), sizeof(**HAUL__AT(S, m)), T, \
       2, { __VA_ARGS__ }, 0, rule }
+/* The same where the C type does not say the element (T NULL: of so many bytes; 0: the rule chooses). */
+#define HAUL_ROWS_AS_BY(S, m, T, element, rule, ...)                                                                  \
+    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__WORD_FIELD(S, m), sizeof HAUL__AT(S, m), element, T, 2,            \
+      { __VA_ARGS__ }, 0, rule }
 #define HAUL_OBJECT_EACH_BY(S, m, T, rule)                                                                            \
     HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELDS(S, m), 0, T, 1, HAUL_ONE, HAUL_ONE, rule)
 #define HAUL_ARRAY_EACH_BY(S, m, rule, ...)                                                                           \
@@ -552,6 +577,39 @@ HAUL_API haul_status haul_type_pointer(const char *name, haul_type *const *targe
 HAUL_API haul_status haul_type_bytes(const char *name, size_t bytes, haul_type **newtype);
 
 /* ---------------------------------------------------------------------------------------------------------------
+ * Containers. A list, a table or a set does not know what it holds: who points to one does. It is described once, with a
+ * parameter in the place of what it holds, and there is an instance of it for each type that stands there:
+ *
+ *     haul_type_parameter("element", &element);
+ *     static const haul_ref list_refs[] = { HAUL_OBJECT_AS(list, data, &element), HAUL_OBJECT(list, next, &list_type) };
+ *     haul_type_create("list", sizeof(list), list_refs, 2, &list_type);
+ *     haul_type_instance(list_type, 1, &element, &mesh_type, &list_of_meshes);        named list<mesh>
+ *
+ * A row that leads to `list` from a list of meshes leads to a list of meshes; and a row that leads to another container
+ * with the same parameter (a table and its entries) to that one's instance, which comes into being by itself. For one
+ * container and one set of arguments there is one instance. Elements of any type, some of them integers, are a choice by
+ * what tells them apart; a container of such needs no parameter.
+ */
+#define HAUL_PARAMETERS_MAX 8u
+
+/* A name in the place of a type, for rows, cases and elements that are embedded. It cannot be committed, shipped or built
+ * upon. The arguments and results of haul_type_create. */
+HAUL_API haul_status haul_type_parameter(const char *name, haul_type **parameter);
+
+/* The open type that `container` is when each of parameters[i] stands for arguments[i], i < count <= HAUL_PARAMETERS_MAX:
+ * a new one, or the one that was made before, held once more. The container has all its rows, alignment and size by then
+ * (adding to it is HAUL_ERROR_STATE from now on), is a struct or of haul_type_pointer, and lives until its instances are
+ * committed. It is never committed itself: that is HAUL_ERROR_TYPE, and names the row that leads to a parameter. Arguments
+ * are types that exist, open or committed, which the instance holds; in a recursion create the argument first and add its
+ * rows after. Told by the commit of the instance: a parameter that no row of the container reaches, and a type between
+ * them that depends on a parameter and is no container, such as a contiguous one.
+ * HAUL_ERROR_ARGUMENT: NULL, count 0 or too large, a parameter given twice, one that is none, an argument that is one.
+ * HAUL_ERROR_STATE: a container that is committed, an instance, or made by another constructor. HAUL_ERROR_LIMIT: a name
+ * longer than HAUL_NAME_BYTES_MAX. HAUL_ERROR_MEMORY. */
+HAUL_API haul_status haul_type_instance(haul_type *container, size_t count, haul_type *const *parameters,
+                                        haul_type *const *arguments, haul_type **instance);
+
+/* ---------------------------------------------------------------------------------------------------------------
  * Queries. They work on open and committed types; HAUL_ERROR_ARGUMENT for NULL, HAUL_ERROR_TYPE when the type is
  * open and embeds one whose handle is still NULL.
  */
@@ -581,7 +639,8 @@ typedef enum haul_combiner {
     HAUL_COMBINER_STRUCT,
     HAUL_COMBINER_SUBARRAY,
     HAUL_COMBINER_RESIZED,
-    HAUL_COMBINER_DUP
+    HAUL_COMBINER_DUP,
+    HAUL_COMBINER_PARAMETER
 } haul_combiner;
 HAUL_API haul_combiner haul_type_combiner(const haul_type *type);
 

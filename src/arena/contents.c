@@ -260,6 +260,8 @@ static int lies_inside(const haul__contents *c, const haul__block *block, uintpt
 static haul_status check_plan(const haul__contents *c, const haul_plan *plan, haul_error *error)
 {
     size_t i;
+    if (plan->found.tagged_count > 0)
+        return haul__fail(error, HAUL_ERROR_UNSUPPORTED, "pointers with high tags: pack such graphs with haul_ship");
     if (plan->found.dependent_count > 0)
         return haul__fail(error, HAUL_ERROR_UNSUPPORTED,
                           "objects whose contents depend on addresses: pack such graphs with haul_ship");

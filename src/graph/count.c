@@ -33,18 +33,90 @@ int64_t haul__guard_read(const haul__guard *guard)
     return value;
 }
 
+/* ---- Calls. */
+
+#define SITES_SEARCHED 8u /* of the last ones: types have few callbacks. More: slower where no two calls are alike. */
+
+static uintptr_t offset_of_place(const haul_here *here)
+{
+    return here->place ? (uintptr_t)here->place - (uintptr_t)here->self : 0;
+}
+
+static int is_site(const haul__site *site, haul_function *function, const haul_here *here, uintptr_t offset)
+{
+    return site->function == function && site->offset == offset && site->index == here->index &&
+           site->root == here->root && site->parent == here->parent && site->has_place == (here->place != NULL);
+}
+
+static haul_status add_site(haul__discovery *d, haul_function *function, const haul_here *here, uintptr_t offset)
+{
+    haul__found *found = d->found;
+    haul__site *site;
+    void *sites = found->sites;
+    if (found->site_count >= UINT32_MAX ||
+        !haul__grow(d->allocator, &sites, &found->site_capacity, found->site_count + 1, sizeof *found->sites))
+        return HAUL_ERROR_MEMORY;
+    found->sites = sites;
+    site = &found->sites[found->site_count++];
+    site->function = function;
+    site->root = here->root;
+    site->parent = here->parent;
+    site->index = here->index;
+    site->offset = offset;
+    site->has_place = here->place != NULL;
+    return HAUL_OK;
+}
+
+/* Its number, found among the last or added. */
+static haul_status find_site(haul__discovery *d, haul_function *function, const haul_here *here, uint32_t *number)
+{
+    const haul__found *found = d->found;
+    const uintptr_t offset = offset_of_place(here);
+    size_t i, end = found->site_count;
+    for (i = end; i > 0 && i + SITES_SEARCHED > end; i--)
+        if (HAUL__LIKELY(is_site(&found->sites[i - 1], function, here, offset))) {
+            *number = (uint32_t)(i - 1);
+            return HAUL_OK;
+        }
+    *number = (uint32_t)end;
+    return add_site(d, function, here, offset);
+}
+
+haul_here haul__call_here(const haul_context *context, const haul__found *found, const haul__call *call)
+{
+    const haul__site *site = &found->sites[call->site];
+    haul_here here;
+    here.self = (const void *)call->self;
+    here.target = (const void *)call->target;
+    here.index = site->index;
+    here.root = site->root;
+    here.parent = site->parent;
+    here.argument = context->options.argument;
+    here.place = site->has_place ? (const void *)(call->self + site->offset) : NULL;
+    return here;
+}
+
 static haul_status note_call(haul__discovery *d, haul_function *function, const haul_here *here, int64_t value)
 {
     haul__found *found = d->found;
     void *calls = found->calls;
+    haul__call *call;
+    haul_status status;
+    uint32_t number = 0;
     if (d->silent)
         return HAUL_OK;
-    if (!haul__grow(d->allocator, &calls, &found->call_capacity, found->call_count + 1, sizeof *found->calls))
+    status = find_site(d, function, here, &number);
+    if (status != HAUL_OK)
+        return status;
+    if (found->call_count == found->call_capacity &&
+        !haul__grow(d->allocator, &calls, &found->call_capacity, found->call_count + 1, sizeof *found->calls))
         return HAUL_ERROR_MEMORY;
     found->calls = calls;
-    found->calls[found->call_count].function = function;
-    found->calls[found->call_count].here = *here;
-    found->calls[found->call_count++].value = value;
+    call = &found->calls[found->call_count++];
+    call->self = (uintptr_t)here->self;
+    call->target = (uintptr_t)here->target;
+    call->value = value;
+    call->site = number;
     return HAUL_OK;
 }
 
@@ -53,6 +125,7 @@ haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_fun
 {
     here->root = d->roots[d->root].address;
     here->argument = d->context->options.argument;
+    here->parent = (const void *)d->parent;
     if (!d->silent && d->sought.call_self && d->sought.call_self == (uintptr_t)here->self &&
         d->sought.call_target == (uintptr_t)here->target)
         return haul__refuse(d, HAUL_ERROR_STALE, slot, "the %s that its callback answers has changed", what);

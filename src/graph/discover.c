@@ -156,6 +156,11 @@ static haul_status drain_queue(haul__discovery *d)
     haul_status status = HAUL_OK;
     for (;;) {
         status = drain_chunk(d);
+        if (status == HAUL_OK && d->head == d->tail && d->line_count) {
+            status = haul__line_end(d);
+            if (status == HAUL_OK)
+                continue;
+        }
         if (status != HAUL_OK || d->head == d->tail)
             break;
         haul__queue_advance(d);

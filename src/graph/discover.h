@@ -15,11 +15,19 @@ typedef struct haul__guard {
     int64_t value;
 } haul__guard;
 
-/* The same for what a callback answered. */
-typedef struct haul__call {
+/* The same for what a callback answered. Most calls differ in little: what many have in common is kept once. */
+typedef struct haul__site {
     haul_function *function;
-    haul_here here;
+    const void *root, *parent;
+    size_t index;
+    uintptr_t offset; /* of the place from self */
+    int has_place;
+} haul__site;
+
+typedef struct haul__call {
+    uintptr_t self, target;
     int64_t value;
+    uint32_t site;
 } haul__call;
 
 /* A word that no slot bit tells: a pointer off the grid of words, or one whose bits are not the address of a described
@@ -27,6 +35,12 @@ typedef struct haul__call {
 typedef struct haul__odd {
     uintptr_t address, value, delta;
 } haul__odd;
+
+/* A pointer with tag bits above those that an alignment leaves free. It reads `value`; without the bits of `mask`, and
+ * plus `delta`, it leads to what it leads to. No device patches it: the host works it out from where the arena lies. */
+typedef struct haul__tagged {
+    uintptr_t address, value, delta, mask;
+} haul__tagged;
 
 /* A word that no device patches: what it becomes is known when it is packed. */
 typedef enum haul__kept_kind {
@@ -54,10 +68,14 @@ typedef struct haul__found {
     size_t guard_count, guard_capacity;
     haul__call *calls;
     size_t call_count, call_capacity;
-    haul__odd *odd; /* after layout: by address, each once; likewise `kept` */
+    haul__site *sites;
+    size_t site_count, site_capacity;
+    haul__odd *odd; /* after layout: by address, each once; likewise `kept` and `tagged` */
     size_t odd_count, odd_capacity;
     haul__kept *kept;
     size_t kept_count, kept_capacity;
+    haul__tagged *tagged;
+    size_t tagged_count, tagged_capacity;
     size_t room_before, room_behind; /* bytes by which pointers lead out of their blocks: the arena has as many more */
     haul__dependent *dependents; /* after layout: type by type, by address, each once */
     size_t dependent_count, dependent_capacity;
@@ -86,6 +104,8 @@ typedef struct haul__sought {
 void haul__explain(haul_context *context, const haul_root *roots, size_t count, const haul__map *within,
                    const haul__sought *sought);
 
+/* What the callback got. */
+haul_here haul__call_here(const haul_context *context, const haul__found *found, const haul__call *call);
 /* Reads what a guard saw, as it is now. */
 int64_t haul__guard_read(const haul__guard *guard);
 

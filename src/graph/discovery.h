@@ -1,6 +1,6 @@
 /* One discovery under way: shared by run.c (from beginning to end), discover.c (the loop), follow.c and
- * count.c (pointers), varied.c (rules), direction.c (what does not travel both ways), odd.c (exceptions), kinds.c,
- * worklist.c and explain.c.
+ * count.c (pointers), varied.c, survey.c, word.c and line.c (rules), alias.c, parents.c, direction.c (what does not travel
+ * both ways), odd.c (exceptions), kinds.c, worklist.c and explain.c.
  */
 #ifndef HAUL_GRAPH_DISCOVERY_H
 #define HAUL_GRAPH_DISCOVERY_H
@@ -69,14 +69,16 @@ typedef struct haul__memo {
     const void *as; /* type, or address of a shape; NULL: plain bytes */
 } haul__memo;
 
-/* Checked mode: how an address was seen first, as an object or as a pointer word; both can be, at one address. */
-enum { HAUL__AS_OBJECT, HAUL__AS_POINTER };
+/* Checked mode: how an address was seen first, as an object, as a pointer word, or as something that a parent says what
+ * it is; all can be, at one address. */
+enum { HAUL__AS_OBJECT, HAUL__AS_POINTER, HAUL__AS_CHILD };
 
 typedef struct haul__seen {
     uintptr_t address;
     const void *as;         /* type of the object, or of what the pointer leads to; never NULL */
     size_t unit;
     size_t root, entry, element;
+    uintptr_t parent;       /* a child's */
     const haul__slot *slot; /* for the path; NULL: the element itself */
     int what;
 } haul__seen;
@@ -89,11 +91,8 @@ typedef struct haul__alias {
     int may_be_static;
 } haul__alias;
 
-/* Bytes of an object that a row which holds has claimed. */
-typedef struct haul__claim {
-    size_t offset, end;
-    const haul__slot *slot;
-} haul__claim;
+#define HAUL__QUEUED ((size_t)256) /* a power of two */
+#define HAUL__LINE ((size_t)8)     /* less: objects and their marks are not there yet; more: they are gone again */
 
 typedef struct haul__discovery {
     haul_context *context;
@@ -121,8 +120,12 @@ typedef struct haul__discovery {
 
     haul__alias *aliases;
     size_t alias_count, alias_capacity;
-    haul__claim *claims;                /* of one object at a time */
-    size_t claim_count, claim_capacity;
+    struct haul__word *survey[2];       /* what rows of an object are: of the one being visited, and of one being reached */
+    size_t survey_capacity[2];
+    uintptr_t from, parent;             /* the struct that led to what is being visited; what callbacks get of it */
+    uint64_t queued[HAUL__QUEUED];      /* objects with rules that were put on the worklist lately */
+    uint64_t line[HAUL__LINE];          /* those that are being fetched: a ring */
+    size_t line_first, line_count;
     int exact;                          /* count every string to its end, known or not */
     int silent;                         /* look at rules without noting what was read, and without the sought place */
 
@@ -188,6 +191,8 @@ size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t byt
 
 /* discover.c: all that the roots reach, marked. */
 haul_status haul__follow_roots(haul__discovery *d);
+/* What no rule has a say in, of an element of so many bytes. */
+haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__walk *walk, size_t bytes);
 
 /* visit.c: the pointers of one object, of an array, and those that the innermost loop leaves over. */
 haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry);
@@ -204,6 +209,11 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
 /* `count` elements at `address`, alignment and extent checked here; `entry` says how they were reached. */
 haul_status haul__reach(haul__discovery *d, haul__entry *entry);
 
+/* Can the entry's only object, of so many bytes, be there at all? */
+haul_status haul__check_entry(haul__discovery *d, const haul__entry *entry, size_t bytes);
+/* What can be read of an object before it has told its size. */
+size_t haul__head_bytes(const haul__walk *walk);
+
 /* `first` to `end`, whose slots the pattern tells, for something that `slot` leads to. */
 haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first, uintptr_t end,
                              haul__pattern *pattern, haul__marked *marked);
@@ -215,12 +225,20 @@ haul_status haul__mark_element(haul__discovery *d, const haul__slot *slot, const
 /* How many bytes of the source the object takes. */
 haul_status haul__size_of(haul__discovery *d, uintptr_t element, const haul__walk *walk, const haul__slot *slot,
                           size_t *bytes);
-/* Marks one object of so many bytes. *must_visit: 1 if it is to be visited, whatever was marked before. */
-haul_status haul__mark_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t bytes,
-                              haul__marked *marked, int *must_visit);
+/* Marks object `index` of the entry, of so many bytes. *must_visit: 1 if it is to be visited, whatever was marked before. */
+haul_status haul__mark_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t index,
+                              size_t bytes, haul__marked *marked, int *must_visit);
 /* Visits all that a rule has a say in; *bytes: the object's. */
 haul_status haul__visit_varied(haul__discovery *d, uintptr_t element, const haul__walk *walk, size_t *bytes);
-/* At the end: do all aliases lead into what others own? */
+/* Both, of one object that waited in line; *is_new: 0: it was there before. */
+haul_status haul__take_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t *bytes,
+                              int *is_new);
+
+/* line.c: such objects, from the worklist, before they are marked: fetched, and taken a few later. */
+haul_status haul__line_up(haul__discovery *d, uintptr_t element, uint32_t kind);
+haul_status haul__line_end(haul__discovery *d); /* takes all of them */
+
+/* alias.c: at the end, do all aliases lead into what others own? */
 haul_status haul__check_aliases(haul__discovery *d);
 
 /* direction.c */
@@ -231,10 +249,13 @@ haul_status haul__bar_target(haul__discovery *d, const haul__slot *slot, unsigne
 haul_status haul__bar_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled, size_t bytes);
 /* Elements of a type that is_noted, after they have been reached. HAUL_ERROR_UNSUPPORTED: nothing could rebuild them. */
 haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry);
+/* parents.c, checked mode: objects of the entry, whose rules ask who led there, are what they were for who came first. */
+haul_status haul__meet_parent(haul__discovery *d, const haul__entry *entry);
 
 /* odd.c */
 haul_status haul__note_odd(haul__discovery *d, uintptr_t address, uintptr_t value, uintptr_t delta);
 haul_status haul__note_kept(haul__discovery *d, const haul__kept *word);
+haul_status haul__note_tagged(haul__discovery *d, const haul__tagged *word);
 
 /* explain.c: errors with the path of what is being visited. `slot` NULL: the element itself. */
 haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot, const char *format, ...)
@@ -253,6 +274,9 @@ void haul__name_row(haul__discovery *d, const haul__slot *slot);
  * a pointer word as what it is at a level of its slot, and does nothing out of checked mode. */
 haul_status haul__meet(haul__discovery *d, uintptr_t address, int what, const void *as, size_t unit,
                        const haul__slot *slot);
+/* How it was seen first: now, where *is_new. NULL: out of memory. */
+haul__seen *haul__see(haul__discovery *d, uintptr_t address, int what, const void *as, const haul__slot *slot,
+                      int *is_new);
 haul_status haul__meet_pointer(haul__discovery *d, uintptr_t address, const haul__slot *slot, unsigned level);
 
 #endif

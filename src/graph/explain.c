@@ -255,26 +255,37 @@ static int begins_with(const haul_type *outer, const haul_type *inner)
     return outer != NULL;
 }
 
+haul__seen *haul__see(haul__discovery *d, uintptr_t address, int what, const void *as, const haul__slot *slot,
+                      int *is_new)
+{
+    haul__seen *seen;
+    if (!seen_room(d))
+        return NULL;
+    seen = &d->seen[seen_place(d, address, what)];
+    *is_new = !seen->as;
+    if (seen->as)
+        return seen;
+    d->seen_count++;
+    seen->address = address;
+    seen->what = what;
+    seen->as = as;
+    seen->slot = slot;
+    seen->root = d->root;
+    seen->entry = d->at_entry;
+    seen->element = d->at_element;
+    return seen;
+}
+
 haul_status haul__meet(haul__discovery *d, uintptr_t address, int what, const void *as, size_t unit,
                        const haul__slot *slot)
 {
-    haul__seen *seen;
+    int is_new = 0;
+    haul__seen *seen = haul__see(d, address, what, as, slot, &is_new);
     haul_status status;
-    if (!seen_room(d))
+    if (!seen)
         return HAUL_ERROR_MEMORY;
-    seen = &d->seen[seen_place(d, address, what)];
-    if (!seen->as) {
-        d->seen_count++;
-        seen->address = address;
-        seen->what = what;
-        seen->as = as;
+    if (is_new)
         seen->unit = unit;
-        seen->slot = slot;
-        seen->root = d->root;
-        seen->entry = d->at_entry;
-        seen->element = d->at_element;
-        return HAUL_OK;
-    }
     if (seen->as == as && seen->unit == unit)
         return HAUL_OK;
     if (what == HAUL__AS_OBJECT && (begins_with(seen->as, as) || begins_with(as, seen->as)))

@@ -16,11 +16,30 @@ static haul_status note_empty(haul__discovery *d, uintptr_t place)
     return HAUL_OK;
 }
 
+/* One object with rules waits for its turn, not marked. What was queued lately is not queued again. */
+static haul_status wait(haul__discovery *d, uintptr_t address, uint32_t kind)
+{
+    uint64_t what = (uint64_t)address | (uint64_t)kind << 48;
+    size_t at = (size_t)((what * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (HAUL__QUEUED - 1);
+    if (d->queued[at] == what)
+        return HAUL_OK;
+    d->queued[at] = what;
+    return haul__queue_push(d, address, kind, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
+}
+
+static int can_wait(const haul__discovery *d, uintptr_t address, size_t count, uint32_t kind)
+{
+    return !d->careful && count == 1 && !d->kinds[kind].walk->with_parent && !d->kinds[kind].walk->is_noted &&
+           kind <= UINT16_MAX &&
+           address <= HAUL__HIGHEST;
+}
+
 static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
                           uintptr_t self, size_t index)
 {
     haul__entry entry;
     size_t count, bytes;
+    uint32_t kind = 0;
     haul_status status = haul__count_of(d, slot, level, place, value, self, index, &count);
     if (status != HAUL_OK || !value || (count == HAUL__KNOWN && slot->shape[level].kind == HAUL_SHAPE_SENTINEL))
         return status;
@@ -33,9 +52,17 @@ static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned l
     if (d->within && (haul__multiply_overflows(count, haul__unit_of(slot, level), &bytes) ||
                       haul__known_bytes(d, value, bytes, 0) < bytes))
         return HAUL_OK;
+    if (level + 1u == slot->levels && slot->target) {
+        status = haul__kind_of(d, slot->target, &kind);
+        if (status != HAUL_OK)
+            return status;
+        if (d->kinds[kind].walk->is_varied && can_wait(d, value, count, kind))
+            return wait(d, value, kind);
+    }
     memset(&entry, 0, sizeof entry);
     entry.address = value;
     entry.self = self;
+    entry.kind = kind;
     entry.count = count;
     entry.stride = haul__unit_of(slot, level);
     entry.slot = slot;
@@ -47,9 +74,6 @@ static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned l
         entry.level = (uint8_t)(level + 1);
     } else if (slot->target) {
         entry.what = HAUL__OBJECTS;
-        status = haul__kind_of(d, slot->target, &entry.kind);
-        if (status != HAUL_OK)
-            return status;
     } else {
         entry.what = HAUL__PLAIN;
         entry.level = (uint8_t)level;
@@ -94,6 +118,12 @@ static haul_status check_extent(haul__discovery *d, const haul__entry *entry, si
         return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot, "the range it leads to is not readable");
     *end = entry->address + bytes;
     return HAUL_OK;
+}
+
+haul_status haul__check_entry(haul__discovery *d, const haul__entry *entry, size_t bytes)
+{
+    uintptr_t end;
+    return check_extent(d, entry, bytes, d->kinds[entry->kind].walk->alignment, &end);
 }
 
 haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first, uintptr_t end,
@@ -212,13 +242,18 @@ static void keep_new(haul__entry *entry, const haul__marked *marked)
     entry->count = end - first;
 }
 
+size_t haul__head_bytes(const haul__walk *walk)
+{
+    const haul__ruled *tail = walk->size ? NULL : &walk->ruled[walk->ruled_count - 1];
+    return tail && tail->slot.offset > 0 ? tail->slot.offset : 1;
+}
+
 /* The end of one object that tells its size itself; what can be read of it so far is looked at first. What is wrong
  * is told when it is visited. */
 static haul_status check_sized(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t *bytes,
                                int *must_visit)
 {
-    const haul__ruled *tail = walk->size ? NULL : &walk->ruled[walk->ruled_count - 1];
-    size_t head = tail && tail->slot.offset > 0 ? tail->slot.offset : 1;
+    size_t head = haul__head_bytes(walk);
     uintptr_t end;
     haul_status status;
     if (entry->count != 1)
@@ -243,13 +278,12 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
 static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t bytes,
                              haul__marked *marked, int *must_visit)
 {
-    haul__entry one = *entry;
     haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < entry->count && status == HAUL_OK; i++, one.address += entry->stride) {
-        status = haul__mark_varied(d, &one, walk, bytes, marked, must_visit);
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        status = haul__mark_varied(d, entry, walk, i, bytes, marked, must_visit);
         if (status == HAUL_OK && walk->placement > HAUL__GRANULE &&
-            !haul__mark_placement(d->map, one.address, walk->placement))
+            !haul__mark_placement(d->map, entry->address + i * entry->stride, walk->placement))
             status = HAUL_ERROR_MEMORY;
     }
     return status;
@@ -272,9 +306,9 @@ static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
 
 #define SIZED ((size_t)18) /* no size that other memos have */
 
-/* Objects of types with rules (varied.c). A long one that tells its size itself is asked for it once; that is its
- * entry's stride, for whoever reads the entries. */
-static haul_status reach_varied(haul__discovery *d, haul__entry *entry)
+/* Objects of types with rules (varied.c), marked at once. A long one that tells its size itself is asked for it once;
+ * that is its entry's stride, for whoever reads the entries. */
+static haul_status reach_now(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->kinds[entry->kind].walk;
     const haul_type *type = d->kinds[entry->kind].type;
@@ -283,6 +317,8 @@ static haul_status reach_varied(haul__discovery *d, haul__entry *entry)
     uintptr_t end = 0;
     int must_visit = walk->has_parts, is_noted;
     haul_status status = meet_object(d, entry);
+    if (status == HAUL_OK && walk->with_parent && d->careful && d->context->options.checked)
+        status = haul__meet_parent(d, entry);
     if (status != HAUL_OK || (walk->is_sized && haul__memo_has(d, entry->address, SIZED, type)))
         return status;
     status = walk->is_sized ? check_sized(d, entry, walk, &bytes, &must_visit)
@@ -302,7 +338,14 @@ static haul_status reach_varied(haul__discovery *d, haul__entry *entry)
         status = haul__memo_add(d, entry->address, whole, type);
     if (status != HAUL_OK || (marked.first == marked.end && !must_visit))
         return status;
-    return push_objects(d, entry);
+    return haul__push_entry(d, entry);
+}
+
+static haul_status reach_varied(haul__discovery *d, haul__entry *entry)
+{
+    if (can_wait(d, entry->address, entry->count, entry->kind))
+        return wait(d, entry->address, entry->kind);
+    return reach_now(d, entry);
 }
 
 static haul_status reach_objects(haul__discovery *d, haul__entry *entry)

@@ -59,17 +59,23 @@ static void foresee_marks(haul__kind *kind)
 }
 
 /* Where the first and the last pointer stand: what is fetched of an object before it is visited. */
+static void foresee_slot(haul__kind *kind, size_t offset, int is_first)
+{
+    uint32_t at = offset > UINT32_MAX ? 0 : (uint32_t)offset;
+    if (is_first || at < kind->first_slot)
+        kind->first_slot = at;
+    if (at > kind->last_slot)
+        kind->last_slot = at;
+}
+
 static void foresee_slots(haul__kind *kind)
 {
     const haul__walk *walk = kind->walk;
     size_t i;
-    for (i = 0; i < walk->slot_count; i++) {
-        uint32_t offset = walk->slots[i].offset > UINT32_MAX ? 0 : (uint32_t)walk->slots[i].offset;
-        if (i == 0 || offset < kind->first_slot)
-            kind->first_slot = offset;
-        if (offset > kind->last_slot)
-            kind->last_slot = offset;
-    }
+    for (i = 0; i < walk->slot_count; i++)
+        foresee_slot(kind, walk->slots[i].offset, i == 0);
+    for (i = 0; i < walk->ruled_count; i++)
+        foresee_slot(kind, walk->ruled[i].slot.offset, walk->slot_count + i == 0);
 }
 
 haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *kind)

@@ -223,6 +223,11 @@ static int kept_before(const void *a, const void *b)
     return ((const haul__kept *)a)->address < ((const haul__kept *)b)->address;
 }
 
+static int tagged_before(const void *a, const void *b)
+{
+    return ((const haul__tagged *)a)->address < ((const haul__tagged *)b)->address;
+}
+
 static int address_before(const void *a, const void *b)
 {
     return *(const uintptr_t *)a < *(const uintptr_t *)b;
@@ -249,10 +254,24 @@ static void sort_dependents(haul__found *found)
     found->dependent_count = kept;
 }
 
+static void sort_exceptions(haul__found *found)
+{
+    size_t i, left = 0;
+    haul__sort(found->empty, found->empty_count, sizeof *found->empty, address_before);
+    haul__sort(found->odd, found->odd_count, sizeof *found->odd, odd_before);
+    for (i = 0; i < found->odd_count; i++)
+        if (left == 0 || found->odd[left - 1].address != found->odd[i].address)
+            found->odd[left++] = found->odd[i];
+    found->odd_count = left;
+    haul__sort(found->kept, found->kept_count, sizeof *found->kept, kept_before);
+    haul__sort(found->tagged, found->tagged_count, sizeof *found->tagged, tagged_before);
+    sort_dependents(found);
+}
+
 haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed)
 {
     haul__map *map = &found->map;
-    size_t i, kept = 0;
+    size_t i;
     memset(placed, 0, sizeof *placed);
     placed->granules = 1 + granules_of(found->room_before); /* offset 0 is never an object */
     placed->alignment = HAUL__GRANULE;
@@ -272,14 +291,7 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
     map->is_wide = placed->granules > UINT32_MAX;
     if (placed->granules > SIZE_MAX / 4 / HAUL__GRANULE)
         return haul__fail(&context->error, HAUL_ERROR_LIMIT, "an arena larger than this machine's addresses");
-    haul__sort(found->empty, found->empty_count, sizeof *found->empty, address_before);
-    haul__sort(found->odd, found->odd_count, sizeof *found->odd, odd_before);
-    for (i = 0; i < found->odd_count; i++)
-        if (kept == 0 || found->odd[kept - 1].address != found->odd[i].address)
-            found->odd[kept++] = found->odd[i];
-    found->odd_count = kept;
-    haul__sort(found->kept, found->kept_count, sizeof *found->kept, kept_before);
-    sort_dependents(found);
+    sort_exceptions(found);
     return HAUL_OK;
 }
 

@@ -7,6 +7,14 @@
  */
 #include "graph/mark.h"
 
+/* The bits of the pattern that fall into a cell, of those that are asked for. */
+static uint64_t take_words(const haul__pattern *pattern, uintptr_t cell, uint64_t words)
+{
+    if (pattern->element < cell)
+        return pattern->words >> ((cell - pattern->element) >> HAUL__WORD_SHIFT) & words;
+    return pattern->words << ((pattern->element - cell) >> HAUL__WORD_SHIFT) & words;
+}
+
 /* The slots of the pattern that lie below `end`, as bits of the cell that ends there. */
 static uint64_t take_slots(haul__pattern *pattern, uintptr_t cell, uintptr_t end, uint64_t words)
 {
@@ -15,6 +23,8 @@ static uint64_t take_slots(haul__pattern *pattern, uintptr_t cell, uintptr_t end
         return 0;
     if (pattern->kind == HAUL__ALL_SLOTS)
         return words;
+    if (pattern->kind == HAUL__WORD_SLOTS)
+        return take_words(pattern, cell, words);
     while (pattern->left) {
         for (; pattern->next < pattern->slot_count; pattern->next++) {
             const haul__slot *slot = &pattern->slots[pattern->next];
@@ -35,7 +45,7 @@ static uint64_t take_slots(haul__pattern *pattern, uintptr_t cell, uintptr_t end
 static uintptr_t plain_until(const haul__pattern *pattern, uintptr_t end)
 {
     uintptr_t at = end;
-    if (pattern->kind == HAUL__ALL_SLOTS)
+    if (pattern->kind == HAUL__ALL_SLOTS || pattern->kind == HAUL__WORD_SLOTS)
         return 0;
     if (pattern->kind == HAUL__TYPE_SLOTS && pattern->left && pattern->next < pattern->slot_count)
         at = pattern->element + pattern->slots[pattern->next].offset;
@@ -56,16 +66,17 @@ static uint32_t partial_of(const haul__block *block, unsigned number)
     return haul__is_of_kind(block) || block->form == HAUL__FULL ? 0 : block->cells[number].aux;
 }
 
-/* The words of a cell that have live bytes. */
-static uint64_t live_words(const haul__block *block, unsigned number)
+/* Those of a cell's words that have live bytes. Masks of granules that nobody asks for are not looked at. */
+static uint64_t live_words(const haul__block *block, unsigned number, uint64_t words)
 {
-    uint64_t words = haul__words_of(block->cells[number].live);
+    uint64_t live = haul__words_of(block->cells[number].live);
     uint32_t partial;
     for (partial = partial_of(block, number); partial; partial &= partial - 1) {
         unsigned granule = haul__lowest32(partial);
-        words |= words_of_mask(granule, haul__partial_mask(block, number * 32u + granule));
+        if (words >> (2 * granule) & 3u)
+            live |= words_of_mask(granule, haul__partial_mask(block, number * 32u + granule));
     }
-    return words;
+    return live & words;
 }
 
 static int full_masks(haul__map *map, haul__side *side, size_t page)
@@ -197,7 +208,7 @@ static haul_status mark_cell(haul__map *map, haul__block **in, uintptr_t first, 
     uint64_t differs = (known ^ slots) & words;
     int fresh;
     if (differs)
-        differs &= live_words(block, number);
+        differs = live_words(block, number, differs);
     if (differs) {
         marked->conflict = start + ((uintptr_t)haul__lowest64(differs) << HAUL__WORD_SHIFT);
         return HAUL_ERROR_GRAPH;

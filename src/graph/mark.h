@@ -6,9 +6,11 @@
 #include "graph/map.h"
 #include "type/type.h"
 
-/* Which words of a range are slots: none, all, or those of `count` elements of a type from `element` on. */
+/* Which words of a range are slots: none, all, those of `left` elements of a type from `element` on, or those of 64 words
+ * from `element` on, on the grid, whose bits are set. */
 typedef struct haul__pattern {
-    enum { HAUL__NO_SLOTS, HAUL__ALL_SLOTS, HAUL__TYPE_SLOTS } kind;
+    enum { HAUL__NO_SLOTS, HAUL__ALL_SLOTS, HAUL__TYPE_SLOTS, HAUL__WORD_SLOTS } kind;
+    uint64_t words;
     const haul__slot *slots; /* sorted by offset; those of one element */
     size_t slot_count, stride;
     uintptr_t element;       /* address of the element that `next` belongs to */

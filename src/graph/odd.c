@@ -1,8 +1,8 @@
-/* Words that no slot bit tells: noted one by one, in two lists.
+/* Words that no slot bit tells: noted one by one, in three lists.
  *
  * A slot bit says: this word is the address of a described byte, on the grid. Whatever else a word of a pointer field
  * can be is an exception, 24 or 32 bytes a word, and only those who have it pay. The blocks that it lies in are told,
- * so that what comes back passes it by. / */
+ * so that what comes back passes it by. */
 #include "graph/discovery.h"
 
 static int tell_block(haul__map *map, uintptr_t address)
@@ -37,5 +37,17 @@ haul_status haul__note_kept(haul__discovery *d, const haul__kept *word)
         return HAUL_ERROR_MEMORY;
     found->kept = kept;
     found->kept[found->kept_count++] = *word;
+    return HAUL_OK;
+}
+
+haul_status haul__note_tagged(haul__discovery *d, const haul__tagged *word)
+{
+    haul__found *found = d->found;
+    void *tagged = found->tagged;
+    if (!tell_block(d->map, word->address) || !tell_block(d->map, word->address + HAUL__WORD - 1) ||
+        !haul__grow(d->allocator, &tagged, &found->tagged_capacity, found->tagged_count + 1, sizeof *found->tagged))
+        return HAUL_ERROR_MEMORY;
+    found->tagged = tagged;
+    found->tagged[found->tagged_count++] = *word;
     return HAUL_OK;
 }

@@ -31,8 +31,10 @@ void haul__found_drop(haul_context *context, haul__found *found)
     const haul_allocator *allocator = &context->allocator;
     haul__release(allocator, found->guards, found->guard_capacity * sizeof *found->guards);
     haul__release(allocator, found->calls, found->call_capacity * sizeof *found->calls);
+    haul__release(allocator, found->sites, found->site_capacity * sizeof *found->sites);
     haul__release(allocator, found->odd, found->odd_capacity * sizeof *found->odd);
     haul__release(allocator, found->kept, found->kept_capacity * sizeof *found->kept);
+    haul__release(allocator, found->tagged, found->tagged_capacity * sizeof *found->tagged);
     haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
     haul__release(allocator, found->dependents, found->dependent_capacity * sizeof *found->dependents);
     if (context->has_warm) {

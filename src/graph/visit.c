@@ -41,6 +41,7 @@ static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul
         entry.count = part->count;
         entry.stride = part->stride;
         entry.part = part->name ? part->name : "";
+        entry.self = element;
         entry.parent = d->at_entry;
         entry.parent_element = d->at_element;
         entry.what = HAUL__OBJECTS;
@@ -63,18 +64,23 @@ haul_status haul__check_limits(haul__discovery *d)
     return HAUL_OK;
 }
 
-static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t kind)
+haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__walk *walk, size_t bytes)
 {
-    const haul__walk *walk = d->kinds[kind].walk;
     haul_status status = HAUL_OK;
-    size_t i, bytes = SIZE_MAX;
-    if (walk->is_varied)
-        status = haul__visit_varied(d, element, walk, &bytes);
+    size_t i;
     for (i = 0; i < walk->slot_count && status == HAUL_OK && walk->slots[i].offset < bytes; i++)
         status = visit_slot(d, element, &walk->slots[i]);
     if (status == HAUL_OK && walk->part_count)
         status = visit_parts(d, element, walk, bytes);
     return status;
+}
+
+static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t kind)
+{
+    const haul__walk *walk = d->kinds[kind].walk;
+    size_t bytes = SIZE_MAX;
+    haul_status status = walk->is_varied ? haul__visit_varied(d, element, walk, &bytes) : HAUL_OK;
+    return status == HAUL_OK ? haul__visit_rest(d, element, walk, bytes) : status;
 }
 
 /* The general way for a pointer to one object. What is wrong with it gets its path in the second run. */
@@ -103,7 +109,9 @@ HAUL__NOINLINE haul_status haul__step_aside(haul__discovery *d, uintptr_t elemen
 HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
 {
     haul_status status = haul__kind_steps(d, number);
-    return status == HAUL_OK ? visit_element(d, element, number) : status;
+    if (status != HAUL_OK)
+        return status;
+    return d->kinds[number].walk->is_varied ? haul__line_up(d, element, number) : visit_element(d, element, number);
 }
 
 /* Many pointers to single simple objects: the same in-line marking. */
@@ -187,6 +195,7 @@ haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry)
         if (i + ELEMENTS_AHEAD < entry->count)
             prefetch_targets(d, entry->address + (i + ELEMENTS_AHEAD) * entry->stride, d->kinds[entry->kind].walk);
         d->at_element = i;
+        d->from = entry->self;
         status = visit_element(d, entry->address + i * entry->stride, entry->kind);
     }
     return status;

@@ -5,7 +5,7 @@
  * of objects and of pointers take a wider entry on a stack. When the way must be recorded, everything goes through the
  * wide entries, in order and for good.
  */
-#include "graph/discovery.h"
+#include "graph/word.h"
 
 #define FIRST_CHUNK ((size_t)500)
 #define CHUNK ((size_t)8000)
@@ -76,7 +76,8 @@ void haul__worklist_close(haul__discovery *d)
     haul__release(d->allocator, d->memo, d->memo_capacity * sizeof *d->memo);
     haul__release(d->allocator, d->seen, d->seen_capacity * sizeof *d->seen);
     haul__release(d->allocator, d->aliases, d->alias_capacity * sizeof *d->aliases);
-    haul__release(d->allocator, d->claims, d->claim_capacity * sizeof *d->claims);
+    haul__release(d->allocator, d->survey[0], d->survey_capacity[0] * sizeof *d->survey[0]);
+    haul__release(d->allocator, d->survey[1], d->survey_capacity[1] * sizeof *d->survey[1]);
 }
 
 haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry)

@@ -325,6 +325,30 @@ static haul_status gather_kept(haul__gathering *g, const haul__piece *piece, uns
     return HAUL_OK;
 }
 
+static haul_status gather_tagged(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
+{
+    const haul__found *found = &g->plan->found;
+    size_t i;
+    for (i = g->tagged; i < found->tagged_count; i++) {
+        const haul__tagged *tagged = &found->tagged[i];
+        uint64_t at = haul__translate(&found->map, tagged->address);
+        uintptr_t word = 0;
+        haul_status status;
+        if (at >= piece->at + piece->bytes)
+            break;
+        status = haul__check_tagged(g->plan, tagged);
+        if (status == HAUL_OK && !haul__tagged_word(g->plan, tagged, g->there, &word))
+            status = haul__refuse_tag(g->plan, tagged);
+        if (status != HAUL_OK)
+            return status;
+        put_word(piece, memory, at, word);
+        g->nulls += !tagged->value && at >= piece->at;
+        if (at + HAUL__WORD <= piece->at + piece->bytes)
+            g->tagged = i + 1;
+    }
+    return HAUL_OK;
+}
+
 /* A pointer to no elements is null in the arena, unless it leads to a described byte or to the end of a range. */
 static void clear_empty(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
 {
@@ -354,11 +378,13 @@ static haul_status tell(haul__gathering *g, uint64_t done)
     return haul__fail(&g->plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
 }
 
-haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t base, const haul__listener *listener)
+haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t base, uint64_t there,
+                               const haul__listener *listener)
 {
     memset(g, 0, sizeof *g);
     g->plan = plan;
     g->base = base;
+    g->there = there;
     g->listener = listener;
     plan->stale_block = SIZE_MAX;
     return haul__check_guards(plan);
@@ -428,6 +454,8 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     status = gather_odd(g, piece, memory);
     if (status == HAUL_OK)
         status = gather_kept(g, piece, memory);
+    if (status == HAUL_OK)
+        status = gather_tagged(g, piece, memory);
     g->nulls += s.nulls;
     return status;
 }
@@ -439,11 +467,11 @@ haul_status haul__gather_end(haul__gathering *g)
     return tell(g, g->plan->placed.granules << HAUL__GRANULE_SHIFT);
 }
 
-haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, const haul__listener *listener)
+haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there, const haul__listener *listener)
 {
     haul__gathering g;
     haul__piece all = { 0, 0, 0, 0 };
-    haul_status status = haul__gather_begin(&g, plan, base, listener);
+    haul_status status = haul__gather_begin(&g, plan, base, there, listener);
     if (status != HAUL_OK)
         return status;
     haul__next_piece(plan, SIZE_MAX, &all);

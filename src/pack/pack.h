@@ -40,6 +40,16 @@ uint64_t haul__plan_dependent(const haul_plan *plan, size_t i);
 /* HAUL_ERROR_UNSUPPORTED, with the path: there is one that reaches into [first, end). */
 haul_status haul__refuse_dependents(haul_plan *plan, uintptr_t first, uintptr_t end, const char *text);
 
+/* Words of an arena that no device patches and that hold where it lies (tagged.c), when it has moved. The next stretch
+ * of at most `most` bytes that holds some of them whole; begin with zeros; 0: there is none. And in a copy of it: those
+ * that lead into the arena at `from` lead into that at `to`. HAUL_ERROR_LIMIT: an address there has bits of its tag. */
+typedef struct haul__stretch {
+    size_t at, bytes;
+    size_t first, end; /* of the plan's list */
+} haul__stretch;
+int haul__next_stretch(const haul_plan *plan, size_t most, haul__stretch *stretch);
+haul_status haul__move_tagged(haul_plan *plan, const haul__stretch *stretch, void *memory, uint64_t from, uint64_t to);
+
 /* A piece of an arena: where some whole blocks of the source lie. Zeros: the place before the first one. */
 typedef struct haul__piece {
     size_t at, bytes;  /* in the arena */
@@ -56,17 +66,18 @@ int haul__piece_returns(const haul_plan *plan, const haul__piece *piece);
 typedef struct haul__gathering {
     haul_plan *plan;
     uint64_t base;
+    uint64_t there;          /* where the arena will lie, for words that are worked out here and not patched there */
     const haul__listener *listener;
     uint64_t told;           /* bytes, to the listener */
     size_t nulls;            /* so far */
-    size_t odd, kept, empty; /* the first of the plan's lists that is not wholly written */
+    size_t odd, kept, tagged, empty; /* the first of the plan's lists that is not wholly written */
 } haul__gathering;
-haul_status haul__gather_begin(haul__gathering *gathering, haul_plan *plan, uint64_t base,
+haul_status haul__gather_begin(haul__gathering *gathering, haul_plan *plan, uint64_t base, uint64_t there,
                                const haul__listener *listener);
 haul_status haul__gather_piece(haul__gathering *gathering, const haul__piece *piece, void *memory);
 haul_status haul__gather_end(haul__gathering *gathering);
 /* All at once into `arena` (haul_plan_bytes). */
-haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, const haul__listener *listener);
+haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there, const haul__listener *listener);
 
 /* What gather checks, without a copy: HAUL_ERROR_STALE. Of a plan that was never packed it checks no pointers. */
 haul_status haul__verify(haul_plan *plan);

@@ -144,7 +144,7 @@ void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *stati
         return;
     found = &plan->found;
     statistics->objects = found->objects;
-    statistics->pointers = plan->placed.slots + found->odd_count;
+    statistics->pointers = plan->placed.slots + found->odd_count + found->tagged_count;
     statistics->null_pointers = plan->nulls;
     statistics->graph_bytes = plan->placed.bytes;
     statistics->arena_bytes = haul_plan_bytes(plan);
@@ -152,8 +152,10 @@ void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *stati
     statistics->bookkeeping_bytes =
         sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
         found->guard_capacity * sizeof *found->guards + found->call_capacity * sizeof *found->calls +
+        found->site_capacity * sizeof *found->sites +
         found->odd_capacity * sizeof *found->odd + found->kept_capacity * sizeof *found->kept +
-        found->empty_capacity * sizeof *found->empty + found->dependent_capacity * sizeof *found->dependents;
+        found->tagged_capacity * sizeof *found->tagged + found->empty_capacity * sizeof *found->empty +
+        found->dependent_capacity * sizeof *found->dependents;
     statistics->worklist_bytes = found->worklist_bytes;
     statistics->discover_seconds = plan->discover_seconds;
     statistics->layout_seconds = plan->layout_seconds;
@@ -211,7 +213,7 @@ haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64
     else
         status = haul__refuse_dependents(plan, 0, UINTPTR_MAX, "a packed copy of it would be wrong");
     if (status == HAUL_OK)
-        status = haul__gather(plan, arena, base, NULL);
+        status = haul__gather(plan, arena, base, base, NULL);
     if (status == HAUL_OK && bitmap)
         haul__plan_bitmap(plan, 0, haul_plan_bitmap_bytes(plan) / sizeof *bitmap, bitmap);
     haul__context_leave(context);

@@ -84,11 +84,22 @@ int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset);
 /* What an odd pointer becomes in an arena at `base`. */
 uintptr_t haul__odd_word(const haul_plan *plan, const haul__odd *odd, uint64_t base);
 
+/* tagged.c: pointers that the host works out. What one becomes in an arena that lies at `there`; 0: that address has
+ * bits of its tag. */
+int haul__tagged_word(const haul_plan *plan, const haul__tagged *tagged, uint64_t there, uintptr_t *word);
+/* The reverse, of what stands in an arena at `there`; 0: it leads out of the graph. */
+int haul__tagged_back(const haul_plan *plan, const haul__tagged *tagged, uintptr_t word, uint64_t there,
+                      uintptr_t *value);
+haul_status haul__refuse_tag(haul_plan *plan, const haul__tagged *tagged);
+/* The bytes of a granule that are parts of such words. */
+uint16_t haul__tagged_mask(const haul_plan *plan, uintptr_t granule);
+
 /* stale.c: HAUL_ERROR_STALE, with its path, where the source is not as it was when the plan was made. */
 haul_status haul__check_guards(haul_plan *plan); /* counts, terminators, what callbacks answered */
 haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_t address);
 haul_status haul__check_odd(haul_plan *plan, const haul__odd *odd);
 haul_status haul__check_kept(haul_plan *plan, const haul__kept *kept);
+haul_status haul__check_tagged(haul_plan *plan, const haul__tagged *tagged);
 /* `slot`: a pointer that leads out of the graph; 0: there is none. */
 haul_status haul__check_lost(haul_plan *plan, uintptr_t slot);
 /* A block's pointers are others than when it was first packed. */

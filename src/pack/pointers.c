@@ -109,8 +109,8 @@ static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
     return haul__has_bars(block) && haul__is_barred(map, slot, HAUL__UNRETURNED);
 }
 
-/* Calls `each` for every pointer that comes back, on the grid and off it; stops at the first 0 and answers its
- * address. */
+/* Calls `each` for every pointer that comes back, on the grid, off it, and tagged; stops at the first 0 and
+ * answers its address. */
 static uintptr_t walk_pointers(const haul_plan *plan, const unsigned char *arena, uint64_t base, each_pointer *each)
 {
     const haul__map *map = &plan->found.map;
@@ -136,6 +136,13 @@ static uintptr_t walk_pointers(const haul_plan *plan, const unsigned char *arena
         int is_good = odd_word_back(plan, odd, word, base, &value);
         if (!stays(map, haul__map_find(map, odd->address), odd->address) && !each(odd->address, is_good, value))
             return odd->address;
+    }
+    for (i = 0; i < plan->found.tagged_count; i++) {
+        const haul__tagged *tagged = &plan->found.tagged[i];
+        uintptr_t word = haul__load_word(arena + haul__translate(map, tagged->address));
+        int is_good = haul__tagged_back(plan, tagged, word, base, &value);
+        if (!each(tagged->address, is_good, value))
+            return tagged->address;
     }
     return 0;
 }

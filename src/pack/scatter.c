@@ -159,7 +159,8 @@ uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32
         mask &= (uint16_t) ~(word << HAUL__WORD);
     if (block->side && block->side->has_odd)
         mask &= (uint16_t) ~(odd_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE) |
-                             kept_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE));
+                             kept_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE) |
+                             haul__tagged_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE));
     return mask;
 }
 

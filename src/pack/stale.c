@@ -54,13 +54,14 @@ static haul_status check_calls(haul_plan *plan)
     size_t i;
     for (i = 0; i < found->call_count; i++) {
         const haul__call *call = &found->calls[i];
+        const haul_here here = haul__call_here(plan->context, found, call);
         haul__sought sought = { 0, 0, 0, 0, 0 };
         haul_status status;
-        if (call->function(&call->here) == call->value)
+        if (found->sites[call->site].function(&here) == call->value)
             continue;
         status = stale(plan, "what a callback answers has changed");
-        sought.call_self = (uintptr_t)call->here.self;
-        sought.call_target = (uintptr_t)call->here.target;
+        sought.call_self = call->self;
+        sought.call_target = call->target;
         haul__explain(plan->context, plan->roots, plan->root_count, &found->map, &sought);
         return status;
     }
@@ -130,14 +131,24 @@ haul_status haul__pointers_changed(haul_plan *plan, size_t i)
     return status;
 }
 
-haul_status haul__check_odd(haul_plan *plan, const haul__odd *odd)
+static haul_status check_word(haul_plan *plan, uintptr_t address, uintptr_t value)
 {
     haul_status status;
-    if (haul__load_word((const void *)odd->address) == odd->value)
+    if (haul__load_word((const void *)address) == value)
         return HAUL_OK;
     status = stale(plan, "a pointer has changed");
-    haul__name_changed(plan, odd->address, 0);
+    haul__name_changed(plan, address, 0);
     return status;
+}
+
+haul_status haul__check_odd(haul_plan *plan, const haul__odd *odd)
+{
+    return check_word(plan, odd->address, odd->value);
+}
+
+haul_status haul__check_tagged(haul_plan *plan, const haul__tagged *tagged)
+{
+    return check_word(plan, tagged->address, tagged->value);
 }
 
 haul_status haul__check_lost(haul_plan *plan, uintptr_t slot)
@@ -194,5 +205,7 @@ haul_status haul__verify(haul_plan *plan)
         status = haul__check_odd(plan, &plan->found.odd[i]);
     for (i = 0; i < plan->found.kept_count && status == HAUL_OK; i++)
         status = haul__check_kept(plan, &plan->found.kept[i]);
+    for (i = 0; i < plan->found.tagged_count && status == HAUL_OK; i++)
+        status = haul__check_tagged(plan, &plan->found.tagged[i]);
     return status;
 }

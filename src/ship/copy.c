@@ -3,8 +3,9 @@
  * The new arena is the old one byte for byte; only its pointers are off, all by the same distance. So it is patched as
  * a packed one is, except that its words do not count from 0 but from the old base. What a kernel has made of them
  * meanwhile is left alone if it leads elsewhere. The bitmap travels along; where the old range has none, because the
- * host had patched its pointers, it is made from the plan, which needs no byte of the source. An arena's comes from
- * the arena, where the old one is not up to date.
+ * host had patched its pointers, it is made from the plan, which needs no byte of the source. Pointers with high tags are
+ * no device's to patch: the stretches that hold them come to the host, as they are there, and go back moved.
+ * An arena's comes from the arena, where the old one is not up to date.
  */
 #include "ship/ship.h"
 
@@ -54,6 +55,36 @@ static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
     return status == HAUL_OK ? relocate(copy, old->address) : status;
 }
 
+static haul_status move_stretch(haul_device *device, const haul_shipment *copy, haul_plan *plan,
+                                const haul__stretch *stretch, uint64_t from)
+{
+    haul_address at = copy->range.address + stretch->at;
+    haul__staging staging;
+    haul_status status = haul__stage(device, stretch->bytes, 0, &staging);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__copy_from(device, staging.data, at, stretch->bytes);
+    if (status == HAUL_OK)
+        status = haul__conclude(device, NULL, NULL, "copy of ", stretch->bytes, " bytes from the device");
+    if (status == HAUL_OK)
+        status = haul__move_tagged(plan, stretch, staging.data, from, copy->range.address);
+    if (status == HAUL_OK)
+        status = haul__copy_to(device, at, staging.data, stretch->bytes);
+    if (status == HAUL_OK)
+        status = haul__conclude(device, NULL, NULL, "copy of ", stretch->bytes, " bytes to the device");
+    haul__unstage(device, &staging);
+    return status;
+}
+
+static haul_status move_tagged(const haul_shipment *copy, const haul_shipment *shipment)
+{
+    haul__stretch stretch = { 0, 0, 0, 0 };
+    haul_status status = HAUL_OK;
+    while (status == HAUL_OK && shipment->plan && haul__next_stretch(shipment->plan, HAUL__PIECE_BYTES, &stretch))
+        status = move_stretch(copy->device, copy, shipment->plan, &stretch, shipment->range.address);
+    return status;
+}
+
 static void take_statistics(haul_shipment *copy, const haul_shipment *shipment, double seconds)
 {
     haul_shipment_statistics *statistics = &copy->statistics;
@@ -72,6 +103,8 @@ static haul_status fill(haul_shipment *copy, const haul_shipment *shipment)
     haul_device *device = copy->device;
     double start = haul__seconds();
     haul_status status = order(shipment, copy);
+    if (status == HAUL_OK)
+        status = move_tagged(copy, shipment);
     if (status == HAUL_OK)
         status = haul__rebuild(device, shipment->plan, &copy->range, NULL);
     if (status == HAUL_OK)

@@ -213,7 +213,7 @@ haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base
     size_t most = haul__piece_bytes(device, haul_plan_bytes(plan));
     haul__piece piece = { 0, 0, 0, 0 };
     haul__gathering gathering;
-    haul_status status = haul__gather_begin(&gathering, plan, base, listener);
+    haul_status status = haul__gather_begin(&gathering, plan, base, to, listener);
     while (status == HAUL_OK && haul__next_piece(plan, most, &piece))
         status = send_piece(&gathering, device, &piece, to, packed);
     return status == HAUL_OK ? haul__gather_end(&gathering) : status;
@@ -328,7 +328,8 @@ static haul_status gather_whole(load *l, unsigned char *memory)
 {
     const haul__range *range = l->range;
     double start = haul__seconds();
-    haul_status status = haul__gather(l->plan, memory, haul__is_patched(range) ? 0 : range->address, l->listener);
+    haul_status status = haul__gather(l->plan, memory, haul__is_patched(range) ? 0 : range->address,
+                                      range->address, l->listener);
     if (status == HAUL_OK && haul__is_patched(range)) {
         memset(memory + range->arena_bytes, 0, range->bitmap_at - range->arena_bytes);
         haul__plan_bitmap(l->plan, 0, range->bitmap_bytes / sizeof(uint64_t),

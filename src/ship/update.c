@@ -70,7 +70,7 @@ static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *
         return status;
     haul__phase_begin(device, "pack");
     start = haul__seconds();
-    status = haul__gather(shipment->plan, staging.data, shipment->range.address, listener);
+    status = haul__gather(shipment->plan, staging.data, shipment->range.address, shipment->range.address, listener);
     *packed = haul__seconds() - start;
     haul__phase_end(device);
     if (status == HAUL_OK)

@@ -14,7 +14,7 @@ static const haul_error no_failure = { HAUL_OK, "", "", "" };
 static const haul_error no_memory = { HAUL_ERROR_MEMORY, "", "", "There is not enough host memory for this call." };
 static const haul_error closed = {
     HAUL_ERROR_STATE, "", "",
-    "The type is committed, or was made by a constructor: no rows and no size can be added, and no "
+    "The type is committed, was made by a constructor, or has instances: no rows and no size can be added, and no "
     "alignment after commit."
 };
 static const haul_error bad_rows = { HAUL_ERROR_ARGUMENT, "", "",
@@ -136,6 +136,7 @@ void haul__type_release(haul_type *type)
     haul__release(&door, type->shapes, type->shape_capacity * sizeof *type->shapes);
     haul__release(&door, type->blocks, type->block_count * sizeof *type->blocks);
     haul__release(&door, type->loops, type->loop_count * sizeof *type->loops);
+    haul__release(&door, type->bound, type->bound_count * sizeof *type->bound);
     haul__release(&door, type->record, sizeof *type->record);
     type->magic = GONE;
     haul__release(&door, type, type->object_bytes);
@@ -161,6 +162,18 @@ static haul__group *let_go(haul__group *group, haul__group *dead)
     return group;
 }
 
+static haul__group *let_go_of_instances(const haul_type *container, haul__group *dead)
+{
+    haul_type *at = container->instances;
+    while (at) {
+        haul_type *next = at->next_instance;
+        at->container = NULL;
+        dead = let_go(at->group, dead);
+        at = next;
+    }
+    return dead;
+}
+
 static haul__group *let_go_of_held(haul__group *group, haul__group *dead)
 {
     const haul_type *owner = group->owner;
@@ -172,7 +185,11 @@ static haul__group *let_go_of_held(haul__group *group, haul__group *dead)
         return dead;
     for (i = 0, count = haul__type_old_count(owner); i < count; i++)
         dead = let_go(owner->blocks[i].type->group, dead);
-    return dead;
+    for (i = 0; i < owner->bound_count; i++) {
+        dead = let_go(owner->bound[i].parameter->group, dead);
+        dead = let_go(owner->bound[i].argument->group, dead);
+    }
+    return let_go_of_instances(owner, dead);
 }
 
 void haul__group_drop(haul__group *group)
@@ -420,7 +437,7 @@ haul_status haul_type_add(haul_type *type, const haul_ref *refs, size_t count)
     haul_status status;
     if (!haul__type_is_valid(type) || (!refs && count > 0))
         return HAUL_ERROR_ARGUMENT;
-    if (type->committed || type->combiner != HAUL_COMBINER_STRUCT_REFS)
+    if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
         return show(type, &closed);
     status = add_rows(type, refs, count);
     if (status == HAUL_ERROR_ARGUMENT)
@@ -434,7 +451,7 @@ haul_status haul_type_set_alignment(haul_type *type, size_t alignment)
 {
     if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
-    if (type->committed)
+    if (type->committed || type->instances)
         return show(type, &closed);
     type->alignment = alignment;
     type->is_aligned = 1;
@@ -445,7 +462,7 @@ haul_status haul_type_set_size(haul_type *type, haul_function *bytes)
 {
     if (!haul__type_is_valid(type) || !bytes)
         return HAUL_ERROR_ARGUMENT;
-    if (type->committed || type->combiner != HAUL_COMBINER_STRUCT_REFS)
+    if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
         return show(type, &closed);
     type->size = bytes;
     return show(type, &no_failure);

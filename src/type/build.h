@@ -2,6 +2,7 @@
  * that owns it.
  *
  *     haul_type_create, _add, constructors        build.c, constructors.c     fill rows, or blocks and loops
+ *     parameters, containers, instances           instance.c
  *     haul_type_commit                            commit.c                    closure, order, one group
  *       is every row right?                       check.c, its rule: rule.c, and its direction: direction.c
  *       runs, slots, parts, ruled rows            flatten.c
@@ -74,6 +75,11 @@ typedef struct haul__group {
     struct haul__group *next_dead;
 } haul__group;
 
+/* What a parameter stands for in an instance of a container. */
+typedef struct haul__bound {
+    haul_type *parameter, *argument;
+} haul__bound;
+
 struct haul_type {
     haul__walk walk; /* filled by commit; all zero before */
     uint32_t magic;
@@ -107,6 +113,12 @@ struct haul_type {
     haul__loop *loops;
     size_t loop_count;
 
+    /* An instance's, which holds the types of `bound` while it is open; container: NULL when that has gone. */
+    haul__bound *bound;
+    size_t bound_count;
+    haul_type *container, *next_instance;
+    haul_type *instances; /* of a container: all that were made of it, held */
+
     /* The last failure: `shown` is `record`, a constant, or NULL for none. */
     haul_error *record;
     const haul_error *shown;
@@ -120,7 +132,7 @@ struct haul_type {
     size_t pointers;   /* described pointers of one element, or SIZE_MAX */
 
     /* Commit's marks, clear between calls. */
-    int reached, state;
+    int reached, state, looked_at;
     size_t cursor;
     haul_type *within;
 };
@@ -140,6 +152,15 @@ void haul__group_drop(haul__group *group);
 haul_error *haul__type_record(haul_type *type);
 haul_status haul__type_out_of_memory(haul_type *type);
 void haul__type_sort_rows(haul_type *type);
+
+/* instance.c */
+int haul__type_is_parameter(const haul_type *type);
+/* What a type that a row leads to stands for there, as far as no other container must be looked at: found, or another. */
+haul_type *haul__type_stands_for(const haul_type *instance, haul_type *found);
+/* What a row of an instance leads to that was described as leading to the living type *found. */
+haul_status haul__type_substitute(haul_type *instance, const char *field, haul_type **found, haul_error *error);
+/* Are all of its parameters its container's? */
+haul_status haul__check_bound(const haul_type *instance, haul_error *error);
 
 /* check.c. `field` may be NULL. */
 haul_status haul__wrong(haul_error *error, const haul_type *type, const char *field, const char *format, ...)
@@ -168,6 +189,8 @@ haul_status haul__measure_rules(const haul_ref *refs, size_t count, size_t *rule
 haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types, haul__rule **rule);
 /* With the targets of its cases known (or NULL). */
 haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_error *error);
+/* The row that each pointer behind a pointer to pointers is, where its rule says so. */
+haul__row haul__each_row(const haul__row *row);
 /* Are the arms of two rows that overlap told apart? */
 haul_status haul__check_arms(const haul_type *type, const haul__row *row, const haul__row *other, haul_error *error);
 /* With the flat forms made: no condition reads a pointer, and targets leave room for tag bits. */

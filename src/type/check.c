@@ -374,6 +374,12 @@ static haul_status check_shape(const haul_type *type, const haul__row *row, unsi
     return haul__wrong(error, type, row->name, "The shape is of kind %d, which does not exist.", (int)shape->kind);
 }
 
+static int has_choice(const haul__row *row)
+{
+    const haul__rule *rule = row->rule && row->rule->each ? row->rule->each : row->rule;
+    return rule && rule->said.choice.kind != HAUL_CHOICE_NONE;
+}
+
 static haul_status check_element(const haul_type *type, const haul__row *row, haul_error *error)
 {
     if (row->type && row->type->bytes == 0)
@@ -382,7 +388,7 @@ static haul_status check_element(const haul_type *type, const haul__row *row, ha
         return haul__wrong(error, type, row->name,
                            "The elements have %zu bytes in C, but the target type %s was made with %zu.",
                            row->element_bytes, row->type->name, row->type->bytes);
-    if (!row->target && row->element_bytes == 0 && !(row->rule && row->rule->said.choice.kind != HAUL_CHOICE_NONE))
+    if (!row->target && row->element_bytes == 0 && !has_choice(row))
         return haul__wrong(error, type, row->name, "The row has neither a target type nor the size of an element.");
     if (row->element_bytes > HAUL_TYPE_BYTES_MAX)
         return haul__wrong(error, type, row->name,
@@ -405,6 +411,7 @@ static haul_status check_embed(const haul_type *type, const haul__row *row, haul
 haul_status haul__check_row(const haul_type *type, const haul__row *row, haul_error *error)
 {
     haul_status status = haul__check_rule(type, row, error);
+    const haul__rule *rule;
     unsigned level;
     size_t i;
     if (status != HAUL_OK)
@@ -416,8 +423,9 @@ haul_status haul__check_row(const haul_type *type, const haul__row *row, haul_er
     status = is_known(row) ? check_element(type, row, error) : HAUL_OK;
     if (status == HAUL_OK)
         status = check_sized(type, row, row->type, error);
-    for (i = 0; row->rule && i < row->rule->said.choice.case_count && status == HAUL_OK; i++)
-        status = check_sized(type, row, row->rule->types[i], error);
+    for (rule = row->rule; rule; rule = rule->each)
+        for (i = 0; i < rule->said.choice.case_count && status == HAUL_OK; i++)
+            status = check_sized(type, row, rule->types[i], error);
     for (level = 0; level < row->levels && status == HAUL_OK; level++)
         status = check_shape(type, row, level, error);
     return status;
@@ -501,14 +509,16 @@ static haul_status check_fields(const haul_type *type, const haul__row *row, con
     return HAUL_OK;
 }
 
-static haul_status check_rule_fields(const haul_type *type, const haul__row *row, haul_error *error)
+static haul_status check_rule_fields(const haul_type *type, const haul__row *row, const haul_rule *rule,
+                                     haul_error *error)
 {
-    const haul_when *when = haul__row_when(row);
-    const haul_choice *choice = row->rule ? &row->rule->said.choice : NULL;
+    const haul_when *when = &rule->when;
+    const haul_choice *choice = &rule->choice;
     const haul_field_place *field = NULL;
-    if (when && when->kind != HAUL_WHEN_FUNCTION && reads_pointer(&type->walk, when->field.offset, when->field.bytes))
+    if ((when->kind == HAUL_WHEN_FIELD || when->kind == HAUL_WHEN_NOT) &&
+        reads_pointer(&type->walk, when->field.offset, when->field.bytes))
         field = &when->field;
-    if (choice && choice->kind == HAUL_CHOICE_SELF &&
+    if (choice->kind == HAUL_CHOICE_SELF &&
         reads_pointer(&type->walk, choice->field.offset, choice->field.bytes))
         field = &choice->field;
     if (!field)
@@ -524,11 +534,12 @@ haul_status haul__check_counts(const haul_type *type, haul_error *error)
     unsigned level;
     for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
         const haul__row *row = &type->rows[i];
+        const haul__rule *rule;
         int has_shapes = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL;
         for (level = 0; has_shapes && level < row->levels && status == HAUL_OK; level++)
             status = check_fields(type, row, &type->shapes[row->shape + level], error);
-        if (status == HAUL_OK)
-            status = check_rule_fields(type, row, error);
+        for (rule = row->rule; rule && status == HAUL_OK; rule = rule->each)
+            status = check_rule_fields(type, row, &rule->said, error);
         if (status == HAUL_OK)
             status = haul__check_unsent(type, row, error);
     }

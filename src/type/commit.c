@@ -64,9 +64,32 @@ static haul_status reach(commit *c, haul_type *type)
     return HAUL_OK;
 }
 
-/* Looks behind the row: *row->target is read here and nowhere else. */
-static haul_status resolve(commit *c, const haul_type *type, haul__row *row)
+/* What is found behind a row of an instance. Of targets that are not wanted now no instances are made. */
+static haul_status stand_in(commit *c, haul_type *type, const char *field, haul_type **found, int wanted)
 {
+    if (wanted)
+        return haul__type_substitute(type, field, found, c->error);
+    *found = haul__type_stands_for(type, *found);
+    return HAUL_OK;
+}
+
+/* A parameter that stands for nothing. */
+static haul_status meet_parameter(commit *c, const haul_type *type, const char *field, haul_type **found, int wanted)
+{
+    const char *parameter = (*found)->name;
+    *found = NULL;
+    if (!wanted)
+        return HAUL_OK;
+    return haul__wrong(c->error, type, field,
+                       "The row leads to the parameter %s, which stands for no type here: %s is a container, commit an "
+                       "instance of it (haul_type_instance).",
+                       parameter, type->name);
+}
+
+/* Looks behind the row: *row->target is read here and nowhere else. */
+static haul_status resolve(commit *c, haul_type *type, haul__row *row)
+{
+    haul_status status = HAUL_OK;
     int inside = row->kind == HAUL_REF_EMBED || row->kind == HAUL_REF_TAIL;
     int wanted = inside || (row->kind == HAUL_REF_POINTER && !c->by_value);
     row->type = row->target && (inside || row->kind == HAUL_REF_POINTER) ? *row->target : NULL;
@@ -77,38 +100,61 @@ static haul_status resolve(commit *c, const haul_type *type, haul__row *row)
         row->type = NULL;
         return haul__wrong(c->error, type, row->name, "The handle of the row's target is not that of a living type.");
     }
+    if (row->type && type->bound_count > 0)
+        status = stand_in(c, type, row->name, &row->type, wanted);
+    if (status == HAUL_OK && row->type && haul__type_is_parameter(row->type))
+        status = meet_parameter(c, type, row->name, &row->type, wanted);
+    if (status != HAUL_OK)
+        return status;
     return row->type && wanted ? reach(c, row->type) : HAUL_OK;
 }
 
-/* The same for the cases of its rule. */
-static haul_status resolve_cases(commit *c, const haul_type *type, const haul__row *row)
+static haul_status resolve_case(commit *c, haul_type *type, const haul__row *row, const haul_case *at,
+                                haul_type **found)
 {
     haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; row->rule && i < row->rule->said.choice.case_count && status == HAUL_OK; i++) {
-        const haul_case *at = &row->rule->said.choice.cases[i];
-        haul_type **found = &row->rule->types[i];
-        *found = at->type ? *at->type : NULL;
-        if (*found && !haul__type_is_valid(*found)) {
-            *found = NULL;
-            return haul__wrong(c->error, type, row->name,
-                               "The handle of case %" PRId64 " is not that of a living type.", at->value);
-        }
-        if (c->by_value)
-            continue;
-        if (at->type && !*found)
-            return haul__wrong(c->error, type, row->name,
-                               "The handle of case %" PRId64 " is NULL: create that type before the commit.",
-                               at->value);
-        status = *found ? reach(c, *found) : HAUL_OK;
+    *found = at->type ? *at->type : NULL;
+    if (*found && !haul__type_is_valid(*found)) {
+        *found = NULL;
+        return haul__wrong(c->error, type, row->name, "The handle of case %" PRId64 " is not that of a living type.",
+                           at->value);
     }
+    if (*found && type->bound_count > 0)
+        status = stand_in(c, type, row->name, found, !c->by_value);
+    if (status == HAUL_OK && *found && haul__type_is_parameter(*found))
+        status = meet_parameter(c, type, row->name, found, !c->by_value);
+    if (status != HAUL_OK || c->by_value)
+        return status;
+    if (at->type && !*found)
+        return haul__wrong(c->error, type, row->name,
+                           "The handle of case %" PRId64 " is NULL: create that type before the commit.", at->value);
+    return *found ? reach(c, *found) : HAUL_OK;
+}
+
+/* The same for the cases of its rule, and of the rule of what it leads to. */
+static haul_status resolve_cases(commit *c, haul_type *type, const haul__row *row)
+{
+    const haul__rule *rule;
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (rule = row->rule; rule; rule = rule->each)
+        for (i = 0; i < rule->said.choice.case_count && status == HAUL_OK; i++)
+            status = resolve_case(c, type, row, &rule->said.choice.cases[i], &rule->types[i]);
     return status;
 }
 
 static haul_status explore(commit *c, haul_type *type)
 {
-    haul_status status = haul__check_places(type, c->error);
+    haul_status status = haul__type_is_parameter(type)
+                             ? haul__wrong(c->error, type, NULL, "It is a parameter: it stands for a type, and is none.")
+                             : haul__check_places(type, c->error);
     size_t i;
+    if (status == HAUL_OK && !c->by_value && type->instances)
+        status = haul__wrong(c->error, type, NULL, "It is a container that has instances: commit these.");
+    if (status == HAUL_OK && !c->by_value)
+        status = haul__check_bound(type, c->error);
+    for (i = 0; i < type->bound_count && !c->by_value && status == HAUL_OK; i++)
+        status = reach(c, type->bound[i].argument);
     for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
         status = resolve(c, type, &type->rows[i]);
         if (status == HAUL_OK)
@@ -311,9 +357,11 @@ static haul_status check_targets(const commit *c)
     for (i = 0; i < c->count; i++)
         for (k = 0; k < c->types[i]->row_count && status == HAUL_OK; k++) {
             const haul__row *row = &c->types[i]->rows[k];
+            const haul__rule *rule = row->rule;
             status = check_target(c, c->types[i], row, row->type);
-            for (n = 0; row->rule && n < row->rule->said.choice.case_count && status == HAUL_OK; n++)
-                status = check_target(c, c->types[i], row, row->rule->types[n]);
+            for (; rule; rule = rule->each)
+                for (n = 0; n < rule->said.choice.case_count && status == HAUL_OK; n++)
+                    status = check_target(c, c->types[i], row, rule->types[n]);
             if (status == HAUL_OK)
                 status = haul__check_rule_flat(c->types[i], row, c->error);
         }
@@ -362,7 +410,7 @@ static haul_status list_held(commit *c, haul__group ***held, size_t *count)
     return HAUL_OK;
 }
 
-/* Gives up the holds that constructors took on their old types; answers how many were on members. */
+/* Gives up the holds that constructors took on their old types, and instances on their arguments; answers how many were on members. */
 static int settle_old(const haul_type *type)
 {
     size_t i;
@@ -372,6 +420,13 @@ static int settle_old(const haul_type *type)
             inside++;
         else
             haul__group_drop(type->blocks[i].type->group);
+    for (i = 0; i < type->bound_count; i++) {
+        haul__group_drop(type->bound[i].parameter->group);
+        if (type->bound[i].argument->reached)
+            inside++;
+        else
+            haul__group_drop(type->bound[i].argument->group);
+    }
     return inside;
 }
 

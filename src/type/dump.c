@@ -138,7 +138,7 @@ static void append_when(char *cell, const haul_type *type, const haul_when *when
 }
 
 /* What is not as in plain rows, in the words of the rule's members. */
-static void append_rule(char *cell, const haul_type *type, const haul_rule *rule)
+static void append_members(char *cell, const haul_type *type, const haul_rule *rule)
 {
     static const char *const modes[] = { "own",    "alias", "own or static", "alias or static",
                                          "opaque", "null",  "external" };
@@ -161,12 +161,24 @@ static void append_rule(char *cell, const haul_type *type, const haul_rule *rule
         append(cell, "; distance");
     if (rule->direction > HAUL_BOTH && rule->direction <= HAUL_NEITHER)
         append(cell, "%s%s", *cell ? "; " : "", directions[rule->direction]);
+    if (rule->with_parent)
+        append(cell, "; with its parent");
+}
+
+static void append_rule(char *cell, const haul_type *type, const haul_rule *rule)
+{
+    append_members(cell, type, rule);
+    if (!rule->each)
+        return;
+    append(cell, "; each");
+    append_members(cell, type, rule->each);
 }
 
 static void append_target(char *cell, const haul_field *field)
 {
+    const haul_rule *rule = field->rule && field->rule->each ? field->rule->each : field->rule;
     unsigned level;
-    if (!field->target && field->rule && field->rule->choice.kind != HAUL_CHOICE_NONE)
+    if (!field->target && rule && rule->choice.kind != HAUL_CHOICE_NONE)
         return;
     if (field->target)
         append(cell, "%s", field->target->name);

@@ -104,12 +104,50 @@ static haul__slot slot_of_row(const haul_type *type, const haul__row *row, size_
 static int reads_struct(const haul_type *type, const haul__row *row)
 {
     unsigned level;
+    if (row->rule && row->rule->each)
+        return 1;
     for (level = 0; level < row->levels; level++) {
         const haul_shape *shape = &type->shapes[row->shape + level];
         if (shape->field_count > 0 || shape->kind == HAUL_SHAPE_FUNCTION)
             return 1;
     }
     return 0;
+}
+
+/* Behind a pointer to pointers with a rule for each of them stand elements of a nameless type of one ruled pointer, whose
+ * fields are read in the struct that led there. The slot then leads to these, and is of one level. */
+static haul_status put_each(haul_type *type, const haul__row *row, const haul_allocator *door, haul__slot *slot,
+                            haul_error *error)
+{
+    haul__scratch one;
+    haul__row each;
+    haul__ruled ruled;
+    haul_type *inner = NULL;
+    haul_status status = HAUL_ERROR_MEMORY;
+    size_t name = 0;
+    if (!row->rule || !row->rule->each)
+        return HAUL_OK;
+    each = haul__each_row(row);
+    memset(&one, 0, sizeof one);
+    one.door = *door;
+    haul__scratch_clear(&one);
+    memset(&ruled, 0, sizeof ruled);
+    ruled.slot = slot_of_row(type, &each, 0);
+    ruled.slot.offset = 0;
+    ruled.slot.flags = HAUL__SLOT_EACH;
+    ruled.bytes = sizeof(void *);
+    ruled.rule = each.rule;
+    if (haul__put_name(&one, "", 0, 1, "", &name) && haul__put_run(&one, 0, sizeof(void *)) &&
+        haul__put_ruled(&one, &ruled, name))
+        status = haul__seal_inner(&one, type, sizeof(void *), &inner, error);
+    haul__scratch_release(&one);
+    if (status != HAUL_OK)
+        return status;
+    inner->walk.is_slot = inner->walk.with_parent = 1;
+    slot->target = inner;
+    slot->unit = sizeof(void *);
+    slot->levels = 1;
+    return HAUL_OK;
 }
 
 /* A large array of pointers that need nothing of their struct: so many of a nameless type of one pointer. What has
@@ -164,6 +202,7 @@ static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__r
                                 haul_error *error)
 {
     size_t i, name = 0, count = row->bytes / sizeof(void *);
+    haul_status status;
     if (count > HAUL__INLINE_MAX && !reads_struct(type, row)) {
         if (!haul__put_run(s, *at, row->offset - *at))
             return HAUL_ERROR_MEMORY;
@@ -179,6 +218,9 @@ static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__r
     }
     for (i = 0; i < count; i++) {
         haul__slot slot = slot_of_row(type, row, i);
+        status = put_each(type, row, &s->door, &slot, error);
+        if (status != HAUL_OK)
+            return status;
         if (!haul__put_name(s, row->name, i, count, "", &name) || !haul__put_slot(s, &slot, name))
             return HAUL_ERROR_MEMORY;
     }
@@ -219,9 +261,10 @@ static haul_status put_ruled_end(haul__scratch *s, const haul_type *type, const 
                                                                                                : HAUL_ERROR_MEMORY;
 }
 
-static haul_status put_ruled_pointers(haul__scratch *s, const haul_type *type, const haul__row *row,
-                                      haul__ruled *ruled)
+static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const haul__row *row, haul__ruled *ruled,
+                                      haul_error *error)
 {
+    haul_status status = HAUL_OK;
     size_t i, name = 0, count = row->bytes / sizeof(void *);
     int is_distance = row->rule->said.addressing == HAUL_RELATIVE;
     ruled->bytes = is_distance ? row->bytes : sizeof(void *);
@@ -229,6 +272,9 @@ static haul_status put_ruled_pointers(haul__scratch *s, const haul_type *type, c
         ruled->slot = slot_of_row(type, row, i);
         if (is_distance)
             ruled->slot.flags = (uint8_t)(HAUL__SLOT_PACKED | haul__row_bars(row));
+        status = put_each(type, row, &s->door, &ruled->slot, error);
+        if (status != HAUL_OK)
+            return status;
         if (!haul__put_name(s, row->name, i, is_distance ? 1 : count, "", &name) || !haul__put_ruled(s, ruled, name))
             return HAUL_ERROR_MEMORY;
     }
@@ -274,7 +320,7 @@ static haul_status put_ruled_one(haul__scratch *s, const haul_type *type, const 
 }
 
 /* Sealing cuts ruled bytes out of the runs; only a tail does it here, since nothing lies behind it. */
-static haul_status put_ruled_row(haul__scratch *s, const haul_type *type, const haul__row *row, size_t *at,
+static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at,
                                  haul_error *error)
 {
     haul__ruled ruled;
@@ -292,7 +338,7 @@ static haul_status put_ruled_row(haul__scratch *s, const haul_type *type, const 
     memset(&ruled, 0, sizeof ruled);
     ruled.rule = row->rule;
     if (row->kind == HAUL_REF_POINTER)
-        return put_ruled_pointers(s, type, row, &ruled);
+        return put_ruled_pointers(s, type, row, &ruled, error);
     return put_ruled_one(s, type, row, &ruled, error);
 }
 

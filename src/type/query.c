@@ -119,7 +119,7 @@ static const haul_type *target_of(const haul_type *type, const haul__row *row)
     if (row->kind != HAUL_REF_POINTER && row->kind != HAUL_REF_EMBED && row->kind != HAUL_REF_TAIL)
         return NULL;
     if (!type->committed)
-        target = row->target ? *row->target : NULL;
+        target = row->target && haul__type_is_valid(*row->target) ? haul__type_stands_for(type, *row->target) : NULL;
     return haul__type_is_valid(target) ? target : NULL;
 }
 

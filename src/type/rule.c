@@ -20,7 +20,7 @@ static int is_trivial(const haul_rule *rule)
 {
     return !is_conditional(rule) && rule->mode == HAUL_MODE_OWN && !rule->tag_bits && !rule->integer_below &&
            !rule->integer_from && !rule->base && !rule->base_function && rule->choice.kind == HAUL_CHOICE_NONE &&
-           rule->addressing == HAUL_ABSOLUTE;
+           rule->addressing == HAUL_ABSOLUTE && !rule->with_parent;
 }
 
 unsigned haul__row_kind(const haul__row *row)
@@ -48,22 +48,26 @@ const haul_when *haul__row_when(const haul__row *row)
 
 /* --- copies ----------------------------------------------------------------------------------------------------- */
 
+static int measure_rule(const haul_rule *rule, size_t *rules, size_t *cases)
+{
+    if (!rule)
+        return 1;
+    ++*rules;
+    return !rule->choice.cases || !haul__add_overflows(*cases, rule->choice.case_count, cases);
+}
+
 haul_status haul__measure_rules(const haul_ref *refs, size_t count, size_t *rules, size_t *cases)
 {
     size_t i;
     *rules = *cases = 0;
-    for (i = 0; i < count; i++) {
-        const haul_rule *rule = refs[i].rule;
-        if (!rule)
-            continue;
-        ++*rules;
-        if (rule->choice.cases && haul__add_overflows(*cases, rule->choice.case_count, cases))
+    for (i = 0; i < count; i++)
+        if (!measure_rule(refs[i].rule, rules, cases) ||
+            !measure_rule(refs[i].rule ? refs[i].rule->each : NULL, rules, cases))
             return HAUL_ERROR_MEMORY;
-    }
     return HAUL_OK;
 }
 
-haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types, haul__rule **rule)
+static haul__rule *copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types, haul__rule **rule)
 {
     haul__rule *copy = (*rule)++;
     size_t count = said->choice.cases ? said->choice.case_count : 0;
@@ -71,10 +75,21 @@ haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type 
     copy->said.choice.cases = *cases;
     copy->said.choice.case_count = count;
     copy->types = *types;
+    copy->each = NULL;
     if (count > 0)
         memcpy(*cases, said->choice.cases, count * sizeof **cases);
     *cases += count;
     *types += count;
+    return copy;
+}
+
+haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types, haul__rule **rule)
+{
+    haul__rule *copy = copy_rule(said, cases, types, rule);
+    if (said->each) {
+        copy->each = copy_rule(said->each, cases, types, rule);
+        copy->said.each = &copy->each->said;
+    }
     return copy;
 }
 
@@ -217,13 +232,17 @@ static haul_status check_mode(const haul_type *type, const haul__row *row, haul_
                        member);
 }
 
+/* No memory keeps these free, of any machine: they tell pages of one process apart. */
+#define ALWAYS_ADDRESS ((uintptr_t)0xfff000)
+
 static haul_status check_bits(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul_rule *rule = &row->rule->said;
-    if (rule->tag_bits >= HAUL_ALIGNMENT_MAX)
-        return haul__wrong(
-            error, type, row->name,
-            "Tag bits above the low %d are not supported: a device could not tell them from an address.", 12);
+    if (rule->tag_bits & ALWAYS_ADDRESS)
+        return haul__wrong(error, type, row->name,
+                           "The tag bits 0x%zx hold bits 12 to 23, which every address has: tags are below or above "
+                           "them.",
+                           (size_t)rule->tag_bits);
     if (rule->integer_from && rule->integer_from <= rule->integer_below)
         return haul__wrong(error, type, row->name, "Every word is an integer.");
     return HAUL_OK;
@@ -253,10 +272,55 @@ static haul_status check_form(const haul_type *type, const haul__row *row, haul_
     if (row->levels > 1)
         return haul__wrong(
             error, type, row->name,
-            "A pointer to pointers can have a condition and a mode only: make a type of the inner one.");
+            "A pointer to pointers can have a condition and a mode only: `each` is the rule of the inner ones.");
     if (type->shapes[row->shape].kind == HAUL_SHAPE_END)
         return haul__wrong(error, type, row->name, "A begin/end pair can have a condition only.");
     return HAUL_OK;
+}
+
+static haul_status check_members(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    haul_status status = check_mode(type, row, error);
+    if (status == HAUL_OK)
+        status = check_form(type, row, error);
+    if (status == HAUL_OK)
+        status = check_bits(type, row, error);
+    if (status == HAUL_OK)
+        status = check_addressing(type, row, error);
+    return status == HAUL_OK ? check_choice(type, row, error) : status;
+}
+
+haul__row haul__each_row(const haul__row *row)
+{
+    haul__row each = *row;
+    each.rule = row->rule->each;
+    each.levels--;
+    each.shape++;
+    each.bytes = sizeof(void *);
+    return each;
+}
+
+static haul_status check_each(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    haul__row each;
+    haul_status status;
+    if (!row->rule->each)
+        return HAUL_OK;
+    if (row->levels < 2)
+        return haul__wrong(error, type, row->name, "The row leads to no pointers that could have a rule each.");
+    if (row->rule->said.mode != HAUL_MODE_OWN)
+        return haul__wrong(error, type, row->name,
+                           "Its mode is %s: the pointers that it leads to have a rule where it owns them only.",
+                           mode_name(row->rule->said.mode));
+    each = haul__each_row(row);
+    if (each.rule->said.each || each.rule->said.with_parent || each.rule->said.addressing != HAUL_ABSOLUTE)
+        return haul__wrong(error, type, row->name,
+                           "The rule of each pointer has %s: that cannot be.",
+                           each.rule->said.each          ? "one for each of its own"
+                           : each.rule->said.with_parent ? "a parent other than the struct"
+                                                         : "a distance");
+    status = check_when(type, &each, error);
+    return status == HAUL_OK ? check_members(type, &each, error) : status;
 }
 
 haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_error *error)
@@ -269,9 +333,10 @@ haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_e
     memset(&rest.when, 0, sizeof rest.when);
     if (row->kind == HAUL_REF_SKIP)
         return haul__wrong(error, type, row->name, "This kind of row has no rule.");
+    rest.with_parent = 0;
     if (row->kind == HAUL_REF_TAIL && is_conditional(&row->rule->said))
         return haul__wrong(error, type, row->name, "A tail has no condition.");
-    if (row->kind != HAUL_REF_POINTER && !is_trivial(&rest))
+    if (row->kind != HAUL_REF_POINTER && (!is_trivial(&rest) || rest.each))
         return haul__wrong(error, type, row->name,
                            "A row that is no pointer can have a condition and a direction only.");
     status = check_when(type, row, error);
@@ -279,14 +344,8 @@ haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_e
         status = haul__check_direction(type, row, error);
     if (status != HAUL_OK || row->kind != HAUL_REF_POINTER)
         return status;
-    status = check_mode(type, row, error);
-    if (status == HAUL_OK)
-        status = check_form(type, row, error);
-    if (status == HAUL_OK)
-        status = check_bits(type, row, error);
-    if (status == HAUL_OK)
-        status = check_addressing(type, row, error);
-    return status == HAUL_OK ? check_choice(type, row, error) : status;
+    status = check_members(type, row, error);
+    return status == HAUL_OK ? check_each(type, row, error) : status;
 }
 
 /* Conditions on the same bits of one field must not have a value in common. */
@@ -305,23 +364,26 @@ haul_status haul__check_arms(const haul_type *type, const haul__row *row, const 
 
 static haul_status check_room(const haul_type *type, const haul__row *row, const haul_type *target, haul_error *error)
 {
-    if (row->rule->said.tag_bits < HAUL__PLACEMENT_MIN ||
-        (target && target->walk.placement > row->rule->said.tag_bits))
+    size_t low = row->rule->said.tag_bits & (HAUL_ALIGNMENT_MAX - 1);
+    if (low < HAUL__PLACEMENT_MIN || (target && target->walk.placement > low))
         return HAUL_OK;
     return haul__wrong(error, type, row->name,
-                       "Tag bits up to %zu want a target that is aligned above them, and %s is not: declare it.",
-                       (size_t)row->rule->said.tag_bits, target ? target->name : "plain memory");
+                       "Tag bits up to %zu want a target that is aligned above them, and %s is not: declare it.", low,
+                       target ? target->name : "plain memory");
 }
 
 haul_status haul__check_rule_flat(const haul_type *type, const haul__row *row, haul_error *error)
 {
+    haul__row at = *row;
     haul_status status = HAUL_OK;
     size_t i;
-    if (!row->rule || row->kind != HAUL_REF_POINTER)
+    if (row->kind != HAUL_REF_POINTER)
         return HAUL_OK;
-    if (row->rule->said.choice.case_count == 0)
-        return check_room(type, row, row->type, error);
-    for (i = 0; i < row->rule->said.choice.case_count && status == HAUL_OK; i++)
-        status = check_room(type, row, row->rule->types[i], error);
+    for (; at.rule && status == HAUL_OK; at.rule = at.rule->each) {
+        if (at.rule->said.choice.case_count == 0)
+            status = check_room(type, &at, row->type, error);
+        for (i = 0; i < at.rule->said.choice.case_count && status == HAUL_OK; i++)
+            status = check_room(type, &at, at.rule->types[i], error);
+    }
     return status;
 }

@@ -326,6 +326,36 @@ static haul_status copy_out(const haul__scratch *s, haul_type *type)
     return HAUL_OK;
 }
 
+static uint64_t words_of(size_t offset, size_t bytes)
+{
+    size_t first = offset / sizeof(void *), count = bytes / sizeof(void *);
+    return count ? UINT64_MAX >> (64 - count) << first : 0;
+}
+
+/* Short elements with rules are marked by masks of their words. */
+static void foresee_words(const haul__scratch *s, const haul_type *type, haul__walk *walk)
+{
+    size_t i, odd = type->bytes % sizeof(void *);
+    if (s->ruled_count == 0 || walk->is_sized || walk->has_parts || type->bytes > 64 * sizeof(void *))
+        return;
+    for (i = 0; i < s->run_count; i++) {
+        odd |= (s->runs[i].offset | s->runs[i].bytes) % sizeof(void *);
+        walk->run_words |= words_of(s->runs[i].offset, s->runs[i].bytes);
+    }
+    for (i = 0; i < s->slot_count; i++) {
+        odd |= s->slots[i].slot.offset % sizeof(void *);
+        walk->slot_words |= words_of(s->slots[i].slot.offset, sizeof(void *));
+    }
+    walk->is_short = odd == 0;
+}
+
+static void ask_for_parents(const haul__scratch *s, haul__walk *walk)
+{
+    size_t i;
+    for (i = 0; i < s->ruled_count; i++)
+        walk->with_parent |= s->ruled[i].ruled.rule && s->ruled[i].ruled.rule->said.with_parent;
+}
+
 haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
 {
     haul__walk *walk = &type->walk;
@@ -348,6 +378,8 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
         status = measure(s, type, error);
     if (status == HAUL_OK)
         status = copy_out(s, type);
+    foresee_words(s, type, walk);
+    ask_for_parents(s, walk);
     walk->dense = !walk->is_varied && s->run_count == 1 && s->part_count == 0 && s->runs[0].offset == 0 &&
                   s->runs[0].bytes == type->bytes;
     return status;

@@ -56,7 +56,8 @@ typedef struct haul__part {
 /* A rule and its cases, copied; the cases' types are known from commit on. */
 typedef struct haul__rule {
     haul_rule said;
-    haul_type **types; /* one for each case */
+    haul_type **types;       /* one for each case */
+    struct haul__rule *each; /* of the pointers that a pointer leads to, or NULL */
 } haul__rule;
 
 typedef enum haul__ruled_kind {
@@ -99,6 +100,10 @@ typedef struct haul__walk {
     int is_varied;      /* ruled, or of a size of its own */
     int is_sized;       /* it has a tail or a size of its own */
     int is_noted;       /* it has barred fields, or depends: an element that is reached must be more than marked */
+    int with_parent;    /* callbacks of its rules ask for the struct that led here, */
+    int is_slot;        /* or all of its rules do: it is one pointer of an array whose row says what each is */
+    int is_short;       /* ruled, of at most 64 whole words, nothing in it but runs, slots and ruled rows; then: */
+    uint64_t run_words, slot_words; /* the words of an element that travel, and the slots, as far as no rule says so */
 } haul__walk;
 
 /* The committed form; NULL when the type is NULL, freed or not committed. */

@@ -1422,6 +1422,31 @@ static sink *sink_make(void)
     return take(sizeof(sink) + 5, 8);
 }
 
+TEST(rules, an_object_that_many_pointers_lead_to_counts_once_against_the_limit)
+{
+    haul_root root;
+    rb *at, *first;
+    int i;
+    rb_start();
+    first = rb_make(NULL, 1);
+    for (i = 0, at = first; i < 30; i++, at = at->left) {
+        at->left = rb_make(at, i % 2);
+        at->right = at->left;
+    }
+    root.address = first;
+    root.type = rb_type;
+    root.count = 1;
+    the.options.limits.objects = 31;
+    lab_open_context(FLAT);
+    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
+    lab_drop();
+    the.options.limits.objects = 30;
+    lab_open_context(FLAT);
+    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_ERROR_LIMIT);
+    haul_type_free(&rb_type);
+    lab_end();
+}
+
 TEST(rules, every_allocation_for_types_with_rules_can_fail_H1_H2)
 {
     fault_operation operation;

@@ -1,0 +1,314 @@
+/* Containers: types with a place left open for others, and what is made of them.
+ *
+ * A container is an open struct whose rows lead to parameters, or to other containers that do. It is never committed. An
+ * instance is an open type with copies of its rows, and says which type each parameter stands for; what a row of it leads
+ * to is worked out when its commit reads the row:
+ *
+ *     a parameter                  the type that it stands for
+ *     its own container            the instance itself
+ *     another type from which      the instance of that one, for those of the parameters that it depends on
+ *     one of its parameters is
+ *     reached
+ *     anything else                that
+ *
+ * A container holds all instances that were made of it, so that one set of arguments has one instance, whoever asks for
+ * it: the user, a second commit, or another container. It lives as long as the container does, or longer.
+ */
+#include <stdio.h>
+
+#include "type/build.h"
+
+int haul__type_is_parameter(const haul_type *type)
+{
+    return type->combiner == HAUL_COMBINER_PARAMETER;
+}
+
+haul_status haul_type_parameter(const char *name, haul_type **parameter)
+{
+    haul_status status = haul_type_create(name, 0, NULL, 0, parameter);
+    if (status == HAUL_OK)
+        (*parameter)->combiner = HAUL_COMBINER_PARAMETER;
+    return status;
+}
+
+/* --- which parameters does a type depend on? --------------------------------------------------------------------- */
+
+/* Open types that are reached from one, each once; a list that grows while it is read. */
+typedef struct reached {
+    const haul_allocator *door;
+    haul_type **types;
+    size_t count, capacity;
+} reached;
+
+static int put(reached *r, haul_type *type)
+{
+    void *types = r->types;
+    if (!haul__type_is_valid(type) || type->committed || type->looked_at)
+        return 1;
+    if (!haul__grow(r->door, &types, &r->capacity, r->count + 1, sizeof *r->types))
+        return 0;
+    r->types = types;
+    r->types[r->count++] = type;
+    type->looked_at = 1;
+    return 1;
+}
+
+static int put_cases(reached *r, const haul__rule *rule)
+{
+    size_t i;
+    for (; rule; rule = rule->each)
+        for (i = 0; i < rule->said.choice.case_count; i++)
+            if (rule->said.choice.cases[i].type && !put(r, *rule->said.choice.cases[i].type))
+                return 0;
+    return 1;
+}
+
+/* An instance has its parameters bound: what is open about it are its arguments. */
+static int put_targets(reached *r, const haul_type *type)
+{
+    size_t i;
+    for (i = 0; i < type->bound_count; i++)
+        if (!put(r, type->bound[i].argument))
+            return 0;
+    for (i = 0; type->bound_count == 0 && i < type->row_count; i++)
+        if ((type->rows[i].target && !put(r, *type->rows[i].target)) || !put_cases(r, type->rows[i].rule))
+            return 0;
+    for (i = 0; i < haul__type_old_count(type); i++)
+        if (!put(r, type->blocks[i].type))
+            return 0;
+    return 1;
+}
+
+/* Bits of those of the instance's parameters that are reached from a type. */
+static haul_status depends_on(const haul_type *instance, haul_type *type, unsigned *bits)
+{
+    haul_status status = HAUL_OK;
+    reached r;
+    size_t i, k;
+    memset(&r, 0, sizeof r);
+    r.door = &instance->allocator;
+    *bits = 0;
+    if (!put(&r, type))
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; i < r.count && status == HAUL_OK; i++) {
+        for (k = 0; k < instance->bound_count; k++)
+            *bits |= (unsigned)(r.types[i] == instance->bound[k].parameter) << k;
+        status = put_targets(&r, r.types[i]) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    }
+    for (i = 0; i < r.count; i++)
+        r.types[i]->looked_at = 0;
+    haul__release(r.door, r.types, r.capacity * sizeof *r.types);
+    return status;
+}
+
+/* --- instances --------------------------------------------------------------------------------------------------- */
+
+static int binds(const haul_type *instance, const haul__bound *one)
+{
+    size_t i;
+    for (i = 0; i < instance->bound_count; i++)
+        if (instance->bound[i].parameter == one->parameter)
+            return instance->bound[i].argument == one->argument;
+    return 0;
+}
+
+static haul_type *find(const haul_type *container, const haul__bound *bound, size_t count)
+{
+    haul_type *at;
+    size_t i;
+    for (at = container->instances; at; at = at->next_instance) {
+        for (i = 0; i < count && binds(at, &bound[i]); i++)
+            ;
+        if (i == count && at->bound_count == count)
+            return at;
+    }
+    return NULL;
+}
+
+/* "table<key,value>"; 0: too long. */
+static int name_instance(const haul_type *container, const haul__bound *bound, size_t count, char *name)
+{
+    size_t length = 0, i;
+    int more = snprintf(name, HAUL_NAME_BYTES_MAX, "%s<", container->name);
+    for (i = 0; more >= 0 && (length += (size_t)more) < HAUL_NAME_BYTES_MAX && i < count; i++)
+        more = snprintf(name + length, HAUL_NAME_BYTES_MAX - length, "%s%s", bound[i].argument->name,
+                        i + 1 < count ? "," : ">");
+    return length < HAUL_NAME_BYTES_MAX;
+}
+
+static void ref_of_row(const haul_type *type, const haul__row *row, haul_ref *ref)
+{
+    unsigned level, levels = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL ? row->levels : 0;
+    memset(ref, 0, sizeof *ref);
+    ref->name = row->name;
+    ref->kind = (haul_ref_kind)row->kind;
+    ref->offset = row->offset;
+    ref->field_bytes = row->bytes;
+    ref->element_bytes = row->element_bytes;
+    ref->target = row->target;
+    ref->levels = row->levels;
+    for (level = 0; level < levels && level < HAUL_LEVELS; level++)
+        ref->shape[level] = type->shapes[row->shape + level];
+    ref->unaligned = row->unaligned;
+    ref->rule = row->rule ? &row->rule->said : NULL;
+}
+
+/* An open type with copies of the container's rows. */
+static haul_status copy_container(const haul_type *container, const char *name, haul_type **copy)
+{
+    size_t bytes = container->row_count * sizeof(haul_ref), i;
+    haul_ref *refs = haul__allocate(&container->allocator, bytes, sizeof(void *));
+    haul_status status;
+    *copy = NULL;
+    if (bytes > 0 && !refs)
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; i < container->row_count; i++)
+        ref_of_row(container, &container->rows[i], &refs[i]);
+    status = haul_type_create_in(&container->allocator, name, container->bytes, refs, container->row_count, copy);
+    haul__release(&container->allocator, refs, bytes);
+    if (status != HAUL_OK)
+        return status;
+    (*copy)->combiner = container->combiner;
+    (*copy)->alignment = container->alignment;
+    (*copy)->is_aligned = container->is_aligned;
+    (*copy)->size = container->size;
+    return HAUL_OK;
+}
+
+static void bind(haul_type *container, haul_type *instance, const haul__bound *bound, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        instance->bound[i] = bound[i];
+        haul__group_hold(bound[i].parameter->group);
+        haul__group_hold(bound[i].argument->group);
+    }
+    instance->bound_count = count;
+    instance->container = container;
+    instance->next_instance = container->instances;
+    container->instances = instance;
+}
+
+/* The container's instance for these arguments, held by the container; made if there is none. */
+static haul_status find_or_make(haul_type *container, const haul__bound *bound, size_t count, haul_type **instance)
+{
+    char name[HAUL_NAME_BYTES_MAX];
+    haul_type *made;
+    haul_status status;
+    *instance = find(container, bound, count);
+    if (*instance)
+        return HAUL_OK;
+    if (!name_instance(container, bound, count, name))
+        return HAUL_ERROR_LIMIT;
+    status = copy_container(container, name, &made);
+    if (status != HAUL_OK)
+        return status;
+    made->bound = haul__allocate(&container->allocator, count * sizeof *bound, sizeof(void *));
+    if (!made->bound) {
+        haul_type_free(&made);
+        return HAUL_ERROR_MEMORY;
+    }
+    bind(container, made, bound, count);
+    *instance = made;
+    return HAUL_OK;
+}
+
+static int is_container(const haul_type *type)
+{
+    return type->combiner == HAUL_COMBINER_STRUCT_REFS || type->combiner == HAUL_COMBINER_POINTER;
+}
+
+static int can_be_bound(const haul__bound *all, size_t i)
+{
+    size_t k;
+    for (k = 0; k < i; k++)
+        if (all[k].parameter == all[i].parameter)
+            return 0;
+    return haul__type_is_valid(all[i].parameter) && haul__type_is_parameter(all[i].parameter) &&
+           haul__type_is_valid(all[i].argument) && !haul__type_is_parameter(all[i].argument);
+}
+
+haul_status haul_type_instance(haul_type *container, size_t count, haul_type *const *parameters,
+                               haul_type *const *arguments, haul_type **instance)
+{
+    haul__bound bound[HAUL_PARAMETERS_MAX];
+    haul_status status;
+    size_t i;
+    if (instance)
+        *instance = NULL;
+    if (!instance || !haul__type_is_valid(container) || !parameters || !arguments || count == 0 ||
+        count > HAUL_PARAMETERS_MAX)
+        return HAUL_ERROR_ARGUMENT;
+    for (i = 0; i < count; i++) {
+        bound[i].parameter = parameters[i];
+        bound[i].argument = arguments[i];
+        if (!can_be_bound(bound, i))
+            return HAUL_ERROR_ARGUMENT;
+    }
+    if (container->committed || container->bound_count > 0 || !is_container(container))
+        return HAUL_ERROR_STATE;
+    status = find_or_make(container, bound, count, instance);
+    if (status == HAUL_OK)
+        haul__group_hold((*instance)->group);
+    return status;
+}
+
+/* --- targets ------------------------------------------------------------------------------------------------------ */
+
+/* What is certain without looking further. */
+haul_type *haul__type_stands_for(const haul_type *instance, haul_type *found)
+{
+    size_t i;
+    for (i = 0; i < instance->bound_count; i++)
+        if (instance->bound[i].parameter == found)
+            return instance->bound[i].argument;
+    return instance->bound_count > 0 && found == instance->container ? (haul_type *)instance : found;
+}
+
+haul_status haul__type_substitute(haul_type *instance, const char *field, haul_type **found, haul_error *error)
+{
+    haul_type *type = haul__type_stands_for(instance, *found);
+    haul__bound subset[HAUL_PARAMETERS_MAX];
+    size_t count = 0, i;
+    unsigned bits;
+    haul_status status;
+    if (type != *found || type->committed || haul__type_is_parameter(type)) {
+        *found = type;
+        return HAUL_OK;
+    }
+    status = depends_on(instance, type, &bits);
+    if (status != HAUL_OK || !bits)
+        return status;
+    if (type->bound_count > 0 || !is_container(type))
+        return haul__wrong(error, instance, field,
+                           "Type %s is made of a type that depends on a parameter of %s, and is no container itself: "
+                           "describe it as one.",
+                           type->name, instance->name);
+    for (i = 0; i < instance->bound_count; i++)
+        if (bits >> i & 1)
+            subset[count++] = instance->bound[i];
+    status = find_or_make(type, subset, count, found);
+    if (status != HAUL_ERROR_LIMIT)
+        return status;
+    haul__wrong(error, instance, field, "The name of an instance of %s has more than %u bytes.", type->name,
+                HAUL_NAME_BYTES_MAX - 1);
+    error->status = HAUL_ERROR_LIMIT;
+    return HAUL_ERROR_LIMIT;
+}
+
+haul_status haul__check_bound(const haul_type *instance, haul_error *error)
+{
+    unsigned bits = 0;
+    haul_status status = HAUL_OK;
+    size_t i;
+    if (instance->bound_count == 0)
+        return HAUL_OK;
+    if (!instance->container)
+        return haul__wrong(error, instance, NULL, "Its container has been freed: free it after the commit.");
+    status = depends_on(instance, instance->container, &bits);
+    for (i = 0; i < instance->bound_count && status == HAUL_OK; i++)
+        if (!(bits >> i & 1))
+            return haul__wrong(error, instance, NULL, "No row of %s leads to its parameter %s.",
+                               instance->container->name, instance->bound[i].parameter->name);
+    return status;
+}

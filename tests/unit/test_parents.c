@@ -1,0 +1,497 @@
+/* Who led there: rules that ask the struct whose pointer led to an object, and arrays of pointers of which each is what
+ * other arrays of their struct say.
+ *
+ * Fault cases of shared/reference: G18 (a kind that no case is for), D13 (what a rule read has changed), H1, H2.
+ */
+#define _DEFAULT_SOURCE
+#include "core_graphs.h"
+
+/* ---- Parents: a matrix' rows are as long as the layout that leads to them says. */
+
+typedef struct block {
+    double *values;
+    struct block *next;
+} block;
+
+typedef struct layout {
+    int64_t rows;
+    block *block;
+    struct layout *other;
+} layout;
+
+static haul_type *block_type, *layout_type;
+
+static int64_t rows_of_layout(const haul_here *here)
+{
+    return here->parent ? ((const layout *)here->parent)->rows : 0;
+}
+
+static void layout_start(void)
+{
+    static const haul_rule asks = { .with_parent = 1 };
+    static const haul_ref block_refs[] = {
+        HAUL_ARRAY_BY(block, values, &asks, HAUL_FN(rows_of_layout)),
+        HAUL_SKIP(block, next),
+    };
+    static const haul_ref layout_refs[] = {
+        HAUL_OBJECT(layout, block, &block_type),
+        HAUL_OBJECT(layout, other, &layout_type),
+    };
+    lab_start();
+    block_type = TYPE_OPEN(block, block_refs);
+    layout_type = TYPE_OPEN(layout, layout_refs);
+    type_commit(layout_type);
+}
+
+static void layout_end(void)
+{
+    haul_type_free(&layout_type);
+    haul_type_free(&block_type);
+    lab_end();
+}
+
+static layout *layout_make(int64_t rows, block *shared)
+{
+    layout *l = take(sizeof *l, 8);
+    l->rows = rows;
+    points(&l->block), points(&l->other);
+    l->block = shared;
+    if (shared)
+        return l;
+    l->block = take(sizeof *l->block, 8);
+    points(&l->block->values);
+    hole(&l->block->next, sizeof l->block->next);
+    l->block->values = take((size_t)rows * sizeof(double), 8);
+    fill(l->block->values, (size_t)rows * sizeof(double));
+    return l;
+}
+
+TEST(parents, a_count_may_stand_in_the_struct_that_led_to_the_one_that_needs_it)
+{
+    layout *first, *second;
+    layout_start();
+    first = layout_make(3, NULL);
+    second = layout_make(5, NULL);
+    first->other = second;
+    second->other = first;
+    lab_pack(first, layout_type, 1);
+    CHECK_BYTES(the.arena + copied_word(&second->block->values), second->block->values, 5 * sizeof(double));
+    layout_end();
+}
+
+TEST(parents, a_count_in_a_parent_that_has_changed_is_noticed_D13)
+{
+    layout *first, *second;
+    layout_start();
+    first = layout_make(3, NULL);
+    second = layout_make(5, NULL);
+    first->other = second;
+    lab_pack(first, layout_type, 1);
+    second->rows = 4;
+    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(the.context)->path, "root.other.block.values");
+    layout_end();
+}
+
+TEST(parents, two_parents_with_one_answer_may_share_an_object)
+{
+    layout *first;
+    layout_start();
+    first = layout_make(3, NULL);
+    first->other = layout_make(3, first->block);
+    lab_pack(first, layout_type, 1);
+    layout_end();
+}
+
+TEST(parents, two_parents_with_two_answers_are_refused_in_checked_mode_with_both_paths)
+{
+    haul_root root;
+    layout *first;
+    layout_start();
+    first = layout_make(3, NULL);
+    first->other = layout_make(2, first->block);
+    root.address = first;
+    root.type = layout_type;
+    root.count = 1;
+    lab_open_context(CHECKED | FLAT);
+    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_ERROR_GRAPH);
+    CHECK_STR(haul_context_error(the.context)->path, "root.other.block");
+    CHECK_STR(haul_context_error(the.context)->other_path, "root.block");
+    CHECK_HAS(haul_context_error(the.context)->text, "two parents lead to one block");
+    layout_end();
+}
+
+/* An embedded struct's parent is the struct that it lies in. */
+typedef struct inner {
+    int32_t *values;
+} inner;
+
+typedef struct outer {
+    int64_t count;
+    inner in[2];
+} outer;
+
+static int64_t count_of_outer(const haul_here *here)
+{
+    return ((const outer *)here->parent)->count;
+}
+
+TEST(parents, the_parent_of_what_lies_in_a_struct_is_that_struct)
+{
+    static haul_type *inner_type;
+    static const haul_rule asks = { .with_parent = 1 };
+    static const haul_ref inner_refs[] = { HAUL_ARRAY_BY(inner, values, &asks, HAUL_FN(count_of_outer)) };
+    static const haul_ref outer_refs[] = { HAUL_EMBED(outer, in, &inner_type) };
+    haul_type *type;
+    outer *o;
+    int i;
+    lab_start();
+    inner_type = TYPE_OPEN(inner, inner_refs);
+    type = TYPE_OPEN(outer, outer_refs);
+    type_commit(type);
+    o = take(sizeof *o, 8);
+    o->count = 7;
+    for (i = 0; i < 2; i++) {
+        o->in[i].values = take(7 * sizeof(int32_t), 4);
+        points(&o->in[i].values);
+    }
+    lab_pack(o, type, 1);
+    haul_type_free(&type);
+    haul_type_free(&inner_type);
+    lab_end();
+}
+
+static int64_t is_reached(const haul_here *here)
+{
+    return here->parent != NULL;
+}
+
+TEST(parents, roots_have_no_parent_and_rules_that_do_not_ask_see_none)
+{
+    static haul_type *type;
+    static const haul_rule asks = { .when = HAUL_IF(is_reached), .with_parent = 1 };
+    static const haul_rule does_not = { .when = HAUL_IF(is_reached) };
+    const haul_ref refs[] = { HAUL_OBJECT_BY(layout, block, &type, &asks), HAUL_OBJECT(layout, other, &type) };
+    const haul_ref deaf[] = { HAUL_OBJECT_BY(layout, block, &type, &does_not), HAUL_OBJECT(layout, other, &type) };
+    layout *root, *next;
+    lab_start();
+    type = TYPE_OPEN(layout, refs);
+    type_commit(type);
+    root = take(sizeof *root, 8);
+    next = take(sizeof *next, 8);
+    root->other = next;
+    root->block = (block *)(void *)next; /* not followed, and so null */
+    odd(&root->block, sizeof root->block); /* read for the function's sake, zero in the copy, never written */
+    next->block = (block *)(void *)next;
+    points(&root->other), points(&next->other), points(&next->block);
+    lab_pack(root, type, 1);
+    CHECK_EQ(copied_word(&root->block), 0);
+    haul_type_free(&type);
+    type = TYPE_OPEN(layout, deaf);
+    type_commit(type);
+    odd(&next->block, sizeof next->block);
+    lab_pack(root, type, 1);
+    CHECK_EQ(copied_word(&next->block), 0);
+    haul_type_free(&type);
+    lab_end();
+}
+
+/* ---- Each: slot i is what kinds[i] and counts[i] say. */
+
+enum { EMPTY, BAG, TEXT, NUMBERS };
+
+typedef struct bag {
+    int32_t n, flags;
+    uint8_t *kinds;
+    int32_t *counts;
+    void **items;
+    struct bag *next;
+} bag;
+
+static haul_type *bag_type, *numbers_type, *letter_type;
+
+static int64_t kind_of_slot(const haul_here *here)
+{
+    return ((const bag *)here->self)->kinds[here->index];
+}
+
+static int64_t count_of_slot(const haul_here *here)
+{
+    return ((const bag *)here->self)->counts[here->index];
+}
+
+static int64_t slot_is_used(const haul_here *here)
+{
+    return ((const bag *)here->self)->kinds[here->index] != EMPTY;
+}
+
+static void bag_open(void)
+{
+    static const haul_case cases[] = { { BAG, &bag_type, 0 }, { TEXT, &letter_type, 0 }, { NUMBERS, &numbers_type, 0 } };
+    static const haul_rule slot = { .when = HAUL_IF(slot_is_used), .choice = HAUL_BY_FUNCTION(kind_of_slot, cases) };
+    static const haul_rule items = { .each = &slot };
+    static const haul_ref refs[] = {
+        HAUL_ARRAY(bag, kinds, HAUL_NS(bag, n)),
+        HAUL_ARRAY(bag, counts, HAUL_NS(bag, n)),
+        HAUL_ROWS_AS_BY(bag, items, NULL, 0, &items, HAUL_NS(bag, n), HAUL_FN(count_of_slot)),
+        HAUL_OBJECT(bag, next, &bag_type),
+    };
+    CHECK_STATUS(haul_type_bytes("letter", 1, &letter_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes("number", 8, &numbers_type), HAUL_OK);
+    bag_type = TYPE_OPEN(bag, refs);
+    type_commit(bag_type);
+}
+
+static void bag_close(void)
+{
+    haul_type_free(&bag_type);
+    haul_type_free(&letter_type);
+    haul_type_free(&numbers_type);
+}
+
+static bag *bag_make(int32_t n)
+{
+    bag *b = take(sizeof *b, 8);
+    b->n = n;
+    points(&b->kinds), points(&b->counts), points(&b->items), points(&b->next);
+    b->kinds = take((size_t)n, 1);
+    b->counts = take((size_t)n * sizeof *b->counts, 4);
+    b->items = take((size_t)n * sizeof *b->items, 8);
+    return b;
+}
+
+static void *bag_put(bag *b, int32_t i, int kind, int32_t count, size_t bytes)
+{
+    b->kinds[i] = (uint8_t)kind;
+    b->counts[i] = count;
+    points(&b->items[i]);
+    return b->items[i] = take((size_t)count * bytes, bytes);
+}
+
+static bag *bags(void)
+{
+    bag *b = bag_make(5);
+    bag_put(b, 0, TEXT, 6, 1);
+    memcpy(b->items[0], "parall", 6);
+    bag_put(b, 2, NUMBERS, 3, 8);
+    fill(b->items[2], 24);
+    b->items[1] = b->items[3] = (void *)(uintptr_t)0xDEAD; /* stale */
+    odd(&b->items[1], sizeof(void *)), odd(&b->items[3], sizeof(void *));
+    b->kinds[4] = BAG;
+    b->counts[4] = 1;
+    points(&b->items[4]);
+    b->items[4] = bag_make(2);
+    bag_put(b->items[4], 0, TEXT, 1, 1);
+    bag_put(b->items[4], 1, NUMBERS, 1, 8);
+    b->next = b;
+    return b;
+}
+
+TEST(parents, each_pointer_of_an_array_is_what_parallel_arrays_say_of_its_place)
+{
+    bag *b;
+    lab_start();
+    bag_open();
+    b = bags();
+    lab_pack(b, bag_type, 1);
+    CHECK_BYTES(the.arena + copied_word(&b->items[0]), "parall", 6);
+    CHECK_EQ(copied_word(&b->items[1]), 0);
+    bag_close();
+    lab_end();
+}
+
+TEST(parents, a_kind_of_a_slot_that_no_case_is_for_is_refused_by_its_place_G18)
+{
+    bag *b;
+    lab_start();
+    bag_open();
+    b = bags();
+    b->kinds[2] = 9;
+    lab_refuse(b, bag_type, HAUL_ERROR_GRAPH, "root.items[2]", "no case of its rule is for 9");
+    bag_close();
+    lab_end();
+}
+
+TEST(parents, a_parallel_array_that_has_changed_is_noticed_D13)
+{
+    bag *b;
+    lab_start();
+    bag_open();
+    b = bags();
+    lab_pack(b, bag_type, 1);
+    b->counts[2] = 2;
+    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(the.context)->path, "root.items[2]");
+    b->counts[2] = 3;
+    b->items[0] = (void *)(uintptr_t)0x1000;
+    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(the.context)->path, "root.items[0]");
+    bag_close();
+    lab_end();
+}
+
+TEST(parents, two_bags_that_share_their_slots_and_disagree_about_them_are_refused)
+{
+    haul_root root;
+    bag *b, *second;
+    lab_start();
+    bag_open();
+    b = bags();
+    second = take(sizeof *second, 8);
+    *second = *b;
+    b->next = second;
+    second->next = NULL;
+    second->kinds = memcpy(take(5, 1), b->kinds, 5);
+    root.address = b;
+    root.type = bag_type;
+    root.count = 1;
+    lab_open_context(CHECKED | FLAT);
+    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
+    lab_drop();
+    second->kinds[0] = EMPTY;
+    lab_open_context(CHECKED | FLAT);
+    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_ERROR_GRAPH);
+    CHECK_STR(haul_context_error(the.context)->path, "root.next.items");
+    CHECK_STR(haul_context_error(the.context)->other_path, "root.items");
+    bag_close();
+    lab_end();
+}
+
+/* Fields of the struct, tags and biases of each pointer, and a condition on the array itself. */
+typedef struct views {
+    int32_t n, has, kind, pad;
+    struct views **tagged;
+    double **from_one; /* each leads in front of its two values */
+} views;
+
+TEST(parents, the_rule_of_each_pointer_may_be_of_any_sort)
+{
+    static haul_type *views_type;
+    static const haul_rule tag = { .tag_bits = 1, .when = HAUL_DIFFERS(views, kind, 7) }, bias = { .base = sizeof(double) };
+    static const haul_rule tagged = { .when = HAUL_EQUALS(views, has, 1), .each = &tag }, from_one = { .each = &bias };
+    const haul_ref refs[] = {
+        HAUL_POINTERS_BY(views, tagged, &views_type, &tagged, HAUL_NS(views, n)),
+        HAUL_ROWS_AS_BY(views, from_one, NULL, sizeof(double), &from_one, HAUL_NS(views, n), HAUL_FIXED(2)),
+    };
+    views *v;
+    int i;
+    lab_start();
+    views_type = TYPE_OPEN(views, refs);
+    type_commit(views_type);
+    v = take(sizeof *v, 8);
+    v->n = 2;
+    v->has = 1;
+    points(&v->tagged), points(&v->from_one);
+    v->tagged = take(2 * sizeof(void *), 8);
+    v->from_one = take(2 * sizeof(void *), 8);
+    for (i = 0; i < 2; i++) {
+        v->tagged[i] = (views *)(void *)((char *)v + i);
+        points(&v->tagged[i]);
+        v->from_one[i] = (double *)((uintptr_t)take(2 * sizeof(double), 8) - sizeof(double));
+        odd(&v->from_one[i], sizeof(void *));
+    }
+    lab_pack(v, views_type, 1);
+    CHECK_EQ(copied_word(&v->tagged[1]), offset_of(v) + 1);
+    CHECK_EQ(copied_word(&v->from_one[1]), offset_of((char *)v->from_one[1] + 8) - 8);
+    v->kind = 7; /* none of them holds */
+    hole(v->tagged, 2 * sizeof(void *));
+    lab_pack(v, views_type, 1);
+    haul_type_free(&views_type);
+    lab_end();
+}
+
+TEST(parents, rules_for_each_pointer_that_say_what_cannot_be_are_refused)
+{
+    haul_rule slot = { .tag_bits = 1 }, rule = { .each = &slot };
+    haul_ref row = HAUL_OBJECT_BY(bag, items, &bag_type, &rule);
+    static const struct {
+        const char *word;
+    } all[] = { { "leads to no pointers" }, { "Its mode is alias" }, { "one for each of its own" },
+                { "a parent other than" }, { "The callback of its condition is NULL" } };
+    size_t i;
+    for (i = 0; i < sizeof all / sizeof *all; i++) {
+        row.levels = i > 0 ? 2 : 1;
+        rule.mode = i == 1 ? HAUL_MODE_ALIAS : HAUL_MODE_OWN;
+        slot.each = i == 2 ? &slot : NULL;
+        slot.with_parent = i == 3;
+        slot.when.kind = i == 4 ? HAUL_WHEN_FUNCTION : HAUL_WHEN_ALWAYS;
+        CHECK_STATUS(haul_type_create("bag", sizeof(bag), &row, 1, &bag_type), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(bag_type), HAUL_ERROR_TYPE);
+        CHECK_STR(haul_type_error(bag_type)->path, "bag.items");
+        CHECK_HAS(haul_type_error(bag_type)->text, all[i].word);
+        haul_type_free(&bag_type);
+    }
+}
+
+/* ---- Memory that runs out. */
+
+typedef struct bag_work {
+    haul_context *context;
+    haul_plan *plan;
+    bag *root;
+    unsigned char *arena;
+} bag_work;
+
+static void bag_prepare(void *user, fault_plan *plan)
+{
+    haul_allocator allocator = fault_allocator(plan);
+    haul_context_options options;
+    memset(&options, 0, sizeof options);
+    options.allocator = &allocator;
+    options.checked = 1;
+    CHECK_STATUS(haul_context_create(&options, &((bag_work *)user)->context), HAUL_OK);
+}
+
+static void bag_undo(void *user)
+{
+    haul_plan_free(&((bag_work *)user)->plan);
+}
+
+static haul_status bag_run(void *user)
+{
+    bag_work *w = user;
+    haul_root root;
+    haul_status status;
+    root.address = w->root;
+    root.type = bag_type;
+    root.count = 1;
+    status = haul_plan_create(w->context, &root, 1, &w->plan);
+    if (status == HAUL_OK)
+        status = haul_plan_pack(w->plan, w->arena, 4 * PAGE, LAB_BASE, NULL);
+    if (status != HAUL_OK)
+        bag_undo(w);
+    return status;
+}
+
+static void bag_trim(void *user)
+{
+    CHECK_STATUS(haul_context_trim(((bag_work *)user)->context), HAUL_OK);
+}
+
+static void bag_finish(void *user)
+{
+    haul_context_free(&((bag_work *)user)->context);
+}
+
+TEST(parents, every_allocation_for_arrays_of_ruled_pointers_can_fail_H1_H2)
+{
+    fault_operation operation;
+    bag_work w;
+    lab_start();
+    bag_open();
+    memset(&w, 0, sizeof w);
+    w.root = bags();
+    w.arena = lab_arena(4 * PAGE, 16, 0);
+    memset(&operation, 0, sizeof operation);
+    operation.prepare = bag_prepare;
+    operation.run = bag_run;
+    operation.undo = bag_undo;
+    operation.trim = bag_trim;
+    operation.finish = bag_finish;
+    operation.user = &w;
+    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
+    CHECK(fault_everywhere(&operation) > 15);
+    free(w.arena);
+    bag_close();
+    lab_end();
+}
