@@ -1,7 +1,7 @@
 /* Fuzz target: type descriptions, mostly wrong, straight into the builder (T1 to T17).
  *
  * Whatever comes, the library refuses it with words, or accepts it; and what it accepts can be asked, printed, and
- * used to plan an object of zeros.
+ * used to plan an object of zeros, and one of small numbers and pointers into itself.
  */
 #define _POSIX_C_SOURCE 200112L
 #include <stdio.h>
@@ -95,6 +95,12 @@ static haul_field_place draw_place(choices *c)
     return place;
 }
 
+static int64_t draw_base(choices *c)
+{
+    static const int64_t far[] = { INT64_MIN, INT64_MAX, 1 << 20, -(1 << 20), (1 << 20) + 1, INT32_MIN };
+    return chance(c, 1, 8) ? far[choose(c, 6)] : (int64_t)choose(c, 64) - 32;
+}
+
 static void draw_rule(universe *u, haul_rule *rule, haul_case *cases)
 {
     choices *c = &u->c;
@@ -107,14 +113,18 @@ static void draw_rule(universe *u, haul_rule *rule, haul_case *cases)
     rule->when.high = rule->when.low + (int64_t)choose(c, 3) - (chance(c, 1, 8) ? 1 : 0);
     rule->when.function = chance(c, 7, 8) ? some_count : NULL;
     rule->otherwise = rule->when.kind ? (haul_else)choose(c, chance(c, 1, 16) ? 4 : 2) : HAUL_ELSE_NULL;
-    if (way < 7)
-        rule->mode = (haul_mode)way;
+    if (way < 8)
+        rule->mode = (haul_mode)way; /* 7: there is none */
     if (chance(c, 1, 4))
-        rule->tag_bits = (uintptr_t)draw_size(c);
+        rule->tag_bits = chance(c, 1, 2) ? (uintptr_t)1 << choose(c, 14) : (uintptr_t)draw_size(c);
     if (chance(c, 1, 4))
         rule->integer_below = (uintptr_t)draw_size(c);
+    if (chance(c, 1, 8))
+        rule->integer_from = (uintptr_t)0 - (uintptr_t)draw_size(c);
     if (chance(c, 1, 4))
-        rule->base = (int64_t)choose(c, 64) - 32;
+        rule->base = draw_base(c);
+    if (chance(c, 1, 8))
+        rule->base_function = some_count;
     rule->addressing = chance(c, 1, 8) ? (haul_addressing)choose(c, 3) : HAUL_ABSOLUTE;
     if (!chance(c, 1, 3))
         return;
@@ -122,12 +132,12 @@ static void draw_rule(universe *u, haul_rule *rule, haul_case *cases)
     rule->choice.field = draw_place(c);
     rule->choice.function = chance(c, 7, 8) ? some_count : NULL;
     rule->choice.mask = chance(c, 1, 8) ? (int64_t)choose(c, 3) : -1;
-    rule->choice.cases = cases;
+    rule->choice.cases = chance(c, 1, 16) ? NULL : cases;
     rule->choice.case_count = choose(c, 3);
     for (unsigned i = 0; i < 2; i++) {
         cases[i].value = (int64_t)choose(c, 3) - 1;
         cases[i].type = draw_target(u);
-        cases[i].base = 0;
+        cases[i].base = chance(c, 1, 4) ? draw_base(c) : 0;
     }
 }
 
@@ -261,26 +271,39 @@ static int is_in_object(void *user, const void *address, size_t bytes)
     return at <= u->object_bytes && bytes <= u->object_bytes - at;
 }
 
-static void plan_zeros(universe *u, const haul_type *type, size_t bytes)
+static void plan_object(universe *u, const haul_type *type, size_t bytes)
 {
-    void *object = NULL;
     haul_root root;
     haul_plan *plan = NULL;
-    if (posix_memalign(&object, 4096, bytes) != 0)
-        exit(2);
-    memset(object, 0, bytes);
-    u->object = object;
-    u->object_bytes = bytes;
-    root.address = object;
+    size_t spare = 65536 + 2 * HAUL_OUTSIDE_MAX;
+    root.address = (void *)(uintptr_t)u->object;
     root.type = type;
     root.count = 1;
     if (haul_plan_create(u->context, &root, 1, &plan) == HAUL_OK) {
-        require(haul_plan_bytes(plan) >= 16 && haul_plan_bytes(plan) <= bytes + 65536, "the size of an arena");
+        require(haul_plan_bytes(plan) >= 16 && haul_plan_bytes(plan) <= bytes + spare, "the size of an arena");
         haul_plan_free(&plan);
     } else {
         require(plan == NULL, "a plan from a call that failed");
         require(haul_context_error(u->context)->text[0] != '\0', "a plan is refused without a word");
     }
+}
+
+/* Zeros first; then numbers, and pointers to any byte of it. */
+static void plan_objects(universe *u, const haul_type *type, size_t bytes)
+{
+    void *object = NULL;
+    if (posix_memalign(&object, 4096, bytes) != 0)
+        exit(2);
+    memset(object, 0, bytes);
+    u->object = object;
+    u->object_bytes = bytes;
+    plan_object(u, type, bytes);
+    for (size_t at = 0; at + sizeof(uintptr_t) <= bytes && at < 2048; at += sizeof(uintptr_t)) {
+        uint32_t way = choose(&u->c, 16);
+        uintptr_t word = way < 6 ? way : (uintptr_t)object + random_word(&u->c.filler) % bytes / way * way;
+        memcpy((unsigned char *)object + at, &word, sizeof word);
+    }
+    plan_object(u, type, bytes);
     free(object);
 }
 
@@ -299,7 +322,7 @@ static void commit_and_use(universe *u, haul_type *type)
     require(haul_type_commit(type) == HAUL_OK, "a second commit");
     require(haul_type_add(type, u->rows, 1) != HAUL_OK, "a row is added after commit");
     if (ask(type, &bytes))
-        plan_zeros(u, type, bytes);
+        plan_objects(u, type, bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -137,8 +137,8 @@ typedef enum haul_else {
 typedef enum haul_mode {
     HAUL_MODE_OWN = 0,             /* it belongs to the graph: followed */
     HAUL_MODE_ALIAS = 1,           /* somebody else's in the graph: a pointer as others are, but not followed. It must
-                                      lead to a described byte, or one past a described range, else HAUL_ERROR_GRAPH.
-                                      Its shape is not looked at. */
+                                      lead to a described byte, or (without tag bits in it) one past a described
+                                      range, else HAUL_ERROR_GRAPH. Its shape is not looked at. */
     HAUL_MODE_OWN_OR_STATIC = 2,   /* what lies in a registered range (haul_static, context.h) is kept, null or
                                       followed as that says; anything else is owned */
     HAUL_MODE_ALIAS_OR_STATIC = 3, /* the same, or an alias; one that is neither is HAUL_ERROR_GRAPH */
@@ -213,8 +213,8 @@ typedef enum haul_direction {
 typedef enum haul_addressing {
     HAUL_ABSOLUTE = 0,
     HAUL_RELATIVE = 1 /* the distance from the word to its target, signed, of 4 or 8 bytes; 0: null. In the copy: the
-                         distance there. One that does not fit is HAUL_ERROR_LIMIT, told by the first pack. Such a
-                         word never comes back. */
+                         distance there. One that does not fit, or that is 0 there (which only one with a base
+                         can be), is HAUL_ERROR_LIMIT, told by the first pack. Such a word never comes back. */
 } haul_addressing;
 
 typedef struct haul_rule haul_rule;

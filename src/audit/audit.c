@@ -27,14 +27,20 @@ void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding)
     a->options.finding(a->options.user, finding);
 }
 
+size_t haul__audit_end(const haul__audit *a, const haul__entry *entry)
+{
+    if (entry->what != HAUL__OBJECTS || !a->walk.kinds[entry->kind].walk->is_sized)
+        return SIZE_MAX;
+    return entry->stride;
+}
+
 size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry)
 {
-    const haul__walk *walk = entry->what == HAUL__OBJECTS ? a->walk.kinds[entry->kind].walk : NULL;
     size_t last = entry->stride;
     if (entry->count == 0)
         return 0;
-    if (walk && !walk->is_sized)
-        last = walk->true_upper;
+    if (entry->what == HAUL__OBJECTS && haul__audit_end(a, entry) == SIZE_MAX)
+        last = a->walk.kinds[entry->kind].walk->true_upper;
     return (entry->count - 1) * entry->stride + last;
 }
 

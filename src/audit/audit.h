@@ -25,6 +25,8 @@ int haul__audit_is_wanted(const haul__audit *a, size_t before);
 void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding);
 /* An entry's bytes from its address on, to the last that travels; 0: none of them can be read. */
 size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry);
+/* Where an object ends that tells its size itself, from its start on: perhaps before its type does. SIZE_MAX: with it. */
+size_t haul__audit_end(const haul__audit *a, const haul__entry *entry);
 
 /* The searches, in this order: what blocks.c finds beyond a block it takes out of the entries. */
 haul_status haul__audit_blocks(haul__audit *a); /* blocks.c */

@@ -66,12 +66,12 @@ static haul_status search_entry(search *s, const haul__entry *entry)
 {
     const haul__walk *walk = entry->what == HAUL__OBJECTS ? s->audit->walk.kinds[entry->kind].walk : NULL;
     haul_status status = HAUL_OK;
-    size_t i, k;
+    size_t i, k, end = haul__audit_end(s->audit, entry);
     for (i = 0; entry->what == HAUL__POINTERS && i < entry->count && status == HAUL_OK; i++)
         status = look_at(s, entry->slot, entry->level, i, entry->address + i * HAUL__WORD);
     for (i = 0; walk && i < entry->count && status == HAUL_OK; i++)
         for (k = 0; k < walk->slot_count && status == HAUL_OK; k++)
-            if (!(walk->slots[k].flags & HAUL__SLOT_END))
+            if (!(walk->slots[k].flags & HAUL__SLOT_END) && walk->slots[k].offset < end)
                 status = look_at(s, &walk->slots[k], 0, i, entry->address + i * entry->stride + walk->slots[k].offset);
     return status;
 }

@@ -42,7 +42,7 @@ static haul_status add_suspect(search *s, const suspect *found, size_t *number)
 
 static haul_status suspicious(search *s, const haul__entry *entry, size_t element, uintptr_t address, uintptr_t value)
 {
-    const void *owner = entry->slot ? (const void *)&entry->slot->shape[entry->level] : NULL;
+    const void *owner = entry->slot && entry->slot->shape ? (const void *)&entry->slot->shape[entry->level] : NULL;
     size_t *number = haul__tally_of(&s->tally, address, SEEN);
     suspect found;
     if (!number)
@@ -121,12 +121,13 @@ static haul_status search_objects(search *s, const haul__entry *entry)
 {
     const haul__walk *walk = s->audit->walk.kinds[entry->kind].walk;
     haul_status status = HAUL_OK;
-    size_t i, run;
+    size_t i, run, limit = haul__audit_end(s->audit, entry);
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        uintptr_t element = entry->address + i * entry->stride;
         size_t slot = 0;
-        for (run = 0; run < walk->run_count && status == HAUL_OK; run++) {
-            uintptr_t first = entry->address + i * entry->stride + walk->runs[run].offset;
-            status = search_run(s, entry, walk, i, first, first + walk->runs[run].bytes, &slot);
+        for (run = 0; run < walk->run_count && walk->runs[run].offset < limit && status == HAUL_OK; run++) {
+            size_t first = walk->runs[run].offset, end = first + walk->runs[run].bytes;
+            status = search_run(s, entry, walk, i, element + first, element + (end < limit ? end : limit), &slot);
         }
     }
     return status;

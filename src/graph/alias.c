@@ -16,6 +16,7 @@ haul_status haul__note_alias(haul__discovery *d, const haul__word *w)
     alias->entry = d->at_entry;
     alias->element = d->at_element;
     alias->may_be_static = w->may_be_static;
+    alias->has_tags = w->value != w->address;
     return HAUL_OK;
 }
 
@@ -32,11 +33,14 @@ static haul_status refuse_alias(haul__discovery *d, const haul__alias *alias)
     return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot, "an alias that leads to nothing that another pointer owns");
 }
 
+/* One past a range may begin a granule that is nobody's: a word with tags there would have no place. */
 haul_status haul__check_aliases(haul__discovery *d)
 {
     size_t i;
-    for (i = 0; i < d->alias_count; i++)
-        if (!haul__is_marked(d->map, d->aliases[i].value) && !haul__is_marked(d->map, d->aliases[i].value - 1))
-            return refuse_alias(d, &d->aliases[i]);
+    for (i = 0; i < d->alias_count; i++) {
+        const haul__alias *alias = &d->aliases[i];
+        if (!haul__is_marked(d->map, alias->value) && (alias->has_tags || !haul__is_marked(d->map, alias->value - 1)))
+            return refuse_alias(d, alias);
+    }
     return HAUL_OK;
 }

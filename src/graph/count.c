@@ -277,6 +277,18 @@ int64_t haul__narrow(int64_t value, size_t unit)
     return shift ? (int64_t)bits / ((int64_t)1 << shift) : value;
 }
 
+/* Of the bytes that may be searched next: so many that all of them are readable. The terminator may lie far in front of
+ * what is not. */
+static size_t readable_piece(const haul__discovery *d, uintptr_t address, size_t bytes, size_t unit)
+{
+    while (!haul__is_readable(d, address, bytes)) {
+        if (bytes <= unit)
+            return 0;
+        bytes = bytes / 2 < unit ? unit : bytes / 2 - bytes / 2 % unit;
+    }
+    return bytes;
+}
+
 static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
                                      size_t *count)
 {
@@ -302,7 +314,8 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
             size_t page = ((size_t)1 << HAUL__PAGE_SHIFT) - ((value + done) & (((size_t)1 << HAUL__PAGE_SHIFT) - 1));
             if (piece > page)
                 piece = page < unit ? unit : page - page % unit;
-            if (!haul__is_readable(d, value + done, piece))
+            piece = readable_piece(d, value + done, piece, unit);
+            if (piece == 0)
                 return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the range it leads to is not readable");
         }
         found = find_element(value + done, piece, unit, sentinel);

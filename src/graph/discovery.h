@@ -88,7 +88,7 @@ typedef struct haul__alias {
     uintptr_t value;
     const haul__slot *slot;
     size_t root, entry, element;
-    int may_be_static;
+    int may_be_static, has_tags;
 } haul__alias;
 
 #define HAUL__QUEUED ((size_t)256) /* a power of two */

@@ -243,16 +243,36 @@ static int seen_room(haul__discovery *d)
     return 1;
 }
 
-/* Is `inner` at offset 0 of `outer`, at whatever depth? */
+#define ROWS_MAX ((size_t)1 << 16) /* looked at, of arms within arms; then they are taken to agree */
+
+/* Is `inner` at offset 0 of `outer`, at whatever depth? Arms of a union may all begin there. */
 static int begins_with(const haul_type *outer, const haul_type *inner)
 {
-    haul_field field;
-    while (outer && outer != inner) {
-        if (haul_type_get_field(outer, 0, &field) != HAUL_OK || field.offset != 0 || field.kind != HAUL_REF_EMBED)
-            return 0;
-        outer = field.target;
+    struct {
+        const haul_type *type;
+        size_t next; /* of its rows */
+    } way[HAUL_EMBED_DEPTH_MAX + 1];
+    size_t depth = 1, rows;
+    if (outer == inner)
+        return 1;
+    way[0].type = outer;
+    way[0].next = 0;
+    for (rows = 0; depth > 0 && rows < ROWS_MAX; rows++) {
+        haul_field field;
+        if (haul_type_get_field(way[depth - 1].type, way[depth - 1].next++, &field) != HAUL_OK || field.offset != 0) {
+            depth--;
+            continue;
+        }
+        if ((field.kind != HAUL_REF_EMBED && field.kind != HAUL_REF_TAIL) || !field.target)
+            continue;
+        if (field.target == inner)
+            return 1;
+        if (depth <= HAUL_EMBED_DEPTH_MAX) {
+            way[depth].type = field.target;
+            way[depth++].next = 0;
+        }
     }
-    return outer != NULL;
+    return rows == ROWS_MAX;
 }
 
 haul__seen *haul__see(haul__discovery *d, uintptr_t address, int what, const void *as, const haul__slot *slot,

@@ -27,6 +27,7 @@ typedef struct marking {
     const haul__object *object;
     const haul__word *words;
     size_t bytes, covered; /* the object's; those that are marked, or will be by what lies in it */
+    size_t rest_end;       /* of rows that do not hold and overlap each byte counts once */
     haul__marked *marked;
     int *must_visit;
 } marking;
@@ -66,10 +67,13 @@ static int next_rest(const marking *m, size_t row, size_t *next, size_t *at, siz
 
 static haul_status mark_rest(marking *m, size_t row)
 {
-    size_t at = m->object->walk->ruled[row].slot.offset, next = 0, end;
+    const haul__ruled *ruled = &m->object->walk->ruled[row];
+    size_t at = ruled->slot.offset > m->rest_end ? ruled->slot.offset : m->rest_end, next = 0, end;
     haul_status status = HAUL_OK;
     for (; status == HAUL_OK && next_rest(m, row, &next, &at, &end); at = end)
         status = mark_bytes(m, at, end, 0);
+    if (m->rest_end < ruled->slot.offset + ruled->bytes)
+        m->rest_end = ruled->slot.offset + ruled->bytes;
     return status;
 }
 
@@ -264,7 +268,7 @@ static haul_status mark(haul__discovery *d, const haul__entry *entry, const haul
     m.object = o;
     m.words = d->survey[survey];
     m.bytes = bytes;
-    m.covered = 0;
+    m.covered = m.rest_end = 0;
     m.marked = marked;
     m.must_visit = must_visit;
     status = mark_object(&m);
@@ -338,6 +342,7 @@ haul_status haul__size_of(haul__discovery *d, uintptr_t element, const haul__wal
 
 static haul_status visit_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, const haul__word *w)
 {
+    const size_t empty = d->found->empty_count;
     haul_status status = HAUL_OK;
     if (d->careful && (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_TAGGED))
         status = haul__meet_pointer(d, w->at, w->slot, 0);
@@ -348,6 +353,8 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
     d->parent = ruled->rule->said.with_parent ? o->parent : 0;
     status = haul__follow(d, w->slot, 0, w->at, w->start, o->self, o->index + ruled->slot.index);
     d->parent = 0;
+    if (w->what == HAUL__IS_KEPT || w->what == HAUL__IS_TAGGED || (w->what == HAUL__IS_ODD && w->start != w->value))
+        d->found->empty_count = empty; /* what becomes of the word is told by its own list */
     return status;
 }
 

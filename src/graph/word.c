@@ -87,6 +87,13 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes, c
 
 /* ---- Which type, and where the block begins. */
 
+/* Above 2^63 the bits count: cases are compared bit by bit. */
+static int64_t read_bits(uintptr_t base, const haul_field_place *field)
+{
+    int64_t value = 0;
+    return haul__read_field((const void *)base, field, &value) ? value : haul__read_stored((const void *)base, field);
+}
+
 static haul_status read_tag(haul__discovery *d, const haul__ruled *ruled, uintptr_t start, int64_t *value)
 {
     const haul_field_place *field = &ruled->rule->said.choice.field;
@@ -96,7 +103,7 @@ static haul_status read_tag(haul__discovery *d, const haul__ruled *ruled, uintpt
     if (haul__known_bytes(d, start + field->offset, field->bytes, 0) < field->bytes ||
         !haul__is_readable(d, start + field->offset, field->bytes))
         return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot, "the tag of what it leads to is not readable");
-    haul__read_field((const void *)start, field, value);
+    *value = read_bits(start, field);
     return note_field(d, &ruled->slot, start, field);
 }
 
@@ -108,7 +115,7 @@ static haul_status read_choice(haul__discovery *d, const haul__object *o, const 
     *value = 0;
     switch (choice->kind) {
     case HAUL_CHOICE_SELF:
-        haul__read_field((const void *)o->self, &choice->field, value);
+        *value = read_bits(o->self, &choice->field);
         return note_field(d, &ruled->slot, o->self, &choice->field);
     case HAUL_CHOICE_TARGET:
         return read_tag(d, ruled, start, value);

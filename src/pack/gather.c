@@ -269,7 +269,7 @@ static int fits(int64_t value, size_t bytes)
     return bytes == 8 || (value >= INT32_MIN && value <= INT32_MAX);
 }
 
-/* What stood between the word and its target's block before stands between them after. */
+/* The word led to a place in its target's block, or so far outside of it; it leads there in the copy. */
 static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64_t at, uint64_t *word)
 {
     haul_field_place field;
@@ -283,13 +283,15 @@ static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64
         *word = 0; /* to no elements */
         return HAUL_OK;
     }
-    distance = (int64_t)((uint64_t)distance + (place - at) - (uint64_t)((uintptr_t)kept->becomes - kept->address));
+    distance = (intptr_t)((uintptr_t)distance - ((uintptr_t)kept->becomes - kept->address));
+    distance += (int64_t)(place - at);
     *word = (uint64_t)distance;
-    if (fits(distance, kept->bytes))
+    if (distance != 0 && fits(distance, kept->bytes))
         return HAUL_OK;
     status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
-                        "a distance of %lld bytes in the copy does not fit %u bytes", (long long)distance,
-                        (unsigned)kept->bytes);
+                        distance ? "a distance of %lld bytes in the copy does not fit %u bytes"
+                                 : "a distance is %lld in the copy, by chance, and %u bytes of 0 are null",
+                        (long long)distance, (unsigned)kept->bytes);
     haul__name_changed(plan, kept->address, 0);
     return status;
 }

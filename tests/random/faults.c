@@ -99,6 +99,7 @@ static void open_device(void *user, fault_plan *plan)
     options.settings = &j->settings;
     options.new_context.allocator = &allocator;
     options.new_context.argument = j->argument;
+    surroundings_tell(j->g->around, &options.new_context);
     CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &j->device), HAUL_OK);
     CHECK_STATUS(travel(j), HAUL_OK);
     trim(j);

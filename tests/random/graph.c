@@ -49,27 +49,24 @@ void graph_write_pointer(void *address, const void *value)
     memcpy(address, &value, sizeof value);
 }
 
-int64_t graph_read_count(const void *address, size_t bytes, int is_signed)
-{
-    uint8_t u1;
-    uint16_t u2;
-    uint32_t u4;
-    uint64_t u8;
-    switch (bytes) {
-    case 1: memcpy(&u1, address, 1); return is_signed ? (int64_t)(int8_t)u1 : (int64_t)u1;
-    case 2: memcpy(&u2, address, 2); return is_signed ? (int64_t)(int16_t)u2 : (int64_t)u2;
-    case 4: memcpy(&u4, address, 4); return is_signed ? (int64_t)(int32_t)u4 : (int64_t)u4;
-    default: memcpy(&u8, address, 8); return (int64_t)u8;
-    }
-}
-
-static void write_count(void *address, size_t bytes, int64_t value)
+void graph_write(void *address, size_t bytes, int64_t value)
 {
     uint8_t u1 = (uint8_t)value;
     uint16_t u2 = (uint16_t)value;
     uint32_t u4 = (uint32_t)value;
     const void *from = bytes == 1 ? (void *)&u1 : bytes == 2 ? (void *)&u2 : (void *)&u4;
     memcpy(address, bytes == 8 ? (const void *)&value : from, bytes);
+}
+
+static int is_in(const void *address, size_t bytes, const void *first, size_t all)
+{
+    size_t at = (size_t)((uintptr_t)address - (uintptr_t)first);
+    return at <= all && bytes <= all - at;
+}
+
+int graph_is_copied(const graph *g, const void *address)
+{
+    return is_in(address, 0, g->around->copied, STATIC_COPIED);
 }
 
 /* ---- Memory ---- */
@@ -118,11 +115,12 @@ static unsigned char *from_malloc(const graph *g, size_t bytes)
     return again;
 }
 
-static unsigned char *new_block(choices *c, graph *g, size_t bytes)
+/* `memory` NULL: from malloc. */
+static unsigned char *add_block(choices *c, graph *g, unsigned char *memory, size_t bytes)
 {
     g->blocks = grown(g->blocks, g->block_count, &g->block_capacity, sizeof *g->blocks);
     graph_block *b = &g->blocks[g->block_count++];
-    b->memory = from_pool(c, g, bytes);
+    b->memory = memory;
     b->pooled = b->memory != NULL;
     if (!b->pooled)
         b->memory = from_malloc(g, bytes);
@@ -136,6 +134,11 @@ static unsigned char *new_block(choices *c, graph *g, size_t bytes)
     return b->memory;
 }
 
+static unsigned char *new_block(choices *c, graph *g, size_t bytes)
+{
+    return add_block(c, g, from_pool(c, g, bytes), bytes);
+}
+
 /* A block with red zones of random bytes, or none behind it, where a sanitizer watches instead. */
 static unsigned char *place_alone(choices *c, graph *g, size_t bytes, size_t alignment)
 {
@@ -146,8 +149,26 @@ static unsigned char *place_alone(choices *c, graph *g, size_t bytes, size_t ali
     return aligned(memory + before, alignment) + shift;
 }
 
+/* Memory of the static range that is copied; NULL: it is full. */
+static unsigned char *place_static(choices *c, graph *g, size_t bytes, size_t alignment)
+{
+    unsigned char *address;
+    if (g->statics == NULL) {
+        g->statics = add_block(c, g, g->around->copied, STATIC_COPIED);
+        g->statics_end = g->statics + STATIC_COPIED;
+    }
+    address = aligned(g->statics + choose(c, 40), alignment);
+    if (address > g->statics_end || (size_t)(g->statics_end - address) < bytes)
+        return NULL;
+    g->statics = address + bytes;
+    return address;
+}
+
 static unsigned char *place(choices *c, graph *g, size_t bytes, size_t alignment)
 {
+    unsigned char *fixed = g->is_static ? place_static(c, g, bytes, alignment) : NULL;
+    if (fixed != NULL)
+        return fixed;
     g->left -= bytes + 16 < g->left ? bytes + 16 : g->left;
     if (!chance(c, 1, 3) || bytes > 2000 || alignment > 64)
         return place_alone(c, g, bytes, alignment);
@@ -208,7 +229,7 @@ static int64_t counted(const model_type *t, const model_shape *s, const unsigned
         return s->add;
     for (unsigned i = 0; i < s->field_count; i++) {
         const model_field *f = &t->field[s->field[i]];
-        n *= graph_read_count(self + f->offset, f->bytes, f->is_signed);
+        n *= model_read(self + f->offset, f->bytes, f->is_signed);
     }
     return n + s->add;
 }
@@ -243,10 +264,17 @@ static size_t span_of(const model_type *t, size_t n)
     return n == 0 ? 1 : (n - 1) * t->extent + upper;
 }
 
+static unsigned char *fresh_sized(choices *c, graph *g, int type);
+
+/* Now and then with room for more. */
 static unsigned char *fresh_typed(choices *c, graph *g, int type, size_t n)
 {
     const model_type *t = &g->model->type[type];
-    unsigned char *address = place(c, g, span_of(t, n), t->alignment);
+    size_t more = chance(c, 1, 8) ? choose(c, 4) : 0;
+    unsigned char *address;
+    if (t->sizing != SIZE_FIXED)
+        return fresh_sized(c, g, type);
+    address = place(c, g, span_of(t, n + more), t->alignment);
     add(&g->typed[type], address, n, t->extent)->type = type;
     if (n != 0)
         add(&g->queue, address, n, t->extent)->type = type;
@@ -278,22 +306,26 @@ static unsigned char *fresh_plain(choices *c, graph *g, size_t bytes)
 static int is_sentinel(const unsigned char *element, size_t bytes, int64_t value)
 {
     unsigned char wanted[8];
-    write_count(wanted, bytes, value);
+    graph_write(wanted, bytes, value);
     return memcmp(element, wanted, bytes) == 0;
+}
+
+static void make_string(choices *c, graph *g, unsigned char *address, size_t n, size_t e, int64_t sentinel)
+{
+    for (size_t i = 0; i < n; i++)
+        while (is_sentinel(address + i * e, e, sentinel))
+            fill(c, address + i * e, e);
+    graph_write(address + n * e, e, sentinel);
+    add(&g->strings, address, n + 1, e)->sentinel = sentinel;
+    add(&g->frozen, address, (n + 1) * e, 1);
+    add(&g->plain, address, (n + 1) * e, 1);
 }
 
 static unsigned char *fresh_string(choices *c, graph *g, size_t e, int64_t sentinel)
 {
     size_t more = chance(c, 1, 4) ? choose(c, 100) : 0, n = more + (size_t)draw_count(c, affordable(g, e));
     unsigned char *address = place(c, g, (n + 1) * e, e);
-    for (size_t i = 0; i < n; i++)
-        while (is_sentinel(address + i * e, e, sentinel))
-            fill(c, address + i * e, e);
-    write_count(address + n * e, e, sentinel);
-    graph_region *r = add(&g->strings, address, n + 1, e);
-    r->sentinel = sentinel;
-    add(&g->frozen, address, (n + 1) * e, 1);
-    add(&g->plain, address, (n + 1) * e, 1);
+    make_string(c, g, address, n, e, sentinel);
     return address;
 }
 
@@ -336,6 +368,12 @@ static unsigned char *alias_row(choices *c, graph *g, const model_field *f, unsi
     return NULL;
 }
 
+static size_t count_before(const unsigned char *pointer)
+{
+    const void *before = graph_read_pointer(pointer - pointer_bytes);
+    return before != NULL ? (size_t)model_read(before, 2, 0) % 4 : 0;
+}
+
 static size_t draw_for(choices *c, graph *g, const model_type *t, const model_field *f, const unsigned char *self,
                        unsigned level, size_t index)
 {
@@ -345,6 +383,7 @@ static size_t draw_for(choices *c, graph *g, const model_type *t, const model_fi
     case RULE_COUNT: return (size_t)counted(t, s, self);
     case RULE_BY_INDEX: return (3 * index + 1) % 4;
     case RULE_BY_SELF: return *self % 5;
+    case RULE_BY_BEFORE: return count_before(self + f->offset);
     default: return (size_t)draw_count(c, affordable(g, unit_of(f, level)));
     }
 }
@@ -354,7 +393,8 @@ static unsigned char *fresh_row(choices *c, graph *g, const model_type *t, const
 {
     int terminated = f->shape[level].rule == RULE_SENTINEL;
     size_t words = n + (terminated ? 1 : 0);
-    unsigned char *address = place(c, g, words != 0 ? words * pointer_bytes : 1, pointer_bytes);
+    size_t room = words + (chance(c, 1, 8) ? choose(c, 4) : 0);
+    unsigned char *address = place(c, g, room != 0 ? room * pointer_bytes : 1, pointer_bytes);
     for (size_t i = 0; i < n; i++) {
         size_t inner = draw_for(c, g, t, f, self, level + 1, i);
         graph_write_pointer(address + i * pointer_bytes, resolve(c, g, t, f, self, level + 1, inner, !terminated));
@@ -436,78 +476,311 @@ static unsigned char *resolve(choices *c, graph *g, const model_type *t, const m
     return fresh(c, g, t, f, self, level, n);
 }
 
+/* Plain bytes behind a header that the pointer leads past: `lead` bytes, as the two in front of it say. */
+static unsigned char *fresh_headed(choices *c, graph *g, const model_field *f, size_t n, intptr_t *lead)
+{
+    size_t bytes = n * f->element_bytes;
+    unsigned char *address = place(c, g, bytes + 20, (size_t)1 << choose(c, 5));
+    *lead = 2 + (intptr_t)choose(c, 16);
+    graph_write(address + *lead - 2, 2, *lead);
+    add(&g->frozen, address + *lead - 2, 2, 1);
+    add(&g->plain, address, bytes + 20, 1);
+    if (f->shape[0].rule == RULE_BY_TARGET)
+        sized(c, g, f, 0, address, n);
+    return address;
+}
+
+/* ---- Words ---- */
+
+/* Tags and integers: what else than an address stands in the field. */
+static uintptr_t with_bits(choices *c, const model_rule_of_field *rule, uintptr_t word)
+{
+    if (rule->tags == 0 && rule->integers == 0 && rule->integers_from == 0)
+        return word;
+    if (rule->integers != 0 && chance(c, 1, 4))
+        return 1 + (uintptr_t)choose(c, (uint32_t)rule->integers - 1);
+    if (rule->integers_from != 0 && chance(c, 1, 4))
+        return rule->integers_from + (uintptr_t)choose(c, 9);
+    if (word == 0)
+        return rule->integers != 0 ? 0 : rule->tags & choose(c, 8);
+    if ((word & rule->tags) != 0)
+        return rule->tags; /* the bits are taken: a null pointer with tags */
+    return word | (rule->tags & choose(c, 65536));
+}
+
+/* A distance that does not fit is null. */
+static void write_distance(unsigned char *at, size_t bytes, uintptr_t address)
+{
+    int64_t distance = address != 0 ? (int64_t)(intptr_t)(address - (uintptr_t)at) : 0;
+    if (bytes == 4 && (distance < INT32_MIN || distance > INT32_MAX))
+        distance = 0;
+    graph_write(at, bytes, distance);
+}
+
+static const model_case *draw_case(choices *c, const model_type *t, const model_field *f, const unsigned char *self,
+                                   size_t index)
+{
+    if (f->rule.choice == CHOICE_BY_TAG)
+        return &f->rule.cases[choose(c, f->rule.case_count)];
+    return model_choose(t, f, self, index, NULL);
+}
+
+/* A pointer that owns what it leads to, with all that its rule makes of the address. */
+static void fill_own(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
+                     size_t index)
+{
+    unsigned char *at = self + f->offset + index * pointer_bytes, *target = NULL;
+    const model_field *as = f;
+    model_field chosen;
+    intptr_t lead = 0;
+    uintptr_t address;
+    size_t n;
+    if (f->rule.choice != CHOICE_NONE) {
+        const model_case *one = draw_case(c, t, f, self, index);
+        chosen = *f;
+        chosen.target = one->type;
+        chosen.element_bytes = g->model->type[one->type].extent;
+        as = &chosen;
+        lead = one->bias;
+    }
+    n = draw_for(c, g, t, as, self, 0, index);
+    if (f->rule.base == BASE_BY_HEADER) {
+        target = fresh_headed(c, g, f, n, &lead);
+    } else {
+        if (n != 0 || f->rule.choice != CHOICE_BY_TAG)
+            target = resolve(c, g, t, as, self, 0, n, 1);
+        lead += model_bias(f, self, index, NULL);
+    }
+    address = target != NULL ? (uintptr_t)target + (uintptr_t)lead : 0;
+    if (f->rule.is_distance)
+        write_distance(at, f->bytes, address);
+    else
+        graph_write_pointer(at, (void *)with_bits(c, &f->rule, address));
+    if (f->shape[0].rule == RULE_END)
+        graph_write_pointer(self + t->field[f->shape[0].field[0]].offset,
+                            target != NULL ? target + n * unit_of(f, 0) : NULL);
+}
+
+static void fill_static(choices *c, graph *g, const model_field *f, unsigned char *at)
+{
+    uintptr_t range = (uintptr_t)(chance(c, 1, 2) ? g->around->kept : g->around->nulls);
+    uintptr_t address = (range + choose(c, STATIC_BYTES + 1)) & ~f->rule.tags;
+    graph_write_pointer(at, address < range ? NULL : (void *)with_bits(c, &f->rule, address));
+}
+
+/* Nobody owns it through this pointer; the word is drawn later. */
+static void fill_alias(graph *g, const model_field *f, unsigned char *at)
+{
+    graph_write_pointer(at, NULL);
+    add(&g->late, at, 1, pointer_bytes)->row = f;
+}
+
+/* The address in the word. */
+static const void *word_of(const model_field *f, const unsigned char *at)
+{
+    return (const void *)((uintptr_t)graph_read_pointer(at) & ~f->rule.tags);
+}
+
+static void fill_word(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
+                      size_t index)
+{
+    unsigned char *at = self + f->offset + index * pointer_bytes;
+    uint32_t way = choose(c, 4);
+    switch (f->rule.mode) {
+    case HAUL_MODE_OPAQUE:
+    case HAUL_MODE_NULL: return; /* whatever is there */
+    case HAUL_MODE_EXTERNAL:
+        if (way != 0)
+            graph_write_pointer(at, way == 1 ? NULL : (void *)g->around->functions[choose(c, 3)].host);
+        return;
+    case HAUL_MODE_ALIAS: fill_alias(g, f, at); return;
+    case HAUL_MODE_OWN_OR_STATIC:
+    case HAUL_MODE_ALIAS_OR_STATIC:
+        g->is_static = way == 1;
+        if (way == 0)
+            fill_static(c, g, f, at);
+        else
+            fill_own(c, g, t, f, self, index);
+        if (way != 0 && f->rule.mode == HAUL_MODE_ALIAS_OR_STATIC && !graph_is_copied(g, word_of(f, at)))
+            fill_alias(g, f, at);
+        g->is_static = 0;
+        return;
+    default: fill_own(c, g, t, f, self, index);
+    }
+}
+
 /* ---- Elements ---- */
 
-/* What stands in the field for a target: with its bias and tags; now and then an integer. Where the bits of a tag are
- * taken, a null pointer with tags. */
-static void *ruled_word(choices *c, const model_field *f, unsigned char *target, size_t index)
+/* For each field that a condition or a choice reads: a value that is likely to mean something. */
+static void draw_kind(choices *c, const model_type *t, unsigned k, unsigned char *self)
 {
-    uintptr_t word = (uintptr_t)target + (uintptr_t)f->rule.bias + (f->rule.bias ? index : 0);
-    if (f->rule.integers != 0 && chance(c, 1, 4))
-        return (void *)(1 + (uintptr_t)choose(c, (uint32_t)f->rule.integers - 1));
-    if (target == NULL)
-        return f->rule.integers != 0 ? NULL : (void *)(f->rule.tags & choose(c, 8));
-    if ((word & f->rule.tags) != 0)
-        return (void *)f->rule.tags;
-    return (void *)(word | (f->rule.tags & choose(c, 8)));
+    const model_field *kind = &t->field[k];
+    int64_t value = choose(c, 256);
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const model_rule_of_field *rule = &t->field[i].rule;
+        if (rule->choice == CHOICE_BY_FIELD && rule->selector == k) {
+            value = (value & 0xF0 & ~rule->choice_mask) ^ rule->cases[choose(c, rule->case_count)].value;
+            break;
+        }
+        if ((rule->when == WHEN_FIELD || rule->when == WHEN_NOT) && rule->kind == k) {
+            if (rule->mask == -1 && chance(c, 2, 3))
+                value = rule->low + choose(c, (uint32_t)(rule->high - rule->low) + 1);
+            break;
+        }
+    }
+    graph_write(self + kind->offset, kind->bytes, value);
+}
+
+static void draw_scalars(choices *c, graph *g, const model_type *t, unsigned char *self)
+{
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const model_field *f = &t->field[i];
+        if (f->kind == FIELD_COUNT)
+            graph_write(self + f->offset, f->bytes, draw_count_field(c, g, t, i));
+        else if (f->kind == FIELD_KIND)
+            draw_kind(c, t, i, self);
+        else if (f->kind == FIELD_TAG)
+            graph_write(self + f->offset, f->bytes, t->tag);
+    }
+}
+
+static int reads_first_byte(const model_field *f)
+{
+    for (unsigned level = 0; level < f->levels; level++)
+        if (f->shape[level].rule == RULE_BY_SELF)
+            return 1;
+    return f->rule.when == WHEN_SELF || f->rule.base == BASE_BY_SELF || f->rule.choice == CHOICE_BY_SELF;
+}
+
+/* What the description reads stays as it is. */
+static void freeze_scalars(graph *g, const model_type *t, unsigned char *self)
+{
+    size_t size = model_stored_size(t, self);
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const model_field *f = &t->field[i];
+        int is_read = f->kind == FIELD_COUNT || f->kind == FIELD_KIND || f->kind == FIELD_TAG || f->kind == FIELD_SIZE;
+        if (is_read && f->offset < size)
+            add(&g->frozen, self + f->offset, f->bytes, 1);
+        if (reads_first_byte(f))
+            add(&g->frozen, self, 1, 1);
+    }
+}
+
+static size_t draw_size(choices *c, const model_type *t)
+{
+    for (unsigned tries = 0; tries < 8; tries++) {
+        size_t bytes = t->field[choose(c, t->field_count)].offset;
+        if (chance(c, 1, 3))
+            bytes = t->extent + choose(c, 40);
+        if (model_can_end_at(t, bytes))
+            return bytes;
+    }
+    return t->extent;
+}
+
+static size_t draw_tail_bytes(choices *c, graph *g, const model_type *t, unsigned char *head, size_t *count)
+{
+    const model_field *tail = model_tail(t);
+    *count = draw_for(c, g, t, tail, head, 0, 0);
+    if (tail->shape[0].rule == RULE_BY_TARGET && *count == 0)
+        *count = 1; /* the table knows by addresses: no other array may begin there */
+    return tail->offset + (*count + (tail->shape[0].rule == RULE_SENTINEL)) * tail->element_bytes;
+}
+
+static void make_tail(choices *c, graph *g, const model_field *tail, unsigned char *address, size_t n)
+{
+    if (tail->shape[0].rule == RULE_SENTINEL)
+        make_string(c, g, address, n, tail->element_bytes, tail->shape[0].add);
+    if (tail->shape[0].rule == RULE_BY_TARGET)
+        sized(c, g, tail, 0, address, n);
+    if (tail->target < 0 && tail->shape[0].rule != RULE_SENTINEL)
+        add(&g->plain, address, n * tail->element_bytes, 1);
+    if (tail->target < 0 || n == 0)
+        return;
+    add(&g->typed[tail->target], address, n, tail->stride)->type = tail->target;
+    add(&g->queue, address, n, tail->stride)->type = tail->target;
+}
+
+/* An object that says itself how long it is: its counts are drawn before it has a place. */
+static unsigned char *fresh_sized(choices *c, graph *g, int type)
+{
+    const model_type *t = &g->model->type[type];
+    unsigned char head[MODEL_STRUCT_BYTES], *address;
+    size_t bytes, n = 0;
+    fill(c, head, t->extent);
+    draw_scalars(c, g, t, head);
+    if (t->sizing == SIZE_STORED) {
+        bytes = draw_size(c, t);
+        graph_write(head + SIZE_AT, 2, (int64_t)bytes);
+    } else {
+        bytes = draw_tail_bytes(c, g, t, head, &n);
+    }
+    address = place(c, g, bytes, t->alignment);
+    memcpy(address, head, bytes < t->extent ? bytes : t->extent);
+    if (t->sizing == SIZE_BY_TAIL)
+        make_tail(c, g, model_tail(t), address + model_tail(t)->offset, n);
+    add(&g->typed[type], address, 1, bytes)->type = type;
+    add(&g->queue, address, 1, bytes)->type = type;
+    return address;
 }
 
 static void fill_pointers(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self)
 {
-    if (!model_holds(t, f, self))
-        return; /* whatever is there */
-    for (size_t i = 0; i < f->count; i++) {
-        size_t n = draw_for(c, g, t, f, self, 0, i);
-        unsigned char *target = resolve(c, g, t, f, self, 0, n, 1);
-        if (f->rule.is_there) {
-            graph_write_pointer(self + f->offset + i * pointer_bytes, ruled_word(c, f, target, i));
-            continue;
-        }
-        graph_write_pointer(self + f->offset + i * pointer_bytes, target);
-        if (f->shape[0].rule == RULE_END)
-            graph_write_pointer(self + t->field[f->shape[0].field[0]].offset,
-                                target != NULL ? target + n * unit_of(f, 0) : NULL);
-    }
-    for (unsigned level = 0; level < f->levels; level++)
-        if (f->shape[level].rule == RULE_BY_SELF)
-            add(&g->frozen, self, 1, 1);
+    size_t n = f->rule.is_distance ? 1 : f->count;
+    for (size_t i = 0; i < n; i++)
+        fill_word(c, g, t, f, self, i);
 }
 
-/* What conditions read stays as it is. */
-static void freeze_conditions(graph *g, const model_type *t, unsigned char *self)
+/* The pointer to a count: what it leads to stays as it is, too. */
+static void fill_count_before(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self)
 {
-    for (unsigned i = 0; i < t->field_count; i++) {
-        const model_field *f = &t->field[i];
-        if (f->kind == FIELD_KIND)
-            add(&g->frozen, self + f->offset, 1, 1);
-        if (f->rule.when == WHEN_SELF)
-            add(&g->frozen, self, 1, 1);
+    unsigned char *count;
+    fill_pointers(c, g, t, f, self);
+    count = graph_read_pointer(self + f->offset);
+    if (count != NULL)
+        add(&g->frozen, count, 2, 1);
+}
+
+static int is_count_before(const model_type *t, unsigned field)
+{
+    for (unsigned i = 0; i < t->field_count; i++)
+        if (t->field[i].behind == (int)field)
+            return 1;
+    return 0;
+}
+
+static void fill_field(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self)
+{
+    if (f->kind == FIELD_EMBED) {
+        add(&g->typed[f->target], self + f->offset, f->count, f->stride)->type = f->target;
+        add(&g->queue, self + f->offset, f->count, f->stride)->type = f->target;
+    } else if (f->kind == FIELD_POINTER) {
+        fill_pointers(c, g, t, f, self);
+    } else if (f->kind == FIELD_DATA && !f->rule.is_there && chance(c, 1, 8)) {
+        add(&g->plain, self + f->offset, f->bytes, 1);
+    } else if (f->kind == FIELD_OPAQUE && chance(c, 1, 2)) {
+        graph_write_pointer(self + f->offset, self);
     }
 }
 
+/* Whatever is in fields that do not hold, or lie behind the object's end, stays. Pointers that lead to a count come
+ * before those that ask for it. */
 static void fill_element(choices *c, graph *g, int type, unsigned char *self)
 {
     const model_type *t = &g->model->type[type];
+    size_t size = model_stored_size(t, self);
+    if (t->sizing == SIZE_FIXED)
+        draw_scalars(c, g, t, self);
+    freeze_scalars(g, t, self);
     for (unsigned i = 0; i < t->field_count; i++) {
         const model_field *f = &t->field[i];
-        if (f->kind == FIELD_COUNT) {
-            write_count(self + f->offset, f->bytes, draw_count_field(c, g, t, i));
-            add(&g->frozen, self + f->offset, f->bytes, 1);
-        }
+        if (f->behind >= 0 && t->field[f->behind].offset < size)
+            fill_count_before(c, g, t, &t->field[f->behind], self);
     }
-    freeze_conditions(g, t, self);
     for (unsigned i = 0; i < t->field_count; i++) {
         const model_field *f = &t->field[i];
-        if (f->kind == FIELD_EMBED) {
-            add(&g->typed[f->target], self + f->offset, f->count, f->stride)->type = f->target;
-            add(&g->queue, self + f->offset, f->count, f->stride)->type = f->target;
-        } else if (f->kind == FIELD_POINTER) {
-            fill_pointers(c, g, t, f, self);
-        } else if (f->kind == FIELD_DATA && chance(c, 1, 8)) {
-            add(&g->plain, self + f->offset, f->bytes, 1);
-        } else if (f->kind == FIELD_OPAQUE && chance(c, 1, 2)) {
-            graph_write_pointer(self + f->offset, self);
-        }
+        if (f->offset + f->bytes <= size && !is_count_before(t, i) && model_holds(t, f, self))
+            fill_field(c, g, t, f, self);
     }
 }
 
@@ -551,7 +824,8 @@ static void draw_roots(choices *c, graph *g)
     for (size_t i = 0; i < count; i++) {
         int type = (int)choose(c, chance(c, 1, 4) ? g->model->type_count : g->model->struct_count);
         size_t n = chance(c, 1, 4) ? 1 + choose(c, 4) : 1;
-        if (g->model->type[type].extent % g->model->type[type].alignment != 0)
+        if (g->model->type[type].extent % g->model->type[type].alignment != 0 ||
+            g->model->type[type].sizing != SIZE_FIXED)
             n = 1;
         unsigned char *address = chance(c, 1, 4) ? alias_typed(c, g, type, n) : NULL;
         if (address == NULL)
@@ -567,10 +841,27 @@ static void draw_roots(choices *c, graph *g)
     g->oracle.root_count = (unsigned)count;
 }
 
-void graph_draw(choices *c, const model *m, size_t bytes, graph *g)
+int graph_has(const graph *g, const void *address, size_t bytes)
+{
+    if (is_in(address, bytes, g->around->kept, STATIC_BYTES) || is_in(address, bytes, g->around->nulls, STATIC_BYTES))
+        return 1;
+    for (size_t i = 0; i < g->block_count; i++)
+        if (is_in(address, bytes, g->blocks[i].memory, g->blocks[i].bytes))
+            return 1;
+    return 0;
+}
+
+static int is_there(const model_oracle *oracle, const void *address, size_t bytes)
+{
+    return graph_has((const graph *)(const void *)oracle, address, bytes);
+}
+
+void graph_draw(choices *c, const model *m, const surroundings *around, size_t bytes, graph *g)
 {
     memset(g, 0, sizeof *g);
     g->model = m;
+    g->around = around;
+    g->oracle.is_there = is_there;
     g->left = bytes;
     g->oracle.count_of = count_of;
     if (chance(c, 1, 2)) {
@@ -581,6 +872,11 @@ void graph_draw(choices *c, const model *m, size_t bytes, graph *g)
     draw_roots(c, g);
     if (g->sized.count != 0)
         qsort(g->sized.at, g->sized.count, sizeof *g->sized.at, compare_regions);
+    graph_keep(g);
+}
+
+void graph_keep(graph *g)
+{
     for (size_t i = 0; i < g->block_count; i++)
         memcpy(g->blocks[i].shadow, g->blocks[i].memory, g->blocks[i].bytes);
 }
@@ -607,6 +903,7 @@ void graph_free(graph *g)
     free(g->rows.at);
     free(g->sized.at);
     free(g->frozen.at);
+    free(g->late.at);
     free(g->queue.at);
     memset(g, 0, sizeof *g);
 }

@@ -3,18 +3,19 @@
  * Every object lies in a block of its own, or among others in a slab, with random bytes before and behind it. Blocks
  * come from malloc, so that sanitizers watch their ends, or from a pool, where a seed draws the same layout again.
  * Pointers lead to fresh objects, to objects that exist (aliases, cycles, themselves), into arrays, into other
- * objects, one past the end, or nowhere. No word is a pointer in one view and data in another.
+ * objects, one past the end, into statics, or nowhere. No word is a pointer in one view and data in another.
  */
 #ifndef RANDOM_GRAPH_H
 #define RANDOM_GRAPH_H
 
 #include "model.h"
+#include "surroundings.h"
 
 typedef struct graph_block {
     unsigned char *memory;
     unsigned char *shadow; /* what it held when the graph was complete */
     size_t bytes;
-    int pooled;            /* part of the graph's pool, not a malloc block */
+    int pooled;            /* part of the graph's pool, or static: not a malloc block */
 } graph_block;
 
 typedef struct graph_region {
@@ -23,7 +24,7 @@ typedef struct graph_region {
     size_t element_bytes;
     int64_t sentinel;         /* where one ends it */
     int type;                 /* of typed regions, and of regions in the table of sizes */
-    const model_field *row;   /* arrays of pointers: by which row, and on which level */
+    const model_field *row;   /* arrays of pointers: by which row, and on which level; late words: of which row */
     unsigned level;
 } graph_region;
 
@@ -42,12 +43,16 @@ typedef struct graph {
     graph_list strings; /* terminated arrays of plain elements */
     graph_list rows;    /* arrays of pointers */
     graph_list sized;   /* whose size only the table of the callback knows */
-    graph_list frozen;  /* counts and terminated arrays: changing them changes the graph */
+    graph_list frozen;  /* counts, terminated arrays, what rules read: changing them changes the graph */
+    graph_list late;    /* pointers that may lead to any described byte: null until all of these are known */
     graph_list queue;   /* elements to be filled in */
     size_t queue_at;
     unsigned char *slab, *slab_end;
     unsigned char *pool_memory, *pool, *pool_end; /* half of the graphs: memory whose addresses modulo 64 KiB can be
                                                      drawn again, with objects across such borders; else NULL */
+    const surroundings *around;
+    unsigned char *statics, *statics_end; /* where objects go that are static; NULL: none has yet */
+    int is_static;      /* what is made now goes there */
     size_t left;        /* bytes that may still be spent */
     int mixed;          /* the same bytes are seen by two descriptions */
     haul_root roots[4];
@@ -56,17 +61,23 @@ typedef struct graph {
 } graph;
 
 /* Draws a graph of about `bytes` bytes at most. Roots get their types' handles from the model. */
-void graph_draw(choices *c, const model *m, size_t bytes, graph *g);
+void graph_draw(choices *c, const model *m, const surroundings *around, size_t bytes, graph *g);
 void graph_free(graph *g);
 
 /* Puts every block back to what it was when the graph was drawn. */
 void graph_restore(graph *g);
 
-/* The integer of a count field, widened. */
-int64_t graph_read_count(const void *address, size_t bytes, int is_signed);
+/* 1: all of it is memory of the graph, or around it. */
+int graph_has(const graph *g, const void *address, size_t bytes);
+/* 1: it leads into the static range that is copied, or to its end. */
+int graph_is_copied(const graph *g, const void *address);
+/* The graph stays as it is from here on: what graph_restore puts back. */
+void graph_keep(graph *g);
 
 /* Pointers lie anywhere in packed structs. */
 void *graph_read_pointer(const void *address);
 void graph_write_pointer(void *address, const void *value);
+/* The low bytes of an integer. */
+void graph_write(void *address, size_t bytes, int64_t value);
 
 #endif

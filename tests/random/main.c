@@ -2,8 +2,9 @@
  *
  *   haul_random [--graphs N] [--seed S] [--faults] [--every K] [--verbose]
  *
- * Graph i of a run with seed S is that of a run with seed S + i and one graph. --faults fails every fallible event of
- * every K-th graph's journey (K is 50). The last line is "N passed, N failed".
+ * Graph i of a run with seed S is that of a run with seed S + i and one graph. --faults spoils each graph in some
+ * places, and fails every fallible event of every K-th graph's journey (K is 50). --verbose prints each seed and its
+ * types. The last line is "N passed, N failed".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,15 +58,17 @@ static int run_graph(trial_world *w, const settings *s, uint64_t i)
     char message[2048];
     choices c = choices_from_seed(s->seed + i);
     unsigned options = s->faults && i % s->every == 0 ? TRIAL_FAULTS | TRIAL_SMALL : 0;
+    options |= s->faults ? TRIAL_WRONG : 0;
     current_seed = s->seed + i;
     if (s->verbose) {
+        options |= TRIAL_PRINT;
         printf("seed %llu\n", (unsigned long long)current_seed);
         fflush(stdout);
     }
     if (trial_run(w, &c, options, message, sizeof message))
         return 1;
     printf("FAILED: haul_random --seed %llu --graphs 1%s\n    %s\n", (unsigned long long)current_seed,
-           options & TRIAL_FAULTS ? " --faults" : "", message);
+           options & TRIAL_WRONG ? " --faults" : "", message);
     fflush(stdout);
     return 0;
 }

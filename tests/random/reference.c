@@ -147,24 +147,41 @@ static void enqueue(walker *w, const waiting *item)
     w->queue[w->queue_count++] = *item;
 }
 
+static reference_slot *new_slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_kind kind)
+{
+    reference *r = w->r;
+    r->slots = room(r->slots, r->slot_count, &r->slot_capacity, sizeof *r->slots);
+    reference_slot *s = &r->slots[r->slot_count++];
+    memset(s, 0, sizeof *s);
+    s->at = (unsigned char *)host;
+    s->copy = copy;
+    s->bytes = pointer_bytes;
+    s->kind = kind;
+    s->one_of = -1;
+    return s;
+}
+
+/* Is there a copy of the word to be looked at? */
+static int can_compare(walker *w, uintptr_t host, uintptr_t copy, size_t bytes)
+{
+    if (!w->copying || !in_place(w, host, copy, bytes))
+        return 0;
+    if ((copy - host) % (2 * sizeof(void *)) != 0)
+        wrong(w, host, "the copy of a pointer has another address modulo two pointers");
+    return w->r->wrong[0] == '\0';
+}
+
 /* The pointer at host, and at copy: recorded; the copy's value. A pointer behind which nothing stands may become
  * null: it can lead anywhere. */
 static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_kind kind, int one_of)
 {
-    reference *r = w->r;
     void *value = graph_read_pointer((const void *)host);
+    reference_slot *s = new_slot(w, host, copy, value == NULL ? SLOT_NULL : kind);
     uintptr_t there;
-    r->slots = room(r->slots, r->slot_count, &r->slot_capacity, sizeof *r->slots);
-    reference_slot *s = &r->slots[r->slot_count++];
-    s->at = (unsigned char *)host;
-    s->copy = copy;
     s->value = s->target = value;
-    s->kind = value == NULL ? SLOT_NULL : kind;
     s->one_of = one_of;
-    if (!w->copying || !in_place(w, host, copy, pointer_bytes))
+    if (!can_compare(w, host, copy, pointer_bytes))
         return 0;
-    if ((copy - host) % (2 * sizeof(void *)) != 0)
-        wrong(w, host, "the copy of a pointer has another address modulo two pointers");
     there = (uintptr_t)graph_read_pointer((const void *)copy);
     if (value == NULL && there != 0)
         wrong(w, host, "a null pointer became another");
@@ -173,22 +190,56 @@ static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_
     return there;
 }
 
-/* A word of a row with a rule, and what it leads to, which is `distance` on; the copy of that. */
+/* A pointer with tags or a bias, and what it leads to, which is `distance` on; the copy of that. SLOT_EMPTY: nothing
+ * stands there, and its tags need not be free. */
 static uintptr_t ruled_slot(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, uintptr_t distance,
-                            int kept)
+                            reference_slot_kind kind)
 {
-    uintptr_t there = slot(w, host, copy, kept ? SLOT_KEPT : SLOT_RULED, -1);
+    uintptr_t there = slot(w, host, copy, kind, -1);
     reference_slot *s = &w->r->slots[w->r->slot_count - 1];
     s->target = (void *)((uintptr_t)s->value + distance);
-    if (!w->copying || w->r->wrong[0] != '\0')
-        return 0;
-    if (kept && there != (uintptr_t)s->value)
-        wrong(w, host, "a word that is no pointer has changed");
-    if (!kept && there == 0)
+    s->kind = kind == SLOT_EMPTY ? SLOT_RULED : kind;
+    if (!w->copying || w->r->wrong[0] != '\0' || there == 0)
         return 0; /* nothing may stand behind it */
-    if ((there & f->rule.tags) != ((uintptr_t)s->value & f->rule.tags))
+    if (kind != SLOT_EMPTY && (there & f->rule.tags) != ((uintptr_t)s->value & f->rule.tags))
         wrong(w, host, "tag bits have changed");
     return there + distance;
+}
+
+static void kept_slot(walker *w, uintptr_t host, uintptr_t copy, uintptr_t becomes)
+{
+    reference_slot *s = new_slot(w, host, copy, SLOT_KEPT);
+    s->value = graph_read_pointer((const void *)host);
+    s->becomes = becomes;
+    if (can_compare(w, host, copy, pointer_bytes) && (uintptr_t)graph_read_pointer((const void *)copy) != becomes)
+        wrong(w, host, "a word that is no pointer is not what it must be");
+}
+
+/* A distance to `to` and `lead` bytes on; 0: to nothing. The copy of `to`; 0: nothing is there. */
+static uintptr_t distance_slot(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, uintptr_t to,
+                               uintptr_t lead)
+{
+    reference_slot *s = new_slot(w, host, copy, SLOT_DISTANCE);
+    int64_t there;
+    s->bytes = f->bytes;
+    s->target = (void *)to;
+    s->lead = lead;
+    if (!can_compare(w, host, copy, f->bytes))
+        return 0;
+    there = model_read((const void *)copy, f->bytes, 1);
+    if (to == 0 && there != 0)
+        wrong(w, host, "a distance of 0 became another");
+    return there != 0 ? copy + (uintptr_t)there - lead : 0;
+}
+
+static void note_read(walker *w, reference_reader what, const model_field *row, uintptr_t at, size_t bytes)
+{
+    w->r->reads = room(w->r->reads, w->r->read_count, &w->r->read_capacity, sizeof *w->r->reads);
+    reference_read *r = &w->r->reads[w->r->read_count++];
+    r->what = what;
+    r->row = row;
+    r->at = (unsigned char *)at;
+    r->bytes = bytes;
 }
 
 /* ---- Counts ---- */
@@ -200,7 +251,7 @@ static int64_t value_of(const model_type *t, const model_shape *s, uintptr_t sel
         return s->add;
     for (unsigned i = 0; i < s->field_count; i++) {
         const model_field *f = &t->field[s->field[i]];
-        int64_t v = graph_read_count((const void *)(self + f->offset), f->bytes, f->is_signed);
+        int64_t v = model_read((const void *)(self + f->offset), f->bytes, f->is_signed);
         n *= s->field[i] == changed ? v + by : v;
     }
     return n + s->add;
@@ -209,14 +260,15 @@ static int64_t value_of(const model_type *t, const model_shape *s, uintptr_t sel
 /* Records fields that can be smaller by one: no shape of the type may then be negative, and this one must change. */
 static void note_counts(walker *w, const model_type *t, const model_shape *s, uintptr_t self)
 {
+    size_t size = model_stored_size(t, (const void *)self);
     for (unsigned i = 0; i < s->field_count; i++) {
         unsigned k = s->field[i];
         const model_field *f = &t->field[k];
-        int64_t v = graph_read_count((const void *)(self + f->offset), f->bytes, f->is_signed);
+        int64_t v = model_read((const void *)(self + f->offset), f->bytes, f->is_signed);
         int good = v > 0 && value_of(t, s, self, k, -1) < value_of(t, s, self, k, 0);
         for (unsigned j = 0; j < t->field_count && good; j++)
             for (unsigned level = 0; level < t->field[j].levels; level++)
-                if (t->field[j].shape[level].rule == RULE_COUNT &&
+                if (t->field[j].offset < size && t->field[j].shape[level].rule == RULE_COUNT &&
                     value_of(t, &t->field[j].shape[level], self, k, -1) < 0)
                     good = 0;
         if (!good)
@@ -232,7 +284,13 @@ static void note_counts(walker *w, const model_type *t, const model_shape *s, ui
 static int is_terminator(uintptr_t element, size_t bytes, int64_t value)
 {
     uint64_t mask = bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * bytes) - 1;
-    return ((uint64_t)graph_read_count((const void *)element, bytes, 0) & mask) == ((uint64_t)value & mask);
+    return ((uint64_t)model_read((const void *)element, bytes, 0) & mask) == ((uint64_t)value & mask);
+}
+
+static size_t count_before(uintptr_t pointer)
+{
+    const void *before = graph_read_pointer((const void *)(pointer - pointer_bytes));
+    return before != NULL ? (size_t)model_read(before, 2, 0) % 4 : 0;
 }
 
 static size_t count_of(walker *w, const model_type *t, const model_field *f, unsigned level, uintptr_t self,
@@ -254,52 +312,191 @@ static size_t count_of(walker *w, const model_type *t, const model_field *f, uns
         return n + 1;
     case RULE_BY_INDEX: return (3 * index + 1) % 4;
     case RULE_BY_SELF: return *(const unsigned char *)self % 5;
+    case RULE_BY_BEFORE: return count_before(self + f->offset);
     default: return (size_t)w->g->oracle.count_of(&w->g->oracle, (const void *)target);
     }
 }
 
 /* ---- The walk ---- */
 
-/* A pointer on `level` of row f of type number `of`: what it leads to goes into the queue. */
-static void follow(walker *w, int of, const model_field *f, unsigned level, uintptr_t self, size_t index,
-                   uintptr_t host, uintptr_t copy)
+/* Where a pointer on `level` of a row leads: n elements, which go into the queue. `type`: of elements; -1: plain. */
+typedef struct aim {
+    int of; /* the type that the row belongs to */
+    const model_field *row;
+    unsigned level;
+    uintptr_t self;
+    size_t index;
+    int type;
+    size_t element_bytes;
+} aim;
+
+static size_t aim_count(walker *w, const aim *a, uintptr_t to)
 {
-    const model_type *t = &w->g->model->type[of];
-    int last = level + 1 == f->levels;
-    uintptr_t word = (uintptr_t)graph_read_pointer((const void *)host), to = word, to_copy;
-    if (f->rule.is_there && (word < f->rule.integers || (word & ~f->rule.tags) == 0) && word != 0) {
-        ruled_slot(w, f, host, copy, 0, 1);
-        return;
-    }
-    if (f->rule.is_there && word != 0)
-        to = (word & ~f->rule.tags) - (uintptr_t)f->rule.bias - (f->rule.bias ? index : 0);
-    int replaceable = last && f->shape[level].rule == RULE_ONE && (to != 0 || level == 0); /* no terminators */
-    int one_of = replaceable ? f->target : -1;
-    size_t n = to != 0 ? count_of(w, t, f, level, self, index, to) : 0;
-    if (to != word) {
-        to_copy = ruled_slot(w, f, host, copy, to - word, 0);
-        if (w->copying && n != 0 && to_copy == 0)
-            wrong(w, host, "a pointer became null");
-    } else {
-        to_copy = slot(w, host, copy, n != 0 ? SLOT_FOLLOWED : SLOT_EMPTY, one_of);
-    }
+    return to != 0 ? count_of(w, &w->g->model->type[a->of], a->row, a->level, a->self, a->index, to) : 0;
+}
+
+static void reach(walker *w, const aim *a, size_t n, uintptr_t to, uintptr_t to_copy)
+{
+    int last = a->level + 1 == a->row->levels;
+    waiting item;
     if (n == 0 || w->r->wrong[0] != '\0')
         return;
-    if (last && f->target < 0) {
-        data(w, to, to_copy, n * f->element_bytes);
+    if (last && a->type < 0) {
+        data(w, to, to_copy, n * a->element_bytes);
         return;
     }
-    waiting item;
     memset(&item, 0, sizeof item);
     item.host = to;
     item.copy = to_copy;
     item.count = n;
-    item.type = last ? f->target : -1;
-    item.of = of;
-    item.row = f;
-    item.self = self;
-    item.level = level + 1;
+    item.type = last ? a->type : -1;
+    item.of = a->of;
+    item.row = a->row;
+    item.self = a->self;
+    item.level = a->level + 1;
     enqueue(w, &item);
+}
+
+static void follow_plain(walker *w, const aim *a, uintptr_t host, uintptr_t copy)
+{
+    uintptr_t to = (uintptr_t)graph_read_pointer((const void *)host), to_copy;
+    int last = a->level + 1 == a->row->levels;
+    int replaceable = last && a->row->rule.choice == CHOICE_NONE && a->row->shape[a->level].rule == RULE_ONE &&
+                      (to != 0 || a->level == 0); /* no terminators */
+    size_t n = aim_count(w, a, to);
+    to_copy = slot(w, host, copy, n != 0 ? SLOT_FOLLOWED : SLOT_EMPTY, replaceable ? a->type : -1);
+    reach(w, a, n, to, to_copy);
+}
+
+/* What the row's rule takes off the address; the type that it chooses. */
+static uintptr_t take_lead(walker *w, aim *a, uintptr_t address)
+{
+    const model_type *t = &w->g->model->type[a->of];
+    const model_rule_of_field *rule = &a->row->rule;
+    uintptr_t lead = (uintptr_t)model_bias(a->row, (const void *)a->self, a->index, (const void *)address);
+    const model_case *one;
+    if (rule->choice == CHOICE_NONE)
+        return lead;
+    one = model_choose(t, a->row, (const void *)a->self, a->index, (const void *)(address - lead));
+    if (one == NULL) {
+        wrong(w, a->self, "a choice without a case");
+        return lead;
+    }
+    if (rule->choice == CHOICE_BY_FIELD)
+        note_read(w, READ_CHOICE, a->row, a->self + t->field[rule->selector].offset, t->field[rule->selector].bytes);
+    if (rule->choice == CHOICE_BY_TAG)
+        note_read(w, READ_CHOICE, a->row, address - lead + TAG_AT, TAG_BYTES);
+    a->type = one->type;
+    return lead + (uintptr_t)one->bias;
+}
+
+static void follow_own(walker *w, aim *a, uintptr_t host, uintptr_t copy, uintptr_t word)
+{
+    uintptr_t address = word & ~a->row->rule.tags, to = address - take_lead(w, a, address), to_copy;
+    size_t n;
+    if (to == word) {
+        follow_plain(w, a, host, copy);
+        return;
+    }
+    n = aim_count(w, a, to);
+    to_copy = ruled_slot(w, a->row, host, copy, to - word, n != 0 ? SLOT_RULED : SLOT_EMPTY);
+    if (w->copying && n != 0 && to_copy == 0)
+        wrong(w, host, "a pointer became null");
+    reach(w, a, n, to, to_copy);
+}
+
+static void follow_distance(walker *w, aim *a, uintptr_t host, uintptr_t copy)
+{
+    int64_t distance = model_read((const void *)host, a->row->bytes, 1);
+    uintptr_t address = host + (uintptr_t)distance, lead = distance != 0 ? take_lead(w, a, address) : 0;
+    uintptr_t to = distance != 0 ? address - lead : 0;
+    size_t n = aim_count(w, a, to);
+    uintptr_t to_copy = distance_slot(w, a->row, host, copy, to, lead);
+    if (w->copying && n != 0 && to_copy == 0)
+        wrong(w, host, "a distance became 0");
+    if (n == 0)
+        w->r->slots[w->r->slot_count - 1].target = NULL;
+    reach(w, a, n, to, to_copy);
+}
+
+static uintptr_t translated(const walker *w, uintptr_t word)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (w->g->around->functions[i].host == word)
+            return w->g->around->functions[i].copy;
+    return word;
+}
+
+static int is_integer(const model_rule_of_field *rule, uintptr_t word)
+{
+    return word < rule->integers || (rule->integers_from != 0 && word >= rule->integers_from) ||
+           (word & ~rule->tags) == 0;
+}
+
+/* A word that may lead to a static: 1 when it is one that is not followed. */
+static int is_static_word(walker *w, uintptr_t address, uintptr_t word, uintptr_t *becomes)
+{
+    const surroundings *around = w->g->around;
+    *becomes = word;
+    if (address - (uintptr_t)around->kept <= STATIC_BYTES)
+        return 1;
+    *becomes = 0;
+    return address - (uintptr_t)around->nulls <= STATIC_BYTES;
+}
+
+static void follow_address(walker *w, aim *a, uintptr_t host, uintptr_t copy, uintptr_t word)
+{
+    const model_rule_of_field *rule = &a->row->rule;
+    uintptr_t address = word & ~rule->tags, becomes;
+    int may_be_static = rule->mode == HAUL_MODE_OWN_OR_STATIC || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
+    int is_alias = rule->mode == HAUL_MODE_ALIAS || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
+    if (may_be_static && is_static_word(w, address, word, &becomes))
+        kept_slot(w, host, copy, becomes);
+    else if (is_alias && !(may_be_static && graph_is_copied(w->g, (const void *)address)))
+        ruled_slot(w, a->row, host, copy, address - word, SLOT_ALIAS);
+    else
+        follow_own(w, a, host, copy, word);
+}
+
+static void follow_ruled(walker *w, aim *a, uintptr_t host, uintptr_t copy)
+{
+    const model_rule_of_field *rule = &a->row->rule;
+    uintptr_t word;
+    if (rule->is_distance) {
+        follow_distance(w, a, host, copy);
+        return;
+    }
+    word = (uintptr_t)graph_read_pointer((const void *)host);
+    switch (rule->mode) {
+    case HAUL_MODE_OPAQUE: data(w, host, copy, pointer_bytes); return;
+    case HAUL_MODE_NULL: return;
+    case HAUL_MODE_EXTERNAL: kept_slot(w, host, copy, translated(w, word)); return;
+    default: break;
+    }
+    if (word == 0)
+        slot(w, host, copy, SLOT_NULL, -1);
+    else if (is_integer(rule, word))
+        kept_slot(w, host, copy, word);
+    else
+        follow_address(w, a, host, copy, word);
+}
+
+/* A pointer on `level` of row f of type number `of`: what it leads to goes into the queue. */
+static void follow(walker *w, int of, const model_field *f, unsigned level, uintptr_t self, size_t index,
+                   uintptr_t host, uintptr_t copy)
+{
+    aim a;
+    a.of = of;
+    a.row = f;
+    a.level = level;
+    a.self = self;
+    a.index = index;
+    a.type = f->target;
+    a.element_bytes = f->element_bytes;
+    if (f->rule.is_there && level == 0)
+        follow_ruled(w, &a, host, copy);
+    else
+        follow_plain(w, &a, host, copy);
 }
 
 static void visit_end(walker *w, const model_field *begin, const model_field *end, uintptr_t host, uintptr_t copy)
@@ -313,51 +510,123 @@ static void visit_end(walker *w, const model_field *begin, const model_field *en
         wrong(w, host + end->offset, "an end pointer has another distance from its begin");
 }
 
+static int can_be_an_arm(const model_field *f)
+{
+    return f->rule.is_there && f->rule.when != WHEN_ALWAYS;
+}
+
+/* Does a row that holds have this byte? */
+static int is_claimed(const model_type *t, uintptr_t host, size_t byte)
+{
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const model_field *f = &t->field[i];
+        if (can_be_an_arm(f) && byte - f->offset < f->bytes && model_holds(t, f, (const void *)host))
+            return 1;
+    }
+    return 0;
+}
+
 /* A row that does not hold: its bytes are nobody's, or data, if no row that holds has the same ones. */
 static void visit_other_bytes(walker *w, const model_type *t, const model_field *f, uintptr_t host, uintptr_t copy)
 {
-    for (unsigned i = 0; i < t->field_count; i++) {
-        const model_field *arm = &t->field[i];
-        if (arm != f && arm->kind == FIELD_POINTER && arm->offset == f->offset &&
-            model_holds(t, arm, (const void *)host))
-            return;
-    }
-    if (f->rule.raw)
+    for (size_t byte = f->offset; byte < f->offset + f->bytes && f->rule.raw; byte++)
+        if (!is_claimed(t, host, byte))
+            data(w, host + byte, copy + byte, 1);
+}
+
+static void visit_inside(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, size_t count)
+{
+    waiting item;
+    memset(&item, 0, sizeof item);
+    item.host = host + f->offset;
+    item.copy = copy + f->offset;
+    item.count = count;
+    item.type = f->target;
+    w->r->has_parts = 1;
+    enqueue(w, &item);
+}
+
+static void visit_pointers(walker *w, int type, const model_field *f, uintptr_t host, uintptr_t copy)
+{
+    const model_type *t = &w->g->model->type[type];
+    size_t n = f->rule.is_distance ? 1 : f->count;
+    for (size_t k = 0; k < n; k++)
+        follow(w, type, f, 0, host, k, host + f->offset + k * pointer_bytes, copy + f->offset + k * pointer_bytes);
+    if (f->shape[0].rule == RULE_END)
+        visit_end(w, f, &t->field[f->shape[0].field[0]], host, copy);
+}
+
+static void visit_field(walker *w, int type, const model_field *f, uintptr_t host, uintptr_t copy)
+{
+    const model_type *t = &w->g->model->type[type];
+    if (can_be_an_arm(f) && (f->rule.when == WHEN_FIELD || f->rule.when == WHEN_NOT))
+        note_read(w, READ_CONDITION, f, host + t->field[f->rule.kind].offset, t->field[f->rule.kind].bytes);
+    if (!model_holds(t, f, (const void *)host))
+        visit_other_bytes(w, t, f, host, copy);
+    else if (f->kind == FIELD_EMBED)
+        visit_inside(w, f, host, copy, f->count);
+    else if (f->kind == FIELD_POINTER)
+        visit_pointers(w, type, f, host, copy);
+    else if (f->kind == FIELD_DATA && f->rule.is_there)
         data(w, host + f->offset, copy + f->offset, f->bytes);
+}
+
+/* How long the object is; *tail: how many elements it ends with. */
+static size_t size_of(walker *w, const model_type *t, uintptr_t host, size_t *tail)
+{
+    const model_field *f = t->sizing == SIZE_BY_TAIL ? model_tail(t) : NULL;
+    *tail = 0;
+    if (t->sizing == SIZE_STORED) {
+        note_read(w, READ_SIZE, NULL, host + SIZE_AT, 2);
+        return model_stored_size(t, (const void *)host);
+    }
+    if (f == NULL)
+        return t->extent;
+    if (f->shape[0].rule == RULE_COUNT && f->shape[0].field_count == 1 && f->shape[0].multiply > 0)
+        note_read(w, READ_TAIL, f, host + t->field[f->shape[0].field[0]].offset, t->field[f->shape[0].field[0]].bytes);
+    *tail = count_of(w, t, f, 0, host, 0, host + f->offset);
+    return f->offset + *tail * f->element_bytes;
+}
+
+static void visit_tail(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, size_t count)
+{
+    if (f->target < 0)
+        data(w, host + f->offset, copy + f->offset, count * f->element_bytes);
+    else if (count != 0)
+        visit_inside(w, f, host, copy, count);
+}
+
+/* The bytes that are data whatever the object is; those behind its struct are data, too. */
+static void visit_runs(walker *w, const model_type *t, uintptr_t host, uintptr_t copy, size_t size)
+{
+    for (unsigned i = 0; i < t->run_count; i++) {
+        const model_run *run = &t->run[i];
+        size_t end = run->offset + run->bytes;
+        if (t->sizing == SIZE_STORED && end > size)
+            end = size;
+        if (run->offset < end)
+            data(w, host + run->offset, copy + run->offset, end - run->offset);
+    }
+    if (t->sizing == SIZE_STORED && size > t->extent)
+        data(w, host + t->extent, copy + t->extent, size - t->extent);
 }
 
 static void visit_element(walker *w, int type, uintptr_t host, uintptr_t copy)
 {
     const model_type *t = &w->g->model->type[type];
+    size_t tail, size = size_of(w, t, host, &tail);
     w->r->has_holes |= t->has_holes;
-    if (w->copying && t->has_holes && t->form == FORM_STRUCT && in_place(w, host, copy, t->extent))
-        add_range(&w->r->structs, &w->r->struct_count, &w->r->struct_capacity, host, copy, t->extent);
+    if (w->copying && t->has_holes && t->form == FORM_STRUCT && in_place(w, host, copy, size))
+        add_range(&w->r->structs, &w->r->struct_count, &w->r->struct_capacity, host, copy, size);
     if (w->copying && t->declared != 0 && copy % t->declared != 0)
         wrong(w, host, "the copy is not aligned as its type declares");
-    for (unsigned i = 0; i < t->run_count; i++)
-        data(w, host + t->run[i].offset, copy + t->run[i].offset, t->run[i].bytes);
+    visit_runs(w, t, host, copy, size);
     for (unsigned i = 0; i < t->field_count; i++) {
         const model_field *f = &t->field[i];
-        if (f->kind == FIELD_EMBED) {
-            w->r->has_parts = 1;
-            waiting item;
-            memset(&item, 0, sizeof item);
-            item.host = host + f->offset;
-            item.copy = copy + f->offset;
-            item.count = f->count;
-            item.type = f->target;
-            enqueue(w, &item);
-        } else if (f->kind == FIELD_POINTER) {
-            if (!model_holds(t, f, (const void *)host)) {
-                visit_other_bytes(w, t, f, host, copy);
-                continue;
-            }
-            for (size_t k = 0; k < f->count; k++)
-                follow(w, type, f, 0, host, k, host + f->offset + k * pointer_bytes,
-                       copy + f->offset + k * pointer_bytes);
-            if (f->shape[0].rule == RULE_END)
-                visit_end(w, f, &t->field[f->shape[0].field[0]], host, copy);
-        }
+        if (f->kind == FIELD_TAIL)
+            visit_tail(w, f, host, copy, tail);
+        else if (t->sizing != SIZE_STORED || f->offset < size)
+            visit_field(w, type, f, host, copy);
     }
 }
 
@@ -466,6 +735,24 @@ static void check_copies_apart(walker *w)
     qsort(r->all, r->all_count, sizeof *r->all, by_host);
 }
 
+/* What an alias leads to has a copy, and its own copy leads there. */
+static void check_aliases(walker *w)
+{
+    for (size_t i = 0; i < w->r->slot_count; i++) {
+        const reference_slot *s = &w->r->slots[i];
+        uintptr_t target = (uintptr_t)s->target, there, to = 0;
+        if (s->kind != SLOT_ALIAS)
+            continue;
+        there = (uintptr_t)graph_read_pointer((const void *)s->copy);
+        if (!reference_find(w->r, target, &to) && reference_find(w->r, target - 1, &to))
+            to++;
+        if (to == 0)
+            wrong(w, (uintptr_t)s->at, "an alias leads to nothing that is described");
+        else if (there != to + ((uintptr_t)s->value - target))
+            wrong(w, (uintptr_t)s->at, "the copy of an alias leads elsewhere");
+    }
+}
+
 static void finish(walker *w)
 {
     reference *r = w->r;
@@ -475,10 +762,12 @@ static void finish(walker *w)
         add_range(&r->all, &r->all_count, &r->all_capacity, r->data[i].host, r->data[i].copy, r->data[i].bytes);
     for (size_t i = 0; i < r->slot_count; i++)
         add_range(&r->all, &r->all_count, &r->all_capacity, (uintptr_t)r->slots[i].at, r->slots[i].copy,
-                  pointer_bytes);
+                  r->slots[i].bytes);
     merge(w, r->all, &r->all_count);
-    if (w->copying)
+    if (w->copying) {
         check_copies_apart(w);
+        check_aliases(w);
+    }
     for (size_t i = 0; i < r->all_count; i++)
         r->bytes += r->all[i].bytes;
 }
@@ -521,6 +810,7 @@ void reference_free(reference *r)
     free(r->structs);
     free(r->slots);
     free(r->counts);
+    free(r->reads);
     memset(r, 0, sizeof *r);
 }
 
@@ -591,25 +881,39 @@ static uintptr_t moved(const graph *g, const reference_copy *copy, const void *a
     return end;
 }
 
+static void copy_slot(const graph *g, const reference_copy *copy, const reference_slot *s)
+{
+    void *at = (void *)moved(g, copy, s->at);
+    if (s->kind == SLOT_KEPT)
+        graph_write_pointer(at, (void *)s->becomes);
+    else if (s->target == NULL)
+        return;
+    else if (s->kind == SLOT_DISTANCE)
+        graph_write(at, s->bytes, (int64_t)(intptr_t)(moved(g, copy, s->target) + s->lead - (uintptr_t)at));
+    else
+        graph_write_pointer(at, (void *)(moved(g, copy, s->target) + ((uintptr_t)s->value - (uintptr_t)s->target)));
+}
+
 void reference_copy_make(const graph *g, const reference *r, reference_copy *copy)
 {
+    size_t bytes = 1;
     memset(copy, 0, sizeof *copy);
-    copy->count = g->block_count;
     copy->blocks = must(calloc(g->block_count + 1, sizeof *copy->blocks));
     for (size_t i = 0; i < g->block_count; i++)
-        copy->blocks[i] = must(calloc(1, g->blocks[i].bytes + 3 * 4096));
+        bytes += g->blocks[i].bytes + 3 * 4096;
+    copy->memory = must(calloc(1, bytes));
+    bytes = 0;
+    for (size_t i = 0; i < g->block_count; i++) {
+        copy->blocks[i] = copy->memory + bytes;
+        bytes += g->blocks[i].bytes + 3 * 4096;
+    }
     for (size_t i = 0; i < r->data_count; i++)
         for (size_t k = 0; k < r->data[i].bytes; k++) {
             const unsigned char *from = (const unsigned char *)r->data[i].host + k;
             *(unsigned char *)moved(g, copy, from) = *from;
         }
-    for (size_t i = 0; i < r->slot_count; i++) {
-        const reference_slot *s = &r->slots[i];
-        uintptr_t rest = (uintptr_t)s->value - (uintptr_t)s->target;
-        uintptr_t word = s->kind == SLOT_KEPT ? (uintptr_t)s->value : moved(g, copy, s->target) + rest;
-        if (s->value != NULL)
-            graph_write_pointer((void *)moved(g, copy, s->at), (void *)word);
-    }
+    for (size_t i = 0; i < r->slot_count; i++)
+        copy_slot(g, copy, &r->slots[i]);
     for (size_t i = 0; i < g->root_count; i++)
         copy->place.roots[i] = moved(g, copy, g->roots[i].address);
     copy->place.bytes = SIZE_MAX;
@@ -617,8 +921,35 @@ void reference_copy_make(const graph *g, const reference *r, reference_copy *cop
 
 void reference_copy_free(reference_copy *copy)
 {
-    for (size_t i = 0; i < copy->count; i++)
-        free(copy->blocks[i]);
+    free(copy->memory);
     free(copy->blocks);
     memset(copy, 0, sizeof *copy);
+}
+
+/* ---- Late words ---- */
+
+/* A described byte; or, where the word has no tags, one past a range. 0: none was found soon. */
+static uintptr_t draw_described(choices *c, const graph *g, const reference *r, uintptr_t tag_bits)
+{
+    uintptr_t tags = tag_bits & choose(c, 8);
+    size_t n = r->all_count < 65536 ? r->all_count : 65536;
+    for (unsigned tries = 0; tries < 4 && n != 0; tries++) {
+        const reference_range *range = &r->all[choose(c, (uint32_t)n)];
+        size_t ends = range->bytes + (tags == 0 ? 1 : 0);
+        uintptr_t at = range->host + choose(c, ends < 4096 ? (uint32_t)ends : 4096);
+        at = chance(c, 1, 2) ? range->host : at;
+        if ((at & tag_bits) == 0 && !graph_is_copied(g, (const void *)at))
+            return at | tags;
+    }
+    return 0;
+}
+
+int reference_draw_aliases(choices *c, graph *g, const reference *r)
+{
+    for (size_t i = 0; i < g->late.count; i++) {
+        uintptr_t word = chance(c, 1, 6) ? 0 : draw_described(c, g, r, g->late.at[i].row->rule.tags);
+        graph_write_pointer(g->late.at[i].address, (void *)word);
+    }
+    graph_keep(g);
+    return g->late.count != 0;
 }

@@ -20,13 +20,16 @@ typedef enum reference_slot_kind {
     SLOT_END,
     SLOT_NULL,
     SLOT_RULED,    /* with tags or a bias: `target` is what it leads to */
-    SLOT_KEPT      /* no pointer: a word that is the same in the copy, and never comes back */
+    SLOT_ALIAS,    /* not followed: `target` is a described byte, or one past one */
+    SLOT_KEPT,     /* no pointer: a word that is `becomes` in the copy, and never comes back */
+    SLOT_DISTANCE  /* `bytes` bytes that lead from themselves to `target`, and `lead` bytes on; never comes back */
 } reference_slot_kind;
 
 typedef struct reference_slot {
     unsigned char *at;
-    void *value, *target;
-    uintptr_t copy;
+    void *value, *target; /* target NULL: nothing */
+    uintptr_t copy, becomes, lead;
+    size_t bytes;
     reference_slot_kind kind;
     int one_of; /* the type, where it leads to one object of a type and may lead to any other of it; else -1 */
 } reference_slot;
@@ -37,6 +40,16 @@ typedef struct reference_count {
     size_t bytes;
     int64_t smaller;
 } reference_count;
+
+/* A field that a rule has read: a condition, a choice, the count of a tail, an object's size. */
+typedef enum reference_reader { READ_CONDITION, READ_CHOICE, READ_TAIL, READ_SIZE } reference_reader;
+
+typedef struct reference_read {
+    reference_reader what;
+    unsigned char *at;
+    size_t bytes;
+    const model_field *row; /* NULL: of a size */
+} reference_read;
 
 typedef struct reference {
     reference_range *data;  /* described bytes that are no pointers: sorted, merged */
@@ -49,6 +62,8 @@ typedef struct reference {
     size_t slot_count, slot_capacity;
     reference_count *counts;
     size_t count_count, count_capacity;
+    reference_read *reads;
+    size_t read_count, read_capacity;
     size_t bytes;           /* described bytes */
     int has_holes;          /* elements of types that have some */
     int has_parts;          /* embedded elements */
@@ -69,14 +84,17 @@ void reference_free(reference *r);
 /* 1 when all bytes of [memory, memory + bytes) that are the copy of nothing are zero; else r->wrong says where. */
 int reference_rest_is_zero(reference *r, const void *memory, size_t bytes);
 
+/* Gives the graph's late words something that this walk has found. 1: there were any, and the graph has changed. */
+int reference_draw_aliases(choices *c, graph *g, const reference *r);
+
 /* 1: host address `address` is described; its copy is then *copy. */
 int reference_find(const reference *r, uintptr_t address, uintptr_t *copy);
 
 /* A copy made by the reference alone, block by block, for tests of the tests. */
 typedef struct reference_copy {
+    unsigned char *memory;  /* all blocks, near each other: distances of 4 bytes reach */
     unsigned char **blocks;
-    size_t count;
-    reference_place place; /* anywhere */
+    reference_place place;  /* anywhere */
 } reference_copy;
 
 void reference_copy_make(const graph *g, const reference *r, reference_copy *copy);

@@ -11,6 +11,7 @@
 #include "faults.h"
 #include "haul/host.h"
 #include "support/check.h"
+#include "wrongs.h"
 
 typedef struct trial {
     trial_world *world;
@@ -115,6 +116,27 @@ static int is_refused_rightly(const trial *t, haul_status status)
     return status == HAUL_ERROR_TYPE && strstr(t->model->why, "off the grid: describe it with") != NULL;
 }
 
+static haul_status print(void *user, const void *data, size_t bytes)
+{
+    (void)user;
+    return fwrite(data, 1, bytes, stdout) == bytes ? HAUL_OK : HAUL_ERROR_FILE;
+}
+
+static void print_types(const model *m)
+{
+    haul_file file = { NULL, print, NULL };
+    for (unsigned i = 0; i < m->type_count; i++)
+        haul_type_dump(m->type[i].handle, &file);
+    fflush(stdout);
+}
+
+/* Most graphs are small: what goes wrong with rules goes wrong in a few objects. */
+static size_t draw_bytes(choices *c, unsigned options)
+{
+    uint32_t sizes = options & TRIAL_SMALL ? 3 : chance(c, 1, 3) ? 6 : 4;
+    return (size_t)1000 << choose(c, sizes);
+}
+
 static int draw(trial *t, unsigned options)
 {
     const char *where;
@@ -133,13 +155,21 @@ static int draw(trial *t, unsigned options)
     }
     if (status != HAUL_OK)
         return fail(t, "types: %s: %s: %s", where, haul_status_name(status), t->model->why);
-    graph_draw(t->c, t->model, (size_t)1000 << choose(t->c, options & TRIAL_SMALL ? 3 : 6), &t->g);
+    if (options & TRIAL_PRINT)
+        print_types(t->model);
+    graph_draw(t->c, t->model, &t->world->around, draw_bytes(t->c, options), &t->g);
     t->world->current = &t->g;
     memcpy(t->world->oracle.roots, t->g.oracle.roots, sizeof t->g.oracle.roots);
     t->world->oracle.root_count = t->g.oracle.root_count;
     t->world->oracle.wrong_roots = 0;
-    if (!reference_walk(&t->g, NULL, &t->host))
-        return fail(t, "the reference cannot walk its own graph: %s", t->host.wrong);
+    for (int again = 1; again;) {
+        if (!reference_walk(&t->g, NULL, &t->host))
+            return fail(t, "the reference cannot walk its own graph: %s", t->host.wrong);
+        again = t->g.late.count != 0 && reference_draw_aliases(t->c, &t->g, &t->host);
+        if (again)
+            reference_free(&t->host);
+        t->g.late.count = 0;
+    }
     t->results = must(malloc(t->host.bytes + 1));
     return 1;
 }
@@ -187,6 +217,11 @@ static int reference_sees(trial *t)
 
 /* ---- Plan and pack ---- */
 
+static int is_pointer(const reference_slot *s)
+{
+    return s->kind != SLOT_KEPT && s->kind != SLOT_DISTANCE;
+}
+
 static int check_statistics(trial *t)
 {
     haul_plan_statistics s;
@@ -194,7 +229,7 @@ static int check_statistics(trial *t)
     haul_plan_get_statistics(t->plan, &s);
     for (size_t i = 0; i < t->host.slot_count; i++) {
         nulls += t->host.slots[i].kind == SLOT_NULL;
-        pointers += t->host.slots[i].kind != SLOT_KEPT;
+        pointers += is_pointer(&t->host.slots[i]) ? 1 : 0;
     }
     if (s.pointers != pointers)
         return fail(t, "statistics: %zu pointers, not %zu", s.pointers, pointers);
@@ -276,7 +311,7 @@ static void relocate_odd_pointers(trial *t, unsigned char *arena, const uint64_t
         size_t offset = (size_t)(s->copy - (uintptr_t)t->arena), word = offset / sizeof(void *);
         unsigned char *at = arena + offset;
         int has_bit = offset % sizeof(void *) == 0 && (bitmap[word / 64] >> (word % 64) & 1);
-        if (graph_read_pointer(at) != NULL && !has_bit && s->kind != SLOT_KEPT)
+        if (is_pointer(s) && graph_read_pointer(at) != NULL && !has_bit)
             graph_write_pointer(at, (void *)((uintptr_t)graph_read_pointer(at) + (uintptr_t)t->arena));
     }
 }
@@ -481,7 +516,7 @@ static void check_pointers(void *argument)
     for (size_t i = 0; i < t->device_side.slot_count; i++) {
         const reference_slot *s = &t->device_side.slots[i];
         uintptr_t there = (uintptr_t)haul_device_address(t->shipment, s->value);
-        if (there != 0 && s->kind != SLOT_RULED && s->kind != SLOT_KEPT &&
+        if (there != 0 && is_pointer(s) && s->kind != SLOT_RULED && s->value == s->target &&
             there != (uintptr_t)graph_read_pointer((const void *)s->copy))
             check->wrong = s;
     }
@@ -588,6 +623,36 @@ static int stale_count(trial *t)
     return refuses_as_stale(t, "count", k->at);
 }
 
+/* A field that a rule has read, or a word that is no pointer: another value, and the plan does not fit any more. */
+static int stale_rule(trial *t)
+{
+    size_t n = t->host.read_count, slots = t->host.slot_count;
+    size_t start = (size_t)random_word(&t->c->filler);
+    if (n != 0 && chance(t->c, 1, 2)) {
+        unsigned char *at = t->host.reads[start % n].at;
+        *at ^= 1;
+        return refuses_as_stale(t, "field that a rule reads", at);
+    }
+    for (size_t i = 0; i < slots; i++) {
+        const reference_slot *s = &t->host.slots[(start + i) % slots];
+        if (is_pointer(s))
+            continue;
+        *s->at ^= 64;
+        return refuses_as_stale(t, "word that is no pointer", s->at);
+    }
+    return 1;
+}
+
+/* One change that a refresh must refuse. */
+static int stale(trial *t)
+{
+    switch (choose(t->c, 3)) {
+    case 0: return stale_pointer(t);
+    case 1: return stale_count(t);
+    default: return stale_rule(t);
+    }
+}
+
 /* ---- Pointers back, and parts ---- */
 
 typedef struct store {
@@ -602,11 +667,19 @@ static void do_store(void *argument)
     graph_write_pointer((void *)s->at, value);
 }
 
+/* One past an object is, on the device, where another one may begin. */
+static int is_plain_pointer(const trial *t, const reference_slot *s)
+{
+    uintptr_t copy;
+    return s->kind == SLOT_FOLLOWED || (s->kind == SLOT_ALIAS && s->value == s->target &&
+                                        reference_find(&t->device_side, (uintptr_t)s->target, &copy));
+}
+
 static const reference_slot *some_followed(trial *t)
 {
     size_t n = t->device_side.slot_count, start = n != 0 ? (size_t)random_word(&t->c->filler) % n : 0;
     for (size_t i = 0; i < n; i++)
-        if (t->device_side.slots[(start + i) % n].kind == SLOT_FOLLOWED)
+        if (is_plain_pointer(t, &t->device_side.slots[(start + i) % n]))
             return &t->device_side.slots[(start + i) % n];
     return NULL;
 }
@@ -726,19 +799,23 @@ static int in_arenas(trial *t)
            source_is_unchanged(t, "arenas");
 }
 
+static int wrongs(trial *t)
+{
+    return wrongs_of_graph(t->c, &t->g, &t->host, &t->world->oracle, t->message, t->message_bytes);
+}
+
 /* ---- The whole ---- */
 
 static int run_steps(trial *t, unsigned options)
 {
     if (!draw(t, options) || (chance(t->c, 1, 16) && !reference_sees(t)) || !make_plan(t) || !audit(t) ||
-        !in_arenas(t) || !pack_and_compare(t) || !pack_again(t) || !look_up_described(t) ||
+        !in_arenas(t) || ((options & TRIAL_WRONG) && !wrongs(t)) || !pack_and_compare(t) || !pack_again(t) || !look_up_described(t) ||
         !look_up_roots(t) || !look_up_others(t) || !unpack(t) || !ship(t))
         return 0;
     if (chance(t->c, 1, 4) && !(options & TRIAL_FAULTS))
         model_free_types(t->model); /* plans and shipments hold what they need */
     if (!device_agrees(t, "ship") || !addresses_agree(t) || !pointers_agree(t) || !unmarshal(t) ||
-        !refresh_after_change(t) || !stale_pointer(t) || !stale_count(t) || !unmarshal_pointers(t) || !update(t) ||
-        !replan(t))
+        !refresh_after_change(t) || !stale(t) || !unmarshal_pointers(t) || !update(t) || !replan(t))
         return 0;
     return 1;
 }
@@ -804,16 +881,26 @@ static int64_t ask_current(const model_oracle *oracle, const void *target)
     return w->current->oracle.count_of(&w->current->oracle, target);
 }
 
+static int current_has(const model_oracle *oracle, const void *address, size_t bytes)
+{
+    const trial_world *w = (const trial_world *)(const void *)oracle;
+    return w->current->oracle.is_there(&w->current->oracle, address, bytes);
+}
+
 int trial_open(trial_world *w)
 {
     memset(w, 0, sizeof *w);
     w->oracle.count_of = ask_current;
+    w->oracle.is_there = current_has;
+    if (!surroundings_open(&w->around))
+        return 0;
     w->model = must(malloc(sizeof *w->model));
     for (int checked = 0; checked < 2; checked++) {
         haul_device_options options;
         memset(&options, 0, sizeof options);
         options.new_context.argument = &w->oracle;
         options.new_context.checked = checked;
+        surroundings_tell(&w->around, &options.new_context);
         if (haul_device_open(haul_host_device(), &options, &w->device[checked]) != HAUL_OK) {
             trial_close(w);
             return 0;
@@ -826,6 +913,7 @@ void trial_close(trial_world *w)
 {
     haul_device_close(&w->device[0]);
     haul_device_close(&w->device[1]);
+    surroundings_close(&w->around);
     free(w->model);
     w->model = NULL;
 }

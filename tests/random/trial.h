@@ -10,6 +10,7 @@
 typedef struct trial_world {
     model_oracle oracle;     /* first: the contexts' argument, which asks `current` */
     const graph *current;
+    surroundings around;
     haul_device *device[2];  /* [1]: with a checked context */
     model *model;
     unsigned long arenas, typed_arenas; /* graphs that were built in arenas; by typed allocation, too */
@@ -21,7 +22,9 @@ void trial_close(trial_world *w);
 
 enum {
     TRIAL_FAULTS = 1, /* types and shipping again, with each fallible event failing: slow */
-    TRIAL_SMALL = 2   /* graphs of a few KiB at most */
+    TRIAL_SMALL = 2,  /* graphs of a few KiB at most */
+    TRIAL_PRINT = 4,  /* the types, to stdout */
+    TRIAL_WRONG = 8   /* one word of the graph spoiled, several times */
 };
 
 /* Answers 1 when all is as it must be; else `message` names the step and the difference. */

@@ -1,0 +1,401 @@
+/* Saying a universe to the library, by public calls only.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "draw.h"
+
+static const size_t pointer_bytes = sizeof(void *);
+
+/* ---- Callbacks. They are asked with whatever stands in the memory, and look before they read. */
+
+static int64_t by_index(const haul_here *here)
+{
+    return (int64_t)((3 * here->index + 1) % 4);
+}
+
+static int64_t by_self(const haul_here *here)
+{
+    return *(const unsigned char *)here->self % 5;
+}
+
+static int64_t by_target(const haul_here *here)
+{
+    model_oracle *oracle = here->argument;
+    int known = 0;
+    for (unsigned i = 0; i < oracle->root_count; i++)
+        known |= oracle->roots[i] == here->root;
+    oracle->wrong_roots += !known;
+    return oracle->count_of(oracle, here->target);
+}
+
+static int64_t by_before(const haul_here *here)
+{
+    const model_oracle *oracle = here->argument;
+    const void *before;
+    uint16_t count;
+    memcpy(&before, (const unsigned char *)here->place - pointer_bytes, sizeof before);
+    if (before == NULL)
+        return 0;
+    if (!oracle->is_there(oracle, before, sizeof count))
+        return -1;
+    memcpy(&count, before, sizeof count);
+    return count % 4;
+}
+
+static int64_t is_odd(const haul_here *here)
+{
+    return *(const unsigned char *)here->self & 1;
+}
+
+static int64_t minus_index(const haul_here *here)
+{
+    return -(int64_t)here->index;
+}
+
+static int64_t minus_self(const haul_here *here)
+{
+    return -8 * (int64_t)(*(const unsigned char *)here->self % 5);
+}
+
+static int64_t minus_header(const haul_here *here)
+{
+    const model_oracle *oracle = here->argument;
+    const unsigned char *header = (const unsigned char *)here->target - 2;
+    uint16_t distance;
+    if (!oracle->is_there(oracle, header, sizeof distance))
+        return INT64_MIN;
+    memcpy(&distance, header, sizeof distance);
+    return -(int64_t)distance;
+}
+
+static int64_t case_of_one(const haul_here *here)
+{
+    (void)here;
+    return 0;
+}
+
+static int64_t case_of_two(const haul_here *here)
+{
+    return (int64_t)((*(const unsigned char *)here->self + here->index) % 2);
+}
+
+static int64_t case_of_three(const haul_here *here)
+{
+    return (int64_t)((*(const unsigned char *)here->self + here->index) % 3);
+}
+
+static int64_t stored_size(const haul_here *here)
+{
+    uint16_t bytes;
+    memcpy(&bytes, (const unsigned char *)here->self + SIZE_AT, sizeof bytes);
+    return bytes;
+}
+
+/* ---- Shapes and rules */
+
+static haul_field_place place_of(const model_field *f)
+{
+    haul_field_place place;
+    place.offset = f->offset;
+    place.bytes = (uint8_t)f->bytes;
+    place.is_signed = (uint8_t)f->is_signed;
+    return place;
+}
+
+static haul_count_function *count_function(model_rule rule)
+{
+    switch (rule) {
+    case RULE_BY_INDEX:
+        return by_index;
+    case RULE_BY_SELF:
+        return by_self;
+    case RULE_BY_BEFORE:
+        return by_before;
+    default:
+        return by_target;
+    }
+}
+
+static haul_shape say_shape(const model_type *t, const model_shape *s)
+{
+    haul_shape shape;
+    memset(&shape, 0, sizeof shape);
+    shape.multiply = s->multiply;
+    shape.add = s->add;
+    shape.field_count = s->field_count;
+    for (unsigned i = 0; i < s->field_count; i++)
+        shape.field[i] = place_of(&t->field[s->field[i]]);
+    switch (s->rule) {
+    case RULE_ONE:
+        shape.kind = HAUL_SHAPE_ONE;
+        break;
+    case RULE_COUNT:
+        shape.kind = HAUL_SHAPE_COUNT;
+        break;
+    case RULE_END:
+        shape.kind = HAUL_SHAPE_END;
+        break;
+    case RULE_SENTINEL:
+        shape.kind = HAUL_SHAPE_SENTINEL;
+        break;
+    default:
+        shape.kind = HAUL_SHAPE_FUNCTION;
+        shape.function = count_function(s->rule);
+    }
+    return shape;
+}
+
+static void say_when(const model_type *t, const model_rule_of_field *said, haul_rule *rule)
+{
+    rule->otherwise = said->raw ? HAUL_ELSE_RAW : HAUL_ELSE_NULL;
+    if (said->when == WHEN_ALWAYS)
+        return;
+    if (said->when == WHEN_SELF) {
+        rule->when.kind = HAUL_WHEN_FUNCTION;
+        rule->when.function = is_odd;
+        return;
+    }
+    rule->when.kind = said->when == WHEN_FIELD ? HAUL_WHEN_FIELD : HAUL_WHEN_NOT;
+    rule->when.field = place_of(&t->field[said->kind]);
+    rule->when.mask = said->mask;
+    rule->when.low = said->low;
+    rule->when.high = said->high;
+}
+
+static void say_choice(const model *m, const model_type *t, const model_rule_of_field *said, haul_choice *choice,
+                       haul_case *cases)
+{
+    static haul_function *const functions[] = { NULL, case_of_one, case_of_two, case_of_three };
+    choice->mask = said->choice == CHOICE_BY_SELF ? -1 : said->choice_mask;
+    choice->cases = cases;
+    choice->case_count = said->case_count;
+    for (unsigned i = 0; i < said->case_count; i++) {
+        cases[i].value = said->cases[i].value;
+        cases[i].type = &m->type[said->cases[i].type].handle;
+        cases[i].base = -said->cases[i].bias;
+    }
+    if (said->choice == CHOICE_BY_FIELD) {
+        choice->kind = HAUL_CHOICE_SELF;
+        choice->field = place_of(&t->field[said->selector]);
+    } else if (said->choice == CHOICE_BY_TAG) {
+        choice->kind = HAUL_CHOICE_TARGET;
+        choice->field.offset = TAG_AT;
+        choice->field.bytes = TAG_BYTES;
+        choice->field.is_signed = 1;
+    } else {
+        choice->kind = HAUL_CHOICE_FUNCTION;
+        choice->function = functions[said->case_count];
+    }
+}
+
+static void say_rule(const model *m, const model_type *t, const model_field *f, haul_rule *rule, haul_case *cases)
+{
+    static haul_function *const bases[] = { NULL, minus_index, minus_self, minus_header };
+    memset(rule, 0, sizeof *rule);
+    say_when(t, &f->rule, rule);
+    rule->mode = f->rule.mode;
+    rule->tag_bits = f->rule.tags;
+    rule->integer_below = f->rule.integers;
+    rule->integer_from = f->rule.integers_from;
+    rule->base = -f->rule.bias;
+    rule->base_function = bases[f->rule.base];
+    rule->addressing = f->rule.is_distance ? HAUL_RELATIVE : HAUL_ABSOLUTE;
+    if (f->rule.choice != CHOICE_NONE)
+        say_choice(m, t, &f->rule, &rule->choice, cases);
+}
+
+/* ---- Rows and types */
+
+static void say_shapes(choices *c, model *m, const model_type *t, const model_field *f, haul_ref *row)
+{
+    row->target = f->target >= 0 ? &m->type[f->target].handle : NULL;
+    row->levels = f->levels;
+    if (f->target < 0 || chance(c, 1, 2))
+        row->element_bytes = f->rule.choice == CHOICE_NONE ? f->element_bytes : 0;
+    for (unsigned level = 0; level < f->levels; level++)
+        row->shape[level] = say_shape(t, &f->shape[level]);
+}
+
+/* 1: a row is to be said of this field. */
+static int say_field(choices *c, model *m, const model_type *t, const model_field *f, haul_ref *row)
+{
+    static const haul_shape one = HAUL_ONE;
+    memset(row, 0, sizeof *row);
+    row->name = f->name;
+    row->offset = f->offset;
+    row->field_bytes = f->bytes;
+    row->shape[0] = row->shape[1] = row->shape[2] = one;
+    switch (f->kind) {
+    case FIELD_DATA:
+        row->kind = HAUL_REF_DATA;
+        return f->rule.is_there || chance(c, 1, 4);
+    case FIELD_COUNT:
+    case FIELD_KIND:
+    case FIELD_TAG:
+    case FIELD_SIZE:
+        row->kind = HAUL_REF_DATA;
+        return chance(c, 1, 4);
+    case FIELD_OPAQUE:
+        row->kind = HAUL_REF_DATA;
+        return 1;
+    case FIELD_SKIP:
+        row->kind = HAUL_REF_SKIP;
+        return 1;
+    case FIELD_END:
+        return 0;
+    case FIELD_EMBED:
+        row->kind = HAUL_REF_EMBED;
+        row->target = &m->type[f->target].handle;
+        return 1;
+    case FIELD_POINTER:
+        row->kind = HAUL_REF_POINTER;
+        row->unaligned = f->unaligned;
+        say_shapes(c, m, t, f, row);
+        return 1;
+    case FIELD_TAIL:
+        row->kind = HAUL_REF_TAIL;
+        say_shapes(c, m, t, f, row);
+        return 1;
+    }
+    return 0;
+}
+
+static haul_status make_struct(choices *c, model *m, model_type *t, const haul_allocator *allocator)
+{
+    unsigned order[MODEL_FIELDS];
+    size_t n = 0, first;
+    struct said { /* large for a small stack */
+        haul_ref rows[MODEL_FIELDS];
+        haul_rule rules[MODEL_FIELDS];
+        haul_case cases[MODEL_FIELDS][MODEL_CASES];
+    } *said = malloc(sizeof *said);
+    if (said == NULL)
+        return HAUL_ERROR_MEMORY;
+    haul_ref *rows = said->rows;
+    draw_order(c, order, t->field_count);
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const model_field *f = &t->field[order[i]];
+        if (!say_field(c, m, t, f, &rows[n]))
+            continue;
+        say_rule(m, t, f, &said->rules[n], said->cases[n]);
+        rows[n].rule = f->rule.is_there ? &said->rules[n] : NULL;
+        n++;
+    }
+    first = chance(c, 1, 2) ? n : choose(c, (uint32_t)n + 1);
+    const haul_ref *table = first != 0 ? rows : NULL;
+    haul_status status = haul_type_create_in(allocator, t->name, t->extent, table, first, &t->handle);
+    for (size_t i = first; i < n && status == HAUL_OK; i++)
+        status = haul_type_add(t->handle, &rows[i], 1);
+    if (status == HAUL_OK && t->declared != 0)
+        status = haul_type_set_alignment(t->handle, t->declared);
+    if (status == HAUL_OK && t->sizing == SIZE_STORED)
+        status = haul_type_set_size(t->handle, stored_size);
+    free(said);
+    return status;
+}
+
+static haul_status make_struct_of(model *m, model_type *t)
+{
+    haul_type *types[4];
+    for (size_t i = 0; i < t->count; i++)
+        types[i] = m->type[t->sizes[i]].handle;
+    return haul_type_create_struct(t->count, t->lengths, t->displacements, types, &t->handle);
+}
+
+static haul_status make_pointer(model *m, model_type *t)
+{
+    const model_field *f = &t->field[0];
+    haul_shape shape = say_shape(t, &f->shape[0]);
+    if (f->target < 0)
+        return haul_type_pointer(t->name, NULL, f->element_bytes, shape, &t->handle);
+    return haul_type_pointer(t->name, &m->type[f->target].handle, f->element_bytes, shape, &t->handle);
+}
+
+static haul_status make_derived(model *m, model_type *t)
+{
+    haul_type *old = m->type[t->old].handle;
+    switch (t->form) {
+    case FORM_BYTES:
+        return haul_type_bytes(t->name, t->extent, &t->handle);
+    case FORM_POINTER:
+        return make_pointer(m, t);
+    case FORM_CONTIGUOUS:
+        return haul_type_contiguous(t->count, old, &t->handle);
+    case FORM_VECTOR:
+        return haul_type_vector(t->count, t->blocklength, t->stride, old, &t->handle);
+    case FORM_HVECTOR:
+        return haul_type_create_hvector(t->count, t->blocklength, t->stride, old, &t->handle);
+    case FORM_INDEXED:
+        return haul_type_indexed(t->count, t->lengths, t->displacements, old, &t->handle);
+    case FORM_HINDEXED:
+        return haul_type_create_hindexed(t->count, t->lengths, t->displacements, old, &t->handle);
+    case FORM_INDEXED_BLOCK:
+        return haul_type_create_indexed_block(t->count, t->blocklength, t->displacements, old, &t->handle);
+    case FORM_STRUCT_OF:
+        return make_struct_of(m, t);
+    case FORM_SUBARRAY:
+        return haul_type_create_subarray(t->dimensions, t->sizes, t->subsizes, t->starts, t->order, old, &t->handle);
+    case FORM_RESIZED:
+        return haul_type_create_resized(old, t->lower, t->extent, &t->handle);
+    default:
+        return haul_type_dup(old, &t->handle);
+    }
+}
+
+static haul_status check_queries(model *m, const model_type *t, const char **where)
+{
+    size_t lower = 1, extent = 0, true_lower = 1, true_extent = 0;
+    haul_status status = haul_type_get_extent(t->handle, &lower, &extent);
+    if (status == HAUL_OK)
+        status = haul_type_get_true_extent(t->handle, &true_lower, &true_extent);
+    if (status == HAUL_OK && lower == t->lower && extent == t->extent && true_lower == t->true_lower &&
+        true_extent == t->true_upper - t->true_lower)
+        return HAUL_OK;
+    *where = "extents disagree with the model";
+    snprintf(m->why, sizeof m->why, "%s, form %d: %zu + %zu, true %zu + %zu, not %zu + %zu, true %zu + %zu", t->name,
+             (int)t->form, lower, extent, true_lower, true_extent, t->lower, t->extent, t->true_lower,
+             t->true_upper - t->true_lower);
+    return HAUL_ERROR_TYPE;
+}
+
+haul_status model_make_types(choices *c, model *m, const haul_allocator *allocator, const char **where)
+{
+    unsigned order[MODEL_TYPES];
+    haul_status status = HAUL_OK;
+    const model_type *last = &m->type[0]; /* that was made or committed: what went wrong is in its record */
+    *where = "making a type";
+    for (unsigned i = 0; i < m->type_count && status == HAUL_OK; i++) {
+        model_type *t = &m->type[i];
+        last = t;
+        status = t->form == FORM_STRUCT ? make_struct(c, m, t, allocator) : make_derived(m, t);
+        if (status == HAUL_OK && t->form != FORM_STRUCT && chance(c, 1, 4)) {
+            /* Old types may be committed or not. Where targets are still to be made this is refused, and can be
+             * repeated. */
+            status = haul_type_commit(m->type[t->old].handle);
+            status = status == HAUL_ERROR_TYPE ? HAUL_OK : status;
+        }
+    }
+    *where = status == HAUL_OK ? "committing a type" : *where;
+    draw_order(c, order, m->type_count);
+    for (unsigned i = 0; i < m->type_count && status == HAUL_OK; i++) {
+        last = &m->type[order[i]];
+        status = haul_type_commit(last->handle);
+    }
+    for (unsigned i = 0; i < m->type_count && status == HAUL_OK; i++)
+        status = check_queries(m, &m->type[i], where);
+    if (status != HAUL_OK) {
+        if (last->handle != NULL && haul_type_error(last->handle)->status != HAUL_OK)
+            snprintf(m->why, sizeof m->why, "%.200s: %.200s", haul_type_error(last->handle)->path,
+                     haul_type_error(last->handle)->text);
+        model_free_types(m);
+    }
+    return status;
+}
+
+void model_free_types(model *m)
+{
+    for (unsigned i = 0; i < m->type_count; i++)
+        haul_type_free(&m->type[i].handle);
+}
