@@ -79,7 +79,7 @@ static haul_status set_up(haul__gpu *gpu)
 
 static haul_status cuda_open(const void *settings, const haul_allocator *allocator, void **state)
 {
-    static const haul_cuda_settings defaults = { 0, 0, NULL, NULL, NULL, 0 };
+    static const haul_cuda_settings defaults = { 0, 0, NULL, NULL, NULL, 0, 0 };
     const haul_cuda_settings *chosen = settings ? settings : &defaults;
     haul__gpu *gpu;
     haul_status status = check_settings(chosen);

@@ -13,19 +13,28 @@
 
 #include "gpu.h"
 
-/* What the pool keeps at a wait, in bytes. Larger: larger graphs come and go without the driver. Smaller: less is
- * withheld from others. */
-#define KEPT_BYTES ((uint64_t)64 << 20)
+/* What the pool keeps at a wait, if the user does not say: so much of the GPU's memory, and as many bytes at least. Memory
+ * that has gone back to the driver costs hundreds of microseconds to get again, whatever the size. */
+#define KEPT_PART 64u
+#define KEPT_LEAST ((uint64_t)64 << 20)
 
 static int has_callbacks(const haul__gpu *gpu)
 {
     return gpu->settings.allocate != NULL;
 }
 
+static uint64_t kept_bytes(const haul__gpu *gpu)
+{
+    uint64_t part = gpu->memory_bytes / KEPT_PART;
+    if (gpu->settings.pool_bytes)
+        return gpu->settings.pool_bytes;
+    return part > KEPT_LEAST ? part : KEPT_LEAST;
+}
+
 cudaError_t haul__gpu_make_pool(haul__gpu *gpu)
 {
     struct cudaMemPoolProps properties;
-    uint64_t kept = KEPT_BYTES;
+    uint64_t kept = kept_bytes(gpu);
     int supported = 0;
     cudaError_t error;
     if (has_callbacks(gpu) || gpu->settings.allocator != HAUL_CUDA_ALLOCATE_POOL)

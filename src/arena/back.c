@@ -19,7 +19,7 @@ HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned c
         unsigned at = haul__lowest64(words);
         uint64_t rest = ~(words >> at);
         unsigned run = rest ? haul__lowest64(rest) : 64u;
-        memcpy(to + at * WORD, from + at * WORD, run * WORD);
+        haul__copy_few(to + at * WORD, from + at * WORD, run * WORD);
         words &= at + run < 64u ? UINT64_MAX << (at + run) : 0u;
     }
 }

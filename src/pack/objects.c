@@ -1,10 +1,6 @@
 /* Gather for blocks of a kind: object by object, its bytes and then its pointers over them.
  *
- * In such a block starts tell all. Where the live granules of a cell are just those of the objects that start in it or
- * reach into it, the places of its objects follow one another: no runs of bits are looked for, nothing is counted for
- * each object, and its pointers are translated while it is in the first-level cache. Any other cell (plain bytes between
- * the objects, or an object that reaches over the block's end, where another piece of the arena may begin) is copied
- * run by run, and its slots are taken one by one.
+ * In such a block starts tell all (cells.h), and an object's pointers are translated while it is in the first-level cache.
  *
  * With so much done for each line the processor does not look far enough ahead by itself: the source and the arena are
  * fetched a few cells on, and so is what the next cell's pointers lead to.
@@ -13,6 +9,7 @@
  * where an address has no cell, one of no block is read in its place, and what does not fit is told once for the object.
  * In a small graph the branch is cheaper, and nothing needs to be fetched.
  */
+#include "pack/cells.h"
 #include "pack/sweep.h"
 
 #define FEW_BYTES 256u
@@ -22,45 +19,17 @@ static const haul__cell nowhere[HAUL__CELLS];
 
 typedef struct layout {
     haul__simple kind;
-    unsigned granules;    /* of an object */
     size_t count;         /* of its slots */
     uint16_t offset[64];
 } layout;
-
-/* A walk through a block's cells. */
-typedef struct walk {
-    const haul__block *block;
-    uintptr_t address; /* of the cell */
-    unsigned cell;
-    unsigned reached;  /* so many granules from the cell's first on belong to an object that starts before it */
-    int is_gathered;   /* that one */
-} walk;
 
 static void lay_out(const haul__simple *kind, layout *to)
 {
     uint64_t slots;
     to->kind = *kind;
-    to->granules = kind->bytes >> HAUL__GRANULE_SHIFT;
     to->count = 0;
     for (slots = kind->slots; slots; slots &= slots - 1)
         to->offset[to->count++] = (uint16_t)(haul__lowest64(slots) << HAUL__WORD_SHIFT);
-}
-
-/* The first `count` granules of a cell, or all of them. */
-HAUL__INLINE uint32_t first_granules(unsigned count)
-{
-    return count == 0 ? 0 : haul__range32(0, count < 32 ? count - 1 : 31);
-}
-
-/* The granules of objects that start at these ones, as far as they lie in the cell. */
-HAUL__INLINE uint32_t spread(uint32_t starts, unsigned granules)
-{
-    unsigned have = 1;
-    if (granules > 32)
-        granules = 32;
-    for (; 2 * have <= granules; have *= 2)
-        starts |= starts << have;
-    return have < granules ? starts | starts << (granules - have) : starts;
 }
 
 /* Fetches the cells that the pointers of the objects that start in a cell lead to. */
@@ -135,50 +104,41 @@ HAUL__INLINE uint64_t gather_object(haul__sweep *s, uint64_t guard, uintptr_t ob
     return guard;
 }
 
-/* A cell of objects and nothing else, none of which is halfway gathered. */
-HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const walk *w, uint32_t starts, const layout *l,
-                                  size_t count)
+HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const haul__cells *c, const layout *l, size_t count)
 {
-    unsigned char *to = s->arena + haul__place_of_cell(w->block, w->cell) +
-                        ((size_t)w->reached << HAUL__GRANULE_SHIFT);
-    for (; starts; starts &= starts - 1, to += l->kind.bytes)
-        guard = gather_object(s, guard, w->address + haul__lowest32(starts) * HAUL__GRANULE, to, l, count);
+    unsigned char *to = s->arena + haul__cells_place(c);
+    uint32_t starts;
+    for (starts = c->starts; starts; starts &= starts - 1, to += l->kind.bytes)
+        guard = gather_object(s, guard, c->address + haul__lowest32(starts) * HAUL__GRANULE, to, l, count);
     return guard;
 }
 
 /* Any cell. */
-static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t guard, const walk *w)
+static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t guard, const haul__cells *c)
 {
-    const uint32_t live = w->block->cells[w->cell].live, gathered = w->is_gathered ? first_granules(w->reached) : 0;
-    uint64_t slots = haul__placed_slots(s->map, w->block, w->cell);
-    if (gathered)
-        slots &= ~haul__range64(0, 2 * haul__bits32(gathered) - 1);
-    haul__gather_runs(s, w->block, w->cell, (const unsigned char *)w->address, live & ~gathered);
-    return haul__gather_cell_slots(s, guard, slots, live, w->address, haul__cell_rank(w->block, w->cell), 1);
+    const uint32_t live = c->block->cells[c->cell].live, done = haul__cells_done(c);
+    uint64_t slots = haul__placed_slots(s->map, c->block, c->cell);
+    if (done)
+        slots &= ~haul__range64(0, 2 * haul__bits32(done) - 1);
+    haul__gather_runs(s, c->block, c->cell, (const unsigned char *)c->address, live & ~done);
+    return haul__gather_cell_slots(s, guard, slots, live, c->address, haul__cell_rank(c->block, c->cell), 1);
 }
 
 HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l,
                                  size_t count)
 {
-    const uint32_t *all = haul__starts(block);
+    haul__cells c = haul__cells_begin(block, address, &l->kind);
     uint64_t guard = 0;
-    walk w = { block, address, 0, 0, 1 };
-    for (; w.cell < HAUL__CELLS; w.cell++, w.address += HAUL__CELL_BYTES) {
-        const uint32_t starts = all[w.cell];
-        const unsigned end = starts ? haul__highest64(starts) + l->granules : w.reached;
-        const int whole = w.is_gathered && end <= (HAUL__CELLS - w.cell) * 32u &&
-                          block->cells[w.cell].live == (spread(starts, l->granules) | first_granules(w.reached));
+    do {
         if (s->is_far)
-            haul__prefetch_lines(w.address, (uintptr_t)s->arena + haul__place_of_cell(block, w.cell));
-        if (s->is_far && w.cell + 1 < HAUL__CELLS)
-            prefetch_objects(s->map, all[w.cell + 1], w.address + HAUL__CELL_BYTES, l, count);
-        if (HAUL__UNLIKELY(!whole))
-            guard = gather_cell_apart(s, guard, &w);
-        else if (starts)
-            guard = gather_cell(s, guard, &w, starts, l, count);
-        w.is_gathered = end <= 32 || whole || (w.is_gathered && !starts);
-        w.reached = end > 32 ? end - 32 : 0;
-    }
+            haul__prefetch_lines(c.address, (uintptr_t)s->arena + haul__place_of_cell(block, c.cell));
+        if (s->is_far && c.cell + 1 < HAUL__CELLS)
+            prefetch_objects(s->map, c.all[c.cell + 1], c.address + HAUL__CELL_BYTES, l, count);
+        if (HAUL__UNLIKELY(!c.is_whole))
+            guard = gather_cell_apart(s, guard, &c);
+        else if (c.starts)
+            guard = gather_cell(s, guard, &c, l, count);
+    } while (haul__cells_next(&c));
     s->guard = guard;
 }
 

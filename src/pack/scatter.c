@@ -7,8 +7,8 @@
  * are, and pages that did not change stay clean. The comparison costs next to nothing, since a line must be fetched
  * before it can be written.
  */
+#include "pack/cells.h"
 #include "pack/direction.h"
-#include "pack/plan.h"
 
 #define FEW_BYTES (4 * HAUL__WORD) /* up to here a call of memcmp costs more than it does */
 
@@ -105,6 +105,65 @@ HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *blo
     }
 }
 
+/* ---- Blocks of a kind: object by object, what lies between its slots. */
+
+typedef struct data {
+    haul__simple kind;
+    unsigned count;
+    uint16_t offset[64], bytes[64];
+} data;
+
+static void lay_out(const haul__simple *kind, data *to)
+{
+    const unsigned words = kind->bytes >> HAUL__WORD_SHIFT;
+    unsigned at = 0, end;
+    to->kind = *kind;
+    for (to->count = 0; at < words; at = end + 1) {
+        uint64_t slots = at < 64 ? kind->slots >> at : 0;
+        end = slots ? at + haul__lowest64(slots) : words;
+        if (end == at)
+            continue;
+        to->offset[to->count] = (uint16_t)(at << HAUL__WORD_SHIFT);
+        to->bytes[to->count++] = (uint16_t)((end - at) << HAUL__WORD_SHIFT);
+    }
+}
+
+HAUL__INLINE void scatter_cell_objects(const haul__cells *c, const unsigned char *from, const data *d)
+{
+    uint32_t starts;
+    unsigned i;
+    for (starts = c->starts; starts; starts &= starts - 1, from += d->kind.bytes) {
+        unsigned char *to = (unsigned char *)(c->address + haul__lowest32(starts) * HAUL__GRANULE);
+        for (i = 0; i < d->count; i++)
+            scatter_bytes(to + d->offset[i], from + d->offset[i], d->bytes[i]);
+    }
+}
+
+HAUL__HOT static void scatter_objects(const haul__map *map, const haul__block *block, uintptr_t address,
+                                      const unsigned char *arena, const data *d)
+{
+    haul__cells c = haul__cells_begin(block, address, &d->kind);
+    do {
+        const unsigned char *from = arena + (haul__cell_rank(block, c.cell) << HAUL__GRANULE_SHIFT);
+        const uint32_t live = block->cells[c.cell].live;
+        prefetch_arena(from, haul__bits32(live));
+        if (c.is_whole)
+            scatter_cell_objects(&c, arena + haul__cells_place(&c), d);
+        else
+            scatter_runs(haul__placed_slots(map, block, c.cell), (unsigned char *)c.address, from,
+                         live & ~haul__cells_done(&c), live);
+    } while (haul__cells_next(&c));
+}
+
+static void scatter_kind(const haul__map *map, const haul__block *block, uintptr_t address, const unsigned char *arena)
+{
+    data d;
+    lay_out(haul__simple_of(map, block), &d);
+    scatter_objects(map, block, address, arena, &d);
+}
+
+/* ---- Blocks with masks. */
+
 static uint16_t odd_mask(const haul_plan *plan, uintptr_t granule)
 {
     const haul__odd *odd = plan->found.odd;
@@ -196,6 +255,8 @@ void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const 
             scatter_full(block, to, arena);
         else if (block->side)
             scatter_masked(plan, block, map->numbers[i], to, arena);
+        else if (haul__is_of_kind(block) && !map->has_units)
+            scatter_kind(map, block, haul__block_address(map->numbers[i]), arena);
         else
             scatter_whole(map, block, to, arena);
     }

@@ -100,6 +100,26 @@ static void a_device_that_is_closed_leaves_no_memory_behind(void)
     CHECK(free_memory() + 32 * MEGABYTE > before);
 }
 
+static void released_memory_stays_in_the_pool_as_far_as_the_settings_say(void)
+{
+    int keeps;
+    for (keeps = 0; keeps < 2; keeps++) {
+        haul_cuda_settings settings;
+        haul_address address;
+        size_t before;
+        void *state;
+        memset(&settings, 0, sizeof settings);
+        settings.pool_bytes = keeps ? 400 * MEGABYTE : 1;
+        state = gpu_open_with(&settings);
+        before = free_memory();
+        address = gpu_get(state, 300 * MEGABYTE);
+        gpu->release(state, address, 300 * MEGABYTE);
+        CHECK_STATUS(gpu->wait(state), HAUL_OK);
+        CHECK_EQ(free_memory() + 200 * MEGABYTE < before, keeps);
+        gpu_close(state);
+    }
+}
+
 /* cudaMalloc and cudaFree would wait for the kernel that is held. */
 static void the_pool_gives_and_takes_while_the_gpu_works(void)
 {
@@ -266,6 +286,7 @@ const gpu_test memory_tests[] = { GPU_TEST(out_of_memory_is_said_with_sizes_and_
                                   GPU_TEST(pinned_memory_that_is_not_there_is_no_device_failure_D3),
                                   GPU_TEST(copies_from_and_to_plain_memory_arrive),
                                   GPU_TEST(a_device_that_is_closed_leaves_no_memory_behind),
+                                  GPU_TEST(released_memory_stays_in_the_pool_as_far_as_the_settings_say),
                                   GPU_TEST(the_pool_gives_and_takes_while_the_gpu_works),
                                   GPU_TEST(any_alignment_is_kept_and_given_back_whole),
                                   GPU_TEST(a_users_allocator_gets_back_what_it_gave_on_the_selected_stream),
