@@ -37,9 +37,22 @@ static const unsigned piece_bytes = block_threads * vector_bytes;
 static const unsigned blocks_per_processor = 16;
 
 template <typename word>
+static __device__ __forceinline__ bool is_inside(word value, const haul__gpu_patch &patch)
+{
+    return (word)(value - (word)patch.from) <= patch.bytes;
+}
+
+template <typename word>
 static __device__ __forceinline__ word patched(word value, const haul__gpu_patch &patch)
 {
-    return value != 0 && (word)(value - (word)patch.from) <= patch.bytes ? (word)(value + (word)patch.delta) : value;
+    return value != 0 && is_inside(value, patch) ? (word)(value + (word)patch.delta) : value;
+}
+
+/* Mostly there are none, so this is hardly ever an order to memory. */
+static __device__ __forceinline__ void count_outside(const haul__gpu_patch &patch, unsigned outside)
+{
+    if (outside != 0 && patch.outside)
+        atomicAdd(patch.outside, (unsigned long long)outside);
 }
 
 /* A word at any address, read and written by bytes. */
@@ -78,6 +91,7 @@ template <typename word>
 static __device__ __forceinline__ void relocate_group(const haul__gpu_patch &patch, uint64_t group, unsigned lane)
 {
     uint64_t bits[group_words], any = 0;
+    unsigned outside = 0;
     word *arena = (word *)patch.arena + group * group_words * 64 + lane;
     word values[2 * group_words];
 #pragma unroll
@@ -91,9 +105,11 @@ static __device__ __forceinline__ void relocate_group(const haul__gpu_patch &pat
 #pragma unroll
     for (unsigned i = 0; i < 2 * group_words; i++) {
         word value = patched(values[i], patch);
+        outside += values[i] != 0 && !is_inside(values[i], patch);
         if (value != values[i])
             arena[i * warp] = value;
     }
+    count_outside(patch, outside);
 }
 
 template <typename word>
@@ -105,7 +121,9 @@ static __global__ void __launch_bounds__(block_threads) relocate(const haul__gpu
         relocate_group<word>(patch, group, threadIdx.x % warp);
     for (i = thread; i < patch.odd_count; i += threads) {
         unsigned char *at = patch.arena + patch.odd[i];
-        store_odd<word>(at, patched(load_odd<word>(at), patch));
+        word value = load_odd<word>(at);
+        count_outside(patch, value != 0 && !is_inside(value, patch));
+        store_odd<word>(at, patched(value, patch));
     }
 }
 

@@ -17,6 +17,7 @@ typedef struct haul__gpu_patch {
     uint64_t from, bytes, delta;
     const uint64_t *odd;
     uint64_t odd_count;
+    unsigned long long *outside; /* NULL: nobody asks */
 } haul__gpu_patch;
 
 /* Is there code for the current GPU in the library? cudaErrorNoKernelImageForDevice: no. Loads it. */

@@ -31,6 +31,8 @@ static haul_status check_form(haul__gpu *gpu, const haul__gpu_visit *visit, cons
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "arena or bitmap is misaligned");
     if (relocation->odd_count > 0 && relocation->odd % 8 != 0)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the list of odd pointers is misaligned");
+    if (relocation->outside % 8 != 0)
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the count of pointers that lead outside is misaligned");
     return HAUL_OK;
 }
 
@@ -45,6 +47,7 @@ static haul__gpu_patch patch_of(const haul_relocation *relocation)
     patch.delta = relocation->delta;
     patch.odd = (const uint64_t *)(uintptr_t)relocation->odd;
     patch.odd_count = relocation->odd_count;
+    patch.outside = (unsigned long long *)(uintptr_t)relocation->outside;
     return patch;
 }
 
@@ -62,6 +65,8 @@ static haul_status check_ranges(haul__gpu *gpu, const haul__gpu_visit *visit, co
     }
     if (status == HAUL_OK && relocation->odd_count > 0)
         status = haul__gpu_check_memory(gpu, visit, relocation->odd, relocation->odd_count * 8);
+    if (status == HAUL_OK && relocation->outside)
+        status = haul__gpu_check_memory(gpu, visit, relocation->outside, 8);
     return status;
 }
 

@@ -318,24 +318,25 @@ static haul_status host_copy_from(void *state, void *to, haul_address from, size
 
 /* ---- Relocation. */
 
-/* word += delta where it leads into the range that moves; null never does. */
-static void patch(unsigned char *word, const haul_relocation *relocation)
+/* word += delta where it leads into the range that moves; null never does. 1: it leads elsewhere. */
+static unsigned patch(unsigned char *word, const haul_relocation *relocation)
 {
     uint64_t wide;
     uint32_t narrow;
     if (relocation->word_bytes == sizeof wide) {
         memcpy(&wide, word, sizeof wide);
         if (wide == 0 || wide - relocation->from > relocation->bytes)
-            return;
+            return wide != 0;
         wide += relocation->delta;
         memcpy(word, &wide, sizeof wide);
     } else {
         memcpy(&narrow, word, sizeof narrow);
         if (narrow == 0 || (uint32_t)(narrow - (uint32_t)relocation->from) > relocation->bytes)
-            return;
+            return narrow != 0;
         narrow += (uint32_t)relocation->delta;
         memcpy(word, &narrow, sizeof narrow);
     }
+    return 0;
 }
 
 static uint64_t load64(const unsigned char *memory)
@@ -346,9 +347,10 @@ static uint64_t load64(const unsigned char *memory)
 }
 
 /* The words of one bitmap word. Empty bytes are skipped in one step: pointers are sparse in most arenas. */
-static void relocate_words(unsigned char *word, uint64_t bits, const haul_relocation *relocation)
+static uint64_t relocate_words(unsigned char *word, uint64_t bits, const haul_relocation *relocation)
 {
     const unsigned word_bytes = relocation->word_bytes;
+    uint64_t outside = 0;
     while (bits) {
         if ((bits & 0xff) == 0) {
             bits >>= 8;
@@ -356,25 +358,27 @@ static void relocate_words(unsigned char *word, uint64_t bits, const haul_reloca
             continue;
         }
         if (bits & 1)
-            patch(word, relocation);
+            outside += patch(word, relocation);
         bits >>= 1;
         word += word_bytes;
     }
+    return outside;
 }
 
-static void relocate_marked(unsigned char *arena, const unsigned char *bitmap, const haul_relocation *relocation)
+static uint64_t relocate_marked(unsigned char *arena, const unsigned char *bitmap, const haul_relocation *relocation)
 {
-    uint64_t at;
+    uint64_t at, outside = 0;
     for (at = 0; at < relocation->words; at += 64) {
         uint64_t bits = load64(bitmap + at / 8);
         if (relocation->words - at < 64)
             bits &= ((uint64_t)1 << (relocation->words - at)) - 1;
-        relocate_words(arena + (size_t)at * relocation->word_bytes, bits, relocation);
+        outside += relocate_words(arena + (size_t)at * relocation->word_bytes, bits, relocation);
     }
+    return outside;
 }
 
 /* Odd pointers are checked before any is patched. */
-static haul_status relocate_odd(host_state *host, const haul_relocation *relocation)
+static haul_status relocate_odd(host_state *host, const haul_relocation *relocation, uint64_t *outside)
 {
     const unsigned char *odd = view(host, relocation->odd, relocation->odd_count * 8);
     uint64_t i;
@@ -382,7 +386,7 @@ static haul_status relocate_odd(host_state *host, const haul_relocation *relocat
         if (!view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes))
             return fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i), relocation->word_bytes);
     for (i = 0; i < relocation->odd_count; i++)
-        patch(view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes), relocation);
+        *outside += patch(view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes), relocation);
     return HAUL_OK;
 }
 
@@ -390,7 +394,9 @@ static haul_status host_relocate(void *state, const haul_relocation *relocation)
 {
     host_state *host = state;
     uint64_t words = relocation->words, limit = UINT64_MAX / 16, bitmap_bytes = (words / 64 + (words % 64 != 0)) * 8;
-    unsigned char *arena = NULL, *bitmap = NULL;
+    unsigned char *arena = NULL, *bitmap = NULL, *count = NULL;
+    uint64_t outside = 0;
+    haul_status status = HAUL_OK;
     if (relocation->word_bytes != 8 && relocation->word_bytes != 4)
         return fail(host, HAUL_ERROR_UNSUPPORTED, "relocate", "words of neither 8 nor 4 bytes");
     if (words > limit || relocation->odd_count > limit)
@@ -405,10 +411,21 @@ static haul_status host_relocate(void *state, const haul_relocation *relocation)
     }
     if (relocation->odd_count > 0 && !view(host, relocation->odd, relocation->odd_count * 8))
         return fail_range(host, "relocate", relocation->odd, relocation->odd_count * 8);
+    if (relocation->outside) {
+        count = view(host, relocation->outside, sizeof outside);
+        if (!count)
+            return fail_range(host, "relocate", relocation->outside, sizeof outside);
+    }
     host->counters.relocations++;
     if (words > 0)
-        relocate_marked(arena, bitmap, relocation);
-    return relocation->odd_count > 0 ? relocate_odd(host, relocation) : HAUL_OK;
+        outside = relocate_marked(arena, bitmap, relocation);
+    if (relocation->odd_count > 0)
+        status = relocate_odd(host, relocation, &outside);
+    if (count) {
+        outside += load64(count);
+        memcpy(count, &outside, sizeof outside);
+    }
+    return status;
 }
 
 static haul_status host_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)

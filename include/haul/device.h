@@ -34,7 +34,10 @@ typedef struct haul_device_capabilities {
  *     if (word != 0 && word - from <= bytes) word += delta;        modulo the word
  *
  * So null stays null, and what does not lead into the range [from, from + bytes] stays as it is. A packed arena holds
- * offsets: from 0, delta its base. One that was copied from another device: from its base there. */
+ * offsets: from 0, delta its base. One that was copied from another device: from its base there.
+ *
+ * `outside`, if it is not 0, is a 64-bit count in device memory, at a multiple of 8: one is added to it for each such
+ * word that is not null and stays as it is. For `relocate` only. */
 typedef struct haul_relocation {
     haul_address arena;
     uint64_t words;
@@ -44,9 +47,10 @@ typedef struct haul_relocation {
     haul_address odd;
     uint64_t odd_count;
     unsigned word_bytes; /* sizeof(void *) of the host: 8 or 4 */
+    haul_address outside;
 } haul_relocation;
 
-#define HAUL_DEVICE_VERSION 2u
+#define HAUL_DEVICE_VERSION 3u
 
 /* Preconditions of all verbs: `state` is what open gave; sizes are above 0; ranges lie in what allocate gave. Copies,
  * send, across and relocate may return before they are done; they take effect in the order of the calls on the

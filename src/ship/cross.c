@@ -5,11 +5,18 @@
  *     large:   copied from where it lies; the bitmap goes through staging meanwhile
  *
  * Then the device patches, from the host's base instead of 0, and once more for each other arena that pointers lead
- * into. What there is to look at on the host, pointers that lead out, is looked at while the bytes cross.
+ * into.
+ *
+ * Do pointers lead out of what is shipped? To look at each takes the host several times as long as the transfer. So
+ * where it matters the device counts them while it patches, in a word behind the bitmap, and only if there are some does
+ * the host look, to say which. In small arenas, and where the question has more sides to it (other arenas, pointers off
+ * the grid, asynchronous calls), the host looks while the bytes cross.
  */
 #include <stdio.h>
 
 #include "ship/ship.h"
+
+#define COUNT_BYTES ((size_t)1 << 20) /* up to here the host has looked before the bytes have crossed */
 
 /* ---- Pointers that lead out. */
 
@@ -50,9 +57,19 @@ static void write_edited(const haul__contents *contents, size_t at, size_t bytes
     haul__edit(contents, memory, at, bytes);
 }
 
+/* Bits, and 0 for the count behind them. */
 static void write_slots(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory)
 {
-    memcpy(memory, (const unsigned char *)contents->slots + at, bytes);
+    const size_t all = haul__contents_bitmap_bytes(contents), bits = at + bytes < all ? bytes : all - at;
+    memcpy(memory, (const unsigned char *)contents->slots + at, bits);
+    memset(memory + bits, 0, bytes - bits);
+}
+
+static void write_zeros(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory)
+{
+    (void)contents;
+    (void)at;
+    memset(memory, 0, bytes);
 }
 
 static void write_odd(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory)
@@ -86,7 +103,8 @@ static haul_status send_staged(haul_shipment *shipment, write_piece *write, size
 haul_status haul__arena_send_bitmap(haul_shipment *shipment)
 {
     const haul__range *range = &shipment->range;
-    haul_status status = send_staged(shipment, write_slots, range->bitmap_bytes, range->bitmap_at);
+    haul_status status = send_staged(shipment, write_slots, range->bitmap_bytes + sizeof(uint64_t),
+                                      range->bitmap_at);
     if (status == HAUL_OK)
         status = send_staged(shipment, write_odd, range->odd_count * sizeof(uint64_t), range->odd_at);
     return status;
@@ -104,6 +122,21 @@ static haul_status relocate_neighbours(haul_shipment *shipment, int back)
         status = haul__relocate_by(shipment->device, &shipment->range, from, other->bytes, to - from);
     }
     return status;
+}
+
+/* Does a patch reach beyond the contents? */
+static int reaches_out(const haul__contents *contents)
+{
+    return contents->before || contents->behind;
+}
+
+/* Can the device say whether pointers lead out? */
+static int device_counts(const haul_shipment *shipment, const haul_async *async)
+{
+    const haul__contents *contents = &shipment->contents;
+    return contents->outside == HAUL_OUTSIDE_REFUSE && !async && contents->neighbour_count == 0 &&
+           contents->odd_count == 0 && contents->bytes >= COUNT_BYTES && haul__is_patched(&shipment->range) &&
+           !reaches_out(contents);
 }
 
 /* Of pointers into the contents, where they lay `from` on and will lie `to` on, room beside them included. */
@@ -142,6 +175,16 @@ haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
     return status;
 }
 
+static haul_status relocate_and_count(haul_shipment *shipment, int is_zero)
+{
+    const haul__range *range = &shipment->range;
+    const uint64_t from = (uintptr_t)shipment->contents.base;
+    haul_status status = is_zero ? HAUL_OK : send_staged(shipment, write_zeros, sizeof(uint64_t), range->count_at);
+    if (status != HAUL_OK)
+        return status;
+    return haul__relocate_and_count(shipment->device, range, from, shipment->contents.bytes, range->address - from);
+}
+
 static haul_status relocate(haul_shipment *shipment)
 {
     haul_status status = relocate_own(shipment, (uintptr_t)shipment->contents.base, shipment->range.address);
@@ -161,12 +204,6 @@ static int has_room(const haul_shipment *shipment)
     return haul__is_patched(&shipment->range) && contents->bytes == haul__arena_used(contents->arena) &&
            shipment->range.bytes <= contents->arena->capacity &&
            haul__crosses_whole(shipment->device, shipment->range.bytes);
-}
-
-/* Does a patch reach beyond the contents? */
-static int reaches_out(const haul__contents *contents)
-{
-    return contents->before || contents->behind;
 }
 
 static haul_status order_as_one(haul_shipment *shipment)
@@ -214,7 +251,7 @@ static haul_status send_as_one(haul_shipment *shipment)
     size_t bytes = range->bytes - range->arena_bytes;
     haul_status status;
     haul__unpoison(behind, bytes);
-    write_slots(contents, 0, range->bitmap_bytes, contents->base + range->bitmap_at);
+    write_slots(contents, 0, range->bitmap_bytes + sizeof(uint64_t), contents->base + range->bitmap_at);
     write_odd(contents, 0, range->odd_count * sizeof(uint64_t), contents->base + range->odd_at);
     status = order_as_one(shipment);
     if (status == HAUL_OK) {
@@ -238,28 +275,55 @@ static haul_status order_bytes(haul_shipment *shipment)
     return haul__copy_to(shipment->device, shipment->range.address, contents->base, contents->bytes);
 }
 
-static haul_status order_in_parts(haul_shipment *shipment, int with_bitmap)
+static haul_status order_in_parts(haul_shipment *shipment, int with_bitmap, int counts)
 {
     haul_device *device = shipment->device;
     haul_status status = order_bytes(shipment);
     if (status == HAUL_OK && haul__is_patched(&shipment->range) && with_bitmap)
         status = haul__arena_send_bitmap(shipment);
     if (status == HAUL_OK && haul__is_patched(&shipment->range))
-        status = relocate(shipment);
-    if (status == HAUL_OK)
+        status = counts ? relocate_and_count(shipment, with_bitmap) : relocate(shipment);
+    if (status == HAUL_OK && !counts)
         status = look_meanwhile(shipment);
     if (status != HAUL_OK)
         haul__drain(device);
     return status;
 }
 
+/* Waits for all of it, and for the count. */
+static haul_status conclude_counted(haul_shipment *shipment)
+{
+    haul_device *device = shipment->device;
+    haul__staging word;
+    uint64_t outside = 0;
+    haul_status status = haul__stage(device, sizeof outside, 0, &word);
+    if (status != HAUL_OK) {
+        haul__drain(device);
+        return status;
+    }
+    status = haul__copy_from(device, word.data, shipment->range.address + shipment->range.count_at, sizeof outside);
+    if (status == HAUL_OK)
+        status = conclude(shipment, NULL);
+    if (status == HAUL_OK)
+        memcpy(&outside, word.data, sizeof outside);
+    haul__unstage(device, &word);
+    return status == HAUL_OK && outside ? refuse_outside(&shipment->contents, &device->context->error) : status;
+}
+
+static haul_status send_in_parts(haul_shipment *shipment, int with_bitmap, const haul_async *async)
+{
+    const int counts = device_counts(shipment, async);
+    haul_status status = order_in_parts(shipment, with_bitmap, counts);
+    if (status != HAUL_OK)
+        return status;
+    return counts ? conclude_counted(shipment) : conclude(shipment, async);
+}
+
 haul_status haul__arena_send(haul_shipment *shipment)
 {
-    haul_status status;
     if (has_room(shipment) && !haul__is_edited(&shipment->contents))
         return send_as_one(shipment);
-    status = order_in_parts(shipment, 1);
-    return status == HAUL_OK ? conclude(shipment, NULL) : status;
+    return send_in_parts(shipment, 1, NULL);
 }
 
 /* ---- Again, and back. */
@@ -269,9 +333,7 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
     haul_status status = haul__contents_check(&shipment->contents, &shipment->device->context->error);
     double start = haul__seconds();
     if (status == HAUL_OK)
-        status = order_in_parts(shipment, !shipment->bitmap_is_there);
-    if (status == HAUL_OK)
-        status = conclude(shipment, async);
+        status = send_in_parts(shipment, !shipment->bitmap_is_there, async);
     if (status != HAUL_OK)
         return status;
     shipment->bitmap_is_there = haul__is_patched(&shipment->range);

@@ -67,6 +67,7 @@ struct haul_device {
 typedef struct haul__range {
     haul_address address;
     size_t arena_bytes, bitmap_at, bitmap_bytes, odd_at, odd_count, list_at, list_count;
+    size_t count_at; /* of pointers that lead outside; 0: there is none */
     size_t bytes;
 } haul__range;
 
@@ -225,6 +226,9 @@ haul_status haul__relocate(haul_device *device, const haul__range *range, uint64
 /* The same of pointers into any [from, from + bytes], by any distance. */
 haul_status haul__relocate_by(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
                               uint64_t delta);
+/* And the device counts those that lead elsewhere, at the range's count_at. */
+haul_status haul__relocate_and_count(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
+                                     uint64_t delta);
 /* Copy and patch in one order, of a range as it lies in `memory`, which is of the device's staging. */
 haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from, const void *memory);
 /* Orders the copy of a taken buffer of the ring, which is the device's from then on. */

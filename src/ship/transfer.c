@@ -167,6 +167,14 @@ haul_status haul__relocate_by(haul_device *device, const haul__range *range, uin
     return haul__patch(device, &relocation);
 }
 
+haul_status haul__relocate_and_count(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
+                                     uint64_t delta)
+{
+    haul_relocation relocation = patch_of(range, from, bytes, delta);
+    relocation.outside = range->address + range->count_at;
+    return haul__patch(device, &relocation);
+}
+
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from)
 {
     return haul__relocate_by(device, range, from, range->arena_bytes, range->address - from);

@@ -359,7 +359,8 @@ static void a_large_copy_arrives_whole(device *d)
 
 /* An arena as a shipment lays it out: words, bitmap, odd offsets; on the host, and as it must become. */
 typedef struct arena {
-    size_t bytes, bitmap_at, odd_at, total; /* in one allocation */
+    size_t bytes, bitmap_at, odd_at, count_at, total; /* in one allocation */
+    int counted; /* those that lead outside, to what stands at count_at */
     size_t odd_count;
     unsigned word_bytes;
     uint64_t words, from, range, delta;
@@ -385,11 +386,15 @@ static void store_word(unsigned char *word, uint64_t value, unsigned word_bytes)
         memcpy(word, &narrow, 4);
 }
 
-static void patch(const arena *a, unsigned char *at)
+/* 1: it leads outside. */
+static uint64_t patch(const arena *a, unsigned char *at)
 {
     uint64_t mask = a->word_bytes == 8 ? UINT64_MAX : UINT32_MAX, word = load_word(at, a->word_bytes);
     if (word != 0 && ((word - a->from) & mask) <= a->range)
         store_word(at, word + a->delta, a->word_bytes);
+    else
+        return word != 0;
+    return 0;
 }
 
 static int is_marked(const arena *a, uint64_t word)
@@ -409,12 +414,15 @@ static uint64_t odd_offset(const arena *a, size_t i)
 /* The whole of what relocate means. */
 static void relocate_plainly(const arena *a, unsigned char *bytes)
 {
-    uint64_t i;
+    uint64_t i, outside = 0, count;
     for (i = 0; i < a->words; i++)
         if (is_marked(a, i))
-            patch(a, bytes + i * a->word_bytes);
+            outside += patch(a, bytes + i * a->word_bytes);
     for (i = 0; i < a->odd_count; i++)
-        patch(a, bytes + odd_offset(a, (size_t)i));
+        outside += patch(a, bytes + odd_offset(a, (size_t)i));
+    memcpy(&count, bytes + a->count_at, sizeof count);
+    count += a->counted ? outside : 0;
+    memcpy(bytes + a->count_at, &count, sizeof count);
 }
 
 /* Marks about `density` of 64 words, and bits behind the last word too: they must be ignored. */
@@ -490,7 +498,9 @@ static void make_arena(device *d, arena *a, uint64_t words, unsigned word_bytes,
     a->bytes = (size_t)words * word_bytes + odd_count * (word_bytes + 1) + 3;
     a->bitmap_at = (a->bytes + 7) & ~(size_t)7;
     a->odd_at = a->bitmap_at + (size_t)((words + 63) / 64 * 8);
-    a->total = a->odd_at + odd_count * 8 + 5;
+    a->count_at = a->odd_at + odd_count * 8;
+    a->total = a->count_at + 8 + 5;
+    a->counted = (int)random_below(&d->random, 2);
     a->host = noise(d, a->total);
     a->expected = buffer(a->total);
     mark(d, a, density);
@@ -516,12 +526,14 @@ static haul_relocation order_of(const arena *a)
     relocation.odd = a->odd_count ? a->base + a->odd_at : 0;
     relocation.odd_count = a->odd_count;
     relocation.word_bytes = a->word_bytes;
+    relocation.outside = 0;
     return relocation;
 }
 
 static haul_status relocate(device *d, const arena *a)
 {
     haul_relocation relocation = order_of(a);
+    relocation.outside = a->counted ? a->base + a->count_at : 0;
     return d->table->relocate(d->state, &relocation);
 }
 
@@ -655,6 +667,7 @@ static void try_send(device *d, uint64_t words, unsigned density, size_t odd_cou
     arena a;
     void *staged = NULL;
     make_arena(d, &a, words, sizeof(void *), density, odd_count);
+    a.counted = 0;
     if (a.total > send_limit(d))
         return;
     EXPECT_OK(get(d, a.total, 16, &a.base));
@@ -690,6 +703,7 @@ static void sends_and_copies_take_effect_in_the_order_of_the_calls(device *d)
     void *staged = NULL;
     arena a;
     make_arena(d, &a, 1000, sizeof(void *), 30, 4);
+    a.counted = 0;
     if (a.total > send_limit(d))
         return;
     got = buffer(a.total);
