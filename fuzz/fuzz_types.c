@@ -300,7 +300,8 @@ static void plan_objects(universe *u, const haul_type *type, size_t bytes)
     plan_object(u, type, bytes);
     for (size_t at = 0; at + sizeof(uintptr_t) <= bytes && at < 2048; at += sizeof(uintptr_t)) {
         uint32_t way = choose(&u->c, 16);
-        uintptr_t word = way < 6 ? way : (uintptr_t)object + random_word(&u->c.filler) % bytes / way * way;
+        uintptr_t word = way < 6 ? (uintptr_t)way
+                                 : (uintptr_t)object + (uintptr_t)(random_word(&u->c.filler) % bytes / way * way);
         memcpy((unsigned char *)object + at, &word, sizeof word);
     }
     plan_object(u, type, bytes);
