@@ -90,44 +90,68 @@ static int comes_before(const void *a, const void *b)
     return ((const haul__kept_bytes *)a)->at < ((const haul__kept_bytes *)b)->at;
 }
 
-/* One range after the other, none over another: where they overlap, what is edited goes before what only stays. */
+/* Ranges on their way into a list in which none lies over another. What is edited goes before what only stays, so of
+ * a range that stays only what lies between edited ones is entered, when it is known what lies there. */
+typedef struct separation {
+    haul__kept_bytes *out;
+    size_t count;
+    size_t done;  /* up to here all has been entered */
+    size_t until; /* from there on up to here bytes stay */
+} separation;
+
+static void enter_stays(separation *s, size_t end)
+{
+    size_t until = s->until < end ? s->until : end;
+    if (s->done < until) {
+        haul__kept_bytes *stays = &s->out[s->count++];
+        memset(stays, 0, sizeof *stays);
+        stays->at = s->done;
+        stays->bytes = until - s->done;
+    }
+    if (s->done < end)
+        s->done = end;
+}
+
+/* Of two edited ranges the first one keeps what they share. */
+static void enter_edited(separation *s, const haul__kept_bytes *next)
+{
+    size_t cut = s->done - next->at;
+    haul__kept_bytes *edited;
+    if (cut >= next->bytes)
+        return;
+    edited = &s->out[s->count++];
+    *edited = *next;
+    edited->at += cut;
+    edited->bytes -= cut;
+    if (next->bytes <= sizeof next->becomes)
+        memmove(edited->becomes, edited->becomes + cut, edited->bytes);
+    s->done = edited->at + edited->bytes;
+}
+
+/* One range after the other. Those that only touch stay two: a nursery looks for its own. */
 static int separate_kept(haul__contents *c)
 {
     const haul_allocator *allocator = &c->arena->context->allocator;
     const size_t capacity = 2 * c->kept_count + 1;
-    haul__kept_bytes *out = haul__allocate(allocator, capacity * sizeof *out, sizeof(void *));
-    haul__kept_bytes stays; /* that are not entered yet */
-    size_t i, count = 0;
-    if (!out)
+    separation s;
+    size_t i;
+    memset(&s, 0, sizeof s);
+    s.out = haul__allocate(allocator, capacity * sizeof *s.out, sizeof(void *));
+    if (!s.out)
         return 0;
-    memset(&stays, 0, sizeof stays);
     for (i = 0; i < c->kept_count; i++) {
         const haul__kept_bytes *next = &c->kept[i];
-        size_t end = next->at + next->bytes, until = stays.at + stays.bytes;
-        if (stays.bytes && (next->is_edited || next->at >= until)) {
-            out[count] = stays;
-            if (until > next->at)
-                out[count].bytes = next->at - stays.at;
-            count += out[count].bytes > 0;
-            stays.at = end < until ? end : until;
-            stays.bytes = until - stays.at;
-        }
-        if (next->is_edited) {
-            out[count++] = *next;
-            continue;
-        }
-        if (!stays.bytes)
-            stays.at = count && out[count - 1].at + out[count - 1].bytes > next->at
-                           ? out[count - 1].at + out[count - 1].bytes
-                           : next->at;
-        if (end > stays.at + stays.bytes)
-            stays.bytes = end - stays.at;
+        if (next->is_edited || next->at >= s.until)
+            enter_stays(&s, next->at);
+        if (next->is_edited)
+            enter_edited(&s, next);
+        else if (s.until < next->at + next->bytes)
+            s.until = next->at + next->bytes;
     }
-    if (stays.bytes)
-        out[count++] = stays;
+    enter_stays(&s, s.until);
     haul__release(allocator, c->kept, c->kept_capacity * sizeof *c->kept);
-    c->kept = out;
-    c->kept_count = count;
+    c->kept = s.out;
+    c->kept_count = s.count;
     c->kept_capacity = capacity;
     return 1;
 }

@@ -1,11 +1,11 @@
 /* A graph is moved into an arena piece by piece: each piece lands somewhere else, and what the reference calls a
- * pointer is moved with it. What stands in the arena is then a graph of its own, which the reference walks as it walks
- * any other; a shipment of the arena must be its copy.
+ * pointer or a distance is moved with it. What stands in the arena is then a graph of its own, which the reference
+ * walks as it walks any other; a shipment of the arena must be its copy.
  *
- * Pieces of an untyped arena are the blocks of the graph, bytes of nobody included. Pieces of a typed one are the
- * graph's largest objects and arrays; smaller ones lie in them. Some graphs cannot be built by typed allocation, and
- * then are not: where rules look at the object to say what a word is; where objects overlap in part; where the end of
- * one is the start of another and a pointer leads there.
+ * Pieces of an untyped arena are the blocks of the graph, bytes of nobody included: headers in front of addresses,
+ * arms of unions that do not hold, and whatever else a rule may read comes along. Pieces of a typed one are the
+ * graph's largest objects and arrays; smaller ones lie in them. Types that typed allocation refuses, since their
+ * rules look at the object, are allocated by their size, and the arena is then discovered, as if it were untyped.
  */
 #include "arenas.h"
 
@@ -37,6 +37,7 @@ typedef struct building {
     reference there;      /* with the device's copy */
     unsigned char *base, *image, *expected;
     size_t used;
+    int is_discovered, has_loose_bytes;
     piece *pieces;
     size_t piece_count, piece_capacity;
     void *root;           /* that leads to all of the graph's, with its type */
@@ -136,30 +137,53 @@ static int64_t count_of(const model_oracle *oracle, const void *target)
     return inside >= 0 ? inside : behind;
 }
 
+static int is_static(const building *b, uintptr_t address)
+{
+    return address - (uintptr_t)b->g->around->copied < STATIC_COPIED;
+}
+
 static int is_there(const model_oracle *oracle, const void *address, size_t bytes)
 {
     const building *b = (const building *)(const void *)oracle;
     uintptr_t at = (uintptr_t)address - (uintptr_t)b->base;
-    return at < b->used && bytes <= b->used - at;
+    return (at < b->used && bytes <= b->used - at) || surroundings_have(b->g->around, address, bytes) ||
+           (is_static(b, (uintptr_t)address) && graph_has(b->g, address, bytes));
 }
 
 /* ---- Contents ---- */
 
-/* What a pointer of the graph is in the arena. */
-static void *moved_word(const building *b, const reference_slot *s)
+/* Where the end of one piece is the start of another, what a word leads to is that start, but for an alias that leads
+ * to the end of what is described. */
+static uintptr_t moved_target(const building *b, const reference_slot *s)
 {
-    uintptr_t to = moved(b, s->target);
-    if (s->value == NULL || s->kind == SLOT_KEPT)
-        return s->value;
-    return to != 0 ? (void *)(to + ((uintptr_t)s->value - (uintptr_t)s->target)) : NULL;
+    uintptr_t copy;
+    if (s->kind != SLOT_ALIAS || reference_find(b->host, (uintptr_t)s->target, &copy))
+        return moved(b, s->target);
+    return moved(b, (const unsigned char *)s->target - 1) + 1;
 }
 
-static void move_pointers(const building *b)
+/* What a word of the graph is in the arena. Where nothing stands behind it, it becomes null. */
+static uintptr_t moved_word(const building *b, const reference_slot *s)
+{
+    uintptr_t to = moved_target(b, s), value = (uintptr_t)s->value;
+    if (s->kind == SLOT_DISTANCE)
+        return to != 0 ? to + s->lead - moved(b, s->at) : 0;
+    if (value == 0 || s->kind == SLOT_KEPT)
+        return value;
+    return to != 0 ? to + (value - (uintptr_t)s->target) : 0;
+}
+
+static void move_words(const building *b)
 {
     for (size_t i = 0; i < b->host->slot_count; i++) {
         const reference_slot *s = &b->host->slots[i];
-        graph_write_pointer((void *)moved(b, s->at), moved_word(b, s));
+        graph_write((void *)moved(b, s->at), s->bytes, (int64_t)(intptr_t)moved_word(b, s));
     }
+}
+
+static int is_moved_word(const building *b, const reference_slot *s)
+{
+    return model_read((const void *)moved(b, s->at), s->bytes, 1) == (int64_t)(intptr_t)moved_word(b, s);
 }
 
 static void copy_described(const building *b)
@@ -174,11 +198,9 @@ static void copy_described(const building *b)
 /* Is the arena what it was built to be? */
 static int holds_the_graph(building *b)
 {
-    for (size_t i = 0; i < b->host->slot_count; i++) {
-        const reference_slot *s = &b->host->slots[i];
-        if (graph_read_pointer((const void *)moved(b, s->at)) != moved_word(b, s))
-            return fail(b, "ship of an arena: the pointer at %p has changed", (void *)moved(b, s->at));
-    }
+    for (size_t i = 0; i < b->host->slot_count; i++)
+        if (!is_moved_word(b, &b->host->slots[i]))
+            return fail(b, "ship of an arena: the word at %p has changed", (void *)moved(b, b->host->slots[i].at));
     for (size_t i = 0; i < b->host->data_count; i++) {
         const reference_range *r = &b->host->data[i];
         for (size_t k = 0; k < r->bytes; k++)
@@ -188,12 +210,10 @@ static int holds_the_graph(building *b)
     return 1;
 }
 
-/* The graph in the arena, as the reference sees it. */
-static int look(building *b)
+/* The graph in the arena, for whoever walks it, callbacks included. */
+static void take_view(building *b)
 {
     haul_arena_statistics s;
-    reference here;
-    int good;
     b->view.oracle.count_of = count_of;
     b->view.oracle.is_there = is_there;
     for (size_t i = 0; i < b->g->root_count; i++)
@@ -201,6 +221,14 @@ static int look(building *b)
     haul_arena_get_statistics(b->arena, &s);
     b->base = s.base;
     b->used = s.used_bytes;
+}
+
+/* Is it the same graph there? */
+static int look(building *b)
+{
+    reference here;
+    int good;
+    take_view(b);
     good = reference_walk(&b->view, NULL, &here);
     if (!good)
         fail(b, "the reference cannot walk the graph in an arena: %s", here.wrong);
@@ -325,29 +353,35 @@ static int brings_back_a_pointer(building *b)
 
 /* ---- Elsewhere on the device ---- */
 
-static int copies_agree(building *b)
+static int moves_on(building *b)
 {
-    for (unsigned i = choose(b->c, 3); i != 0; i--) {
-        haul_shipment *copy;
-        haul_status status = haul_shipment_copy(b->shipment, b->device, &copy);
-        if (status != HAUL_OK)
-            return fail(b, "copy of an arena's shipment: %s", haul_status_name(status));
-        haul_shipment_free(&b->shipment);
-        b->shipment = copy;
-        if (!device_agrees(b, "copy of an arena's shipment"))
-            return 0;
-    }
-    return 1;
+    haul_shipment *copy;
+    haul_status status = haul_shipment_copy(b->shipment, b->device, &copy);
+    if (status != HAUL_OK)
+        return fail(b, "copy of an arena's shipment: %s", haul_status_name(status));
+    haul_shipment_free(&b->shipment);
+    b->shipment = copy;
+    return device_agrees(b, "copy of an arena's shipment");
+}
+
+static int replans(building *b)
+{
+    haul_status status = haul_replan(b->shipment);
+    if (status != HAUL_OK)
+        return fail(b, "replan of an arena: %s", haul_status_name(status));
+    return device_agrees(b, "replan of an arena");
 }
 
 static int travels(building *b)
 {
     take_images(b);
-    if (!holds_the_graph(b) || !device_agrees(b, "ship of an arena") || !copies_agree(b))
+    if (!holds_the_graph(b) || !device_agrees(b, "ship of an arena") || (chance(b->c, 1, 2) && !moves_on(b)) ||
+        !brings_back(b, haul_unmarshal, "unmarshal") ||
+        !brings_back(b, haul_unmarshal_pointers, "unmarshal with pointers") || !brings_back_a_pointer(b))
         return 0;
-    return brings_back(b, haul_unmarshal, "unmarshal") &&
-           brings_back(b, haul_unmarshal_pointers, "unmarshal with pointers") && brings_back_a_pointer(b) &&
-           copies_agree(b) && brings_back(b, haul_unmarshal, "unmarshal from a copy");
+    if (chance(b->c, 1, 2) && (!moves_on(b) || !brings_back(b, haul_unmarshal, "unmarshal from a copy")))
+        return 0;
+    return !chance(b->c, 1, 4) || replans(b);
 }
 
 /* ---- Building ---- */
@@ -405,15 +439,14 @@ static void show_original(building *b)
 
 /* ---- Untyped ---- */
 
-/* A block keeps its addresses modulo what its types ask for. */
-static int move_block(building *b, piece *p, size_t alignment)
+/* A piece that is allocated by its size keeps its addresses modulo so much. */
+static int move_piece(building *b, piece *p, size_t alignment)
 {
     size_t phase = p->first % alignment;
     unsigned char *memory = haul_arena_allocate_aligned(b->arena, p->end - p->first + phase, alignment);
     if (memory == NULL)
         return fail(b, "an arena has no room: %s", haul_arena_error(b->arena)->text);
     p->moved = (uintptr_t)memory + phase;
-    memcpy(memory + phase, (const void *)p->first, p->end - p->first);
     return 1;
 }
 
@@ -430,6 +463,8 @@ static int make_root(building *b)
 {
     haul_ref refs[4];
     void **root = haul_arena_allocate(b->arena, sizeof refs / sizeof *refs * sizeof *root);
+    if (root == NULL)
+        return fail(b, "an arena has no room: %s", haul_arena_error(b->arena)->text);
     memset(refs, 0, sizeof refs);
     for (size_t i = 0; i < b->g->root_count; i++) {
         haul_shape count = HAUL_FIXED(0);
@@ -449,29 +484,100 @@ static int make_root(building *b)
            fail(b, "a type of all roots: %s", haul_type_error(b->root_type)->text);
 }
 
-static int ships_untyped(building *b)
+static haul_status discover(building *b)
 {
-    haul_status status;
     show(b);
-    status = haul_ship_arena_from(b->device, b->arena, b->root, b->root_type, 1, NULL, &b->shipment);
-    return status == HAUL_OK || fail(b, "ship of an untyped arena: %s", haul_status_name(status));
+    return haul_ship_arena_from(b->device, b->arena, b->root, b->root_type, 1, NULL, &b->shipment);
 }
 
-static int build_untyped(building *b)
+static int ships_discovered(building *b)
+{
+    haul_status status = discover(b);
+    return status == HAUL_OK || fail(b, "ship of an arena that is discovered: %s", haul_status_name(status));
+}
+
+/* `with_statics` 0: static objects stay where they are. */
+static int move_blocks(building *b, int with_statics)
 {
     size_t alignment = largest_alignment(b->g->model);
     for (size_t i = 0; i < b->g->block_count; i++)
         add_piece(b, b->g->blocks[i].memory, b->g->blocks[i].bytes, 1, PLAIN);
     qsort(b->pieces, b->piece_count, sizeof *b->pieces, by_place);
-    for (size_t i = 0; i < b->piece_count; i++)
-        if (!move_block(b, &b->pieces[i], alignment))
+    for (size_t i = 0; i < b->piece_count; i++) {
+        piece *p = &b->pieces[i];
+        if (!with_statics && is_static(b, p->first)) {
+            p->moved = p->first;
+            continue;
+        }
+        if (!move_piece(b, p, alignment))
             return 0;
-    if (!make_root(b))
+        memcpy((void *)p->moved, (const void *)p->first, p->end - p->first);
+    }
+    return 1;
+}
+
+static int build_untyped(building *b)
+{
+    if (!move_blocks(b, 1) || !make_root(b))
         return 0;
-    move_pointers(b);
-    if (!look(b))
+    move_words(b);
+    b->w->arenas++;
+    return look(b) && ships_discovered(b) && travels(b);
+}
+
+/* ---- Graphs for no arena ---- */
+
+static int has_statics(const building *b)
+{
+    for (size_t i = 0; i < b->host->all_count; i++)
+        if (is_static(b, b->host->all[i].host))
+            return 1;
+    return 0;
+}
+
+/* Any graph can be built in an arena, but one with words that own what they lead to because it is static: elsewhere
+ * they would own nothing, and the graph would be another. */
+static int can_live_in_an_arena(const reference *host)
+{
+    for (size_t i = 0; i < host->slot_count; i++)
+        if (host->slots[i].owns_statics)
+            return 0;
+    return 1;
+}
+
+/* Where a graph has static objects that stay where they are, a shipment of the arena does not hold all of it. (A
+ * distance of 4 bytes cannot reach from the one to the other.) */
+static int has_distances(const reference *host)
+{
+    for (size_t i = 0; i < host->slot_count; i++)
+        if (host->slots[i].kind == SLOT_DISTANCE)
+            return 1;
+    return 0;
+}
+
+static void restore_statics(const building *b)
+{
+    for (size_t i = 0; i < b->g->block_count; i++)
+        if (is_static(b, (uintptr_t)b->g->blocks[i].memory))
+            memcpy(b->g->blocks[i].memory, b->g->blocks[i].shadow, b->g->blocks[i].bytes);
+}
+
+static int build_around_statics(building *b)
+{
+    const haul_error *error = haul_device_error(b->device);
+    haul_status status;
+    if (!has_statics(b) || has_distances(b->host))
+        return 1;
+    if (!move_blocks(b, 0) || !make_root(b))
         return 0;
-    return ships_untyped(b) && travels(b);
+    move_words(b);
+    take_view(b);
+    status = discover(b);
+    restore_statics(b);
+    b->w->arenas_refused++;
+    if (status != HAUL_ERROR_GRAPH || error->path[0] == '\0' || !strstr(error->text, "leads out of the arena"))
+        return fail(b, "ship of an arena with static objects outside: %s", haul_status_name(status));
+    return 1;
 }
 
 /* ---- Typed ---- */
@@ -484,7 +590,9 @@ static void add_regions(building *b)
         size_t upper = type->upper > type->true_upper ? type->upper : type->true_upper;
         for (size_t i = 0; i < g->typed[t].count; i++) {
             const graph_region *r = &g->typed[t].at[i];
-            if (r->count != 0 && upper != 0)
+            if (type->sizing != SIZE_FIXED)
+                add_piece(b, r->address, r->element_bytes, 1, (int)t);
+            else if (r->count != 0 && upper != 0)
                 add_piece(b, r->address, (r->count - 1) * type->extent + upper, r->count, (int)t);
         }
     }
@@ -522,7 +630,7 @@ static int holds_for(const model *m, int type, int (*test)(const model_type *))
 static int has_rules(const model_type *t)
 {
     for (unsigned i = 0; i < t->field_count; i++)
-        if (t->field[i].rule.is_there)
+        if (t->field[i].rule.is_there || (t->field[i].kind == FIELD_TAIL && t->field[i].target >= 0))
             return 1;
     return 0;
 }
@@ -557,14 +665,15 @@ static void add_empty(building *b)
 {
     for (size_t i = 0; i < b->host->slot_count; i++) {
         const reference_slot *s = &b->host->slots[i];
-        if (s->kind != SLOT_EMPTY || piece_of(b, (uintptr_t)s->value) || piece_of(b, (uintptr_t)s->value - 1))
+        uintptr_t target = (uintptr_t)s->target;
+        if ((s->kind != SLOT_EMPTY && s->kind != SLOT_RULED) || piece_of(b, target) || piece_of(b, target - 1))
             continue;
-        add_piece(b, s->value, 1, 1, PLAIN);
+        add_piece(b, s->target, 1, 1, PLAIN);
         qsort(b->pieces, b->piece_count, sizeof *b->pieces, by_place);
     }
 }
 
-/* Is every described byte in a piece, and does each pointer lead into one piece only? */
+/* Is every described byte in a piece? */
 static int is_covered(const building *b)
 {
     for (size_t i = 0; i < b->host->all_count; i++)
@@ -574,22 +683,23 @@ static int is_covered(const building *b)
                 return 0;
             at = p->end;
         }
-    for (size_t i = 0; i < b->host->slot_count; i++) {
-        const reference_slot *s = &b->host->slots[i];
-        const piece *before = piece_of(b, (uintptr_t)s->value - 1), *here = piece_of(b, (uintptr_t)s->value);
-        if (s->kind == SLOT_RULED || s->kind == SLOT_KEPT ||
-            ((s->kind == SLOT_END || s->kind == SLOT_EMPTY) && before != NULL && here != NULL && before != here))
-            return 0;
-    }
     return 1;
+}
+
+static void *new_objects(building *b, const piece *p)
+{
+    const model_type *t = &b->g->model->type[p->type];
+    size_t bytes = p->end - p->first;
+    if (t->sizing != SIZE_FIXED && bytes > t->extent)
+        return haul_arena_new_tail(b->arena, t->handle, bytes - t->extent);
+    return haul_arena_new(b->arena, t->handle, p->count);
 }
 
 static void *allocate(building *b, const piece *p)
 {
     if (p->type == PLAIN)
         return haul_arena_allocate(b->arena, p->end - p->first);
-    return haul_arena_new(b->arena, p->type == POINTERS ? b->pointer_type : b->g->model->type[p->type].handle,
-                          p->count);
+    return p->type == POINTERS ? haul_arena_new(b->arena, b->pointer_type, p->count) : new_objects(b, p);
 }
 
 /* What is allocated and released leaves nothing behind. */
@@ -602,23 +712,47 @@ static int allocate_for_nothing(building *b, const piece *p)
     return 1;
 }
 
-/* *possible: 0 when a type is refused as it should be. */
-static int move_pieces(building *b, int *possible)
+/* By its size, where its type is refused as it should be. */
+static int allocate_by_size(building *b, piece *p)
+{
+    if (haul_arena_error(b->arena)->status != HAUL_ERROR_UNSUPPORTED || p->type < 0 ||
+        !holds_for(b->g->model, p->type, has_rules))
+        return fail(b, "typed allocation: %s", haul_arena_error(b->arena)->text);
+    b->is_discovered = 1;
+    return move_piece(b, p, largest_alignment(b->g->model));
+}
+
+static int move_pieces(building *b)
 {
     for (size_t i = 0; i < b->piece_count; i++) {
         piece *p = &b->pieces[i];
         if (!allocate_for_nothing(b, p))
             return 0;
-        p->moved = (uintptr_t)allocate(b, p);
-        if (p->moved != 0)
-            continue;
-        *possible = 0;
-        if (haul_arena_error(b->arena)->status == HAUL_ERROR_UNSUPPORTED && p->type >= 0 &&
-            holds_for(b->g->model, p->type, has_rules))
-            return 1;
-        return fail(b, "typed allocation: %s", haul_arena_error(b->arena)->text);
+        if (p->type == PLAIN && chance(b->c, 1, 4)) {
+            if (!move_piece(b, p, 2 * sizeof(void *)))
+                return 0;
+        } else {
+            p->moved = (uintptr_t)allocate(b, p);
+        }
+        if (p->moved == 0 && !allocate_by_size(b, p))
+            return 0;
     }
     return 1;
+}
+
+/* Rules read bytes that need not be described: in front of what a pointer leads to, in skipped fields. */
+static void copy_what_rules_read(building *b)
+{
+    for (size_t i = 0; i < b->g->frozen.count; i++) {
+        const graph_region *r = &b->g->frozen.at[i];
+        for (size_t k = 0; k < r->count; k++) {
+            uintptr_t at = (uintptr_t)r->address + k, copy;
+            if (piece_of(b, at) == NULL || reference_find(b->host, at, &copy))
+                continue;
+            *(unsigned char *)moved(b, r->address + k) = r->address[k];
+            b->has_loose_bytes = 1;
+        }
+    }
 }
 
 typedef struct pointer_word {
@@ -633,34 +767,81 @@ static int make_pointer_type(building *b)
            fail(b, "a type of pointers");
 }
 
+/* Tags that were free in an address may be taken where its piece lies now. */
+static int have_room_for_tags(const building *b)
+{
+    for (size_t i = 0; i < b->host->slot_count; i++) {
+        const reference_slot *s = &b->host->slots[i];
+        if (s->tags != 0 && s->kind != SLOT_KEPT && ((moved_word(b, s) ^ (uintptr_t)s->value) & s->tags) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* A callback that knows the end of a piece, as that of an array of nothing, must not find another piece there. */
+static int ends_are_clear(const building *b)
+{
+    for (size_t i = 0; i < b->piece_count; i++) {
+        const piece *p = &b->pieces[i];
+        if (b->g->oracle.count_of(&b->g->oracle, (const void *)p->end) < 0)
+            continue;
+        for (size_t k = 0; k < b->piece_count; k++)
+            if (b->pieces[k].moved == p->moved + (p->end - p->first))
+                return 0;
+    }
+    return 1;
+}
+
+/* A typed arena knows pointers by their values alone: one with a bias may seem to lead out. */
+static int seems_to_lead_out(const building *b)
+{
+    haul_arena_statistics s;
+    haul_arena_get_statistics(b->arena, &s);
+    for (size_t i = 0; i < b->host->slot_count; i++) {
+        uintptr_t value = moved_word(b, &b->host->slots[i]);
+        if (b->host->slots[i].kind != SLOT_DISTANCE && value != 0 && value - (uintptr_t)s.base > s.used_bytes)
+            return 1;
+    }
+    return 0;
+}
+
+/* Loose bytes can be parts of pointers that nothing leads to, and such pointers lead anywhere. */
 static int ships_typed(building *b)
 {
     haul_ship_arena_options options;
     haul_status status;
     memset(&options, 0, sizeof options);
-    options.outside = (haul_outside)choose(b->c, 3);
+    options.outside = b->has_loose_bytes ? (haul_outside)(1 + choose(b->c, 2)) : (haul_outside)choose(b->c, 3);
     options.direct_return = chance(b->c, 1, 3);
     status = haul_ship_arena(b->device, b->arena, &options, &b->shipment);
     return status == HAUL_OK || fail(b, "ship of a typed arena: %s", haul_status_name(status));
 }
 
+/* Few graphs cannot be built of their objects: where these overlap in part; where a pointer has tags in bits that its
+ * address needs in the arena; where a callback asks for what is at the end of one object, and another begins there.
+ */
 static int build_typed(building *b)
 {
-    int possible = 1;
     add_regions(b);
     if (!keep_largest(b))
         return 1;
     add_empty(b);
     if (!is_covered(b))
         return 1;
-    if (!make_pointer_type(b) || !move_pieces(b, &possible) || !possible)
-        return !possible && b->message[0] == '\0';
+    if (!make_pointer_type(b) || !move_pieces(b))
+        return 0;
+    if (!have_room_for_tags(b) || !ends_are_clear(b))
+        return 1;
+    b->is_discovered |= seems_to_lead_out(b);
+    if (b->is_discovered && !make_root(b))
+        return 0;
+    copy_what_rules_read(b);
     copy_described(b);
-    move_pointers(b);
-    b->w->typed_arenas++;
+    move_words(b);
+    *(b->is_discovered ? &b->w->mixed_arenas : &b->w->typed_arenas) += 1;
     if (!look(b))
         return 0;
-    return ships_typed(b) && travels(b);
+    return (b->is_discovered ? ships_discovered(b) : ships_typed(b)) && travels(b);
 }
 
 /* ---- Both ---- */
@@ -678,21 +859,12 @@ static int run(trial_world *w, choices *c, const graph *g, const reference *host
     return good;
 }
 
-/* Words that move otherwise than pointers, sizes that only the original's callbacks know. */
-static int is_ruled(const model *m)
-{
-    for (unsigned i = 0; i < m->type_count; i++)
-        if (has_rules(&m->type[i]) || m->type[i].sizing != SIZE_FIXED)
-            return 1;
-    return 0;
-}
-
 int arenas_run(trial_world *w, choices *c, const graph *g, const reference *host, haul_device *device, char *message,
                size_t message_bytes)
 {
-    if (is_ruled(g->model))
-        return 1;
-    w->arenas++;
-    return run(w, c, g, host, device, build_untyped, message, message_bytes) &&
+    if (!can_live_in_an_arena(host))
+        return run(w, c, g, host, device, build_around_statics, message, message_bytes);
+    return (!chance(c, 1, 8) || run(w, c, g, host, device, build_around_statics, message, message_bytes)) &&
+           run(w, c, g, host, device, build_untyped, message, message_bytes) &&
            run(w, c, g, host, device, build_typed, message, message_bytes);
 }

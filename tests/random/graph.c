@@ -843,7 +843,7 @@ static void draw_roots(choices *c, graph *g)
 
 int graph_has(const graph *g, const void *address, size_t bytes)
 {
-    if (is_in(address, bytes, g->around->kept, STATIC_BYTES) || is_in(address, bytes, g->around->nulls, STATIC_BYTES))
+    if (surroundings_have(g->around, address, bytes))
         return 1;
     for (size_t i = 0; i < g->block_count; i++)
         if (is_in(address, bytes, g->blocks[i].memory, g->blocks[i].bytes))

@@ -98,7 +98,9 @@ int main(int count, char **arguments)
     }
     trial_close(&world);
     finished = 1;
-    printf("%lu graphs in arenas, %lu of them by typed allocation too\n", world.arenas, world.typed_arenas);
+    printf("%lu graphs in arenas, %lu of them by typed allocation too, %lu by typed and other allocations; %lu "
+           "refused\n",
+           world.arenas, world.typed_arenas, world.mixed_arenas, world.arenas_refused);
     printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
     return failed != 0;
 }

@@ -141,6 +141,14 @@ static void data(walker *w, uintptr_t host, uintptr_t copy, size_t bytes)
     add_range(&w->r->data, &w->r->data_count, &w->r->data_capacity, host, copy, bytes);
 }
 
+/* Bytes that this description leaves out. */
+static void nothing(walker *w, uintptr_t host, uintptr_t copy, size_t bytes)
+{
+    reference *r = w->r;
+    if (w->copying && in_place(w, host, copy, bytes))
+        add_range(&r->nothing, &r->nothing_count, &r->nothing_capacity, host, copy, bytes);
+}
+
 static void enqueue(walker *w, const waiting *item)
 {
     w->queue = room(w->queue, w->queue_count, &w->queue_capacity, sizeof *w->queue);
@@ -198,6 +206,7 @@ static uintptr_t ruled_slot(walker *w, const model_field *f, uintptr_t host, uin
     uintptr_t there = slot(w, host, copy, kind, -1);
     reference_slot *s = &w->r->slots[w->r->slot_count - 1];
     s->target = (void *)((uintptr_t)s->value + distance);
+    s->tags = f->rule.tags;
     s->kind = kind == SLOT_EMPTY ? SLOT_RULED : kind;
     if (!w->copying || w->r->wrong[0] != '\0' || there == 0)
         return 0; /* nothing may stand behind it */
@@ -365,6 +374,7 @@ static void follow_plain(walker *w, const aim *a, uintptr_t host, uintptr_t copy
                       (to != 0 || a->level == 0); /* no terminators */
     size_t n = aim_count(w, a, to);
     to_copy = slot(w, host, copy, n != 0 ? SLOT_FOLLOWED : SLOT_EMPTY, replaceable ? a->type : -1);
+    w->r->slots[w->r->slot_count - 1].tags = a->level == 0 ? a->row->rule.tags : 0;
     reach(w, a, n, to, to_copy);
 }
 
@@ -450,12 +460,14 @@ static void follow_address(walker *w, aim *a, uintptr_t host, uintptr_t copy, ui
     uintptr_t address = word & ~rule->tags, becomes;
     int may_be_static = rule->mode == HAUL_MODE_OWN_OR_STATIC || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
     int is_alias = rule->mode == HAUL_MODE_ALIAS || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
-    if (may_be_static && is_static_word(w, address, word, &becomes))
+    if (may_be_static && is_static_word(w, address, word, &becomes)) {
         kept_slot(w, host, copy, becomes);
-    else if (is_alias && !(may_be_static && graph_is_copied(w->g, (const void *)address)))
+    } else if (is_alias && !(may_be_static && graph_is_copied(w->g, (const void *)address))) {
         ruled_slot(w, a->row, host, copy, address - word, SLOT_ALIAS);
-    else
+    } else {
         follow_own(w, a, host, copy, word);
+        w->r->slots[w->r->slot_count - 1].owns_statics = is_alias;
+    }
 }
 
 static void follow_ruled(walker *w, aim *a, uintptr_t host, uintptr_t copy)
@@ -469,7 +481,9 @@ static void follow_ruled(walker *w, aim *a, uintptr_t host, uintptr_t copy)
     word = (uintptr_t)graph_read_pointer((const void *)host);
     switch (rule->mode) {
     case HAUL_MODE_OPAQUE: data(w, host, copy, pointer_bytes); return;
-    case HAUL_MODE_NULL: return;
+    case HAUL_MODE_NULL:
+        nothing(w, host, copy, pointer_bytes);
+        return;
     case HAUL_MODE_EXTERNAL: kept_slot(w, host, copy, translated(w, word)); return;
     default: break;
     }
@@ -504,6 +518,8 @@ static void visit_end(walker *w, const model_field *begin, const model_field *en
     uintptr_t from = (uintptr_t)graph_read_pointer((const void *)(host + begin->offset));
     uintptr_t to = (uintptr_t)graph_read_pointer((const void *)(host + end->offset));
     uintptr_t to_copy = slot(w, host + end->offset, copy + end->offset, SLOT_END, -1);
+    if (from != 0 && to != 0)
+        w->r->slots[w->r->slot_count - 1].target = (void *)from;
     if (!w->copying || w->r->wrong[0] != '\0')
         return;
     if (to - from != to_copy - (uintptr_t)graph_read_pointer((const void *)(copy + begin->offset)))
@@ -529,9 +545,9 @@ static int is_claimed(const model_type *t, uintptr_t host, size_t byte)
 /* A row that does not hold: its bytes are nobody's, or data, if no row that holds has the same ones. */
 static void visit_other_bytes(walker *w, const model_type *t, const model_field *f, uintptr_t host, uintptr_t copy)
 {
-    for (size_t byte = f->offset; byte < f->offset + f->bytes && f->rule.raw; byte++)
+    for (size_t byte = f->offset; byte < f->offset + f->bytes; byte++)
         if (!is_claimed(t, host, byte))
-            data(w, host + byte, copy + byte, 1);
+            (f->rule.raw ? data : nothing)(w, host + byte, copy + byte, 1);
 }
 
 static void visit_inside(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, size_t count)
@@ -556,7 +572,7 @@ static void visit_pointers(walker *w, int type, const model_field *f, uintptr_t 
         visit_end(w, f, &t->field[f->shape[0].field[0]], host, copy);
 }
 
-static void visit_field(walker *w, int type, const model_field *f, uintptr_t host, uintptr_t copy)
+static void visit_field(walker *w, int type, const model_field *f, uintptr_t host, uintptr_t copy, size_t size)
 {
     const model_type *t = &w->g->model->type[type];
     if (can_be_an_arm(f) && (f->rule.when == WHEN_FIELD || f->rule.when == WHEN_NOT))
@@ -569,6 +585,8 @@ static void visit_field(walker *w, int type, const model_field *f, uintptr_t hos
         visit_pointers(w, type, f, host, copy);
     else if (f->kind == FIELD_DATA && f->rule.is_there)
         data(w, host + f->offset, copy + f->offset, f->bytes);
+    else if (f->kind == FIELD_SKIP)
+        nothing(w, host + f->offset, copy + f->offset, size - f->offset < f->bytes ? size - f->offset : f->bytes);
 }
 
 /* How long the object is; *tail: how many elements it ends with. */
@@ -626,7 +644,7 @@ static void visit_element(walker *w, int type, uintptr_t host, uintptr_t copy)
         if (f->kind == FIELD_TAIL)
             visit_tail(w, f, host, copy, tail);
         else if (t->sizing != SIZE_STORED || f->offset < size)
-            visit_field(w, type, f, host, copy);
+            visit_field(w, type, f, host, copy, size);
     }
 }
 
@@ -668,13 +686,23 @@ static int by_place(const void *a, const void *b)
     return p != q ? (p < q ? -1 : 1) : (int)y->one_of - (int)x->one_of;
 }
 
+/* Copies mostly lie in the order of what they are copies of. */
+static void sort_ranges(reference_range *list, size_t count, int (*compare)(const void *, const void *))
+{
+    for (size_t i = 1; i < count; i++)
+        if (compare(&list[i - 1], &list[i]) > 0) {
+            qsort(list, count, sizeof *list, compare);
+            return;
+        }
+}
+
 /* Sorts and merges; ranges that overlap must lie equally far from their copies. */
 static void merge(walker *w, reference_range *list, size_t *count)
 {
     size_t n = 0;
     if (*count == 0)
         return;
-    qsort(list, *count, sizeof *list, by_host);
+    sort_ranges(list, *count, by_host);
     for (size_t i = 1; i < *count; i++) {
         reference_range *last = &list[n], *next = &list[i];
         int same = !w->copying || last->copy - last->host == next->copy - next->host;
@@ -707,13 +735,24 @@ static void drop_repeated_slots(reference *r)
     r->slot_count = n + 1;
 }
 
+/* What is left out is zeros in the copy, where nobody else describes it. */
+static void check_nothing(walker *w)
+{
+    for (size_t i = 0; i < w->r->nothing_count; i++) {
+        const reference_range *n = &w->r->nothing[i];
+        uintptr_t copy;
+        for (size_t k = 0; k < n->bytes; k++)
+            if (*(const unsigned char *)(n->copy + k) != 0 && !reference_find(w->r, n->host + k, &copy))
+                wrong(w, n->host + k, "a byte that is left out is not zero in the copy");
+    }
+}
+
 /* A kernel may use a skipped field: its bytes belong to its object there. */
 static void check_structs_apart(walker *w)
 {
     reference *r = w->r;
     size_t k = 0;
-    if (r->struct_count != 0)
-        qsort(r->structs, r->struct_count, sizeof *r->structs, by_copy);
+    sort_ranges(r->structs, r->struct_count, by_copy);
     for (size_t i = 0; i < r->struct_count; i++) {
         const reference_range *s = &r->structs[i];
         while (k < r->all_count && r->all[k].copy + r->all[k].bytes <= s->copy)
@@ -727,12 +766,12 @@ static void check_structs_apart(walker *w)
 static void check_copies_apart(walker *w)
 {
     reference *r = w->r;
-    qsort(r->all, r->all_count, sizeof *r->all, by_copy);
+    sort_ranges(r->all, r->all_count, by_copy);
     check_structs_apart(w);
     for (size_t i = 1; i < r->all_count; i++)
         if (r->all[i].copy < r->all[i - 1].copy + r->all[i - 1].bytes)
             wrong(w, r->all[i].host, "two objects share one copy");
-    qsort(r->all, r->all_count, sizeof *r->all, by_host);
+    sort_ranges(r->all, r->all_count, by_host);
 }
 
 /* What an alias leads to has a copy, and its own copy leads there. */
@@ -753,20 +792,31 @@ static void check_aliases(walker *w)
     }
 }
 
+/* Data and words, by place: both are in order. */
+static void join(reference *r)
+{
+    size_t k = 0;
+    for (size_t i = 0; i <= r->data_count; i++) {
+        uintptr_t next = i < r->data_count ? r->data[i].host : UINTPTR_MAX;
+        for (; k < r->slot_count && (uintptr_t)r->slots[k].at < next; k++)
+            add_range(&r->all, &r->all_count, &r->all_capacity, (uintptr_t)r->slots[k].at, r->slots[k].copy,
+                      r->slots[k].bytes);
+        if (i < r->data_count)
+            add_range(&r->all, &r->all_count, &r->all_capacity, next, r->data[i].copy, r->data[i].bytes);
+    }
+}
+
 static void finish(walker *w)
 {
     reference *r = w->r;
     merge(w, r->data, &r->data_count);
     drop_repeated_slots(r);
-    for (size_t i = 0; i < r->data_count; i++)
-        add_range(&r->all, &r->all_count, &r->all_capacity, r->data[i].host, r->data[i].copy, r->data[i].bytes);
-    for (size_t i = 0; i < r->slot_count; i++)
-        add_range(&r->all, &r->all_count, &r->all_capacity, (uintptr_t)r->slots[i].at, r->slots[i].copy,
-                  r->slots[i].bytes);
+    join(r);
     merge(w, r->all, &r->all_count);
     if (w->copying) {
         check_copies_apart(w);
         check_aliases(w);
+        check_nothing(w);
     }
     for (size_t i = 0; i < r->all_count; i++)
         r->bytes += r->all[i].bytes;
@@ -808,6 +858,7 @@ void reference_free(reference *r)
     free(r->data);
     free(r->all);
     free(r->structs);
+    free(r->nothing);
     free(r->slots);
     free(r->counts);
     free(r->reads);
@@ -826,7 +877,7 @@ int reference_rest_is_zero(reference *r, const void *memory, size_t bytes)
 {
     uintptr_t at = (uintptr_t)memory, end = at + bytes;
     int good = 1;
-    qsort(r->all, r->all_count, sizeof *r->all, by_copy);
+    sort_ranges(r->all, r->all_count, by_copy);
     for (size_t i = 0; i <= r->all_count && good; i++) {
         uintptr_t next = i < r->all_count ? r->all[i].copy : end;
         if (next < at || next > end) {
@@ -839,7 +890,7 @@ int reference_rest_is_zero(reference *r, const void *memory, size_t bytes)
         }
         at = i < r->all_count ? next + r->all[i].bytes : end;
     }
-    qsort(r->all, r->all_count, sizeof *r->all, by_host);
+    sort_ranges(r->all, r->all_count, by_host);
     return good;
 }
 

@@ -17,20 +17,21 @@ typedef struct reference_range {
 typedef enum reference_slot_kind {
     SLOT_FOLLOWED, /* something stands behind it */
     SLOT_EMPTY,    /* not null, and nothing stands behind it */
-    SLOT_END,
+    SLOT_END,      /* `target` is the begin */
     SLOT_NULL,
-    SLOT_RULED,    /* with tags or a bias: `target` is what it leads to */
-    SLOT_ALIAS,    /* not followed: `target` is a described byte, or one past one */
-    SLOT_KEPT,     /* no pointer: a word that is `becomes` in the copy, and never comes back */
-    SLOT_DISTANCE  /* `bytes` bytes that lead from themselves to `target`, and `lead` bytes on; never comes back */
+    SLOT_RULED,   /* with tags or a bias: `target` is what it leads to */
+    SLOT_ALIAS,   /* not followed: `target` is a described byte, or one past one */
+    SLOT_KEPT,    /* no pointer: a word that is `becomes` in the copy, and never comes back */
+    SLOT_DISTANCE /* `bytes` bytes that lead from themselves to `target`, and `lead` bytes on; never comes back */
 } reference_slot_kind;
 
 typedef struct reference_slot {
     unsigned char *at;
     void *value, *target; /* target NULL: nothing */
-    uintptr_t copy, becomes, lead;
+    uintptr_t copy, becomes, lead, tags; /* tags: bits of the word that are no address */
     size_t bytes;
     reference_slot_kind kind;
+    int owns_statics; /* and nothing else: anywhere else, it would be an alias */
     int one_of; /* the type, where it leads to one object of a type and may lead to any other of it; else -1 */
 } reference_slot;
 
@@ -58,6 +59,8 @@ typedef struct reference {
     size_t all_count, all_capacity;
     reference_range *structs; /* those with skipped fields, whole: nothing else may lie there in the copy */
     size_t struct_count, struct_capacity;
+    reference_range *nothing; /* of the copy: what descriptions leave out */
+    size_t nothing_count, nothing_capacity;
     reference_slot *slots;  /* sorted by place, each once */
     size_t slot_count, slot_capacity;
     reference_count *counts;

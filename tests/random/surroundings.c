@@ -41,6 +41,17 @@ void surroundings_close(surroundings *s)
     memset(s, 0, sizeof *s);
 }
 
+static int is_in(const void *address, size_t bytes, const unsigned char *first)
+{
+    size_t at = (size_t)((uintptr_t)address - (uintptr_t)first);
+    return at <= STATIC_BYTES && bytes <= STATIC_BYTES - at;
+}
+
+int surroundings_have(const surroundings *s, const void *address, size_t bytes)
+{
+    return is_in(address, bytes, s->kept) || is_in(address, bytes, s->nulls);
+}
+
 void surroundings_tell(const surroundings *s, haul_context_options *options)
 {
     options->statics = s->statics;

@@ -22,6 +22,8 @@ typedef struct surroundings {
 /* 1: there was memory. */
 int surroundings_open(surroundings *s);
 void surroundings_close(surroundings *s);
+/* 1: all of it lies in one of the statics that are not copied. */
+int surroundings_have(const surroundings *s, const void *address, size_t bytes);
 /* The options name lists of `s`, which must outlive the context. */
 void surroundings_tell(const surroundings *s, haul_context_options *options);
 

@@ -516,7 +516,7 @@ static void check_pointers(void *argument)
     for (size_t i = 0; i < t->device_side.slot_count; i++) {
         const reference_slot *s = &t->device_side.slots[i];
         uintptr_t there = (uintptr_t)haul_device_address(t->shipment, s->value);
-        if (there != 0 && is_pointer(s) && s->kind != SLOT_RULED && s->value == s->target &&
+        if (there != 0 && is_pointer(s) && s->kind != SLOT_RULED && (s->kind == SLOT_END || s->value == s->target) &&
             there != (uintptr_t)graph_read_pointer((const void *)s->copy))
             check->wrong = s;
     }

@@ -13,7 +13,9 @@ typedef struct trial_world {
     surroundings around;
     haul_device *device[2];  /* [1]: with a checked context */
     model *model;
-    unsigned long arenas, typed_arenas; /* graphs that were built in arenas; by typed allocation, too */
+    unsigned long arenas, typed_arenas, mixed_arenas; /* graphs that were built in arenas; by typed allocation, too;
+                                                         by that as far as types allow it, and discovered */
+    unsigned long arenas_refused;                     /* with part of the graph elsewhere */
 } trial_world;
 
 /* 1: opened. */

@@ -1182,6 +1182,146 @@ TEST(directions, fields_of_an_arena_that_are_in_do_not_come_back)
     haul_device_close(&device);
 }
 
+/* Fields that do not come back and hold some that are others there: skipped ones, of more bytes than a word too,
+ * pointers that are null there, and translated words. Typed arenas take no translations. */
+typedef struct gauge {
+    int32_t id;
+    int32_t marks[3];
+    void *cache;
+    struct gauge *past;
+    int64_t value;
+    uintptr_t handler;
+} gauge;
+
+typedef struct panel {
+    gauge fixed;
+    struct panel *next;
+    gauge live, also_fixed;
+} panel;
+
+static haul_type *gauge_type, *panel_type;
+
+enum { HANDLER = 0x1000, HANDLER_THERE = 0x2000, PANELS = 20 };
+
+static void panels_open(int translated)
+{
+    static const haul_rule in = { .direction = HAUL_IN }, null = { .mode = HAUL_MODE_NULL };
+    static const haul_rule external = { .mode = HAUL_MODE_EXTERNAL };
+    static const haul_ref gauge_refs[] = { HAUL_SKIP(gauge, marks), HAUL_SKIP(gauge, cache),
+                                           HAUL_OBJECT_BY(gauge, past, &gauge_type, &null),
+                                           HAUL_WORD_BY(gauge, handler, &external) };
+    static const haul_ref refs[] = { HAUL_EMBED_BY(panel, fixed, &gauge_type, &in),
+                                     HAUL_OBJECT(panel, next, &panel_type), HAUL_EMBED(panel, live, &gauge_type),
+                                     HAUL_EMBED_BY(panel, also_fixed, &gauge_type, &in) };
+    CHECK_STATUS(haul_type_create("gauge", sizeof(gauge), gauge_refs, translated ? 4 : 3, &gauge_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("panel", sizeof(panel), refs, 4, &panel_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(panel_type), HAUL_OK);
+}
+
+static gauge gauge_made(int i)
+{
+    gauge g = { i, { i, i, i }, &gauge_type, (gauge *)(uintptr_t)16, i, HANDLER };
+    return g;
+}
+
+static int is_gauge(const gauge *g, const gauge *as)
+{
+    return g->id == as->id && memcmp(g->marks, as->marks, sizeof g->marks) == 0 && g->cache == as->cache &&
+           g->past == as->past && g->value == as->value && g->handler == as->handler;
+}
+
+static panel *panels_make(haul_arena *arena, int typed)
+{
+    panel *first = NULL;
+    int i;
+    for (i = 0; i < PANELS; i++) {
+        panel *p = typed ? haul_arena_new(arena, panel_type, 1) : haul_arena_allocate(arena, sizeof *p);
+        CHECK(p != NULL);
+        p->next = first;
+        p->fixed = p->live = p->also_fixed = gauge_made(i);
+        first = p;
+    }
+    return first;
+}
+
+typedef struct panel_tour {
+    panel *first;
+    uintptr_t handler;
+    int seen;
+} panel_tour;
+
+static void turn_panels(void *argument)
+{
+    panel_tour *t = argument;
+    panel *p;
+    for (p = t->first; p; p = p->next) {
+        gauge there = { PANELS - 1 - t->seen, { 0, 0, 0 }, NULL, NULL, PANELS - 1 - t->seen, t->handler };
+        if (!is_gauge(&p->fixed, &there) || !is_gauge(&p->live, &there) || !is_gauge(&p->also_fixed, &there))
+            return;
+        memset(&p->fixed, 0xFF, sizeof p->fixed);
+        memset(&p->live, 0x07, sizeof p->live);
+        memset(&p->also_fixed, 0xFF, sizeof p->also_fixed);
+        t->seen++;
+    }
+}
+
+/* Of what both ways travel, those bytes come back that are the same on both sides. */
+static void check_panels(const panel *p, int translated)
+{
+    const int64_t sevens = 0x0707070707070707;
+    int i = PANELS;
+    for (; p; p = p->next) {
+        gauge here = gauge_made(--i), live = here;
+        live.id = (int32_t)sevens;
+        live.value = sevens;
+        live.handler = translated ? HANDLER : (uintptr_t)sevens;
+        CHECK(is_gauge(&p->fixed, &here) && is_gauge(&p->live, &live) && is_gauge(&p->also_fixed, &here));
+    }
+    CHECK_EQ(i, 0);
+}
+
+TEST(directions, fields_of_an_arena_that_are_in_keep_what_others_are_there)
+{
+    static const haul_translation translation = { HANDLER, HANDLER_THERE };
+    haul_device_options options;
+    haul_device *device;
+    int way; /* typed, typed and direct, discovered */
+    memset(&options, 0, sizeof options);
+    options.new_context.translations = &translation;
+    options.new_context.translation_count = 1;
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    for (way = 0; way < 3; way++) {
+        haul_ship_arena_options ship;
+        haul_arena *arena;
+        haul_shipment *s;
+        panel *first;
+        panel_tour tour;
+        memset(&ship, 0, sizeof ship);
+        ship.direct_return = way == 1;
+        panels_open(way == 2);
+        CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
+        first = panels_make(arena, way < 2);
+        if (way == 2)
+            CHECK_STATUS(haul_ship_arena_from(device, arena, first, panel_type, 1, &ship, &s), HAUL_OK);
+        else
+            CHECK_STATUS(haul_ship_arena(device, arena, &ship, &s), HAUL_OK);
+        tour.first = haul_device_pointer(s, first);
+        tour.handler = way == 2 ? HANDLER_THERE : HANDLER;
+        tour.seen = 0;
+        CHECK_STATUS(haul_host_launch(device, turn_panels, &tour), HAUL_OK);
+        CHECK_EQ(tour.seen, PANELS);
+        CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+        check_panels(first, way == 2);
+        CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+        check_panels(first, way == 2);
+        haul_shipment_free(&s);
+        haul_arena_free(&arena);
+        haul_type_free(&panel_type);
+        haul_type_free(&gauge_type);
+    }
+    haul_device_close(&device);
+}
+
 typedef struct tagged {
     struct tagged *next;
     int64_t kind;
