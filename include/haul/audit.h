@@ -41,8 +41,10 @@ typedef enum haul_audit_kind {
      * (with pointers of 4 bytes that is no rare chance). Words of HAUL_OPAQUE and HAUL_SKIP fields are meant to be what they
      * are: neither is reported. */
     HAUL_AUDIT_HIDDEN_POINTER = 1,
-    /* A row whose pointer led to nothing, wherever it was looked at: NULL, or no elements behind it. A hint: a row that
-     * names the wrong field looks like this, and so does data that happens not to use it. */
+    /* A row whose pointer led to nothing, wherever it was looked at: NULL, or no elements behind it; of a row with a
+     * rule: NULL, tags alone, an integer, or a field says that the row does not hold (functions are not asked: a row that
+     * no function lets hold is not found). A hint: a row that names the wrong field looks like this, and so does data
+     * that happens not to use it. */
     HAUL_AUDIT_UNUSED_ROW = 2,
     /* A described range that reaches over the end of its block. What lies beyond is not read. */
     HAUL_AUDIT_BEYOND_BLOCK = 3,

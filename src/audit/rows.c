@@ -2,10 +2,15 @@
  *
  * A row is known by its shapes, which exist once, in the type that the row stands in, however often that type is
  * embedded; each level of it counts for itself. Once one of its pointers leads into the graph a row is done with.
+ *
+ * Of rows with rules nothing is asked that only a function of the user's knows: a word that is not null, no integer,
+ * and not excluded by a field that says the row does not hold, is taken to lead somewhere. So what is told of them is
+ * true, and not all that is true is told.
  */
 #include <stdio.h>
 
 #include "audit/audit.h"
+#include "graph/word.h"
 
 typedef struct row {
     const haul__slot *slot; /* of the first pointer that was looked at */
@@ -13,7 +18,7 @@ typedef struct row {
     uintptr_t address;
     size_t looked_at, not_null;
     unsigned level;
-    int leads;
+    int has_rule, leads;
 } row;
 
 typedef struct search {
@@ -62,22 +67,94 @@ static haul_status look_at(search *s, const haul__slot *slot, unsigned level, si
     return HAUL_OK;
 }
 
+/* ---- Rows with rules. */
+
+static int is_followed(const haul__ruled *ruled)
+{
+    return ruled->kind == HAUL__RULED_POINTER && !(ruled->slot.flags & HAUL__SLOT_END) && ruled->slot.shape &&
+           ruled->rule->said.mode <= HAUL_MODE_ALIAS_OR_STATIC;
+}
+
+/* The row and what it reads: objects end before rows that do not hold, and in the midst of them. */
+static int lies_before(const haul__ruled *ruled, size_t end)
+{
+    return ruled->slot.offset < end && ruled->bytes <= end - ruled->slot.offset && !haul__reads_beyond(ruled, end);
+}
+
+/* 0: a field of the struct says that the row does not hold. */
+static int may_hold(const haul_when *when, uintptr_t self)
+{
+    return (when->kind != HAUL_WHEN_FIELD && when->kind != HAUL_WHEN_NOT) ||
+           haul__when_holds(when, (const void *)self);
+}
+
+static int may_lead(const haul_rule *rule, uint64_t word)
+{
+    return (word & ~(uint64_t)rule->tag_bits) != 0 && word >= rule->integer_below &&
+           (!rule->integer_from || word < rule->integer_from);
+}
+
+/* A pointer, or a distance: of 4 or 8 bytes. */
+static uint64_t load_word(uintptr_t address, size_t bytes)
+{
+    uint64_t word = 0;
+    uint32_t half;
+    if (bytes == sizeof word) {
+        memcpy(&word, (const void *)address, sizeof word);
+        return word;
+    }
+    memcpy(&half, (const void *)address, sizeof half);
+    return half;
+}
+
+static haul_status look_at_ruled(search *s, const haul__ruled *ruled, size_t element, const haul__object *o)
+{
+    uintptr_t address = o->address + ruled->slot.offset;
+    uint64_t word = load_word(address, ruled->bytes);
+    row *r = row_of(s, &ruled->slot, 0, element, address);
+    if (!r)
+        return HAUL_ERROR_MEMORY;
+    if (r->leads)
+        return HAUL_OK;
+    r->has_rule = 1;
+    r->looked_at++;
+    r->not_null += word != 0;
+    r->leads = may_lead(&ruled->rule->said, word) && may_hold(&ruled->rule->said.when, o->self);
+    return HAUL_OK;
+}
+
+/* ---- Entries. */
+
+static haul_status search_element(search *s, const haul__walk *walk, const haul__entry *entry, size_t element,
+                                  size_t end)
+{
+    haul__object o = haul__object_of(entry, walk, element);
+    haul_status status = HAUL_OK;
+    size_t k;
+    for (k = 0; k < walk->slot_count && status == HAUL_OK; k++)
+        if (!(walk->slots[k].flags & HAUL__SLOT_END) && walk->slots[k].offset < end)
+            status = look_at(s, &walk->slots[k], 0, element, o.address + walk->slots[k].offset);
+    for (k = 0; k < walk->ruled_count && status == HAUL_OK; k++)
+        if (is_followed(&walk->ruled[k]) && lies_before(&walk->ruled[k], end))
+            status = look_at_ruled(s, &walk->ruled[k], element, &o);
+    return status;
+}
+
 static haul_status search_entry(search *s, const haul__entry *entry)
 {
     const haul__walk *walk = entry->what == HAUL__OBJECTS ? s->audit->walk.kinds[entry->kind].walk : NULL;
     haul_status status = HAUL_OK;
-    size_t i, k, end = haul__audit_end(s->audit, entry);
+    size_t i, end = haul__audit_end(s->audit, entry);
     for (i = 0; entry->what == HAUL__POINTERS && i < entry->count && status == HAUL_OK; i++)
         status = look_at(s, entry->slot, entry->level, i, entry->address + i * HAUL__WORD);
     for (i = 0; walk && i < entry->count && status == HAUL_OK; i++)
-        for (k = 0; k < walk->slot_count && status == HAUL_OK; k++)
-            if (!(walk->slots[k].flags & HAUL__SLOT_END) && walk->slots[k].offset < end)
-                status = look_at(s, &walk->slots[k], 0, i, entry->address + i * entry->stride + walk->slots[k].offset);
+        status = search_element(s, walk, entry, i, end);
     return status;
 }
 
 static haul_status tell(haul__audit *a, const row *r)
 {
+    static const char *const empty[] = { "NULL", "NULL or led to no elements", "NULL, an integer or something else" };
     haul_audit_finding finding;
     if (!haul__audit_is_wanted(a, a->summary.unused_rows++))
         return HAUL_OK;
@@ -90,7 +167,7 @@ static haul_status tell(haul__audit *a, const row *r)
     if (!haul__name_place(&a->walk, r->entry, r->element, r->slot, finding.path))
         return HAUL_ERROR_MEMORY;
     snprintf(finding.text, sizeof finding.text, "described as a pointer, it was %s in all of %zu place%s%s",
-             r->not_null ? "NULL or led to no elements" : "NULL", r->looked_at, r->looked_at == 1 ? "" : "s",
+             empty[r->not_null ? 1 + r->has_rule : 0], r->looked_at, r->looked_at == 1 ? "" : "s",
              r->level ? ", as an array's element" : "");
     haul__audit_tell(a, &finding);
     return HAUL_OK;

@@ -141,7 +141,8 @@ static uintptr_t walk_pointers(const haul_plan *plan, const unsigned char *arena
         const haul__tagged *tagged = &plan->found.tagged[i];
         uintptr_t word = haul__load_word(arena + haul__translate(map, tagged->address));
         int is_good = haul__tagged_back(plan, tagged, word, base, &value);
-        if (!each(tagged->address, is_good, value))
+        if (!stays(map, haul__map_find(map, tagged->address), tagged->address) &&
+            !each(tagged->address, is_good, value))
             return tagged->address;
     }
     return 0;

@@ -29,6 +29,10 @@ void draw_ruled(choices *c, model *m, model_type *t, unsigned index);
 /* The types that a choice may make; and tag bits as wide as the target's alignment allows. */
 void draw_cases(choices *c, model *m, model_field *f);
 void draw_wide_tags(choices *c, const model *m, model_field *f);
+/* Which way the bytes of a struct's own fields travel, when it has all of them; and those behind a pointer, when all
+ * types are known. */
+void draw_field_directions(choices *c, const model *m, model_type *t);
+void draw_pointer_direction(choices *c, const model *m, model_field *f);
 
 /* derived.c: type number `index`, by one of MPI's constructors over those before it. */
 void draw_derived(choices *c, model *m, unsigned index);

@@ -50,6 +50,7 @@ void faults_of_types(const choices *c, model *m)
 
 typedef struct journey {
     graph *g;
+    const reference *host;
     model_oracle *argument;
     fault_device_settings settings;
     haul_device *device;
@@ -63,6 +64,29 @@ static void close_device(void *user)
 static void trim(void *user)
 {
     CHECK_STATUS(haul_context_trim(haul_device_context(((journey *)user)->device)), HAUL_OK);
+}
+
+static int is_in(const reference_range *list, size_t count, const unsigned char *at)
+{
+    int inside;
+    reference_stretch(list, count, (uintptr_t)at, 1, &inside);
+    return inside;
+}
+
+/* What was not sent comes back as zeros. */
+static void restore_unsent(journey *j)
+{
+    const reference *r = j->host;
+    for (size_t i = 0; i < j->g->block_count; i++) {
+        const graph_block *b = &j->g->blocks[i];
+        for (size_t k = 0; k < b->bytes; k++) {
+            if (b->memory[k] == b->shadow[k] || !is_in(r->unsent, r->unsent_count, &b->memory[k]))
+                continue;
+            CHECK_EQ(b->memory[k], 0);
+            CHECK(!is_in(r->unreturned, r->unreturned_count, &b->memory[k]));
+            b->memory[k] = b->shadow[k];
+        }
+    }
 }
 
 static haul_status travel(void *user)
@@ -79,6 +103,7 @@ static haul_status travel(void *user)
         status = haul_refresh(s);
     if (status == HAUL_OK)
         status = haul_unmarshal(s);
+    restore_unsent(j);
     if (status == HAUL_OK)
         status = haul_replan(s);
     haul_plan_free(&plan);
@@ -126,17 +151,18 @@ static fault_operation operation_of(journey *j)
     return operation;
 }
 
-void faults_of_graph(graph *g, model_oracle *argument)
+void faults_of_graph(graph *g, const reference *host, model_oracle *argument)
 {
     journey j;
     memset(&j, 0, sizeof j);
     j.g = g;
+    j.host = host;
     j.argument = argument;
     fault_operation operation = operation_of(&j);
     fault_everywhere(&operation);
 }
 
-void fault_of_graph(graph *g, model_oracle *argument, unsigned mode, uint64_t at)
+void fault_of_graph(graph *g, const reference *host, model_oracle *argument, unsigned mode, uint64_t at)
 {
     journey j;
     fault_plan plan;
@@ -144,6 +170,7 @@ void fault_of_graph(graph *g, model_oracle *argument, unsigned mode, uint64_t at
     memset(&j, 0, sizeof j);
     memset(&plan, 0, sizeof plan);
     j.g = g;
+    j.host = host;
     j.argument = argument;
     open_device(&j, &plan);
     fault_arm(&plan, (fault_mode)(mode % FAULT_MODES), at);

@@ -58,6 +58,14 @@ void graph_write(void *address, size_t bytes, int64_t value)
     memcpy(address, bytes == 8 ? (const void *)&value : from, bytes);
 }
 
+uintptr_t graph_draw_tags(choices *c, uintptr_t tags, uint32_t low)
+{
+    uintptr_t drawn = tags & choose(c, low);
+    if ((tags & HAUL_HIGH_TAGS) != 0)
+        drawn |= tags & HAUL_HIGH_TAGS & (uintptr_t)choose(c, 65536) << 16 << 16 << 16;
+    return drawn;
+}
+
 static int is_in(const void *address, size_t bytes, const void *first, size_t all)
 {
     size_t at = (size_t)((uintptr_t)address - (uintptr_t)first);
@@ -502,10 +510,10 @@ static uintptr_t with_bits(choices *c, const model_rule_of_field *rule, uintptr_
     if (rule->integers_from != 0 && chance(c, 1, 4))
         return rule->integers_from + (uintptr_t)choose(c, 9);
     if (word == 0)
-        return rule->integers != 0 ? 0 : rule->tags & choose(c, 8);
+        return rule->integers != 0 ? 0 : graph_draw_tags(c, rule->tags, 8);
     if ((word & rule->tags) != 0)
         return rule->tags; /* the bits are taken: a null pointer with tags */
-    return word | (rule->tags & choose(c, 65536));
+    return word | graph_draw_tags(c, rule->tags, 65536);
 }
 
 /* A distance that does not fit is null. */

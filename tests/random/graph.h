@@ -77,6 +77,8 @@ void graph_keep(graph *g);
 /* Pointers lie anywhere in packed structs. */
 void *graph_read_pointer(const void *address);
 void graph_write_pointer(void *address, const void *value);
+/* Some of the tag bits: high ones, and low ones below `low`. */
+uintptr_t graph_draw_tags(choices *c, uintptr_t tags, uint32_t low);
 /* The low bytes of an integer. */
 void graph_write(void *address, size_t bytes, int64_t value);
 

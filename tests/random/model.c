@@ -426,6 +426,7 @@ static void draw_struct(choices *c, model *m, unsigned index)
         draw_field(c, m, t, index);
     if (t->sizing == SIZE_FIXED && chance(c, 1, 5))
         draw_tail(c, m, t, index);
+    draw_field_directions(c, m, t);
     lay_out(c, m, t);
     declare_alignment(c, t);
     t->extent = draw_round_up(t->extent, t->alignment);
@@ -478,12 +479,15 @@ static void draw_targets(choices *c, model *m)
             else if (f->target == -2)
                 draw_target(c, m, i, f);
             draw_wide_tags(c, m, f);
+            draw_pointer_direction(c, m, f);
         }
 }
 
 void model_draw(choices *c, model *m)
 {
     m->why[0] = '\0';
+    m->has_directions = chance(c, 1, 4);
+    m->has_high_tags = chance(c, 1, 5) && pointer_bytes > 4;
     m->struct_count = 1 + choose(c, chance(c, 1, 4) ? MODEL_STRUCTS : 4);
     for (unsigned i = 0; i < m->struct_count; i++)
         draw_struct(c, m, i);
@@ -495,4 +499,9 @@ void model_draw(choices *c, model *m)
         m->type_count++;
     }
     draw_targets(c, m);
+}
+
+int model_fits_arenas(const model *m)
+{
+    return !m->has_directions && !m->has_high_tags;
 }

@@ -88,7 +88,7 @@ typedef struct model_rule_of_field {
     int raw;                /* bytes otherwise, not null */
     int arm_of;             /* the field that begins in the same place, before this one in the list; -1: none */
     haul_mode mode;
-    uintptr_t tags;         /* low bits */
+    uintptr_t tags;         /* low bits, and the highest ones */
     uintptr_t integers;     /* words below are integers; 0: none */
     uintptr_t integers_from;/* these and words above, too; 0: none */
     intptr_t bias;          /* the word is the address and so much */
@@ -99,6 +99,7 @@ typedef struct model_rule_of_field {
     unsigned case_count;
     model_case cases[MODEL_CASES];
     int is_distance;        /* from the word to the address, of 4 or 8 bytes */
+    haul_direction direction; /* of what the last pointers lead to; of the field itself, where it is none */
 } model_rule_of_field;
 
 typedef struct model_field {
@@ -164,12 +165,16 @@ typedef struct model_type {
 
 typedef struct model {
     unsigned struct_count, type_count; /* structs first, then derived */
+    int has_directions, has_high_tags; /* some fields may have them */
     model_type type[MODEL_TYPES];
     char why[512]; /* the library's words, when it refused a type */
 } model;
 
 /* Draws a universe: legal in every detail. */
 void model_draw(choices *c, model *m);
+/* 1: its graphs are built in arenas, too. Not those with directions, for an arena is sent as it lies; and not those
+ * with high tags. */
+int model_fits_arenas(const model *m);
 
 /* ---- What an object of a type is. The object is read as it stands. */
 

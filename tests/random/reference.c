@@ -19,6 +19,7 @@ typedef struct waiting {
     const model_field *row;
     uintptr_t self;
     unsigned level;
+    haul_direction bars;     /* the bytes travel less: what the way that led here says */
 } waiting;
 
 /* An element of a type, or a word in an array of pointers that row `as` of the struct `self` led to. */
@@ -32,6 +33,7 @@ typedef struct walker {
     reference *r;
     const reference_place *place;
     int copying;
+    haul_direction bars; /* of what is described now */
     waiting *queue;
     size_t queue_count, queue_capacity, queue_at;
     seen *table;
@@ -120,6 +122,21 @@ static void add_range(reference_range **list, size_t *count, size_t *capacity, u
     (*list)[(*count)++].bytes = bytes;
 }
 
+/* HAUL_IN and HAUL_OUT are the two ways that a byte can be kept from, HAUL_NEITHER is both of them. */
+static haul_direction together(haul_direction a, haul_direction b)
+{
+    return (haul_direction)((unsigned)a | (unsigned)b);
+}
+
+static void bar(walker *w, uintptr_t host, size_t bytes)
+{
+    reference *r = w->r;
+    if (w->bars & HAUL_OUT)
+        add_range(&r->unsent, &r->unsent_count, &r->unsent_capacity, host, 0, bytes);
+    if (w->bars & HAUL_IN)
+        add_range(&r->unreturned, &r->unreturned_count, &r->unreturned_capacity, host, 0, bytes);
+}
+
 /* The copy of `bytes` bytes at host lies where copies may lie. */
 static int in_place(walker *w, uintptr_t host, uintptr_t copy, size_t bytes)
 {
@@ -134,8 +151,7 @@ static void data(walker *w, uintptr_t host, uintptr_t copy, size_t bytes)
 {
     if (bytes == 0 || !in_place(w, host, copy, bytes))
         return;
-    if (w->copying && memcmp((const void *)host, (const void *)copy, bytes) != 0)
-        wrong(w, host, "bytes differ");
+    bar(w, host, bytes);
     if (w->copying && (copy - host) % (2 * sizeof(void *)) != 0)
         wrong(w, host, "the copy has another address modulo two pointers");
     add_range(&w->r->data, &w->r->data_count, &w->r->data_capacity, host, copy, bytes);
@@ -155,7 +171,7 @@ static void enqueue(walker *w, const waiting *item)
     w->queue[w->queue_count++] = *item;
 }
 
-static reference_slot *new_slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_kind kind)
+static reference_slot *new_slot(walker *w, uintptr_t host, uintptr_t copy, size_t bytes, reference_slot_kind kind)
 {
     reference *r = w->r;
     r->slots = room(r->slots, r->slot_count, &r->slot_capacity, sizeof *r->slots);
@@ -163,9 +179,10 @@ static reference_slot *new_slot(walker *w, uintptr_t host, uintptr_t copy, refer
     memset(s, 0, sizeof *s);
     s->at = (unsigned char *)host;
     s->copy = copy;
-    s->bytes = pointer_bytes;
+    s->bytes = bytes;
     s->kind = kind;
     s->one_of = -1;
+    bar(w, host, bytes);
     return s;
 }
 
@@ -184,7 +201,7 @@ static int can_compare(walker *w, uintptr_t host, uintptr_t copy, size_t bytes)
 static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_kind kind, int one_of)
 {
     void *value = graph_read_pointer((const void *)host);
-    reference_slot *s = new_slot(w, host, copy, value == NULL ? SLOT_NULL : kind);
+    reference_slot *s = new_slot(w, host, copy, pointer_bytes, value == NULL ? SLOT_NULL : kind);
     uintptr_t there;
     s->value = s->target = value;
     s->one_of = one_of;
@@ -207,6 +224,7 @@ static uintptr_t ruled_slot(walker *w, const model_field *f, uintptr_t host, uin
     reference_slot *s = &w->r->slots[w->r->slot_count - 1];
     s->target = (void *)((uintptr_t)s->value + distance);
     s->tags = f->rule.tags;
+    s->high_tags = (f->rule.tags & HAUL_HIGH_TAGS) != 0 ? f->rule.tags : 0;
     s->kind = kind == SLOT_EMPTY ? SLOT_RULED : kind;
     if (!w->copying || w->r->wrong[0] != '\0' || there == 0)
         return 0; /* nothing may stand behind it */
@@ -217,7 +235,7 @@ static uintptr_t ruled_slot(walker *w, const model_field *f, uintptr_t host, uin
 
 static void kept_slot(walker *w, uintptr_t host, uintptr_t copy, uintptr_t becomes)
 {
-    reference_slot *s = new_slot(w, host, copy, SLOT_KEPT);
+    reference_slot *s = new_slot(w, host, copy, pointer_bytes, SLOT_KEPT);
     s->value = graph_read_pointer((const void *)host);
     s->becomes = becomes;
     if (can_compare(w, host, copy, pointer_bytes) && (uintptr_t)graph_read_pointer((const void *)copy) != becomes)
@@ -228,9 +246,8 @@ static void kept_slot(walker *w, uintptr_t host, uintptr_t copy, uintptr_t becom
 static uintptr_t distance_slot(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, uintptr_t to,
                                uintptr_t lead)
 {
-    reference_slot *s = new_slot(w, host, copy, SLOT_DISTANCE);
+    reference_slot *s = new_slot(w, host, copy, f->bytes, SLOT_DISTANCE);
     int64_t there;
-    s->bytes = f->bytes;
     s->target = (void *)to;
     s->lead = lead;
     if (!can_compare(w, host, copy, f->bytes))
@@ -351,10 +368,15 @@ static void reach(walker *w, const aim *a, size_t n, uintptr_t to, uintptr_t to_
     if (n == 0 || w->r->wrong[0] != '\0')
         return;
     if (last && a->type < 0) {
+        haul_direction before = w->bars;
+        w->bars = a->row->rule.direction;
         data(w, to, to_copy, n * a->element_bytes);
+        w->bars = before;
         return;
     }
     memset(&item, 0, sizeof item);
+    /* Pointers on the way to elements are sent in any case. */
+    item.bars = last ? a->row->rule.direction : (haul_direction)(a->row->rule.direction & HAUL_IN);
     item.host = to;
     item.copy = to_copy;
     item.count = n;
@@ -443,6 +465,13 @@ static int is_integer(const model_rule_of_field *rule, uintptr_t word)
            (word & ~rule->tags) == 0;
 }
 
+/* High tags alone may get an address there. */
+static int is_tagged_null(const model_rule_of_field *rule, uintptr_t word)
+{
+    return (rule->tags & HAUL_HIGH_TAGS) != 0 && (word & ~rule->tags) == 0 && word >= rule->integers &&
+           (rule->integers_from == 0 || word < rule->integers_from);
+}
+
 /* A word that may lead to a static: 1 when it is one that is not followed. */
 static int is_static_word(walker *w, uintptr_t address, uintptr_t word, uintptr_t *becomes)
 {
@@ -489,6 +518,8 @@ static void follow_ruled(walker *w, aim *a, uintptr_t host, uintptr_t copy)
     }
     if (word == 0)
         slot(w, host, copy, SLOT_NULL, -1);
+    else if (is_tagged_null(rule, word))
+        ruled_slot(w, a->row, host, copy, 0 - word, SLOT_RULED);
     else if (is_integer(rule, word))
         kept_slot(w, host, copy, word);
     else
@@ -550,6 +581,14 @@ static void visit_other_bytes(walker *w, const model_type *t, const model_field 
             (f->rule.raw ? data : nothing)(w, host + byte, copy + byte, 1);
 }
 
+static void visit_bytes(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, size_t bytes)
+{
+    haul_direction before = w->bars;
+    w->bars = together(w->bars, f->rule.direction);
+    data(w, host + f->offset, copy + f->offset, bytes);
+    w->bars = before;
+}
+
 static void visit_inside(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, size_t count)
 {
     waiting item;
@@ -558,6 +597,7 @@ static void visit_inside(walker *w, const model_field *f, uintptr_t host, uintpt
     item.copy = copy + f->offset;
     item.count = count;
     item.type = f->target;
+    item.bars = together(w->bars, f->rule.direction);
     w->r->has_parts = 1;
     enqueue(w, &item);
 }
@@ -584,7 +624,7 @@ static void visit_field(walker *w, int type, const model_field *f, uintptr_t hos
     else if (f->kind == FIELD_POINTER)
         visit_pointers(w, type, f, host, copy);
     else if (f->kind == FIELD_DATA && f->rule.is_there)
-        data(w, host + f->offset, copy + f->offset, f->bytes);
+        visit_bytes(w, f, host, copy, f->bytes);
     else if (f->kind == FIELD_SKIP)
         nothing(w, host + f->offset, copy + f->offset, size - f->offset < f->bytes ? size - f->offset : f->bytes);
 }
@@ -609,7 +649,7 @@ static size_t size_of(walker *w, const model_type *t, uintptr_t host, size_t *ta
 static void visit_tail(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, size_t count)
 {
     if (f->target < 0)
-        data(w, host + f->offset, copy + f->offset, count * f->element_bytes);
+        visit_bytes(w, f, host, copy, count * f->element_bytes);
     else if (count != 0)
         visit_inside(w, f, host, copy, count);
 }
@@ -648,13 +688,17 @@ static void visit_element(walker *w, int type, uintptr_t host, uintptr_t copy)
     }
 }
 
+/* What was seen before is seen again where another row keeps it from travelling. */
 static void visit(walker *w, const waiting *item)
 {
+    w->bars = item->bars;
     if (item->type >= 0) {
         size_t extent = w->g->model->type[item->type].extent;
-        for (size_t i = 0; i < item->count && w->r->wrong[0] == '\0'; i++)
-            if (is_new(w, item->host + i * extent, item->copy + i * extent, (uintptr_t)item->type, 0))
-                visit_element(w, item->type, item->host + i * extent, item->copy + i * extent);
+        for (size_t i = 0; i < item->count && w->r->wrong[0] == '\0'; i++) {
+            uintptr_t host = item->host + i * extent, copy = item->copy + i * extent;
+            if (is_new(w, host, copy, (uintptr_t)item->type, (uintptr_t)item->bars))
+                visit_element(w, item->type, host, copy);
+        }
         return;
     }
     for (size_t i = 0; i < item->count && w->r->wrong[0] == '\0'; i++) {
@@ -666,6 +710,14 @@ static void visit(walker *w, const waiting *item)
 }
 
 /* ---- Afterwards: one byte, one copy ---- */
+
+static int is_zero(const unsigned char *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (at[i] != 0)
+            return 0;
+    return 1;
+}
 
 static int by_host(const void *a, const void *b)
 {
@@ -747,6 +799,45 @@ static void check_nothing(walker *w)
     }
 }
 
+/* Ranges without copies. */
+static void merge_bars(walker *w, reference_range *list, size_t *count)
+{
+    int copying = w->copying;
+    w->copying = 0;
+    merge(w, list, count);
+    w->copying = copying;
+}
+
+size_t reference_stretch(const reference_range *list, size_t count, uintptr_t at, size_t bytes, int *inside)
+{
+    size_t low = 0, high = count, left;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list[middle].host <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *inside = low != 0 && at - list[low - 1].host < list[low - 1].bytes;
+    left = *inside ? list[low - 1].host + list[low - 1].bytes - at : low < count ? list[low].host - at : bytes;
+    return left < bytes ? left : bytes;
+}
+
+static void compare_data(walker *w, const reference_range *range)
+{
+    size_t at = 0, n;
+    int unsent;
+    for (; at < range->bytes; at += n) {
+        const unsigned char *host = (const unsigned char *)range->host + at;
+        const unsigned char *copy = (const unsigned char *)range->copy + at;
+        n = reference_stretch(w->r->unsent, w->r->unsent_count, (uintptr_t)host, range->bytes - at, &unsent);
+        if (unsent && !is_zero(copy, n))
+            wrong(w, (uintptr_t)host, "bytes that are not sent are not zero");
+        if (!unsent && memcmp(host, copy, n) != 0)
+            wrong(w, (uintptr_t)host, "bytes differ");
+    }
+}
+
 /* A kernel may use a skipped field: its bytes belong to its object there. */
 static void check_structs_apart(walker *w)
 {
@@ -810,6 +901,10 @@ static void finish(walker *w)
 {
     reference *r = w->r;
     merge(w, r->data, &r->data_count);
+    merge_bars(w, r->unsent, &r->unsent_count);
+    merge_bars(w, r->unreturned, &r->unreturned_count);
+    for (size_t i = 0; i < r->data_count && w->copying && r->wrong[0] == '\0'; i++)
+        compare_data(w, &r->data[i]);
     drop_repeated_slots(r);
     join(r);
     merge(w, r->all, &r->all_count);
@@ -859,18 +954,12 @@ void reference_free(reference *r)
     free(r->all);
     free(r->structs);
     free(r->nothing);
+    free(r->unsent);
+    free(r->unreturned);
     free(r->slots);
     free(r->counts);
     free(r->reads);
     memset(r, 0, sizeof *r);
-}
-
-static int is_zero(const unsigned char *at, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (at[i] != 0)
-            return 0;
-    return 1;
 }
 
 int reference_rest_is_zero(reference *r, const void *memory, size_t bytes)
@@ -963,6 +1052,9 @@ void reference_copy_make(const graph *g, const reference *r, reference_copy *cop
             const unsigned char *from = (const unsigned char *)r->data[i].host + k;
             *(unsigned char *)moved(g, copy, from) = *from;
         }
+    for (size_t i = 0; i < r->unsent_count; i++)
+        for (size_t k = 0; k < r->unsent[i].bytes; k++)
+            *(unsigned char *)moved(g, copy, (const void *)(r->unsent[i].host + k)) = 0;
     for (size_t i = 0; i < r->slot_count; i++)
         copy_slot(g, copy, &r->slots[i]);
     for (size_t i = 0; i < g->root_count; i++)
@@ -982,7 +1074,7 @@ void reference_copy_free(reference_copy *copy)
 /* A described byte; or, where the word has no tags, one past a range. 0: none was found soon. */
 static uintptr_t draw_described(choices *c, const graph *g, const reference *r, uintptr_t tag_bits)
 {
-    uintptr_t tags = tag_bits & choose(c, 8);
+    uintptr_t tags = graph_draw_tags(c, tag_bits, 8);
     size_t n = r->all_count < 65536 ? r->all_count : 65536;
     for (unsigned tries = 0; tries < 4 && n != 0; tries++) {
         const reference_range *range = &r->all[choose(c, (uint32_t)n)];

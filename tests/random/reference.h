@@ -29,6 +29,7 @@ typedef struct reference_slot {
     unsigned char *at;
     void *value, *target; /* target NULL: nothing */
     uintptr_t copy, becomes, lead, tags; /* tags: bits of the word that are no address */
+    uintptr_t high_tags; /* of a word with high ones, which no device patches: all of its tag bits; else 0 */
     size_t bytes;
     reference_slot_kind kind;
     int owns_statics; /* and nothing else: anywhere else, it would be an alias */
@@ -61,6 +62,10 @@ typedef struct reference {
     size_t struct_count, struct_capacity;
     reference_range *nothing; /* of the copy: what descriptions leave out */
     size_t nothing_count, nothing_capacity;
+    reference_range *unsent;  /* zeros in the copy: sorted, merged; `copy` is of no meaning */
+    size_t unsent_count, unsent_capacity;
+    reference_range *unreturned; /* the host's own, whatever the copy becomes: the same */
+    size_t unreturned_count, unreturned_capacity;
     reference_slot *slots;  /* sorted by place, each once */
     size_t slot_count, slot_capacity;
     reference_count *counts;
@@ -89,6 +94,10 @@ int reference_rest_is_zero(reference *r, const void *memory, size_t bytes);
 
 /* Gives the graph's late words something that this walk has found. 1: there were any, and the graph has changed. */
 int reference_draw_aliases(choices *c, graph *g, const reference *r);
+
+/* How many of the `bytes` bytes at host address `at` lie all in one of the ranges, or all in none: *inside says
+ * which. */
+size_t reference_stretch(const reference_range *list, size_t count, uintptr_t at, size_t bytes, int *inside);
 
 /* 1: host address `address` is described; its copy is then *copy. */
 int reference_find(const reference *r, uintptr_t address, uintptr_t *copy);

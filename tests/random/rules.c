@@ -79,6 +79,14 @@ static void draw_bits(choices *c, model_rule_of_field *rule)
     rule->integers_from = chance(c, 1, 6) ? (uintptr_t)0 - 9 : 0;
 }
 
+/* Of what addresses leave free: some, or all. */
+static void draw_high_tags(choices *c, const model *m, model_rule_of_field *rule)
+{
+    if (!m->has_high_tags || rule->is_distance || rule->mode > HAUL_MODE_ALIAS_OR_STATIC || !chance(c, 1, 2))
+        return;
+    rule->tags |= chance(c, 1, 2) ? HAUL_HIGH_TAGS : HAUL_HIGH_TAGS & ~(HAUL_HIGH_TAGS << choose(c, 15) << 1);
+}
+
 static void draw_base(choices *c, model_field *f)
 {
     static const intptr_t biases[] = { 0, 8, -8, 24, -100, 5000, -5000, 1 };
@@ -168,6 +176,8 @@ void draw_ruled(choices *c, model *m, model_type *t, unsigned index)
         f->rule.mode = (haul_mode)choose(c, 7);
     else
         draw_word(c, t, first);
+    if (f->levels == 1 && f->shape[0].rule != RULE_END)
+        draw_high_tags(c, m, &f->rule);
     if (!has_bits_of_its_own(&f->rule) || f->count != 1 || f->shape[0].rule == RULE_END || f->behind >= 0)
         return;
     for (int64_t more = 1; more <= 2 && chance(c, 1, 2); more++)
@@ -243,4 +253,58 @@ void draw_wide_tags(choices *c, const model *m, model_field *f)
         (mode != HAUL_MODE_OWN && mode != HAUL_MODE_OWN_OR_STATIC))
         return;
     f->rule.tags |= chance(c, 1, 2) ? m->type[f->target].declared - 1 : m->type[f->target].declared / 2;
+}
+
+/* ---- Directions ---- */
+
+/* Bytes, whatever an object of the type holds: it can be left unread. */
+static int is_all_bytes(const model *m, const model_type *t)
+{
+    if (t->sizing != SIZE_FIXED)
+        return 0;
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const model_field *f = &t->field[i];
+        if (f->kind == FIELD_POINTER || f->kind == FIELD_END || f->rule.when != WHEN_ALWAYS)
+            return 0;
+        if (f->kind == FIELD_EMBED && !is_all_bytes(m, &m->type[f->target]))
+            return 0;
+    }
+    return 1;
+}
+
+static int may_be_unread(const model *m, const model_field *f)
+{
+    if (f->levels != 0 && f->shape[f->levels - 1].rule == RULE_SENTINEL)
+        return 0;
+    if (f->rule.choice == CHOICE_BY_TAG)
+        return 0;
+    for (unsigned i = 0; f->rule.choice != CHOICE_NONE && i < f->rule.case_count; i++)
+        if (!is_all_bytes(m, &m->type[f->rule.cases[i].type]))
+            return 0;
+    return f->target < 0 || is_all_bytes(m, &m->type[f->target]);
+}
+
+static void draw_direction(choices *c, const model *m, model_field *f)
+{
+    if (!m->has_directions || !chance(c, 1, 4))
+        return;
+    f->rule.is_there = 1;
+    f->rule.direction = (haul_direction)(1 + choose(c, 3));
+    if (!may_be_unread(m, f))
+        f->rule.direction = HAUL_IN;
+}
+
+void draw_field_directions(choices *c, const model *m, model_type *t)
+{
+    for (unsigned i = 0; i < t->field_count; i++) {
+        model_field *f = &t->field[i];
+        if (f->kind == FIELD_DATA || f->kind == FIELD_EMBED || f->kind == FIELD_TAIL)
+            draw_direction(c, m, f);
+    }
+}
+
+void draw_pointer_direction(choices *c, const model *m, model_field *f)
+{
+    if (f->rule.mode == HAUL_MODE_OWN || f->rule.mode == HAUL_MODE_OWN_OR_STATIC)
+        draw_direction(c, m, f);
 }

@@ -202,6 +202,7 @@ static void say_rule(const model *m, const model_type *t, const model_field *f, 
     rule->base = -f->rule.bias;
     rule->base_function = bases[f->rule.base];
     rule->addressing = f->rule.is_distance ? HAUL_RELATIVE : HAUL_ABSOLUTE;
+    rule->direction = f->rule.direction;
     if (f->rule.choice != CHOICE_NONE)
         say_choice(m, t, &f->rule, &rule->choice, cases);
 }

@@ -304,15 +304,16 @@ static int pack_and_compare(trial *t)
 }
 
 /* What haul_relocate leaves to the plan: pointers without a bit, off the grid or for their tags and biases. */
-static void relocate_odd_pointers(trial *t, unsigned char *arena, const uint64_t *bitmap)
+static void relocate_odd_pointers(trial *t, unsigned char *arena, const uint64_t *bitmap, uintptr_t by)
 {
     for (size_t i = 0; i < t->packed.slot_count; i++) {
         const reference_slot *s = &t->packed.slots[i];
         size_t offset = (size_t)(s->copy - (uintptr_t)t->arena), word = offset / sizeof(void *);
         unsigned char *at = arena + offset;
         int has_bit = offset % sizeof(void *) == 0 && (bitmap[word / 64] >> (word % 64) & 1);
-        if (is_pointer(s) && graph_read_pointer(at) != NULL && !has_bit)
-            graph_write_pointer(at, (void *)((uintptr_t)graph_read_pointer(at) + (uintptr_t)t->arena));
+        uintptr_t value = (uintptr_t)graph_read_pointer(at);
+        if (is_pointer(s) && (value & ~s->high_tags) != 0 && !has_bit)
+            graph_write_pointer(at, (void *)(value + by));
     }
 }
 
@@ -321,6 +322,8 @@ static int pack_again(trial *t)
     size_t bitmap_bytes = haul_plan_bitmap_bytes(t->plan);
     unsigned char *memory, *again = aligned_memory(t->bytes, haul_plan_alignment(t->plan), &memory);
     uint64_t *bitmap = must(malloc(bitmap_bytes + 8));
+    uint64_t low = t->model->has_high_tags ? HAUL_OUTSIDE_MAX : 0; /* tags leave no room below 0 */
+    uint64_t rest = (uint64_t)(uintptr_t)t->arena - low;
     int good = 1;
     memset(again, 0x5A, t->bytes);
     memset(bitmap, 0x5A, bitmap_bytes + 8);
@@ -330,13 +333,13 @@ static int pack_again(trial *t)
         good = fail(t, "pack: a second time");
     else if (memcmp(again, t->arena, t->bytes) != 0)
         good = fail(t, "pack: other bytes when packed into other memory");
-    else if (haul_plan_pack(t->plan, again, t->bytes, 0, bitmap) != HAUL_OK)
-        good = fail(t, "pack: with base 0");
+    else if (haul_plan_pack(t->plan, again, t->bytes, low, bitmap) != HAUL_OK)
+        good = fail(t, "pack: with a low base");
     else if (bitmap[bitmap_bytes / 8] != UINT64_C(0x5A5A5A5A5A5A5A5A))
         good = fail(t, "pack: writes behind the bitmap");
-    else if (haul_relocate(again, t->bytes, bitmap, (uint64_t)(uintptr_t)t->arena) != HAUL_OK)
+    else if (haul_relocate(again, t->bytes, bitmap, rest) != HAUL_OK)
         good = fail(t, "relocate");
-    relocate_odd_pointers(t, again, bitmap);
+    relocate_odd_pointers(t, again, bitmap, (uintptr_t)rest);
     if (good && memcmp(again, t->arena, t->bytes) != 0)
         good = fail(t, "relocate: other bytes than packing with the base");
     free(bitmap);
@@ -408,11 +411,35 @@ static int look_up_others(trial *t)
 
 /* ---- Bringing data back ---- */
 
-static void change_copies(trial *t, const reference *copy)
+/* What does not come back is the host's own. */
+static void keep_unreturned(trial *t)
+{
+    unsigned char *result = t->results;
+    for (size_t i = 0; i < t->host.data_count; i++) {
+        const reference_range *r = &t->host.data[i];
+        int unreturned;
+        for (size_t at = 0, n; at < r->bytes; at += n) {
+            n = reference_stretch(t->host.unreturned, t->host.unreturned_count, r->host + at, r->bytes - at,
+                                  &unreturned);
+            if (unreturned)
+                memcpy(result + at, (const void *)(r->host + at), n);
+        }
+        result += r->bytes;
+    }
+}
+
+/* `all` 0: what is sent alone. */
+static void change_copies(trial *t, const reference *copy, int all)
 {
     unsigned char *result = t->results;
     for (size_t i = 0; i < copy->data_count; i++) {
-        fill(t->c, (void *)copy->data[i].copy, copy->data[i].bytes);
+        const reference_range *r = &copy->data[i];
+        int unsent;
+        for (size_t at = 0, n; at < r->bytes; at += n) {
+            n = reference_stretch(copy->unsent, copy->unsent_count, r->host + at, r->bytes - at, &unsent);
+            if (all || !unsent)
+                fill(t->c, (void *)(r->copy + at), n);
+        }
     }
     for (size_t i = 0; i < t->host.data_count; i++) {
         uintptr_t at;
@@ -427,12 +454,13 @@ static void change_copies(trial *t, const reference *copy)
         }
         result += t->host.data[i].bytes;
     }
+    keep_unreturned(t);
 }
 
 static int unpack(trial *t)
 {
     haul_status status;
-    change_copies(t, &t->packed);
+    change_copies(t, &t->packed, 1);
     status = haul_plan_unpack(t->plan, t->arena, t->bytes);
     if (status != HAUL_OK)
         return fail(t, "unpack: %s", haul_status_name(status));
@@ -538,7 +566,7 @@ static int pointers_agree(trial *t)
 static void change_device(void *argument)
 {
     trial *t = argument;
-    change_copies(t, &t->device_side);
+    change_copies(t, &t->device_side, 1);
 }
 
 static int unmarshal(trial *t)
@@ -675,18 +703,85 @@ static int is_plain_pointer(const trial *t, const reference_slot *s)
                                         reference_find(&t->device_side, (uintptr_t)s->target, &copy));
 }
 
-static const reference_slot *some_followed(trial *t)
+static int comes_back(const trial *t, const reference_slot *s)
+{
+    int unreturned;
+    reference_stretch(t->host.unreturned, t->host.unreturned_count, (uintptr_t)s->at, 1, &unreturned);
+    return !unreturned;
+}
+
+/* `back` 0: one that does not come back. */
+static const reference_slot *some_followed(trial *t, int back)
 {
     size_t n = t->device_side.slot_count, start = n != 0 ? (size_t)random_word(&t->c->filler) % n : 0;
-    for (size_t i = 0; i < n; i++)
-        if (is_plain_pointer(t, &t->device_side.slots[(start + i) % n]))
-            return &t->device_side.slots[(start + i) % n];
+    for (size_t i = 0; i < n; i++) {
+        const reference_slot *s = &t->device_side.slots[(start + i) % n];
+        if (is_plain_pointer(t, s) && comes_back(t, s) == back)
+            return s;
+    }
     return NULL;
+}
+
+/* What is not sent has come back as the zeros that it is there, unless it does not come back either. */
+static int restore_unsent(trial *t)
+{
+    for (size_t i = 0; i < t->host.unsent_count; i++) {
+        const reference_range *r = &t->host.unsent[i];
+        int unreturned;
+        for (size_t at = 0, n; at < r->bytes; at += n) {
+            const unsigned char *host = (const unsigned char *)r->host + at;
+            n = reference_stretch(t->host.unreturned, t->host.unreturned_count, r->host + at, r->bytes - at,
+                                  &unreturned);
+            for (size_t k = 0; k < n && !unreturned; k++)
+                if (host[k] != 0)
+                    return fail(t, "unmarshal with pointers: what was not sent is not zero, at %p", (void *)&host[k]);
+            if (!unreturned)
+                restore(t, (uintptr_t)host, n);
+        }
+    }
+    return 1;
+}
+
+/* A tagged pointer and the bit of its tag that a kernel turns over; 0: nothing is there. */
+typedef struct retag {
+    const reference_slot *slot;
+    uintptr_t bit;
+} retag;
+
+static void turn_bit(void *argument)
+{
+    retag *r = argument;
+    uintptr_t word = (uintptr_t)graph_read_pointer((const void *)r->slot->copy);
+    r->bit = (word & ~r->slot->high_tags) != 0 ? r->slot->high_tags & HAUL_HIGH_TAGS : 0;
+    r->bit &= ~(r->bit - 1);
+    graph_write_pointer((void *)r->slot->copy, (void *)(word ^ r->bit));
+}
+
+static int retags(trial *t)
+{
+    size_t n = t->device_side.slot_count, start = n != 0 ? (size_t)random_word(&t->c->filler) % n : 0;
+    retag r = { NULL, 0 };
+    uintptr_t now, copy;
+    for (size_t i = 0; i < n && r.slot == NULL; i++) {
+        const reference_slot *s = &t->device_side.slots[(start + i) % n];
+        if (s->high_tags != 0 && comes_back(t, s) && reference_find(&t->device_side, (uintptr_t)s->target, &copy))
+            r.slot = s;
+    }
+    if (r.slot == NULL)
+        return 1;
+    if (haul_host_launch(t->device, turn_bit, &r) != HAUL_OK || haul_unmarshal_pointers(t->shipment) != HAUL_OK)
+        return fail(t, "unmarshal with a tag of the device's");
+    now = (uintptr_t)graph_read_pointer(r.slot->at);
+    if (r.bit != 0 && now != ((uintptr_t)r.slot->value ^ r.bit))
+        return fail(t, "unmarshal with pointers: a tagged %p came back as %p", r.slot->value, (void *)now);
+    graph_write_pointer(r.slot->at, r.slot->value);
+    return restore_unsent(t) && source_is_unchanged(t, "unmarshal with a tag of the device's") &&
+           refresh(t, "after a change of a tag");
 }
 
 static int unmarshal_pointers(trial *t)
 {
-    const reference_slot *a = some_followed(t), *b = some_followed(t);
+    const reference_slot *a = some_followed(t, 1), *b = some_followed(t, 1), *stays = some_followed(t, 0);
     haul_shipment_statistics statistics;
     store s;
     haul_status status;
@@ -698,6 +793,10 @@ static int unmarshal_pointers(trial *t)
     s.from_slot = 1;
     if (haul_host_launch(t->device, do_store, &s) != HAUL_OK)
         return fail(t, "launch");
+    s.at = stays != NULL ? stays->copy : a->copy;
+    if (haul_host_launch(t->device, do_store, &s) != HAUL_OK)
+        return fail(t, "launch");
+    s.at = a->copy;
     status = haul_unmarshal_pointers(t->shipment);
     if (status != HAUL_OK)
         return fail(t, "unmarshal with pointers: %s", haul_status_name(status));
@@ -705,7 +804,7 @@ static int unmarshal_pointers(trial *t)
         return fail(t, "unmarshal with pointers: %p came back at %p, not %p", graph_read_pointer(a->at),
                     (void *)a->at, b->value);
     graph_write_pointer(a->at, a->value);
-    if (!source_is_unchanged(t, "unmarshal with pointers"))
+    if (!restore_unsent(t) || !source_is_unchanged(t, "unmarshal with pointers"))
         return 0;
     s.value = (uintptr_t)statistics.base + statistics.plan.arena_bytes + 65536;
     s.from_slot = 0;
@@ -719,13 +818,20 @@ static int unmarshal_pointers(trial *t)
     return source_is_unchanged(t, "refused unmarshal") && refresh(t, "after a refused unmarshal");
 }
 
+/* What is not sent stays zero: an update would leave there what a kernel has put there. */
+static void change_sent(void *argument)
+{
+    trial *t = argument;
+    change_copies(t, &t->device_side, 0);
+}
+
 static int update(trial *t)
 {
     const reference_range *r = &t->host.all[(size_t)random_word(&t->c->filler) % t->host.all_count];
     size_t first = (size_t)random_word(&t->c->filler) % r->bytes;
     size_t bytes = 1 + (size_t)random_word(&t->c->filler) % (r->bytes - first);
     void *host = (void *)(r->host + first);
-    haul_status status = haul_host_launch(t->device, change_device, t);
+    haul_status status = haul_host_launch(t->device, change_sent, t);
     if (status == HAUL_OK)
         status = haul_update_host(t->shipment, host, bytes);
     if (status != HAUL_OK)
@@ -795,8 +901,9 @@ static int audit(trial *t)
 
 static int in_arenas(trial *t)
 {
-    return arenas_run(t->world, t->c, &t->g, &t->host, t->device, t->message, t->message_bytes) &&
-           source_is_unchanged(t, "arenas");
+    return !model_fits_arenas(t->model) ||
+           (arenas_run(t->world, t->c, &t->g, &t->host, t->device, t->message, t->message_bytes) &&
+            source_is_unchanged(t, "arenas"));
 }
 
 static int wrongs(trial *t)
@@ -809,13 +916,13 @@ static int wrongs(trial *t)
 static int run_steps(trial *t, unsigned options)
 {
     if (!draw(t, options) || (chance(t->c, 1, 16) && !reference_sees(t)) || !make_plan(t) || !audit(t) ||
-        !in_arenas(t) || ((options & TRIAL_WRONG) && !wrongs(t)) || !pack_and_compare(t) || !pack_again(t) || !look_up_described(t) ||
-        !look_up_roots(t) || !look_up_others(t) || !unpack(t) || !ship(t))
+        !in_arenas(t) || ((options & TRIAL_WRONG) && !wrongs(t)) || !pack_and_compare(t) || !pack_again(t) ||
+        !look_up_described(t) || !look_up_roots(t) || !look_up_others(t) || !unpack(t) || !ship(t))
         return 0;
     if (chance(t->c, 1, 4) && !(options & TRIAL_FAULTS))
         model_free_types(t->model); /* plans and shipments hold what they need */
     if (!device_agrees(t, "ship") || !addresses_agree(t) || !pointers_agree(t) || !unmarshal(t) ||
-        !refresh_after_change(t) || !stale(t) || !unmarshal_pointers(t) || !update(t) || !replan(t))
+        !refresh_after_change(t) || !stale(t) || !retags(t) || !unmarshal_pointers(t) || !update(t) || !replan(t))
         return 0;
     return 1;
 }
@@ -854,7 +961,7 @@ int trial_run(trial_world *w, choices *c, unsigned options, char *message, size_
     message[0] = '\0';
     good = run_steps(&t, options);
     if (good && (options & TRIAL_FAULTS) != 0) {
-        faults_of_graph(&t.g, &w->oracle);
+        faults_of_graph(&t.g, &t.host, &w->oracle);
         good = source_is_unchanged(&t, "faults");
     }
     end(&t);
@@ -869,7 +976,7 @@ void trial_fault(trial_world *w, choices *c, unsigned mode, uint64_t at)
     t.message_bytes = sizeof message;
     if (!draw(&t, TRIAL_SMALL))
         CHECK_STR(message, "");
-    fault_of_graph(&t.g, &w->oracle, mode, at);
+    fault_of_graph(&t.g, &t.host, &w->oracle, mode, at);
     if (!source_is_unchanged(&t, "fault"))
         CHECK_STR(message, "");
     end(&t);

@@ -495,6 +495,62 @@ TEST(audit, a_row_that_leads_out_of_the_graph_with_no_elements_is_a_hint)
     junction_end();
 }
 
+typedef struct valve {
+    uint64_t kind;
+    struct valve *known;            /* holds by a field, */
+    struct valve *asked;            /* by a function, */
+    struct valve *small, *coloured; /* always: an integer, or an address and a colour */
+    int32_t near;                   /* a distance */
+    int32_t unused;
+} valve;
+
+static haul_type *valve_type;
+
+static int64_t is_never(const haul_here *here)
+{
+    (void)here;
+    return 0;
+}
+
+static const haul_ref valve_refs[] = {
+    HAUL_OBJECT_BY(valve, known, &valve_type, HAUL_RULE(.when = HAUL_EQUALS(valve, kind, 1))),
+    HAUL_OBJECT_BY(valve, asked, &valve_type, HAUL_RULE(.when = HAUL_IF(is_never))),
+    HAUL_OBJECT_BY(valve, small, &valve_type, HAUL_RULE(.integer_below = 100)),
+    HAUL_OBJECT_BY(valve, coloured, &valve_type, HAUL_RULE(.tag_bits = 3)),
+    HAUL_DISTANCE(valve, near, &valve_type, 0, HAUL_RULE(.addressing = HAUL_RELATIVE), HAUL_ONE),
+};
+
+TEST(audit, a_row_with_a_rule_that_never_led_anywhere_is_a_hint_too)
+{
+    valve *v;
+    audit_start();
+    valve_type = TYPE_OPEN(valve, valve_refs);
+    type_commit(valve_type);
+    v = take(2 * sizeof *v, sizeof(uint64_t));
+    memset(v, 0, 2 * sizeof *v);
+    v[0].known = v[1].known = (valve *)(uintptr_t)64; /* something else: kind is 0 */
+    v[1].small = (valve *)(uintptr_t)99;
+    v[0].coloured = (valve *)(uintptr_t)3;
+    audit_one(v, valve_type, 2);
+    CHECK_EQ(audit.count, 5);
+    check_found(0, HAUL_AUDIT_UNUSED_ROW, "root[0].known", "");
+    CHECK_HAS(audit.kept[0].text, "NULL, an integer or something else in all of 2 places");
+    check_found(1, HAUL_AUDIT_UNUSED_ROW, "root[0].asked", "");
+    CHECK_HAS(audit.kept[1].text, "it was NULL in all of 2 places");
+    check_found(2, HAUL_AUDIT_UNUSED_ROW, "root[0].small", "");
+    check_found(3, HAUL_AUDIT_UNUSED_ROW, "root[0].coloured", "");
+    check_found(4, HAUL_AUDIT_UNUSED_ROW, "root[0].near", "");
+    v[1].kind = 1;
+    v[1].known = v[1].asked = v[1].small = v;
+    v[0].coloured = (valve *)((uintptr_t)v | 1);
+    v[1].near = (int32_t)((unsigned char *)v - (unsigned char *)&v[1].near);
+    audit_one(v, valve_type, 2);
+    CHECK_EQ(audit.count, 0);
+    CHECK_EQ(audit.summary.rows, 5);
+    haul_type_free(&valve_type);
+    lab_end();
+}
+
 /* ---- Ranges and blocks. */
 
 TEST(audit, a_count_beyond_the_block_is_found_and_what_lies_there_is_not_read)

@@ -832,6 +832,41 @@ TEST(directions, arrays_of_pointers_to_what_is_in_stay_too)
     world_end(&w);
 }
 
+/* Whose words no device patches: where pointers have 4 bytes, addresses of the world may hold the only such bit. */
+#define HIGH_TAGS (sizeof(void *) > 4 ? HAUL_HIGH_TAGS : 0)
+
+typedef struct stamp {
+    uintptr_t next;
+} stamp;
+
+TEST(directions, tagged_pointers_in_what_is_in_stay_too)
+{
+    static haul_type *stamp_type, *holder_type;
+    const haul_rule high = { .tag_bits = HIGH_TAGS };
+    const haul_ref stamp_refs[] = { HAUL_OBJECT_BY(stamp, next, &stamp_type, &high) };
+    const haul_ref holder_refs[] = { HAUL_OBJECT_BY(stamp, next, &stamp_type, HAUL_RULE(.direction = HAUL_IN)) };
+    haul_device *device = host_device();
+    haul_address null = 0;
+    haul_shipment *s;
+    stamp *all;
+    world w;
+    world_start(&w, 1 << 14);
+    CHECK_STATUS(haul_type_create("stamp", sizeof(stamp), stamp_refs, 1, &stamp_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("holder", sizeof(stamp), holder_refs, 1, &holder_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(holder_type), HAUL_OK);
+    all = world_take(&w, 2 * sizeof *all, sizeof *all);
+    all[0].next = all[1].next = (uintptr_t)&all[1];
+    CHECK_STATUS(haul_ship(device, all, holder_type, 1, NULL, &s), HAUL_OK);
+    device_write(device, haul_device_address(s, &all[1]), &null, sizeof(void *));
+    CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+    CHECK_EQ(all[1].next, (uintptr_t)&all[1]);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&holder_type);
+    haul_type_free(&stamp_type);
+    world_end(&w);
+}
+
 /* Places with gaps before them, in pages of larger units. */
 typedef struct slab {
     struct slab *next;

@@ -6,7 +6,8 @@
 
 typedef void *gpointer;
 
-/* ---- CTX: lists and arrays of anything. Each kind of element makes a type of its own of the one struct. */
+/* ---- CTX: containers of anything. Each is described once, with a parameter in the place of what it holds, and there
+ * is an instance of it for each type that its holders put there. */
 
 typedef struct GList {
     gpointer data;
@@ -26,6 +27,18 @@ typedef struct GPtrArray {
     int ref_count;
 } GPtrArray;
 
+/* Open addressing: hashes[i] is 0 where nothing stands, and keys[i] and values[i] are NULL there. */
+typedef struct GHashTable {
+    size_t size;
+    int mod;
+    unsigned mask, nnodes, noccupied;
+    gpointer *keys;
+    unsigned *hashes;
+    gpointer *values;
+    unsigned (*hash_func)(const void *key);
+    int ref_count;
+} GHashTable;
+
 typedef struct figure {
     int number;
     double area;
@@ -39,91 +52,114 @@ typedef struct para {
 } para;
 
 typedef struct document {
-    GQueue paras;       /* of para */
-    GPtrArray *figures; /* of figure */
-    GPtrArray *titles;  /* of strings */
-    GList *pages;       /* of numbers */
-    GPtrArray *index;   /* of para, in another order */
+    GQueue paras;          /* of para */
+    GPtrArray *figures;    /* of figure */
+    GPtrArray *titles;     /* of strings */
+    GList *pages;          /* of numbers */
+    GPtrArray *index;      /* of para, in another order */
+    GHashTable *captioned; /* of figure, by their captions */
+    GHashTable *parts;     /* of para, by strings of its own */
 } document;
-
-static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
-
-#define LIST_OF(name, element)                                                                                       \
-    static haul_type *name##_type;                                                                                   \
-    static void name##_open(void)                                                                                    \
-    {                                                                                                                \
-        const haul_ref refs[] = { HAUL_OBJECT_AS(GList, data, &element##_type),                                      \
-                                  HAUL_OBJECT(GList, next, &name##_type),                                            \
-                                  HAUL_OBJECT_BY(GList, prev, &name##_type, &alias) };                               \
-        name##_type = type_open(#name, sizeof(GList), refs, COUNT_OF(refs));                                         \
-    }
-
-#define ARRAY_OF(name, element)                                                                                      \
-    static haul_type *name##_type;                                                                                   \
-    static void name##_open(void)                                                                                    \
-    {                                                                                                                \
-        const haul_ref refs[] = { HAUL_POINTERS_BY(GPtrArray, pdata, &element##_type, NULL,                          \
-                                                   HAUL_NU(GPtrArray, len)) };                                       \
-        name##_type = type_open(#name, sizeof(GPtrArray), refs, COUNT_OF(refs));                                     \
-    }
-
-static haul_type *figure_type, *para_type, *string_type, *numbers_type, *queue_type, *document_type;
-LIST_OF(figure_list, figure)
-LIST_OF(para_list, para)
-ARRAY_OF(figure_array, figure)
-ARRAY_OF(para_array, para)
 
 /* A string has no struct of its own: it is all tail. */
 typedef struct string {
     char text[1];
 } string;
 
-ARRAY_OF(string_array, string)
+static const haul_rule alias = { .mode = HAUL_MODE_ALIAS }, function = { .mode = HAUL_MODE_EXTERNAL };
 
-static void numbers_open(void)
+static haul_type *element, *key, *value;
+static haul_type *GList_type, *GQueue_type, *GPtrArray_type, *GHashTable_type;
+static haul_type *figure_type, *para_type, *string_type, *numbers_type, *document_type;
+static haul_type *figure_list, *para_list, *para_queue, *figure_array, *para_array, *string_array, *figure_table,
+    *para_table;
+
+static void containers_open(void)
 {
-    const haul_ref refs[] = { HAUL_OPAQUE(GList, data), HAUL_OBJECT(GList, next, &numbers_type),
-                              HAUL_OBJECT_BY(GList, prev, &numbers_type, &alias) };
-    numbers_type = type_open("numbers", sizeof(GList), refs, COUNT_OF(refs));
+    static const haul_ref list_refs[] = { HAUL_OBJECT_AS(GList, data, &element),
+                                          HAUL_OBJECT(GList, next, &GList_type),
+                                          HAUL_OBJECT_BY(GList, prev, &GList_type, &alias) };
+    static const haul_ref queue_refs[] = { HAUL_OBJECT(GQueue, head, &GList_type),
+                                           HAUL_OBJECT(GQueue, tail, &GList_type) };
+    static const haul_ref array_refs[] = { HAUL_POINTERS_BY(GPtrArray, pdata, &element, NULL,
+                                                            HAUL_NU(GPtrArray, len)) };
+    static const haul_ref table_refs[] = {
+        HAUL_POINTERS_BY(GHashTable, keys, &key, NULL, HAUL_NU(GHashTable, size)),
+        HAUL_ARRAY(GHashTable, hashes, HAUL_NU(GHashTable, size)),
+        HAUL_POINTERS_BY(GHashTable, values, &value, NULL, HAUL_NU(GHashTable, size)),
+        HAUL_WORD_BY(GHashTable, hash_func, &function),
+    };
+    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter("key", &key), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter("value", &value), HAUL_OK);
+    GList_type = OPEN(GList, list_refs);
+    GQueue_type = OPEN(GQueue, queue_refs);
+    GPtrArray_type = OPEN(GPtrArray, array_refs);
+    GHashTable_type = OPEN(GHashTable, table_refs);
 }
 
-static void document_open(haul_type *const *figures_of_para, haul_type *const *pages)
+static haul_type *of(haul_type *container, haul_type *argument)
+{
+    haul_type *instance;
+    CHECK_STATUS(haul_type_instance(container, 1, &element, &argument, &instance), HAUL_OK);
+    return instance;
+}
+
+/* By strings. */
+static haul_type *table_of(haul_type *values)
+{
+    haul_type *parameters[2], *arguments[2], *instance;
+    parameters[0] = key;
+    parameters[1] = value;
+    arguments[0] = string_type;
+    arguments[1] = values;
+    CHECK_STATUS(haul_type_instance(GHashTable_type, 2, parameters, arguments, &instance), HAUL_OK);
+    return instance;
+}
+
+/* What the paras' figures, the pages and the captioned are said to be. */
+static void document_open(haul_type *const *figures, haul_type *const *pages, haul_type *const *captioned)
 {
     const haul_ref figure_refs[] = { HAUL_STRING(figure, caption) };
-    const haul_ref para_refs[] = { HAUL_STRING(para, text), HAUL_OBJECT(para, figures, figures_of_para) };
+    const haul_ref para_refs[] = { HAUL_STRING(para, text), HAUL_OBJECT(para, figures, figures) };
     const haul_ref string_refs[] = { HAUL_TAIL(string, text, HAUL_NULL_TERMINATED) };
-    const haul_ref queue_refs[] = { HAUL_OBJECT(GQueue, head, &para_list_type),
-                                    HAUL_OBJECT(GQueue, tail, &para_list_type) };
+    const haul_ref number_refs[] = { HAUL_OPAQUE(GList, data), HAUL_OBJECT(GList, next, &numbers_type),
+                                     HAUL_OBJECT_BY(GList, prev, &numbers_type, &alias) };
     const haul_ref document_refs[] = {
-        HAUL_EMBED(document, paras, &queue_type),          HAUL_OBJECT(document, figures, &figure_array_type),
-        HAUL_OBJECT(document, titles, &string_array_type), HAUL_OBJECT(document, pages, pages),
-        HAUL_OBJECT(document, index, &para_array_type),
+        HAUL_EMBED(document, paras, &para_queue),     HAUL_OBJECT(document, figures, &figure_array),
+        HAUL_OBJECT(document, titles, &string_array), HAUL_OBJECT(document, pages, pages),
+        HAUL_OBJECT(document, index, &para_array),    HAUL_OBJECT(document, captioned, captioned),
+        HAUL_OBJECT(document, parts, &para_table),
     };
+    containers_open();
     figure_type = OPEN(figure, figure_refs);
     para_type = OPEN(para, para_refs);
     string_type = OPEN(string, string_refs);
-    queue_type = OPEN(GQueue, queue_refs);
+    numbers_type = type_open("numbers", sizeof(GList), number_refs, COUNT_OF(number_refs));
     document_type = OPEN(document, document_refs);
-    figure_list_open();
-    para_list_open();
-    figure_array_open();
-    para_array_open();
-    string_array_open();
-    numbers_open();
-    type_close(document_type);
+    figure_list = of(GList_type, figure_type);
+    para_list = of(GList_type, para_type);
+    para_queue = of(GQueue_type, para_type);
+    figure_array = of(GPtrArray_type, figure_type);
+    para_array = of(GPtrArray_type, para_type);
+    string_array = of(GPtrArray_type, string_type);
+    figure_table = table_of(figure_type);
+    para_table = table_of(para_type);
 }
 
 static void document_close(void)
 {
-    haul_type **all[] = { &figure_type,     &para_type,         &string_type,    &queue_type,
-                          &document_type,   &figure_list_type,  &para_list_type, &figure_array_type,
-                          &para_array_type, &string_array_type, &numbers_type };
+    haul_type **all[] = {
+        &document_type,  &figure_list, &para_list,    &para_queue,  &figure_array, &para_array,  &string_array,
+        &figure_table,   &para_table,  &numbers_type, &string_type, &para_type,    &figure_type, &GHashTable_type,
+        &GPtrArray_type, &GQueue_type, &GList_type,   &element,     &key,          &value
+    };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
 }
 
-enum { PARAS = 3000, FIGURES = 400, TITLES = 90, PAGES = 700 };
+enum { PARAS = 3000, FIGURES = 400, TITLES = 90, PAGES = 700, PARTS = 30 };
 
 static void list_prepend(GList **list, gpointer data)
 {
@@ -153,10 +189,70 @@ static GPtrArray *array_make(unsigned length)
     return a;
 }
 
+/* ---- The table. Its function is the host's, for which the device has another. */
+
+static unsigned hash_text(const void *text)
+{
+    const unsigned char *at = text;
+    unsigned h = 5381;
+    for (; *at; at++)
+        h = h * 33 + *at;
+    return h < 2 ? 2 : h; /* 0 and 1 are no hashes of anything */
+}
+
+static unsigned hash_here(const void *text)
+{
+    return hash_text(text);
+}
+
+static unsigned hash_there(const void *text)
+{
+    return hash_text(text);
+}
+
+static GHashTable *table_make(size_t size, int mod)
+{
+    GHashTable *t = PUT(GHashTable);
+    t->size = size;
+    t->mod = mod;
+    t->mask = (unsigned)size - 1;
+    t->keys = PUT_ARRAY(gpointer, size);
+    t->hashes = PUT_ARRAY(unsigned, size);
+    t->values = PUT_ARRAY(gpointer, size);
+    t->hash_func = hash_here;
+    return t;
+}
+
+/* Where the key stands, or would. */
+static unsigned table_find(const GHashTable *t, const char *text)
+{
+    unsigned hash = t->hash_func(text), at = hash % (unsigned)t->mod, step = 0;
+    while (t->hashes[at] && (t->hashes[at] != hash || strcmp(t->keys[at], text) != 0))
+        at = (at + ++step) & t->mask;
+    return at;
+}
+
+static void table_insert(GHashTable *t, char *text, gpointer what)
+{
+    unsigned at = table_find(t, text);
+    t->hashes[at] = t->hash_func(text);
+    t->keys[at] = text;
+    t->values[at] = what;
+    t->nnodes++;
+    t->noccupied++;
+}
+
+/* ---- The document. */
+
+static void number_text(const char *word, unsigned n, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "%s %u", word, n);
+}
+
 static char *numbered(const char *word, unsigned n)
 {
     char text[40];
-    snprintf(text, sizeof text, "%s %u", word, n);
+    number_text(word, n, text, sizeof text);
     return put_text(text);
 }
 
@@ -164,11 +260,13 @@ static void figures_make(document *d)
 {
     unsigned i;
     d->figures = array_make(FIGURES);
+    d->captioned = table_make(1024, 1021);
     for (i = 0; i < FIGURES; i++) {
         figure *f = PUT(figure);
         f->number = (int)i;
         f->caption = numbered("figure", i);
         d->figures->pdata[i] = f;
+        table_insert(d->captioned, f->caption, f);
     }
 }
 
@@ -177,6 +275,7 @@ static void paras_make(document *d, const unsigned *figures_of)
 {
     unsigned i, k;
     d->index = array_make(PARAS);
+    d->parts = table_make(64, 61);
     for (i = PARAS; i-- > 0;) {
         para *p = PUT(para);
         p->number = (int)i;
@@ -185,7 +284,18 @@ static void paras_make(document *d, const unsigned *figures_of)
             list_prepend(&p->figures, d->figures->pdata[(figures_of[i] + k) % FIGURES]);
         queue_push_head(&d->paras, p);
         d->index->pdata[i * 7 % PARAS] = p;
+        if (i % (PARAS / PARTS) == 0)
+            table_insert(d->parts, numbered("part", i), p);
     }
+}
+
+static void tables_foresee(uint64_t *seen)
+{
+    unsigned i;
+    for (i = 0; i < FIGURES; i++)
+        see(seen, i);
+    for (i = 0; i < PARAS; i += PARAS / PARTS)
+        see(seen, i);
 }
 
 static document *document_make(uint64_t *seen)
@@ -212,6 +322,7 @@ static document *document_make(uint64_t *seen)
         list_prepend(&d->pages, (gpointer)(uintptr_t)(PAGES - i));
         see(seen, i + 1);
     }
+    tables_foresee(seen);
     return d;
 }
 
@@ -230,6 +341,25 @@ static void meet_paras(document *d, uint64_t *seen)
     }
 }
 
+static void look_up_all(document *d, uint64_t *seen)
+{
+    char text[40];
+    unsigned i;
+    for (i = 0; i < FIGURES; i++) {
+        figure *f;
+        number_text("figure", i, text, sizeof text);
+        f = d->captioned->values[table_find(d->captioned, text)];
+        see(seen, f ? (uint64_t)f->number : 1 << 20);
+    }
+    for (i = 0; i < PARAS; i += PARAS / PARTS) {
+        para *p;
+        number_text("part", i, text, sizeof text);
+        p = d->parts->values[table_find(d->parts, text)];
+        see(seen, p ? (uint64_t)p->number : 1 << 20);
+    }
+    d->parts->ref_count++;
+}
+
 static void document_walk(void *argument)
 {
     visit *v = argument;
@@ -245,15 +375,24 @@ static void document_walk(void *argument)
         see(&v->seen, (uintptr_t)l->data);
         l->data = (gpointer)((uintptr_t)l->data + 100);
     }
+    if (!v->is_host && (d->captioned->hash_func != hash_there || d->parts->hash_func != hash_there))
+        see(&v->seen, 0);
+    look_up_all(d, &v->seen);
     for (l = d->paras.tail; l; l = l->prev)
         ((para *)l->data)->number++;
 }
 
-TEST(structures_glib, CTX_lists_and_arrays_of_anything_hold_what_the_types_of_their_holders_say)
+TEST(structures_glib, CTX_containers_of_anything_hold_what_the_types_of_their_holders_say)
 {
+    const haul_translation translation = { (uintptr_t)hash_here, (uintptr_t)hash_there };
     journey j = { NULL, NULL, 0, document_walk, NULL, 0 };
     site_start(22);
-    document_open(&figure_list_type, &numbers_type);
+    the.options.translations = &translation;
+    the.options.translation_count = 1;
+    document_open(&figure_list, &numbers_type, &figure_table);
+    type_close(document_type);
+    CHECK_STR(haul_type_name(para_queue), "GQueue<para>");
+    CHECK_STR(haul_type_name(figure_table), "GHashTable<string,figure>");
     j.root = document_make(&j.seen);
     j.type = document_type;
     travel(&j);
@@ -261,20 +400,37 @@ TEST(structures_glib, CTX_lists_and_arrays_of_anything_hold_what_the_types_of_th
     site_end();
 }
 
-TEST(structures_glib, CTX_a_list_that_is_described_as_one_of_other_elements_is_refused)
+TEST(structures_glib, CTX_a_container_that_is_described_as_one_of_other_elements_is_refused)
 {
     uint64_t seen = 0;
     document *d;
     site_start(22);
     d = document_make(&seen);
-    document_open(&para_list_type, &numbers_type);
+    document_open(&para_list, &numbers_type, &figure_table);
+    type_close(document_type);
     refuse_graph(d, document_type, HAUL_ERROR_GRAPH, "root.paras.tail.data.figures.data", "root.figures.pdata[323]",
                  "one address is reached as a para and as a figure");
     document_close();
-    document_open(&figure_list_type, &para_list_type);
+    document_open(&figure_list, &figure_list, &figure_table);
+    type_close(document_type);
     refuse_graph(d, document_type, HAUL_ERROR_GRAPH, "root.pages.data", "", "outside any process's address range");
     document_close();
+    document_open(&figure_list, &numbers_type, &para_table);
+    type_close(document_type);
+    refuse_graph(d, document_type, HAUL_ERROR_GRAPH, "root.captioned.values[5]", "root.figures.pdata[390]",
+                 "one address is reached as a para and as a figure");
+    document_close();
     site_end();
+}
+
+TEST(structures_glib, CTX_a_container_of_which_nobody_says_what_it_holds_is_refused)
+{
+    document_open(&GList_type, &numbers_type, &figure_table);
+    refuse_type(document_type, "GList", "a container that has instances");
+    document_close();
+    document_open(&figure_list, &numbers_type, &value);
+    refuse_type(document_type, "document.captioned", "leads to the parameter value");
+    document_close();
 }
 
 /* ---- FUNC: a balanced tree. Where a node has no child, the pointer is a thread to its neighbour in the order. The
@@ -310,7 +466,6 @@ static haul_type *node_type, *tree_type;
 
 static void tree_types(const haul_ref *compare)
 {
-    static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL };
     static const haul_ref node_refs[] = { HAUL_STRING(GTreeNode, key), HAUL_OPAQUE(GTreeNode, value),
                                           HAUL_OBJECT(GTreeNode, left, &node_type),
                                           HAUL_OBJECT(GTreeNode, right, &node_type) };
@@ -465,7 +620,6 @@ static void tree_walk(void *argument)
 
 TEST(structures_glib, FUNC_a_tree_compares_its_keys_there_by_the_function_that_the_translation_gives)
 {
-    static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL };
     const haul_ref compare = HAUL_WORD_BY(GTree, key_compare, &function);
     const haul_translation translations[] = { { (uintptr_t)destroy, 0 },
                                               { (uintptr_t)compare_here, (uintptr_t)compare_there } };
