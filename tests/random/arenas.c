@@ -635,10 +635,16 @@ static int has_rules(const model_type *t)
     return 0;
 }
 
-/* Can the first one's description serve for the second, which lies in it? Objects lie in others as parts of them. */
-static int speaks_for(const piece *whole, const piece *part)
+static size_t alignment_of(const building *b, const piece *p)
 {
-    return part->end <= whole->end &&
+    const model_type *t = p->type >= 0 ? &b->g->model->type[p->type] : NULL;
+    return t == NULL ? 1 : t->declared > t->alignment ? t->declared : t->alignment;
+}
+
+/* Can the first one's description serve for the second, which lies in it? Objects lie in others as parts of them. */
+static int speaks_for(const building *b, const piece *whole, const piece *part)
+{
+    return part->end <= whole->end && alignment_of(b, part) <= alignment_of(b, whole) &&
            (whole->type >= 0 || part->type == PLAIN || (whole->type == POINTERS && part->type == POINTERS));
 }
 
@@ -653,7 +659,7 @@ static int keep_largest(building *b)
             continue;
         if (last == NULL || p->first >= last->end)
             b->pieces[left++] = *p;
-        else if (!speaks_for(last, p))
+        else if (!speaks_for(b, last, p))
             return 0;
     }
     b->piece_count = left;

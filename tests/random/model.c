@@ -382,7 +382,7 @@ void draw_true_extent(const model *m, model_type *t)
         include_true(t, t->run[i].offset, t->run[i].offset + t->run[i].bytes);
     for (unsigned i = 0; i < t->field_count; i++) {
         const model_field *f = &t->field[i];
-        if (f->kind == FIELD_EMBED && f->rule.is_there)
+        if (f->kind == FIELD_EMBED && f->rule.is_there && f->rule.when != WHEN_ALWAYS)
             include_true(t, f->offset, f->offset + f->bytes);
         else if (f->kind == FIELD_EMBED && f->count != 0 && m->type[f->target].true_upper != 0)
             include_true(t, f->offset + m->type[f->target].true_lower,
