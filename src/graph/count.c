@@ -8,29 +8,37 @@
 haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned bytes, int64_t value)
 {
     haul__found *found = d->found;
-    uint64_t place = (uint64_t)address | (uint64_t)bytes << 56;
+    const uint64_t guard = haul__guard_of(address, bytes, value);
+    const size_t count = found->guard_count;
     void *guards = found->guards;
-    if (d->silent)
+    if (d->silent || (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard)))
         return HAUL_OK;
-    if (found->guard_count && found->guards[found->guard_count - 1].place == place)
-        return HAUL_OK;
-    if (!haul__grow(d->allocator, &guards, &found->guard_capacity, found->guard_count + 1, sizeof *found->guards))
+    if (!haul__grow(d->allocator, &guards, &found->guard_capacity, found->guard_count + 2, sizeof *found->guards))
         return HAUL_ERROR_MEMORY;
     found->guards = guards;
-    found->guards[found->guard_count].place = place;
-    found->guards[found->guard_count++].value = value;
+    if (!haul__guard_is_small(value))
+        found->guards[found->guard_count++] = (uint64_t)value;
+    found->guards[found->guard_count++] = guard;
     return HAUL_OK;
 }
 
-int64_t haul__guard_read(const haul__guard *guard)
+int haul__guard_holds(const haul__found *found, size_t *i)
 {
-    haul_field_place place;
-    int64_t value = 0;
-    place.offset = 0;
-    place.bytes = (uint8_t)(guard->place >> 56);
-    place.is_signed = 1;
-    haul__read_field((const void *)(uintptr_t)(guard->place & UINT64_C(0x00ffffffffffffff)), &place, &value);
-    return value;
+    const uint64_t guard = found->guards[--*i];
+    const uintptr_t address = HAUL__GUARD_ADDRESS(guard);
+    haul_field_place place = { 0, 0, 1 };
+    int64_t value;
+    int32_t i32;
+    place.bytes = (uint8_t)(1u << (guard >> 48 & 3u));
+    if (HAUL__LIKELY(place.bytes == sizeof i32)) {
+        memcpy(&i32, (const void *)address, sizeof i32);
+        value = i32;
+    } else {
+        value = haul__read_stored((const void *)address, &place);
+    }
+    if (HAUL__UNLIKELY(guard >> 50 == HAUL__GUARD_FAR))
+        return found->guards[--*i] == (uint64_t)value;
+    return haul__guard_is_small(value) && guard >> 50 == ((uint64_t)value & HAUL__GUARD_VALUE);
 }
 
 /* ---- Calls. */

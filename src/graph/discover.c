@@ -131,10 +131,7 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
     size_t read = chunk->read;
     haul_status status = HAUL_OK;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
-    haul__candidates c;
-    c.near = near;
-    c.over = over;
-    c.near_count = c.over_count = 0;
+    haul__candidates c = { near, over, 0, 0 };
     while (status == HAUL_OK && read < chunk->written) {
         uint64_t entry = chunk->entry[read];
         if (read % BURST == 0)
@@ -148,6 +145,8 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
             status = haul__settle(d, &c);
     }
     chunk->read = read;
+    if (status == HAUL_OK)
+        status = haul__settle_spans(d);
     return status == HAUL_OK ? haul__check_limits(d) : status;
 }
 

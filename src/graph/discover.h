@@ -8,12 +8,28 @@
 #include "haul/plan.h"
 #include "type/type.h"
 
-/* A value that discovery read to learn a count, or a terminator that it stopped at: it must be the same when the plan
- * is used again. The address and how to read it are packed: address | bytes << 56 (1, 2, 4, 8). */
-typedef struct haul__guard {
-    uint64_t place;
-    int64_t value;
-} haul__guard;
+/* Guards: values that discovery read to learn a count, or terminators that it stopped at, which must be the same when the
+ * plan is used again. Most are small, and take one word:
+ *
+ *   | value, 14 bits, signed | log2 of its bytes, 2 bits | address, 48 bits |
+ *
+ * HAUL__GUARD_FAR in the value's place: it is the word before. So they are read from the last one to the first. */
+#define HAUL__GUARD_FAR 0x2000u
+#define HAUL__GUARD_VALUE (2 * HAUL__GUARD_FAR - 1)
+#define HAUL__GUARD_ADDRESS(guard) ((uintptr_t)((guard) & UINT64_C(0x0000ffffffffffff)))
+#define HAUL__GUARD_PLACE(guard) ((guard) & UINT64_C(0x0003ffffffffffff)) /* and how to read it */
+
+HAUL__INLINE int haul__guard_is_small(int64_t value)
+{
+    return value > -(int64_t)HAUL__GUARD_FAR && value < (int64_t)HAUL__GUARD_FAR;
+}
+
+/* `bytes` is 1, 2, 4 or 8; a value that is not small is left out. */
+HAUL__INLINE uint64_t haul__guard_of(uintptr_t address, unsigned bytes, int64_t value)
+{
+    const uint64_t small = haul__guard_is_small(value) ? (uint64_t)value & HAUL__GUARD_VALUE : HAUL__GUARD_FAR;
+    return (uint64_t)address | (uint64_t)((bytes >> 1) - (bytes >> 3)) << 48 | small << 50;
+}
 
 /* The same for what a callback answered. Most calls differ in little: what many have in common is kept once. */
 typedef struct haul__site {
@@ -64,7 +80,7 @@ typedef struct haul__dependent {
 /* What discovery leaves: the marks, and what guards them. */
 typedef struct haul__found {
     haul__map map;
-    haul__guard *guards;
+    uint64_t *guards;
     size_t guard_count, guard_capacity;
     haul__call *calls;
     size_t call_count, call_capacity;
@@ -106,7 +122,7 @@ void haul__explain(haul_context *context, const haul_root *roots, size_t count, 
 
 /* What the callback got. */
 haul_here haul__call_here(const haul_context *context, const haul__found *found, const haul__call *call);
-/* Reads what a guard saw, as it is now. */
-int64_t haul__guard_read(const haul__guard *guard);
+/* Does the guard that ends before word *i hold? Goes on to its beginning. */
+int haul__guard_holds(const haul__found *found, size_t *i);
 
 #endif

@@ -1,5 +1,5 @@
 /* One discovery under way: shared by run.c (from beginning to end), discover.c (the loop), follow.c and
- * count.c (pointers), varied.c, survey.c, word.c and line.c (rules), alias.c, parents.c, direction.c (what does not travel
+ * count.c (pointers), counted.c (short plain arrays), varied.c, survey.c, word.c and line.c (rules), alias.c, parents.c, direction.c (what does not travel
  * both ways), odd.c (exceptions), kinds.c, worklist.c and explain.c.
  */
 #ifndef HAUL_GRAPH_DISCOVERY_H
@@ -7,6 +7,24 @@
 
 #include "graph/discover.h"
 #include "graph/mark.h"
+
+/* What is known beforehand of a pointer to plain bytes that can be followed in line (counted.c): an array whose count
+ * is multiply * fields + add, or a string. */
+typedef struct haul__counted {
+    const haul__slot *slot;
+    struct {
+        size_t offset;     /* in the struct whose fields the shape reads */
+        int64_t bits;      /* of the field as it is read signed: those that count */
+        unsigned width;    /* bytes */
+    } field[3];
+    unsigned field_count;
+    int64_t multiply, add;
+    int64_t unit;          /* bytes of an element */
+    uintptr_t misaligned;  /* bits of the address that must be 0 */
+    uint8_t level;         /* of the slot */
+    uint8_t needs_pointer; /* NULL has the count 0 */
+    uint8_t is_string;
+} haul__counted;
 
 /* A type as this discovery meets it: numbered, so that a worklist entry needs 16 bits for it, with the marks of one
  * element worked out in advance. */
@@ -21,6 +39,7 @@ typedef struct haul__kind {
     const haul_type *type;
     const haul__walk *walk;
     haul__step *steps; /* one for each slot; NULL until the kind is first visited */
+    haul__counted *counted; /* as many, with slot NULL where there is none; or NULL: none at all */
     haul__simple simple; /* bytes 0: elements of this kind are marked the general way */
     uint64_t words;    /* of an element that starts a cell */
     uint32_t form;     /* of blocks whose slots are all theirs; HAUL__NO_FORM: there is none */
@@ -31,6 +50,13 @@ typedef struct haul__kind {
 } haul__kind;
 
 #define HAUL__STEPS 64u /* pointers of an object of which the innermost loop takes care */
+#define HAUL__SPANS 32u /* spans that wait before the first is looked at */
+
+/* A counted array of plain bytes, or a string (end 0: not known yet), that waits for its marks. */
+typedef struct haul__span {
+    uintptr_t first, end;
+    const haul__counted *counted;
+} haul__span;
 
 /* The granules of a cell, from the first on, where an element can start and still lie inside. */
 HAUL__INLINE uint32_t haul__near_starts(const haul__kind *kind)
@@ -114,6 +140,9 @@ typedef struct haul__discovery {
     haul__entry *entries;
     size_t entry_count, entry_capacity, entry_read; /* read: when recording */
 
+    haul__span spans[HAUL__SPANS]; /* those that wait for their marks */
+    size_t span_count;
+
     uintptr_t string_first, string_end; /* the last string that was gone through, */
     size_t string_unit;                 /* and how; 0: none */
     int64_t string_sentinel;
@@ -160,6 +189,7 @@ int haul__memo_has(const haul__discovery *d, uintptr_t address, size_t bytes, co
 haul_status haul__memo_add(haul__discovery *d, uintptr_t address, size_t bytes, const void *as);
 
 #define HAUL__MEMO_BYTES ((size_t)4096)
+#define HAUL__NOTED ((size_t)16) /* no size that other memos have: of a terminator that is noted */
 
 HAUL__INLINE int haul__queue_push(haul__discovery *d, uintptr_t address, uint32_t kind, size_t advance)
 {
@@ -168,6 +198,13 @@ HAUL__INLINE int haul__queue_push(haul__discovery *d, uintptr_t address, uint32_
     tail->written += advance;
     return HAUL__LIKELY(tail->written < tail->capacity) || haul__queue_room(d);
 }
+
+/* counted.c */
+/* Works out what is known of such pointers, at the slot's last level. 0: they go the general way. */
+int haul__foresee_counted(const haul__discovery *d, const haul__slot *slot, unsigned level, haul__counted *counted);
+/* Follows a pointer of this value. 1: done, or it waits as a span; 0: nothing has been done, go the general way. */
+int haul__meet_counted(haul__discovery *d, const haul__counted *counted, uintptr_t value, uintptr_t self);
+haul_status haul__settle_spans(haul__discovery *d); /* all that wait */
 
 /* count.c */
 HAUL__INLINE size_t haul__unit_of(const haul__slot *slot, unsigned level)

@@ -411,8 +411,6 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     return haul__push_entry(d, entry);
 }
 
-#define NOTED ((size_t)16) /* no size that other memos have */
-
 /* A string whose bytes were all marked before may be the same one again, or lie in something else: it is noted once. */
 static haul_status note_terminator(haul__discovery *d, const haul__entry *entry, int is_new)
 {
@@ -422,9 +420,9 @@ static haul_status note_terminator(haul__discovery *d, const haul__entry *entry,
     int64_t value = haul__narrow(shape->add, entry->stride);
     haul_status status = HAUL_OK;
     if (!is_new) {
-        if (haul__memo_has(d, at, NOTED, NULL))
+        if (haul__memo_has(d, at, HAUL__NOTED, NULL))
             return HAUL_OK;
-        status = haul__memo_add(d, at, NOTED, NULL);
+        status = haul__memo_add(d, at, HAUL__NOTED, NULL);
         if (status != HAUL_OK)
             return status;
     }

@@ -105,6 +105,42 @@ haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *k
     return HAUL_OK;
 }
 
+/* A pointer to exactly one object. Asking for that one's kind may move all kinds. */
+static haul_status foresee_one(haul__discovery *d, uint32_t number, size_t i)
+{
+    const haul__slot *slot = &d->kinds[number].walk->slots[i];
+    haul__step *step = &d->kinds[number].steps[i];
+    uint32_t kind;
+    step->offset = slot->offset;
+    if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) || slot->shape[0].kind != HAUL_SHAPE_ONE)
+        return HAUL_OK;
+    if (haul__kind_of(d, slot->target, &kind) != HAUL_OK)
+        return HAUL_ERROR_MEMORY;
+    step->tag = (uint64_t)kind << 48;
+    step->near_starts = haul__near_starts(&d->kinds[kind]);
+    step->one = d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX && !d->careful && d->map->flat &&
+                slot->offset % HAUL__WORD == 0;
+    return HAUL_OK;
+}
+
+/* The slot's array or string, in room that is made for the first of them. */
+static haul_status foresee_counted(haul__discovery *d, haul__kind *kind, size_t i)
+{
+    const haul__slot *slot = &kind->walk->slots[i];
+    haul__counted counted;
+    unsigned field;
+    if (kind->steps[i].one || slot->offset % HAUL__WORD != 0 || !haul__foresee_counted(d, slot, 0, &counted))
+        return HAUL_OK;
+    for (field = 0; field < counted.field_count; field++)
+        counted.field[field].offset += slot->self;
+    if (!kind->counted)
+        kind->counted = haul__allocate_zeroed(d->allocator, kind->walk->slot_count * sizeof counted);
+    if (!kind->counted)
+        return HAUL_ERROR_MEMORY;
+    kind->counted[i] = counted;
+    return HAUL_OK;
+}
+
 haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
 {
     const haul__walk *walk = d->kinds[number].walk;
@@ -119,21 +155,9 @@ haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
     d->kinds[number].steps = steps;
     d->kinds[number].step_count = (uint32_t)walk->slot_count;
     d->kinds[number].plain = 1;
-    for (i = 0; i < walk->slot_count; i++) {
-        const haul__slot *slot = &walk->slots[i];
-        const haul__kind *target;
-        uint32_t kind;
-        steps[i].offset = slot->offset;
-        if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) || slot->shape[0].kind != HAUL_SHAPE_ONE)
-            continue;
-        if (haul__kind_of(d, slot->target, &kind) != HAUL_OK)
+    for (i = 0; i < walk->slot_count; i++)
+        if (foresee_one(d, number, i) != HAUL_OK || foresee_counted(d, &d->kinds[number], i) != HAUL_OK)
             return HAUL_ERROR_MEMORY;
-        target = &d->kinds[kind];
-        steps[i].tag = (uint64_t)kind << 48;
-        steps[i].near_starts = haul__near_starts(target);
-        steps[i].one = target->simple.bytes != 0 && kind <= UINT16_MAX && !d->careful && d->map->flat &&
-                       slot->offset % HAUL__WORD == 0;
-    }
     for (i = 0; i < walk->slot_count; i++)
         d->kinds[number].plain &= steps[i].one;
     return HAUL_OK;

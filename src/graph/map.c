@@ -285,11 +285,6 @@ haul__side *haul__map_side(haul__map *map, haul__block *block)
     return block->side;
 }
 
-static unsigned prefix_of(const uint8_t *prefix, size_t granule)
-{
-    return (prefix[granule / 2] >> (granule % 2 * 4)) & 15u;
-}
-
 uint16_t haul__partial_mask(const haul__block *block, unsigned granule)
 {
     size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
@@ -298,7 +293,7 @@ uint16_t haul__partial_mask(const haul__block *block, unsigned granule)
     if (block->side->masks[page])
         return block->side->masks[page][at];
     if (block->side->prefix[page])
-        return (uint16_t)((1u << prefix_of(block->side->prefix[page], at)) - 1u);
+        return (uint16_t)((1u << haul__prefix_of(block->side->prefix[page], at)) - 1u);
     return 0;
 }
 
@@ -307,32 +302,7 @@ uint16_t haul__byte_mask(const haul__block *block, unsigned granule)
     size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
     if (block->side && block->side->masks[page])
         return block->side->masks[page][at];
-    if (block->side && block->side->prefix[page] && prefix_of(block->side->prefix[page], at))
-        return (uint16_t)((1u << prefix_of(block->side->prefix[page], at)) - 1u);
+    if (block->side && block->side->prefix[page] && haul__prefix_of(block->side->prefix[page], at))
+        return (uint16_t)((1u << haul__prefix_of(block->side->prefix[page], at)) - 1u);
     return HAUL__FULL_MASK;
-}
-
-/* A bit for each four bits of `prefix` that are not 0; eight bytes of it. */
-HAUL__INLINE uint32_t fours(const uint8_t *prefix)
-{
-    uint64_t bits = 0;
-    unsigned at;
-    for (at = 0; at < 8; at++)
-        bits |= (uint64_t)prefix[at] << (8 * at);
-    bits = (bits | bits >> 1 | bits >> 2 | bits >> 3) & UINT64_C(0x1111111111111111);
-    bits = (bits | bits >> 3) & UINT64_C(0x0303030303030303);
-    bits = (bits | bits >> 6) & UINT64_C(0x000f000f000f000f);
-    bits = (bits | bits >> 12) & UINT64_C(0x000000ff000000ff);
-    return (uint32_t)((bits | bits >> 24) & 0xffffu);
-}
-
-uint32_t haul__masked(const haul__block *block, unsigned number)
-{
-    const size_t page = number / HAUL__PAGE_CELLS, first = number % HAUL__PAGE_CELLS * 32u;
-    const uint8_t *prefix = block->side->prefix[page];
-    uint32_t masked = 0;
-    unsigned at;
-    for (at = 0; block->side->masks[page] && at < 32; at++)
-        masked |= (uint32_t)(block->side->masks[page][first + at] != HAUL__FULL_MASK) << at;
-    return prefix ? fours(prefix + first / 2) | fours(prefix + first / 2 + 8) << 16 : masked;
 }

@@ -224,8 +224,6 @@ HAUL__INLINE unsigned haul__word_in_cell(uintptr_t address)
 uint16_t haul__partial_mask(const haul__block *block, unsigned granule);
 /* The live bytes of any placed granule; after layout. */
 uint16_t haul__byte_mask(const haul__block *block, unsigned granule);
-/* Those of a cell's granules that may have a mask of their own; of a block with a side. */
-uint32_t haul__masked(const haul__block *block, unsigned number);
 
 /* A block's guard, as its pointers are gone through in order: a polynomial in an odd number. Two that changed places
  * are noticed always, other changes but for chance. */
@@ -269,6 +267,38 @@ HAUL__INLINE uint64_t haul__place(const haul__block *block, uintptr_t address)
     uint32_t below = haul__live(block, number) & (((uint32_t)1 << haul__granule_in_cell(address)) - 1u);
     return ((haul__cell_rank(block, number) + haul__bits32(below)) << HAUL__GRANULE_SHIFT) +
            (address & (HAUL__GRANULE - 1));
+}
+
+/* The first live bytes of a granule of the page. */
+HAUL__INLINE unsigned haul__prefix_of(const uint8_t *prefix, size_t granule)
+{
+    return (prefix[granule / 2] >> (granule % 2 * 4)) & 15u;
+}
+
+/* A bit for each four bits of `prefix` that are not 0; eight bytes of it. */
+HAUL__INLINE uint32_t haul__fours(const uint8_t *prefix)
+{
+    uint64_t bits = 0;
+    unsigned at;
+    for (at = 0; at < 8; at++)
+        bits |= (uint64_t)prefix[at] << (8 * at);
+    bits = (bits | bits >> 1 | bits >> 2 | bits >> 3) & UINT64_C(0x1111111111111111);
+    bits = (bits | bits >> 3) & UINT64_C(0x0303030303030303);
+    bits = (bits | bits >> 6) & UINT64_C(0x000f000f000f000f);
+    bits = (bits | bits >> 12) & UINT64_C(0x000000ff000000ff);
+    return (uint32_t)((bits | bits >> 24) & 0xffffu);
+}
+
+/* Those of a cell's granules that may have a mask of their own; of a block with a side. */
+HAUL__INLINE uint32_t haul__masked(const haul__block *block, unsigned number)
+{
+    const size_t page = number / HAUL__PAGE_CELLS, first = number % HAUL__PAGE_CELLS * 32u;
+    const uint8_t *prefix = block->side->prefix[page];
+    uint32_t masked = 0;
+    unsigned at;
+    for (at = 0; block->side->masks[page] && at < 32; at++)
+        masked |= (uint32_t)(block->side->masks[page][first + at] != HAUL__FULL_MASK) << at;
+    return prefix ? haul__fours(prefix + first / 2) | haul__fours(prefix + first / 2 + 8) << 16 : masked;
 }
 
 #endif

@@ -105,7 +105,7 @@ static void put_prefix(uint8_t *prefix, size_t at, unsigned bytes)
     prefix[at / 2] = (uint8_t)((prefix[at / 2] & ~(15u << shift)) | bytes << shift);
 }
 
-static int store_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask)
+int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask)
 {
     size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
     haul__side *side = haul__map_side(map, block);
@@ -127,9 +127,29 @@ static int store_mask(haul__map *map, haul__block *block, unsigned granule, uint
     return 1;
 }
 
-/* Some bytes of one granule. 1: some are new; 0: none; -1: out of memory. */
-static int mark_partial(haul__map *map, haul__block *block, haul__cell *cell, uintptr_t address, size_t bytes)
+/* A granule that is whole now and was partly live has an old mask. */
+static void forget_mask(haul__side *side, size_t granule)
 {
+    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    if (side->masks[page])
+        side->masks[page][at] = HAUL__FULL_MASK;
+    else
+        put_prefix(side->prefix[page], at, 0);
+}
+
+/* Not in a block of a kind, whose `aux` is another thing. */
+static void make_whole(haul__block *block, haul__cell *cell, uint32_t granules)
+{
+    uint32_t partial = cell->aux & granules;
+    cell->live |= granules;
+    cell->aux &= ~granules;
+    for (; partial; partial &= partial - 1)
+        forget_mask(block->side, (size_t)(cell - block->cells) * 32u + haul__lowest32(partial));
+}
+
+int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes)
+{
+    haul__cell *cell = haul__cell_of(block, address);
     unsigned granule = haul__granule_in_block(address);
     uint32_t bit = (uint32_t)1 << haul__granule_in_cell(address);
     uint16_t mask = (uint16_t)(((1u << bytes) - 1u) << (address & (HAUL__GRANULE - 1)));
@@ -141,11 +161,10 @@ static int mark_partial(haul__map *map, haul__block *block, haul__cell *cell, ui
     if (now == old)
         return 0;
     if (now == HAUL__FULL_MASK) {
-        cell->live |= bit;
-        cell->aux &= ~bit;
+        make_whole(block, cell, bit);
         return 1;
     }
-    if (!store_mask(map, block, granule, now))
+    if (!haul__mark_mask(map, block, granule, now))
         return -1;
     cell->aux |= bit;
     return 1;
@@ -160,7 +179,7 @@ static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintpt
     int fresh = 0, answer;
     if (first < whole_first) {
         uintptr_t stop = whole_first < end ? whole_first : end;
-        answer = mark_partial(map, block, cell, first, stop - first);
+        answer = haul__mark_part(map, block, first, stop - first);
         if (answer < 0)
             return answer;
         fresh |= answer;
@@ -168,12 +187,13 @@ static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintpt
     if (whole_first < whole_end) {
         uint32_t bits = haul__range32(haul__granule_in_cell(whole_first), haul__granule_in_cell(whole_end - 1));
         fresh |= (cell->live & bits) != bits;
-        cell->live |= bits;
-        if (!haul__is_of_kind(block))
-            cell->aux &= ~bits;
+        if (haul__is_of_kind(block))
+            cell->live |= bits;
+        else
+            make_whole(block, cell, bits);
     }
     if (whole_end < end && whole_end >= first) {
-        answer = mark_partial(map, block, cell, whole_end, end - whole_end);
+        answer = haul__mark_part(map, block, whole_end, end - whole_end);
         if (answer < 0)
             return answer;
         fresh |= answer;
@@ -242,9 +262,10 @@ static uintptr_t mark_plain_cells(const haul__map *map, haul__block *block, uint
             break;
         if (cell->live == UINT32_MAX)
             continue;
-        cell->live = UINT32_MAX;
-        if (!haul__is_of_kind(block))
-            cell->aux = 0;
+        if (haul__is_of_kind(block))
+            cell->live = UINT32_MAX;
+        else
+            make_whole(block, cell, UINT32_MAX);
         note_fresh(marked, first, first + HAUL__CELL_BYTES);
     }
     return first;
@@ -512,14 +533,23 @@ int haul__mark_masks(haul__map *map, haul__block *block, size_t page)
     return 1;
 }
 
-/* A granule that became whole after it was partly live has an old mask. */
-static void forget_mask(haul__side *side, size_t granule)
+/* Whole granules among full masks, which are zeros until something is stored. */
+static void fill_masks(haul__block *block, unsigned cell)
 {
-    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-    if (side->masks[page])
-        side->masks[page][at] = HAUL__FULL_MASK;
-    else
-        put_prefix(side->prefix[page], at, 0);
+    uint32_t bits;
+    if (!block->side->masks[cell / HAUL__PAGE_CELLS])
+        return;
+    for (bits = block->cells[cell].live & haul__masked(block, cell); bits; bits &= bits - 1)
+        forget_mask(block->side, cell * 32u + haul__lowest32(bits));
+}
+
+/* The live bytes of a granule that is partly live. */
+HAUL__INLINE unsigned partial_bytes(const haul__block *block, unsigned granule)
+{
+    const uint8_t *prefix = block->side->prefix[granule / HAUL__PAGE_GRANULES];
+    if (HAUL__LIKELY(prefix != NULL))
+        return haul__prefix_of(prefix, granule % HAUL__PAGE_GRANULES);
+    return haul__bits32(haul__partial_mask(block, granule));
 }
 
 HAUL__HOT static size_t fold(haul__block *block)
@@ -530,12 +560,12 @@ HAUL__HOT static size_t fold(haul__block *block)
         haul__cell *at = &block->cells[cell];
         uint32_t bits;
         bytes += (size_t)haul__bits32(at->live) << HAUL__GRANULE_SHIFT;
-        for (bits = block->side && at->live ? at->live & haul__masked(block, cell) : 0; bits; bits &= bits - 1)
-            forget_mask(block->side, cell * 32u + haul__lowest32(bits));
+        if (block->side && at->live)
+            fill_masks(block, cell);
         if (haul__is_of_kind(block))
             continue;
         for (bits = at->aux; bits; bits &= bits - 1)
-            bytes += haul__bits32(haul__partial_mask(block, cell * 32u + haul__lowest32(bits)));
+            bytes += partial_bytes(block, cell * 32u + haul__lowest32(bits));
         at->live |= at->aux;
         at->aux = 0;
     }

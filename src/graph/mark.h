@@ -36,6 +36,12 @@ int haul__mark_simple(haul__map *map, uintptr_t address, const haul__simple *kin
  * 0: all of it was marked before, as this; -1: go the general way. */
 int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind);
 
+/* Stores which bytes of a granule of the block are live; its bit is the caller's. 0: out of memory. */
+int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask);
+
+/* Marks some bytes of one granule. 1: some are new; 0: none; -1: out of memory. */
+int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes);
+
 /* Asks that the page of `address` keeps addresses modulo `placement`. 0: out of memory. */
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement);
 /* Gives every granule of [first, end) a place, though no byte of it is live. 0: out of memory. */

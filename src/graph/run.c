@@ -8,8 +8,11 @@
 static void close_discovery(haul__discovery *d)
 {
     size_t i;
-    for (i = 0; i < d->kind_count; i++)
-        haul__release(d->allocator, d->kinds[i].steps, d->kinds[i].walk->slot_count * sizeof(haul__step));
+    for (i = 0; i < d->kind_count; i++) {
+        const size_t slots = d->kinds[i].walk->slot_count;
+        haul__release(d->allocator, d->kinds[i].steps, slots * sizeof(haul__step));
+        haul__release(d->allocator, d->kinds[i].counted, slots * sizeof(haul__counted));
+    }
     haul__release(d->allocator, d->kinds, d->kind_capacity * sizeof *d->kinds);
     haul__release(d->allocator, d->kind_hash, d->kind_hash_capacity * sizeof *d->kind_hash);
     haul__worklist_close(d);

@@ -7,6 +7,7 @@
 
 #define TARGETS_AHEAD 16u /* in arrays of pointers that go the general way */
 #define ELEMENTS_AHEAD 4u  /* in arrays of objects */
+#define SIMPLE_AHEAD 32u   /* in those that the innermost loop is made for */
 
 static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul__slot *slot)
 {
@@ -97,11 +98,19 @@ HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uint64_t pointer)
     return haul__reach(d, &entry);
 }
 
-/* The general way for one pointer of an object, from inside the innermost loop. */
+/* One pointer of an object to something else than an object, from inside the innermost loop: in line or the general
+ * way. */
 HAUL__NOINLINE haul_status haul__step_aside(haul__discovery *d, uintptr_t element, uint32_t number,
                                            const haul__step *step)
 {
     const haul__kind *kind = &d->kinds[number];
+    const haul__counted *counted = kind->counted ? &kind->counted[step - kind->steps] : NULL;
+    if (counted && counted->slot) {
+        int met = haul__meet_counted(d, counted, haul__load_at(element + step->offset), element);
+        haul_status status = met && d->span_count < HAUL__SPANS ? HAUL_OK : haul__settle_spans(d);
+        if (met || status != HAUL_OK)
+            return status;
+    }
     return visit_slot(d, element, &kind->walk->slots[step - kind->steps]);
 }
 
@@ -122,10 +131,7 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
     haul_status status = HAUL_OK;
     size_t i;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
-    haul__candidates c;
-    c.near = near;
-    c.over = over;
-    c.near_count = c.over_count = 0;
+    haul__candidates c = { near, over, 0, 0 };
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t value = haul__load_at(entry->address + i * HAUL__WORD);
         if (HAUL__TOO_HIGH(value))
@@ -136,6 +142,44 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
             status = haul__settle(d, &c);
     }
     return status == HAUL_OK ? haul__settle(d, &c) : status;
+}
+
+/* Many pointers to short arrays of plain bytes, or to strings. */
+static haul_status visit_counted(haul__discovery *d, const haul__entry *entry, const haul__counted *counted)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        uintptr_t address = entry->address + i * HAUL__WORD, value = haul__load_at(address);
+        int met = haul__meet_counted(d, counted, value, entry->self);
+        if (!met || d->span_count == HAUL__SPANS)
+            status = haul__settle_spans(d);
+        if (!met && status == HAUL_OK)
+            status = haul__follow(d, entry->slot, entry->level, address, value, entry->self, i);
+    }
+    return status == HAUL_OK ? haul__settle_spans(d) : status;
+}
+
+/* Many objects that the innermost loop is made for. */
+HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry *entry)
+{
+    const haul__kind *kind = &d->kinds[entry->kind];
+    const size_t first_slot = kind->first_slot, last_slot = kind->last_slot;
+    haul_status status = HAUL_OK;
+    size_t i;
+    uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
+    haul__candidates c = { near, over, 0, 0 };
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        uintptr_t element = entry->address + i * entry->stride;
+        haul__prefetch(element + SIMPLE_AHEAD * entry->stride + first_slot);
+        haul__prefetch(element + SIMPLE_AHEAD * entry->stride + last_slot);
+        status = haul__visit_simple(d, &c, element, entry->kind);
+        if (c.near_count + c.over_count >= HAUL__CELLS_AHEAD && status == HAUL_OK)
+            status = haul__settle(d, &c);
+    }
+    if (status == HAUL_OK)
+        status = haul__settle(d, &c);
+    return status == HAUL_OK ? haul__settle_spans(d) : status;
 }
 
 /* What a pointer leads to, and its cell: strings must be read to be marked. */
@@ -154,7 +198,7 @@ static void prefetch_targets(const haul__discovery *d, uintptr_t element, const 
         prefetch_target(d, haul__load_at(element + walk->slots[i].offset));
 }
 
-static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
+static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
 {
     haul_status status = HAUL_OK;
     size_t i;
@@ -173,30 +217,50 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
     return status;
 }
 
-haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry)
+/* An array of pointers: what it leads to says how. */
+static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
 {
+    const haul__slot *slot = entry->slot;
+    haul__counted counted;
+    uint32_t kind = 0;
     haul_status status = HAUL_OK;
-    size_t i;
-    d->found->objects++;
-    if (entry->what == HAUL__POINTERS) {
-        const haul__slot *slot = entry->slot;
-        uint32_t kind = 0;
-        int one = !d->careful && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
-                  !(slot->flags & HAUL__BARS) && slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
-        if (one) {
-            status = haul__kind_of(d, slot->target, &kind);
-            one = status == HAUL_OK && d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX;
-        }
-        if (status != HAUL_OK)
-            return status;
-        return one ? visit_single(d, entry, kind) : visit_pointers(d, entry);
+    int one = !d->careful && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
+              !(slot->flags & HAUL__BARS) && slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
+    if (one) {
+        status = haul__kind_of(d, slot->target, &kind);
+        one = status == HAUL_OK && d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX;
     }
-    for (i = 0; entry->what == HAUL__OBJECTS && i < entry->count && status == HAUL_OK; i++) {
+    if (status != HAUL_OK)
+        return status;
+    if (one)
+        return visit_single(d, entry, kind);
+    if (haul__foresee_counted(d, slot, entry->level, &counted))
+        return visit_counted(d, entry, &counted);
+    return visit_each(d, entry);
+}
+
+/* An array of objects. */
+static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
+{
+    const haul__walk *walk = d->kinds[entry->kind].walk;
+    haul_status status = d->careful || !d->map->flat ? HAUL_OK : haul__kind_steps(d, entry->kind);
+    size_t i;
+    if (status == HAUL_OK && d->kinds[entry->kind].steps && !d->careful && d->map->flat)
+        return visit_simple(d, entry);
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         if (i + ELEMENTS_AHEAD < entry->count)
-            prefetch_targets(d, entry->address + (i + ELEMENTS_AHEAD) * entry->stride, d->kinds[entry->kind].walk);
+            prefetch_targets(d, entry->address + (i + ELEMENTS_AHEAD) * entry->stride, walk);
         d->at_element = i;
         d->from = entry->self;
         status = visit_element(d, entry->address + i * entry->stride, entry->kind);
     }
     return status;
+}
+
+haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry)
+{
+    d->found->objects++;
+    if (entry->what == HAUL__POINTERS)
+        return visit_pointers(d, entry);
+    return entry->what == HAUL__OBJECTS ? visit_objects(d, entry) : HAUL_OK;
 }

@@ -99,30 +99,48 @@ HAUL__HOT static void gather_whole(haul__sweep *s, const haul__block *block, uin
     }
 }
 
+/* The first bytes of a granule, the rest zeros: two words of which the second may reach over the first. */
+HAUL__INLINE void copy_first(unsigned char *to, const unsigned char *from, unsigned bytes)
+{
+    const unsigned word = bytes < 8 ? 4 : 8;
+    memset(to, 0, HAUL__GRANULE);
+    if (bytes < word) {
+        while (bytes-- > 0)
+            to[bytes] = from[bytes];
+    } else if (word == 4) {
+        memcpy(to, from, 4);
+        memcpy(to + bytes - 4, from + bytes - 4, 4);
+    } else {
+        memcpy(to, from, 8);
+        memcpy(to + bytes - 8, from + bytes - 8, 8);
+    }
+}
+
 /* The bytes of `mask`, the rest zeros. */
 static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t mask)
 {
     unsigned byte;
     memset(to, 0, HAUL__GRANULE);
-    if ((mask & (mask + 1u)) == 0) {
-        memcpy(to, from, haul__bits32(mask));
-        return;
-    }
     for (byte = 0; byte < HAUL__GRANULE; byte++)
         if (mask >> byte & 1)
             to[byte] = from[byte];
 }
 
 /* Granules of a cell that have masks. */
-static void gather_granules(haul__sweep *s, const haul__block *block, unsigned cell, const unsigned char *from,
-                            uint32_t masked)
+HAUL__INLINE void gather_granules(haul__sweep *s, const haul__block *block, unsigned cell, const unsigned char *from,
+                                  uint32_t masked)
 {
     const uint32_t live = block->cells[cell].live;
+    const uint8_t *prefix = block->side->prefix[cell / HAUL__PAGE_CELLS];
+    unsigned char *to = s->arena + haul__place_of_cell(block, cell);
     for (; masked; masked &= masked - 1) {
-        unsigned granule = haul__lowest32(masked);
+        unsigned granule = haul__lowest32(masked), number = cell * 32u + granule;
         unsigned below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
-        copy_masked(s->arena + haul__place_of_cell(block, cell) + below * HAUL__GRANULE, from + granule * HAUL__GRANULE,
-                    haul__byte_mask(block, cell * 32u + granule));
+        if (HAUL__LIKELY(prefix != NULL))
+            copy_first(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE,
+                       haul__prefix_of(prefix, number % HAUL__PAGE_GRANULES));
+        else
+            copy_masked(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, haul__byte_mask(block, number));
     }
 }
 

@@ -7,6 +7,8 @@
  */
 #include "pack/plan.h"
 
+#define GUARDS_AHEAD 16u /* what they look at is fetched */
+
 int haul__was_empty(const haul__found *found, uintptr_t slot)
 {
     size_t low = 0, high = found->empty_count;
@@ -71,13 +73,15 @@ static haul_status check_calls(haul_plan *plan)
 haul_status haul__check_guards(haul_plan *plan)
 {
     const haul__found *found = &plan->found;
-    size_t i;
-    for (i = 0; i < found->guard_count; i++) {
+    size_t i, next;
+    for (i = next = found->guard_count; i > 0; i = next) {
         haul_status status;
-        if (haul__guard_read(&found->guards[i]) == found->guards[i].value)
+        if (i > GUARDS_AHEAD)
+            haul__prefetch(HAUL__GUARD_ADDRESS(found->guards[i - GUARDS_AHEAD]));
+        if (haul__guard_holds(found, &next))
             continue;
         status = stale(plan, "a count, terminator or field of a rule has changed");
-        haul__name_changed(plan, 0, (uintptr_t)(found->guards[i].place & UINT64_C(0x00ffffffffffffff)));
+        haul__name_changed(plan, 0, HAUL__GUARD_ADDRESS(found->guards[i - 1]));
         return status;
     }
     return check_calls(plan);

@@ -1,0 +1,328 @@
+/* Short counted arrays and strings: discovery's in-line way for them, and where it ends.
+ *
+ * Each graph is made by the general way too (checked contexts, and those with the hash in place of the flat table go it
+ * for every pointer), and both must come out the same.
+ *
+ * Fault cases of shared/reference: G2-G4, G6-G8, G10, G19, G21.
+ */
+#define _DEFAULT_SOURCE
+#include "core_graphs.h"
+
+typedef struct point { int32_t x, y, z; } point;
+
+typedef struct row {
+    struct row *next;
+    unsigned char *bytes;
+    uint16_t *halves;
+    double *numbers;
+    point *points;
+    char *name;
+    int64_t rows, columns;
+    int32_t number_count;
+    int16_t half_count;
+    uint8_t byte_count;
+} row;
+
+static haul_type *point_type, *row_type;
+
+static void rows_start(void)
+{
+    static const haul_ref refs[] = {
+        HAUL_OBJECT(row, next, &row_type),
+        HAUL_ARRAY(row, bytes, HAUL_NU(row, byte_count)),
+        HAUL_ARRAY(row, halves, HAUL_N(row, half_count)),
+        HAUL_ARRAY(row, numbers, HAUL_N_PLUS(row, number_count, -1)),
+        HAUL_OBJECTS(row, points, &point_type, HAUL_N2(row, rows, columns)),
+        HAUL_STRING(row, name),
+    };
+    CHECK_STATUS(haul_type_create("point", sizeof(point), NULL, 0, &point_type), HAUL_OK);
+    CHECK_STATUS(haul_type_set_alignment(point_type, 4), HAUL_OK);
+    row_type = TYPE_OPEN(row, refs);
+    type_commit(row_type);
+    lab_start();
+}
+
+static void rows_end(void)
+{
+    lab_end();
+    haul_type_free(&row_type);
+    haul_type_free(&point_type);
+}
+
+static row *take_rows(size_t count)
+{
+    row *rows = take(count * sizeof *rows, sizeof(int64_t));
+    size_t i;
+    for (i = 0; i < count; i++) {
+        points(&rows[i].next);
+        points(&rows[i].bytes);
+        points(&rows[i].halves);
+        points(&rows[i].numbers);
+        points(&rows[i].points);
+        points(&rows[i].name);
+        rows[i].number_count = 1;
+    }
+    return rows;
+}
+
+/* Now and then a gap, so that not everything is live. */
+static void *take_filled(random_source *random, size_t bytes, size_t alignment)
+{
+    void *taken;
+    the.used += random_below(random, 3) ? 0 : random_below(random, 40);
+    taken = take(bytes, alignment);
+    fill(taken, bytes);
+    return taken;
+}
+
+static void fill_row(random_source *random, row *one)
+{
+    if (random_below(random, 8)) {
+        one->byte_count = (uint8_t)random_below(random, 256);
+        one->bytes = one->byte_count ? take_filled(random, one->byte_count, 1) : NULL;
+    }
+    if (random_below(random, 8)) {
+        one->half_count = (int16_t)(1 + random_below(random, 50));
+        one->halves = take_filled(random, (size_t)one->half_count * sizeof *one->halves, sizeof *one->halves);
+    }
+    if (random_below(random, 8)) {
+        one->number_count = 2 + (int32_t)random_below(random, 60);
+        one->numbers = take_filled(random, (size_t)(one->number_count - 1) * sizeof(double), sizeof(double));
+    }
+    if (random_below(random, 8)) {
+        one->rows = (int64_t)random_below(random, 5);
+        one->columns = (int64_t)random_below(random, 7);
+        if (one->rows && one->columns)
+            one->points = take_filled(random, (size_t)(one->rows * one->columns) * sizeof(point), sizeof(int32_t));
+    }
+    if (random_below(random, 8)) {
+        size_t length = (size_t)random_below(random, 70);
+        one->name = take_filled(random, length + 1, 1);
+        one->name[length] = '\0';
+    }
+}
+
+/* An array of an earlier row, or part of it. */
+static void share_row(random_source *random, row *one, const row *earlier)
+{
+    if (earlier->byte_count && random_below(random, 2)) {
+        size_t skipped = (size_t)random_below(random, earlier->byte_count);
+        one->bytes = earlier->bytes + skipped;
+        one->byte_count = (uint8_t)(earlier->byte_count - skipped);
+    }
+    if (earlier->half_count && random_below(random, 2)) {
+        one->half_count = (int16_t)(1 + random_below(random, (size_t)earlier->half_count));
+        one->halves = earlier->halves;
+    }
+    if (earlier->name && random_below(random, 2))
+        one->name = earlier->name + random_below(random, strlen(earlier->name) + 1);
+}
+
+static row *make_rows(random_source *random, size_t count)
+{
+    row *rows = take_rows(count);
+    size_t i;
+    for (i = 0; i < count; i++) {
+        if (i > 0 && random_below(random, 3) == 0)
+            share_row(random, &rows[i], &rows[random_below(random, i)]);
+        else
+            fill_row(random, &rows[i]);
+        rows[i].next = random_below(random, 2) ? &rows[random_below(random, count)] : NULL;
+    }
+    return rows;
+}
+
+/* Objects and bytes as the two ways count them. */
+static void check_counts(const haul_root *root)
+{
+    haul_plan_statistics in_line, general;
+    int variant;
+    for (variant = 0; variant <= FLAT; variant += FLAT) {
+        lab_drop();
+        lab_open_context(variant);
+        CHECK_STATUS(haul_plan_create(the.context, root, 1, &the.plan), HAUL_OK);
+        haul_plan_get_statistics(the.plan, variant ? &in_line : &general);
+    }
+    CHECK_EQ(in_line.objects, general.objects);
+    CHECK_EQ(in_line.graph_bytes, general.graph_bytes);
+    CHECK_EQ(in_line.pointers, general.pointers);
+}
+
+TEST(counted, arrays_of_every_kind_of_count_lie_anywhere_and_share_granules_and_bytes_G10)
+{
+    random_source random = random_start("counted arrays");
+    int round;
+    for (round = 0; round < 12; round++) {
+        haul_root root;
+        rows_start();
+        root.type = row_type;
+        root.count = 1 + random_below(&random, 120);
+        root.address = make_rows(&random, root.count);
+        lab_pack_roots(&root, 1);
+        check_counts(&root);
+        rows_end();
+    }
+}
+
+TEST(counted, rows_that_are_reached_one_by_one_count_as_those_of_an_array_do)
+{
+    haul_root root;
+    row *rows;
+    size_t i, objects;
+    random_source random = random_from(7);
+    rows_start();
+    rows = take_rows(100);
+    for (i = 0; i < 100; i++)
+        fill_row(&random, &rows[i]);
+    root.address = rows;
+    root.type = row_type;
+    root.count = 100;
+    lab_pack_roots(&root, 1);
+    objects = (size_t)the.statistics.objects;
+    for (i = 0; i + 1 < 100; i++)
+        rows[i].next = &rows[i + 1];
+    root.count = 1;
+    lab_pack_roots(&root, 1);
+    check_counts(&root);
+    CHECK(the.statistics.objects > objects); /* each row is one now */
+    rows_end();
+}
+
+TEST(counted, a_short_array_over_a_pointer_is_refused_with_its_path_G8)
+{
+    row *rows;
+    rows_start();
+    rows = take_rows(2);
+    rows[0].next = &rows[1];
+    rows[0].bytes = (unsigned char *)&rows[1].halves + 3;
+    rows[0].byte_count = 2;
+    lab_refuse(rows, row_type, HAUL_ERROR_GRAPH, "root.bytes", "pointer for one description and data for another");
+    rows[0].bytes = (unsigned char *)&rows[1].rows;
+    rows[0].byte_count = sizeof rows[1].rows;
+    lab_pack(rows, row_type, 1);
+    rows_end();
+}
+
+TEST(counted, what_is_wrong_with_a_short_array_is_told_as_for_any_G2_G3_G4_G6_G7)
+{
+    row *one;
+    rows_start();
+    one = take_rows(1);
+    one->half_count = 3;
+    lab_refuse(one, row_type, HAUL_ERROR_GRAPH, "root.halves", "a NULL pointer with count 3");
+    one->half_count = -3;
+    one->halves = take(6, 2);
+    lab_refuse(one, row_type, HAUL_ERROR_GRAPH, "root.halves", "count -3");
+    one->half_count = 3;
+    one->number_count = 0;
+    lab_refuse(one, row_type, HAUL_ERROR_GRAPH, "root.numbers", "count -1");
+    one->number_count = 1;
+    one->rows = one->columns = INT64_C(1) << 32;
+    one->points = take(sizeof(point), 4);
+    lab_refuse(one, row_type, HAUL_ERROR_LIMIT, "root.points", "overflows");
+    one->rows = 1;
+    one->columns = 1;
+    one->points = (point *)((uintptr_t)one->points + 2);
+    lab_refuse(one, row_type, HAUL_ERROR_GRAPH, "root.points", "misaligned");
+    one->points = (point *)1;
+    lab_refuse(one, row_type, HAUL_ERROR_GRAPH, "root.points", "outside any process's address range");
+    rows_end();
+}
+
+/* ---- What was read must stay. */
+
+typedef struct counts {
+    unsigned char *a, *b, *c, *d;
+    uint64_t an;
+    int32_t bn;
+    uint16_t cn;
+    uint8_t dn;
+} counts;
+
+static haul_type *counts_type;
+
+static void counts_start(void)
+{
+    static const haul_ref refs[] = {
+        HAUL_ARRAY(counts, a, HAUL_NU(counts, an)),
+        HAUL_ARRAY(counts, b, HAUL_N(counts, bn)),
+        HAUL_ARRAY(counts, c, HAUL_NU(counts, cn)),
+        HAUL_ARRAY(counts, d, HAUL_NU(counts, dn)),
+    };
+    counts_type = TYPE_OPEN(counts, refs);
+    type_commit(counts_type);
+}
+
+/* A plan of it notices each count that changes, and that it is as it was again. */
+static void check_guards(counts *c)
+{
+    const size_t room = (size_t)1 << 17;
+    unsigned char *arena = malloc(room);
+    uint64_t bitmap[1 << 9];
+    haul_context *context;
+    haul_plan *plan;
+    haul_root root;
+    int field;
+    CHECK(arena != NULL);
+    root.address = c;
+    root.type = counts_type;
+    root.count = 1;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK(haul_plan_bytes(plan) <= room && haul_plan_bitmap_bytes(plan) <= sizeof bitmap);
+    CHECK_STATUS(haul_plan_pack(plan, arena, room, 0, bitmap), HAUL_OK);
+    for (field = 0; field < 4; field++) {
+        static const char *const path[] = { "root.a", "root.b", "root.c", "root.d" };
+        const counts kept = *c;
+        c->an -= field == 0;
+        c->bn -= field == 1;
+        c->cn = (uint16_t)(c->cn - (field == 2));
+        c->dn = (uint8_t)(c->dn - (field == 3));
+        CHECK_STATUS(haul_plan_pack(plan, arena, room, 0, bitmap), HAUL_ERROR_STALE);
+        CHECK_STR(haul_context_error(context)->path, path[field]);
+        *c = kept;
+        CHECK_STATUS(haul_plan_pack(plan, arena, room, 0, bitmap), HAUL_OK);
+    }
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    free(arena);
+}
+
+TEST(counted, counts_of_any_size_and_width_are_guarded)
+{
+    static const size_t size[] = { 1, 127, 128, 255, 4095, 4096, 8191, 8192, 8193, 16384, 40000, 65535 };
+    unsigned char *bytes = calloc(1, 65536);
+    size_t i;
+    CHECK(bytes != NULL);
+    counts_start();
+    for (i = 0; i < COUNT_OF(size); i++) {
+        counts c;
+        c.a = c.b = c.c = c.d = bytes;
+        c.an = size[i];
+        c.bn = (int32_t)size[i];
+        c.cn = (uint16_t)size[i];
+        c.dn = (uint8_t)(size[i] < 255 ? size[i] : 255);
+        check_guards(&c);
+    }
+    haul_type_free(&counts_type);
+    free(bytes);
+}
+
+/* The limit holds for arrays that are as short as the in-line way takes them. */
+TEST(counted, limits_of_elements_and_of_strings_bind_short_ones_G19_G21)
+{
+    row *one;
+    rows_start();
+    one = take_rows(1);
+    one->byte_count = 21;
+    one->bytes = take(21, 1);
+    the.options.limits.array_elements = 20;
+    lab_refuse(one, row_type, HAUL_ERROR_LIMIT, "root.bytes", "limit array_elements");
+    the.options.limits.array_elements = 0;
+    one->name = text("twenty characters, no");
+    the.options.limits.scan_bytes = 20;
+    lab_refuse(one, row_type, HAUL_ERROR_LIMIT, "root.name", "no terminator within 20 bytes");
+    the.options.limits.scan_bytes = 0;
+    lab_pack(one, row_type, 1);
+    rows_end();
+}
