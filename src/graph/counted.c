@@ -1,28 +1,30 @@
 /* Counted arrays and strings of plain bytes, short ones, in line: what most rows of most types lead to.
  *
- * The general way (follow.c) does for each of them what any array may need: an entry, a check of its extent, a pattern of
- * its slots, block by block and cell by cell. But what the count of such an array is made of is known when its type is
- * first met (foresee), so it is a load, a product and a sum. And mostly an array lies in one block, and no byte of it was
- * marked before: a look at a cell or two tells, and its marks are two or three ORs and four bits of a side page.
+ * The general way (follow.c) does for each of them what any array may need: an entry, a check of its extent, a
+ * pattern of its slots, block by block and cell by cell. But what the count of such an array is made of is known when
+ * its type is first met (foresee), so it is a load, a product and a sum. And mostly an array lies in one block, and
+ * no byte of it was marked before: a look at a cell or two tells, and its marks are two or three ORs and four bits of
+ * a side page.
  *
  *   meet     a pointer is read: its count is read and noted as a guard, its cell is fetched, it waits as a span
- *   settle   of all spans that wait: strings, fetched too, are gone through; side pages are fetched; then they are marked
+ *   settle   strings among the spans that wait, fetched too, are gone through; side pages are fetched; all are marked
  *
  * Whatever is not so goes the general way, errors above all: a count that is negative or large, a null pointer with a
- * count, an address out of range, a span across two blocks, in a block that is not there yet, or of which some bytes were
- * marked before and some not.
+ * count, an address out of range, a span across two blocks, in a block that is not there yet, or of which some bytes
+ * were marked before and some not.
  *
- * Why it is right: marks are ORs, so spans may wait. Nothing is written before all of a span has been looked at, so the
- * general way finds everything as it was and counts what is new as if it had come first; what was noted twice is only
- * compared twice. A word that was a slot before is live, and so are all its bytes: a span without a live byte cannot
- * disagree with any, and one whose bytes are all live is compared with the slots.
+ * Why it is right: marks are ORs, so spans may wait. Before one of them goes the general way, those before it are
+ * marked, and nothing of it is written before all of it has been looked at: what is new is counted as if each had
+ * been followed at once. What is noted twice is only compared twice. A word that was a slot before is live, and so
+ * are all its bytes: a span without a live byte cannot disagree with any, and one whose bytes are all live is
+ * compared with the slots.
  *
- * Why it is fast: no load waits for memory, as SPANS of them are under way, and what no predictor could guess, whether a
- * last granule is whole, is not a branch.
+ * Why it is fast: no load waits for memory, as SPANS of them are under way, and what no predictor could guess,
+ * whether a last granule is whole, is not a branch.
  */
 #include "graph/inline.h"
 
-#define SPAN_BYTES (HAUL__MEMO_BYTES - 1) /* longer ones are noted, so as not to be gone through twice */
+#define SPAN_BYTES (HAUL__MEMO_BYTES - 1)          /* longer ones are noted, so as not to be gone through twice */
 #define HIGHEST_FIRST (HAUL__HIGHEST - SPAN_BYTES) /* where a span can begin */
 #define COUNT_MAX 0xffff /* one less than a power of two; of fields, factors and products: then nothing overflows */
 #define NO_MEMORY (-2)   /* what marking can answer, too */
@@ -68,14 +70,15 @@ static int is_countable(const haul_shape *shape, unsigned level, haul__counted *
 
 int haul__foresee_counted(const haul__discovery *d, const haul__slot *slot, unsigned level, haul__counted *counted)
 {
-    const haul_shape *shape = &slot->shape[level];
     const haul_limits *limits = &d->context->options.limits;
+    const haul_shape *shape;
     memset(counted, 0, sizeof *counted);
     counted->slot = slot;
     counted->level = (uint8_t)level;
     if (d->careful || !d->map->flat || level + 1u != slot->levels || (slot->flags & ~HAUL__SLOT_EACH) ||
         limits->array_elements < SPAN_BYTES || limits->bytes < SPAN_BYTES || !is_plain(slot, counted))
         return 0;
+    shape = &slot->shape[level];
     counted->is_string = shape->kind == HAUL_SHAPE_SENTINEL && !slot->target && slot->unit == 1 &&
                          haul__narrow(shape->add, 1) == 0 && limits->scan_bytes >= SPAN_BYTES;
     return counted->is_string || is_countable(shape, level, counted);
@@ -267,8 +270,8 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
     return HAUL__FRESH;
 }
 
-/* How many first bytes of its last granule are a span's; 0: all. None of them was marked before. Where four bits tell it
- * they are written for whole granules too: 0, as they were. 0: out of memory. */
+/* How many first bytes of its last granule are a span's; 0: all. None of them was marked before. Where four bits tell
+ * it they are written for whole granules too: 0, as they were. 0: out of memory. */
 HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, unsigned bytes)
 {
     const unsigned granule = haul__granule_in_block(last), shift = granule % 2 * 4;
@@ -300,8 +303,8 @@ HAUL__INLINE int mark_span(haul__map *map, uintptr_t first, uintptr_t end)
     high = UINT32_MAX >> (31u - haul__granule_in_cell(end - 1));
     part = (uint32_t)(tail != 0) << haul__granule_in_cell(end - 1);
     for (at = cell; at <= last; at++)
-        met |= (at->live | (of_kind ? 0 : at->aux)) & (at == cell ? low : UINT32_MAX) &
-               (at == last ? high : UINT32_MAX);
+        met |=
+            (at->live | (of_kind ? 0 : at->aux)) & (at == cell ? low : UINT32_MAX) & (at == last ? high : UINT32_MAX);
     if (HAUL__UNLIKELY(met || (of_kind && tail)))
         return of_kind ? HAUL__APART : mark_ragged(map, block, first, end);
     if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
@@ -373,7 +376,7 @@ static haul_status settle(haul__discovery *d, const haul__span *span)
         return fresh == NO_MEMORY ? HAUL_ERROR_MEMORY : reach_span(d, span);
     if (!fresh)
         return counted->is_string && !haul__memo_has(d, span->end - 1, HAUL__NOTED, NULL) ? reach_span(d, span)
-                                                                                           : HAUL_OK;
+                                                                                          : HAUL_OK;
     d->found->objects++;
     d->found->bytes += (size_t)(span->end - span->first);
     return !counted->is_string || haul__mark_end(d->map, span->end - 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
