@@ -42,9 +42,9 @@ typedef enum haul_audit_kind {
      * are: neither is reported. */
     HAUL_AUDIT_HIDDEN_POINTER = 1,
     /* A row whose pointer led to nothing, wherever it was looked at: NULL, or no elements behind it; of a row with a
-     * rule: NULL, tags alone, an integer, or a field says that the row does not hold (functions are not asked: a row that
-     * no function lets hold is not found). A hint: a row that names the wrong field looks like this, and so does data
-     * that happens not to use it. */
+     * rule: NULL, tags alone, an integer, or a field says that the row does not hold (functions are not asked: rows whose
+     * condition is one are left out). A hint: a row that names the wrong field looks like this, and so does data that
+     * happens not to use it. */
     HAUL_AUDIT_UNUSED_ROW = 2,
     /* A described range that reaches over the end of its block. What lies beyond is not read. */
     HAUL_AUDIT_BEYOND_BLOCK = 3,

@@ -81,7 +81,7 @@ static int lies_before(const haul__ruled *ruled, size_t end)
     return ruled->slot.offset < end && ruled->bytes <= end - ruled->slot.offset && !haul__reads_beyond(ruled, end);
 }
 
-/* 0: a field of the struct says that the row does not hold. */
+/* 0: a field of the struct says that the row does not hold. Then its word may be anything, and is not read. */
 static int may_hold(const haul_when *when, uintptr_t self)
 {
     return (when->kind != HAUL_WHEN_FIELD && when->kind != HAUL_WHEN_NOT) ||
@@ -109,17 +109,26 @@ static uint64_t load_word(uintptr_t address, size_t bytes)
 
 static haul_status look_at_ruled(search *s, const haul__ruled *ruled, size_t element, const haul__object *o)
 {
+    const haul_rule *rule = &ruled->rule->said;
     uintptr_t address = o->address + ruled->slot.offset;
-    uint64_t word = load_word(address, ruled->bytes);
     row *r = row_of(s, &ruled->slot, 0, element, address);
+    uint64_t word;
     if (!r)
         return HAUL_ERROR_MEMORY;
     if (r->leads)
         return HAUL_OK;
     r->has_rule = 1;
     r->looked_at++;
+    r->leads = rule->when.kind == HAUL_WHEN_FUNCTION; /* it is not asked: let it hold */
+    if (r->leads)
+        return HAUL_OK;
+    if (!may_hold(&rule->when, o->self)) {
+        r->not_null++;
+        return HAUL_OK;
+    }
+    word = load_word(address, ruled->bytes);
     r->not_null += word != 0;
-    r->leads = may_lead(&ruled->rule->said, word) && may_hold(&ruled->rule->said.when, o->self);
+    r->leads = may_lead(rule, word);
     return HAUL_OK;
 }
 
