@@ -6,8 +6,8 @@
  *   haul_used          as haul, by a type that says which array the kernel uses; for workloads that use one alone
  *   haul_pinned_arena  a packed arena that lies in pinned memory already: one copy and the relocation, one copy back.
  *                      The public calls have no such form; this calls the device table's own verbs.
- *   haul_arena         the graph stands in a haul_arena in pinned memory: haul_ship_arena, every pointer looked at on
- *                      the host, and haul_unmarshal
+ *   haul_arena         the graph stands in a haul_arena in pinned memory: haul_ship_arena, pointers that lead out
+ *                      counted, and haul_unmarshal
  *   haul_arena_direct  the same, pointers trusted, and brought back without staging
  *
  * The device is opened through a table that counts the calls of its verbs and passes them on. What `calls` says of Haul
