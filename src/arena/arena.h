@@ -161,13 +161,6 @@ void haul__contents_close(haul__contents *contents);
 haul_status haul__contents_check(const haul__contents *contents, haul_error *error);
 size_t haul__contents_bitmap_bytes(const haul__contents *contents);
 
-HAUL__INLINE uintptr_t haul__word_at(const unsigned char *at)
-{
-    uintptr_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-
 /* The first word from *at on that is a pointer and leads neither into the contents nor to a neighbour. 0: there is
  * none. */
 int haul__next_outside(const haul__contents *contents, size_t *at);

@@ -149,7 +149,7 @@ haul_status haul__contents_check_pointers(const haul__contents *c, const unsigne
             size_t word = group * 64 + haul__lowest64(slots);
             uintptr_t value;
             if (word >= words || stays(c, word * WORD, &kept) ||
-                haul__word_back(c, haul__word_at(c->base + word * WORD), haul__word_at(memory + word * WORD), device,
+                haul__word_back(c, haul__load_word(c->base + word * WORD), haul__load_word(memory + word * WORD), device,
                                            &value))
                 continue;
             return haul__fail(error, HAUL_ERROR_GRAPH,
@@ -168,7 +168,7 @@ void haul__contents_scatter_pointers(const haul__contents *c, const unsigned cha
             size_t word = group * 64 + haul__lowest64(slots);
             uintptr_t value;
             if (word < words && !stays(c, word * WORD, &kept) &&
-                haul__word_back(c, haul__word_at(c->base + word * WORD), haul__word_at(memory + word * WORD), device,
+                haul__word_back(c, haul__load_word(c->base + word * WORD), haul__load_word(memory + word * WORD), device,
                                           &value))
                 memcpy(c->base + word * WORD, &value, sizeof value);
         }

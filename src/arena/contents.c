@@ -448,7 +448,7 @@ int haul__next_outside(const haul__contents *c, size_t *at)
             uintptr_t value;
             if (here >= end)
                 return 0;
-            value = haul__word_at(c->base + here * sizeof(void *));
+            value = haul__load_word(c->base + here * sizeof(void *));
             if (value && !haul__leads_inside(c, value)) {
                 *at = here * sizeof(void *);
                 return 1;

@@ -157,7 +157,7 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
         for (at = g.from; at < g.to; at += WORD) {
             uintptr_t value;
             if (is_slot(&g, at / WORD) &&
-                !haul__word_back(c, haul__word_at(c->base + g.memory + at), haul__word_at(memory + g.memory + at), device,
+                !haul__word_back(c, haul__load_word(c->base + g.memory + at), haul__load_word(memory + g.memory + at), device,
                                  &value))
                 return haul__fail(error, HAUL_ERROR_GRAPH,
                                   "the device has made an object, at byte %zu of the arena, with a pointer that leads out of it",
@@ -173,9 +173,9 @@ static void scatter_one(haul__contents *c, const grown *g, const unsigned char *
     size_t at;
     for (at = g->from; at < g->to; at += WORD) {
         size_t place = g->memory + at;
-        uintptr_t value = haul__word_at(memory + place);
+        uintptr_t value = haul__load_word(memory + place);
         if (is_slot(g, at / WORD)) {
-            haul__word_back(c, haul__word_at(c->base + place), value, device, &value);
+            haul__word_back(c, haul__load_word(c->base + place), value, device, &value);
             haul__set_slot(c->arena, place);
         }
         memcpy(c->base + place, &value, sizeof value);

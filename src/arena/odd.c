@@ -61,7 +61,7 @@ int haul__odd_of_plan(haul__contents *c, const haul_plan *plan)
 int haul__next_odd_outside(const haul__contents *c, size_t *i)
 {
     for (; *i < c->odd_count; ++*i) {
-        uintptr_t value = haul__word_at(c->base + c->odd[*i].at);
+        uintptr_t value = haul__load_word(c->base + c->odd[*i].at);
         if (value && !haul__leads_inside(c, value + c->odd[*i].delta))
             return 1;
     }
@@ -74,7 +74,7 @@ int haul__next_odd_outside(const haul__contents *c, size_t *i)
 static int word_back(const haul__contents *c, const haul__odd_place *odd, const unsigned char *memory, uint64_t device,
                      uintptr_t *value)
 {
-    uintptr_t old = haul__word_at(c->base + odd->at), word = haul__word_at(memory + odd->at);
+    uintptr_t old = haul__load_word(c->base + odd->at), word = haul__load_word(memory + odd->at);
     int is_good = haul__word_back(c, old ? old + odd->delta : 0, word ? word + odd->delta : 0, device, value);
     *value = *value ? *value - odd->delta : 0;
     return is_good;

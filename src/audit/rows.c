@@ -60,7 +60,7 @@ static haul_status look_at(search *s, const haul__slot *slot, unsigned level, si
         return HAUL_ERROR_MEMORY;
     if (r->leads)
         return HAUL_OK;
-    memcpy(&value, (const void *)address, sizeof value);
+    value = haul__load_word((const void *)address);
     r->looked_at++;
     r->not_null += value != 0;
     r->leads = value && haul__audit_leads_in(s->audit, value);

@@ -109,7 +109,7 @@ static haul_status search_run(search *s, const haul__entry *entry, const haul__w
             continue;
         if (!is_data(a, at))
             continue;
-        memcpy(&value, (const void *)at, sizeof value);
+        value = haul__load_word((const void *)at);
         s->audit->summary.words++;
         if (value - a->lowest <= a->highest - a->lowest && haul__audit_leads_in(a, value))
             status = suspicious(s, entry, element, at, value);

@@ -32,6 +32,14 @@ static inline int haul__is_power_of_two(size_t n)
     return n != 0 && (n & (n - 1)) == 0;
 }
 
+/* The pointer-sized word at any address, aligned or not. */
+HAUL__INLINE uintptr_t haul__load_word(const void *from)
+{
+    uintptr_t word;
+    memcpy(&word, from, sizeof word);
+    return word;
+}
+
 /* The allocator door. `door` is never NULL here: haul__allocator_or_default gives the table that a NULL stands for.
  * A result that is not aligned as asked counts as no memory. `bytes` 0 is NULL without asking. */
 haul_allocator haul__allocator_or_default(const haul_allocator *door);

@@ -304,8 +304,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
     int64_t sentinel = haul__narrow(slot->shape[level].add, unit);
     if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
         return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "it points outside any process's address range");
-    if (!d->exact && unit == d->string_unit && sentinel == d->string_sentinel && value > d->string_first &&
-        value < d->string_end && (value - d->string_first) % unit == 0) {
+    if (!d->exact && value != d->string_first && haul__is_in_last_string(d, value, unit, sentinel)) {
         *count = HAUL__KNOWN; /* the tail of one that is marked: suffixes must not be gone through each */
         return HAUL_OK;
     }
@@ -331,10 +330,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "its terminator has gone");
         if (found) {
             *count = (done + found) / unit;
-            d->string_first = value;
-            d->string_end = value + done + found;
-            d->string_unit = unit;
-            d->string_sentinel = sentinel;
+            haul__note_string(d, value, value + done + found, unit, sentinel);
             return HAUL_OK;
         }
         done += piece;

@@ -127,7 +127,7 @@ HAUL__INLINE void fetch_cell(const uintptr_t *flat, uintptr_t first)
 {
     const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT];
     haul__prefetch_write(haul__cell_place(entry, first));
-    haul__prefetch((entry & ~HAUL__FORM_MASK) + offsetof(haul__block, side));
+    haul__prefetch((uintptr_t)haul__block_in(entry) + offsetof(haul__block, side));
 }
 
 /* There is room: `settle` is called when the last one is taken. */
@@ -334,8 +334,7 @@ static HAUL__NOINLINE haul_status reach_span(haul__discovery *d, const haul__spa
 static void find_end(haul__discovery *d, haul__span *span)
 {
     const char *end;
-    if (span->first > d->string_first && span->first < d->string_end && d->string_unit == 1 &&
-        d->string_sentinel == 0) {
+    if (span->first != d->string_first && haul__is_in_last_string(d, span->first, 1, 0)) {
         span->counted = NULL;
         return;
     }
@@ -343,10 +342,7 @@ static void find_end(haul__discovery *d, haul__span *span)
     if (HAUL__UNLIKELY(!end))
         return;
     span->end = (uintptr_t)end + 1;
-    d->string_first = span->first;
-    d->string_end = span->end;
-    d->string_unit = 1;
-    d->string_sentinel = 0;
+    haul__note_string(d, span->first, span->end, 1, 0);
 }
 
 /* Fetches where the bytes of the granule at `address` are told, if they are. */

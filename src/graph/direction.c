@@ -96,21 +96,16 @@ static haul_status bar_objects(haul__discovery *d, const haul__slot *slot, uintp
     return status == HAUL_OK && whole >= HAUL__MEMO_BYTES ? haul__memo_add(d, address, whole, &keys[bars]) : status;
 }
 
-static int is_in_last_string(const haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value)
-{
-    size_t unit = haul__unit_of(slot, level);
-    return slot->shape[level].kind == HAUL_SHAPE_SENTINEL && value >= d->string_first && value < d->string_end &&
-           unit == d->string_unit && (value - d->string_first) % unit == 0 &&
-           haul__narrow(slot->shape[level].add, unit) == d->string_sentinel;
-}
-
 /* How many elements have just been followed. A string that was gone through is not gone through again for it. */
 static haul_status count_again(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
                                uintptr_t value, uintptr_t self, size_t index, size_t *count)
 {
+    const haul_shape *shape = &slot->shape[level];
+    size_t unit = haul__unit_of(slot, level);
     haul_status status;
-    if (is_in_last_string(d, slot, level, value)) {
-        *count = (size_t)(d->string_end - value) / d->string_unit;
+    if (shape->kind == HAUL_SHAPE_SENTINEL &&
+        haul__is_in_last_string(d, value, unit, haul__narrow(shape->add, unit))) {
+        *count = (size_t)(d->string_end - value) / unit;
         return HAUL_OK;
     }
     d->silent++;

@@ -50,7 +50,7 @@ HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t 
     const haul__kind *kind = &d->kinds[HAUL__ENTRY_KIND(entry)];
     const haul__step *step = kind->steps, *end = step + kind->step_count;
     for (; step < end; step++) {
-        uintptr_t value = haul__load_at(HAUL__ENTRY_ADDRESS(entry) + step->offset);
+        uintptr_t value = haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry) + step->offset));
         int fresh;
         if (!value)
             continue;
@@ -78,7 +78,7 @@ HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limi
     if (!step || d->kinds[HAUL__ENTRY_KIND(entry)].step_count != 1 || step->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
         return entry;
     for (; objects < limit; objects++, at = next) {
-        next = haul__load_at(at + offset);
+        next = haul__load_word((const void *)(at + offset));
         if (!next || mark_one(d, next, step) != HAUL__FRESH)
             break;
     }

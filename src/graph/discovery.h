@@ -206,6 +206,21 @@ int haul__foresee_counted(const haul__discovery *d, const haul__slot *slot, unsi
 int haul__meet_counted(haul__discovery *d, const haul__counted *counted, uintptr_t value, uintptr_t self);
 haul_status haul__settle_spans(haul__discovery *d); /* all that wait */
 
+/* Does a string of such elements that begins here end where the last one did? */
+HAUL__INLINE int haul__is_in_last_string(const haul__discovery *d, uintptr_t value, size_t unit, int64_t sentinel)
+{
+    return value >= d->string_first && value < d->string_end && unit == d->string_unit &&
+           sentinel == d->string_sentinel && (value - d->string_first) % unit == 0;
+}
+
+HAUL__INLINE void haul__note_string(haul__discovery *d, uintptr_t first, uintptr_t end, size_t unit, int64_t sentinel)
+{
+    d->string_first = first;
+    d->string_end = end;
+    d->string_unit = unit;
+    d->string_sentinel = sentinel;
+}
+
 /* count.c */
 HAUL__INLINE size_t haul__unit_of(const haul__slot *slot, unsigned level)
 {

@@ -30,8 +30,7 @@ static haul_status wait(haul__discovery *d, uintptr_t address, uint32_t kind)
 static int can_wait(const haul__discovery *d, uintptr_t address, size_t count, uint32_t kind)
 {
     return !d->careful && count == 1 && !d->kinds[kind].walk->with_parent && !d->kinds[kind].walk->is_noted &&
-           kind <= UINT16_MAX &&
-           address <= HAUL__HIGHEST;
+           kind <= UINT16_MAX && address <= HAUL__HIGHEST;
 }
 
 static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,

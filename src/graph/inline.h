@@ -25,13 +25,6 @@ typedef struct haul__candidates {
 #define HAUL__ENTRY_ADDRESS(entry) ((uintptr_t)((entry) & UINT64_C(0x0000ffffffffffff)))
 #define HAUL__ENTRY_KIND(entry) ((uint32_t)((entry) >> 48))
 
-HAUL__INLINE uintptr_t haul__load_at(uintptr_t address)
-{
-    uintptr_t value;
-    memcpy(&value, (const void *)address, sizeof value);
-    return value;
-}
-
 /* The granule of its cell that an address starts; a number above every granule where it starts none. */
 HAUL__INLINE uint32_t haul__start_in_cell(uintptr_t address)
 {
@@ -40,27 +33,15 @@ HAUL__INLINE uint32_t haul__start_in_cell(uintptr_t address)
 }
 
 /* What marking one object in line can answer: it is new; all of it was marked before, with the same slots; or anything
- * else: go the general way. The first two must not be told apart by a branch: no predictor could guess it, and each
- * wrong guess would stop the processor from running ahead to the next misses. */
+ * else: go the general way. No branch tells the first two apart. */
 enum { HAUL__APART = -1, HAUL__KNOWN_BEFORE = 0, HAUL__FRESH = 1 };
-
-HAUL__INLINE haul__block *haul__block_in(uintptr_t entry)
-{
-    return (haul__block *)(entry & ~HAUL__FORM_MASK);
-}
-
-/* Where the cell of an address would be, in the block of this entry; only to be fetched, there may be none. */
-HAUL__INLINE uintptr_t haul__cell_place(uintptr_t entry, uintptr_t address)
-{
-    return (entry & ~HAUL__FORM_MASK) + offsetof(haul__block, cells) + haul__cell_number(address) * sizeof(haul__cell);
-}
 
 /* inline.c: the same in blocks of other forms than the kind's own, and for objects longer than a cell. */
 int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__kind *kind);
 int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address, const haul__kind *kind);
 int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__kind *kind);
 
-HAUL__INLINE uint64_t load_cell(const haul__cell *cell)
+HAUL__INLINE uint64_t haul__load_cell(const haul__cell *cell)
 {
     uint64_t marks;
     memcpy(&marks, cell, sizeof marks);
@@ -78,7 +59,7 @@ HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address, const
     if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form))
         return haul__mark_near_apart(entry, address, kind);
     cell = haul__cell_of(haul__block_in(entry), address);
-    marks = load_cell(cell);
+    marks = haul__load_cell(cell);
     found = marks & wanted;
     known = (uint64_t)0 - (uint64_t)(found != 0);
     if (HAUL__UNLIKELY(((found ^ wanted) & known) != 0))
@@ -119,14 +100,14 @@ HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address, const
 }
 
 /* Room in the worklist for all candidates. */
-HAUL__INLINE int has_room(haul__discovery *d)
+HAUL__INLINE int haul__has_room(haul__discovery *d)
 {
     return HAUL__LIKELY(d->tail->capacity - d->tail->written > 2 * HAUL__CANDIDATES) || haul__queue_room(d);
 }
 
 /* Candidates that are marked in line: appended, and kept if new. */
-HAUL__INLINE haul_status settle_all(haul__discovery *d, const uint64_t *candidate, size_t count,
-                                    int (*mark)(const uintptr_t *, uintptr_t, const haul__kind *))
+HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *candidate, size_t count,
+                                         int (*mark)(const uintptr_t *, uintptr_t, const haul__kind *))
 {
     const uintptr_t *flat = d->map->flat;
     const haul__kind *kinds = d->kinds;
@@ -142,7 +123,7 @@ HAUL__INLINE haul_status settle_all(haul__discovery *d, const uint64_t *candidat
             status = haul__reach_one(d, entry);
             if (status != HAUL_OK)
                 return status;
-            if (!has_room(d))
+            if (!haul__has_room(d))
                 return HAUL_ERROR_MEMORY;
             kinds = d->kinds;
             out = d->tail->entry + d->tail->written;
@@ -157,11 +138,11 @@ HAUL__INLINE haul_status settle_all(haul__discovery *d, const uint64_t *candidat
 
 HAUL__INLINE haul_status haul__settle(haul__discovery *d, haul__candidates *c)
 {
-    haul_status status = has_room(d) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    haul_status status = haul__has_room(d) ? HAUL_OK : HAUL_ERROR_MEMORY;
     if (status == HAUL_OK)
-        status = settle_all(d, c->near, c->near_count, haul__mark_near);
+        status = haul__settle_all(d, c->near, c->near_count, haul__mark_near);
     if (status == HAUL_OK)
-        status = settle_all(d, c->over, c->over_count, haul__mark_over);
+        status = haul__settle_all(d, c->over, c->over_count, haul__mark_over);
     c->near_count = c->over_count = 0;
     return status;
 }
@@ -191,7 +172,7 @@ HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates
         uintptr_t value = 0;
         if (HAUL__UNLIKELY(!step->one))
             status = haul__step_aside(d, element, number, step);
-        else if (value = haul__load_at(element + step->offset), HAUL__TOO_HIGH(value))
+        else if (value = haul__load_word((const void *)(element + step->offset)), HAUL__TOO_HIGH(value))
             status = haul__reach_one(d, value | step->tag);
         else
             haul__collect(c, flat, value, step->tag, step->near_starts);

@@ -10,7 +10,7 @@
 static void foresee(const haul__discovery *d, uintptr_t address, const haul__kind *kind)
 {
     const uintptr_t entry = d->map->flat ? d->map->flat[address >> HAUL__BLOCK_SHIFT] : 0;
-    haul__block *block = (haul__block *)(entry & ~HAUL__FORM_MASK);
+    haul__block *block = haul__block_in(entry);
     const unsigned granule = haul__granule_in_block(address);
     haul__prefetch(address + kind->first_slot);
     haul__prefetch(address + kind->last_slot);

@@ -169,17 +169,30 @@ HAUL__INLINE uintptr_t haul__block_address(uint32_t number)
     return (uintptr_t)number << HAUL__BLOCK_SHIFT;
 }
 
+/* The block in an entry of the flat table; NULL: there is none. */
+HAUL__INLINE haul__block *haul__block_in(uintptr_t entry)
+{
+    return (haul__block *)(entry & ~HAUL__FORM_MASK);
+}
+
 /* The block of an address that is at most HAUL__HIGHEST; NULL: nothing is marked there. */
 HAUL__INLINE haul__block *haul__map_find(const haul__map *map, uintptr_t address)
 {
     if (HAUL__LIKELY(map->flat != NULL))
-        return (haul__block *)(map->flat[address >> HAUL__BLOCK_SHIFT] & ~HAUL__FORM_MASK);
+        return haul__block_in(map->flat[address >> HAUL__BLOCK_SHIFT]);
     return haul__map_find_hashed(map, haul__block_number(address));
 }
 
 HAUL__INLINE unsigned haul__cell_number(uintptr_t address)
 {
     return (unsigned)(address >> HAUL__CELL_SHIFT) & (HAUL__CELLS - 1);
+}
+
+/* Where the cell of an address would be, in the block of this entry: only to be fetched, there may be no such block. */
+HAUL__INLINE uintptr_t haul__cell_place(uintptr_t entry, uintptr_t address)
+{
+    return (uintptr_t)haul__block_in(entry) + offsetof(haul__block, cells) +
+           haul__cell_number(address) * sizeof(haul__cell);
 }
 
 /* Of a block that is not full. */

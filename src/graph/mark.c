@@ -3,7 +3,7 @@
  * For each cell that the range touches: which of its words are slots now (the pattern says), which granules are
  * covered whole, and which at the head or tail only in part. A word that was live before must have been a slot
  * before exactly if it is one now; anything else is two descriptions that disagree. The common case of discovery, a
- * small object inside one cell, does not come here but is done in line (discover.c).
+ * small object inside one cell, does not come here but is done in line (inline.h).
  */
 #include "graph/mark.h"
 

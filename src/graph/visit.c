@@ -11,7 +11,7 @@
 
 static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul__slot *slot)
 {
-    uintptr_t address = element + slot->offset, value = haul__load_at(address);
+    uintptr_t address = element + slot->offset, value = haul__load_word((const void *)address);
     haul_status status = HAUL_OK;
     if ((address & (HAUL__WORD - 1)) != 0)
         status = haul__note_odd(d, address, value, 0);
@@ -106,7 +106,7 @@ HAUL__NOINLINE haul_status haul__step_aside(haul__discovery *d, uintptr_t elemen
     const haul__kind *kind = &d->kinds[number];
     const haul__counted *counted = kind->counted ? &kind->counted[step - kind->steps] : NULL;
     if (counted && counted->slot) {
-        int met = haul__meet_counted(d, counted, haul__load_at(element + step->offset), element);
+        int met = haul__meet_counted(d, counted, haul__load_word((const void *)(element + step->offset)), element);
         haul_status status = met && d->span_count < HAUL__SPANS ? HAUL_OK : haul__settle_spans(d);
         if (met || status != HAUL_OK)
             return status;
@@ -133,7 +133,7 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
     haul__candidates c = { near, over, 0, 0 };
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        uintptr_t value = haul__load_at(entry->address + i * HAUL__WORD);
+        uintptr_t value = haul__load_word((const void *)(entry->address + i * HAUL__WORD));
         if (HAUL__TOO_HIGH(value))
             status = haul__reach_one(d, value | tag);
         else
@@ -150,7 +150,7 @@ static haul_status visit_counted(haul__discovery *d, const haul__entry *entry, c
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        uintptr_t address = entry->address + i * HAUL__WORD, value = haul__load_at(address);
+        uintptr_t address = entry->address + i * HAUL__WORD, value = haul__load_word((const void *)address);
         int met = haul__meet_counted(d, counted, value, entry->self);
         if (!met || d->span_count == HAUL__SPANS)
             status = haul__settle_spans(d);
@@ -195,7 +195,7 @@ static void prefetch_targets(const haul__discovery *d, uintptr_t element, const 
 {
     size_t i, count = walk->slot_count < 8 ? walk->slot_count : 8;
     for (i = 0; i < count; i++)
-        prefetch_target(d, haul__load_at(element + walk->slots[i].offset));
+        prefetch_target(d, haul__load_word((const void *)(element + walk->slots[i].offset)));
 }
 
 static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
@@ -205,14 +205,14 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t address = entry->address + i * HAUL__WORD;
         if (i + TARGETS_AHEAD < entry->count)
-            prefetch_target(d, haul__load_at(address + TARGETS_AHEAD * HAUL__WORD));
+            prefetch_target(d, haul__load_word((const void *)(address + TARGETS_AHEAD * HAUL__WORD)));
         d->at_element = i;
         if (d->careful && d->sought.pointer == address)
             return haul__refuse(d, HAUL_ERROR_STALE, NULL, "this pointer has changed");
         if (d->careful)
             status = haul__meet_pointer(d, address, entry->slot, entry->level);
         if (status == HAUL_OK)
-            status = haul__follow(d, entry->slot, entry->level, address, haul__load_at(address), entry->self, i);
+            status = haul__follow(d, entry->slot, entry->level, address, haul__load_word((const void *)address), entry->self, i);
     }
     return status;
 }

@@ -16,13 +16,6 @@ static haul_here here_of(const haul__object *o, const haul__ruled *ruled, uintpt
     return here;
 }
 
-static uintptr_t load_word(uintptr_t address)
-{
-    uintptr_t value;
-    memcpy(&value, (const void *)address, sizeof value);
-    return value;
-}
-
 /* ---- Conditions. */
 
 /* Reads a field, and notes it. */
@@ -75,7 +68,7 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes, c
         int64_t answer = 0;
         if (ruled->kind == HAUL__RULED_POINTER && ruled->bytes == HAUL__WORD &&
             ruled->slot.offset + HAUL__WORD <= bytes)
-            target = load_word(o->address + ruled->slot.offset) & ~ruled->rule->said.tag_bits;
+            target = haul__load_word((const void *)(o->address + ruled->slot.offset)) & ~ruled->rule->said.tag_bits;
         here = here_of(o, ruled, target);
         status = haul__call_back(d, &ruled->slot, when->function, &here, "condition", &answer);
         *holds = answer != 0;
@@ -318,7 +311,7 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
     }
     if (rule->addressing == HAUL_RELATIVE)
         return read_distance(d, o, ruled, w);
-    w->value = w->address = w->start = load_word(w->at);
+    w->value = w->address = w->start = haul__load_word((const void *)(w->at));
     if (rule->mode == HAUL_MODE_EXTERNAL) {
         keep(w, translation(d, w->value));
         return HAUL_OK;

@@ -4,7 +4,8 @@
  * address, the place it leads to. Blocks are in order of address and so are their places, so the source is read
  * once from front to back and the arena written once from front to back, at the speed of a copy. What would be slow is
  * translating pointers, whose targets' cells lie anywhere: while the slots of one cell are translated, those of the
- * next are read already and what they lead to is fetched. Reading them twice costs less than keeping them.
+ * next are read already and what they lead to is fetched. Reading them twice costs less than keeping them. Blocks of one
+ * kind of objects are gathered object by object (objects.c).
  *
  * What discovery trusted is compared with what is there now, on the way (stale.c).
  *
@@ -15,7 +16,7 @@
 #include "pack/direction.h"
 #include "pack/sweep.h"
 
-#define NEAR_BLOCKS ((size_t)64)
+#define NEAR_BLOCKS ((size_t)64) /* the map of so few is in the nearest caches anyway */
 #define STREAM_BYTES ((size_t)16 << 10)
 #define LARGE_BYTES ((uint64_t)64 << 20)
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
@@ -46,7 +47,7 @@ HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uin
         if (number + 1 < HAUL__CELLS)
             prefetch_targets(s->map, slots[number + 1], address + (number + 1) * HAUL__CELL_BYTES);
         guard = haul__gather_cell_slots(s, guard, slots[number], block->cells[number].live,
-                                  address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 1);
+                                        address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 1);
     }
     s->guard = guard;
 }

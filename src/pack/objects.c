@@ -50,8 +50,7 @@ HAUL__INLINE uintptr_t place_of(const uintptr_t *flat, uint64_t base, uintptr_t 
     const uintptr_t entry = flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT];
     const uintptr_t is_there = (uintptr_t)0 - (entry & 1u), is_not_null = (uintptr_t)0 - (uintptr_t)(value != 0);
     const unsigned granule = haul__granule_in_cell(value);
-    const uintptr_t cells = (((entry & ~HAUL__FORM_MASK) + offsetof(haul__block, cells)) & is_there) |
-                            ((uintptr_t)nowhere & ~is_there);
+    const uintptr_t cells = (haul__cell_place(entry, 0) & is_there) | ((uintptr_t)nowhere & ~is_there);
     const haul__cell *cell = (const haul__cell *)cells + haul__cell_number(value);
     const uint32_t live = cell->live;
     const uint64_t rank = cell->aux + (uint64_t)haul__bits32(live & (((uint32_t)1 << granule) - 1u));

@@ -51,13 +51,6 @@ HAUL__INLINE uint64_t haul__translate(const haul__map *map, uintptr_t address)
     return block && haul__is_placed(block, address - 1) ? haul__place(block, address - 1) + 1 : 0;
 }
 
-HAUL__INLINE uintptr_t haul__load_word(const void *from)
-{
-    uintptr_t word;
-    memcpy(&word, from, sizeof word);
-    return word;
-}
-
 /* The bytes of a granule that its mask names; what is equal already is not written. */
 HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from, uint16_t mask)
 {

@@ -40,8 +40,7 @@ HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, uint64_t guard, uintptr_
     if (simply && HAUL__LIKELY(value <= HAUL__HIGHEST))
         entry = s->map->flat[value >> HAUL__BLOCK_SHIFT];
     if (HAUL__LIKELY(entry & 1u)) {
-        const haul__cell *cell =
-            &((const haul__block *)(entry & ~HAUL__FORM_MASK))->cells[haul__cell_number(value)];
+        const haul__cell *cell = haul__cell_of(haul__block_in(entry), value);
         uint64_t rank = cell->aux + (uint64_t)haul__bits32(cell->live & (((uint32_t)1 << granule) - 1u));
         translated = (uintptr_t)(s->base + (rank << HAUL__GRANULE_SHIFT) + (value & (HAUL__GRANULE - 1)));
         entry = cell->live >> granule;
@@ -55,9 +54,7 @@ HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, uint64_t guard, uintptr_
 /* Fetches the cell that a pointer leads to. A prefetch never faults: neither the pointer nor the block need be good. */
 HAUL__INLINE void haul__prefetch_target(const haul__map *map, uintptr_t value)
 {
-    uintptr_t entry = map->flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT];
-    haul__prefetch((entry & ~HAUL__FORM_MASK) + offsetof(haul__block, cells) +
-                   haul__cell_number(value) * sizeof(haul__cell));
+    haul__prefetch(haul__cell_place(map->flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT], value));
 }
 
 /* What will be read and written some cells on; there need not be anything. */

@@ -38,7 +38,7 @@ static haul_status refuse_outside(const haul__contents *contents, haul_error *er
     uintptr_t value;
     if (!find_outside(contents, &at))
         return HAUL_OK;
-    value = haul__word_at(contents->base + at);
+    value = haul__load_word(contents->base + at);
     haul__fail(error, HAUL_ERROR_GRAPH, "the pointer %p, at byte %zu of the arena, leads out of what is shipped",
                (void *)value, at);
     snprintf(path, sizeof path, "arena+%zu", at);
@@ -119,7 +119,7 @@ static haul_status relocate_neighbours(haul_shipment *shipment, int back)
     for (i = 0; i < contents->neighbour_count && status == HAUL_OK; i++) {
         const haul__neighbour *other = &contents->neighbours[i];
         uint64_t from = back ? other->device : other->host, to = back ? other->host : other->device;
-        status = haul__relocate_by(shipment->device, &shipment->range, from, other->bytes, to - from);
+        status = haul__relocate_by(shipment->device, &shipment->range, from, other->bytes, to - from, 0);
     }
     return status;
 }
@@ -139,12 +139,13 @@ static int device_counts(const haul_shipment *shipment, const haul_async *async)
            !reaches_out(contents);
 }
 
-/* Of pointers into the contents, where they lay `from` on and will lie `to` on, room beside them included. */
-static haul_status relocate_own(haul_shipment *shipment, uint64_t from, uint64_t to)
+/* Of pointers into the contents, where they lay `from` on and will lie `to` on, room beside them included. `outside`: see
+ * haul__relocate_by. */
+static haul_status relocate_own(haul_shipment *shipment, uint64_t from, uint64_t to, haul_address outside)
 {
     const haul__contents *contents = &shipment->contents;
     return haul__relocate_by(shipment->device, &shipment->range, from - contents->before,
-                             contents->before + contents->bytes + contents->behind, to - from);
+                             contents->before + contents->bytes + contents->behind, to - from, outside);
 }
 
 /* Objects that kernels have made and nobody has brought back have their bits in the nursery alone. */
@@ -167,7 +168,7 @@ static haul_status relocate_nursery(haul_shipment *shipment, const haul__nursery
 haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
 {
     const haul__contents *contents = &shipment->contents;
-    haul_status status = relocate_own(shipment, from, shipment->range.address);
+    haul_status status = relocate_own(shipment, from, shipment->range.address, 0);
     size_t i;
     for (i = 0; i < contents->arena->nursery_count && status == HAUL_OK; i++)
         if (!contents->own && contents->arena->nurseries[i].at < contents->bytes)
@@ -178,22 +179,22 @@ haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
 static haul_status relocate_and_count(haul_shipment *shipment, int is_zero)
 {
     const haul__range *range = &shipment->range;
-    const uint64_t from = (uintptr_t)shipment->contents.base;
     haul_status status = is_zero ? HAUL_OK : send_staged(shipment, write_zeros, sizeof(uint64_t), range->count_at);
     if (status != HAUL_OK)
         return status;
-    return haul__relocate_and_count(shipment->device, range, from, shipment->contents.bytes, range->address - from);
+    return relocate_own(shipment, (uintptr_t)shipment->contents.base, range->address,
+                        range->address + range->count_at);
 }
 
 static haul_status relocate(haul_shipment *shipment)
 {
-    haul_status status = relocate_own(shipment, (uintptr_t)shipment->contents.base, shipment->range.address);
+    haul_status status = relocate_own(shipment, (uintptr_t)shipment->contents.base, shipment->range.address, 0);
     return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
 }
 
 static haul_status relocate_back(haul_shipment *shipment)
 {
-    haul_status status = relocate_own(shipment, shipment->range.address, (uintptr_t)shipment->contents.base);
+    haul_status status = relocate_own(shipment, shipment->range.address, (uintptr_t)shipment->contents.base, 0);
     return status == HAUL_OK ? relocate_neighbours(shipment, 1) : status;
 }
 

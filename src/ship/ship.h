@@ -223,12 +223,10 @@ haul_status haul__send_bitmap(haul_device *device, const haul_plan *plan, const 
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation);
 /* The patch of a range whose arena held pointers into [from, from + arena_bytes]. */
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from);
-/* The same of pointers into any [from, from + bytes], by any distance. */
+/* The same of pointers into any [from, from + bytes], by any distance. Those that lead elsewhere are counted in the word
+ * at `outside`; 0: they are not. */
 haul_status haul__relocate_by(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
-                              uint64_t delta);
-/* And the device counts those that lead elsewhere, at the range's count_at. */
-haul_status haul__relocate_and_count(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
-                                     uint64_t delta);
+                              uint64_t delta, haul_address outside);
 /* Copy and patch in one order, of a range as it lies in `memory`, which is of the device's staging. */
 haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from, const void *memory);
 /* Orders the copy of a taken buffer of the ring, which is the device's from then on. */

@@ -161,23 +161,16 @@ haul_status haul__patch(haul_device *device, const haul_relocation *relocation)
 }
 
 haul_status haul__relocate_by(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
-                              uint64_t delta)
+                              uint64_t delta, haul_address outside)
 {
     haul_relocation relocation = patch_of(range, from, bytes, delta);
-    return haul__patch(device, &relocation);
-}
-
-haul_status haul__relocate_and_count(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
-                                     uint64_t delta)
-{
-    haul_relocation relocation = patch_of(range, from, bytes, delta);
-    relocation.outside = range->address + range->count_at;
+    relocation.outside = outside;
     return haul__patch(device, &relocation);
 }
 
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from)
 {
-    return haul__relocate_by(device, range, from, range->arena_bytes, range->address - from);
+    return haul__relocate_by(device, range, from, range->arena_bytes, range->address - from, 0);
 }
 
 /* ---- Pieces. */
