@@ -5,7 +5,8 @@
  *
  *   - An object is marked when it is found, not when it is visited, and none of the questions asked on the way is a
  *     branch that no predictor could guess (inline.h).
- *   - The worklist is first in, first out, so that objects NODES_AHEAD entries on can be fetched into the cache now.
+ *   - The worklist is first in, first out, so that objects some entries on can be fetched into the cache now; where many
+ *     wait, those that lie near one another do so together (lanes.c).
  *     A pointer read from an object is not looked at at once: its cell is fetched, and it waits until HAUL__CELLS_AHEAD
  *     of them are together (Cher et al. 2004). So no load waits for memory, as long as there is other work.
  *   - When there is none, as in a list, the one object found is gone to at once (chase).
@@ -16,14 +17,13 @@
  */
 #include "graph/inline.h"
 
-#define NODES_AHEAD 8u /* less: objects are not there yet; more: they are gone again */
 #define BURST 8u        /* objects fetched together */
 
 /* Objects are fetched a few at a time, one behind the other: mostly they miss the translation buffer too, a prefetch
  * holds up what comes after it until its page is found, and the processor searches for several pages at once. */
 HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
-    size_t first = read + NODES_AHEAD, last = first + BURST, i;
+    size_t first = read + d->kinds[HAUL__ENTRY_KIND(chunk->entry[read])].ahead, last = first + BURST, i;
     if (last > chunk->written)
         last = chunk->written;
     for (i = first; i < last; i++) {
@@ -112,7 +112,7 @@ HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
 /* Is this entry, which was just read, all that is known to be left? */
 HAUL__INLINE int is_alone(const haul__discovery *d, const haul__candidates *c, uint64_t entry, size_t read)
 {
-    return d->head == d->tail && read == d->head->written && c->near_count + c->over_count == 0 &&
+    return d->head == d->tail && !d->is_spread && read == d->head->written && c->near_count + c->over_count == 0 &&
            d->kinds[HAUL__ENTRY_KIND(entry)].plain;
 }
 
@@ -124,6 +124,77 @@ HAUL__INLINE haul_status visit(haul__discovery *d, haul__candidates *c, uint64_t
     return haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry));
 }
 
+/* Large, and called once for many pointers: not in line. */
+HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__candidates *c)
+{
+    return haul__settle(d, c);
+}
+
+/* ---- Objects of one kind, all of whose pointers lead to one kind: what is the same for all stays in registers. */
+
+HAUL__INLINE haul_status visit_each(haul__discovery *d, haul__candidates *c, const uint64_t *entry, size_t entries,
+                                    const haul__kind *kind, size_t pointers)
+{
+    const uintptr_t *flat = d->map->flat;
+    const haul__step *step = kind->steps;
+    const uint64_t tag = kind->uniform;
+    const uint32_t near_starts = step->near_starts;
+    haul_status status = HAUL_OK;
+    size_t offset[HAUL__STEPS], i, at;
+    for (at = 0; at < pointers; at++)
+        offset[at] = step[at].offset;
+    for (i = 0; i < entries && status == HAUL_OK; i++) {
+        for (at = 0; at < pointers; at++) {
+            uintptr_t value = haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry[i]) + offset[at]));
+            if (!HAUL__TOO_HIGH(value))
+                haul__collect(c, flat, value, tag, near_starts);
+            else if (status = haul__reach_one(d, value | tag), status != HAUL_OK)
+                return status;
+        }
+        if (c->near_count + c->over_count >= HAUL__CELLS_AHEAD)
+            status = settle(d, c);
+    }
+    return status;
+}
+
+HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c, const uint64_t *entry, size_t entries)
+{
+    const haul__kind *kind = &d->kinds[HAUL__ENTRY_KIND(entry[0])];
+    haul_status status = HAUL_OK;
+    if (c->tag != kind->uniform)
+        status = settle(d, c);
+    if (status != HAUL_OK)
+        return status;
+    kind = &d->kinds[HAUL__ENTRY_KIND(entry[0])];
+    c->tag = kind->uniform;
+    d->found->objects += entries;
+    switch (kind->step_count) {
+    case 1:
+        return visit_each(d, c, entry, entries, kind, 1);
+    case 2:
+        return visit_each(d, c, entry, entries, kind, 2);
+    case 4:
+        return visit_each(d, c, entry, entries, kind, 4);
+    default:
+        return visit_each(d, c, entry, entries, kind, kind->step_count);
+    }
+}
+
+/* Is there a burst of such objects, and something behind it, so that none of them can be alone? */
+HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, size_t read)
+{
+    const uint64_t *entry = chunk->entry + read;
+    uint64_t differ = 0;
+    size_t i;
+    if (chunk->written - read <= BURST || d->kinds[HAUL__ENTRY_KIND(entry[0])].uniform == HAUL__NOT_UNIFORM)
+        return 0;
+    for (i = 1; i < BURST; i++)
+        differ |= entry[i] ^ entry[0];
+    return HAUL__ENTRY_KIND(differ) == 0;
+}
+
+/* ---- The worklist. */
+
 /* Works on the head chunk until it has nothing left that is written, and no candidate waits. */
 HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
 {
@@ -131,18 +202,25 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
     size_t read = chunk->read;
     haul_status status = HAUL_OK;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
-    haul__candidates c = { near, over, 0, 0 };
+    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
     while (status == HAUL_OK && read < chunk->written) {
         uint64_t entry = chunk->entry[read];
-        if (read % BURST == 0)
+        if (read % BURST == 0) {
             prefetch_nodes(d, chunk, read);
+            if (is_uniform(d, chunk, read)) {
+                status = visit_uniform(d, &c, chunk->entry + read, BURST);
+                read += BURST;
+                continue;
+            }
+        }
         read++;
+        c.tag = HAUL__NOT_UNIFORM;
         if (HAUL__UNLIKELY(is_alone(d, &c, entry, read)))
             status = chase(d, entry);
         else
             status = visit(d, &c, entry);
         if (status == HAUL_OK && (c.near_count + c.over_count >= HAUL__CELLS_AHEAD || read == chunk->written))
-            status = haul__settle(d, &c);
+            status = settle(d, &c);
     }
     chunk->read = read;
     if (status == HAUL_OK)
@@ -150,20 +228,26 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
     return status == HAUL_OK ? haul__check_limits(d) : status;
 }
 
+/* Is there more to read, after what can be found in line has been? */
+static int has_more(haul__discovery *d, haul_status *status)
+{
+    if (d->head != d->tail) {
+        haul__queue_advance(d);
+        return 1;
+    }
+    if (d->is_spread && haul__lanes_next(d))
+        return 1;
+    if (d->line_count == 0)
+        return 0;
+    *status = haul__line_end(d);
+    return *status == HAUL_OK;
+}
+
 static haul_status drain_queue(haul__discovery *d)
 {
-    haul_status status = HAUL_OK;
-    for (;;) {
+    haul_status status = drain_chunk(d);
+    while (status == HAUL_OK && has_more(d, &status))
         status = drain_chunk(d);
-        if (status == HAUL_OK && d->head == d->tail && d->line_count) {
-            status = haul__line_end(d);
-            if (status == HAUL_OK)
-                continue;
-        }
-        if (status != HAUL_OK || d->head == d->tail)
-            break;
-        haul__queue_advance(d);
-    }
     if (status == HAUL_OK)
         d->head->read = d->head->written = 0;
     return status;

@@ -1,6 +1,6 @@
 /* One discovery under way: shared by run.c (from beginning to end), discover.c (the loop), follow.c and
  * count.c (pointers), counted.c (short plain arrays), varied.c, survey.c, word.c and line.c (rules), alias.c, parents.c, direction.c (what does not travel
- * both ways), odd.c (exceptions), kinds.c, worklist.c and explain.c.
+ * both ways), odd.c (exceptions), kinds.c, worklist.c, lanes.c and explain.c.
  */
 #ifndef HAUL_GRAPH_DISCOVERY_H
 #define HAUL_GRAPH_DISCOVERY_H
@@ -45,10 +45,17 @@ typedef struct haul__kind {
     uint32_t form;     /* of blocks whose slots are all theirs; HAUL__NO_FORM: there is none */
     uint32_t step_count;
     uint32_t plain;    /* all steps are `one` */
+    uint32_t ahead;    /* so many objects before its visit one is fetched */
+    uint64_t uniform;  /* the tag of all steps, where all are `one` and lead to one kind; else HAUL__NOT_UNIFORM */
     uint64_t mark;     /* a cell with the granules of an object at its beginning, and its start */
     uint32_t first_slot, last_slot; /* offsets */
 } haul__kind;
 
+#define HAUL__NOT_UNIFORM UINT64_MAX
+#define HAUL__CELLS_AHEAD 32u /* pointers that are collected before the first cell is looked at */
+/* As many objects as have that many pointers are fetched ahead. Less: they are not there yet; more: they are gone. */
+#define HAUL__AHEAD_LEAST 8u
+#define HAUL__AHEAD_MOST 16u
 #define HAUL__STEPS 64u /* pointers of an object of which the innermost loop takes care */
 #define HAUL__SPANS 32u /* spans that wait before the first is looked at */
 
@@ -87,6 +94,15 @@ typedef struct haul__chunk {
     size_t capacity, read, written;
     uint64_t entry[];
 } haul__chunk;
+
+/* A queue for itself, of objects that lie near one another (lanes.c). */
+typedef struct haul__lane {
+    uint64_t *out, *end;       /* where the next entry goes, and the end of its chunk; both NULL: there is none */
+    haul__chunk *first, *last; /* `written` of the last one is behind; `out` is right */
+} haul__lane;
+
+#define HAUL__LANES 64u      /* a power of two */
+#define HAUL__LANE_SHIFT 20u /* a lane has every 64th of the stretches of a mebibyte */
 
 /* Extents of a page and more that were marked: found again, they are not gone through again. */
 typedef struct haul__memo {
@@ -135,7 +151,10 @@ typedef struct haul__discovery {
     size_t kind_hash_capacity;
 
     haul__chunk *head, *tail, *spare;
-    size_t chunk_bytes;
+    size_t chunk_bytes, waiting_chunks;
+    haul__lane *lanes;       /* HAUL__LANES; NULL until they are needed */
+    unsigned at_lane;        /* the one that the queue was taken from */
+    int is_spread;           /* what is found in line goes to the lanes */
 
     haul__entry *entries;
     size_t entry_count, entry_capacity, entry_read; /* read: when recording */
@@ -182,6 +201,8 @@ haul_status haul__kind_steps(haul__discovery *d, uint32_t kind);
 int haul__queue_open(haul__discovery *d);
 int haul__queue_room(haul__discovery *d); /* after the tail filled up: a new one */
 void haul__queue_advance(haul__discovery *d); /* the head is read to its end: the next one */
+haul__chunk *haul__chunk_take(haul__discovery *d); /* an empty one; NULL: out of memory */
+void haul__chunk_put(haul__discovery *d, haul__chunk *chunk); /* all from this one on: they are empty again */
 void haul__worklist_close(haul__discovery *d);
 haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry);
 /* 1: this extent was marked before as the same thing. */
@@ -197,6 +218,19 @@ HAUL__INLINE int haul__queue_push(haul__discovery *d, uintptr_t address, uint32_
     tail->entry[tail->written] = (uint64_t)address | (uint64_t)kind << 48;
     tail->written += advance;
     return HAUL__LIKELY(tail->written < tail->capacity) || haul__queue_room(d);
+}
+
+/* lanes.c: where many objects wait, those that lie near one another wait together. */
+int haul__lanes_open(haul__discovery *d); /* 0: out of memory */
+void haul__lanes_close(haul__discovery *d);
+int haul__lane_room(haul__discovery *d, haul__lane *lane); /* after it filled up, or before its first entry */
+/* The queue is empty: it becomes that of the next lane where something waits. 0: nothing does, and there are no lanes
+ * any more. */
+int haul__lanes_next(haul__discovery *d);
+
+HAUL__INLINE haul__lane *haul__lane_of(haul__lane *lanes, uint64_t entry)
+{
+    return &lanes[(entry >> HAUL__LANE_SHIFT) % HAUL__LANES];
 }
 
 /* counted.c */

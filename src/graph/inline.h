@@ -11,13 +11,12 @@
 
 #include "graph/discovery.h"
 
-#define HAUL__CELLS_AHEAD 32u /* candidates that are collected before the first is looked at */
-
 /* Pointers that were read and whose cells are on their way, as worklist entries: those to objects inside one cell, and
  * those to objects across two, which take longer. */
 typedef struct haul__candidates {
     uint64_t *near, *over; /* arrays of CANDIDATES */
     size_t near_count, over_count;
+    uint64_t tag;          /* of all of them; HAUL__NOT_UNIFORM: they differ */
 } haul__candidates;
 
 #define HAUL__CANDIDATES (HAUL__CELLS_AHEAD + HAUL__STEPS)
@@ -105,18 +104,20 @@ HAUL__INLINE int haul__has_room(haul__discovery *d)
     return HAUL__LIKELY(d->tail->capacity - d->tail->written > 2 * HAUL__CANDIDATES) || haul__queue_room(d);
 }
 
-/* Candidates that are marked in line: appended, and kept if new. */
-HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *candidate, size_t count,
-                                         int (*mark)(const uintptr_t *, uintptr_t, const haul__kind *))
+/* Candidates that are marked in line: appended, and kept if new; to the queue, or to their lanes. `only`: the kind of
+ * all of them, in memory that nothing else can write, so that what is needed of it stays in registers; or NULL. */
+HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *candidate, size_t count, int to_lanes,
+                                          const haul__kind *only,
+                                          int (*mark)(const uintptr_t *, uintptr_t, const haul__kind *))
 {
     const uintptr_t *flat = d->map->flat;
     const haul__kind *kinds = d->kinds;
+    haul__lane *const lanes = d->lanes;
     uint64_t *out = d->tail->entry + d->tail->written;
     size_t i;
     for (i = 0; i < count; i++) {
         uint64_t entry = candidate[i];
-        const haul__kind *kind = &kinds[HAUL__ENTRY_KIND(entry)];
-        int fresh = mark(flat, HAUL__ENTRY_ADDRESS(entry), kind);
+        int fresh = mark(flat, HAUL__ENTRY_ADDRESS(entry), only ? only : &kinds[HAUL__ENTRY_KIND(entry)]);
         if (HAUL__UNLIKELY(fresh < 0)) {
             haul_status status;
             d->tail->written = (size_t)(out - d->tail->entry);
@@ -127,22 +128,45 @@ HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *ca
                 return HAUL_ERROR_MEMORY;
             kinds = d->kinds;
             out = d->tail->entry + d->tail->written;
-            continue;
+        } else if (to_lanes) {
+            haul__lane *lane = haul__lane_of(lanes, entry);
+            if (HAUL__UNLIKELY(lane->out == lane->end) && !haul__lane_room(d, lane))
+                return HAUL_ERROR_MEMORY;
+            *lane->out = entry;
+            lane->out += fresh;
+        } else {
+            *out = entry;
+            out += fresh;
         }
-        *out = entry;
-        out += fresh;
     }
     d->tail->written = (size_t)(out - d->tail->entry);
     return HAUL_OK;
 }
 
+HAUL__INLINE haul_status haul__settle_both(haul__discovery *d, haul__candidates *c, int to_lanes,
+                                           const haul__kind *only)
+{
+    haul_status status = haul__settle_all(d, c->near, c->near_count, to_lanes, only, haul__mark_near);
+    if (status == HAUL_OK)
+        status = haul__settle_all(d, c->over, c->over_count, to_lanes, only, haul__mark_over);
+    return status;
+}
+
+HAUL__INLINE haul_status haul__settle_uniform(haul__discovery *d, haul__candidates *c)
+{
+    const haul__kind only = d->kinds[HAUL__ENTRY_KIND(c->tag)];
+    return d->is_spread ? haul__settle_both(d, c, 1, &only) : haul__settle_both(d, c, 0, &only);
+}
+
 HAUL__INLINE haul_status haul__settle(haul__discovery *d, haul__candidates *c)
 {
     haul_status status = haul__has_room(d) ? HAUL_OK : HAUL_ERROR_MEMORY;
-    if (status == HAUL_OK)
-        status = haul__settle_all(d, c->near, c->near_count, haul__mark_near);
-    if (status == HAUL_OK)
-        status = haul__settle_all(d, c->over, c->over_count, haul__mark_over);
+    if (status != HAUL_OK)
+        return status;
+    if (c->tag != HAUL__NOT_UNIFORM)
+        status = haul__settle_uniform(d, c);
+    else
+        status = d->is_spread ? haul__settle_both(d, c, 1, NULL) : haul__settle_both(d, c, 0, NULL);
     c->near_count = c->over_count = 0;
     return status;
 }

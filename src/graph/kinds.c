@@ -95,6 +95,8 @@ haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *k
     fresh.type = type;
     fresh.walk = haul__type_walk(type);
     fresh.form = HAUL__NO_FORM;
+    fresh.uniform = HAUL__NOT_UNIFORM;
+    fresh.ahead = HAUL__AHEAD_LEAST;
     foresee_marks(&fresh);
     foresee_slots(&fresh);
     if (fresh.simple.bytes && fresh.simple.slots)
@@ -141,6 +143,24 @@ static haul_status foresee_counted(haul__discovery *d, haul__kind *kind, size_t 
     return HAUL_OK;
 }
 
+/* What all steps have in common, once they are known. */
+static void foresee_visits(haul__kind *kind)
+{
+    const haul__step *step = kind->steps;
+    uint32_t i, alike = 1;
+    kind->plain = 1;
+    for (i = 0; i < kind->step_count; i++) {
+        kind->plain &= step[i].one;
+        alike &= step[i].tag == step[0].tag;
+    }
+    kind->uniform = kind->plain && alike ? step[0].tag : HAUL__NOT_UNIFORM;
+    kind->ahead = HAUL__CELLS_AHEAD / kind->step_count;
+    if (kind->ahead < HAUL__AHEAD_LEAST)
+        kind->ahead = HAUL__AHEAD_LEAST;
+    if (kind->ahead > HAUL__AHEAD_MOST)
+        kind->ahead = HAUL__AHEAD_MOST;
+}
+
 haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
 {
     const haul__walk *walk = d->kinds[number].walk;
@@ -154,11 +174,9 @@ haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
         return HAUL_ERROR_MEMORY;
     d->kinds[number].steps = steps;
     d->kinds[number].step_count = (uint32_t)walk->slot_count;
-    d->kinds[number].plain = 1;
     for (i = 0; i < walk->slot_count; i++)
         if (foresee_one(d, number, i) != HAUL_OK || foresee_counted(d, &d->kinds[number], i) != HAUL_OK)
             return HAUL_ERROR_MEMORY;
-    for (i = 0; i < walk->slot_count; i++)
-        d->kinds[number].plain &= steps[i].one;
+    foresee_visits(&d->kinds[number]);
     return HAUL_OK;
 }

@@ -131,7 +131,7 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
     haul_status status = HAUL_OK;
     size_t i;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
-    haul__candidates c = { near, over, 0, 0 };
+    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t value = haul__load_word((const void *)(entry->address + i * HAUL__WORD));
         if (HAUL__TOO_HIGH(value))
@@ -168,7 +168,7 @@ HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry 
     haul_status status = HAUL_OK;
     size_t i;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
-    haul__candidates c = { near, over, 0, 0 };
+    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t element = entry->address + i * entry->stride;
         haul__prefetch(element + SIMPLE_AHEAD * entry->stride + first_slot);

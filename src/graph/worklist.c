@@ -8,33 +8,55 @@
 #include "graph/word.h"
 
 #define FIRST_CHUNK ((size_t)500)
-#define CHUNK ((size_t)8000)
+#define CHUNK ((size_t)1000)
+#define MANY_CHUNKS ((size_t)8) /* from here on, lanes */
 
 static haul__chunk *new_chunk(haul__discovery *d, size_t capacity)
 {
-    haul__chunk *chunk = d->spare;
-    if (chunk) {
-        d->spare = NULL;
-    } else {
-        size_t bytes = sizeof *chunk + capacity * sizeof chunk->entry[0];
-        chunk = haul__allocate(d->allocator, bytes, 16);
-        if (!chunk)
-            return NULL;
-        chunk->capacity = capacity;
-        d->chunk_bytes += bytes;
-        if (d->found->worklist_bytes < d->chunk_bytes)
-            d->found->worklist_bytes = d->chunk_bytes;
+    size_t bytes = sizeof(haul__chunk) + capacity * sizeof(uint64_t);
+    haul__chunk *chunk = haul__allocate(d->allocator, bytes, 16);
+    if (!chunk)
+        return NULL;
+    chunk->next = NULL;
+    chunk->capacity = capacity;
+    chunk->read = chunk->written = 0;
+    d->chunk_bytes += bytes;
+    if (d->found->worklist_bytes < d->chunk_bytes)
+        d->found->worklist_bytes = d->chunk_bytes;
+    return chunk;
+}
+
+static void release_chunks(haul__discovery *d, haul__chunk *chunk)
+{
+    while (chunk) {
+        haul__chunk *next = chunk->next;
+        size_t bytes = sizeof *chunk + chunk->capacity * sizeof chunk->entry[0];
+        d->chunk_bytes -= bytes;
+        haul__release(d->allocator, chunk, bytes);
+        chunk = next;
     }
+}
+
+haul__chunk *haul__chunk_take(haul__discovery *d)
+{
+    haul__chunk *chunk = d->spare;
+    if (!chunk)
+        return new_chunk(d, CHUNK);
+    d->spare = chunk->next;
     chunk->next = NULL;
     chunk->read = chunk->written = 0;
     return chunk;
 }
 
-static void release_chunk(haul__discovery *d, haul__chunk *chunk)
+void haul__chunk_put(haul__discovery *d, haul__chunk *chunk)
 {
-    size_t bytes = sizeof *chunk + chunk->capacity * sizeof chunk->entry[0];
-    d->chunk_bytes -= bytes;
-    haul__release(d->allocator, chunk, bytes);
+    haul__chunk *last = chunk;
+    if (!chunk)
+        return;
+    while (last->next)
+        last = last->next;
+    last->next = d->spare;
+    d->spare = chunk;
 }
 
 int haul__queue_open(haul__discovery *d)
@@ -45,33 +67,29 @@ int haul__queue_open(haul__discovery *d)
 
 HAUL__NOINLINE int haul__queue_room(haul__discovery *d)
 {
-    haul__chunk *chunk = new_chunk(d, CHUNK);
+    haul__chunk *chunk = haul__chunk_take(d);
     if (!chunk)
         return 0;
     d->tail->next = chunk;
     d->tail = chunk;
-    return 1;
+    d->waiting_chunks++;
+    return d->waiting_chunks < MANY_CHUNKS || d->is_spread || haul__lanes_open(d);
 }
 
 void haul__queue_advance(haul__discovery *d)
 {
     haul__chunk *done = d->head;
     d->head = done->next;
-    if (!d->spare && done->capacity == CHUNK)
-        d->spare = done;
-    else
-        release_chunk(d, done);
+    d->waiting_chunks--;
+    done->next = NULL;
+    haul__chunk_put(d, done);
 }
 
 void haul__worklist_close(haul__discovery *d)
 {
-    while (d->head) {
-        haul__chunk *chunk = d->head;
-        d->head = chunk->next;
-        release_chunk(d, chunk);
-    }
-    if (d->spare)
-        release_chunk(d, d->spare);
+    haul__lanes_close(d);
+    release_chunks(d, d->head);
+    release_chunks(d, d->spare);
     haul__release(d->allocator, d->entries, d->entry_capacity * sizeof *d->entries);
     haul__release(d->allocator, d->memo, d->memo_capacity * sizeof *d->memo);
     haul__release(d->allocator, d->seen, d->seen_capacity * sizeof *d->seen);
