@@ -9,6 +9,8 @@
  *   meet     a pointer is read: its count is read and noted as a guard, its cell is fetched, it waits as a span
  *   settle   strings among the spans that wait, fetched too, are gone through; side pages are fetched; all are marked
  *
+ * Where a function tells the count it is asked when the pointer is read, and what it answered is noted with its call.
+ *
  * Whatever is not so goes the general way, errors above all: a count that is negative or large, a null pointer with a
  * count, an address out of range, a span across two blocks, in a block that is not there yet, or of which some bytes
  * were marked before and some not.
@@ -81,7 +83,8 @@ int haul__foresee_counted(const haul__discovery *d, const haul__slot *slot, unsi
     shape = &slot->shape[level];
     counted->is_string = shape->kind == HAUL_SHAPE_SENTINEL && !slot->target && slot->unit == 1 &&
                          haul__narrow(shape->add, 1) == 0 && limits->scan_bytes >= SPAN_BYTES;
-    return counted->is_string || is_countable(shape, level, counted);
+    counted->is_called = shape->kind == HAUL_SHAPE_FUNCTION;
+    return counted->is_string || counted->is_called || is_countable(shape, level, counted);
 }
 
 /* ---- From a pointer to a span. */
@@ -203,6 +206,29 @@ int haul__meet_counted(haul__discovery *d, const haul__counted *counted, uintptr
     if (HAUL__LIKELY(counted->field_count == 1))
         return meet_array(d, counted, 1, value, self);
     return meet_array(d, counted, counted->field_count, value, self);
+}
+
+/* The function is called once, whatever comes of it. */
+haul_status haul__meet_called(haul__discovery *d, const haul__counted *counted, uintptr_t place, uintptr_t self,
+                              size_t index)
+{
+    const haul__slot *slot = counted->slot;
+    const uintptr_t value = haul__load_word((const void *)place);
+    const int is_near = value - HAUL__LOWEST <= HIGHEST_FIRST - HAUL__LOWEST && (value & counted->misaligned) == 0;
+    size_t count;
+    haul_status status;
+    if (is_near)
+        fetch_cell(d->map->flat, value);
+    status = haul__count_of(d, slot, counted->level, place, value, self, index, &count);
+    if (status != HAUL_OK || !value)
+        return status;
+    if (HAUL__LIKELY(is_near && count && count <= SPAN_BYTES / (size_t)counted->unit)) {
+        add_span(d, counted, value, value + count * (size_t)counted->unit);
+        return d->span_count < HAUL__SPANS ? HAUL_OK : haul__settle_spans(d);
+    }
+    status = haul__settle_spans(d);
+    return status == HAUL_OK ? haul__follow_so_many(d, slot, counted->level, place, value, self, index, count)
+                             : status;
 }
 
 /* ---- From a span to marks. */

@@ -24,6 +24,7 @@ typedef struct haul__counted {
     uint8_t level;         /* of the slot */
     uint8_t needs_pointer; /* NULL has the count 0 */
     uint8_t is_string;
+    uint8_t is_called;     /* a function tells the count: multiply, fields and add say nothing */
 } haul__counted;
 
 /* A type as this discovery meets it: numbered, so that a worklist entry needs 16 bits for it, with the marks of one
@@ -238,6 +239,9 @@ HAUL__INLINE haul__lane *haul__lane_of(haul__lane *lanes, uint64_t entry)
 int haul__foresee_counted(const haul__discovery *d, const haul__slot *slot, unsigned level, haul__counted *counted);
 /* Follows a pointer of this value. 1: done, or it waits as a span; 0: nothing has been done, go the general way. */
 int haul__meet_counted(haul__discovery *d, const haul__counted *counted, uintptr_t value, uintptr_t self);
+/* Follows the pointer at `place` whose count a function tells, one way or the other. */
+haul_status haul__meet_called(haul__discovery *d, const haul__counted *counted, uintptr_t place, uintptr_t self,
+                              size_t index);
 haul_status haul__settle_spans(haul__discovery *d); /* all that wait */
 
 /* Does a string of such elements that begins here end where the last one did? */
@@ -292,6 +296,9 @@ haul_status haul__check_limits(haul__discovery *d);
 /* `place` is the address of the pointer, `value` what it leads to: what was read there, as a rule. */
 haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
                          uintptr_t self, size_t index);
+/* The same for one that is not NULL and whose count is known; without the directions of the slot. */
+haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
+                                 uintptr_t value, uintptr_t self, size_t index, size_t count);
 /* `count` elements at `address`, alignment and extent checked here; `entry` says how they were reached. */
 haul_status haul__reach(haul__discovery *d, haul__entry *entry);
 

@@ -33,15 +33,13 @@ static int can_wait(const haul__discovery *d, uintptr_t address, size_t count, u
            kind <= UINT16_MAX && address <= HAUL__HIGHEST;
 }
 
-static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
-                          uintptr_t self, size_t index)
+haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
+                                 uintptr_t value, uintptr_t self, size_t index, size_t count)
 {
     haul__entry entry;
-    size_t count, bytes;
+    size_t bytes;
     uint32_t kind = 0;
-    haul_status status = haul__count_of(d, slot, level, place, value, self, index, &count);
-    if (status != HAUL_OK || !value || (count == HAUL__KNOWN && slot->shape[level].kind == HAUL_SHAPE_SENTINEL))
-        return status;
+    haul_status status;
     if (!count) {
         status = note_empty(d, place);
         if (status == HAUL_OK && slot->shape[level].kind == HAUL_SHAPE_END)
@@ -78,6 +76,16 @@ static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned l
         entry.level = (uint8_t)level;
     }
     return haul__reach(d, &entry);
+}
+
+static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
+                          uintptr_t value, uintptr_t self, size_t index)
+{
+    size_t count;
+    haul_status status = haul__count_of(d, slot, level, place, value, self, index, &count);
+    if (status != HAUL_OK || !value || (count == HAUL__KNOWN && slot->shape[level].kind == HAUL_SHAPE_SENTINEL))
+        return status;
+    return haul__follow_so_many(d, slot, level, place, value, self, index, count);
 }
 
 haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,

@@ -104,14 +104,17 @@ HAUL__NOINLINE haul_status haul__step_aside(haul__discovery *d, uintptr_t elemen
                                            const haul__step *step)
 {
     const haul__kind *kind = &d->kinds[number];
+    const haul__slot *slot = &kind->walk->slots[step - kind->steps];
     const haul__counted *counted = kind->counted ? &kind->counted[step - kind->steps] : NULL;
+    if (counted && counted->is_called)
+        return haul__meet_called(d, counted, element + slot->offset, element + slot->self, slot->index);
     if (counted && counted->slot) {
         int met = haul__meet_counted(d, counted, haul__load_word((const void *)(element + step->offset)), element);
         haul_status status = met && d->span_count < HAUL__SPANS ? HAUL_OK : haul__settle_spans(d);
         if (met || status != HAUL_OK)
             return status;
     }
-    return visit_slot(d, element, &kind->walk->slots[step - kind->steps]);
+    return visit_slot(d, element, slot);
 }
 
 /* An object that the innermost loop is not made for: steps not worked out yet, or parts. */
@@ -157,6 +160,16 @@ static haul_status visit_counted(haul__discovery *d, const haul__entry *entry, c
         if (!met && status == HAUL_OK)
             status = haul__follow(d, entry->slot, entry->level, address, value, entry->self, i);
     }
+    return status == HAUL_OK ? haul__settle_spans(d) : status;
+}
+
+/* The same where a function counts. */
+static haul_status visit_called(haul__discovery *d, const haul__entry *entry, const haul__counted *counted)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++)
+        status = haul__meet_called(d, counted, entry->address + i * HAUL__WORD, entry->self, i);
     return status == HAUL_OK ? haul__settle_spans(d) : status;
 }
 
@@ -235,7 +248,7 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
     if (one)
         return visit_single(d, entry, kind);
     if (haul__foresee_counted(d, slot, entry->level, &counted))
-        return visit_counted(d, entry, &counted);
+        return counted.is_called ? visit_called(d, entry, &counted) : visit_counted(d, entry, &counted);
     return visit_each(d, entry);
 }
 

@@ -180,7 +180,7 @@ void measure_arena(int runs, double scale)
     a.object = bench_map(a.count * sizeof *a.object);
     to = bench_map(a.count * sizeof(tree_node));
     from = bench_map(a.count * sizeof(tree_node));
-    report_begin("allocate_64", runs);
+    report_begin("allocate_64");
     for (i = 0; i < a.count; i++)
         must(haul_arena_new(a.arena, a.type, 1) ? HAUL_OK : HAUL_ERROR_MEMORY, haul_arena_error(a.arena));
     report_bookkeeping(&a);

@@ -1,10 +1,12 @@
 /* haul_bench: what its files share. main.c reads options; workloads.c builds graphs; hash_packer.c packs them by
- * hand; measure.c times both in turn; check.c proves that both made the same graph; report.c prints. */
+ * hand; measure.c times both in turn; check.c proves that both made the same graph; report.c and table.c print.
+ * haul_bench_gpu shares support.c, hash_packer.c and report.c. */
 #ifndef BENCH_H
 #define BENCH_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <haul.h>
 
@@ -95,6 +97,7 @@ struct workload {
     size_t node_bytes;     /* of a node, or of a table's item; 0: the items are strings */
     unsigned pointers;     /* of a node */
     haul_type *type;
+    haul_type *sibling_type; /* the same graph with counts in sibling fields; NULL: no functions count */
     void *root;
     size_t root_count;
     size_t objects;        /* at most so many, root and pointer arrays included */
@@ -137,13 +140,35 @@ void measure(workload *it, int runs);
 void measure_arena(int runs, double scale);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * report.c: series of samples, and their medians as CSV and as a table.
+ * report.c: series of samples, and their medians as CSV. One technique is the limit: ratios are medians against those
+ * of its phases.
  */
-void report_open(int runs, double scale, int table_only);
-void report_begin(const char *workload_name, int runs);
-void report_sample(const char *technique, const char *phase, double milliseconds);
-/* A number that is no time: goes into the column of medians as it is. */
+#define REPORT_VALUE NULL /* against: a number that is no time; it goes into the column of medians as it is */
+#define REPORT_TIME ""    /* a time that has no limit */
+
+typedef struct report_series {
+    const char *technique, *phase;
+    const char *against; /* a phase of the limit */
+    double *sample, median;
+    int count, room;
+} report_series;
+
+/* Writes what is known of the machine and the columns' names. csv NULL: a table only. */
+void report_open(FILE *csv, FILE *table, const char *limit, void (*print_table)(FILE *out, const char *workload));
+void report_begin(const char *workload);
+void report_add(const char *technique, const char *phase, double number, const char *against);
+void report_sample(const char *technique, const char *phase, double milliseconds); /* against "total" */
 void report_value(const char *technique, const char *phase, double value);
+void report_left_out(const char *technique, const char *why);
+/* Prints all, and forgets it. */
 void report_end(void);
+
+/* For tables: the i-th series (NULL: there are no more), and medians and ratios; 0: there is none. */
+const report_series *report_at(int i);
+double report_median(const char *technique, const char *phase);
+double report_ratio(const report_series *one);
+
+/* table.c */
+void table_print(FILE *out, const char *workload);
 
 #endif

@@ -61,6 +61,14 @@ static int is_chosen(const options *chosen, const workload_maker *maker)
     return chosen->only ? strcmp(chosen->only, maker->name) == 0 : chosen->big || !maker->big;
 }
 
+static void open_report(const options *chosen)
+{
+    if (!chosen->table_only)
+        printf("# haul_bench: medians of %d interleaved rounds, scale %g %%, %d-bit pointers\n", chosen->runs,
+               100 * chosen->scale, (int)(8 * sizeof(void *)));
+    report_open(chosen->table_only ? NULL : stdout, chosen->table_only ? stdout : stderr, "memcpy", table_print);
+}
+
 int main(int argument_count, char **arguments)
 {
     options chosen = { 7, 0, 0, 1.0, NULL };
@@ -71,7 +79,7 @@ int main(int argument_count, char **arguments)
             usage();
             return 2;
         }
-    report_open(chosen.runs, chosen.scale, chosen.table_only);
+    open_report(&chosen);
     for (i = 0; i < workload_maker_count; i++) {
         workload it;
         if (!is_chosen(&chosen, &workload_makers[i]))

@@ -1,60 +1,71 @@
-/* Samples in, medians out: CSV on standard output, a table for people on standard error.
+/* Samples in, medians out: CSV, and each program's own table for people.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "bench.h"
 
-enum { SERIES_MAX = 32 };
-
-typedef struct series {
-    const char *technique, *phase;
-    double *sample;
-    int count;
-    int is_value; /* a number, not a time */
-} series;
+enum { SERIES_MAX = 640 };
 
 static struct {
+    FILE *csv, *table;
+    const char *limit;
+    void (*print_table)(FILE *out, const char *workload);
     const char *workload;
-    int room, table_only;
     int count;
-    series all[SERIES_MAX];
+    report_series all[SERIES_MAX];
 } report;
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Samples
  */
-static series *series_of(const char *technique, const char *phase)
+static report_series *find(const char *technique, const char *phase)
 {
-    series *one;
     int i;
     for (i = 0; i < report.count; i++)
         if (strcmp(report.all[i].technique, technique) == 0 && strcmp(report.all[i].phase, phase) == 0)
             return &report.all[i];
+    return NULL;
+}
+
+static report_series *find_or_make(const char *technique, const char *phase)
+{
+    report_series *one = find(technique, phase);
+    if (one)
+        return one;
     if (report.count == SERIES_MAX)
         bench_die("too many series", NULL);
     one = &report.all[report.count++];
     memset(one, 0, sizeof(*one));
     one->technique = technique;
     one->phase = phase;
-    one->sample = bench_allocate((size_t)report.room * sizeof(double));
     return one;
+}
+
+void report_add(const char *technique, const char *phase, double number, const char *against)
+{
+    report_series *one = find_or_make(technique, phase);
+    one->against = against;
+    if (one->count == one->room) {
+        one->room = one->room ? 2 * one->room : 16;
+        one->sample = realloc(one->sample, (size_t)one->room * sizeof(double));
+        if (!one->sample)
+            bench_die("out of memory", NULL);
+    }
+    one->sample[one->count++] = number;
 }
 
 void report_sample(const char *technique, const char *phase, double milliseconds)
 {
-    series *one = series_of(technique, phase);
-    if (one->count < report.room)
-        one->sample[one->count++] = milliseconds;
+    report_add(technique, phase, milliseconds, "total");
 }
 
 void report_value(const char *technique, const char *phase, double value)
 {
-    report_sample(technique, phase, value);
-    series_of(technique, phase)->is_value = 1;
+    report_add(technique, phase, value, REPORT_VALUE);
 }
 
 static int by_size(const void *a, const void *b)
@@ -63,11 +74,28 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(const series *one)
+static double median(const report_series *one)
 {
     int half = one->count / 2;
     qsort(one->sample, (size_t)one->count, sizeof(double), by_size);
     return one->count % 2 ? one->sample[half] : (one->sample[half - 1] + one->sample[half]) / 2;
+}
+
+const report_series *report_at(int i)
+{
+    return i < report.count ? &report.all[i] : NULL;
+}
+
+double report_median(const char *technique, const char *phase)
+{
+    const report_series *one = find(technique, phase);
+    return one ? one->median : 0;
+}
+
+double report_ratio(const report_series *one)
+{
+    double limit = one->against ? report_median(report.limit, one->against) : 0;
+    return limit > 0 ? one->median / limit : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -84,6 +112,7 @@ static void print_processor(FILE *out)
         }
     if (file)
         fclose(file);
+    fprintf(out, "# cores: %ld\n", sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void print_compiler(FILE *out)
@@ -97,73 +126,61 @@ static void print_compiler(FILE *out)
 #endif
 }
 
-void report_open(int runs, double scale, int table_only)
+void report_open(FILE *csv, FILE *table, const char *limit, void (*print_table)(FILE *out, const char *workload))
 {
     struct utsname system;
-    report.table_only = table_only;
-    if (table_only)
+    report.csv = csv;
+    report.table = table;
+    report.limit = limit;
+    report.print_table = print_table;
+    if (!csv)
         return;
-    printf("# haul_bench: medians of %d interleaved rounds, scale %g %%, %d-bit pointers\n", runs, 100 * scale,
-           (int)(8 * sizeof(void *)));
     if (uname(&system) >= 0)
-        printf("# system: %s %s %s\n", system.sysname, system.release, system.machine);
-    print_processor(stdout);
-    print_compiler(stdout);
-    printf("# ratio: median against one memcpy of the graph's bytes in this run; 0 where the number is no time\n");
-    printf("workload,technique,phase,median_ms,ratio\n");
-    fflush(stdout);
-}
-
-void report_begin(const char *workload_name, int runs)
-{
-    report.workload = workload_name;
-    report.room = 2 * runs;
-    report.count = 0;
+        fprintf(csv, "# system: %s %s %s\n", system.sysname, system.release, system.machine);
+    print_processor(csv);
+    print_compiler(csv);
+    fprintf(csv, "# ratio: median against that of %s, one copy of the graph's bytes in this run; 0: no ratio\n",
+            limit);
+    fprintf(csv, "workload,technique,phase,median_ms,ratio\n");
+    fflush(csv);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Rows
+ * A workload
  */
-static void print_csv(const series *one, double ms, double limit)
+void report_begin(const char *workload)
 {
-    if (one->is_value)
-        printf("%s,%s,%s,%.3f,0\n", report.workload, one->technique, one->phase, ms);
-    else
-        printf("%s,%s,%s,%.4f,%.3f\n", report.workload, one->technique, one->phase, ms, ms / limit);
+    report.workload = workload;
+    report.count = 0;
 }
 
-static void print_row(FILE *out, const series *one, double ms, double limit, double hash)
+void report_left_out(const char *technique, const char *why)
 {
-    if (one->is_value)
-        fprintf(out, "  %-14s %-20s %14.2f\n", one->technique, one->phase, ms);
-    else if (hash > 0)
-        fprintf(out, "  %-14s %-20s %14.3f %9.2f %9.2f\n", one->technique, one->phase, ms, ms / limit, ms / hash);
-    else
-        fprintf(out, "  %-18s %-16s %14.3f %9.2f\n", one->technique, one->phase, ms, ms / limit);
+    if (report.csv)
+        fprintf(report.csv, "# %s: without %s: %s\n", report.workload, technique, why);
+    fprintf(report.table, "%s: without %s: %s\n", report.workload, technique, why);
 }
 
-static int has_series(const char *technique)
+static void print_csv(const report_series *one)
 {
-    int i;
-    for (i = 0; i < report.count; i++)
-        if (strcmp(report.all[i].technique, technique) == 0)
-            return 1;
-    return 0;
+    if (one->against == REPORT_VALUE)
+        fprintf(report.csv, "%s,%s,%s,%.10g,0\n", report.workload, one->technique, one->phase, one->median);
+    else
+        fprintf(report.csv, "%s,%s,%s,%.5f,%.3f\n", report.workload, one->technique, one->phase, one->median,
+                report_ratio(one));
 }
 
 void report_end(void)
 {
-    FILE *out = report.table_only ? stdout : stderr;
-    double limit = median(series_of("memcpy", "total")), hash = has_series("hash") ? median(series_of("hash", "total")) : 0;
     int i;
-    fprintf(out, "\n%s\n  %-14s %-20s %14s %9s %9s\n", report.workload, "technique", "phase", "median ms", "x memcpy",
-            "x hash");
-    for (i = 0; i < report.count; i++) {
-        double ms = median(&report.all[i]);
-        if (!report.table_only)
-            print_csv(&report.all[i], ms, limit);
-        print_row(out, &report.all[i], ms, limit, hash);
+    for (i = 0; i < report.count; i++)
+        report.all[i].median = median(&report.all[i]);
+    for (i = 0; i < report.count && report.csv; i++)
+        print_csv(&report.all[i]);
+    if (report.csv)
+        fflush(report.csv);
+    report.print_table(report.table, report.workload);
+    fflush(report.table);
+    for (i = 0; i < report.count; i++)
         free(report.all[i].sample);
-    }
-    fflush(stdout);
 }

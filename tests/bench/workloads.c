@@ -9,7 +9,8 @@
 
 #include "bench.h"
 
-static haul_type *list_type, *tree_type, *graph_type, *blocks_type, *strings_type, *objects_type, *record_type;
+static haul_type *list_type, *tree_type, *graph_type, *blocks_type, *strings_type, *objects_type, *record_type,
+    *called_type;
 
 enum { BLOCK_BYTES = 1 << 20, STRING_BYTES_MAX = 63, ARRAY_COUNT_MAX = 32 };
 
@@ -23,6 +24,10 @@ static const haul_ref objects_refs[] = { HAUL_POINTERS(object_table, item, &grap
                                                        HAUL_N(object_table, count)) };
 static const haul_ref record_refs[] = { HAUL_ARRAY(record, value, HAUL_N(record, value_count)),
                                         HAUL_ARRAY(record, index, HAUL_N(record, index_count)) };
+HAUL_COUNT_FUNCTION(count_values, record, self->value_count)
+HAUL_COUNT_FUNCTION(count_indices, record, self->index_count)
+static const haul_ref called_refs[] = { HAUL_ARRAY(record, value, HAUL_FN(count_values)),
+                                        HAUL_ARRAY(record, index, HAUL_FN(count_indices)) };
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Support
@@ -232,13 +237,21 @@ static void make_records(workload *made, double scale)
     made->objects = 2 * count + 1;
 }
 
+/* The same, with functions that tell the counts. */
+static void make_called(workload *made, double scale)
+{
+    make_records(made, scale);
+    made->sibling_type = made->type;
+    describe(made, &called_type, "called", sizeof(record), called_refs, 2);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * All of them, their end, and their contents
  */
 const workload_maker workload_makers[] = {
-    { "list", 0, make_list },       { "tree", 0, make_tree },       { "graph", 0, make_graph },
-    { "blocks", 0, make_blocks },   { "strings", 0, make_strings }, { "counted", 0, make_records },
-    { "pointers", 1, make_pointers }, { "long_list", 1, make_long_list },
+    { "list", 0, make_list },     { "tree", 0, make_tree },         { "graph", 0, make_graph },
+    { "blocks", 0, make_blocks }, { "strings", 0, make_strings },   { "counted", 0, make_records },
+    { "called", 0, make_called }, { "pointers", 1, make_pointers }, { "long_list", 1, make_long_list },
 };
 const size_t workload_maker_count = sizeof(workload_makers) / sizeof(workload_makers[0]);
 
@@ -249,6 +262,8 @@ void workload_make(workload *made, const workload_maker *maker, double scale)
     maker->make(made, scale);
     if (haul_type_commit(made->type) != HAUL_OK)
         bench_die(made->name, haul_type_error(made->type));
+    if (made->sibling_type && haul_type_commit(made->sibling_type) != HAUL_OK)
+        bench_die(made->name, haul_type_error(made->sibling_type));
 }
 
 void workload_free(workload *it)
@@ -274,6 +289,7 @@ void workload_free_types(void)
     haul_type_free(&strings_type);
     haul_type_free(&objects_type);
     haul_type_free(&record_type);
+    haul_type_free(&called_type);
 }
 
 static void scramble_item(const workload *it, char *item)

@@ -24,9 +24,23 @@ typedef struct row {
 } row;
 
 static haul_type *point_type, *row_type;
+static int by_functions; /* the next rows' counts are told by functions, not by the fields */
+
+HAUL_COUNT_FUNCTION(bytes_of, row, self->byte_count)
+HAUL_COUNT_FUNCTION(halves_of, row, self->half_count)
+HAUL_COUNT_FUNCTION(numbers_of, row, self->number_count - 1)
+HAUL_COUNT_FUNCTION(points_of, row, self->rows * self->columns)
 
 static void rows_start(void)
 {
+    static const haul_ref called_refs[] = {
+        HAUL_OBJECT(row, next, &row_type),
+        HAUL_ARRAY(row, bytes, HAUL_FN(bytes_of)),
+        HAUL_ARRAY(row, halves, HAUL_FN(halves_of)),
+        HAUL_ARRAY(row, numbers, HAUL_FN(numbers_of)),
+        HAUL_OBJECTS(row, points, &point_type, HAUL_FN(points_of)),
+        HAUL_STRING(row, name),
+    };
     static const haul_ref refs[] = {
         HAUL_OBJECT(row, next, &row_type),
         HAUL_ARRAY(row, bytes, HAUL_NU(row, byte_count)),
@@ -37,7 +51,7 @@ static void rows_start(void)
     };
     CHECK_STATUS(haul_type_create("point", sizeof(point), NULL, 0, &point_type), HAUL_OK);
     CHECK_STATUS(haul_type_set_alignment(point_type, 4), HAUL_OK);
-    row_type = TYPE_OPEN(row, refs);
+    row_type = by_functions ? TYPE_OPEN(row, called_refs) : TYPE_OPEN(row, refs);
     type_commit(row_type);
     lab_start();
 }
@@ -148,7 +162,7 @@ static void check_counts(const haul_root *root)
     CHECK_EQ(in_line.pointers, general.pointers);
 }
 
-TEST(counted, arrays_of_every_kind_of_count_lie_anywhere_and_share_granules_and_bytes_G10)
+static void pack_arrays_anywhere(void)
 {
     random_source random = random_start("counted arrays");
     int round;
@@ -164,7 +178,12 @@ TEST(counted, arrays_of_every_kind_of_count_lie_anywhere_and_share_granules_and_
     }
 }
 
-TEST(counted, rows_that_are_reached_one_by_one_count_as_those_of_an_array_do)
+TEST(counted, arrays_of_every_kind_of_count_lie_anywhere_and_share_granules_and_bytes_G10)
+{
+    pack_arrays_anywhere();
+}
+
+static void count_one_by_one(void)
 {
     haul_root root;
     row *rows;
@@ -186,6 +205,19 @@ TEST(counted, rows_that_are_reached_one_by_one_count_as_those_of_an_array_do)
     check_counts(&root);
     CHECK(the.statistics.objects > objects); /* each row is one now */
     rows_end();
+}
+
+TEST(counted, rows_that_are_reached_one_by_one_count_as_those_of_an_array_do)
+{
+    count_one_by_one();
+}
+
+TEST(counted, arrays_that_functions_count_lie_anywhere_too_G10)
+{
+    by_functions = 1;
+    pack_arrays_anywhere();
+    count_one_by_one();
+    by_functions = 0;
 }
 
 #define LAST "root(.next)*3"
@@ -319,6 +351,95 @@ TEST(counted, counts_of_any_size_and_width_are_guarded)
     }
     haul_type_free(&counts_type);
     free(bytes);
+}
+
+/* ---- Functions that count. */
+
+TEST(counted, what_is_wrong_with_an_array_that_a_function_counts_is_told_with_its_path_G3_G4_G6_G7_G8_G21)
+{
+    row *first, *one;
+    point *spot;
+    by_functions = 1;
+    rows_start();
+    one = take_last(&first);
+    one->halves = take(6, 2);
+    one->half_count = -3;
+    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".halves", "its callback answered -3");
+    one->half_count = 3;
+    one->points = spot = take(sizeof(point), 4);
+    one->rows = INT64_C(1) << 40;
+    one->columns = INT64_C(1) << 22;
+    lab_refuse(first, row_type, HAUL_ERROR_LIMIT, LAST ".points", "4611686018427387904");
+    one->rows = one->columns = 1;
+    one->points = (point *)((uintptr_t)spot + 2);
+    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".points", "misaligned");
+    one->points = (point *)16;
+    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".points", "outside any process's address range");
+    one->points = spot;
+    one->bytes = (unsigned char *)&first->halves + 3;
+    one->byte_count = 2;
+    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".bytes", "pointer for one description and data for another");
+    one->bytes = take(21, 1);
+    one->byte_count = 21;
+    the.options.limits.array_elements = 20;
+    lab_refuse(first, row_type, HAUL_ERROR_LIMIT, LAST ".bytes", "limit array_elements");
+    the.options.limits.array_elements = 0;
+    lab_pack(first, row_type, 1);
+    rows_end();
+    by_functions = 0;
+}
+
+/* Lines of 0, 1, 10, 100, ... numbers: the short ones in line, the others the general way. */
+typedef struct ragged {
+    int32_t count;
+    double **lines;
+} ragged;
+
+static size_t asked;
+
+static int64_t line_length(const haul_here *here)
+{
+    int64_t length = here->index > 0;
+    size_t i;
+    for (i = 1; i < here->index; i++)
+        length *= 10;
+    asked++;
+    return length;
+}
+
+TEST(counted, lines_of_any_length_are_asked_for_once_each)
+{
+    enum { LINES = 5 };
+    static const haul_ref refs[] = { HAUL_ROWS(ragged, lines, NULL, HAUL_N(ragged, count), HAUL_FN(line_length)) };
+    haul_type *type = TYPE_OPEN(ragged, refs);
+    haul_plan_statistics statistics;
+    haul_root root;
+    ragged r;
+    double *lines[LINES] = { NULL };
+    int i, variant;
+    type_commit(type);
+    r.count = LINES;
+    r.lines = lines;
+    for (i = 0; i < LINES; i++)
+        CHECK((lines[i] = calloc(1000, sizeof(double))) != NULL);
+    root.address = &r;
+    root.type = type;
+    root.count = 1;
+    lab_start();
+    for (variant = 0; variant <= FLAT; variant += FLAT) {
+        lab_drop();
+        lab_open_context(variant);
+        asked = 0;
+        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
+        CHECK_EQ(asked, LINES);
+        haul_plan_get_statistics(the.plan, &statistics);
+        CHECK_EQ(statistics.objects, 2 + LINES - 1); /* and no line of none */
+        CHECK_EQ(statistics.graph_bytes, sizeof r + sizeof lines + 1111 * sizeof(double));
+    }
+    lab_end();
+    for (i = 0; i < LINES; i++)
+        free(lines[i]);
+    haul_type_free(&type);
 }
 
 /* The limits hold for arrays that are as short as the in-line way takes them. */

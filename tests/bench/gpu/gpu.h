@@ -6,7 +6,7 @@
  *     copiers.c     the comparators
  *     haul.c        Haul's ways
  *     measure.c     rounds, phases, checks
- *     report.c      medians as CSV and as a table
+ *     table.c       the table, and whose samples are taken
  *     kernels.cu    what runs on the device (shapes.h)
  *     calls.c       the CUDA runtime's calls, counted
  */
@@ -199,18 +199,15 @@ typedef struct gpu_options {
 void gpu_measure(gpu_workload *it, const gpu_options *options);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * report.c
+ * table.c
  */
-/* Against which of raw_pinned's phases a median is set. NONE: a time without a limit; VALUE: no time. */
-typedef enum gpu_ratio { GPU_RATIO_TO, GPU_RATIO_FROM, GPU_RATIO_TOTAL, GPU_RATIO_NONE, GPU_RATIO_VALUE } gpu_ratio;
+#define GPU_LIMIT "raw_pinned"
 
 void gpu_report_open(const char *csv_path, int runs); /* NULL: standard output, and the table on standard error */
 void gpu_report_close(void);
 void gpu_report_begin(const gpu_workload *it);
-void gpu_report_left_out(const char *technique, const char *why);
 /* Whose samples come next; NULL: nobody's, they are not kept. */
 void gpu_report_technique(const char *name);
-void gpu_sample(const char *phase, double milliseconds, gpu_ratio ratio);
-void gpu_report_end(void);
+void gpu_sample(const char *phase, double number, const char *against);
 
 #endif

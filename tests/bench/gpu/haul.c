@@ -190,12 +190,12 @@ static void tell_pack_and_transfer(const haul_shipment *shipment, int discovered
     gpu_counted.transfers_to += (double)(now.transfers_to - seen.transfers_to);
     gpu_counted.bytes_to += (double)(now.bytes_to - seen.bytes_to);
     if (discovered) {
-        gpu_sample("discover", 1e3 * now.plan.discover_seconds, GPU_RATIO_TO);
-        gpu_sample("layout", 1e3 * now.plan.layout_seconds, GPU_RATIO_TO);
+        gpu_sample("discover", 1e3 * now.plan.discover_seconds, "to");
+        gpu_sample("layout", 1e3 * now.plan.layout_seconds, "to");
     }
-    gpu_sample("pack", 1e3 * now.pack_seconds, GPU_RATIO_TO);
-    gpu_sample("transfer", 1e3 * now.transfer_seconds, GPU_RATIO_TO);
-    gpu_sample("relocate", 1e3 * now.relocate_seconds, GPU_RATIO_TO);
+    gpu_sample("pack", 1e3 * now.pack_seconds, "to");
+    gpu_sample("transfer", 1e3 * now.transfer_seconds, "to");
+    gpu_sample("relocate", 1e3 * now.relocate_seconds, "to");
 }
 
 static void tell_return(const haul_shipment *shipment)
@@ -204,8 +204,8 @@ static void tell_return(const haul_shipment *shipment)
     haul_shipment_get_statistics(shipment, &now);
     gpu_counted.transfers_from += (double)(now.transfers_from - seen.transfers_from);
     gpu_counted.bytes_from += (double)(now.bytes_from - seen.bytes_from);
-    gpu_sample("return", 1e3 * now.return_seconds, GPU_RATIO_FROM);
-    gpu_sample("scatter", 1e3 * now.scatter_seconds, GPU_RATIO_FROM);
+    gpu_sample("return", 1e3 * now.return_seconds, "from");
+    gpu_sample("scatter", 1e3 * now.scatter_seconds, "from");
 }
 
 static void forget_seen(gpu_bench *b)

@@ -74,9 +74,9 @@ static void report_counts(int back)
 {
     static const char *const name[2][3] = { { "transfers_to", "calls_to", "bytes_to" },
                                             { "transfers_from", "calls_from", "bytes_from" } };
-    gpu_sample(name[back][0], gpu_counted.transfers_to + gpu_counted.transfers_from, GPU_RATIO_VALUE);
-    gpu_sample(name[back][1], gpu_counted.calls, GPU_RATIO_VALUE);
-    gpu_sample(name[back][2], gpu_counted.bytes_to + gpu_counted.bytes_from, GPU_RATIO_VALUE);
+    gpu_sample(name[back][0], gpu_counted.transfers_to + gpu_counted.transfers_from, REPORT_VALUE);
+    gpu_sample(name[back][1], gpu_counted.calls, REPORT_VALUE);
+    gpu_sample(name[back][2], gpu_counted.bytes_to + gpu_counted.bytes_from, REPORT_VALUE);
 }
 
 static void run(gpu_bench *b, const gpu_technique *technique, int thorough)
@@ -95,14 +95,14 @@ static void run(gpu_bench *b, const gpu_technique *technique, int thorough)
     report_counts(1);
     optional(b, technique->after);
     if (technique->free)
-        gpu_sample("free", timed(b, technique->free), GPU_RATIO_NONE);
-    gpu_sample("to", to, GPU_RATIO_TO);
-    gpu_sample("from", from, GPU_RATIO_FROM);
+        gpu_sample("free", timed(b, technique->free), REPORT_TIME);
+    gpu_sample("to", to, "to");
+    gpu_sample("from", from, "from");
     if (!technique->is_limit) {
-        gpu_sample("kernel", worked, GPU_RATIO_NONE);
+        gpu_sample("kernel", worked, REPORT_TIME);
         gpu_workload_check(b->it, thorough, technique->name);
     }
-    gpu_sample("total", to + worked + from, GPU_RATIO_TOTAL);
+    gpu_sample("total", to + worked + from, "total");
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ static int is_wanted(const gpu_bench *b, const gpu_technique *technique, const g
         return 0;
     if (foreseen_seconds(b, technique) <= options->patience)
         return 1;
-    gpu_report_left_out(technique->name, "it would take longer than --patience");
+    report_left_out(technique->name, "it would take longer than --patience");
     return 0;
 }
 
@@ -242,6 +242,6 @@ void gpu_measure(gpu_workload *it, const gpu_options *options)
     gpu_workload_check(it, 1, "the last round");
     for (i = 0; i < count; i++)
         optional(&b, turns[i].technique->close);
-    gpu_report_end();
+    report_end();
     close_memory(&b);
 }
