@@ -21,7 +21,8 @@ typedef struct gpu_test {
 #define GPU_TEST_ON_TWO(name) { #name, name, 2 }
 #define GPU_TESTS_END { NULL, NULL, 0 }
 
-extern const gpu_test memory_tests[], error_tests[], order_tests[], patch_tests[], ship_tests[], lost_tests[];
+extern const gpu_test memory_tests[], error_tests[], order_tests[], patch_tests[], ship_tests[], lost_tests[],
+    absent_tests[];
 
 #define CHECK_CUDA(call) CHECK((call) == cudaSuccess)
 

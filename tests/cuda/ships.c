@@ -7,7 +7,7 @@
 #include "cuda/gpu.h"
 #include "cuda/list.h"
 
-static haul_device *open_device(int ordinal, haul_context *context)
+static haul_device *open_device_from(int allocator, int ordinal, haul_context *context)
 {
     haul_device_options options;
     haul_cuda_settings settings;
@@ -15,10 +15,16 @@ static haul_device *open_device(int ordinal, haul_context *context)
     memset(&options, 0, sizeof options);
     memset(&settings, 0, sizeof settings);
     settings.ordinal = ordinal;
+    settings.allocator = allocator;
     options.context = context;
     options.settings = &settings;
     CHECK_STATUS(haul_device_open(haul_cuda_device(), &options, &device), HAUL_OK);
     return device;
+}
+
+static haul_device *open_device(int ordinal, haul_context *context)
+{
+    return open_device_from(HAUL_CUDA_ALLOCATE_POOL, ordinal, context);
 }
 
 static user_node *on_device(const haul_shipment *shipment, const test_list *list)
@@ -180,6 +186,26 @@ static void a_shipment_is_copied_between_two_gpus(void)
     haul_device_close(&from);
 }
 
+/* Haul lets the GPUs reach each other's memory when they first meet; the user takes it back. Then a copy goes by
+ * way of the host. */
+static void gpus_that_cannot_reach_each_other_copy_all_the_same_D16(void)
+{
+    haul_device *from = open_device_from(HAUL_CUDA_ALLOCATE_PLAIN, 0, NULL);
+    haul_device *to = open_device_from(HAUL_CUDA_ALLOCATE_PLAIN, 1, haul_device_context(from));
+    cudaError_t error;
+    copy_and_walk(from, to, 1);
+    CHECK_CUDA(cudaSetDevice(1));
+    error = cudaDeviceDisablePeerAccess(0);
+    CHECK(error == cudaSuccess || error == cudaErrorPeerAccessNotEnabled);
+    (void)cudaGetLastError();
+    CHECK_EQ(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
+    (void)cudaGetLastError();
+    CHECK_CUDA(cudaSetDevice(0));
+    copy_and_walk(from, to, 1);
+    haul_device_close(&to);
+    haul_device_close(&from);
+}
+
 static void one_plan_is_shipped_to_each_of_two_gpus(void)
 {
     haul_device *devices[2];
@@ -290,6 +316,7 @@ const gpu_test ship_tests[] = { GPU_TEST(lists_of_any_length_are_walked_on_the_g
                                 GPU_TEST(an_error_of_the_callers_is_told_by_the_library),
                                 GPU_TEST(a_shipment_is_copied_between_two_devices_on_one_gpu),
                                 GPU_TEST_ON_TWO(a_shipment_is_copied_between_two_gpus),
+                                GPU_TEST_ON_TWO(gpus_that_cannot_reach_each_other_copy_all_the_same_D16),
                                 GPU_TEST_ON_TWO(one_plan_is_shipped_to_each_of_two_gpus),
                                 GPU_TEST(devices_work_in_several_threads_at_once),
                                 GPU_TESTS_END };

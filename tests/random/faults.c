@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "haul/host.h"
 #include "support/check.h"
 #include "support/doors.h"
 
@@ -35,14 +34,9 @@ static haul_status make_types(void *user)
 void faults_of_types(const choices *c, model *m)
 {
     type_job job;
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
+    fault_operation operation = { .prepare = prepare_types, .run = make_types, .user = &job, .modes = FAULT_MEMORY };
     job.start = *c;
     job.m = m;
-    operation.prepare = prepare_types;
-    operation.run = make_types;
-    operation.user = &job;
-    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
     fault_everywhere(&operation);
 }
 
@@ -52,18 +46,12 @@ typedef struct journey {
     graph *g;
     const reference *host;
     model_oracle *argument;
-    fault_device_settings settings;
     haul_device *device;
 } journey;
 
 static void close_device(void *user)
 {
     haul_device_close(&((journey *)user)->device);
-}
-
-static void trim(void *user)
-{
-    CHECK_STATUS(haul_context_trim(haul_device_context(((journey *)user)->device)), HAUL_OK);
 }
 
 static int is_in(const reference_range *list, size_t count, const unsigned char *at)
@@ -115,19 +103,12 @@ static haul_status travel(void *user)
 static void open_device(void *user, fault_plan *plan)
 {
     journey *j = user;
-    haul_allocator allocator = fault_allocator(plan);
     haul_device_options options;
     memset(&options, 0, sizeof options);
-    j->settings.plan = plan;
-    j->settings.inner = haul_host_device();
-    j->settings.inner_settings = NULL;
-    options.settings = &j->settings;
-    options.new_context.allocator = &allocator;
     options.new_context.argument = j->argument;
     surroundings_tell(j->g->around, &options.new_context);
-    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &j->device), HAUL_OK);
+    CHECK_STATUS(fault_open(plan, &options, &j->device), HAUL_OK);
     CHECK_STATUS(travel(j), HAUL_OK);
-    trim(j);
 }
 
 static void check_source(void *user, haul_status status)
@@ -140,14 +121,9 @@ static void check_source(void *user, haul_status status)
 
 static fault_operation operation_of(journey *j)
 {
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = open_device;
-    operation.run = travel;
-    operation.check = check_source;
-    operation.trim = trim;
-    operation.finish = close_device;
-    operation.user = j;
+    fault_operation operation = {
+        .prepare = open_device, .run = travel, .check = check_source, .finish = close_device, .user = j
+    };
     return operation;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "haul/host.h"
 #include "support/check.h"
 #include "support/doors.h"
 
@@ -578,6 +579,11 @@ static haul_status front_across(void *state, haul_address to, void *from_state, 
     order *o;
     if (bytes == 0)
         misused(f->plan, "across of 0 bytes");
+    if (status == HAUL_OK && other->plan->lost) {
+        f->injected = 1;
+        snprintf(f->message, sizeof f->message, "injected fault: the other device is lost");
+        return fired(f->plan, HAUL_ERROR_DEVICE_LOST);
+    }
     if (half)
         bytes /= 2;
     if (status != HAUL_OK || bytes == 0)
@@ -843,6 +849,36 @@ const haul_device_table *fault_device(const haul_device_table *inner)
     return &tables[i];
 }
 
+haul_status fault_open(fault_plan *plan, const haul_device_options *options, haul_device **device)
+{
+    fault_device_settings settings = { plan, haul_host_device(), NULL };
+    haul_allocator allocator = fault_allocator(plan);
+    haul_device_options behind;
+    haul_status status;
+    memset(&behind, 0, sizeof behind);
+    if (options)
+        behind = *options;
+    behind.new_context.allocator = &allocator;
+    behind.settings = &settings;
+    status = haul_device_open(fault_device(haul_host_device()), &behind, device);
+    plan->context = status == HAUL_OK ? haul_device_context(*device) : NULL;
+    return status;
+}
+
+haul_status fault_open_context(fault_plan *plan, const haul_context_options *options, haul_context **context)
+{
+    haul_allocator allocator = fault_allocator(plan);
+    haul_context_options behind;
+    haul_status status;
+    memset(&behind, 0, sizeof behind);
+    if (options)
+        behind = *options;
+    behind.allocator = &allocator;
+    status = haul_context_create(&behind, context);
+    plan->context = *context;
+    return status;
+}
+
 /* ---- The driver. */
 
 static const char *const mode_names[] = { "once", "from", "lost", "late", "slow", "call" };
@@ -881,17 +917,24 @@ static levels levels_of(const fault_plan *plan)
     return now;
 }
 
-/* Nothing is live that was not before; host memory only where the context gave back what it keeps. */
+/* The context gives back what it keeps between calls. */
+static void trim(const fault_plan *plan)
+{
+    if (plan->context)
+        CHECK_STATUS(haul_context_trim(plan->context), HAUL_OK);
+}
+
+/* Nothing is live that was not before. */
 static void check_levels(const fault_operation *operation, const levels *before, const fault_plan *plan)
 {
     levels now;
-    if (operation->trim)
-        operation->trim(operation->user);
+    if (!operation->keeps)
+        trim(plan);
     now = levels_of(plan);
     CHECK_EQ(now.device_blocks, before->device_blocks);
     CHECK_EQ(now.device_bytes, before->device_bytes);
     CHECK_EQ(now.devices, before->devices);
-    if (!operation->trim)
+    if (operation->keeps)
         return;
     CHECK_EQ(now.staged_blocks, before->staged_blocks);
     CHECK_EQ(now.host_blocks, before->host_blocks);
@@ -938,6 +981,7 @@ static int fail_once(const fault_operation *operation, fault_mode mode, uint64_t
     plan.at = 0;
     if (operation->prepare)
         operation->prepare(operation->user, &plan);
+    trim(&plan);
     before = levels_of(&plan);
     fault_arm(&plan, mode, at);
     check_note("fault %s at event %llu", mode_names[mode], (unsigned long long)at);
@@ -983,6 +1027,7 @@ unsigned fault_call_everywhere(const fault_operation *operation, void (*call)(vo
         haul_status status;
         if (operation->prepare)
             operation->prepare(operation->user, &plan);
+        trim(&plan);
         plan.call = call;
         plan.call_user = operation->user;
         fault_arm(&plan, FAULT_CALL, at);

@@ -2,12 +2,8 @@
  * fires at the one that was asked for.
  *
  *     fault_plan plan = {0};
- *     haul_allocator allocator = fault_allocator(&plan);
- *     fault_device_settings settings = { &plan, haul_host_device(), NULL };
- *     haul_device_options options = {0};
- *     options.new_context.allocator = &allocator;
- *     options.settings = &settings;
- *     haul_device_open(fault_device(haul_host_device()), &options, &device);
+ *     fault_open(&plan, NULL, &device);
+ *     fault_arm(&plan, FAULT_ONCE, 7);
  *
  * Most tests need only fault_everywhere: it runs an operation with each of its events failing, in each mode, and
  * checks what must hold after each.
@@ -32,6 +28,7 @@ typedef enum fault_mode {
 } fault_mode;
 
 #define FAULT_MODES 5u /* the first five fail */
+#define FAULT_MEMORY (1u << FAULT_ONCE | 1u << FAULT_FROM) /* those that say something where there is no device */
 
 typedef struct fault_plan {
     /* Set by the test. */
@@ -60,6 +57,7 @@ typedef struct fault_plan {
     uint64_t device_blocks, device_bytes; /* live */
     uint64_t devices;                     /* open */
     const char *misuse;                   /* the first rule that the library broke; NULL: none */
+    haul_context *context;                /* the last that was opened through the plan's doors */
 } fault_plan;
 
 /* Begins to count anew; what is live stays. fault_disarm ends faults, a lost device included. */
@@ -78,6 +76,11 @@ typedef struct fault_device_settings {
 /* A table in front of `inner`, which the settings name again. */
 const haul_device_table *fault_device(const haul_device_table *inner);
 
+/* haul_device_open of the host device, and haul_context_create, with the plan's doors in place of those in `options`.
+ * NULL: no options. A device's context, if it is a new one, gets the plan's allocator. */
+haul_status fault_open(fault_plan *plan, const haul_device_options *options, haul_device **device);
+haul_status fault_open_context(fault_plan *plan, const haul_context_options *options, haul_context **context);
+
 /* A stream of devices that are deferred: i < FAULT_STREAMS. Events are those of the inner device. */
 #define FAULT_STREAMS 4u
 void *fault_stream(unsigned i);
@@ -95,13 +98,12 @@ typedef struct fault_operation {
     void (*check)(void *user, haul_status status);
     /* * Frees what a run that succeeded has made. */
     void (*undo)(void *user);
-    /* * Gives back what the context keeps (haul_context_trim); with it, leaks of host and staging memory are looked for
-     * after each failure, not only at the end. Not for operations that make a device keep more staging memory. */
-    void (*trim)(void *user);
     /* * Undoes `prepare`. */
     void (*finish)(void *user);
     void *user;
     unsigned modes;      /* bits 1 << FAULT_ONCE ...; 0: all five */
+    int keeps;           /* a run that succeeds, or that fails, may keep host and staging memory that neither `undo` nor
+                            a trim of the context gives back: leaks of it are looked for at the end only */
     fault_plan settings; /* its upper half: what each plan begins with */
 } fault_operation;
 

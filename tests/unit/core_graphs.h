@@ -253,12 +253,9 @@ enum { CHECKED = 1, FLAT = 2, VARIANTS = 4 };
 
 static inline void lab_open_context(int variant)
 {
-    haul_allocator allocator;
     the.doors.no_reserve = !(variant & FLAT);
-    allocator = fault_allocator(&the.doors);
-    the.options.allocator = &allocator;
     the.options.checked = (variant & CHECKED) != 0;
-    CHECK_STATUS(haul_context_create(&the.options, &the.context), HAUL_OK);
+    CHECK_STATUS(fault_open_context(&the.doors, &the.options, &the.context), HAUL_OK);
 }
 
 static inline void *lab_arena(size_t bytes, size_t alignment, int prefill)

@@ -1,5 +1,7 @@
 /* What the fault suites of the ship room share: a setting, made anew for each run through the doors of a fault plan,
- * and the checks that hold after any run.
+ * the calls that are failed, and the checks that hold after any of them.
+ *
+ * A suite says what is shipped: a cargo. The museum is one.
  */
 #ifndef HAUL_TESTS_SHIP_FAULTS_H
 #define HAUL_TESTS_SHIP_FAULTS_H
@@ -7,35 +9,59 @@
 #include "ship_graphs.h"
 #include "support/doors.h"
 
+typedef struct cargo {
+    haul_type **type;
+    void *(*load)(void);  /* makes the types, starts the world and builds a graph in it: its root */
+    void (*unload)(void); /* frees the types */
+    void (*look)(void);   /* checks the.s, which is as it was sent; no fault meets a launch */
+} cargo;
+
 typedef struct setting {
+    const cargo *cargo;
     world w;
     unsigned char *before;   /* the world, as it must stay when a call fails */
     fault_plan *plan;
     haul_device *device;
-    haul_shipment *s;
-    room *first;
+    haul_device *other;      /* of the suites that open it */
+    haul_shipment *s, *copy;
+    void *root;
     int relocate_on_host, whole_return;
     int keep;                /* prepare ships */
     size_t gap;              /* between the world's objects: not 0, and they lie in many blocks */
     const haul_async *async; /* NULL: ship does not return before the device is done */
+    room *first;             /* of a museum */
     visit seen;              /* from the host */
 } setting;
 
 static setting the;
 
-static inline void open_device(fault_plan *plan)
+/* ---- The museum. */
+
+static inline void *load_rooms(void)
 {
-    static fault_device_settings settings;
-    haul_allocator allocator = fault_allocator(plan);
-    haul_device_options options;
-    memset(&options, 0, sizeof options);
-    settings.plan = plan;
-    settings.inner = haul_host_device();
-    options.new_context.allocator = &allocator;
-    options.settings = &settings;
-    the.device = NULL;
-    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &the.device), HAUL_OK);
+    world_start(&the.w, the.gap ? 1 << 20 : 1 << 14);
+    the.w.gap = the.gap;
+    museum_open();
+    the.first = museum_make(&the.w, 12, 1);
+    the.seen = museum_seen_from(the.first);
+    return the.first;
 }
+
+static inline void look_at_rooms(void)
+{
+    visit there = museum_seen_on(the.device, the.s, &the.w, the.first);
+    check_visits_agree(&there, &the.seen);
+}
+
+static const cargo rooms = { &room_type, load_rooms, museum_close, look_at_rooms };
+
+static inline void start_over(void)
+{
+    memset(&the, 0, sizeof the);
+    the.cargo = &rooms;
+}
+
+/* ---- What is failed. */
 
 static inline haul_status ship(void *user)
 {
@@ -45,43 +71,90 @@ static inline haul_status ship(void *user)
     options.relocate_on_host = the.relocate_on_host;
     options.whole_return = the.whole_return;
     if (the.async)
-        return haul_ship_async(the.device, the.first, room_type, 1, &options, the.async, &the.s);
-    return haul_ship(the.device, the.first, room_type, 1, &options, &the.s);
+        return haul_ship_async(the.device, the.root, *the.cargo->type, 1, &options, the.async, &the.s);
+    return haul_ship(the.device, the.root, *the.cargo->type, 1, &options, &the.s);
 }
 
-/* A device that has worked before, so that what it keeps for itself is there. */
+static inline haul_status refresh(void *user)
+{
+    (void)user;
+    return haul_refresh(the.s);
+}
+
+static inline haul_status unmarshal(void *user)
+{
+    (void)user;
+    return haul_unmarshal(the.s);
+}
+
+static inline haul_status unmarshal_pointers(void *user)
+{
+    (void)user;
+    return haul_unmarshal_pointers(the.s);
+}
+
+/* To the other device, if there is one. */
+static inline haul_status copy(void *user)
+{
+    (void)user;
+    return haul_shipment_copy(the.s, the.other ? the.other : the.device, &the.copy);
+}
+
+/* ---- Before and after. */
+
+/* A device without a past. */
+static inline void prepare_cold(void *user, fault_plan *plan)
+{
+    (void)user;
+    the.plan = plan;
+    the.root = the.cargo->load();
+    the.before = world_picture(&the.w);
+    CHECK_STATUS(fault_open(plan, NULL, &the.device), HAUL_OK);
+}
+
+/* One that has worked before, so that what it keeps for itself is there. */
 static inline void prepare(void *user, fault_plan *plan)
 {
-    the.plan = plan;
-    world_start(&the.w, the.gap ? 1 << 20 : 1 << 14);
-    the.w.gap = the.gap;
-    museum_open();
-    the.first = museum_make(&the.w, 12, 1);
-    the.before = world_picture(&the.w);
-    the.seen = museum_seen_from(the.first);
-    open_device(plan);
+    prepare_cold(user, plan);
     CHECK_STATUS(ship(user), HAUL_OK);
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
     if (!the.keep)
         haul_shipment_free(&the.s);
-    haul_context_trim(haul_device_context(the.device));
+    haul_context_trim(plan->context);
+}
+
+/* The museum on the device holds other contents than the host's: a failed return shows in the host's bytes. */
+static inline void prepare_changed(void *user, fault_plan *plan)
+{
+    prepare(user, plan);
+    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)), HAUL_OK);
 }
 
 static inline void finish(void *user)
 {
     (void)user;
+    haul_shipment_free(&the.copy);
     haul_shipment_free(&the.s);
+    haul_device_close(&the.other);
     haul_device_close(&the.device);
-    museum_close();
+    the.cargo->unload();
     world_end(&the.w);
     free(the.before);
 }
 
-static inline void trim(void *user)
+static inline void free_shipment(void *user)
 {
     (void)user;
-    CHECK_STATUS(haul_context_trim(haul_device_context(the.device)), HAUL_OK);
+    haul_shipment_free(&the.s);
 }
+
+static inline void free_copy(void *user)
+{
+    (void)user;
+    haul_shipment_free(&the.copy);
+}
+
+/* ---- What holds after it. */
 
 static inline void check_report(haul_status status)
 {
@@ -90,7 +163,7 @@ static inline void check_report(haul_status status)
     if (status == HAUL_OK)
         return;
     CHECK(error->text[0] != '\0');
-    if (status <= HAUL_ERROR_DEVICE || status == HAUL_ERROR_DEVICE_MEMORY) {
+    if (status == HAUL_ERROR_DEVICE || status == HAUL_ERROR_DEVICE_LOST || status == HAUL_ERROR_DEVICE_MEMORY) {
         CHECK_HAS(error->text, "failed");
         CHECK_HAS(error->text, "injected fault");
     }
@@ -101,40 +174,40 @@ static inline void check_world_is_untouched(void)
     CHECK_BYTES(the.w.memory, the.before, the.w.bytes);
 }
 
-/* The shipment is right: seen by a kernel. The plan's own faults are over by then or do not meet a launch. */
-static inline void check_shipment(void)
-{
-    visit there = museum_seen_on(the.device, the.s, &the.w, the.first);
-    check_visits_agree(&there, &the.seen);
-}
-
-static inline void check_ship(void *user, haul_status status)
+/* After a call that sends. */
+static inline void check_sent(void *user, haul_status status)
 {
     (void)user;
     check_report(status);
     check_world_is_untouched();
     if (status == HAUL_OK)
-        check_shipment();
-    else
+        the.cargo->look();
+}
+
+static inline void check_ship(void *user, haul_status status)
+{
+    check_sent(user, status);
+    if (status != HAUL_OK)
         CHECK_PTR(the.s, NULL);
 }
 
-static inline void free_shipment(void *user)
+/* After one that brings back what a device has made of the museum. */
+static inline void check_return(void *user, haul_status status)
 {
     (void)user;
-    haul_shipment_free(&the.s);
+    check_report(status);
+    if (status == HAUL_OK) {
+        check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change, the.first);
+        memcpy(the.w.memory, the.before, the.w.bytes);
+    }
+    check_world_is_untouched();
 }
 
+/* On the museum; a suite puts its own cargo in its place. */
 static inline fault_operation operation_on(haul_status (*run)(void *), void (*check)(void *, haul_status))
 {
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    memset(&the, 0, sizeof the);
-    operation.prepare = prepare;
-    operation.run = run;
-    operation.check = check;
-    operation.trim = trim;
-    operation.finish = finish;
+    fault_operation operation = { .prepare = prepare, .run = run, .check = check, .finish = finish };
+    start_over();
     return operation;
 }
 

@@ -550,16 +550,9 @@ TEST(arena, each_thread_has_a_target_of_its_own)
 
 TEST(arena, without_a_range_of_addresses_it_is_fixed_and_says_so_when_full)
 {
-    fault_plan plan;
-    haul_allocator allocator;
-    haul_context_options options;
-    memset(&plan, 0, sizeof plan);
-    memset(&options, 0, sizeof options);
-    plan.no_reserve = 1;
-    allocator = fault_allocator(&plan);
-    options.allocator = &allocator;
+    fault_plan plan = { .no_reserve = 1 };
     links_open();
-    CHECK_STATUS(haul_context_create(&options, &the_context), HAUL_OK);
+    CHECK_STATUS(fault_open_context(&plan, NULL, &the_context), HAUL_OK);
     CHECK_STATUS(haul_arena_create(the_context, NULL, &the_arena), HAUL_OK);
     CHECK(!numbers().grows);
     CHECK(links_make(the_arena, 1000) != NULL);
@@ -576,13 +569,9 @@ static haul_arena_options the_options;
 
 static void prepare_context(void *user, fault_plan *plan)
 {
-    haul_allocator allocator = fault_allocator(plan);
-    haul_context_options options;
     (void)user;
-    memset(&options, 0, sizeof options);
-    options.allocator = &allocator;
     links_open();
-    CHECK_STATUS(haul_context_create(&options, &the_context), HAUL_OK);
+    CHECK_STATUS(fault_open_context(plan, NULL, &the_context), HAUL_OK);
 }
 
 /* Typed, plain, released, given out again, rolled back: all that takes memory for itself. */
@@ -621,11 +610,7 @@ static void finish_context(void *user)
 
 static void everything_fails_once(void)
 {
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = prepare_context;
-    operation.run = work_in_arena;
-    operation.finish = finish_context;
+    fault_operation operation = { .prepare = prepare_context, .run = work_in_arena, .finish = finish_context };
     the_options.reserve_bytes = 1 << 20;
     CHECK(fault_everywhere(&operation) > 5);
 }

@@ -948,7 +948,6 @@ static haul_root fault_root;
 
 static void fault_prepare(void *user, fault_plan *plan)
 {
-    haul_allocator allocator;
     cell *first;
     (void)user;
     cells_start();
@@ -959,10 +958,8 @@ static void fault_prepare(void *user, fault_plan *plan)
     fault_root.count = 1;
     audit.options.every_word = 1;
     plan->no_reserve = !(fault_variant & FLAT);
-    allocator = fault_allocator(plan);
-    the.options.allocator = &allocator;
     the.options.checked = (fault_variant & CHECKED) != 0;
-    CHECK_STATUS(haul_context_create(&the.options, &the.context), HAUL_OK);
+    CHECK_STATUS(fault_open_context(plan, &the.options, &the.context), HAUL_OK);
 }
 
 static haul_status fault_run(void *user)
@@ -985,12 +982,6 @@ static void fault_check(void *user, haul_status status)
     }
 }
 
-static void fault_trim(void *user)
-{
-    (void)user;
-    CHECK_STATUS(haul_context_trim(the.context), HAUL_OK);
-}
-
 static void fault_finish(void *user)
 {
     (void)user;
@@ -1000,14 +991,11 @@ static void fault_finish(void *user)
 TEST(audit, every_allocation_fails_once_and_from_then_on_H1_H2)
 {
     for (fault_variant = 0; fault_variant < VARIANTS; fault_variant++) {
-        fault_operation operation;
-        memset(&operation, 0, sizeof operation);
-        operation.prepare = fault_prepare;
-        operation.run = fault_run;
-        operation.check = fault_check;
-        operation.trim = fault_trim;
-        operation.finish = fault_finish;
-        operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
+        fault_operation operation = { .prepare = fault_prepare,
+                                      .run = fault_run,
+                                      .check = fault_check,
+                                      .finish = fault_finish,
+                                      .modes = FAULT_MEMORY };
         CHECK(fault_everywhere(&operation) > 100);
     }
 }

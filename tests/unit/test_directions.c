@@ -7,8 +7,7 @@
  * Fault cases: D1, D4, D5, D6, D13, H1, H2 of calls on a graph with directions.
  */
 #define _DEFAULT_SOURCE
-#include "ship_graphs.h"
-#include "support/doors.h"
+#include "ship_faults.h"
 #include "support/random.h"
 
 #define PAGE ((size_t)4096)
@@ -143,26 +142,10 @@ static void work_on(haul_device *device, const haul_shipment *s, world *w, job *
 
 static int is_checked; /* the context of the next device */
 
-static haul_device *device_of(fault_plan *plan)
-{
-    static fault_device_settings settings;
-    static haul_allocator allocator;
-    haul_device_options options;
-    haul_device *device;
-    memset(&options, 0, sizeof options);
-    allocator = fault_allocator(plan);
-    settings.plan = plan;
-    settings.inner = haul_host_device();
-    options.new_context.allocator = &allocator;
-    options.new_context.checked = is_checked;
-    options.settings = &settings;
-    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &device), HAUL_OK);
-    return device;
-}
-
 static void there_and_back(int32_t n, size_t chunk, const haul_ship_options *options, int async)
 {
     static const haul_async own = { NULL, NULL };
+    haul_device_options how;
     fault_plan plan;
     world w;
     job *first, *last;
@@ -172,12 +155,14 @@ static void there_and_back(int32_t n, size_t chunk, const haul_ship_options *opt
     memset(&plan, 0, sizeof plan);
     plan.chunk_bytes = chunk;
     plan.check_initialized = 1;
+    memset(&how, 0, sizeof how);
+    how.new_context.checked = is_checked;
     world_start(&w, (size_t)count * ((size_t)n * 4 * sizeof(double) + 1024));
     jobs_open();
     first = job_make(&w, n);
     for (last = first, i = 1; i < count; i++, last = last->next)
         last->next = job_make(&w, n);
-    device = device_of(&plan);
+    CHECK_STATUS(fault_open(&plan, &how, &device), HAUL_OK);
     if (async)
         CHECK_STATUS(haul_ship_async(device, first, job_type, 1, options, &own, &s), HAUL_OK);
     else
@@ -350,7 +335,7 @@ TEST(directions, out_may_be_uninitialised_G22)
     size_t i;
     memset(&plan, 0, sizeof plan);
     plan.check_initialized = 1;
-    device = device_of(&plan);
+    CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
     vault_open(HAUL_OUT);
     v.n = 100003;
     v.bytes = malloc(v.n);
@@ -1489,115 +1474,74 @@ TEST(directions, the_printed_table_shows_them)
 
 /* ---- Faults. */
 
-typedef struct trial {
-    world w;
-    haul_device *device;
-    haul_shipment *s;
+static void *load_jobs(void)
+{
     job *first;
-    unsigned char *before;
-    int ships;
-} trial;
-
-static trial the_trial;
-
-static void trial_prepare(void *user, fault_plan *plan)
-{
-    trial *t = user;
-    world_start(&t->w, 1 << 15);
+    world_start(&the.w, 1 << 15);
     jobs_open();
-    t->first = job_make(&t->w, 33);
-    t->first->next = job_make(&t->w, 600);
-    t->device = device_of(plan);
-    CHECK_STATUS(haul_ship(t->device, t->first, job_type, 1, NULL, &t->s), HAUL_OK);
-    if (t->ships)
-        haul_shipment_free(&t->s);
-    else
-        work_on(t->device, t->s, &t->w, t->first);
-    haul_context_trim(haul_device_context(t->device));
-    t->before = world_picture(&t->w);
+    first = job_make(&the.w, 33);
+    first->next = job_make(&the.w, 600);
+    return first;
 }
 
-static void trial_finish(void *user)
+static void unload_jobs(void)
 {
-    trial *t = user;
-    haul_shipment_free(&t->s);
-    haul_device_close(&t->device);
     haul_type_free(&job_type);
-    world_end(&t->w);
-    free(t->before);
 }
 
-static void trial_trim(void *user)
+/* A kernel finds all as it was sent, and changes it. */
+static void work_on_the_jobs(void)
 {
-    trial *t = user;
-    CHECK_STATUS(haul_context_trim(haul_device_context(t->device)), HAUL_OK);
+    work_on(the.device, the.s, &the.w, the.root);
 }
 
-static haul_status trial_ship(void *user)
+static const cargo jobs = { &job_type, load_jobs, unload_jobs, work_on_the_jobs };
+
+static void prepare_worked(void *user, fault_plan *plan)
 {
-    trial *t = user;
-    return haul_ship(t->device, t->first, job_type, 1, NULL, &t->s);
+    prepare(user, plan);
+    work_on_the_jobs();
 }
 
-static haul_status trial_back(void *user)
+static haul_status update(void *user)
 {
-    trial *t = user;
-    memcpy(t->w.memory, t->before, t->w.bytes);
-    return haul_unmarshal(t->s);
+    (void)user;
+    return haul_update_host(the.s, the.w.memory, the.w.bytes);
 }
 
-static haul_status trial_update(void *user)
+static void check_jobs_are_back(void *user, haul_status status)
 {
-    trial *t = user;
-    memcpy(t->w.memory, t->before, t->w.bytes);
-    return haul_update_host(t->s, t->w.memory, t->w.bytes);
-}
-
-static void check_trial(void *user, haul_status status)
-{
-    trial *t = user;
-    CHECK_EQ(haul_device_error(t->device)->status, status);
-    if (status != HAUL_OK || t->ships)
-        CHECK_BYTES(t->w.memory, t->before, t->w.bytes);
-    else
-        check_job_is_back(t->first);
-    if (t->ships && status != HAUL_OK)
-        CHECK_PTR(t->s, NULL);
-}
-
-static void trial_undo(void *user)
-{
-    trial *t = user;
-    haul_shipment_free(&t->s);
-}
-
-static void fail_everywhere(haul_status (*run)(void *), int ships)
-{
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    memset(&the_trial, 0, sizeof the_trial);
-    the_trial.ships = ships;
-    operation.user = &the_trial;
-    operation.prepare = trial_prepare;
-    operation.run = run;
-    operation.check = check_trial;
-    operation.undo = ships ? trial_undo : NULL;
-    operation.trim = trial_trim;
-    operation.finish = trial_finish;
-    CHECK(fault_everywhere(&operation) > 5);
+    (void)user;
+    check_report(status);
+    if (status == HAUL_OK) {
+        check_job_is_back(the.root);
+        memcpy(the.w.memory, the.before, the.w.bytes);
+    }
+    check_world_is_untouched();
 }
 
 TEST(directions, H1_H2_D1_a_ship_can_fail_everywhere)
 {
-    fail_everywhere(trial_ship, 1);
+    fault_operation operation = operation_on(ship, check_ship);
+    the.cargo = &jobs;
+    operation.undo = free_shipment;
+    CHECK(fault_everywhere(&operation) > 5);
+}
+
+static void fail_everywhere(haul_status (*run)(void *))
+{
+    fault_operation operation = operation_on_shipment(run, check_jobs_are_back);
+    the.cargo = &jobs;
+    operation.prepare = prepare_worked;
+    CHECK(fault_everywhere(&operation) > 5);
 }
 
 TEST(directions, H1_H2_D4_an_unmarshal_can_fail_everywhere)
 {
-    fail_everywhere(trial_back, 0);
+    fail_everywhere(unmarshal);
 }
 
 TEST(directions, H1_H2_D4_an_update_can_fail_everywhere)
 {
-    fail_everywhere(trial_update, 0);
+    fail_everywhere(update);
 }

@@ -513,13 +513,9 @@ static void check_model(void *user, haul_status status)
 
 static fault_operation operation_of(model *m)
 {
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = open_model;
-    operation.run = run_model;
-    operation.check = check_model;
-    operation.finish = close_model;
-    operation.user = m;
+    fault_operation operation = {
+        .prepare = open_model, .run = run_model, .check = check_model, .finish = close_model, .user = m
+    };
     return operation;
 }
 
@@ -602,14 +598,8 @@ TEST(doors, a_deferred_copy_happens_at_the_wait)
 TEST(doors, launches_work_through_the_table_in_front)
 {
     fault_plan plan = { 0 };
-    haul_allocator allocator = fault_allocator(&plan);
-    fault_device_settings settings = { &plan, haul_host_device(), NULL };
-    haul_device_options options;
     haul_device *device;
-    memset(&options, 0, sizeof options);
-    options.new_context.allocator = &allocator;
-    options.settings = &settings;
-    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &device), HAUL_OK);
+    CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_host_launch(device, nothing, NULL), HAUL_OK);
     haul_device_close(&device);
     fault_check_clean(&plan);

@@ -206,7 +206,6 @@ TEST(lanes, graphs_of_which_thousands_wait_at_once_are_packed_as_the_obvious_wal
 
 typedef struct starving {
     forest f;
-    haul_allocator allocator;
     haul_context *context;
     haul_plan *plan;
 } starving;
@@ -214,11 +213,7 @@ typedef struct starving {
 static void starving_start(void *user, fault_plan *plan)
 {
     starving *s = user;
-    haul_context_options options;
-    memset(&options, 0, sizeof options);
-    s->allocator = fault_allocator(plan);
-    options.allocator = &s->allocator;
-    CHECK_STATUS(haul_context_create(&options, &s->context), HAUL_OK);
+    CHECK_STATUS(fault_open_context(plan, NULL, &s->context), HAUL_OK);
 }
 
 static haul_status starving_run(void *user)
@@ -233,11 +228,6 @@ static haul_status starving_run(void *user)
 static void starving_undo(void *user)
 {
     haul_plan_free(&((starving *)user)->plan);
-}
-
-static void starving_trim(void *user)
-{
-    CHECK_STATUS(haul_context_trim(((starving *)user)->context), HAUL_OK);
 }
 
 static void starving_end(void *user)
@@ -256,7 +246,6 @@ TEST(lanes, memory_that_runs_out_while_thousands_wait_is_told_and_all_of_it_give
     operation.prepare = starving_start;
     operation.run = starving_run;
     operation.undo = starving_undo;
-    operation.trim = starving_trim;
     operation.finish = starving_end;
     operation.user = &s;
     operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;

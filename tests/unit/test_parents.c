@@ -434,12 +434,10 @@ typedef struct bag_work {
 
 static void bag_prepare(void *user, fault_plan *plan)
 {
-    haul_allocator allocator = fault_allocator(plan);
     haul_context_options options;
     memset(&options, 0, sizeof options);
-    options.allocator = &allocator;
     options.checked = 1;
-    CHECK_STATUS(haul_context_create(&options, &((bag_work *)user)->context), HAUL_OK);
+    CHECK_STATUS(fault_open_context(plan, &options, &((bag_work *)user)->context), HAUL_OK);
 }
 
 static void bag_undo(void *user)
@@ -463,11 +461,6 @@ static haul_status bag_run(void *user)
     return status;
 }
 
-static void bag_trim(void *user)
-{
-    CHECK_STATUS(haul_context_trim(((bag_work *)user)->context), HAUL_OK);
-}
-
 static void bag_finish(void *user)
 {
     haul_context_free(&((bag_work *)user)->context);
@@ -475,21 +468,18 @@ static void bag_finish(void *user)
 
 TEST(parents, every_allocation_for_arrays_of_ruled_pointers_can_fail_H1_H2)
 {
-    fault_operation operation;
     bag_work w;
+    fault_operation operation = { .prepare = bag_prepare,
+                                  .run = bag_run,
+                                  .undo = bag_undo,
+                                  .finish = bag_finish,
+                                  .user = &w,
+                                  .modes = FAULT_MEMORY };
     lab_start();
     bag_open();
     memset(&w, 0, sizeof w);
     w.root = bags();
     w.arena = lab_arena(4 * PAGE, 16, 0);
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = bag_prepare;
-    operation.run = bag_run;
-    operation.undo = bag_undo;
-    operation.trim = bag_trim;
-    operation.finish = bag_finish;
-    operation.user = &w;
-    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
     CHECK(fault_everywhere(&operation) > 15);
     free(w.arena);
     bag_close();

@@ -901,7 +901,6 @@ static void kitchen_prepare(void *user, fault_plan *plan)
         HAUL_SKIP(kitchen, cache),
     };
     haul_context_options options;
-    haul_allocator allocator;
     (void)user;
     item_start();
     board_type = type_open("board", 256, NULL, 0);
@@ -916,11 +915,9 @@ static void kitchen_prepare(void *user, fault_plan *plan)
         sink->next->told = (char *)&sink->next->names[1];
     kitchen_before = lab_picture();
     plan->no_reserve = !(kitchen_variant & FLAT);
-    allocator = fault_allocator(plan);
     memset(&options, 0, sizeof options);
-    options.allocator = &allocator;
     options.checked = kitchen_variant & CHECKED;
-    CHECK_STATUS(haul_context_create(&options, &the.context), HAUL_OK);
+    CHECK_STATUS(fault_open_context(plan, &options, &the.context), HAUL_OK);
 }
 
 static haul_status kitchen_run(void *user)
@@ -949,12 +946,6 @@ static void kitchen_undo(void *user)
     haul_plan_free(&the.plan);
 }
 
-static void kitchen_trim(void *user)
-{
-    (void)user;
-    CHECK_STATUS(haul_context_trim(the.context), HAUL_OK);
-}
-
 static void kitchen_finish(void *user)
 {
     (void)user;
@@ -969,15 +960,12 @@ static void kitchen_finish(void *user)
 
 static fault_operation kitchen_operation(void)
 {
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = kitchen_prepare;
-    operation.run = kitchen_run;
-    operation.check = kitchen_check;
-    operation.undo = kitchen_undo;
-    operation.trim = kitchen_trim;
-    operation.finish = kitchen_finish;
-    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
+    fault_operation operation = { .prepare = kitchen_prepare,
+                                  .run = kitchen_run,
+                                  .check = kitchen_check,
+                                  .undo = kitchen_undo,
+                                  .finish = kitchen_finish,
+                                  .modes = FAULT_MEMORY };
     return operation;
 }
 

@@ -862,16 +862,14 @@ static void mood_reset(void)
 static void mood_prepare(void *user, fault_plan *plan)
 {
     haul_context_options options;
-    haul_allocator allocator = fault_allocator(plan);
     (void)user;
     mood_reset();
     my->plan = NULL;
     my->arena = NULL;
     my->bitmap = NULL;
     memset(&options, 0, sizeof options);
-    options.allocator = &allocator;
     options.checked = my->checked;
-    CHECK_STATUS(haul_context_create(&options, &my->context), HAUL_OK);
+    CHECK_STATUS(fault_open_context(plan, &options, &my->context), HAUL_OK);
 }
 
 static haul_status mood_run(void *user)
@@ -946,7 +944,9 @@ TEST(promises, a_source_that_changes_underneath_gives_values_or_an_error_but_no_
     static const haul_ref refs[] = { HAUL_OBJECT(moody, next, &moody_type), HAUL_STRING(moody, name),
                                      HAUL_ARRAY(moody, values, HAUL_NS(moody, value_count)),
                                      HAUL_POINTERS(moody, friends, &moody_type, HAUL_NS(moody, friend_count)) };
-    fault_operation operation;
+    fault_operation operation = {
+        .prepare = mood_prepare, .run = mood_run, .undo = mood_undo, .finish = mood_finish
+    };
     unsigned runs = 0;
     int turn;
     my = calloc(1, sizeof *my);
@@ -956,11 +956,6 @@ TEST(promises, a_source_that_changes_underneath_gives_values_or_an_error_but_no_
     for (turn = 0; turn < 5 * 4; turn++) {
         my->what = turn / 4;
         my->checked = turn & 1;
-        memset(&operation, 0, sizeof operation);
-        operation.prepare = mood_prepare;
-        operation.run = mood_run;
-        operation.undo = mood_undo;
-        operation.finish = mood_finish;
         operation.settings.no_reserve = turn >> 1 & 1;
         runs += fault_call_everywhere(&operation, mood_swing);
     }

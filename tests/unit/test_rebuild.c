@@ -7,8 +7,7 @@
  * Fault cases: C3, D1, D4, D5, D6, D13, H1, H2 of calls on a graph that has some.
  */
 #define _DEFAULT_SOURCE
-#include "ship_graphs.h"
-#include "support/doors.h"
+#include "ship_faults.h"
 
 typedef struct item {
     int64_t value, seen;
@@ -264,22 +263,6 @@ static void check_stores(haul_device *device, const haul_shipment *shipment, wor
     CHECK(v.good);
 }
 
-static haul_device *device_of(fault_plan *plan)
-{
-    static fault_device_settings settings;
-    static haul_allocator allocator;
-    haul_device_options options;
-    haul_device *device;
-    memset(&options, 0, sizeof options);
-    allocator = fault_allocator(plan);
-    settings.plan = plan;
-    settings.inner = haul_host_device();
-    options.new_context.allocator = &allocator;
-    options.settings = &settings;
-    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &device), HAUL_OK);
-    return device;
-}
-
 static void there_and_back(int count, size_t chunk, int relocate_on_host, int async)
 {
     static const haul_async own = { NULL, NULL };
@@ -297,7 +280,7 @@ static void there_and_back(int count, size_t chunk, int relocate_on_host, int as
     world_start(&w, (size_t)count * 8192);
     types_open(rebuild);
     first = stores_make(&w, count);
-    device = device_of(&plan);
+    CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
     CHECK_STATUS(async ? haul_ship_async(device, first, store_type, 1, &options, &own, &shipment)
                        : haul_ship(device, first, store_type, 1, &options, &shipment),
                  HAUL_OK);
@@ -541,7 +524,7 @@ TEST(rebuild, it_is_ordered_on_the_stream_of_an_asynchronous_call)
         world_start(&w, 30 * 8192);
         types_open(write_late);
         first = stores_make(&w, 30);
-        device = device_of(&plan);
+        CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
         ordering_table = fault_device(haul_host_device());
         CHECK_STATUS(haul_ship_async(device, first, store_type, 1, NULL, &on, &shipment), HAUL_OK);
         CHECK_PTR(the_calls.what[0].stream, on.stream);
@@ -741,119 +724,64 @@ TEST(rebuild, a_graph_without_such_objects_has_no_list)
 
 /* ---- Faults. */
 
-typedef struct trial {
-    world w;
-    haul_device *device;
-    haul_shipment *s, *copy;
-    store *first;
-    unsigned char *before;
-    int ships;
-    size_t chunk;
-} trial;
+static int in_pieces;
 
-static trial the_trial;
-
-static void trial_prepare(void *user, fault_plan *plan)
+static void *load_stores(void)
 {
-    trial *t = user;
-    plan->chunk_bytes = t->chunk;
-    world_start(&t->w, 24 * 8192);
+    the.plan->chunk_bytes = (size_t)in_pieces;
+    world_start(&the.w, 24 * 8192);
     types_open(rebuild);
-    t->first = stores_make(&t->w, t->chunk ? 24 : 2);
-    t->before = world_picture(&t->w);
-    t->device = device_of(plan);
-    CHECK_STATUS(haul_ship(t->device, t->first, store_type, 1, NULL, &t->s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(t->s), HAUL_OK); /* what a device keeps for itself is there */
-    if (t->ships)
-        haul_shipment_free(&t->s);
-    haul_context_trim(haul_device_context(t->device));
+    return stores_make(&the.w, in_pieces ? 24 : 2);
 }
 
-static void trial_finish(void *user)
+static void look_at_stores(void)
 {
-    trial *t = user;
-    haul_shipment_free(&t->copy);
-    haul_shipment_free(&t->s);
-    haul_device_close(&t->device);
-    types_close();
-    world_end(&t->w);
-    free(t->before);
+    check_stores(the.device, the.s, &the.w, the.root);
 }
 
-static void trial_trim(void *user)
+static const cargo stores = { &store_type, load_stores, types_close, look_at_stores };
+
+static void prepare_refreshed(void *user, fault_plan *plan)
 {
-    trial *t = user;
-    CHECK_STATUS(haul_context_trim(haul_device_context(t->device)), HAUL_OK);
+    prepare(user, plan);
+    CHECK_STATUS(refresh(user), HAUL_OK);
 }
 
-static haul_status trial_ship(void *user)
+static void check_copy(void *user, haul_status status)
 {
-    trial *t = user;
-    return haul_ship(t->device, t->first, store_type, 1, NULL, &t->s);
-}
-
-static haul_status trial_refresh(void *user)
-{
-    trial *t = user;
-    return haul_refresh(t->s);
-}
-
-static haul_status trial_copy(void *user)
-{
-    trial *t = user;
-    return haul_shipment_copy(t->s, t->device, &t->copy);
-}
-
-static void check_trial(void *user, haul_status status)
-{
-    trial *t = user;
-    CHECK_EQ(haul_device_error(t->device)->status, status);
-    CHECK_BYTES(t->w.memory, t->before, t->w.bytes);
+    check_sent(user, status);
     if (status != HAUL_OK)
-        CHECK_PTR(t->ships ? t->s : t->copy, NULL);
-    else if (!t->copy)
-        check_stores(t->device, t->s, &t->w, t->first);
+        CHECK_PTR(the.copy, NULL);
 }
 
-static void trial_undo(void *user)
+/* Whole, and in pieces. */
+static void fail_everywhere(fault_operation *operation)
 {
-    trial *t = user;
-    haul_shipment_free(t->ships ? &t->s : &t->copy);
-}
-
-static void fail_everywhere(haul_status (*run)(void *), int ships, size_t chunk)
-{
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    memset(&the_trial, 0, sizeof the_trial);
-    the_trial.ships = ships;
-    the_trial.chunk = chunk;
-    operation.user = &the_trial;
-    operation.prepare = trial_prepare;
-    operation.run = run;
-    operation.check = check_trial;
-    operation.undo = trial_undo;
-    operation.trim = trial_trim;
-    operation.finish = trial_finish;
-    CHECK(fault_everywhere(&operation) > 5);
+    the.cargo = &stores;
+    for (in_pieces = 0; in_pieces < 2; in_pieces++)
+        CHECK(fault_everywhere(operation) > 5);
 }
 
 TEST(rebuild, H1_H2_D1_D5_a_ship_can_fail_everywhere)
 {
-    fail_everywhere(trial_ship, 1, 0);
-    fail_everywhere(trial_ship, 1, 1);
+    fault_operation operation = operation_on(ship, check_ship);
+    operation.undo = free_shipment;
+    fail_everywhere(&operation);
 }
 
 TEST(rebuild, H1_H2_D1_D5_a_refresh_can_fail_everywhere)
 {
-    fail_everywhere(trial_refresh, 0, 0);
-    fail_everywhere(trial_refresh, 0, 1);
+    fault_operation operation = operation_on_shipment(refresh, check_sent);
+    operation.prepare = prepare_refreshed;
+    fail_everywhere(&operation);
 }
 
 TEST(rebuild, H1_H2_D1_D5_a_copy_can_fail_everywhere)
 {
-    fail_everywhere(trial_copy, 0, 0);
-    fail_everywhere(trial_copy, 0, 1);
+    fault_operation operation = operation_on_shipment(copy, check_copy);
+    operation.prepare = prepare_refreshed;
+    operation.undo = free_copy;
+    fail_everywhere(&operation);
 }
 
 static haul_status declare(haul_allocator *door)

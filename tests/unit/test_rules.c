@@ -1372,11 +1372,8 @@ static const haul_ref sink_refs[] = {
 static void sink_prepare(void *user, fault_plan *plan)
 {
     sink_work *w = user;
-    haul_context_options options;
     w->allocator = fault_allocator(plan);
-    memset(&options, 0, sizeof options);
-    options.allocator = &w->allocator;
-    CHECK_STATUS(haul_context_create(&options, &w->context), HAUL_OK);
+    CHECK_STATUS(fault_open_context(plan, NULL, &w->context), HAUL_OK);
 }
 
 static void sink_undo(void *user)
@@ -1405,11 +1402,6 @@ static haul_status sink_run(void *user)
     if (status != HAUL_OK)
         sink_undo(w);
     return status;
-}
-
-static void sink_trim(void *user)
-{
-    CHECK_STATUS(haul_context_trim(((sink_work *)user)->context), HAUL_OK);
 }
 
 static void sink_finish(void *user)
@@ -1449,8 +1441,13 @@ TEST(rules, an_object_that_many_pointers_lead_to_counts_once_against_the_limit)
 
 TEST(rules, every_allocation_for_types_with_rules_can_fail_H1_H2)
 {
-    fault_operation operation;
     sink_work w;
+    fault_operation operation = { .prepare = sink_prepare,
+                                  .run = sink_run,
+                                  .undo = sink_undo,
+                                  .finish = sink_finish,
+                                  .user = &w,
+                                  .modes = FAULT_MEMORY };
     int i;
     lab_start();
     memset(&w, 0, sizeof w);
@@ -1468,14 +1465,6 @@ TEST(rules, every_allocation_for_types_with_rules_can_fail_H1_H2)
         made->tail_count = i;
     }
     w.arena = lab_arena(4 * PAGE, 16, 0);
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = sink_prepare;
-    operation.run = sink_run;
-    operation.undo = sink_undo;
-    operation.trim = sink_trim;
-    operation.finish = sink_finish;
-    operation.user = &w;
-    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
     CHECK(fault_everywhere(&operation) > 30);
     free(w.arena);
     lab_end();

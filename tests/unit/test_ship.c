@@ -1,7 +1,7 @@
 /* Shipping: graphs go to a device whole, are walked there with ordinary pointers, and come back as data.
  *
- * Fault cases of shared/reference: G1, G13, G23; T16 and C8 (a callback that calls back in); C6 (freed while in use).
- * All other failures of this room are in test_ship_faults.c.
+ * Fault cases of shared/reference: G1, G13, G23; D10, D11; T16 and C8 (a callback that calls back in); C6 (freed
+ * while in use). All other failures of this room are in test_ship_faults.c.
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
@@ -816,7 +816,7 @@ static haul_status open_nothing(const void *settings, const haul_allocator *allo
     return HAUL_ERROR_UNSUPPORTED;
 }
 
-TEST(device, one_that_is_not_there_is_unsupported_and_the_shared_context_says_so)
+TEST(device, one_that_is_not_there_is_unsupported_and_the_shared_context_says_so_D10_D11)
 {
     haul_device_table table = *haul_host_device();
     haul_device_options options;
@@ -832,6 +832,18 @@ TEST(device, one_that_is_not_there_is_unsupported_and_the_shared_context_says_so
     CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
     haul_device_close(&device);
     haul_context_free(&options.context);
+}
+
+/* On a machine with a GPU, tests/cuda hides it and asks the same. */
+TEST(device, without_a_gpu_there_is_no_cuda_device_and_the_host_goes_on_D10)
+{
+    haul_device *device;
+    if (haul_cuda_count() > 0)
+        return;
+    CHECK_STATUS(haul_device_open(haul_cuda_device(), NULL, &device), HAUL_ERROR_UNSUPPORTED);
+    CHECK_PTR(device, NULL);
+    device = host_device();
+    haul_device_close(&device);
 }
 
 TEST(device, a_handle_answers_questions_and_a_null_one_does_too)

@@ -21,19 +21,6 @@ typedef struct scene {
 
 static scene the;
 
-static void open_device(fault_plan *plan)
-{
-    static fault_device_settings settings;
-    haul_allocator allocator = fault_allocator(plan);
-    haul_device_options options;
-    memset(&options, 0, sizeof options);
-    settings.plan = plan;
-    settings.inner = haul_host_device();
-    options.new_context.allocator = &allocator;
-    options.settings = &settings;
-    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &the.device), HAUL_OK);
-}
-
 static haul_status make_arena(void *user)
 {
     haul_arena_options options;
@@ -71,7 +58,7 @@ static void prepare_device(void *user, fault_plan *plan)
 {
     (void)user;
     links_open();
-    open_device(plan);
+    CHECK_STATUS(fault_open(plan, NULL, &the.device), HAUL_OK);
 }
 
 /* A device that has worked before: its ring is there. */
@@ -89,7 +76,6 @@ static void prepare(void *user, fault_plan *plan)
     CHECK_STATUS(haul_unmarshal_pointers(the.shipment), HAUL_OK);
     if (!the.ships)
         haul_shipment_free(&the.shipment);
-    haul_context_trim(haul_device_context(the.device));
 }
 
 static void finish(void *user)
@@ -101,12 +87,6 @@ static void finish(void *user)
     links_close();
     free(the.before);
     the.before = NULL;
-}
-
-static void trim(void *user)
-{
-    (void)user;
-    CHECK_STATUS(haul_context_trim(haul_device_context(the.device)), HAUL_OK);
 }
 
 static void check_report(haul_status status)
@@ -162,13 +142,7 @@ static void free_arena(void *user)
 
 static fault_operation operation_on(haul_status (*run)(void *), void (*check)(void *, haul_status))
 {
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = prepare;
-    operation.run = run;
-    operation.check = check;
-    operation.trim = trim;
-    operation.finish = finish;
+    fault_operation operation = { .prepare = prepare, .run = run, .check = check, .finish = finish };
     return operation;
 }
 
@@ -276,7 +250,7 @@ static haul_status update(void *user)
 static void calls_survive(haul_status (*run)(void *))
 {
     fault_operation operation = operation_on(run, check_untouched);
-    operation.trim = NULL;
+    operation.keeps = 1;
     set(20, 0);
     the.ships = 1;
     everywhere(&operation, 3);
@@ -301,7 +275,7 @@ static void check_told(void *user, haul_status status)
 TEST(ship_arena_faults, a_direct_return_tells_every_fault)
 {
     fault_operation operation = operation_on(unmarshal, check_told);
-    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM | 1u << FAULT_LOST;
+    operation.modes = FAULT_MEMORY | 1u << FAULT_LOST;
     set(20, 0);
     the.ships = the.direct = 1;
     CHECK(fault_everywhere(&operation) > 3);

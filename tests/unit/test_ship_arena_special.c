@@ -654,19 +654,6 @@ static haul_shipment *the_copy;
 static box *the_boxes;
 static int is_discovered;
 
-static void open_faulty(fault_plan *plan)
-{
-    static fault_device_settings settings;
-    haul_allocator allocator = fault_allocator(plan);
-    haul_device_options options;
-    memset(&options, 0, sizeof options);
-    settings.plan = plan;
-    settings.inner = haul_host_device();
-    options.new_context.allocator = &allocator;
-    options.settings = &settings;
-    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &the_device), HAUL_OK);
-}
-
 static haul_status ship_boxes(void)
 {
     if (is_discovered)
@@ -701,19 +688,12 @@ static void check(void *user, haul_status status)
 
 static void prepare(void *user, fault_plan *plan)
 {
-    open_faulty(plan);
+    CHECK_STATUS(fault_open(plan, NULL, &the_device), HAUL_OK);
     boxes_open();
     CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
     the_boxes = fill_boxes(haul_arena_new(the_arena, box_type, FEW), FEW);
     CHECK_STATUS(journey(user), HAUL_OK);
     check(user, HAUL_OK);
-    haul_context_trim(haul_device_context(the_device));
-}
-
-static void trim(void *user)
-{
-    (void)user;
-    CHECK_STATUS(haul_context_trim(haul_device_context(the_device)), HAUL_OK);
 }
 
 static void finish(void *user)
@@ -726,13 +706,7 @@ static void finish(void *user)
 
 static void travel_with_faults(int discovered)
 {
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = prepare;
-    operation.run = journey;
-    operation.check = check;
-    operation.trim = trim;
-    operation.finish = finish;
+    fault_operation operation = { .prepare = prepare, .run = journey, .check = check, .finish = finish };
     is_discovered = discovered;
     fault_everywhere(&operation);
 }

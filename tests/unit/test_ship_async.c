@@ -14,7 +14,7 @@ static fault_plan plan;
 static void start(void)
 {
     memset(&plan, 0, sizeof plan);
-    memset(&the, 0, sizeof the);
+    start_over();
     plan.deferred = 1;
     the.keep = 1;
     prepare(NULL, &plan);
@@ -23,7 +23,7 @@ static void start(void)
 static void start_in_pieces(void)
 {
     memset(&plan, 0, sizeof plan);
-    memset(&the, 0, sizeof the);
+    start_over();
     plan.deferred = plan.no_send = 1;
     plan.chunk_bytes = 1;
     the.gap = 25000;
@@ -523,58 +523,10 @@ static haul_status unmarshal_pointers_and_wait(void *user)
     return status == HAUL_OK ? haul_shipment_wait(the.s) : status;
 }
 
-/* Failures of waiting tell less than those of ordering: a wait that is slow has no words of the device's. */
-static void check_told(haul_status status)
-{
-    const haul_error *error = haul_device_error(the.device);
-    CHECK_EQ(error->status, status);
-    CHECK(status == HAUL_OK || error->text[0] != '\0');
-}
-
-static void check_shipped(void *user, haul_status status)
-{
-    (void)user;
-    check_told(status);
-    check_world_is_untouched();
-    if (status == HAUL_OK)
-        check_shipment();
-    else
-        CHECK_PTR(the.s, NULL);
-}
-
-static void check_sent(void *user, haul_status status)
-{
-    (void)user;
-    check_told(status);
-    check_world_is_untouched();
-    if (status == HAUL_OK)
-        check_shipment();
-}
-
-static void prepare_changed(void *user, fault_plan *fault)
-{
-    prepare(user, fault);
-    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)), HAUL_OK);
-}
-
-static void check_returned(void *user, haul_status status)
-{
-    unsigned char *before;
-    (void)user;
-    check_told(status);
-    if (status != HAUL_OK) {
-        check_world_is_untouched();
-        return;
-    }
-    before = memcpy(malloc(the.w.bytes), the.before, the.w.bytes);
-    check_changed_by(&the.w, before, museum_change, the.first);
-    memcpy(the.w.memory, the.before, the.w.bytes);
-}
-
 static fault_operation operation_of(haul_status (*run)(void *), void (*check)(void *, haul_status), size_t gap)
 {
     fault_operation operation = operation_on(run, check);
-    operation.trim = NULL; /* what comes back keeps memory with the shipment */
+    operation.keeps = 1; /* what comes back keeps memory with the shipment */
     operation.settings.deferred = 1;
     operation.settings.check_initialized = 1;
     if (gap) {
@@ -589,7 +541,7 @@ static fault_operation operation_of(haul_status (*run)(void *), void (*check)(vo
 
 static unsigned ship_everywhere(size_t gap)
 {
-    fault_operation operation = operation_of(ship_and_wait, check_shipped, gap);
+    fault_operation operation = operation_of(ship_and_wait, check_ship, gap);
     the.async = &the_order;
     operation.undo = free_shipment;
     return fault_everywhere(&operation);
@@ -618,7 +570,7 @@ TEST(async_faults, refreshes_and_updates_survive_every_fault)
 
 static unsigned return_everywhere(haul_status (*run)(void *), size_t gap)
 {
-    fault_operation operation = operation_of(run, check_returned, gap);
+    fault_operation operation = operation_of(run, check_return, gap);
     operation.prepare = prepare_changed;
     the.keep = 1;
     return fault_everywhere(&operation);

@@ -1,6 +1,6 @@
 /* Shipments copied from device to device: walked there, relocated there, and apart from what they came from.
  *
- * Fault cases of shared/reference: D1, D4, D5, D6, D9, D13, D16, H1, H2 of copies.
+ * Fault cases of shared/reference: D1, D4, D5, D6, D9, D13, D16, D17, H1, H2 of copies.
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
@@ -177,33 +177,13 @@ TEST(copy, wrong_devices_are_refused_and_hold_nothing)
 
 /* ---- Faults: two deferred devices behind one plan. */
 
-static haul_device *the_other;
-static haul_shipment *the_copy;
-
 static void open_other(void *user, fault_plan *plan)
 {
-    static fault_device_settings settings;
     haul_device_options options;
     prepare(user, plan);
     memset(&options, 0, sizeof options);
-    settings.plan = plan;
-    settings.inner = haul_host_device();
     options.context = haul_device_context(the.device);
-    options.settings = &settings;
-    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &the_other), HAUL_OK);
-}
-
-static void close_other(void *user)
-{
-    haul_shipment_free(&the_copy);
-    haul_device_close(&the_other);
-    finish(user);
-}
-
-static haul_status copy(void *user)
-{
-    (void)user;
-    return haul_shipment_copy(the.s, the_other, &the_copy);
+    CHECK_STATUS(fault_open(plan, &options, &the.other), HAUL_OK);
 }
 
 static void check_copy(void *user, haul_status status)
@@ -212,30 +192,22 @@ static void check_copy(void *user, haul_status status)
     (void)user;
     CHECK_EQ(haul_device_error(the.device)->status, status);
     check_world_is_untouched();
-    check_shipment();
+    the.cargo->look();
     if (status != HAUL_OK) {
-        CHECK_PTR(the_copy, NULL);
+        CHECK_PTR(the.copy, NULL);
         return;
     }
-    there = museum_seen_on(the_other, the_copy, &the.w, the.first);
+    there = museum_seen_on(the.other, the.copy, &the.w, the.first);
     check_visits_agree(&there, &the.seen);
-}
-
-static void free_copy(void *user)
-{
-    (void)user;
-    haul_shipment_free(&the_copy);
 }
 
 static unsigned copy_everywhere(int relocate_on_host, int deferred)
 {
-    fault_operation operation = operation_on(copy, check_copy);
+    fault_operation operation = operation_on_shipment(copy, check_copy);
     operation.prepare = open_other;
-    operation.finish = close_other;
     operation.undo = free_copy;
-    operation.trim = NULL;
+    operation.keeps = 1; /* each device grows its ring */
     operation.settings.deferred = deferred;
-    the.keep = 1;
     the.relocate_on_host = relocate_on_host;
     return fault_everywhere(&operation);
 }
@@ -272,7 +244,7 @@ TEST(copy_faults, a_copy_after_a_ship_that_failed_late_is_right_D5)
     fault_plan plan;
     haul_async on;
     memset(&plan, 0, sizeof plan);
-    memset(&the, 0, sizeof the);
+    start_over();
     plan.deferred = 1;
     on.stream = fault_stream(0);
     on.event = NULL;
@@ -282,6 +254,114 @@ TEST(copy_faults, a_copy_after_a_ship_that_failed_late_is_right_D5)
     CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
     CHECK_STATUS(copy(NULL), HAUL_OK);
     check_copy(NULL, HAUL_OK);
-    close_other(NULL);
+    finish(NULL);
     fault_check_clean(&plan);
+}
+
+/* ---- One device of several fails (D16): each stands behind a plan of its own. */
+
+enum { FLEET = 3, BROKEN = 1 };
+
+typedef struct fleet {
+    world w;
+    room *first;
+    fault_plan doors[FLEET]; /* host memory is the first one's */
+    haul_device *device[FLEET];
+    haul_shipment *s[FLEET];
+    haul_plan *plan;
+} fleet;
+
+static fleet the_fleet;
+
+static fleet *fleet_start(void)
+{
+    fleet *f = &the_fleet;
+    haul_device_options options;
+    haul_root root;
+    int i;
+    memset(f, 0, sizeof *f);
+    memset(&options, 0, sizeof options);
+    world_start(&f->w, 1 << 20);
+    museum_open();
+    f->first = museum_make(&f->w, 12, 1);
+    for (i = 0; i < FLEET; i++) {
+        CHECK_STATUS(fault_open(&f->doors[i], &options, &f->device[i]), HAUL_OK);
+        options.context = haul_device_context(f->device[0]);
+    }
+    root.address = f->first;
+    root.type = room_type;
+    root.count = 1;
+    CHECK_STATUS(haul_plan_create(options.context, &root, 1, &f->plan), HAUL_OK);
+    return f;
+}
+
+static void fleet_end(fleet *f)
+{
+    int i;
+    for (i = 0; i < FLEET; i++)
+        haul_shipment_free(&f->s[i]);
+    haul_plan_free(&f->plan);
+    for (i = FLEET - 1; i >= 0; i--)
+        haul_device_close(&f->device[i]);
+    for (i = FLEET - 1; i >= 0; i--)
+        fault_check_clean(&f->doors[i]);
+    museum_close();
+    world_end(&f->w);
+}
+
+static void check_seen_in(fleet *f, int i)
+{
+    visit here = museum_seen_from(f->first), there = museum_seen_on(f->device[i], f->s[i], &f->w, f->first);
+    check_visits_agree(&there, &here);
+}
+
+/* Ships one plan to all, one of which fails at event `at`. 0: it has no such event. */
+static int ship_to_the_fleet(fault_mode mode, uint64_t at)
+{
+    fleet *f = fleet_start();
+    int i, happened;
+    for (i = 0; i < FLEET; i++) {
+        fault_plan *doors = &f->doors[i];
+        haul_status status;
+        fault_arm(doors, mode, i == BROKEN ? at : 0);
+        status = haul_ship_plan(f->device[i], f->plan, NULL, &f->s[i]);
+        CHECK_STATUS(status, doors->first);
+        CHECK((f->s[i] == NULL) == (doors->first != HAUL_OK));
+        CHECK_EQ(doors->device_blocks, f->s[i] ? 1 : 0);
+    }
+    happened = f->doors[BROKEN].events >= at;
+    check_seen_in(f, 0);
+    check_seen_in(f, FLEET - 1);
+    fault_disarm(&f->doors[BROKEN]);
+    if (!f->s[BROKEN])
+        CHECK_STATUS(haul_ship_plan(f->device[BROKEN], f->plan, NULL, &f->s[BROKEN]), HAUL_OK);
+    check_seen_in(f, BROKEN);
+    fleet_end(f);
+    return happened;
+}
+
+TEST(copy_faults, one_of_several_devices_that_fails_is_told_and_the_others_keep_their_shipments_D16)
+{
+    uint64_t at;
+    for (at = 1; ship_to_the_fleet(FAULT_ONCE, at); at++)
+        ;
+    CHECK(at > 4);
+    for (at = 1; ship_to_the_fleet(FAULT_LOST, at); at++)
+        ;
+    CHECK(at > 4);
+}
+
+TEST(copy_faults, a_copy_from_a_lost_device_is_told_and_the_target_takes_the_graph_from_the_host_D16_D17)
+{
+    fleet *f = fleet_start();
+    CHECK_STATUS(haul_ship_plan(f->device[0], f->plan, NULL, &f->s[0]), HAUL_OK);
+    f->doors[0].lost = 1;
+    CHECK_STATUS(haul_shipment_copy(f->s[0], f->device[1], &f->s[1]), HAUL_ERROR_DEVICE_LOST);
+    CHECK_PTR(f->s[1], NULL);
+    CHECK_HAS(haul_device_error(f->device[1])->text, "the other device is lost");
+    CHECK_EQ(f->doors[1].device_blocks, 0);
+    CHECK_STATUS(haul_refresh(f->s[0]), HAUL_ERROR_DEVICE_LOST);
+    CHECK_STATUS(haul_ship_plan(f->device[1], f->plan, NULL, &f->s[1]), HAUL_OK);
+    check_seen_in(f, 1);
+    fleet_end(f);
 }

@@ -565,51 +565,24 @@ TEST(piece_faults, shipping_in_pieces_survives_every_fault)
 {
     fault_operation operation = operation_in_pieces(ship, check_ship);
     operation.undo = free_shipment;
-    operation.trim = NULL;
+    operation.keeps = 1;
     CHECK(fault_everywhere(&operation) > 200);
     operation.settings.deferred = 1;
     operation.settings.check_initialized = 1;
     CHECK(fault_everywhere(&operation) > 200);
 }
 
-static haul_status refresh(void *user)
-{
-    (void)user;
-    return haul_refresh(the.s);
-}
-
-static void check_refreshed(void *user, haul_status status)
-{
-    (void)user;
-    check_report(status);
-    check_world_is_untouched();
-    if (status == HAUL_OK)
-        check_shipment();
-}
-
 TEST(piece_faults, a_refresh_in_pieces_survives_every_fault)
 {
-    fault_operation operation = operation_in_pieces(refresh, check_refreshed);
+    fault_operation operation = operation_in_pieces(refresh, check_sent);
     the.keep = 1;
-    operation.trim = NULL;
+    operation.keeps = 1;
     operation.settings.deferred = 1;
     CHECK(fault_everywhere(&operation) > 150);
 }
 
-static haul_status unmarshal(void *user)
-{
-    (void)user;
-    return haul_unmarshal(the.s);
-}
-
-static void prepare_changed(void *user, fault_plan *plan)
-{
-    prepare(user, plan);
-    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)), HAUL_OK);
-}
-
 /* Each byte is what it was or what it must become; and as the error says, bytes have been written or none. */
-static void check_return(void *user, haul_status status)
+static void check_results(void *user, haul_status status)
 {
     const haul_error *error = haul_device_error(the.device);
     unsigned char *after = world_picture(&the.w), *due;
@@ -630,9 +603,9 @@ static void check_return(void *user, haul_status status)
 
 TEST(piece_faults, an_unmarshal_in_pieces_survives_every_fault_and_what_it_wrote_are_results)
 {
-    fault_operation operation = operation_in_pieces(unmarshal, check_return);
+    fault_operation operation = operation_in_pieces(unmarshal, check_results);
     operation.prepare = prepare_changed;
-    operation.trim = NULL;
+    operation.keeps = 1;
     the.keep = 1;
     CHECK(fault_everywhere(&operation) > 150);
     operation.settings.deferred = 1;
@@ -644,14 +617,14 @@ static void check_all_or_nothing(void *user, haul_status status)
 {
     if (status != HAUL_OK)
         check_world_is_untouched();
-    check_return(user, status);
+    check_results(user, status);
 }
 
 TEST(piece_faults, a_whole_return_that_fails_has_written_nothing)
 {
     fault_operation operation = operation_in_pieces(unmarshal, check_all_or_nothing);
     operation.prepare = prepare_changed;
-    operation.trim = NULL;
+    operation.keeps = 1;
     the.keep = 1;
     the.whole_return = 1;
     operation.settings.deferred = 1;
@@ -666,7 +639,7 @@ TEST(piece_faults, what_a_late_device_uses_is_kept_until_it_has_finished_D13)
     fault_plan plan;
     haul_shipment *s = NULL;
     memset(&plan, 0, sizeof plan);
-    memset(&the, 0, sizeof the);
+    start_over();
     plan.deferred = plan.no_send = 1;
     plan.chunk_bytes = 1;
     the.gap = GAP;
@@ -684,7 +657,7 @@ TEST(piece_faults, what_a_late_device_uses_is_kept_until_it_has_finished_D13)
     CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
     CHECK_STATUS(haul_refresh(the.s), HAUL_OK); /* finds it free */
     CHECK_EQ(plan.device_blocks, 1);
-    check_shipment();
+    the.cargo->look();
     finish(NULL);
     fault_check_clean(&plan);
 }
@@ -694,7 +667,7 @@ TEST(piece_faults, a_device_that_closes_waits_for_what_it_still_uses_D13)
     fault_plan plan;
     haul_shipment *s = NULL;
     memset(&plan, 0, sizeof plan);
-    memset(&the, 0, sizeof the);
+    start_over();
     plan.deferred = 1;
     prepare(NULL, &plan);
     plan.impatient = 1;

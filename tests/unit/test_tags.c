@@ -414,18 +414,12 @@ typedef struct tag_work {
 
 static void work_prepare(void *user, fault_plan *plan)
 {
-    static fault_device_settings settings;
     tag_work *work = user;
     haul_device_options options;
-    haul_allocator allocator = fault_allocator(plan);
+    CHECK_STATUS(fault_open(plan, NULL, &work->device), HAUL_OK);
     memset(&options, 0, sizeof options);
-    settings.plan = plan;
-    settings.inner = haul_host_device();
-    options.new_context.allocator = &allocator;
-    options.settings = &settings;
-    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &work->device), HAUL_OK);
     options.context = haul_device_context(work->device);
-    CHECK_STATUS(haul_device_open(fault_device(haul_host_device()), &options, &work->other), HAUL_OK);
+    CHECK_STATUS(fault_open(plan, &options, &work->other), HAUL_OK);
 }
 
 static void work_undo(void *user)
@@ -455,8 +449,10 @@ static void work_finish(void *user)
 
 TEST(tags, every_allocation_for_tagged_pointers_can_fail_H1_H2)
 {
-    fault_operation operation;
     tag_work work;
+    fault_operation operation = {
+        .prepare = work_prepare, .run = work_run, .undo = work_undo, .finish = work_finish, .user = &work, .keeps = 1
+    };
     world w;
     if (!HAS_ROOM)
         return;
@@ -464,12 +460,6 @@ TEST(tags, every_allocation_for_tagged_pointers_can_fail_H1_H2)
     world_start(&w, 1 << 16);
     memset(&work, 0, sizeof work);
     work.first = chain_make(&w, 40);
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = work_prepare;
-    operation.run = work_run;
-    operation.undo = work_undo;
-    operation.finish = work_finish;
-    operation.user = &work;
     CHECK(fault_everywhere(&operation) > 10);
     world_end(&w);
     haul_type_free(&stamped_type);

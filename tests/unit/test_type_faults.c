@@ -765,22 +765,12 @@ static void prepare_door(void *user, fault_plan *plan)
     k->allocator = fault_allocator(plan);
 }
 
-static void nothing(void *user)
-{
-    (void)user;
-}
-
 TEST(type_faults, H1_H2_every_allocation_of_a_life_can_fail)
 {
     kit k;
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = prepare_door;
-    operation.run = make_all;
-    operation.undo = drop_all;
-    operation.trim = nothing;
-    operation.user = &k;
-    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
+    fault_operation operation = {
+        .prepare = prepare_door, .run = make_all, .undo = drop_all, .user = &k, .modes = FAULT_MEMORY
+    };
     CHECK(fault_everywhere(&operation) > 40);
 }
 
@@ -811,14 +801,13 @@ static void check_commit(void *user, haul_status status)
 TEST(type_faults, H1_H2_a_commit_that_finds_no_memory_closes_nothing_and_can_be_repeated)
 {
     kit k;
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = prepare_shelf;
-    operation.run = commit_shelf;
-    operation.check = check_commit;
-    operation.finish = drop_all;
-    operation.user = &k;
-    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
+    fault_operation operation = { .prepare = prepare_shelf,
+                                  .run = commit_shelf,
+                                  .check = check_commit,
+                                  .finish = drop_all,
+                                  .user = &k,
+                                  .modes = FAULT_MEMORY,
+                                  .keeps = 1 };
     CHECK(fault_everywhere(&operation) > 10);
 }
 
@@ -847,14 +836,13 @@ static void check_add(void *user, haul_status status)
 TEST(type_faults, H1_H2_an_addition_that_finds_no_memory_leaves_the_type_as_it_was)
 {
     kit k;
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = prepare_open;
-    operation.run = add_two;
-    operation.check = check_add;
-    operation.finish = drop_all;
-    operation.user = &k;
-    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
+    fault_operation operation = { .prepare = prepare_open,
+                                  .run = add_two,
+                                  .check = check_add,
+                                  .finish = drop_all,
+                                  .user = &k,
+                                  .modes = FAULT_MEMORY,
+                                  .keeps = 1 };
     CHECK(fault_everywhere(&operation) >= 4);
 }
 
@@ -867,12 +855,8 @@ static haul_status ask_size(void *user)
 TEST(type_faults, H1_H2_a_query_of_an_open_type_says_when_there_is_no_memory)
 {
     kit k;
-    fault_operation operation;
-    memset(&operation, 0, sizeof operation);
-    operation.prepare = prepare_shelf;
-    operation.run = ask_size;
-    operation.finish = drop_all;
-    operation.user = &k;
-    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
+    fault_operation operation = {
+        .prepare = prepare_shelf, .run = ask_size, .finish = drop_all, .user = &k, .modes = FAULT_MEMORY, .keeps = 1
+    };
     CHECK(fault_everywhere(&operation) > 5);
 }

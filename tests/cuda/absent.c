@@ -1,0 +1,56 @@
+/* A machine that lacks something: no GPU in sight (D10), no code for the one that is there, a launch that it refuses
+ * (D11). Each is HAUL_ERROR_UNSUPPORTED, leaves no error behind, and the host device goes on.
+ *
+ * What is lacking is taken away by the driver's own environment variables, before the process first calls CUDA.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+
+#include "cuda/gpu.h"
+#include "haul/host.h"
+
+static void check_there_is_no_gpu_but_a_host(void)
+{
+    haul_allocator allocator = gpu_allocator();
+    haul_device *device = NULL;
+    void *state = NULL;
+    CHECK_STATUS(gpu->open(NULL, &allocator, &state), HAUL_ERROR_UNSUPPORTED);
+    CHECK_PTR(state, NULL);
+    CHECK_STATUS(haul_device_open(gpu, NULL, &device), HAUL_ERROR_UNSUPPORTED);
+    CHECK_PTR(device, NULL);
+    CHECK_EQ(cudaPeekAtLastError(), cudaSuccess);
+    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    haul_device_close(&device);
+}
+
+static void without_a_gpu_in_sight_there_is_no_device_D10(void)
+{
+    CHECK_EQ(setenv("CUDA_VISIBLE_DEVICES", "", 1), 0);
+    CHECK_EQ(haul_cuda_count(), 0);
+    check_there_is_no_gpu_but_a_host();
+}
+
+/* As on a GPU that is older than all code in the library: what was compiled for it may not be used, and what a driver
+ * could compile may not be compiled. */
+static void without_code_for_the_gpu_there_is_no_device_D11(void)
+{
+    CHECK_EQ(setenv("CUDA_FORCE_PTX_JIT", "1", 1), 0);
+    CHECK_EQ(setenv("CUDA_DISABLE_PTX_JIT", "1", 1), 0);
+    CHECK_EQ(setenv("CUDA_MODULE_LOADING", "LAZY", 1), 0);
+    CHECK(haul_cuda_count() > 0);
+    check_there_is_no_gpu_but_a_host();
+}
+
+/* No arguments of ours make CUDA refuse a launch of ours. So one of the user's is refused, and the answer to that very
+ * error looked at: devices/cuda/visit.c. */
+haul_status haul__gpu_status(cudaError_t error);
+
+static void a_launch_that_the_gpu_refuses_is_not_supported_D11(void)
+{
+    CHECK_STATUS(haul__gpu_status(user_launch_wrongly()), HAUL_ERROR_UNSUPPORTED);
+    (void)cudaGetLastError();
+}
+
+const gpu_test absent_tests[] = { GPU_TEST(without_a_gpu_in_sight_there_is_no_device_D10),
+                                  GPU_TEST(without_code_for_the_gpu_there_is_no_device_D11),
+                                  GPU_TEST(a_launch_that_the_gpu_refuses_is_not_supported_D11), GPU_TESTS_END };
