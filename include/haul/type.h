@@ -41,7 +41,8 @@ typedef struct haul_type haul_type;
  * the embedded struct); `index` is the place of the pointer in its array (0 for a lone pointer); `target` is what the
  * pointer leads to, whose extent is not yet known; `root` is the root it was reached from, `argument` the context's;
  * `place` is where the pointer itself stands, as it is in memory; `parent` is the struct whose pointer led to self, or in
- * which self lies, for rules that ask for it (with_parent), else NULL.
+ * which self lies, for rules that ask for it (with_parent), else NULL; `holder` is the nearest struct of the type that
+ * a rule names for it (holder), else NULL.
  * There is one signature for all callbacks. It reads and answers; it must not change the graph and must not call into
  * the same context (that call gets HAUL_ERROR_BUSY). It is called more than once for one pointer, and again by each
  * pack, whose answers must be the same (HAUL_ERROR_STALE). A count is the number of elements, or a negative number to
@@ -54,6 +55,7 @@ typedef struct haul_here {
     void *argument;
     const void *place;
     const void *parent;
+    const void *holder;
 } haul_here;
 
 typedef int64_t haul_function(const haul_here *here);
@@ -238,6 +240,8 @@ struct haul_rule {
                                      An object is looked at once, whoever comes first: its answers must not depend on
                                      which of several parents that was. Checked mode refuses an object that
                                      has two parents with two answers. Such objects take a longer way. */
+    haul_type *const *holder;     /* its callbacks get here->holder, the nearest struct of this type: self, or one that
+                                     self lies in or was found through. See below. */
     const haul_rule *each;        /* of a pointer to pointers: the rule of each of the pointers in the array that it leads
                                      to. Fields are those of the struct that holds the row, and so is self; index is the
                                      pointer's place in the array, which may be that of its count, kind or flag in
@@ -246,6 +250,26 @@ struct haul_rule {
 };
 
 #define HAUL_OUTSIDE_MAX ((size_t)1 << 20)
+
+/* Holders: what a row is may stand in a struct far up, however long the way from there: the head of a list is told from
+ * its nodes by the list object alone, and the sizes of an array of arrays of arrays stand where its first pointer does.
+ *
+ *     HAUL_TEST_FUNCTION(is_head, node, here->target == (const void *)&((const list *)here->holder)->head)
+ *     static const haul_case cases[] = { { 0, &node_type, 0 }, { 1, &list_type, -(int64_t)offsetof(list, head) } };
+ *     HAUL_CHOICE(node, next, HAUL_RULE(.holder = &list_type, .choice = HAUL_BY_FUNCTION(is_head, cases)))
+ *
+ * A type is a holder because a rule names it; it needs no row and no call for that, only not to be closed before the type
+ * that names it (it leads there, so it cannot be). Each of its objects is the holder for itself, for what lies in it and
+ * for all that it leads to, by any number of pointers, until another object of that type takes over; those of other types
+ * in between do not matter. Where a callback asks, and the object was found through none, that is HAUL_ERROR_GRAPH. A rule
+ * that names a holder needs a callback that gets it: a condition, a base, a choice or a count, that of a tail too. The
+ * callback of haul_type_set_size gets none.
+ *
+ * What was found through several holders is looked at once, for whichever came first, so its answers must be the same
+ * for all of them. Checked mode follows it again for each, and refuses two answers, with both paths.
+ *
+ * Objects between a holder and those that ask take a longer way than others, and a wider entry of the worklist, whose
+ * size does not depend on how far up the holder is. Types that lie on no such way pay nothing. */
 
 /* The bits that a process' addresses leave free, for tag_bits: the top 16 (where pointers have 4 bytes, the top one, of
  * processes below 2 GiB). A pointer of which any high bit is a tag is worked out by the host, whenever
@@ -446,6 +470,9 @@ extern "C" {
 #define HAUL_ROWS_BY(S, m, T, rule, ...)                                                                              \
     { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m), sizeof HAUL__AT(S, m), sizeof(**HAUL__AT(S, m)), T, \
       2, { __VA_ARGS__ }, 0, rule }
+#define HAUL_ROWS3_BY(S, m, T, rule, ...)                                                                             \
+    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m) + 0u * sizeof(***HAUL__AT(S, m)),                   \
+      sizeof HAUL__AT(S, m), sizeof(***HAUL__AT(S, m)), T, 3, { __VA_ARGS__ }, 0, rule }
 /* The same where the C type does not say the element (T NULL: of so many bytes; 0: the rule chooses). */
 #define HAUL_ROWS_AS_BY(S, m, T, element, rule, ...)                                                                  \
     { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__WORD_FIELD(S, m), sizeof HAUL__AT(S, m), element, T, 2,            \
@@ -478,7 +505,7 @@ extern "C" {
 #define HAUL_TAIL_OF(S, m, T, ...)                                                                                    \
     { #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), T, 1,                                          \
       { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL }
-/* Only `direction` of the rule counts. */
+/* Only `direction` of the rule counts, and `with_parent` and `holder` for its count. */
 #define HAUL_TAIL_BY(S, m, rule, ...)                                                                                 \
     { #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), NULL, 1,                                       \
       { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, rule }
@@ -529,7 +556,8 @@ HAUL_API haul_status haul_type_set_size(haul_type *type, haul_function *bytes);
  * declared packed; a count field that is no integer of 1, 2, 4 or 8 bytes, lies outside the struct, or in a pointer
  * field; an end pointer that is not one; a target whose handle is NULL; an element size that is not the target's; a
  * struct that embeds itself; a NULL callback; two different open types of one name among those reached; a rule that
- * contradicts itself, its row or another rule; a direction that keeps from being read what must be.
+ * contradicts itself, its row or another rule; a holder whose handle is NULL, or which is closed already; a direction
+ * that keeps from being read what must be.
  * HAUL_ERROR_LIMIT: embedding deeper than HAUL_EMBED_DEPTH_MAX. HAUL_ERROR_MEMORY. */
 HAUL_API haul_status haul_type_commit(haul_type *type);
 

@@ -154,6 +154,8 @@ static haul_status search_entry(search *s, const haul__entry *entry)
     const haul__walk *walk = entry->what == HAUL__OBJECTS ? s->audit->walk.kinds[entry->kind].walk : NULL;
     haul_status status = HAUL_OK;
     size_t i, end = haul__audit_end(s->audit, entry);
+    if (entry->is_again)
+        return HAUL_OK;
     for (i = 0; entry->what == HAUL__POINTERS && i < entry->count && status == HAUL_OK; i++)
         status = look_at(s, entry->slot, entry->level, i, entry->address + i * HAUL__WORD);
     for (i = 0; walk && i < entry->count && status == HAUL_OK; i++)

@@ -142,6 +142,8 @@ static haul_status search_plain(search *s, const haul__entry *entry)
 
 static haul_status search_entry(search *s, const haul__entry *entry)
 {
+    if (entry->is_again)
+        return HAUL_OK;
     s->audit->summary.objects++;
     if (entry->what == HAUL__OBJECTS)
         return search_objects(s, entry);

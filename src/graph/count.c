@@ -53,7 +53,8 @@ static uintptr_t offset_of_place(const haul_here *here)
 static int is_site(const haul__site *site, haul_function *function, const haul_here *here, uintptr_t offset)
 {
     return site->function == function && site->offset == offset && site->index == here->index &&
-           site->root == here->root && site->parent == here->parent && site->has_place == (here->place != NULL);
+           site->root == here->root && site->parent == here->parent && site->holder == here->holder &&
+           site->has_place == (here->place != NULL);
 }
 
 static haul_status add_site(haul__discovery *d, haul_function *function, const haul_here *here, uintptr_t offset)
@@ -69,6 +70,7 @@ static haul_status add_site(haul__discovery *d, haul_function *function, const h
     site->function = function;
     site->root = here->root;
     site->parent = here->parent;
+    site->holder = here->holder;
     site->index = here->index;
     site->offset = offset;
     site->has_place = here->place != NULL;
@@ -99,6 +101,7 @@ haul_here haul__call_here(const haul_context *context, const haul__found *found,
     here.index = site->index;
     here.root = site->root;
     here.parent = site->parent;
+    here.holder = site->holder;
     here.argument = context->options.argument;
     here.place = site->has_place ? (const void *)(call->self + site->offset) : NULL;
     return here;
@@ -128,17 +131,28 @@ static haul_status note_call(haul__discovery *d, haul_function *function, const 
     return HAUL_OK;
 }
 
+const char *const haul__question_names[] = { "count", "condition", "choice of type", "base", "size" };
+
 haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function, haul_here *here,
-                            const char *what, int64_t *answer)
+                            haul__question question, int64_t *answer)
 {
+    haul_status status = HAUL_OK;
     here->root = d->roots[d->root].address;
     here->argument = d->context->options.argument;
-    here->parent = (const void *)d->parent;
+    here->parent = (const void *)d->asked.parent;
+    here->holder = (const void *)d->asked.holder;
     if (!d->silent && d->sought.call_self && d->sought.call_self == (uintptr_t)here->self &&
         d->sought.call_target == (uintptr_t)here->target)
-        return haul__refuse(d, HAUL_ERROR_STALE, slot, "the %s that its callback answers has changed", what);
+        return haul__refuse(d, HAUL_ERROR_STALE, slot, "the %s that its callback answers has changed",
+                            haul__question_names[question]);
+    if (d->asked.type && !here->holder)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                            "it was found through no %s, which its rule names as the holder and its %s asks for",
+                            haul_type_name(d->asked.type), haul__question_names[question]);
     *answer = function(here);
-    return note_call(d, function, here, *answer);
+    if (d->asked.type && d->careful && !d->silent && d->context->options.checked)
+        status = haul__meet_answer(d, slot, here, question, *answer);
+    return status == HAUL_OK ? note_call(d, function, here, *answer) : status;
 }
 
 int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
@@ -245,7 +259,7 @@ static haul_status count_by_function(haul__discovery *d, const haul__slot *slot,
     here.target = (const void *)value;
     here.index = index;
     here.place = (const void *)place;
-    status = haul__call_back(d, slot, slot->shape[level].function, &here, "count", &answer);
+    status = haul__call_back(d, slot, slot->shape[level].function, &here, HAUL__ASKS_COUNT, &answer);
     if (status != HAUL_OK)
         return status;
     if (answer < 0)

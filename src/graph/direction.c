@@ -7,7 +7,7 @@
  * none, there is no list.
  */
 #include "graph/bars.h"
-#include "graph/discovery.h"
+#include "graph/word.h"
 
 static haul_status bar(haul__discovery *d, uintptr_t first, uintptr_t end, unsigned bars)
 {
@@ -50,12 +50,13 @@ static haul_status bar_elements(haul__discovery *d, const haul__walk *walk, cons
  */
 static haul_status size_of(haul__discovery *d, const haul__walk *walk, const haul__entry *entry, size_t *bytes)
 {
+    const haul__object o = haul__object_of(entry, walk, 0);
     haul_status status = HAUL_OK;
     *bytes = walk->extent;
     if (!walk->is_sized)
         return HAUL_OK;
     d->silent++;
-    status = haul__size_of(d, entry->address, walk, entry->slot, bytes);
+    status = haul__size_of(d, &o, entry->slot, bytes);
     d->silent--;
     if (status != HAUL_OK)
         *bytes = 0;
@@ -77,7 +78,7 @@ static haul_status bar_range(haul__discovery *d, uintptr_t address, size_t bytes
 }
 
 static haul_status bar_objects(haul__discovery *d, const haul__slot *slot, uintptr_t address, size_t count,
-                               unsigned bars)
+                               uintptr_t self, unsigned bars)
 {
     const haul__walk *walk = haul__type_walk(slot->target);
     haul__entry entry;
@@ -88,6 +89,8 @@ static haul_status bar_objects(haul__discovery *d, const haul__slot *slot, uintp
     entry.count = count;
     entry.stride = slot->unit;
     entry.slot = slot;
+    entry.self = self;
+    entry.held = d->held;
     if (whole >= HAUL__MEMO_BYTES && haul__memo_has(d, address, whole, &keys[bars]))
         return HAUL_OK;
     status = size_of(d, walk, &entry, &bytes);
@@ -129,7 +132,7 @@ haul_status haul__bar_target(haul__discovery *d, const haul__slot *slot, unsigne
     if (status != HAUL_OK || count == 0)
         return status;
     if (is_last && slot->target)
-        return bar_objects(d, slot, value, count, bars);
+        return bar_objects(d, slot, value, count, self, bars);
     return bar_range(d, value, count * haul__unit_of(slot, level), bars);
 }
 

@@ -34,7 +34,7 @@ HAUL__INLINE uint64_t haul__guard_of(uintptr_t address, unsigned bytes, int64_t 
 /* The same for what a callback answered. Most calls differ in little: what many have in common is kept once. */
 typedef struct haul__site {
     haul_function *function;
-    const void *root, *parent;
+    const void *root, *parent, *holder;
     size_t index;
     uintptr_t offset; /* of the place from self */
     int has_place;

@@ -1,6 +1,6 @@
-/* One discovery under way: shared by run.c (from beginning to end), discover.c (the loop), follow.c and
- * count.c (pointers), counted.c (short plain arrays), varied.c, survey.c, word.c and line.c (rules), alias.c, parents.c, direction.c (what does not travel
- * both ways), odd.c (exceptions), kinds.c, worklist.c, lanes.c and explain.c.
+/* One discovery under way: shared by run.c (from beginning to end), discover.c (the loop), follow.c and count.c (pointers),
+ * counted.c (short plain arrays), varied.c, survey.c, word.c and line.c (rules), alias.c, parents.c and holders.c (who led
+ * there), direction.c (what does not travel both ways), odd.c (exceptions), kinds.c, worklist.c, lanes.c and explain.c.
  */
 #ifndef HAUL_GRAPH_DISCOVERY_H
 #define HAUL_GRAPH_DISCOVERY_H
@@ -76,6 +76,21 @@ HAUL__INLINE uint32_t haul__near_starts(const haul__kind *kind)
 
 enum { HAUL__OBJECTS, HAUL__POINTERS, HAUL__PLAIN };
 
+/* Through whom something was found, of types that hold: one object, and those of other types in the discovery's list
+ * `around`, each with the next. A type has the nearest of its objects there, once; they are in no order. holder 0: no
+ * one. */
+typedef struct haul__held {
+    uintptr_t holder;
+    const haul_type *type;
+    size_t next; /* 1 + its place in the list; 0: no more */
+} haul__held;
+
+/* What callbacks of a rule get of those who led there, if it asks. */
+typedef struct haul__asked {
+    uintptr_t parent, holder; /* 0: none */
+    const haul_type *type;    /* whose object is asked for; NULL: no holder is */
+} haul__asked;
+
 /* An array of objects or pointers, found and not yet visited. When recording, entries stay, and `parent` makes them a
  * tree that leads back to a root. */
 typedef struct haul__entry {
@@ -86,8 +101,11 @@ typedef struct haul__entry {
     size_t parent;           /* entry, SIZE_MAX: a root */
     size_t parent_element;   /* which element of the parent */
     size_t index;            /* here->index; root number */
+    haul__held held;         /* through whom it was found, where that must be known */
+    haul__asked asked;       /* of pointers: by the row that led here */
     uint32_t kind;
     uint8_t what, level;
+    uint8_t is_again;        /* was visited before, but through other holders */
 } haul__entry;
 
 typedef struct haul__chunk {
@@ -112,16 +130,26 @@ typedef struct haul__memo {
     const void *as; /* type, or address of a shape; NULL: plain bytes */
 } haul__memo;
 
-/* Checked mode: how an address was seen first, as an object, as a pointer word, or as something that a parent says what
- * it is; all can be, at one address. */
-enum { HAUL__AS_OBJECT, HAUL__AS_POINTER, HAUL__AS_CHILD };
+/* Checked mode: how an address was seen first, as an object, as a pointer word, as something that a parent says what it
+ * is, or as a place that a callback with a holder answered for. All can be, at one address, the last two for each `as`. */
+enum { HAUL__AS_OBJECT, HAUL__AS_POINTER, HAUL__AS_CHILD, HAUL__AS_ANSWER };
+
+/* What is asked of a callback. */
+typedef enum haul__question {
+    HAUL__ASKS_COUNT,
+    HAUL__ASKS_CONDITION,
+    HAUL__ASKS_CHOICE,
+    HAUL__ASKS_BASE,
+    HAUL__ASKS_SIZE
+} haul__question;
 
 typedef struct haul__seen {
     uintptr_t address;
     const void *as;         /* type of the object, or of what the pointer leads to; never NULL */
     size_t unit;
     size_t root, entry, element;
-    uintptr_t parent;       /* a child's */
+    uintptr_t parent;       /* a child's; of an answer the holder */
+    int64_t answer;
     const haul__slot *slot; /* for the path; NULL: the element itself */
     int what;
 } haul__seen;
@@ -136,6 +164,8 @@ typedef struct haul__alias {
 
 #define HAUL__QUEUED ((size_t)256) /* a power of two */
 #define HAUL__LINE ((size_t)8)     /* less: objects and their marks are not there yet; more: they are gone again */
+
+struct haul__object;
 
 typedef struct haul__discovery {
     haul_context *context;
@@ -171,7 +201,11 @@ typedef struct haul__discovery {
     size_t alias_count, alias_capacity;
     struct haul__word *survey[2];       /* what rows of an object are: of the one being visited, and of one being reached */
     size_t survey_capacity[2];
-    uintptr_t from, parent;             /* the struct that led to what is being visited; what callbacks get of it */
+    uintptr_t from;                     /* the struct that led to what is being visited */
+    haul__held held;                    /* through whom that was found, while its kind must know; else none */
+    haul__asked asked;                  /* what callbacks get of these */
+    haul__held *around;                 /* what entries' holders go on with */
+    size_t around_count, around_capacity;
     uint64_t queued[HAUL__QUEUED];      /* objects with rules that were put on the worklist lately */
     uint64_t line[HAUL__LINE];          /* those that are being fetched: a ring */
     size_t line_first, line_count;
@@ -269,9 +303,9 @@ HAUL__INLINE size_t haul__unit_of(const haul__slot *slot, unsigned level)
 haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
                            uintptr_t self, size_t index, size_t *count);
 haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned bytes, int64_t value);
-/* Calls back and notes the answer. `what` is its name in errors: "count". */
+/* Calls back, with what d->asked has, and notes the answer. */
 haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function, haul_here *here,
-                            const char *what, int64_t *answer);
+                            haul__question question, int64_t *answer);
 /* A sentinel as an element of `unit` bytes reads when it is taken as signed. */
 int64_t haul__narrow(int64_t value, size_t unit);
 int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes);
@@ -316,8 +350,7 @@ haul_status haul__mark_element(haul__discovery *d, const haul__slot *slot, const
 
 /* varied.c: objects of types with rules, or with sizes of their own. */
 /* How many bytes of the source the object takes. */
-haul_status haul__size_of(haul__discovery *d, uintptr_t element, const haul__walk *walk, const haul__slot *slot,
-                          size_t *bytes);
+haul_status haul__size_of(haul__discovery *d, const struct haul__object *o, const haul__slot *slot, size_t *bytes);
 /* Marks object `index` of the entry, of so many bytes. *must_visit: 1 if it is to be visited, whatever was marked before. */
 haul_status haul__mark_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t index,
                               size_t bytes, haul__marked *marked, int *must_visit);
@@ -344,6 +377,18 @@ haul_status haul__bar_ruled(haul__discovery *d, uintptr_t element, const haul__r
 haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry);
 /* parents.c, checked mode: objects of the entry, whose rules ask who led there, are what they were for who came first. */
 haul_status haul__meet_parent(haul__discovery *d, const haul__entry *entry);
+
+/* holders.c */
+/* Sets d->held to those through whom things are found that an element of the entry leads to: the entry's, as far as its
+ * kind must know, and the element itself if it holds. */
+haul_status haul__enter(haul__discovery *d, const haul__entry *entry, size_t element);
+void haul__leave(haul__discovery *d); /* nobody, and nothing is asked */
+/* Checked mode: *is_again: 1 if objects or pointers were found before, but never through these holders. */
+haul_status haul__meet_held(haul__discovery *d, const haul__entry *entry, int *is_again);
+/* Checked mode: is this the answer that the same question had with the first holder? */
+haul_status haul__meet_answer(haul__discovery *d, const haul__slot *slot, const haul_here *here,
+                              haul__question question, int64_t answer);
+extern const char *const haul__question_names[];
 
 /* odd.c */
 haul_status haul__note_odd(haul__discovery *d, uintptr_t address, uintptr_t value, uintptr_t delta);

@@ -215,11 +215,16 @@ void haul__name_row(haul__discovery *d, const haul__slot *slot)
         place_path(d, d->at_entry, d->at_element, slot, d->context->error.other_path);
 }
 
-static size_t seen_place(const haul__discovery *d, uintptr_t address, int what)
+static int is_seen(const haul__seen *seen, uintptr_t address, int what, const void *as)
+{
+    return seen->address == address && seen->what == what && (what < HAUL__AS_CHILD || seen->as == as);
+}
+
+static size_t seen_place(const haul__discovery *d, uintptr_t address, int what, const void *as)
 {
     size_t mask = d->seen_capacity - 1;
     size_t at = (size_t)(((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-    while (d->seen[at].as && (d->seen[at].address != address || d->seen[at].what != what))
+    while (d->seen[at].as && !is_seen(&d->seen[at], address, what, as))
         at = (at + 1) & mask;
     return at;
 }
@@ -238,7 +243,7 @@ static int seen_room(haul__discovery *d)
     d->seen_capacity = capacity;
     for (i = 0; i < old_capacity; i++)
         if (old[i].as)
-            d->seen[seen_place(d, old[i].address, old[i].what)] = old[i];
+            d->seen[seen_place(d, old[i].address, old[i].what, old[i].as)] = old[i];
     haul__release(d->allocator, old, old_capacity * sizeof *old);
     return 1;
 }
@@ -281,7 +286,7 @@ haul__seen *haul__see(haul__discovery *d, uintptr_t address, int what, const voi
     haul__seen *seen;
     if (!seen_room(d))
         return NULL;
-    seen = &d->seen[seen_place(d, address, what)];
+    seen = &d->seen[seen_place(d, address, what, as)];
     *is_new = !seen->as;
     if (seen->as)
         return seen;

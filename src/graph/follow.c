@@ -2,7 +2,7 @@
  *
  * Pointers are read once, before they come here; from then on the marks are what is trusted.
  */
-#include "graph/discovery.h"
+#include "graph/word.h"
 
 /* A pointer to no elements may lead anywhere: gather must not take it for one that has changed. */
 static haul_status note_empty(haul__discovery *d, uintptr_t place)
@@ -29,7 +29,7 @@ static haul_status wait(haul__discovery *d, uintptr_t address, uint32_t kind)
 
 static int can_wait(const haul__discovery *d, uintptr_t address, size_t count, uint32_t kind)
 {
-    return !d->careful && count == 1 && !d->kinds[kind].walk->with_parent && !d->kinds[kind].walk->is_noted &&
+    return !d->careful && count == 1 && !d->kinds[kind].walk->is_wide && !d->kinds[kind].walk->is_noted &&
            kind <= UINT16_MAX && address <= HAUL__HIGHEST;
 }
 
@@ -64,9 +64,11 @@ haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, uns
     entry.stride = haul__unit_of(slot, level);
     entry.slot = slot;
     entry.index = index;
+    entry.held = d->held;
     entry.parent = d->at_entry;
     entry.parent_element = d->at_element;
     if (level + 1u < slot->levels) {
+        entry.asked = d->asked;
         entry.what = HAUL__POINTERS;
         entry.level = (uint8_t)(level + 1);
     } else if (slot->target) {
@@ -260,6 +262,7 @@ size_t haul__head_bytes(const haul__walk *walk)
 static haul_status check_sized(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t *bytes,
                                int *must_visit)
 {
+    const haul__object o = haul__object_of(entry, walk, 0);
     size_t head = haul__head_bytes(walk);
     uintptr_t end;
     haul_status status;
@@ -272,7 +275,7 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
     if (status != HAUL_OK)
         return status;
     d->silent++;
-    status = haul__size_of(d, entry->address, walk, entry->slot, bytes);
+    status = haul__size_of(d, &o, entry->slot, bytes);
     d->silent--;
     if (status == HAUL_OK && *bytes > 0)
         return check_extent(d, entry, *bytes, walk->alignment, &end);
@@ -298,7 +301,7 @@ static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const
 
 static haul_status push_objects(haul__discovery *d, const haul__entry *entry)
 {
-    if (!d->careful && entry->count == 1 && entry->kind <= UINT16_MAX)
+    if (!d->careful && entry->count == 1 && entry->kind <= UINT16_MAX && !d->kinds[entry->kind].walk->is_wide)
         return haul__queue_push(d, entry->address, entry->kind, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
     return haul__push_entry(d, entry);
 }
@@ -309,6 +312,22 @@ static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
     if (!d->careful || !d->context->options.checked || haul_type_combiner(type) != HAUL_COMBINER_STRUCT_REFS)
         return HAUL_OK;
     return haul__meet(d, entry->address, HAUL__AS_OBJECT, type, d->kinds[entry->kind].walk->extent, entry->slot);
+}
+
+/* Checked mode: must objects be visited again for others that led to them? */
+static haul_status meet_leaders(haul__discovery *d, haul__entry *entry)
+{
+    const haul__walk *walk = d->kinds[entry->kind].walk;
+    haul_status status = HAUL_OK;
+    int is_again = 0;
+    if (!walk->is_wide || !d->careful || !d->context->options.checked)
+        return HAUL_OK;
+    if (walk->with_parent)
+        status = haul__meet_parent(d, entry);
+    if (status == HAUL_OK && walk->needs)
+        status = haul__meet_held(d, entry, &is_again);
+    entry->is_again = (uint8_t)is_again;
+    return status;
 }
 
 #define SIZED ((size_t)18) /* no size that other memos have */
@@ -324,9 +343,10 @@ static haul_status reach_now(haul__discovery *d, haul__entry *entry)
     uintptr_t end = 0;
     int must_visit = walk->has_parts, is_noted;
     haul_status status = meet_object(d, entry);
-    if (status == HAUL_OK && walk->with_parent && d->careful && d->context->options.checked)
-        status = haul__meet_parent(d, entry);
-    if (status != HAUL_OK || (walk->is_sized && haul__memo_has(d, entry->address, SIZED, type)))
+    if (status == HAUL_OK)
+        status = meet_leaders(d, entry);
+    must_visit |= entry->is_again;
+    if (status != HAUL_OK || (walk->is_sized && !entry->is_again && haul__memo_has(d, entry->address, SIZED, type)))
         return status;
     status = walk->is_sized ? check_sized(d, entry, walk, &bytes, &must_visit)
                             : check_extent(d, entry, bytes, walk->alignment, &end);
@@ -338,7 +358,7 @@ static haul_status reach_now(haul__discovery *d, haul__entry *entry)
         entry->stride = bytes;
     whole = (entry->count - 1) * entry->stride + bytes;
     is_noted = whole >= HAUL__MEMO_BYTES || walk->has_parts;
-    if (is_noted && haul__memo_has(d, entry->address, whole, type))
+    if (is_noted && !entry->is_again && haul__memo_has(d, entry->address, whole, type))
         return HAUL_OK;
     status = mark_each(d, entry, walk, bytes, &marked, &must_visit);
     if (status == HAUL_OK && is_noted)
@@ -367,17 +387,20 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     if (status != HAUL_OK)
         return status;
     status = meet_object(d, entry);
+    if (status == HAUL_OK)
+        status = meet_leaders(d, entry);
     if (status != HAUL_OK)
         return status;
     whole = (size_t)(end - entry->address);
-    if ((whole >= HAUL__MEMO_BYTES || walk->part_count) && haul__memo_has(d, entry->address, whole, type))
+    if ((whole >= HAUL__MEMO_BYTES || walk->part_count) && !entry->is_again &&
+        haul__memo_has(d, entry->address, whole, type))
         return HAUL_OK;
     status = dense ? mark_dense(d, entry, walk, end, &marked) : mark_runs(d, entry, walk, &marked);
     if (status == HAUL_OK)
         status = mark_placements(d, entry, walk);
     if (status == HAUL_OK && (whole >= HAUL__MEMO_BYTES || walk->part_count))
         status = haul__memo_add(d, entry->address, whole, type);
-    if (status != HAUL_OK || (marked.first == marked.end && !walk->part_count))
+    if (status != HAUL_OK || (marked.first == marked.end && !walk->part_count && !entry->is_again))
         return status;
     if (d->careful)
         return haul__push_entry(d, entry);
@@ -397,23 +420,27 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     const void *as = &entry->slot->shape[entry->level];
     uintptr_t end = 0;
     size_t whole;
+    int is_again = 0;
     haul_status status = check_extent(d, entry, HAUL__WORD, HAUL__WORD, &end);
     if (status != HAUL_OK)
         return status;
     if (d->careful) {
         status = haul__meet_pointer(d, entry->address, entry->slot, entry->level);
+        if (status == HAUL_OK && d->context->options.checked)
+            status = haul__meet_held(d, entry, &is_again);
         if (status != HAUL_OK)
             return status;
+        entry->is_again = (uint8_t)is_again;
     }
     whole = (size_t)(end - entry->address);
-    if (whole >= HAUL__MEMO_BYTES && haul__memo_has(d, entry->address, whole, as))
+    if (whole >= HAUL__MEMO_BYTES && !is_again && haul__memo_has(d, entry->address, whole, as))
         return HAUL_OK;
     memset(&pattern, 0, sizeof pattern);
     pattern.kind = HAUL__ALL_SLOTS;
     status = haul__mark_range(d, entry->slot, entry->address, end, &pattern, &marked);
     if (status == HAUL_OK && whole >= HAUL__MEMO_BYTES)
         status = haul__memo_add(d, entry->address, whole, as);
-    if (status != HAUL_OK || marked.first == marked.end)
+    if (status != HAUL_OK || (marked.first == marked.end && !is_again))
         return status;
     return haul__push_entry(d, entry);
 }

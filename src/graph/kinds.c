@@ -42,7 +42,7 @@ static void foresee_marks(haul__kind *kind)
     unsigned granules = (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT);
     haul__cell whole;
     size_t i;
-    if (!walk->dense || walk->is_noted || walk->extent == 0 || walk->extent > HAUL__SIMPLE_BYTES ||
+    if (!walk->dense || walk->is_noted || walk->is_wide || walk->extent == 0 || walk->extent > HAUL__SIMPLE_BYTES ||
         walk->placement > HAUL__GRANULE || walk->extent % HAUL__GRANULE != 0 || walk->alignment > HAUL__GRANULE)
         return;
     for (i = 0; i < walk->slot_count; i++) {
@@ -167,7 +167,7 @@ haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
     haul__step *steps;
     size_t i;
     if (d->kinds[number].steps || walk->slot_count == 0 || walk->slot_count > HAUL__STEPS || walk->part_count ||
-        walk->is_varied)
+        walk->is_varied || walk->is_wide)
         return HAUL_OK;
     steps = haul__allocate_zeroed(d->allocator, walk->slot_count * sizeof *steps);
     if (!steps)

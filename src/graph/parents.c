@@ -18,7 +18,7 @@ typedef struct answer {
 static void ask_row(haul__discovery *d, const haul__object *o, size_t bytes, const haul__ruled *ruled, answer *a)
 {
     memset(a, 0, sizeof *a);
-    d->parent = o->parent;
+    haul__ask_for(d, o, ruled->rule);
     d->silent++;
     a->status = haul__ask(d, o, bytes, ruled, &a->holds);
     if (a->status == HAUL_OK && a->holds && ruled->kind == HAUL__RULED_POINTER)
@@ -27,7 +27,7 @@ static void ask_row(haul__discovery *d, const haul__object *o, size_t bytes, con
         a->status = haul__count_of(d, a->word.slot, 0, a->word.at, a->word.start, o->self,
                                    o->index + ruled->slot.index, &a->count);
     d->silent--;
-    d->parent = 0;
+    haul__ask_for(d, o, NULL);
 }
 
 static int are_alike(const answer *a, const answer *b)
@@ -43,7 +43,7 @@ static size_t bytes_of(haul__discovery *d, const haul__object *o)
 {
     size_t bytes = 0;
     d->silent++;
-    if (haul__size_of(d, o->address, o->walk, NULL, &bytes) != HAUL_OK)
+    if (haul__size_of(d, o, NULL, &bytes) != HAUL_OK)
         bytes = 0;
     d->silent--;
     return bytes;
@@ -59,6 +59,12 @@ static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t 
     size_t i;
     then.parent = seen->parent;
     then.self = walk->is_slot ? seen->parent : then.self;
+    if (bytes != bytes_of(d, &then)) {
+        status = haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
+                              "two parents lead to one %s, and it has another size for each", walk->name);
+        haul__name_seen(d, seen);
+        return status;
+    }
     for (i = 0; i < walk->ruled_count && walk->ruled[i].slot.offset < bytes; i++) {
         ask_row(d, &now, bytes, &walk->ruled[i], &a);
         ask_row(d, &then, bytes, &walk->ruled[i], &b);
@@ -88,7 +94,7 @@ haul_status haul__meet_parent(haul__discovery *d, const haul__entry *entry)
         return HAUL_ERROR_MEMORY;
     if (is_new)
         seen->parent = entry->self;
-    if (is_new || seen->as != (const void *)type || seen->parent == entry->self)
+    if (is_new || seen->parent == entry->self)
         return HAUL_OK;
     first = *seen;
     for (i = 0; i < entry->count && status == HAUL_OK; i++)

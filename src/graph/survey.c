@@ -74,7 +74,7 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     size_t end = haul__ruled_end(ruled, bytes);
     int holds;
     haul_status status;
-    d->parent = ruled->rule && ruled->rule->said.with_parent ? o->parent : 0;
+    haul__ask_for(d, o, ruled->rule);
     status = haul__ask(d, o, bytes, ruled, &holds);
     if (status == HAUL_OK && !holds && ruled->rule->said.otherwise == HAUL_ELSE_RAW)
         w->is_rest = 1;
@@ -129,6 +129,6 @@ haul_status haul__survey(haul__discovery *d, const haul__object *o, size_t bytes
         return HAUL_ERROR_MEMORY;
     d->survey[number] = words;
     status = look_at_all(d, o, bytes, d->survey[number], strict, must_visit);
-    d->parent = 0;
+    haul__ask_for(d, o, NULL);
     return status;
 }

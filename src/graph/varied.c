@@ -283,6 +283,7 @@ haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, s
     o.address = entry->address + index * entry->stride;
     o.self = walk->is_slot ? entry->self : o.address;
     o.parent = entry->self;
+    o.held = &entry->held;
     o.index = walk->is_slot ? index : 0;
     o.walk = walk;
     return o;
@@ -301,9 +302,22 @@ haul_status haul__mark_varied(haul__discovery *d, const haul__entry *entry, cons
 
 /* ---- Sizes. */
 
-haul_status haul__size_of(haul__discovery *d, uintptr_t element, const haul__walk *walk, const haul__slot *slot,
-                          size_t *bytes)
+/* The elements of a tail are counted by its rule, if it has one. */
+static haul_status count_tail(haul__discovery *d, const haul__object *o, const haul__ruled *tail, size_t *count)
 {
+    const uintptr_t at = o->address + tail->slot.offset;
+    haul_status status;
+    haul__ask_for(d, o, tail->rule);
+    d->exact++;
+    status = haul__count_of(d, &tail->slot, 0, at, at, o->address, 0, count);
+    d->exact--;
+    haul__ask_for(d, o, NULL);
+    return status;
+}
+
+haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul__slot *slot, size_t *bytes)
+{
+    const haul__walk *walk = o->walk;
     const haul__ruled *tail = walk->ruled_count > 0 ? &walk->ruled[walk->ruled_count - 1] : NULL;
     haul_here here;
     haul_status status;
@@ -312,8 +326,8 @@ haul_status haul__size_of(haul__discovery *d, uintptr_t element, const haul__wal
     if (walk->size) {
         int64_t answer = 0;
         memset(&here, 0, sizeof here);
-        here.self = here.target = (const void *)element;
-        status = haul__call_back(d, slot, walk->size, &here, "size", &answer);
+        here.self = here.target = (const void *)o->address;
+        status = haul__call_back(d, slot, walk->size, &here, HAUL__ASKS_SIZE, &answer);
         if (status != HAUL_OK)
             return status;
         if (answer < 1 || (uint64_t)answer > HAUL__HIGHEST)
@@ -325,10 +339,7 @@ haul_status haul__size_of(haul__discovery *d, uintptr_t element, const haul__wal
     if (!walk->is_sized)
         return HAUL_OK;
     *bytes = tail->slot.offset;
-    d->exact++;
-    status = haul__count_of(d, &tail->slot, 0, element + tail->slot.offset, element + tail->slot.offset, element, 0,
-                            &count);
-    d->exact--;
+    status = count_tail(d, o, tail, &count);
     if (status != HAUL_OK)
         return status;
     if (count == HAUL__KNOWN || haul__multiply_overflows(count, tail->slot.unit, &count) ||
@@ -350,9 +361,9 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
         return status;
     if (w->is_alias)
         return haul__note_alias(d, w);
-    d->parent = ruled->rule->said.with_parent ? o->parent : 0;
+    haul__ask_for(d, o, ruled->rule);
     status = haul__follow(d, w->slot, 0, w->at, w->start, o->self, o->index + ruled->slot.index);
-    d->parent = 0;
+    haul__ask_for(d, o, NULL);
     if (w->what == HAUL__IS_KEPT || w->what == HAUL__IS_TAGGED || (w->what == HAUL__IS_ODD && w->start != w->value))
         d->found->empty_count = empty; /* what becomes of the word is told by its own list */
     return status;
@@ -367,6 +378,7 @@ static haul_status visit_inside(haul__discovery *d, const haul__object *o, const
     entry.address = o->address + ruled->slot.offset;
     entry.count = ruled->kind == HAUL__RULED_PART ? ruled->count : (bytes - ruled->slot.offset) / ruled->slot.unit;
     entry.self = o->address;
+    entry.held = d->held;
     entry.stride = ruled->slot.unit;
     entry.slot = &ruled->slot;
     entry.parent = d->at_entry;
@@ -411,8 +423,9 @@ haul_status haul__visit_varied(haul__discovery *d, uintptr_t element, const haul
     entry.stride = 0;
     entry.self = d->from;
     o = haul__object_of(&entry, walk, 0);
+    o.held = &d->held;
     o.index = walk->is_slot ? d->at_element : 0;
-    status = haul__size_of(d, element, walk, NULL, bytes);
+    status = haul__size_of(d, &o, NULL, bytes);
     if (status == HAUL_OK)
         status = ask_object(d, &o, *bytes);
     return status == HAUL_OK ? visit_rows(d, &o, *bytes) : status;
@@ -457,7 +470,7 @@ haul_status haul__take_varied(haul__discovery *d, const haul__entry *entry, cons
     haul__object o = haul__object_of(entry, walk, 0);
     haul_status status = haul__check_entry(d, entry, walk->is_sized ? haul__head_bytes(walk) : walk->extent);
     if (status == HAUL_OK)
-        status = haul__size_of(d, o.address, walk, NULL, bytes);
+        status = haul__size_of(d, &o, NULL, bytes);
     if (status == HAUL_OK && walk->is_sized)
         status = haul__check_entry(d, entry, *bytes);
     if (status == HAUL_OK)

@@ -43,6 +43,7 @@ static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul
         entry.stride = part->stride;
         entry.part = part->name ? part->name : "";
         entry.self = element;
+        entry.held = d->held;
         entry.parent = d->at_entry;
         entry.parent_element = d->at_element;
         entry.what = HAUL__OBJECTS;
@@ -168,8 +169,11 @@ static haul_status visit_called(haul__discovery *d, const haul__entry *entry, co
 {
     haul_status status = HAUL_OK;
     size_t i;
+    d->held = entry->held;
+    d->asked = entry->asked;
     for (i = 0; i < entry->count && status == HAUL_OK; i++)
         status = haul__meet_called(d, counted, entry->address + i * HAUL__WORD, entry->self, i);
+    haul__leave(d);
     return status == HAUL_OK ? haul__settle_spans(d) : status;
 }
 
@@ -215,6 +219,8 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
 {
     haul_status status = HAUL_OK;
     size_t i;
+    d->held = entry->held;
+    d->asked = entry->asked;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t address = entry->address + i * HAUL__WORD;
         if (i + TARGETS_AHEAD < entry->count)
@@ -227,6 +233,7 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
         if (status == HAUL_OK)
             status = haul__follow(d, entry->slot, entry->level, address, haul__load_word((const void *)address), entry->self, i);
     }
+    haul__leave(d);
     return status;
 }
 
@@ -265,14 +272,19 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
             prefetch_targets(d, entry->address + (i + ELEMENTS_AHEAD) * entry->stride, walk);
         d->at_element = i;
         d->from = entry->self;
-        status = visit_element(d, entry->address + i * entry->stride, entry->kind);
+        if (walk->is_wide)
+            status = haul__enter(d, entry, i);
+        if (status == HAUL_OK)
+            status = visit_element(d, entry->address + i * entry->stride, entry->kind);
     }
+    if (walk->is_wide)
+        haul__leave(d);
     return status;
 }
 
 haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry)
 {
-    d->found->objects++;
+    d->found->objects += !entry->is_again;
     if (entry->what == HAUL__POINTERS)
         return visit_pointers(d, entry);
     return entry->what == HAUL__OBJECTS ? visit_objects(d, entry) : HAUL_OK;

@@ -70,7 +70,7 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes, c
             ruled->slot.offset + HAUL__WORD <= bytes)
             target = haul__load_word((const void *)(o->address + ruled->slot.offset)) & ~ruled->rule->said.tag_bits;
         here = here_of(o, ruled, target);
-        status = haul__call_back(d, &ruled->slot, when->function, &here, "condition", &answer);
+        status = haul__call_back(d, &ruled->slot, when->function, &here, HAUL__ASKS_CONDITION, &answer);
         *holds = answer != 0;
         return status;
     }
@@ -114,7 +114,7 @@ static haul_status read_choice(haul__discovery *d, const haul__object *o, const 
         return read_tag(d, ruled, start, value);
     default:
         here = here_of(o, ruled, start);
-        return haul__call_back(d, &ruled->slot, choice->function, &here, "choice of type", value);
+        return haul__call_back(d, &ruled->slot, choice->function, &here, HAUL__ASKS_CHOICE, value);
     }
 }
 
@@ -145,7 +145,7 @@ static haul_status find_start(haul__discovery *d, const haul__object *o, const h
     if (rule->base_function) {
         haul_here here = here_of(o, ruled, w->address);
         int64_t answer = 0;
-        haul_status status = haul__call_back(d, &ruled->slot, rule->base_function, &here, "base", &answer);
+        haul_status status = haul__call_back(d, &ruled->slot, rule->base_function, &here, HAUL__ASKS_BASE, &answer);
         if (status != HAUL_OK)
             return status;
         if (answer == INT64_MIN)

@@ -13,8 +13,19 @@ typedef struct haul__object {
                          row says what each of them is */
     uintptr_t parent; /* of the struct that led here; 0: not asked for, or a root */
     size_t index;     /* of such an element */
+    const haul__held *held; /* through whom it was found */
     const haul__walk *walk;
 } haul__object;
+
+/* holders.c: what callbacks of a rule get of those who led to an object. */
+haul__asked haul__asked_of(const haul__discovery *d, const haul__object *o, const haul__rule *rule);
+
+/* Callbacks are the rule's from now on; NULL: nobody's that asks. */
+HAUL__INLINE void haul__ask_for(haul__discovery *d, const haul__object *o, const haul__rule *rule)
+{
+    if (HAUL__UNLIKELY(o->walk->is_wide))
+        d->asked = haul__asked_of(d, o, rule);
+}
 
 typedef enum haul__outcome {
     HAUL__IS_ABSENT,  /* the row does not hold, or does not count */

@@ -91,6 +91,7 @@ void haul__worklist_close(haul__discovery *d)
     release_chunks(d, d->head);
     release_chunks(d, d->spare);
     haul__release(d->allocator, d->entries, d->entry_capacity * sizeof *d->entries);
+    haul__release(d->allocator, d->around, d->around_capacity * sizeof *d->around);
     haul__release(d->allocator, d->memo, d->memo_capacity * sizeof *d->memo);
     haul__release(d->allocator, d->seen, d->seen_capacity * sizeof *d->seen);
     haul__release(d->allocator, d->aliases, d->alias_capacity * sizeof *d->aliases);

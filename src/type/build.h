@@ -6,6 +6,7 @@
  *     haul_type_commit                            commit.c                    closure, order, one group
  *       is every row right?                       check.c, its rule: rule.c, and its direction: direction.c
  *       runs, slots, parts, ruled rows            flatten.c
+ *       who holds what                            holders.c
  *     queries, iteration, the table               query.c, dump.c
  *
  * A group is what is held and freed as one: an open type by itself, or all types that one commit closed, whatever
@@ -135,6 +136,7 @@ struct haul_type {
     int reached, state, looked_at;
     size_t cursor;
     haul_type *within;
+    uint64_t holder;   /* a bit of its own if a rule names it as a holder (holders.c); set anew by each commit */
 };
 
 /* build.c */
@@ -161,6 +163,9 @@ haul_type *haul__type_stands_for(const haul_type *instance, haul_type *found);
 haul_status haul__type_substitute(haul_type *instance, const char *field, haul_type **found, haul_error *error);
 /* Are all of its parameters its container's? */
 haul_status haul__check_bound(const haul_type *instance, haul_error *error);
+
+/* holders.c, with the flat forms made: which types hold, and which must be told of their holders. */
+void haul__find_holders(haul_type *const *types, size_t count);
 
 /* check.c. `field` may be NULL. */
 haul_status haul__wrong(haul_error *error, const haul_type *type, const char *field, const char *format, ...)

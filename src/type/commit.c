@@ -5,10 +5,11 @@
  *   3. order     depth first along embedding only, with the way back written in the types themselves; who meets a
  *                type that is still on the way has found one that contains itself
  *   4. flatten   embedded types before those that embed them
- *   5. close     nothing can fail any more: the types join the group of the one that commit was called on
+ *   5. holders   which types hold what others ask for
+ *   6. close     nothing can fail any more: the types join the group of the one that commit was called on
  *
- * Until 5 nothing is changed but marks and flat forms, which are taken away again on failure. Every step is linear,
- * or a sort; none recurses. Types that are closed already are only read: other threads may be using them.
+ * Until 6 nothing is changed but marks and flat forms, which are taken away again on failure. Every step is linear,
+ * or a sort, but for 5, which goes through the types until nothing changes, mostly twice; none recurses. Types that are closed already are only read: other threads may be using them.
  *
  * The new group holds each group that it leads to once; the holds that its constructors took on their old types go.
  * Holds from one member on another vanish with that, so that a cycle of types does not keep itself alive.
@@ -27,6 +28,7 @@ typedef struct commit {
     int by_value; /* a query: follow embedding only, and let targets be missing */
     haul_type **types, **order;
     size_t count, capacity, ordered;
+    size_t holder_count;
     haul__group **foreign;
     size_t foreign_count, foreign_capacity;
     haul__scratch scratch;
@@ -59,6 +61,7 @@ static haul_status reach(commit *c, haul_type *type)
     c->types = types;
     c->types[c->count++] = type;
     type->reached = 1;
+    type->holder = 0;
     type->state = NEW;
     type->cursor = type->depth = 0;
     return HAUL_OK;
@@ -131,15 +134,52 @@ static haul_status resolve_case(commit *c, haul_type *type, const haul__row *row
     return *found ? reach(c, *found) : HAUL_OK;
 }
 
-/* The same for the cases of its rule, and of the rule of what it leads to. */
+static void become_holder(commit *c, haul_type *type)
+{
+    if (!type->holder)
+        type->holder = (uint64_t)1 << (c->holder_count++ % 64);
+}
+
+/* A type that is closed leads to none that is open. */
+static haul_status resolve_holder(commit *c, haul_type *type, const haul__row *row, haul__rule *rule)
+{
+    haul_type *found = rule->said.holder ? *rule->said.holder : NULL;
+    haul_status status = HAUL_OK;
+    rule->holder = NULL;
+    if (!rule->said.holder || c->by_value)
+        return HAUL_OK;
+    if (!found || !haul__type_is_valid(found))
+        return haul__wrong(c->error, type, row->name,
+                           "The handle of its holder's type is %s: create that type before the commit.",
+                           found ? "not that of a living type" : "NULL");
+    if (type->bound_count > 0)
+        status = stand_in(c, type, row->name, &found, 1);
+    if (status == HAUL_OK && haul__type_is_parameter(found))
+        status = meet_parameter(c, type, row->name, &found, 1);
+    if (status != HAUL_OK)
+        return status;
+    if (found->committed)
+        return haul__wrong(c->error, type, row->name,
+                           "Type %s, which its rule names as the holder, is committed already: it does not lead here.",
+                           found->name);
+    rule->holder = found;
+    status = reach(c, found);
+    if (status == HAUL_OK)
+        become_holder(c, found);
+    return status;
+}
+
+/* The same for the cases of its rule, and of the rule of what it leads to; and for their holders. */
 static haul_status resolve_cases(commit *c, haul_type *type, const haul__row *row)
 {
-    const haul__rule *rule;
+    haul__rule *rule;
     haul_status status = HAUL_OK;
     size_t i;
-    for (rule = row->rule; rule; rule = rule->each)
+    for (rule = row->rule; rule && status == HAUL_OK; rule = rule->each) {
+        status = resolve_holder(c, type, row, rule);
         for (i = 0; i < rule->said.choice.case_count && status == HAUL_OK; i++)
             status = resolve_case(c, type, row, &rule->said.choice.cases[i], &rule->types[i]);
+    }
     return status;
 }
 
@@ -504,6 +544,8 @@ haul_status haul_type_commit(haul_type *type)
         status = make_flat(&c);
     if (status == HAUL_OK)
         status = list_held(&c, &held, &count);
+    if (status == HAUL_OK && c.holder_count)
+        haul__find_holders(c.types, c.count);
     if (status == HAUL_OK)
         close_all(&c, held, count);
     clean_up(&c, status == HAUL_OK);

@@ -163,6 +163,8 @@ static void append_members(char *cell, const haul_type *type, const haul_rule *r
         append(cell, "%s%s", *cell ? "; " : "", directions[rule->direction]);
     if (rule->with_parent)
         append(cell, "; with its parent");
+    if (rule->holder)
+        append(cell, "; with its holder");
 }
 
 static void append_rule(char *cell, const haul_type *type, const haul_rule *rule)

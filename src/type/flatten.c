@@ -7,6 +7,7 @@
  *     few entries (HAUL__INLINE_MAX)             copied, element by element, at their offsets
  *     more, or a type with rules                 one part: offset, number, stride, type
  *     fields with directions, or to be rebuilt   the same
+ *     holders                                    the same
  *
  * So a type never has more entries than a small multiple of its rows, and ten million blocks are one part. Loops of a
  * constructor are worked from the inside out: what one turn holds is repeated in place while it is small; otherwise
@@ -64,7 +65,7 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
     if (count == 0)
         return 1;
     ask_as(s, walk);
-    if (walk->is_varied || walk->is_noted)
+    if (walk->is_varied || walk->is_noted || type->holder)
         return haul__put_name(s, name, 0, 1, "", &text) && haul__put_part(s, offset, count, stride, type, text);
     if (walk->dense && !walk->has_slots && stride == walk->extent)
         return haul__put_run(s, offset, count * stride);
@@ -143,7 +144,7 @@ static haul_status put_each(haul_type *type, const haul__row *row, const haul_al
     haul__scratch_release(&one);
     if (status != HAUL_OK)
         return status;
-    inner->walk.is_slot = inner->walk.with_parent = 1;
+    inner->walk.is_slot = inner->walk.with_parent = inner->walk.is_wide = 1;
     slot->target = inner;
     slot->unit = sizeof(void *);
     slot->levels = 1;

@@ -53,13 +53,17 @@ static int put(reached *r, haul_type *type)
     return 1;
 }
 
+/* Cases and holders. */
 static int put_cases(reached *r, const haul__rule *rule)
 {
     size_t i;
-    for (; rule; rule = rule->each)
+    for (; rule; rule = rule->each) {
+        if (rule->said.holder && !put(r, *rule->said.holder))
+            return 0;
         for (i = 0; i < rule->said.choice.case_count; i++)
             if (rule->said.choice.cases[i].type && !put(r, *rule->said.choice.cases[i].type))
                 return 0;
+    }
     return 1;
 }
 

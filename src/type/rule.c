@@ -20,7 +20,7 @@ static int is_trivial(const haul_rule *rule)
 {
     return !is_conditional(rule) && rule->mode == HAUL_MODE_OWN && !rule->tag_bits && !rule->integer_below &&
            !rule->integer_from && !rule->base && !rule->base_function && rule->choice.kind == HAUL_CHOICE_NONE &&
-           rule->addressing == HAUL_ABSOLUTE && !rule->with_parent;
+           rule->addressing == HAUL_ABSOLUTE && !rule->with_parent && !rule->holder;
 }
 
 unsigned haul__row_kind(const haul__row *row)
@@ -75,6 +75,7 @@ static haul__rule *copy_rule(const haul_rule *said, haul_case **cases, haul_type
     copy->said.choice.cases = *cases;
     copy->said.choice.case_count = count;
     copy->types = *types;
+    copy->holder = NULL;
     copy->each = NULL;
     if (count > 0)
         memcpy(*cases, said->choice.cases, count * sizeof **cases);
@@ -323,6 +324,31 @@ static haul_status check_each(const haul_type *type, const haul__row *row, haul_
     return status == HAUL_OK ? check_members(type, &each, error) : status;
 }
 
+/* Does one of the row's callbacks get what its rule asks for? */
+static int has_callback(const haul_type *type, const haul__row *row)
+{
+    const haul_rule *rule = &row->rule->said;
+    unsigned level, levels = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL ? row->levels : 0;
+    for (level = 0; level < levels; level++)
+        if (type->shapes[row->shape + level].kind == HAUL_SHAPE_FUNCTION)
+            return 1;
+    return rule->when.kind == HAUL_WHEN_FUNCTION || rule->base_function || rule->choice.kind == HAUL_CHOICE_FUNCTION;
+}
+
+static haul_status check_holder(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    haul__row each;
+    if (row->rule->said.holder && !has_callback(type, row))
+        return haul__wrong(error, type, row->name, "Its rule names a holder, and has no callback that would ask for it.");
+    if (row->kind != HAUL_REF_POINTER || !row->rule->each)
+        return HAUL_OK;
+    each = haul__each_row(row);
+    if (each.rule->said.holder && !has_callback(type, &each))
+        return haul__wrong(error, type, row->name,
+                           "The rule of each pointer names a holder, and has no callback that would ask for it.");
+    return HAUL_OK;
+}
+
 haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_error *error)
 {
     haul_status status;
@@ -334,6 +360,7 @@ haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_e
     if (row->kind == HAUL_REF_SKIP)
         return haul__wrong(error, type, row->name, "This kind of row has no rule.");
     rest.with_parent = 0;
+    rest.holder = NULL;
     if (row->kind == HAUL_REF_TAIL && is_conditional(&row->rule->said))
         return haul__wrong(error, type, row->name, "A tail has no condition.");
     if (row->kind != HAUL_REF_POINTER && (!is_trivial(&rest) || rest.each))
@@ -342,10 +369,11 @@ haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_e
     status = check_when(type, row, error);
     if (status == HAUL_OK)
         status = haul__check_direction(type, row, error);
-    if (status != HAUL_OK || row->kind != HAUL_REF_POINTER)
-        return status;
-    status = check_members(type, row, error);
-    return status == HAUL_OK ? check_each(type, row, error) : status;
+    if (status == HAUL_OK && row->kind == HAUL_REF_POINTER)
+        status = check_members(type, row, error);
+    if (status == HAUL_OK && row->kind == HAUL_REF_POINTER)
+        status = check_each(type, row, error);
+    return status == HAUL_OK ? check_holder(type, row, error) : status;
 }
 
 /* Conditions on the same bits of one field must not have a value in common. */

@@ -354,6 +354,7 @@ static void ask_for_parents(const haul__scratch *s, haul__walk *walk)
     size_t i;
     for (i = 0; i < s->ruled_count; i++)
         walk->with_parent |= s->ruled[i].ruled.rule && s->ruled[i].ruled.rule->said.with_parent;
+    walk->is_wide = walk->with_parent;
 }
 
 haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)

@@ -57,6 +57,7 @@ typedef struct haul__part {
 typedef struct haul__rule {
     haul_rule said;
     haul_type **types;       /* one for each case */
+    haul_type *holder;       /* whose nearest object its callbacks get, or NULL */
     struct haul__rule *each; /* of the pointers that a pointer leads to, or NULL */
 } haul__rule;
 
@@ -100,6 +101,10 @@ typedef struct haul__walk {
     int is_varied;      /* ruled, or of a size of its own */
     int is_sized;       /* it has a tail or a size of its own */
     int is_noted;       /* it has barred fields, or depends: an element that is reached must be more than marked */
+    uint64_t holds;     /* objects are holders for some of what they lead to: the bit of their type */
+    uint64_t needs;     /* holders from outside that are asked for, here or in what elements lead to: bits of their types;
+                           several types have one bit where there are many */
+    int is_wide;        /* who led there must be known: with_parent, or one of these two is not 0 */
     int with_parent;    /* callbacks of its rules ask for the struct that led here, */
     int is_slot;        /* or all of its rules do: it is one pointer of an array whose row says what each is */
     int is_short;       /* ruled, of at most 64 whole words, nothing in it but runs, slots and ruled rows; then: */

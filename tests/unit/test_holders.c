@@ -1,0 +1,1702 @@
+/* Holders: rules that ask for a struct far up the way, however many pointers that is.
+ *
+ * Fault cases of shared/reference: G18 (what a callback answers cannot be), D13 (it has changed), T16 (a commit refuses
+ * what asks in vain), H1, H2.
+ */
+#define _DEFAULT_SOURCE
+#include "structures_b.h"
+#include "support/doors.h"
+
+#define HEAD_OF(at, S, m) ((S *)(void *)((char *)(at)-offsetof(S, m)))
+
+static const void *held(const haul_here *here)
+{
+    return here->holder;
+}
+
+/* ---- std::list as libstdc++ has it: a circle through a head that lies in the list object, in front of the size.
+ * What a `next` leads to is a node, or that head: told by its address alone. */
+
+typedef struct node_base {
+    struct node_base *next, *prev;
+} node_base;
+
+typedef struct list {
+    node_base head;
+    size_t size;
+} list;
+
+typedef struct list_node {
+    node_base base;
+    void *value;
+} list_node;
+
+typedef struct person {
+    char *name;
+    int64_t age;
+} person;
+
+typedef struct town {
+    list people, houses; /* of persons, and of numbers */
+    list *guests;
+} town;
+
+static haul_type *value_type, *node_type, *list_type, *person_type, *number_type, *town_type, *persons, *numbers,
+    *person_nodes;
+
+HAUL_TEST_FUNCTION(is_head, void, here->target == (const void *)&((const list *)held(here))->head)
+
+static const haul_case node_cases[] = { { 0, &node_type, 0 }, { 1, &list_type, -(int64_t)offsetof(list, head) } };
+static const haul_rule by_list = { .holder = &list_type, .choice = HAUL_BY_FUNCTION(is_head, node_cases) };
+
+static void list_open(void)
+{
+    static const haul_ref node_refs[] = { HAUL_CHOICE(list_node, base.next, &by_list),
+                                          HAUL_CHOICE(list_node, base.prev, &by_list),
+                                          HAUL_OBJECT_AS(list_node, value, &value_type) };
+    static const haul_ref list_refs[] = { HAUL_CHOICE(list, head.next, &by_list),
+                                          HAUL_CHOICE(list, head.prev, &by_list) };
+    CHECK_STATUS(haul_type_parameter("value", &value_type), HAUL_OK);
+    node_type = OPEN(list_node, node_refs);
+    list_type = OPEN(list, list_refs);
+}
+
+static haul_type *list_of(haul_type *what)
+{
+    haul_type *made;
+    CHECK_STATUS(haul_type_instance(list_type, 1, &value_type, &what, &made), HAUL_OK);
+    return made;
+}
+
+static void town_open(void)
+{
+    static const haul_ref person_refs[] = { HAUL_STRING(person, name) };
+    static const haul_ref town_refs[] = { HAUL_EMBED(town, people, &persons), HAUL_EMBED(town, houses, &numbers),
+                                          HAUL_OBJECT(town, guests, &persons) };
+    list_open();
+    person_type = OPEN(person, person_refs);
+    CHECK_STATUS(haul_type_create("number", sizeof(int64_t), NULL, 0, &number_type), HAUL_OK);
+    persons = list_of(person_type);
+    numbers = list_of(number_type);
+    town_type = OPEN(town, town_refs);
+    type_close(town_type);
+}
+
+static void town_close(void)
+{
+    haul_type **all[] = { &town_type,   &persons,   &numbers,   &person_type,
+                          &number_type, &list_type, &node_type, &value_type };
+    size_t i;
+    for (i = 0; i < COUNT_OF(all); i++)
+        haul_type_free(all[i]);
+}
+
+static void list_clear(list *l)
+{
+    l->head.next = l->head.prev = &l->head;
+    l->size = 0;
+}
+
+static list_node *list_push(list *l, void *value)
+{
+    list_node *n = PUT(list_node);
+    n->value = value;
+    n->base.prev = l->head.prev;
+    n->base.next = &l->head;
+    l->head.prev = n->base.prev->next = &n->base;
+    l->size++;
+    return n;
+}
+
+static person *person_make(const char *name, int64_t age)
+{
+    person *p = PUT(person);
+    p->name = put_text(name);
+    p->age = age;
+    return p;
+}
+
+static town *town_make(int count)
+{
+    town *t = PUT(town);
+    int i;
+    char name[20];
+    list_clear(&t->people), list_clear(&t->houses);
+    for (i = 0; i < count; i++) {
+        int64_t *number = put(sizeof *number, 8);
+        snprintf(name, sizeof name, "person %d", i);
+        list_push(&t->people, person_make(name, i % 90));
+        *number = 2 * i;
+        list_push(&t->houses, number);
+    }
+    t->guests = PUT(list);
+    list_clear(t->guests);
+    return t;
+}
+
+static int see_persons(visit *v, list *l, int forward)
+{
+    node_base *n = forward ? l->head.next : l->head.prev;
+    size_t count = 0;
+    for (; n != &l->head; n = forward ? n->next : n->prev, count++) {
+        person *p = ((list_node *)n)->value;
+        see_text(&v->seen, p->name);
+        see(&v->seen, (uint64_t)p->age++);
+        if (n->next->prev != n)
+            return 0;
+    }
+    return count == l->size;
+}
+
+static void town_walk(void *visit_of)
+{
+    visit *v = visit_of;
+    town *t = v->root;
+    node_base *n;
+    int right = see_persons(v, &t->people, 1) & see_persons(v, &t->people, 0) & see_persons(v, t->guests, 1);
+    for (n = t->houses.head.next; n != &t->houses.head; n = n->next)
+        see(&v->seen, (uint64_t)(*(int64_t *)((list_node *)n)->value += 3));
+    see(&v->seen, (uint64_t)right);
+}
+
+static journey town_journey(town *t, int count)
+{
+    journey j;
+    uint64_t seen = 0;
+    char name[20];
+    int i;
+    memset(&j, 0, sizeof j);
+    for (i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "person %d", i);
+        see_text(&seen, name);
+        see(&seen, (uint64_t)(i % 90));
+    }
+    for (i = count; i-- > 0;) {
+        snprintf(name, sizeof name, "person %d", i);
+        see_text(&seen, name);
+        see(&seen, (uint64_t)(i % 90 + 1));
+    }
+    see_text(&seen, "guest");
+    see(&seen, 7);
+    for (i = 0; i < count; i++)
+        see(&seen, (uint64_t)(2 * i + 3));
+    see(&seen, 1);
+    j.root = t;
+    j.type = town_type;
+    j.seen = seen;
+    j.walk = town_walk;
+    return j;
+}
+
+TEST(holders, a_list_whose_head_only_the_list_object_knows)
+{
+    journey j;
+    town *t;
+    site_start(1);
+    town_open();
+    t = town_make(700);
+    list_push(t->guests, person_make("guest", 7));
+    j = town_journey(t, 700);
+    travel(&j);
+    town_close();
+    site_end();
+}
+
+TEST(holders, an_empty_list_leads_to_itself)
+{
+    haul_context *context;
+    haul_plan_statistics statistics;
+    haul_plan *plan;
+    haul_root root;
+    town *t;
+    site_start(2);
+    town_open();
+    t = town_make(0);
+    root.address = t;
+    root.type = town_type;
+    root.count = 1;
+    context = site_context();
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    haul_plan_get_statistics(plan, &statistics);
+    CHECK_EQ(statistics.graph_bytes, sizeof(town) + sizeof(list));
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    town_close();
+    site_end();
+}
+
+TEST(holders, a_node_that_no_list_leads_to_is_refused_by_name_and_place_G18)
+{
+    haul_type *alone;
+    list l;
+    list_node *n;
+    site_start(3);
+    town_open();
+    CHECK_STATUS(haul_type_instance(node_type, 1, &value_type, &person_type, &alone), HAUL_OK);
+    list_clear(&l);
+    n = list_push(&l, person_make("lost", 1));
+    n->base.next = n->base.prev = &n->base;
+    refuse_graph(
+        n, alone, HAUL_ERROR_GRAPH, "root.base.next", "",
+        "it was found through no list<person>, which its rule names as the holder and its choice of type asks");
+    haul_type_free(&alone);
+    town_close();
+    site_end();
+}
+
+TEST(holders, a_head_of_another_list_is_taken_for_a_node_and_refused_in_checked_mode_with_both_paths_G18)
+{
+    town *t;
+    site_start(4);
+    town_open();
+    t = town_make(2);
+    t->guests->head = t->people.head;
+    refuse_graph(t, town_type, HAUL_ERROR_GRAPH, "root.guests.head.next.base.prev", "root",
+                 "one address is reached as a list_node<person> and as a town");
+    town_close();
+    site_end();
+}
+
+/* ---- A list of 10^6 nodes, each found through the last. */
+
+enum { LONG_LIST = 1000 * 1000 };
+
+TEST(holders, a_million_nodes_in_a_row_know_their_list_and_the_worklist_stays_small)
+{
+    list_node *nodes =
+        mmap(NULL, (LONG_LIST + 1) * sizeof *nodes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    list *l = (list *)(void *)&nodes[LONG_LIST];
+    haul_plan_statistics statistics;
+    haul_context_options options;
+    haul_context *context;
+    haul_plan *plan;
+    haul_root root;
+    size_t i;
+    CHECK(nodes != MAP_FAILED);
+    site_start(5);
+    town_open();
+    list_clear(l);
+    for (i = 0; i < LONG_LIST; i++) {
+        nodes[i].base.prev = l->head.prev;
+        nodes[i].base.next = &l->head;
+        l->head.prev = nodes[i].base.prev->next = &nodes[i].base;
+    }
+    memset(&options, 0, sizeof options);
+    root.address = l;
+    root.type = persons;
+    root.count = 1;
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    haul_plan_get_statistics(plan, &statistics);
+    CHECK_EQ(statistics.objects, LONG_LIST + 1);
+    CHECK_EQ(statistics.graph_bytes, LONG_LIST * sizeof(list_node) + sizeof(list));
+    CHECK(statistics.worklist_bytes < 16384);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    town_close();
+    site_end();
+    munmap(nodes, (LONG_LIST + 1) * sizeof *nodes);
+}
+
+/* ---- jansson: the pairs of an object hang on two lists, whose heads lie in its hash table, and buckets lead to the
+ * first and the last of theirs, or to the head of the list of all. Values are objects, arrays and texts again. */
+
+enum { JSON_OBJECT, JSON_ARRAY, JSON_STRING };
+
+typedef struct json_t {
+    int type;
+    size_t refcount;
+} json_t;
+
+typedef struct list_t {
+    struct list_t *prev, *next;
+} list_t;
+
+typedef struct pair_t {
+    list_t list, ordered_list;
+    size_t hash;
+    json_t *value;
+    size_t key_len;
+    char key[1];
+} pair_t;
+
+typedef struct bucket_t {
+    list_t *first, *last;
+} bucket_t;
+
+typedef struct hashtable_t {
+    size_t size;
+    bucket_t *buckets;
+    size_t order;
+    list_t list, ordered_list;
+} hashtable_t;
+
+typedef struct json_object_t {
+    json_t json;
+    hashtable_t hashtable;
+} json_object_t;
+
+typedef struct json_array_t {
+    json_t json;
+    size_t size, entries;
+    json_t **table;
+} json_array_t;
+
+typedef struct json_string_t {
+    json_t json;
+    char *value;
+    size_t length;
+} json_string_t;
+
+static haul_type *pair_type, *bucket_type, *table_type, *object_type, *array_type, *string_type;
+
+HAUL_TEST_FUNCTION(ends_list, void, here->target == (const void *)&((const hashtable_t *)held(here))->list)
+HAUL_TEST_FUNCTION(ends_order, void, here->target == (const void *)&((const hashtable_t *)held(here))->ordered_list)
+HAUL_TEST_FUNCTION(is_used, json_array_t, here->index < self->entries)
+HAUL_COUNT_FUNCTION(bucket_count, hashtable_t, (int64_t)1 << self->order)
+HAUL_COUNT_FUNCTION(key_bytes, pair_t, (int64_t)self->key_len + 1)
+HAUL_COUNT_FUNCTION(room_of_array, json_array_t, (int64_t)self->size)
+
+static const haul_case json_cases[] = { { JSON_OBJECT, &object_type, 0 },
+                                        { JSON_ARRAY, &array_type, 0 },
+                                        { JSON_STRING, &string_type, 0 } };
+static const haul_case list_cases[] = { { 0, &pair_type, -(int64_t)offsetof(pair_t, list) },
+                                        { 1, &table_type, -(int64_t)offsetof(hashtable_t, list) } };
+static const haul_case order_cases[] = { { 0, &pair_type, -(int64_t)offsetof(pair_t, ordered_list) },
+                                         { 1, &table_type, -(int64_t)offsetof(hashtable_t, ordered_list) } };
+static const haul_rule in_list = { .holder = &table_type, .choice = HAUL_BY_FUNCTION(ends_list, list_cases) };
+static const haul_rule in_order = { .holder = &table_type, .choice = HAUL_BY_FUNCTION(ends_order, order_cases) };
+static const haul_rule json_value = { .choice = HAUL_BY_TAG(json_t, type, json_cases) };
+static const haul_rule json_entry = { .choice = HAUL_BY_TAG(json_t, type, json_cases), .when = HAUL_IF(is_used) };
+static const haul_rule json_entries = { .each = &json_entry };
+
+#define LINKS(S, m, rule) HAUL_CHOICE(S, m.prev, &rule), HAUL_CHOICE(S, m.next, &rule)
+
+static void json_open(void)
+{
+    static const haul_ref pair_refs[] = { LINKS(pair_t, list, in_list), LINKS(pair_t, ordered_list, in_order),
+                                          HAUL_CHOICE(pair_t, value, &json_value),
+                                          HAUL_TAIL(pair_t, key, HAUL_FN(key_bytes)) };
+    static const haul_ref bucket_refs[] = { HAUL_CHOICE(bucket_t, first, &in_list),
+                                            HAUL_CHOICE(bucket_t, last, &in_list) };
+    static const haul_ref table_refs[] = { HAUL_OBJECTS(hashtable_t, buckets, &bucket_type, HAUL_FN(bucket_count)),
+                                           LINKS(hashtable_t, list, in_list),
+                                           LINKS(hashtable_t, ordered_list, in_order) };
+    static const haul_ref object_refs[] = { HAUL_EMBED(json_object_t, hashtable, &table_type) };
+    static const haul_ref array_refs[] = { HAUL_POINTERS_BY(json_array_t, table, NULL, &json_entries,
+                                                            HAUL_FN(room_of_array)) };
+    static const haul_ref string_refs[] = { HAUL_STRING(json_string_t, value) };
+    pair_type = OPEN(pair_t, pair_refs);
+    bucket_type = OPEN(bucket_t, bucket_refs);
+    table_type = OPEN(hashtable_t, table_refs);
+    object_type = OPEN(json_object_t, object_refs);
+    array_type = OPEN(json_array_t, array_refs);
+    string_type = OPEN(json_string_t, string_refs);
+    type_close(object_type);
+}
+
+static void json_close(void)
+{
+    haul_type **all[] = { &pair_type, &bucket_type, &table_type, &object_type, &array_type, &string_type };
+    size_t i;
+    for (i = 0; i < COUNT_OF(all); i++)
+        haul_type_free(all[i]);
+}
+
+static json_object_t *object_make(size_t order)
+{
+    json_object_t *o = PUT(json_object_t);
+    hashtable_t *t = &o->hashtable;
+    size_t i;
+    t->order = order;
+    t->buckets = PUT_ARRAY(bucket_t, (size_t)1 << order);
+    t->list.next = t->list.prev = &t->list;
+    t->ordered_list.next = t->ordered_list.prev = &t->ordered_list;
+    for (i = 0; i < (size_t)1 << order; i++)
+        t->buckets[i].first = t->buckets[i].last = &t->list;
+    return o;
+}
+
+static void put_before(list_t *link, list_t *at)
+{
+    link->next = at;
+    link->prev = at->prev;
+    at->prev->next = link;
+    at->prev = link;
+}
+
+/* A bucket's pairs stand in a row in the list of all. */
+static void object_set(json_object_t *o, const char *key, void *value)
+{
+    hashtable_t *t = &o->hashtable;
+    const size_t length = strlen(key);
+    pair_t *p = put(offsetof(pair_t, key) + length + 1, sizeof(void *));
+    bucket_t *b;
+    size_t i;
+    for (i = 0; i < length; i++)
+        p->hash = p->hash * 31 + (unsigned char)key[i];
+    memcpy(p->key, key, length);
+    p->key_len = length;
+    p->value = value;
+    b = &t->buckets[p->hash % ((size_t)1 << t->order)];
+    if (b->first == &t->list) {
+        put_before(&p->list, &t->list);
+        b->first = b->last = &p->list;
+    } else {
+        put_before(&p->list, b->first);
+        b->first = &p->list;
+    }
+    put_before(&p->ordered_list, &t->ordered_list);
+    t->size++;
+}
+
+static json_string_t *string_make(const char *text)
+{
+    json_string_t *s = PUT(json_string_t);
+    s->json.type = JSON_STRING;
+    s->value = put_text(text);
+    s->length = strlen(text);
+    return s;
+}
+
+static json_array_t *array_make(size_t size, size_t entries)
+{
+    json_array_t *a = PUT(json_array_t);
+    size_t i;
+    a->json.type = JSON_ARRAY;
+    a->size = size;
+    a->entries = entries;
+    a->table = PUT_ARRAY(json_t *, size);
+    for (i = entries; i < size; i++)
+        a->table[i] = (json_t *)(uintptr_t)0xDEAD8; /* stale */
+    return a;
+}
+
+static pair_t *object_get(hashtable_t *t, const char *key)
+{
+    size_t hash = 0, i;
+    bucket_t *b;
+    list_t *l;
+    for (i = 0; key[i]; i++)
+        hash = hash * 31 + (unsigned char)key[i];
+    b = &t->buckets[hash % ((size_t)1 << t->order)];
+    for (l = b->first; l != &t->list; l = l->next) {
+        pair_t *p = HEAD_OF(l, pair_t, list);
+        if (p->hash == hash && strcmp(p->key, key) == 0)
+            return p;
+        if (l == b->last)
+            break;
+    }
+    return NULL;
+}
+
+static void see_object(visit *v, json_object_t *o)
+{
+    hashtable_t *t = &o->hashtable;
+    list_t *l;
+    size_t count = 0;
+    for (l = t->ordered_list.next; l != &t->ordered_list; l = l->next, count++) {
+        pair_t *p = HEAD_OF(l, pair_t, ordered_list);
+        see_text(&v->seen, p->key);
+        see(&v->seen, object_get(t, p->key) == p);
+        see(&v->seen, l->prev->next == l && p->list.prev->next == &p->list);
+        p->value->refcount++;
+    }
+    see(&v->seen, count == t->size);
+}
+
+/* The object `level` objects deep. */
+static json_object_t *object_at(json_object_t *o, int level)
+{
+    for (; level > 0; level--)
+        o = (json_object_t *)(void *)((json_array_t *)(void *)object_get(&o->hashtable, "more")->value)->table[0];
+    return o;
+}
+
+enum { JSON_LEVELS = 40, JSON_KEYS = 12 };
+
+static void json_walk(void *visit_of)
+{
+    visit *v = visit_of;
+    int level;
+    for (level = 0; level < JSON_LEVELS; level++)
+        see_object(v, object_at(v->root, level));
+}
+
+static json_object_t *json_make(uint64_t *seen)
+{
+    json_object_t *first = NULL, *last = NULL;
+    char key[20];
+    int level, i;
+    for (level = 0; level < JSON_LEVELS; level++) {
+        json_object_t *o = object_make((size_t)level % 4);
+        for (i = 0; i < JSON_KEYS; i++) {
+            snprintf(key, sizeof key, "%d.%d", level, i);
+            object_set(o, key, i ? (void *)string_make(key) : object_make(0));
+            see_text(seen, key);
+            see(seen, 1), see(seen, 1);
+        }
+        if (last) {
+            json_array_t *a = array_make(3, 1);
+            a->table[0] = &o->json;
+            object_set(last, "more", a);
+        }
+        if (level + 1 < JSON_LEVELS) {
+            see_text(seen, "more");
+            see(seen, 1), see(seen, 1);
+        }
+        see(seen, 1);
+        first = first ? first : o;
+        last = o;
+    }
+    return first;
+}
+
+TEST(holders, objects_of_jansson_in_objects_each_with_two_lists_and_buckets_that_end_in_it)
+{
+    journey j;
+    site_start(6);
+    json_open();
+    memset(&j, 0, sizeof j);
+    j.root = json_make(&j.seen);
+    j.type = object_type;
+    j.walk = json_walk;
+    travel(&j);
+    json_close();
+    site_end();
+}
+
+TEST(holders, a_pair_in_the_bucket_of_another_object_is_refused_G18)
+{
+    json_object_t *one, *other;
+    site_start(7);
+    json_open();
+    one = object_make(0), other = object_make(0);
+    object_set(one, "other", other);
+    object_set(other, "a", string_make("a"));
+    one->hashtable.buckets[0].last = other->hashtable.list.next;
+    refuse_graph(one, object_type, HAUL_ERROR_GRAPH, "root.hashtable.buckets.last.list.prev", NULL,
+                 "the range it leads to is not readable");
+    json_close();
+    site_end();
+}
+
+/* ---- Lists of Linux with anonymous heads: nobody but the head itself knows that it is one, and of what. Heads of
+ * ships and of trucks lie in structs of two kinds. */
+
+typedef struct list_head {
+    struct list_head *next, *prev;
+} list_head;
+
+typedef struct ship {
+    int64_t tons;
+    list_head hook;
+} ship;
+
+typedef struct truck {
+    char plate[16];
+    int64_t wheels;
+    list_head in_depot;
+    char *driver;
+} truck;
+
+typedef struct port {
+    int64_t depth;
+    list_head ships, trucks;
+} port;
+
+typedef struct fleet {
+    list_head ships;
+    port *home;
+} fleet;
+
+static haul_type *ship_type, *truck_type, *ships_type, *trucks_type, *port_type, *fleet_type;
+
+HAUL_TEST_FUNCTION(is_holder, void, here->target == held(here))
+
+static const haul_case ship_cases[] = { { 0, &ship_type, -(int64_t)offsetof(ship, hook) }, { 1, &ships_type, 0 } };
+static const haul_case truck_cases[] = { { 0, &truck_type, -(int64_t)offsetof(truck, in_depot) },
+                                         { 1, &trucks_type, 0 } };
+static const haul_rule of_ships = { .holder = &ships_type, .choice = HAUL_BY_FUNCTION(is_holder, ship_cases) };
+static const haul_rule of_trucks = { .holder = &trucks_type, .choice = HAUL_BY_FUNCTION(is_holder, truck_cases) };
+
+#define HOOK(S, m, rule) HAUL_CHOICE(S, m.next, &rule), HAUL_CHOICE(S, m.prev, &rule)
+#define HOOK_ALONE(rule) HAUL_CHOICE(list_head, next, &rule), HAUL_CHOICE(list_head, prev, &rule)
+
+static void fleet_open(void)
+{
+    static const haul_ref ship_refs[] = { HOOK(ship, hook, of_ships) };
+    static const haul_ref truck_refs[] = { HOOK(truck, in_depot, of_trucks), HAUL_STRING(truck, driver) };
+    static const haul_ref ships_refs[] = { HOOK_ALONE(of_ships) };
+    static const haul_ref trucks_refs[] = { HOOK_ALONE(of_trucks) };
+    static const haul_ref port_refs[] = { HAUL_EMBED(port, ships, &ships_type),
+                                          HAUL_EMBED(port, trucks, &trucks_type) };
+    static const haul_ref fleet_refs[] = { HAUL_EMBED(fleet, ships, &ships_type),
+                                           HAUL_OBJECT(fleet, home, &port_type) };
+    ship_type = OPEN(ship, ship_refs);
+    truck_type = OPEN(truck, truck_refs);
+    ships_type = type_open("ships", sizeof(list_head), ships_refs, COUNT_OF(ships_refs));
+    trucks_type = type_open("trucks", sizeof(list_head), trucks_refs, COUNT_OF(trucks_refs));
+    port_type = OPEN(port, port_refs);
+    fleet_type = OPEN(fleet, fleet_refs);
+    type_close(fleet_type);
+}
+
+static void fleet_close(void)
+{
+    haul_type **all[] = { &fleet_type, &port_type, &ships_type, &trucks_type, &ship_type, &truck_type };
+    size_t i;
+    for (i = 0; i < COUNT_OF(all); i++)
+        haul_type_free(all[i]);
+}
+
+static void list_add_tail(list_head *link, list_head *head)
+{
+    link->next = head;
+    link->prev = head->prev;
+    head->prev->next = link;
+    head->prev = link;
+}
+
+static void list_make(list_head *head)
+{
+    head->next = head->prev = head;
+}
+
+static void see_ships(visit *v, list_head *head)
+{
+    list_head *l;
+    for (l = head->next; l != head; l = l->next)
+        see(&v->seen, l->prev->next == l ? (uint64_t)HEAD_OF(l, ship, hook)->tons++ : 99);
+}
+
+static void fleet_walk(void *visit_of)
+{
+    visit *v = visit_of;
+    fleet *f = v->root;
+    list_head *l;
+    see_ships(v, &f->ships);
+    see_ships(v, &f->home->ships);
+    for (l = f->home->trucks.prev; l != &f->home->trucks; l = l->prev) {
+        see_text(&v->seen, HEAD_OF(l, truck, in_depot)->driver);
+        HEAD_OF(l, truck, in_depot)->plate[0] = 'T';
+    }
+}
+
+static fleet *fleet_make(uint64_t *seen)
+{
+    fleet *f = PUT(fleet);
+    int i;
+    f->home = PUT(port);
+    list_make(&f->ships), list_make(&f->home->ships), list_make(&f->home->trucks);
+    for (i = 0; i < 400; i++) {
+        ship *s = PUT(ship);
+        s->tons = 1000 + i;
+        see(seen, (uint64_t)s->tons);
+        list_add_tail(&s->hook, i < 150 ? &f->ships : &f->home->ships);
+    }
+    for (i = 0; i < 9; i++) {
+        truck *t = PUT(truck);
+        t->wheels = 6;
+        t->driver = put_text(i % 2 ? "Anna" : "Otto");
+        see_text(seen, t->driver);
+        list_add_tail(&t->in_depot, &f->home->trucks);
+    }
+    return f;
+}
+
+TEST(holders, heads_of_two_lists_in_structs_of_two_kinds_hold_what_is_in_them)
+{
+    journey j;
+    site_start(8);
+    fleet_open();
+    memset(&j, 0, sizeof j);
+    j.root = fleet_make(&j.seen);
+    j.type = fleet_type;
+    j.walk = fleet_walk;
+    travel(&j);
+    fleet_close();
+    site_end();
+}
+
+/* A direct way to a ship in a list that it does not go through. */
+TEST(holders, a_ship_that_a_wrong_head_leads_to_is_refused_with_both_paths_G18)
+{
+    fleet *f;
+    ship *s;
+    site_start(9);
+    fleet_open();
+    f = PUT(fleet);
+    f->home = PUT(port);
+    list_make(&f->ships), list_make(&f->home->ships), list_make(&f->home->trucks);
+    s = PUT(ship);
+    list_add_tail(&s->hook, &f->home->ships);
+    f->ships.next = &s->hook;
+    refuse_graph(f, fleet_type, HAUL_ERROR_GRAPH, "root.ships.next.hook.next", "root.home",
+                 "one address is reached as a ship and as a port");
+    fleet_close();
+    site_end();
+}
+
+/* ---- Arrays of LAMMPS with three levels, whose bounds stand in the solver that owns them: it hangs below the
+ * simulation, and the array below a set of them. Each level is biased by where its indices begin. */
+
+typedef struct bricks {
+    int64_t count;
+    double ***density, ***each[2]; /* each[i] is as density is */
+} bricks;
+
+typedef struct solver {
+    int nxlo, nxhi, nylo, nyhi, nzlo, nzhi;
+    bricks *first;
+} solver;
+
+typedef struct simulation {
+    int64_t step;
+    solver *coarse, *fine;
+} simulation;
+
+typedef struct brick_row {
+    double *x;
+} brick_row;
+
+typedef struct brick_plane {
+    brick_row *y;
+} brick_plane;
+
+static haul_type *row_type, *plane_type, *bricks_type, *solver_type, *simulation_type;
+
+#define SOLVER ((const solver *)held(here))
+#define WORD_BYTES ((int64_t)sizeof(void *))
+HAUL_COUNT_FUNCTION(z_bias, void, WORD_BYTES * SOLVER->nzlo)
+HAUL_COUNT_FUNCTION(z_count, void, SOLVER->nzhi - SOLVER->nzlo + 1)
+HAUL_COUNT_FUNCTION(y_bias, void, WORD_BYTES * SOLVER->nylo)
+HAUL_COUNT_FUNCTION(y_count, void, SOLVER->nyhi - SOLVER->nylo + 1)
+HAUL_COUNT_FUNCTION(x_bias, void, (int64_t)sizeof(double) * SOLVER->nxlo)
+HAUL_COUNT_FUNCTION(x_count, void, SOLVER->nxhi - SOLVER->nxlo + 1)
+
+static void simulation_open(void)
+{
+    static const haul_rule x = { .base_function = x_bias, .holder = &solver_type };
+    static const haul_rule y = { .base_function = y_bias, .holder = &solver_type };
+    static const haul_rule z = { .base_function = z_bias, .holder = &solver_type };
+    static const haul_ref row_refs[] = { HAUL_ARRAY_BY(brick_row, x, &x, HAUL_FN(x_count)) };
+    static const haul_ref plane_refs[] = { HAUL_OBJECTS_BY(brick_plane, y, &row_type, &y, HAUL_FN(y_count)) };
+    static const haul_ref bricks_refs[] = { HAUL_OBJECTS_BY(bricks, density, &plane_type, &z, HAUL_FN(z_count)),
+                                            HAUL_OBJECTS_BY(bricks, each[0], &plane_type, &z, HAUL_FN(z_count)),
+                                            HAUL_OBJECTS_BY(bricks, each[1], &plane_type, &z, HAUL_FN(z_count)) };
+    static const haul_ref solver_refs[] = { HAUL_OBJECT(solver, first, &bricks_type) };
+    static const haul_ref simulation_refs[] = { HAUL_OBJECT(simulation, coarse, &solver_type),
+                                                HAUL_OBJECT(simulation, fine, &solver_type) };
+    row_type = OPEN(brick_row, row_refs);
+    plane_type = OPEN(brick_plane, plane_refs);
+    bricks_type = OPEN(bricks, bricks_refs);
+    solver_type = OPEN(solver, solver_refs);
+    simulation_type = OPEN(simulation, simulation_refs);
+    type_close(simulation_type);
+}
+
+static void simulation_close(void)
+{
+    haul_type **all[] = { &simulation_type, &solver_type, &bricks_type, &plane_type, &row_type };
+    size_t i;
+    for (i = 0; i < COUNT_OF(all); i++)
+        haul_type_free(all[i]);
+}
+
+/* As create3d_offset does: one block, and rows and planes into it. */
+static double ***brick_make(const solver *s)
+{
+    const size_t nx = (size_t)(s->nxhi - s->nxlo + 1), ny = (size_t)(s->nyhi - s->nylo + 1);
+    const size_t nz = (size_t)(s->nzhi - s->nzlo + 1);
+    double *data = PUT_ARRAY(double, nx *ny *nz);
+    double **row = PUT_ARRAY(double *, ny *nz);
+    double ***plane = PUT_ARRAY(double **, nz);
+    size_t i;
+    for (i = 0; i < nx * ny * nz; i++)
+        data[i] = (double)i;
+    for (i = 0; i < ny * nz; i++)
+        row[i] = (double *)((uintptr_t)&data[i * nx] - sizeof(double) * (uintptr_t)s->nxlo);
+    for (i = 0; i < nz; i++)
+        plane[i] = (double **)((uintptr_t)&row[i * ny] - sizeof(double *) * (uintptr_t)s->nylo);
+    return (double ***)((uintptr_t)plane - sizeof(double **) * (uintptr_t)s->nzlo);
+}
+
+static solver *solver_make(int low, int nx, int ny, int nz)
+{
+    solver *s = PUT(solver);
+    s->nxlo = low, s->nylo = low + 1, s->nzlo = low - 1;
+    s->nxhi = s->nxlo + nx - 1, s->nyhi = s->nylo + ny - 1, s->nzhi = s->nzlo + nz - 1;
+    s->first = PUT(bricks);
+    s->first->density = brick_make(s);
+    s->first->each[0] = brick_make(s);
+    s->first->each[1] = s->first->density;
+    return s;
+}
+
+static void see_brick(visit *v, const solver *s, double ***brick)
+{
+    double *own, sum = 0;
+    int i, k, m;
+    for (i = s->nzlo; i <= s->nzhi; i++)
+        for (k = s->nylo; k <= s->nyhi; k++)
+            for (m = s->nxlo; m <= s->nxhi; m++) {
+                /* Indexed as words: the biased pointers lead out of their blocks. */
+                double **row = *(double ***)((uintptr_t)brick + sizeof(double **) * (uintptr_t)i);
+                double *line = *(double **)((uintptr_t)row + sizeof(double *) * (uintptr_t)k);
+                own = (double *)((uintptr_t)line + sizeof(double) * (uintptr_t)m);
+                sum += *own;
+                *own += 1;
+            }
+    see_real(&v->seen, sum);
+}
+
+static void simulation_walk(void *visit_of)
+{
+    visit *v = visit_of;
+    simulation *s = v->root;
+    see_brick(v, s->coarse, s->coarse->first->density);
+    see_brick(v, s->fine, s->fine->first->each[0]);
+    see(&v->seen, s->fine->first->each[1] == s->fine->first->density);
+}
+
+static simulation *simulation_make(void)
+{
+    simulation *s = PUT(simulation);
+    s->coarse = solver_make(-2, 3, 4, 5);
+    s->fine = solver_make(1, 20, 9, 7);
+    return s;
+}
+
+TEST(holders, arrays_of_three_levels_are_as_long_as_the_solver_says_that_owns_them)
+{
+    journey j;
+    site_start(10);
+    simulation_open();
+    memset(&j, 0, sizeof j);
+    j.root = simulation_make();
+    j.type = simulation_type;
+    j.walk = simulation_walk;
+    see_real(&j.seen, 59.0 * 60 / 2);
+    see_real(&j.seen, 1259.0 * 1260 / 2);
+    see(&j.seen, 1);
+    travel(&j);
+    simulation_close();
+    site_end();
+}
+
+static void change_after_shipping(simulation *s, int checked)
+{
+    haul_device_options options;
+    haul_device *device;
+    haul_shipment *shipment;
+    memset(&options, 0, sizeof options);
+    options.new_context = site_options(checked);
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, s, simulation_type, 1, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    s->fine->nxhi--;
+    CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STALE);
+    check_words(haul_device_error(device),
+                checked ? "root.fine.first.density[0].y[0].x" : "root.fine.first.each[0][6].y[0].x", NULL,
+                "what a callback answers has changed");
+    s->fine->nxhi++;
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+}
+
+TEST(holders, a_count_in_a_holder_that_has_changed_is_noticed_D13)
+{
+    simulation *s;
+    site_start(11);
+    simulation_open();
+    s = simulation_make();
+    change_after_shipping(s, 0);
+    change_after_shipping(s, 1);
+    simulation_close();
+    site_end();
+}
+
+/* ---- Every kind of callback, at every depth: a shelf says what its boxes are, which lie behind a plain wrapper. */
+
+typedef struct thing {
+    int64_t weight;
+} thing;
+
+typedef struct box {
+    void *what;    /* of the kind that the shelf says */
+    double **rows; /* shelf's n rows of m */
+    thing **slots; /* of which the shelf says how many are used */
+    union {
+        thing *one; /* if the shelf says so */
+        int64_t number;
+    } u;
+    int64_t tail_length;
+    int32_t tail[1]; /* as many as the shelf says */
+} box;
+
+typedef struct wrapper {
+    struct wrapper *next;
+    box *inside;
+} wrapper;
+
+typedef struct shelf {
+    int64_t n, m, used, kind, is_one, tail;
+    wrapper *first;
+} shelf;
+
+typedef struct storeroom {
+    shelf shelves[3];
+} storeroom;
+
+static haul_type *thing_type, *box_type, *wrapper_type, *shelf_type, *storeroom_type;
+
+#define SHELF ((const shelf *)held(here))
+HAUL_COUNT_FUNCTION(shelf_n, box, SHELF->n)
+HAUL_COUNT_FUNCTION(shelf_m, box, SHELF->m)
+HAUL_COUNT_FUNCTION(shelf_rows, box, here->place == (const void *)&self->rows ? SHELF->n : SHELF->m)
+HAUL_COUNT_FUNCTION(shelf_kind, box, SHELF->kind)
+HAUL_COUNT_FUNCTION(shelf_tail, box, SHELF->tail)
+HAUL_TEST_FUNCTION(shelf_is_one, box, SHELF->is_one)
+HAUL_TEST_FUNCTION(shelf_uses, box, (int64_t)here->index < SHELF->used)
+
+static const haul_case kinds_of_things[] = { { 1, &thing_type, 0 }, { 2, &person_type, 0 } };
+
+static void storeroom_open(void)
+{
+    static const haul_rule kind = { .choice = HAUL_BY_FUNCTION(shelf_kind, kinds_of_things), .holder = &shelf_type };
+    static const haul_rule asks = { .holder = &shelf_type };
+    static const haul_rule used = { .when = HAUL_IF(shelf_uses), .holder = &shelf_type };
+    static const haul_rule slots = { .each = &used, .holder = &shelf_type };
+    static const haul_rule is_one = { .when = HAUL_IF(shelf_is_one),
+                                      .otherwise = HAUL_ELSE_RAW,
+                                      .holder = &shelf_type };
+    static const haul_ref person_refs[] = { HAUL_STRING(person, name) };
+    static const haul_ref box_refs[] = { HAUL_CHOICE(box, what, &kind),
+                                         HAUL_ROWS_BY(box, rows, NULL, &asks, HAUL_FN(shelf_rows), HAUL_FN(shelf_m)),
+                                         HAUL_POINTERS_BY(box, slots, &thing_type, &slots, HAUL_FN(shelf_n)),
+                                         HAUL_OBJECT_BY(box, u.one, &thing_type, &is_one),
+                                         HAUL_TAIL_BY(box, tail, &asks, HAUL_FN(shelf_tail)) };
+    static const haul_ref wrapper_refs[] = { HAUL_OBJECT(wrapper, next, &wrapper_type),
+                                             HAUL_OBJECT(wrapper, inside, &box_type) };
+    static const haul_ref shelf_refs[] = { HAUL_OBJECT(shelf, first, &wrapper_type) };
+    static const haul_ref storeroom_refs[] = { HAUL_EMBED(storeroom, shelves, &shelf_type) };
+    CHECK_STATUS(haul_type_create("thing", sizeof(thing), NULL, 0, &thing_type), HAUL_OK);
+    person_type = OPEN(person, person_refs);
+    box_type = OPEN(box, box_refs);
+    wrapper_type = OPEN(wrapper, wrapper_refs);
+    shelf_type = OPEN(shelf, shelf_refs);
+    storeroom_type = OPEN(storeroom, storeroom_refs);
+    type_close(storeroom_type);
+}
+
+static void storeroom_close(void)
+{
+    haul_type **all[] = { &storeroom_type, &shelf_type, &wrapper_type, &box_type, &person_type, &thing_type };
+    size_t i;
+    for (i = 0; i < COUNT_OF(all); i++)
+        haul_type_free(all[i]);
+}
+
+static thing *thing_make(int64_t weight)
+{
+    thing *t = PUT(thing);
+    t->weight = weight;
+    return t;
+}
+
+static box *box_make(const shelf *s, int64_t number)
+{
+    box *b = put(offsetof(box, tail) + (size_t)s->tail * sizeof b->tail[0], sizeof(void *));
+    int64_t i, k;
+    b->what = s->kind == 1 ? (void *)thing_make(number) : (void *)person_make("in a box", number);
+    b->rows = PUT_ARRAY(double *, s->n);
+    b->slots = PUT_ARRAY(thing *, s->n);
+    for (i = 0; i < s->n; i++) {
+        b->rows[i] = PUT_ARRAY(double, s->m);
+        for (k = 0; k < s->m; k++)
+            b->rows[i][k] = (double)(i * k);
+        b->slots[i] = i < s->used ? thing_make(i) : (thing *)(uintptr_t)0xBAD0;
+    }
+    if (s->is_one)
+        b->u.one = thing_make(5);
+    else
+        b->u.number = 5;
+    b->tail_length = s->tail;
+    for (i = 0; i < s->tail; i++)
+        b->tail[i] = (int32_t)(number + i);
+    return b;
+}
+
+static wrapper *shelf_put(shelf *s, box *b)
+{
+    wrapper *w = PUT(wrapper);
+    w->next = s->first;
+    w->inside = b;
+    return s->first = w;
+}
+
+static storeroom *storeroom_make(void)
+{
+    static const shelf sorts[3] = { { 3, 2, 1, 1, 1, 4, NULL },
+                                    { 4, 5, 4, 2, 0, 1, NULL },
+                                    { 2, 7, 0, 1, 0, 9, NULL } };
+    storeroom *r = PUT(storeroom);
+    int i, k;
+    memcpy(r->shelves, sorts, sizeof sorts);
+    for (i = 0; i < 3; i++)
+        for (k = 0; k < 50; k++)
+            shelf_put(&r->shelves[i], box_make(&r->shelves[i], k));
+    return r;
+}
+
+static void see_box(visit *v, const shelf *s, box *b)
+{
+    int64_t i, k;
+    see(&v->seen, (uint64_t)(s->kind == 1 ? ((thing *)b->what)->weight++ : ((person *)b->what)->age++));
+    for (i = 0; i < s->n; i++) {
+        for (k = 0; k < s->m; k++)
+            see(&v->seen, (uint64_t)(b->rows[i][k] += 1));
+        if (i < s->used)
+            see(&v->seen, (uint64_t)b->slots[i]->weight++);
+        else if (!v->is_host)
+            see(&v->seen, b->slots[i] == NULL);
+    }
+    see(&v->seen, (uint64_t)(s->is_one ? b->u.one->weight++ : b->u.number++));
+    for (i = 0; i < s->tail; i++)
+        see(&v->seen, (uint64_t)b->tail[i]++);
+}
+
+static void storeroom_walk(void *visit_of)
+{
+    visit *v = visit_of;
+    storeroom *r = v->root;
+    wrapper *w;
+    int i;
+    for (i = 0; i < 3; i++)
+        for (w = r->shelves[i].first; w; w = w->next)
+            see_box(v, &r->shelves[i], w->inside);
+}
+
+static uint64_t storeroom_seen(const storeroom *r)
+{
+    uint64_t seen = 0;
+    int64_t i, k;
+    int shelf_number, number;
+    for (shelf_number = 0; shelf_number < 3; shelf_number++)
+        for (number = 49; number >= 0; number--) {
+            const shelf *s = &r->shelves[shelf_number];
+            see(&seen, (uint64_t)number);
+            for (i = 0; i < s->n; i++) {
+                for (k = 0; k < s->m; k++)
+                    see(&seen, (uint64_t)(i * k + 1));
+                see(&seen, i < s->used ? (uint64_t)i : 1);
+            }
+            see(&seen, 5);
+            for (i = 0; i < s->tail; i++)
+                see(&seen, (uint64_t)(number + i));
+        }
+    return seen;
+}
+
+TEST(holders, counts_rows_choices_conditions_slots_and_tails_ask_through_what_does_not)
+{
+    journey j;
+    site_start(12);
+    storeroom_open();
+    memset(&j, 0, sizeof j);
+    j.root = storeroom_make();
+    j.type = storeroom_type;
+    j.walk = storeroom_walk;
+    j.seen = storeroom_seen(j.root);
+    travel(&j);
+    storeroom_close();
+    site_end();
+}
+
+/* ---- Shared by two holders. */
+
+static size_t objects_of(void *address, const haul_type *type, int checked)
+{
+    haul_context_options options = site_options(checked);
+    haul_plan_statistics statistics;
+    haul_context *context;
+    haul_plan *plan;
+    haul_root root;
+    root.address = address;
+    root.type = type;
+    root.count = 1;
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    haul_plan_get_statistics(plan, &statistics);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    return statistics.objects;
+}
+
+TEST(holders, what_two_holders_share_and_agree_about_is_there_once)
+{
+    storeroom *r;
+    wrapper *shared;
+    size_t before;
+    site_start(13);
+    storeroom_open();
+    r = storeroom_make();
+    shared = r->shelves[0].first;
+    before = objects_of(r, storeroom_type, 0);
+    r->shelves[1] = r->shelves[0];
+    r->shelves[1].first = shared->next;
+    r->shelves[2].first = NULL;
+    audit_finds_nothing(r, storeroom_type);
+    CHECK_EQ(objects_of(r, storeroom_type, 1), objects_of(r, storeroom_type, 0));
+    CHECK(objects_of(r, storeroom_type, 0) < before);
+    storeroom_close();
+    site_end();
+}
+
+/* The box is found through the first shelf, and the second one, whose way to it is as long, says another thing. */
+static void check_disagreement(void (*change)(shelf *), const char *path, const char *other, const char *words)
+{
+    storeroom *r;
+    site_start(14);
+    storeroom_open();
+    r = storeroom_make();
+    r->shelves[2].first = NULL;
+    r->shelves[1] = r->shelves[0];
+    change(&r->shelves[1]);
+    refuse_graph(r, storeroom_type, HAUL_ERROR_GRAPH, path, other, words);
+    storeroom_close();
+    site_end();
+}
+
+static void change_kind(shelf *s)
+{
+    s->kind = 2;
+}
+
+static void change_n(shelf *s)
+{
+    s->n = 2;
+}
+
+static void change_m(shelf *s)
+{
+    s->m = 1;
+}
+
+static void change_used(shelf *s)
+{
+    s->used = 0;
+}
+
+static void change_is_one(shelf *s)
+{
+    s->is_one = 0;
+}
+
+static void change_tail(shelf *s)
+{
+    s->tail = 3;
+}
+
+TEST(holders, what_two_holders_share_and_disagree_about_is_refused_in_checked_mode_with_both_paths_G18)
+{
+    check_disagreement(
+        change_kind, "root.shelves[1].first.inside.what", "root.shelves[0].first.inside.what",
+        "found through two of shelf, and the choice of type that its callback answers is 2 for one and 1");
+    check_disagreement(change_n, "root.shelves[1].first.inside.rows", "root.shelves[0].first.inside.rows",
+                       "the count that its callback answers is 2 for one and 3 for the other");
+    check_disagreement(change_m, "root.shelves[1].first.inside.rows[0]", "root.shelves[0].first.inside.rows[0]",
+                       "the count that its callback answers is 1 for one and 2 for the other");
+    check_disagreement(change_used, "root.shelves[1].first.inside.slots[0]", "root.shelves[0].first.inside.slots[0]",
+                       "the condition that its callback answers is 0 for one and 1 for the other");
+    check_disagreement(change_is_one, "root.shelves[1].first.inside", "root.shelves[0].first.inside.u.one",
+                       "a word is a pointer for one description and data for another");
+    check_disagreement(change_tail, "root.shelves[1].first.inside.tail", "root.shelves[0].first.inside.tail",
+                       "the count that its callback answers is 3 for one and 4 for the other");
+}
+
+/* ---- Holders in holders: each room of a house holds what lies in its boxes, and the street all houses. A house's
+ * own annexes are houses again. */
+
+typedef struct house {
+    int64_t windows;
+    double *window; /* so many */
+    struct room *rooms;
+    list annexes; /* of houses */
+} house;
+
+typedef struct room {
+    int64_t chairs;
+    struct room *next;
+    struct chair *chair; /* so many */
+} room;
+
+typedef struct chair {
+    double *legs;   /* as many as the street says */
+    double *view;   /* as many as the nearest house has windows */
+    double *others; /* as many as the room has chairs */
+} chair;
+
+typedef struct street {
+    int64_t legs;
+    list houses;
+} street;
+
+static haul_type *house_type, *room_type, *chair_type, *street_type, *houses;
+
+HAUL_COUNT_FUNCTION(street_legs, chair, ((const street *)held(here))->legs)
+HAUL_COUNT_FUNCTION(house_windows, chair, ((const house *)held(here))->windows)
+HAUL_COUNT_FUNCTION(room_chairs, chair, ((const room *)held(here))->chairs)
+
+static void street_open(void)
+{
+    static const haul_rule by_street = { .holder = &street_type };
+    static const haul_rule by_house = { .holder = &house_type };
+    static const haul_rule by_room = { .holder = &room_type };
+    static const haul_ref chair_refs[] = { HAUL_ARRAY_BY(chair, legs, &by_street, HAUL_FN(street_legs)),
+                                           HAUL_ARRAY_BY(chair, view, &by_house, HAUL_FN(house_windows)),
+                                           HAUL_ARRAY_BY(chair, others, &by_room, HAUL_FN(room_chairs)) };
+    static const haul_ref room_refs[] = { HAUL_OBJECT(room, next, &room_type),
+                                          HAUL_OBJECTS(room, chair, &chair_type, HAUL_NS(room, chairs)) };
+    static const haul_ref house_refs[] = { HAUL_ARRAY_BY(house, window, &by_house, HAUL_FN(house_windows)),
+                                           HAUL_OBJECT(house, rooms, &room_type),
+                                           HAUL_EMBED(house, annexes, &houses) };
+    static const haul_ref street_refs[] = { HAUL_EMBED(street, houses, &houses) };
+    list_open();
+    chair_type = OPEN(chair, chair_refs);
+    room_type = OPEN(room, room_refs);
+    house_type = OPEN(house, house_refs);
+    street_type = OPEN(street, street_refs);
+    houses = list_of(house_type);
+    type_close(street_type);
+}
+
+static void street_close(void)
+{
+    haul_type **all[] = { &street_type, &houses,    &house_type, &room_type,
+                          &chair_type,  &list_type, &node_type,  &value_type };
+    size_t i;
+    for (i = 0; i < COUNT_OF(all); i++)
+        haul_type_free(all[i]);
+}
+
+static double *doubles_make(int64_t count)
+{
+    double *d = PUT_ARRAY(double, count);
+    int64_t i;
+    for (i = 0; i < count; i++)
+        d[i] = (double)(count + i);
+    return d;
+}
+
+static house *house_make(int64_t legs, int64_t number)
+{
+    house *h = PUT(house);
+    int64_t i, k;
+    h->windows = number % 5 + 1;
+    h->window = doubles_make(h->windows);
+    list_clear(&h->annexes);
+    for (i = 0; i < number % 3 + 1; i++) {
+        room *r = PUT(room);
+        r->next = h->rooms;
+        h->rooms = r;
+        r->chairs = i + 1;
+        r->chair = PUT_ARRAY(chair, r->chairs);
+        for (k = 0; k < r->chairs; k++) {
+            r->chair[k].legs = doubles_make(legs);
+            r->chair[k].view = doubles_make(h->windows);
+            r->chair[k].others = doubles_make(r->chairs);
+        }
+    }
+    return h;
+}
+
+/* Annexes of annexes, `depth` deep. */
+static street *street_make(int64_t count, int depth)
+{
+    street *s = PUT(street);
+    int64_t i;
+    s->legs = 4;
+    list_clear(&s->houses);
+    for (i = 0; i < count; i++) {
+        list *in = &s->houses;
+        int level;
+        for (level = 0; level < depth; level++) {
+            house *h = house_make(s->legs, i + level);
+            list_push(in, h);
+            in = &h->annexes;
+        }
+    }
+    return s;
+}
+
+static void see_doubles(visit *v, double *d, int64_t count)
+{
+    int64_t i;
+    for (i = 0; i < count; i++)
+        see_real(&v->seen, d[i]++);
+}
+
+static void see_house(visit *v, const street *s, house *h)
+{
+    room *r;
+    int64_t k;
+    see_doubles(v, h->window, h->windows);
+    for (r = h->rooms; r; r = r->next)
+        for (k = 0; k < r->chairs; k++) {
+            see_doubles(v, r->chair[k].legs, s->legs);
+            see_doubles(v, r->chair[k].view, h->windows);
+            see_doubles(v, r->chair[k].others, r->chairs);
+        }
+}
+
+static void street_walk(void *visit_of)
+{
+    visit *v = visit_of;
+    street *s = v->root;
+    node_base *n;
+    for (n = s->houses.head.next; n != &s->houses.head; n = n->next) {
+        list *in = NULL;
+        house *h = ((list_node *)n)->value;
+        for (;; h = ((list_node *)in->head.next)->value) {
+            see_house(v, s, h);
+            in = &h->annexes;
+            if (in->size == 0)
+                break;
+        }
+    }
+}
+
+static void see_made(uint64_t *seen, int64_t count)
+{
+    int64_t i;
+    for (i = 0; i < count; i++)
+        see_real(seen, (double)(count + i));
+}
+
+static uint64_t street_seen(int64_t count, int depth)
+{
+    uint64_t seen = 0;
+    int64_t i, k, level, chairs;
+    for (i = 0; i < count; i++)
+        for (level = 0; level < depth; level++) {
+            const int64_t number = i + level;
+            see_made(&seen, number % 5 + 1);
+            for (chairs = number % 3 + 1; chairs > 0; chairs--)
+                for (k = 0; k < chairs; k++) {
+                    see_made(&seen, 4);
+                    see_made(&seen, number % 5 + 1);
+                    see_made(&seen, chairs);
+                }
+        }
+    return seen;
+}
+
+TEST(holders, each_rule_gets_the_nearest_of_its_own_holders_whatever_others_lie_between)
+{
+    journey j;
+    site_start(15);
+    street_open();
+    memset(&j, 0, sizeof j);
+    j.root = street_make(20, 6);
+    j.type = street_type;
+    j.walk = street_walk;
+    j.seen = street_seen(20, 6);
+    travel(&j);
+    street_close();
+    site_end();
+}
+
+/* ---- Failing memory. */
+
+typedef struct street_work {
+    haul_context *context;
+    haul_plan *plan;
+    street *root;
+} street_work;
+
+static void street_prepare(void *user, fault_plan *plan)
+{
+    haul_context_options options;
+    memset(&options, 0, sizeof options);
+    options.checked = plan->at % 2 == 0;
+    CHECK_STATUS(fault_open_context(plan, &options, &((street_work *)user)->context), HAUL_OK);
+}
+
+static void street_undo(void *user)
+{
+    haul_plan_free(&((street_work *)user)->plan);
+}
+
+static haul_status street_run(void *user)
+{
+    street_work *w = user;
+    haul_root root;
+    root.address = w->root;
+    root.type = street_type;
+    root.count = 1;
+    return haul_plan_create(w->context, &root, 1, &w->plan);
+}
+
+static void street_finish(void *user)
+{
+    haul_context_free(&((street_work *)user)->context);
+}
+
+TEST(holders, every_allocation_for_holders_in_holders_can_fail_H1_H2)
+{
+    fault_operation operation;
+    street_work w;
+    site_start(16);
+    street_open();
+    memset(&w, 0, sizeof w);
+    w.root = street_make(4, 3);
+    memset(&operation, 0, sizeof operation);
+    operation.prepare = street_prepare;
+    operation.run = street_run;
+    operation.undo = street_undo;
+    operation.finish = street_finish;
+    operation.user = &w;
+    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
+    CHECK(fault_everywhere(&operation) > 10);
+    street_close();
+    site_end();
+}
+
+/* ---- More holders than bits: each of these has a tail of its own, and asks for one that is 64 and more types away.
+ */
+
+enum { MANY = 150 };
+
+typedef struct many {
+    int64_t length;
+    struct many *next;
+    char *text; /* as long as the one before says */
+} many;
+
+HAUL_COUNT_FUNCTION(many_before, many, ((const many *)held(here))->length)
+
+TEST(holders, there_may_be_more_types_that_hold_than_bits_in_a_word)
+{
+    static haul_type *types[MANY];
+    haul_rule rules[MANY];
+    many *first = NULL, *last = NULL;
+    haul_context *context;
+    haul_plan *plan;
+    haul_root root;
+    int i;
+    site_start(17);
+    memset(rules, 0, sizeof rules);
+    for (i = 0; i < MANY; i++) {
+        const haul_ref refs[] = { HAUL_OBJECT_AS(many, next, &types[(i + 1) % MANY]),
+                                  HAUL_ARRAY_BY(many, text, &rules[i], HAUL_FN(many_before)) };
+        char name[20];
+        many *m = PUT(many);
+        snprintf(name, sizeof name, "many%d", i);
+        rules[i].holder = &types[i / 3];
+        types[i] = type_open(name, sizeof(many), refs, 2);
+        m->length = i + 1;
+        if (last)
+            last->next = m;
+        first = first ? first : m;
+        last = m;
+    }
+    last->next = first;
+    for (last = first, i = 0; i < MANY; last = last->next, i++)
+        last->text = put((size_t)i / 3 + 1, 1);
+    type_close(types[0]);
+    audit_finds_nothing(first, types[0]);
+    root.address = first;
+    root.type = types[0];
+    root.count = 1;
+    context = site_context();
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    for (i = 0; i < MANY; i++)
+        haul_type_free(&types[i]);
+    site_end();
+}
+
+/* ---- Descriptions that cannot be. */
+
+static haul_type *asker_type;
+
+static void refuse_asker(const haul_rule *rule, const char *words)
+{
+    const haul_ref ref = HAUL_BYTES_BY(box, what, rule, HAUL_FIXED(1));
+    CHECK_STATUS(haul_type_create("asker", sizeof(box), &ref, 1, &asker_type), HAUL_OK);
+    refuse_type(asker_type, "asker.what", words);
+    haul_type_free(&asker_type);
+}
+
+TEST(holders, a_holder_that_cannot_be_one_is_refused_by_the_commit_T16)
+{
+    static haul_type *closed, *none, *parameter;
+    static const haul_rule by_none = { .holder = &none, .when = HAUL_IF(shelf_is_one) };
+    static const haul_rule by_closed = { .holder = &closed, .when = HAUL_IF(shelf_is_one) };
+    static const haul_rule by_parameter = { .holder = &parameter, .when = HAUL_IF(shelf_is_one) };
+    static const haul_rule idle = { .holder = &closed };
+    CHECK_STATUS(haul_type_create("closed", 8, NULL, 0, &closed), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter("parameter", &parameter), HAUL_OK);
+    refuse_asker(&by_none, "The handle of its holder's type is NULL");
+    refuse_asker(&idle, "names a holder, and has no callback");
+    refuse_asker(&by_parameter, "leads to the parameter parameter");
+    type_close(closed);
+    refuse_asker(&by_closed, "Type closed, which its rule names as the holder, is committed already");
+    haul_type_free(&closed);
+    haul_type_free(&parameter);
+}
+
+typedef struct table_text {
+    char text[4096];
+    size_t length;
+} table_text;
+
+static haul_status write_table(void *user, const void *data, size_t bytes)
+{
+    table_text *t = user;
+    CHECK(t->length + bytes < sizeof t->text);
+    memcpy(t->text + t->length, data, bytes);
+    t->length += bytes;
+    return HAUL_OK;
+}
+
+TEST(holders, the_table_of_a_type_says_which_rows_ask)
+{
+    static table_text t;
+    haul_file file = { &t, write_table, NULL };
+    haul_field field;
+    site_start(18);
+    storeroom_open();
+    CHECK_STATUS(haul_type_get_field(box_type, 0, &field), HAUL_OK);
+    CHECK(field.rule->holder == &shelf_type);
+    CHECK_STATUS(haul_type_dump(box_type, &file), HAUL_OK);
+    CHECK_HAS(t.text, "one of 2 types; with its holder");
+    CHECK_HAS(t.text, "; with its holder; each; if callback; with its holder");
+    storeroom_close();
+    site_end();
+}
+
+/* ---- Arenas. Words of a choice are pointers whatever they lead to: an arena of such objects is sent as it lies.
+ * Where bytes were allocated, it is discovered, holders and all. */
+
+static void arena_walk(void *visit_of)
+{
+    visit *v = visit_of;
+    const list *l = v->root;
+    const node_base *n;
+    for (n = l->head.next; n != &l->head && n->next->prev == n; n = n->next)
+        v->seen++;
+}
+
+static void arena_once(haul_device *device, int is_typed)
+{
+    haul_context *context = site_context();
+    visit v = { NULL, 0, 0 };
+    haul_shipment *shipment;
+    haul_arena *arena;
+    list_node *nodes;
+    list *l;
+    int i;
+    CHECK_STATUS(haul_arena_create(context, NULL, &arena), HAUL_OK);
+    l = is_typed ? haul_arena_new(arena, persons, 1) : haul_arena_allocate(arena, sizeof *l);
+    nodes = is_typed ? haul_arena_new(arena, person_nodes, 5) : haul_arena_allocate(arena, 5 * sizeof *nodes);
+    CHECK(l != NULL && nodes != NULL);
+    list_clear(l);
+    for (i = 0; i < 5; i++) {
+        nodes[i].value = NULL;
+        nodes[i].base.prev = l->head.prev;
+        nodes[i].base.next = &l->head;
+        l->head.prev = nodes[i].base.prev->next = &nodes[i].base;
+        l->size++;
+    }
+    CHECK_STATUS(is_typed ? haul_ship_arena(device, arena, NULL, &shipment)
+                          : haul_ship_arena_from(device, arena, l, persons, 1, NULL, &shipment),
+                 HAUL_OK);
+    v.root = haul_device_pointer(shipment, l);
+    CHECK_STATUS(haul_host_launch(device, arena_walk, &v), HAUL_OK);
+    CHECK_EQ(v.seen, 5);
+    haul_shipment_free(&shipment);
+    haul_arena_free(&arena);
+    haul_context_free(&context);
+}
+
+TEST(holders, arenas_may_hold_them_allocated_by_type_or_by_size)
+{
+    haul_device_options options;
+    haul_device *device;
+    site_start(19);
+    town_open();
+    memset(&options, 0, sizeof options);
+    CHECK_STATUS(haul_type_instance(node_type, 1, &value_type, &person_type, &person_nodes), HAUL_OK);
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    arena_once(device, 1);
+    arena_once(device, 0);
+    haul_device_close(&device);
+    haul_type_free(&person_nodes);
+    town_close();
+    site_end();
+}
+
+/* ---- A parent further on in the same row: each level of a pointer to pointers gets it, and a tail does. */
+
+typedef struct grid {
+    double **rows, ***cube;
+    struct points *points;
+} grid;
+
+typedef struct points {
+    int32_t id, x[1];
+} points;
+
+typedef struct grids {
+    int64_t n, m;
+    grid *grid;
+} grids;
+
+static haul_type *grid_type, *points_type, *grids_type;
+
+HAUL_COUNT_FUNCTION(parent_n, void, here->parent ? ((const grids *)here->parent)->n : -1)
+HAUL_COUNT_FUNCTION(parent_m, void, here->parent ? ((const grids *)here->parent)->m : -1)
+HAUL_COUNT_FUNCTION(holder_n, void, ((const grids *)held(here))->n)
+HAUL_COUNT_FUNCTION(both_m, void, here->parent == held(here) ? ((const grids *)held(here))->m : -1)
+HAUL_COUNT_FUNCTION(points_of_grid, points, here->parent && ((const grid *)here->parent)->points == self ? 3 : -1)
+
+TEST(holders, a_parent_is_there_for_each_level_of_a_row_and_for_tails_too)
+{
+    static const haul_rule asks = { .with_parent = 1 };
+    static const haul_rule held_too = { .with_parent = 1, .holder = &grids_type };
+    static const haul_ref points_refs[] = { HAUL_TAIL_BY(points, x, &asks, HAUL_FN(points_of_grid)) };
+    static const haul_ref grid_refs[] = { HAUL_ROWS_BY(grid, rows, NULL, &asks, HAUL_FN(parent_n), HAUL_FN(parent_m)),
+                                          HAUL_ROWS3_BY(grid, cube, NULL, &held_too, HAUL_FN(holder_n), HAUL_FIXED(2),
+                                                        HAUL_FN(both_m)),
+                                          HAUL_OBJECT(grid, points, &points_type) };
+    static const haul_ref grids_refs[] = { HAUL_OBJECT(grids, grid, &grid_type) };
+    grids *g;
+    int i, k;
+    site_start(20);
+    points_type = OPEN(points, points_refs);
+    grid_type = OPEN(grid, grid_refs);
+    grids_type = OPEN(grids, grids_refs);
+    type_close(grids_type);
+    g = PUT(grids);
+    g->n = 3, g->m = 4;
+    g->grid = PUT(grid);
+    g->grid->rows = PUT_ARRAY(double *, 3);
+    g->grid->cube = PUT_ARRAY(double **, 3);
+    for (i = 0; i < 3; i++) {
+        g->grid->rows[i] = PUT_ARRAY(double, 4);
+        g->grid->cube[i] = PUT_ARRAY(double *, 2);
+        for (k = 0; k < 2; k++)
+            g->grid->cube[i][k] = PUT_ARRAY(double, 4);
+    }
+    g->grid->points = put(offsetof(points, x) + 3 * sizeof(int32_t), sizeof(void *));
+    audit_finds_nothing(g, grids_type);
+    CHECK_EQ(objects_of(g, grids_type, 1), objects_of(g, grids_type, 0));
+    haul_type_free(&grids_type);
+    haul_type_free(&grid_type);
+    haul_type_free(&points_type);
+    site_end();
+}
