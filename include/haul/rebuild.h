@@ -61,7 +61,8 @@ typedef haul_status haul_rebuild_function(const haul_rebuild *what);
  * right, and a graph that has one is refused with its path (HAUL_ERROR_UNSUPPORTED), by haul_plan_create too. With a
  * function, what would send or keep contents that nobody can put right is refused in the same way: haul_plan_pack,
  * arenas, and haul_update_device of a range that reaches into such an object. HAUL_ERROR_ARGUMENT: no type.
- * HAUL_ERROR_STATE after commit, and for a constructor's type. */
+ * HAUL_ERROR_STATE after commit, for a constructor's type, and for a container that has instances: these have what it
+ * had. */
 HAUL_API haul_status haul_type_set_rebuild(haul_type *type, haul_rebuild_function *rebuild, void *user);
 
 #ifdef __cplusplus

@@ -13,7 +13,7 @@
 
 int haul__audit_leads_in(const haul__audit *a, uintptr_t value)
 {
-    return haul__known_bytes(&a->walk, value, 1, 1) == 1 || haul__known_bytes(&a->walk, value - 1, 1, 1) == 1;
+    return haul__is_described(&a->found.map, value) || haul__is_described(&a->found.map, value - 1);
 }
 
 int haul__audit_is_wanted(const haul__audit *a, size_t before)

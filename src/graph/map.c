@@ -306,3 +306,17 @@ uint16_t haul__byte_mask(const haul__block *block, unsigned granule)
         return (uint16_t)((1u << haul__prefix_of(block->side->prefix[page], at)) - 1u);
     return HAUL__FULL_MASK;
 }
+
+int haul__is_described(const haul__map *map, uintptr_t address)
+{
+    const haul__block *block;
+    unsigned granule = haul__granule_in_block(address);
+    if (address < HAUL__LOWEST || address > HAUL__HIGHEST)
+        return 0;
+    block = haul__map_find(map, address);
+    if (!block || !haul__is_placed(block, address))
+        return 0;
+    if (block->side && block->side->holes && (block->side->holes[granule / 64] >> (granule % 64) & 1))
+        return 1;
+    return haul__byte_mask(block, granule) >> (address & (HAUL__GRANULE - 1)) & 1;
+}

@@ -237,6 +237,8 @@ HAUL__INLINE unsigned haul__word_in_cell(uintptr_t address)
 uint16_t haul__partial_mask(const haul__block *block, unsigned granule);
 /* The live bytes of any placed granule; after layout. */
 uint16_t haul__byte_mask(const haul__block *block, unsigned granule);
+/* A byte of a described object: one that travels, or one of its holes (told by granules); after layout. */
+int haul__is_described(const haul__map *map, uintptr_t address);
 
 /* A block's guard, as its pointers are gone through in order: a polynomial in an odd number. Two that changed places
  * are noticed always, other changes but for chance. */

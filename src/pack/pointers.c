@@ -6,19 +6,9 @@
 #include "graph/bars.h"
 #include "pack/plan.h"
 
-/* A byte of a described object: one that travels, or one of its holes (told by granules). */
 static int is_described(const haul_plan *plan, uintptr_t address)
 {
-    const haul__block *block;
-    unsigned granule = haul__granule_in_block(address);
-    if (address < HAUL__LOWEST || address > HAUL__HIGHEST)
-        return 0;
-    block = haul__map_find(&plan->found.map, address);
-    if (!block || !haul__is_placed(block, address))
-        return 0;
-    if (block->side && block->side->holes && (block->side->holes[granule / 64] >> (granule % 64) & 1))
-        return 1;
-    return haul__byte_mask(block, granule) >> (address & (HAUL__GRANULE - 1)) & 1;
+    return haul__is_described(&plan->found.map, address);
 }
 
 int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset)

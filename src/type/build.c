@@ -472,7 +472,7 @@ haul_status haul_type_set_rebuild(haul_type *type, haul_rebuild_function *rebuil
 {
     if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
-    if (type->committed || type->combiner != HAUL_COMBINER_STRUCT_REFS)
+    if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
         return show(type, &closed);
     type->depends = 1;
     type->rebuild = rebuild;

@@ -176,6 +176,9 @@ static haul_status copy_container(const haul_type *container, const char *name, 
     (*copy)->alignment = container->alignment;
     (*copy)->is_aligned = container->is_aligned;
     (*copy)->size = container->size;
+    (*copy)->depends = container->depends;
+    (*copy)->rebuild = container->rebuild;
+    (*copy)->rebuild_user = container->rebuild_user;
     return HAUL_OK;
 }
 

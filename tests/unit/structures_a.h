@@ -131,6 +131,16 @@ static inline haul_type *yard_type(const char *name, size_t bytes, const haul_re
 
 #define YARD_TYPE(S, refs) yard_type(#S, sizeof(S), refs, sizeof(refs) / sizeof *(refs))
 
+/* Ends a test: its yard, and the handles whose addresses are given. */
+#define YARD_END(...) yard_end((haul_type **[]){ __VA_ARGS__, NULL })
+
+static inline void yard_end(haul_type ***types)
+{
+    for (; *types; types++)
+        haul_type_free(*types);
+    yard_close();
+}
+
 static inline void yard_commit(haul_type *type)
 {
     haul_status status = haul_type_commit(type);

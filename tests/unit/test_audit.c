@@ -520,6 +520,78 @@ static const haul_ref valve_refs[] = {
     HAUL_DISTANCE(valve, near, &valve_type, 0, HAUL_RULE(.addressing = HAUL_RELATIVE), HAUL_ONE),
 };
 
+typedef struct masked {
+    void *cache[2]; /* stay at home */
+    uint64_t id;
+} masked;
+
+typedef struct holder {
+    masked *known, *forgotten;
+} holder;
+
+TEST(audit, what_begins_with_bytes_that_do_not_travel_is_led_to_all_the_same)
+{
+    static haul_type *masked_type;
+    static const haul_ref masked_refs[] = { HAUL_SKIP(masked, cache) };
+    static const haul_ref holder_refs[] = { HAUL_OBJECT(holder, known, &masked_type) };
+    haul_type *type;
+    holder *h;
+    char place[40];
+    audit_start();
+    masked_type = TYPE_OPEN(masked, masked_refs);
+    type = TYPE_OPEN(holder, holder_refs);
+    type_commit(type);
+    h = take(sizeof *h, sizeof(void *));
+    h->known = take(sizeof *h->known, sizeof(uint64_t));
+    h->forgotten = NULL;
+    audit_one(h, type, 1);
+    CHECK_EQ(audit.count, 0);
+    h->forgotten = h->known;
+    audit_one(h, type, 1);
+    CHECK_EQ(audit.count, 1);
+    snprintf(place, sizeof place, "root+%zu", offsetof(holder, forgotten));
+    check_found(0, HAUL_AUDIT_HIDDEN_POINTER, place, "root.known");
+    haul_type_free(&type);
+    haul_type_free(&masked_type);
+    lab_end();
+}
+
+typedef struct rack {
+    int used, room;
+    uint64_t **slots; /* the last so many are used */
+} rack;
+
+static int64_t slot_is_used(const haul_here *here)
+{
+    const rack *r = here->self;
+    return (int)here->index >= r->room - r->used;
+}
+
+TEST(audit, a_row_that_leads_to_what_no_row_claims_at_its_beginning_leads_somewhere)
+{
+    static const haul_rule is_used = { .when = HAUL_IF(slot_is_used) }, each = { .each = &is_used };
+    static const haul_ref refs[] = { HAUL_ROWS_BY(rack, slots, NULL, &each, HAUL_NS(rack, room), HAUL_ONE) };
+    haul_type *type;
+    rack *r;
+    audit_start();
+    type = TYPE_OPEN(rack, refs);
+    type_commit(type);
+    r = take(sizeof *r, sizeof(void *));
+    r->room = 4;
+    r->used = 1;
+    r->slots = take(4 * sizeof *r->slots, sizeof(void *));
+    r->slots[3] = take(sizeof **r->slots, sizeof(uint64_t));
+    audit_one(r, type, 1);
+    CHECK_EQ(audit.count, 0);
+    r->room = r->used = 0;
+    r->slots = (uint64_t **)(the.memory + LAB_BYTES);
+    audit_one(r, type, 1);
+    CHECK_EQ(audit.count, 1);
+    check_found(0, HAUL_AUDIT_UNUSED_ROW, "root.slots", "");
+    haul_type_free(&type);
+    lab_end();
+}
+
 TEST(audit, a_row_with_a_rule_that_never_led_anywhere_is_a_hint_too)
 {
     valve *v;

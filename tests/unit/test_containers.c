@@ -466,6 +466,32 @@ TEST(containers, a_container_that_has_instances_stays_as_it_is)
     CHECK_STATUS(haul_type_add(list_type, &ref, 1), HAUL_ERROR_STATE);
     CHECK_HAS(haul_type_error(list_type)->text, "has instances");
     CHECK_STATUS(haul_type_set_alignment(list_type, 16), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_type_set_rebuild(list_type, NULL, NULL), HAUL_ERROR_STATE);
+    types_close();
+}
+
+TEST(containers, instances_of_a_container_whose_contents_depend_on_addresses_depend_on_them_too)
+{
+    static const haul_ref refs[] = { HAUL_OBJECT_AS(list, data, &element) };
+    haul_context *context;
+    haul_type *sorted, *instance;
+    haul_root root;
+    haul_plan *plan;
+    list one = { NULL, NULL, NULL };
+    types_open();
+    sorted = TYPE_OPEN(list, refs);
+    CHECK_STATUS(haul_type_set_rebuild(sorted, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_type_instance(sorted, 1, &element, &label_type, &instance), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(instance), HAUL_OK);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    root.address = &one;
+    root.type = instance;
+    root.count = 1;
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(haul_context_error(context)->text, "depend on addresses");
+    haul_context_free(&context);
+    haul_type_free(&instance);
+    haul_type_free(&sorted);
     types_close();
 }
 

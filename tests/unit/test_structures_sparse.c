@@ -1,5 +1,6 @@
 /* hypre's sparse matrices, whose counts stand in sibling fields (CNT), and its multigrid levels, where an array of
- * pointers takes the counts of what it leads to from the same slot of another one (PARA).
+ * pointers takes the counts of what it leads to from the same slot of another one (PARA). Its vectors, and what a
+ * product exchanges, ask the caller (FAR).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
@@ -339,4 +340,134 @@ TEST(structures, PARA_counts_that_forget_their_slot_or_count_a_slot_too_many_are
     yard_commit(type);
     yard_refuse(amg, type, 1, HAUL_ERROR_GRAPH, "root.P_array[5]", "outside any process's address range");
     amg_close(&type);
+}
+
+/* ---- FAR, SHARE, FUNC: hypre's ParVector and the plan of what a matrix' product exchanges. A partitioning belongs
+ * to the matrix and to vectors alike, and has as many parts as there are processes in the communicator: the caller
+ * says. */
+
+enum { PROCESSES = 8, SENDS = 3 };
+
+typedef struct ParCSRCommPkg {
+    void *comm; /* a handle */
+    int32_t num_sends, *send_procs, *send_map_starts, *send_map_elmts;
+    int32_t num_recvs, *recv_procs, *recv_vec_starts;
+} ParCSRCommPkg;
+
+typedef struct ParVector {
+    void *comm;
+    int64_t global_size, first_index, last_index, *partitioning;
+    Vector *local_vector;
+    int32_t owns_data, owns_partitioning;
+} ParVector;
+
+typedef struct product {
+    ParCSRMatrix *A;
+    ParCSRCommPkg *exchange;
+    ParVector *x, *y;
+} product;
+
+static haul_type *exchange_type, *par_vector_type, *product_type;
+
+HAUL_COUNT_FUNCTION(sent_elements, ParCSRCommPkg, self->send_map_starts[self->num_sends])
+HAUL_COUNT_FUNCTION(processes, ParVector, here->argument ? *(const int *)here->argument + 1 : -1)
+
+static void product_open(void)
+{
+    static const haul_rule handle = { .mode = HAUL_MODE_EXTERNAL };
+    static const haul_ref exchange_refs[] = {
+        HAUL_WORD_BY(ParCSRCommPkg, comm, &handle),
+        HAUL_ARRAY(ParCSRCommPkg, send_procs, HAUL_NS(ParCSRCommPkg, num_sends)),
+        HAUL_ARRAY(ParCSRCommPkg, send_map_starts, HAUL_N_PLUS(ParCSRCommPkg, num_sends, 1)),
+        HAUL_ARRAY(ParCSRCommPkg, send_map_elmts, HAUL_FN(sent_elements)),
+        HAUL_ARRAY(ParCSRCommPkg, recv_procs, HAUL_NS(ParCSRCommPkg, num_recvs)),
+        HAUL_ARRAY(ParCSRCommPkg, recv_vec_starts, HAUL_N_PLUS(ParCSRCommPkg, num_recvs, 1)),
+    };
+    static const haul_ref par_vector_refs[] = { HAUL_WORD_BY(ParVector, comm, &handle),
+                                                HAUL_ARRAY(ParVector, partitioning, HAUL_FN(processes)),
+                                                HAUL_OBJECT(ParVector, local_vector, &vector_type) };
+    static const haul_ref product_refs[] = { HAUL_OBJECT(product, A, &par_type),
+                                             HAUL_OBJECT(product, exchange, &exchange_type),
+                                             HAUL_OBJECT(product, x, &par_vector_type),
+                                             HAUL_OBJECT(product, y, &par_vector_type) };
+    amg_open();
+    exchange_type = YARD_TYPE(ParCSRCommPkg, exchange_refs);
+    par_vector_type = YARD_TYPE(ParVector, par_vector_refs);
+    product_type = YARD_TYPE(product, product_refs);
+    yard_commit(product_type);
+}
+
+static void product_end(void)
+{
+    haul_type_free(&exchange_type);
+    haul_type_free(&par_vector_type);
+    amg_close(&product_type);
+}
+
+static ParVector *par_vector_make(int rows, int64_t *partitioning)
+{
+    ParVector *v = yard_take(1, sizeof *v);
+    v->comm = &yard;
+    v->partitioning = partitioning;
+    v->local_vector = vector_make(rows);
+    return v;
+}
+
+static ParCSRCommPkg *exchange_make(int rows)
+{
+    ParCSRCommPkg *e = yard_take(1, sizeof *e);
+    int i;
+    e->comm = &yard;
+    e->num_sends = e->num_recvs = SENDS;
+    e->send_procs = yard_take(SENDS, sizeof(int32_t));
+    e->recv_procs = yard_take(SENDS, sizeof(int32_t));
+    e->send_map_starts = yard_take(SENDS + 1, sizeof(int32_t));
+    e->recv_vec_starts = yard_take(SENDS + 1, sizeof(int32_t));
+    for (i = 1; i <= SENDS; i++)
+        e->send_map_starts[i] = 20 * i;
+    e->send_map_elmts = yard_take(20 * SENDS, sizeof(int32_t));
+    for (i = 0; i < 20 * SENDS; i++) {
+        e->send_map_elmts[i] = yard_int(0, rows - 1);
+        yard.told += e->send_map_elmts[i];
+    }
+    return e;
+}
+
+static product *product_make(int rows)
+{
+    product *p = yard_take(1, sizeof *p);
+    int64_t *starts = yard_take(PROCESSES + 1, sizeof *starts);
+    p->A = par_make(rows, rows, starts);
+    p->exchange = exchange_make(rows);
+    p->x = par_vector_make(rows, starts);
+    p->y = par_vector_make(rows, starts);
+    return p;
+}
+
+static int64_t product_walk(void *root, size_t count)
+{
+    product *p = root;
+    const CSRMatrix *a = p->A->diag;
+    int64_t sum = 0;
+    int i;
+    (void)count;
+    for (i = 0; i < p->exchange->send_map_starts[p->exchange->num_sends]; i++)
+        sum += p->exchange->send_map_elmts[i];
+    for (i = 0; i < a->i[a->num_rows]; i++)
+        p->y->local_vector->data[a->j[i] % p->y->local_vector->size] += a->data[i];
+    sum += par_walk(p->A);
+    return p->x->partitioning == p->A->row_starts && p->y->partitioning == p->A->row_starts ? sum : -1;
+}
+
+TEST(structures, FAR_vectors_and_a_matrix_share_a_partitioning_that_is_as_long_as_the_caller_says)
+{
+    int processes_there = PROCESSES;
+    yard_open(1 << 20, 5);
+    yard.options.argument = &processes_there;
+    product_open();
+    yard_prove(product_make(600), product_type, 1, product_walk);
+    yard.options.argument = NULL;
+    yard_refuse(product_make(20), product_type, 1, HAUL_ERROR_GRAPH, "root.x.partitioning",
+                "its callback answered -1");
+    product_end();
 }
