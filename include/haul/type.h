@@ -430,6 +430,10 @@ extern "C" {
     HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), NULL, 1, HAUL__PASS(__VA_ARGS__), \
               HAUL_ONE, HAUL_ONE)
 #define HAUL_STRING_EACH(S, m) HAUL_ARRAY_EACH(S, m, HAUL_NULL_TERMINATED)
+/* T *m[k]: each NULL or to an array of objects. */
+#define HAUL_OBJECTS_EACH(S, m, T, ...)                                                                               \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), T, 1, HAUL__PASS(__VA_ARGS__),    \
+              HAUL_ONE, HAUL_ONE)
 /* T m, or T m[k]: structs that lie in the struct and have rows of their own. */
 #define HAUL_EMBED(S, m, T)                                                                                           \
     HAUL__ROW(S, m, HAUL_REF_EMBED, 0u, 0, T, 0, HAUL_ONE, HAUL_ONE, HAUL_ONE)

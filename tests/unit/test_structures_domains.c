@@ -1,0 +1,571 @@
+/* Domains of two proxies, which are made of vectors: LULESH's (CNT EXPR FAR END CAP PARA PARR COND), and that of
+ * Quicksilver with its nuclear data (CNT FAR CAP ROWS SHARE SELF CTX FUNC).
+ */
+#define _DEFAULT_SOURCE
+#include "structures_b.h"
+
+/* ---- LULESH. Vectors are three pointers. Symmetry planes have nodes only in domains that touch them; buffers for
+ * neighbours are there only if there are any. The corners of all nodes are one list, as long as the last of the
+ * places where each node's begin; elements of region r are regElemSize[r].
+ */
+
+enum { EDGE = 6, NUM_ELEM = EDGE * EDGE * EDGE, NUM_NODE = (EDGE + 1) * (EDGE + 1) * (EDGE + 1), REGIONS = 5 };
+enum { MAX_FIELDS = 6, CACHE_REALS = 16 };
+
+typedef int Index_t;
+
+typedef struct real_vector {
+    double *begin, *end, *room;
+} real_vector;
+
+typedef struct index_vector {
+    Index_t *begin, *end, *room;
+} index_vector;
+
+typedef struct Domain {
+    real_vector x, y, z, e, p;
+    index_vector symmX, symmY, nodelist;
+    Index_t numReg, *regElemSize, *regNumList, **regElemlist;
+    Index_t numElem, numNode, maxPlaneSize, rowMin, rowMax;
+    Index_t *nodeElemStart, *nodeElemCornerList;
+    double *commDataSend, *commDataRecv;
+} Domain;
+
+static haul_type *real_vector_type, *index_vector_type, *lulesh_type;
+
+HAUL_COUNT_FUNCTION(region_size, Domain, self->regElemSize[here->index])
+HAUL_COUNT_FUNCTION(corners, Domain, self->nodeElemStart[self->numNode])
+HAUL_COUNT_FUNCTION(corners_but_one, Domain, self->nodeElemStart[self->numNode - 1])
+HAUL_COUNT_FUNCTION(comm_room, Domain,
+                    (self->rowMin + self->rowMax) * MAX_FIELDS *
+                        ((self->maxPlaneSize + CACHE_REALS - 1) & -CACHE_REALS))
+
+static void lulesh_open(haul_function *corner_count)
+{
+    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
+    static const haul_ref real_refs[] = { HAUL_ARRAY(real_vector, begin, HAUL_END(real_vector, begin, room)),
+                                          HAUL_WORD_BY(real_vector, end, &alias) };
+    static const haul_ref index_refs[] = { HAUL_ARRAY(index_vector, begin, HAUL_END(index_vector, begin, room)),
+                                           HAUL_WORD_BY(index_vector, end, &alias) };
+    const haul_ref refs[] = {
+        HAUL_EMBED(Domain, x, &real_vector_type),
+        HAUL_EMBED(Domain, y, &real_vector_type),
+        HAUL_EMBED(Domain, z, &real_vector_type),
+        HAUL_EMBED(Domain, e, &real_vector_type),
+        HAUL_EMBED(Domain, p, &real_vector_type),
+        HAUL_EMBED(Domain, symmX, &index_vector_type),
+        HAUL_EMBED(Domain, symmY, &index_vector_type),
+        HAUL_EMBED(Domain, nodelist, &index_vector_type),
+        HAUL_ARRAY(Domain, regElemSize, HAUL_NS(Domain, numReg)),
+        HAUL_ARRAY(Domain, regNumList, HAUL_NS(Domain, numElem)),
+        HAUL_ROWS(Domain, regElemlist, NULL, HAUL_NS(Domain, numReg), HAUL_FN(region_size)),
+        HAUL_ARRAY(Domain, nodeElemStart, HAUL_N_PLUS(Domain, numNode, 1)),
+        HAUL_ARRAY(Domain, nodeElemCornerList, HAUL_FN(corner_count)),
+        HAUL_ARRAY(Domain, commDataSend, HAUL_FN(comm_room)),
+        HAUL_ARRAY(Domain, commDataRecv, HAUL_FN(comm_room)),
+    };
+    real_vector_type = OPEN(real_vector, real_refs);
+    index_vector_type = OPEN(index_vector, index_refs);
+    lulesh_type = OPEN(Domain, refs);
+    type_close(lulesh_type);
+}
+
+static void lulesh_close(void)
+{
+    haul_type_free(&lulesh_type);
+    haul_type_free(&index_vector_type);
+    haul_type_free(&real_vector_type);
+}
+
+static void reals_make(real_vector *v, int count)
+{
+    int i, room = count + 3;
+    v->begin = PUT_ARRAY(double, room);
+    v->end = v->begin + count;
+    v->room = v->begin + room;
+    for (i = 0; i < count; i++)
+        v->begin[i] = i;
+}
+
+static void indices_make(index_vector *v, int count)
+{
+    v->begin = PUT_ARRAY(Index_t, count + 2);
+    v->end = v->begin + count;
+    v->room = v->begin + count + 2;
+}
+
+/* Node c of element k. */
+static int node_of(int k, int c)
+{
+    int i = k % EDGE + (c & 1), j = k / EDGE % EDGE + (c >> 1 & 1), l = k / EDGE / EDGE + (c >> 2);
+    return i + (EDGE + 1) * (j + (EDGE + 1) * l);
+}
+
+static void corners_make(Domain *d)
+{
+    int next[NUM_NODE], k, c, n;
+    d->nodeElemStart = PUT_ARRAY(Index_t, NUM_NODE + 1);
+    for (k = 0; k < NUM_ELEM; k++)
+        for (c = 0; c < 8; c++)
+            d->nodeElemStart[node_of(k, c) + 1]++;
+    for (n = 0; n < NUM_NODE; n++) {
+        next[n] = d->nodeElemStart[n];
+        d->nodeElemStart[n + 1] += d->nodeElemStart[n];
+    }
+    d->nodeElemCornerList = PUT_ARRAY(Index_t, d->nodeElemStart[NUM_NODE]);
+    for (k = 0; k < NUM_ELEM; k++)
+        for (c = 0; c < 8; c++)
+            d->nodeElemCornerList[next[node_of(k, c)]++] = 8 * k + c;
+}
+
+static void regions_make(Domain *d)
+{
+    int k, r;
+    d->numReg = REGIONS;
+    d->regElemSize = PUT_ARRAY(Index_t, REGIONS);
+    d->regNumList = PUT_ARRAY(Index_t, NUM_ELEM);
+    d->regElemlist = PUT_ARRAY(Index_t *, REGIONS);
+    for (k = 0; k < NUM_ELEM; k++)
+        d->regElemSize[d->regNumList[k] = k * k % 7 % REGIONS]++;
+    for (r = 0; r < REGIONS; r++) {
+        d->regElemlist[r] = d->regElemSize[r] ? PUT_ARRAY(Index_t, d->regElemSize[r]) : NULL;
+        d->regElemSize[r] = 0;
+    }
+    for (k = 0; k < NUM_ELEM; k++) {
+        r = d->regNumList[k];
+        d->regElemlist[r][d->regElemSize[r]++] = k;
+    }
+}
+
+/* At the lower end in y, with a neighbour above in z. */
+static Domain *lulesh_make(void)
+{
+    Domain *d = PUT(Domain);
+    int k, c;
+    d->numElem = NUM_ELEM;
+    d->numNode = NUM_NODE;
+    d->maxPlaneSize = (EDGE + 1) * (EDGE + 1);
+    d->rowMax = 1;
+    reals_make(&d->x, NUM_NODE);
+    reals_make(&d->y, NUM_NODE);
+    reals_make(&d->z, NUM_NODE);
+    reals_make(&d->e, NUM_ELEM);
+    reals_make(&d->p, NUM_ELEM);
+    indices_make(&d->symmY, d->maxPlaneSize);
+    indices_make(&d->nodelist, 8 * NUM_ELEM);
+    for (k = 0; k < NUM_ELEM; k++)
+        for (c = 0; c < 8; c++)
+            d->nodelist.begin[8 * k + c] = node_of(k, c);
+    corners_make(d);
+    regions_make(d);
+    d->commDataSend = PUT_ARRAY(double, MAX_FIELDS * 64);
+    d->commDataRecv = PUT_ARRAY(double, MAX_FIELDS * 64);
+    d->commDataRecv[MAX_FIELDS * 64 - 1] = 9;
+    return d;
+}
+
+/* Each node gathers the energies of the elements round it: those of which it is a corner. */
+static uint64_t lulesh_foresee(void)
+{
+    static int64_t gathered[NUM_NODE];
+    uint64_t seen = 0;
+    int k, c, n, r;
+    memset(gathered, 0, sizeof gathered);
+    for (k = 0; k < NUM_ELEM; k++)
+        for (c = 0; c < 8; c++)
+            gathered[node_of(k, c)] += k;
+    for (n = 0; n < NUM_NODE; n++)
+        see(&seen, (uint64_t)gathered[n]);
+    for (r = 0; r < REGIONS; r++)
+        for (k = 0; k < NUM_ELEM; k++)
+            if (k * k % 7 % REGIONS == r)
+                see(&seen, (uint64_t)k);
+    see(&seen, 9);
+    return seen;
+}
+
+static void lulesh_walk(void *argument)
+{
+    visit *v = argument;
+    Domain *d = v->root;
+    int n, c, r, k;
+    for (n = 0; n < d->z.end - d->z.begin; n++) {
+        int64_t gathered = 0;
+        for (c = d->nodeElemStart[n]; c < d->nodeElemStart[n + 1]; c++) {
+            int corner = d->nodeElemCornerList[c];
+            gathered += d->nodelist.begin[corner] == n ? (int64_t)d->e.begin[corner / 8] : 1 << 20;
+        }
+        see(&v->seen, (uint64_t)gathered);
+        d->x.begin[n] = (double)gathered;
+    }
+    for (r = 0; r < d->numReg; r++)
+        for (k = 0; k < d->regElemSize[r]; k++) {
+            see(&v->seen, (uint64_t)d->regElemlist[r][k]);
+            d->p.begin[d->regElemlist[r][k]] += r;
+        }
+    see(&v->seen, (uint64_t)d->commDataRecv[MAX_FIELDS * 64 - 1]);
+    d->commDataSend[MAX_FIELDS * 64 - 1] = 8;
+    *d->y.end = 5; /* there is room */
+    if (d->symmX.begin || d->symmY.end - d->symmY.begin != d->maxPlaneSize)
+        see(&v->seen, 0);
+}
+
+TEST(structures_domains, LULESH_nodes_gather_from_the_corners_of_elements_and_regions_have_lists_of_their_own)
+{
+    journey j = { NULL, NULL, 0, lulesh_walk, NULL, 0 };
+    site_start(72);
+    lulesh_open(corners);
+    j.root = lulesh_make();
+    j.type = lulesh_type;
+    j.seen = lulesh_foresee();
+    travel(&j);
+    lulesh_close();
+    site_end();
+}
+
+/* Eight of 1728 corners too few: only an allocator that knows its blocks to the byte could tell. The walk there reads
+ * what no row described. */
+TEST(structures_domains, LULESH_a_list_described_up_to_its_last_node_is_told_by_an_audit_that_knows_blocks_exactly)
+{
+    haul_audit_options options;
+    haul_audit_summary summary;
+    haul_context *context;
+    haul_root root;
+    told t;
+    site_start(72);
+    lulesh_open(corners_but_one);
+    root.address = lulesh_make();
+    root.type = lulesh_type;
+    root.count = 1;
+    memset(&options, 0, sizeof options);
+    memset(&t, 0, sizeof t);
+    options.finding = tell;
+    options.user = &t;
+    options.usable = book_usable;
+    options.exact_blocks = 1;
+    context = site_context();
+    CHECK_STATUS(haul_audit(context, &root, 1, &options, &summary), HAUL_OK);
+    CHECK_EQ(summary.little_of_block, 1);
+    CHECK_STR(t.first.path, "root.nodeElemCornerList[0]");
+    haul_context_free(&context);
+    lulesh_close();
+    site_end();
+}
+
+/* ---- Quicksilver. One vector for everything; beyond its size it holds what its constructor made. Storage in bulk is
+ * given out in pieces: the faces and points of each cell, and its cross sections, of which there are as many as the
+ * nuclear data has groups.
+ */
+
+enum { GROUPS = 12, DOMAINS = 3, CELLS = 40, FACETS = 6, POINTS = 8, ISOTOPES = 4, REACTIONS = 3 };
+
+typedef struct qs_vector {
+    void *_data;
+    int _capacity, _size;
+    unsigned char _isOpen;
+} qs_vector;
+
+typedef struct BulkStorage {
+    void *_bulkStorage;
+    int *_refCount;
+    int _size, _capacity;
+} BulkStorage;
+
+typedef struct NuclearDataReaction {
+    qs_vector _crossSection; /* of double */
+    int _reactionType;
+    double _nuBar;
+} NuclearDataReaction;
+
+typedef struct NuclearDataSpecies {
+    qs_vector _reactions;
+} NuclearDataSpecies;
+
+typedef struct NuclearDataIsotope {
+    qs_vector _species;
+} NuclearDataIsotope;
+
+typedef struct NuclearData {
+    int _numEnergyGroups;
+    qs_vector _isotopes, _energies;
+} NuclearData;
+
+typedef struct MC_Facet_Adjacency {
+    int event, current_cell, adjacent_cell;
+} MC_Facet_Adjacency;
+
+typedef struct MC_Facet_Adjacency_Cell {
+    int num_points, num_facets;
+    MC_Facet_Adjacency *_facet;
+    int *_point;
+} MC_Facet_Adjacency_Cell;
+
+typedef struct MC_Cell_State {
+    int _material;
+    double *_total;
+    double _volume, _cellNumberDensity;
+} MC_Cell_State;
+
+typedef struct MC_Domain {
+    int domainIndex, global_domain;
+    qs_vector cell_state;
+    BulkStorage _cachedCrossSectionStorage; /* of double */
+    struct {
+        qs_vector _nbrRank, _cellConnectivity;
+        BulkStorage _facetStorage, _pointStorage;
+    } mesh;
+} MC_Domain;
+
+typedef struct MC_Processor_Info {
+    int rank, num_processors;
+    void *comm_mc_world;
+} MC_Processor_Info;
+
+typedef struct MonteCarlo {
+    qs_vector domain;
+    NuclearData *_nuclearData;
+    MC_Processor_Info *processor_info;
+} MonteCarlo;
+
+static haul_type *element, *qs_vector_type, *BulkStorage_type, *double_type, *int_type, *facet_type;
+static haul_type *NuclearDataReaction_type, *NuclearDataSpecies_type, *NuclearDataIsotope_type, *NuclearData_type;
+static haul_type *MC_Facet_Adjacency_Cell_type, *MC_Cell_State_type, *MC_Domain_type, *MC_Processor_Info_type;
+static haul_type *MonteCarlo_type;
+static haul_type *doubles, *ints, *reactions, *species, *isotopes, *cell_states, *connectivities, *domains;
+static haul_type *bulk_doubles, *bulk_facets, *bulk_ints;
+
+HAUL_COUNT_FUNCTION(groups, MC_Cell_State, ((const MonteCarlo *)here->root)->_nuclearData->_numEnergyGroups)
+
+static haul_type *of(haul_type *container, haul_type *what)
+{
+    haul_type *instance;
+    CHECK_STATUS(haul_type_instance(container, 1, &element, &what, &instance), HAUL_OK);
+    return instance;
+}
+
+static void containers_open(void)
+{
+    static const haul_ref vector_refs[] = { HAUL_OBJECTS_AS(qs_vector, _data, &element,
+                                                            HAUL_NS(qs_vector, _capacity)) };
+    static const haul_ref bulk_refs[] = {
+        HAUL_OBJECTS_AS(BulkStorage, _bulkStorage, &element, HAUL_NS(BulkStorage, _capacity)),
+        HAUL_ARRAY(BulkStorage, _refCount, HAUL_FIXED(1)),
+    };
+    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes("double", sizeof(double), &double_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes("int", sizeof(int), &int_type), HAUL_OK);
+    facet_type = type_open("MC_Facet_Adjacency", sizeof(MC_Facet_Adjacency), NULL, 0);
+    qs_vector_type = OPEN(qs_vector, vector_refs);
+    BulkStorage_type = OPEN(BulkStorage, bulk_refs);
+}
+
+static void nuclear_open(void)
+{
+    static const haul_ref reaction_refs[] = { HAUL_EMBED(NuclearDataReaction, _crossSection, &doubles) };
+    static const haul_ref species_refs[] = { HAUL_EMBED(NuclearDataSpecies, _reactions, &reactions) };
+    static const haul_ref isotope_refs[] = { HAUL_EMBED(NuclearDataIsotope, _species, &species) };
+    static const haul_ref data_refs[] = { HAUL_EMBED(NuclearData, _isotopes, &isotopes),
+                                          HAUL_EMBED(NuclearData, _energies, &doubles) };
+    NuclearDataReaction_type = OPEN(NuclearDataReaction, reaction_refs);
+    NuclearDataSpecies_type = OPEN(NuclearDataSpecies, species_refs);
+    NuclearDataIsotope_type = OPEN(NuclearDataIsotope, isotope_refs);
+    NuclearData_type = OPEN(NuclearData, data_refs);
+    doubles = of(qs_vector_type, double_type);
+    reactions = of(qs_vector_type, NuclearDataReaction_type);
+    species = of(qs_vector_type, NuclearDataSpecies_type);
+    isotopes = of(qs_vector_type, NuclearDataIsotope_type);
+}
+
+static void quicksilver_open(void)
+{
+    static const haul_ref cell_refs[] = {
+        HAUL_ARRAY(MC_Facet_Adjacency_Cell, _facet, HAUL_NS(MC_Facet_Adjacency_Cell, num_facets)),
+        HAUL_ARRAY(MC_Facet_Adjacency_Cell, _point, HAUL_NS(MC_Facet_Adjacency_Cell, num_points)),
+    };
+    static const haul_ref state_refs[] = { HAUL_ARRAY(MC_Cell_State, _total, HAUL_FN(groups)) };
+    static const haul_ref domain_refs[] = {
+        HAUL_EMBED(MC_Domain, cell_state, &cell_states),
+        HAUL_EMBED(MC_Domain, _cachedCrossSectionStorage, &bulk_doubles),
+        HAUL_EMBED(MC_Domain, mesh._nbrRank, &ints),
+        HAUL_EMBED(MC_Domain, mesh._cellConnectivity, &connectivities),
+        HAUL_EMBED(MC_Domain, mesh._facetStorage, &bulk_facets),
+        HAUL_EMBED(MC_Domain, mesh._pointStorage, &bulk_ints),
+    };
+    static const haul_rule handle = { .mode = HAUL_MODE_EXTERNAL };
+    static const haul_ref processor_refs[] = { HAUL_WORD_BY(MC_Processor_Info, comm_mc_world, &handle) };
+    static const haul_ref refs[] = { HAUL_EMBED(MonteCarlo, domain, &domains),
+                                     HAUL_OBJECT(MonteCarlo, _nuclearData, &NuclearData_type),
+                                     HAUL_OBJECT(MonteCarlo, processor_info, &MC_Processor_Info_type) };
+    containers_open();
+    nuclear_open();
+    MC_Facet_Adjacency_Cell_type = OPEN(MC_Facet_Adjacency_Cell, cell_refs);
+    MC_Cell_State_type = OPEN(MC_Cell_State, state_refs);
+    MC_Domain_type = OPEN(MC_Domain, domain_refs);
+    MC_Processor_Info_type = OPEN(MC_Processor_Info, processor_refs);
+    MonteCarlo_type = OPEN(MonteCarlo, refs);
+    ints = of(qs_vector_type, int_type);
+    cell_states = of(qs_vector_type, MC_Cell_State_type);
+    connectivities = of(qs_vector_type, MC_Facet_Adjacency_Cell_type);
+    domains = of(qs_vector_type, MC_Domain_type);
+    bulk_doubles = of(BulkStorage_type, double_type);
+    bulk_facets = of(BulkStorage_type, facet_type);
+    bulk_ints = of(BulkStorage_type, int_type);
+    type_close(MonteCarlo_type);
+}
+
+static void quicksilver_close(void)
+{
+    haul_type **all[] = { &MonteCarlo_type,
+                          &MC_Processor_Info_type,
+                          &MC_Domain_type,
+                          &MC_Cell_State_type,
+                          &MC_Facet_Adjacency_Cell_type,
+                          &NuclearData_type,
+                          &NuclearDataIsotope_type,
+                          &NuclearDataSpecies_type,
+                          &NuclearDataReaction_type,
+                          &doubles,
+                          &ints,
+                          &reactions,
+                          &species,
+                          &isotopes,
+                          &cell_states,
+                          &connectivities,
+                          &domains,
+                          &bulk_doubles,
+                          &bulk_facets,
+                          &bulk_ints,
+                          &qs_vector_type,
+                          &BulkStorage_type,
+                          &facet_type,
+                          &int_type,
+                          &double_type,
+                          &element };
+    size_t i;
+    for (i = 0; i < COUNT_OF(all); i++)
+        haul_type_free(all[i]);
+}
+
+static void *vector_make(qs_vector *v, size_t bytes, int size, int room)
+{
+    v->_size = size;
+    v->_capacity = size + room;
+    v->_isOpen = 1;
+    return v->_data = put(bytes * (size_t)(size + room), sizeof(void *));
+}
+
+static void *bulk_make(BulkStorage *b, size_t bytes, int size)
+{
+    b->_size = b->_capacity = size;
+    b->_refCount = PUT(int);
+    *b->_refCount = 1;
+    return b->_bulkStorage = put(bytes * (size_t)size, sizeof(void *));
+}
+
+static NuclearData *nuclear_make(void)
+{
+    NuclearData *data = PUT(NuclearData);
+    NuclearDataIsotope *isotope = vector_make(&data->_isotopes, sizeof *isotope, ISOTOPES, 2);
+    int i, r, g;
+    data->_numEnergyGroups = GROUPS;
+    vector_make(&data->_energies, sizeof(double), GROUPS + 1, 0);
+    for (i = 0; i < ISOTOPES; i++) {
+        NuclearDataSpecies *s = vector_make(&isotope[i]._species, sizeof *s, 1, 0);
+        NuclearDataReaction *reaction = vector_make(&s->_reactions, sizeof *reaction, REACTIONS, 1);
+        for (r = 0; r < REACTIONS; r++) {
+            double *section = vector_make(&reaction[r]._crossSection, sizeof *section, GROUPS, 0);
+            for (g = 0; g < GROUPS; g++)
+                section[g] = i + r * g;
+        }
+    }
+    return data;
+}
+
+/* The cells of a domain are a row: 0 and 1 of a cell's facets lead to the cells beside it. */
+static void domain_make(MC_Domain *d, int number)
+{
+    MC_Cell_State *state = vector_make(&d->cell_state, sizeof *state, CELLS, 5);
+    MC_Facet_Adjacency_Cell *cell = vector_make(&d->mesh._cellConnectivity, sizeof *cell, CELLS, 0);
+    double *total = bulk_make(&d->_cachedCrossSectionStorage, sizeof *total, CELLS * GROUPS);
+    MC_Facet_Adjacency *facet = bulk_make(&d->mesh._facetStorage, sizeof *facet, CELLS * FACETS);
+    int *point = bulk_make(&d->mesh._pointStorage, sizeof *point, CELLS * POINTS), c;
+    ((int *)vector_make(&d->mesh._nbrRank, sizeof(int), 2, 2))[1] = number + 1;
+    d->domainIndex = number;
+    for (c = 0; c < CELLS; c++) {
+        state[c]._total = total + c * GROUPS;
+        state[c]._material = (c + number) % ISOTOPES;
+        cell[c].num_facets = FACETS;
+        cell[c].num_points = POINTS;
+        cell[c]._facet = facet + c * FACETS;
+        cell[c]._point = point + c * POINTS;
+        cell[c]._facet[0].adjacent_cell = c - 1;
+        cell[c]._facet[1].adjacent_cell = c + 1 < CELLS ? c + 1 : -1;
+        cell[c]._point[POINTS - 1] = 3 * c;
+    }
+}
+
+static int world;
+
+static MonteCarlo *quicksilver_make(uint64_t *seen)
+{
+    MonteCarlo *mc = PUT(MonteCarlo);
+    MC_Domain *d = vector_make(&mc->domain, sizeof *d, DOMAINS, 0);
+    int i, c, g, r;
+    mc->_nuclearData = nuclear_make();
+    mc->processor_info = PUT(MC_Processor_Info);
+    mc->processor_info->num_processors = 7;
+    mc->processor_info->comm_mc_world = &world;
+    for (i = 0; i < DOMAINS; i++)
+        domain_make(&d[i], i);
+    for (i = 0; i < DOMAINS; i++)
+        for (c = 0; c < CELLS; c++) {
+            int64_t total = 0;
+            for (g = 0; g < GROUPS; g++)
+                for (r = 0; r < REACTIONS; r++)
+                    total += (c + i) % ISOTOPES + r * g;
+            see(seen, (uint64_t)total);
+            see(seen, (uint64_t)(3 * c));
+        }
+    return mc;
+}
+
+/* From cell to cell; the cross sections of a cell's material are added up in its cache. */
+static void quicksilver_walk(void *argument)
+{
+    visit *v = argument;
+    MonteCarlo *mc = v->root;
+    NuclearDataIsotope *isotope = mc->_nuclearData->_isotopes._data;
+    int i, c, g, r;
+    if (mc->processor_info->comm_mc_world != &world)
+        see(&v->seen, 0);
+    for (i = 0; i < mc->domain._size; i++) {
+        MC_Domain *d = (MC_Domain *)mc->domain._data + i;
+        MC_Facet_Adjacency_Cell *cell = d->mesh._cellConnectivity._data;
+        for (c = 0; c >= 0; c = cell[c]._facet[1].adjacent_cell) {
+            MC_Cell_State *state = (MC_Cell_State *)d->cell_state._data + c;
+            NuclearDataSpecies *s = isotope[state->_material]._species._data;
+            NuclearDataReaction *reaction = s->_reactions._data;
+            int64_t total = 0;
+            for (g = 0; g < mc->_nuclearData->_numEnergyGroups; g++) {
+                for (r = 0; r < s->_reactions._size; r++)
+                    state->_total[g] += ((double *)reaction[r]._crossSection._data)[g];
+                total += (int64_t)state->_total[g];
+            }
+            see(&v->seen, (uint64_t)total);
+            see(&v->seen, (uint64_t)cell[c]._point[cell[c].num_points - 1]);
+            cell[c]._facet[5].event = c;
+        }
+    }
+}
+
+TEST(structures_domains, Quicksilver_cells_find_their_sections_faces_and_points_in_bulk_storage)
+{
+    journey j = { NULL, NULL, 0, quicksilver_walk, NULL, 0 };
+    site_start(73);
+    quicksilver_open();
+    j.root = quicksilver_make(&j.seen);
+    j.type = MonteCarlo_type;
+    travel(&j);
+    quicksilver_close();
+    site_end();
+}

@@ -1,0 +1,480 @@
+/* Frames of pictures and sound, as FFmpeg has them (AVFrame: CNT EXPR PARA PARR ROWS SHARE SELF BIAS COND FUNC), and
+ * outlines of glyphs, as FreeType has them (FT_Outline: CNT COND).
+ */
+#define _DEFAULT_SOURCE
+#include "structures_b.h"
+
+/* ---- AVFrame. Buffers are counted and shared. data leads into them: to the first line of each plane, or to the last
+ * one where linesize, of the same place, is negative; extended_data is data itself, or an array of its own for more
+ * channels than data has places for. In a frame of a graphics card data[3] is the number of a surface.
+ */
+
+enum { PLACES = 8, CHANNELS = 11, SAMPLES = 64, FRAMES = 60, LINE = 48, WIDTH = 40, HEIGHT = 16 };
+enum { YUV420 = 0, SURFACE = 44, PLANAR_SOUND = 100 };
+
+typedef struct AVBuffer {
+    uint8_t *data;
+    size_t size;
+    unsigned refcount;
+    void (*free)(void *opaque, uint8_t *data);
+    void *opaque;
+    int flags;
+} AVBuffer;
+
+typedef struct AVBufferRef {
+    AVBuffer *buffer;
+    uint8_t *data; /* a part of the buffer's */
+    size_t size;
+} AVBufferRef;
+
+typedef struct AVDictionaryEntry {
+    char *key, *value;
+} AVDictionaryEntry;
+
+typedef struct AVDictionary {
+    int count;
+    AVDictionaryEntry *elems;
+} AVDictionary;
+
+typedef struct AVFrameSideData {
+    int type;
+    uint8_t *data;
+    size_t size;
+    AVDictionary *metadata;
+    AVBufferRef *buf;
+} AVFrameSideData;
+
+typedef struct AVFrame {
+    uint8_t *data[PLACES];
+    int linesize[PLACES];
+    uint8_t **extended_data;
+    int width, height, nb_samples, format, channels;
+    void *opaque;
+    AVBufferRef *buf[PLACES], **extended_buf;
+    int nb_extended_buf;
+    AVFrameSideData **side_data;
+    int nb_side_data;
+    AVDictionary *metadata;
+} AVFrame;
+
+typedef struct stream {
+    int count;
+    AVFrame **frames;
+} stream;
+
+static haul_type *AVBuffer_type, *AVBufferRef_type, *AVDictionaryEntry_type, *AVDictionary_type;
+static haul_type *AVFrameSideData_type, *AVFrame_type, *stream_type;
+
+HAUL_TEST_FUNCTION(data_is_memory, AVFrame, self->format != SURFACE || here->index != 3)
+HAUL_TEST_FUNCTION(has_own_array, AVFrame, (const void *)self->extended_data != (const void *)self->data)
+HAUL_TEST_FUNCTION(has_no_array, AVFrame, (const void *)self->extended_data == (const void *)self->data)
+HAUL_COUNT_FUNCTION(channels_of, AVFrame, self->channels)
+
+static void frames_open(void)
+{
+    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS }, function = { .mode = HAUL_MODE_EXTERNAL };
+    static const haul_rule memory = { .when = HAUL_IF(data_is_memory),
+                                      .otherwise = HAUL_ELSE_RAW,
+                                      .mode = HAUL_MODE_ALIAS };
+    static const haul_rule itself = { .when = HAUL_IF(has_no_array), .mode = HAUL_MODE_ALIAS };
+    static const haul_rule array = { .when = HAUL_IF(has_own_array), .each = &alias };
+    static const haul_ref buffer_refs[] = { HAUL_ARRAY(AVBuffer, data, HAUL_NU(AVBuffer, size)),
+                                            HAUL_WORD_BY(AVBuffer, free, &function), HAUL_OPAQUE(AVBuffer, opaque) };
+    static const haul_ref ref_refs[] = { HAUL_OBJECT(AVBufferRef, buffer, &AVBuffer_type),
+                                         HAUL_WORD_BY(AVBufferRef, data, &alias) };
+    static const haul_ref entry_refs[] = { HAUL_STRING(AVDictionaryEntry, key),
+                                           HAUL_STRING(AVDictionaryEntry, value) };
+    static const haul_ref dictionary_refs[] = { HAUL_OBJECTS(AVDictionary, elems, &AVDictionaryEntry_type,
+                                                             HAUL_NS(AVDictionary, count)) };
+    static const haul_ref side_refs[] = { HAUL_WORD_BY(AVFrameSideData, data, &alias),
+                                          HAUL_OBJECT(AVFrameSideData, metadata, &AVDictionary_type),
+                                          HAUL_OBJECT(AVFrameSideData, buf, &AVBufferRef_type) };
+    static const haul_ref frame_refs[] = {
+        HAUL_WORD_BY(AVFrame, data, &memory),
+        HAUL_WORD_BY(AVFrame, extended_data, &itself),
+        HAUL_ROWS_BY(AVFrame, extended_data, NULL, &array, HAUL_FN(channels_of), HAUL_ONE),
+        HAUL_OPAQUE(AVFrame, opaque),
+        HAUL_OBJECT_EACH(AVFrame, buf, &AVBufferRef_type),
+        HAUL_POINTERS(AVFrame, extended_buf, &AVBufferRef_type, HAUL_NS(AVFrame, nb_extended_buf)),
+        HAUL_POINTERS(AVFrame, side_data, &AVFrameSideData_type, HAUL_NS(AVFrame, nb_side_data)),
+        HAUL_OBJECT(AVFrame, metadata, &AVDictionary_type),
+    };
+    static const haul_ref stream_refs[] = { HAUL_POINTERS(stream, frames, &AVFrame_type, HAUL_NS(stream, count)) };
+    AVBuffer_type = OPEN(AVBuffer, buffer_refs);
+    AVBufferRef_type = OPEN(AVBufferRef, ref_refs);
+    AVDictionaryEntry_type = OPEN(AVDictionaryEntry, entry_refs);
+    AVDictionary_type = OPEN(AVDictionary, dictionary_refs);
+    AVFrameSideData_type = OPEN(AVFrameSideData, side_refs);
+    AVFrame_type = OPEN(AVFrame, frame_refs);
+    stream_type = OPEN(stream, stream_refs);
+    type_close(stream_type);
+}
+
+static void frames_close(void)
+{
+    haul_type **all[] = { &stream_type,      &AVFrame_type,           &AVFrameSideData_type, &AVDictionary_type,
+                          &AVBufferRef_type, &AVDictionaryEntry_type, &AVBuffer_type };
+    size_t i;
+    for (i = 0; i < COUNT_OF(all); i++)
+        haul_type_free(all[i]);
+}
+
+static void pool_free(void *opaque, uint8_t *data)
+{
+    *(uint8_t **)opaque = data;
+}
+
+static AVBufferRef *buffer_make(size_t bytes)
+{
+    AVBufferRef *r = PUT(AVBufferRef);
+    r->buffer = PUT(AVBuffer);
+    r->data = r->buffer->data = put(bytes, 16);
+    r->size = r->buffer->size = bytes;
+    r->buffer->refcount = 1;
+    r->buffer->free = pool_free;
+    return r;
+}
+
+static AVBufferRef *buffer_share(const AVBufferRef *from, size_t offset)
+{
+    AVBufferRef *r = PUT(AVBufferRef);
+    *r = *from;
+    r->data += offset;
+    r->size -= offset;
+    r->buffer->refcount++;
+    return r;
+}
+
+static AVDictionary *dictionary_make(const char *key, const char *value, uint64_t *seen)
+{
+    AVDictionary *d = PUT(AVDictionary);
+    d->count = 1;
+    d->elems = PUT(AVDictionaryEntry);
+    d->elems->key = put_text(key);
+    d->elems->value = put_text(value);
+    see_text(seen, key);
+    see_text(seen, value);
+    return d;
+}
+
+/* Line y of plane p begins with 8 p + y. A plane's lines lie one below the other, whichever way they are counted. */
+static void picture_make(AVFrame *f, int is_flipped, uint64_t *seen)
+{
+    size_t at = 0;
+    int p, y;
+    f->format = YUV420;
+    f->width = WIDTH;
+    f->height = HEIGHT;
+    f->buf[0] = buffer_make(LINE * HEIGHT * 2);
+    for (p = 0; p < 3; p++) {
+        int lines = p ? HEIGHT / 2 : HEIGHT;
+        f->linesize[p] = is_flipped ? -LINE : LINE;
+        f->data[p] = f->buf[0]->data + at + (is_flipped ? (size_t)(lines - 1) * LINE : 0);
+        at += (size_t)lines * LINE;
+        for (y = 0; y < lines; y++)
+            see(seen, *(f->data[p] + y * f->linesize[p]) = (uint8_t)(8 * p + y));
+    }
+}
+
+/* A frame of the same picture, upside down: it shares the buffer. */
+static void picture_turn(AVFrame *f, const AVFrame *from, uint64_t *seen)
+{
+    int p, y;
+    f->format = YUV420;
+    f->width = WIDTH;
+    f->height = HEIGHT;
+    f->buf[0] = buffer_share(from->buf[0], LINE);
+    for (p = 0; p < 3; p++) {
+        int lines = p ? HEIGHT / 2 : HEIGHT;
+        f->linesize[p] = -from->linesize[p];
+        f->data[p] = from->data[p] + (lines - 1) * from->linesize[p];
+        for (y = lines; y-- > 0;)
+            see(seen, (uint64_t)(8 * p + y + 1)); /* which the walk has raised by then */
+    }
+}
+
+static void sound_make(AVFrame *f, uint64_t *seen)
+{
+    int c;
+    f->format = PLANAR_SOUND;
+    f->channels = CHANNELS;
+    f->nb_samples = f->linesize[0] = SAMPLES;
+    f->extended_data = PUT_ARRAY(uint8_t *, CHANNELS);
+    f->nb_extended_buf = CHANNELS - PLACES;
+    f->extended_buf = PUT_ARRAY(AVBufferRef *, CHANNELS - PLACES);
+    for (c = 0; c < CHANNELS; c++) {
+        AVBufferRef *r = buffer_make(SAMPLES);
+        *(c < PLACES ? &f->buf[c] : &f->extended_buf[c - PLACES]) = r;
+        f->extended_data[c] = r->data;
+        if (c < PLACES)
+            f->data[c] = r->data;
+        see(seen, r->data[SAMPLES - 1] = (uint8_t)(c + 100));
+    }
+}
+
+static void surface_make(AVFrame *f, int number, uint64_t *seen)
+{
+    f->format = SURFACE;
+    f->buf[0] = buffer_make(16);
+    f->data[3] = (uint8_t *)(uintptr_t)number;
+    see(seen, (uint64_t)number);
+}
+
+static void side_make(AVFrame *f, uint64_t *seen)
+{
+    AVFrameSideData *side = PUT(AVFrameSideData);
+    f->nb_side_data = 1;
+    f->side_data = PUT(AVFrameSideData *);
+    f->side_data[0] = side;
+    side->type = 3;
+    side->buf = buffer_make(36);
+    side->data = side->buf->data;
+    side->size = 36;
+    see(seen, side->data[35] = 77);
+    side->metadata = dictionary_make("rotation", "90", seen);
+}
+
+static stream *stream_make(uint64_t *seen)
+{
+    stream *s = PUT(stream);
+    int i;
+    s->count = FRAMES;
+    s->frames = PUT_ARRAY(AVFrame *, FRAMES);
+    for (i = 0; i < FRAMES; i++) {
+        AVFrame *f = s->frames[i] = PUT(AVFrame);
+        f->extended_data = f->data;
+        f->opaque = (void *)(uintptr_t)i;
+        if (i % 4 == 0)
+            picture_make(f, i % 8 == 0, seen);
+        if (i % 4 == 1)
+            picture_turn(f, s->frames[i - 1], seen);
+        if (i % 4 == 2)
+            sound_make(f, seen);
+        if (i % 4 == 3)
+            surface_make(f, i, seen);
+        if (i % 3 == 0)
+            side_make(f, seen);
+        if (i % 5 == 0)
+            f->metadata = dictionary_make("lavf.time", "now", seen);
+    }
+    return s;
+}
+
+static void meet_picture(AVFrame *f, uint64_t *seen)
+{
+    int p, y;
+    for (p = 0; p < 3; p++)
+        for (y = 0; y < (p ? f->height / 2 : f->height); y++)
+            see(seen, f->extended_data[p][y * f->linesize[p]]++);
+}
+
+static void meet_dictionary(AVDictionary *d, uint64_t *seen)
+{
+    see_text(seen, d->elems->key);
+    see_text(seen, d->elems->value);
+    d->elems->value[0] = '7';
+}
+
+static void stream_walk(void *argument)
+{
+    visit *v = argument;
+    stream *s = v->root;
+    int i, c;
+    for (i = 0; i < s->count; i++) {
+        AVFrame *f = s->frames[i];
+        if (f->format == YUV420)
+            meet_picture(f, &v->seen);
+        for (c = 0; c < f->channels; c++)
+            see(&v->seen, f->extended_data[c][f->nb_samples - 1]++);
+        if (f->format == SURFACE)
+            see(&v->seen, (uintptr_t)f->data[3]);
+        if (f->nb_side_data) {
+            see(&v->seen, f->side_data[0]->data[f->side_data[0]->size - 1]++);
+            meet_dictionary(f->side_data[0]->metadata, &v->seen);
+        }
+        if (f->metadata)
+            meet_dictionary(f->metadata, &v->seen);
+        if (f->buf[0]->data < f->buf[0]->buffer->data)
+            see(&v->seen, 0);
+    }
+}
+
+TEST(structures_media, AVFrame_planes_lines_and_channels_are_found_in_the_shared_buffers_that_frames_lead_into)
+{
+    journey j = { NULL, NULL, 0, stream_walk, NULL, 0 };
+    site_start(67);
+    frames_open();
+    j.root = stream_make(&j.seen);
+    j.type = stream_type;
+    travel(&j);
+    frames_close();
+    site_end();
+}
+
+TEST(structures_media, AVFrame_data_that_leads_to_no_buffer_of_the_frame_is_refused)
+{
+    uint64_t seen = 0;
+    stream *s;
+    site_start(67);
+    frames_open();
+    s = stream_make(&seen);
+    s->frames[2]->buf[1] = NULL;
+    refuse_graph(s, stream_type, HAUL_ERROR_GRAPH, "root.frames[2].data[1]", NULL,
+                 "an alias that leads to nothing that another pointer owns");
+    frames_close();
+    site_end();
+}
+
+/* ---- FT_Outline. Points, a tag for each, and the last point of each contour. An outline that does not own its
+ * arrays is a part of what a glyph loader holds.
+ */
+
+enum { OWNER = 1, OUTLINES = 90, CONTOURS = 3, CORNERS = 4 };
+
+typedef struct FT_Vector {
+    long x, y;
+} FT_Vector;
+
+typedef struct FT_Outline {
+    short n_contours, n_points;
+    FT_Vector *points;
+    char *tags;
+    short *contours;
+    int flags;
+} FT_Outline;
+
+typedef struct glyphs {
+    FT_Outline base; /* the loader's: it owns its arrays */
+    int count;
+    FT_Outline *outline;
+} glyphs;
+
+static haul_type *FT_Outline_type, *glyphs_type;
+
+static void outlines_open(int flag)
+{
+    const haul_rule own = { .when = HAUL_ANY_BIT(FT_Outline, flags, flag) };
+    const haul_rule other = { .when = HAUL_NO_BIT(FT_Outline, flags, flag), .mode = HAUL_MODE_ALIAS };
+    const haul_ref refs[] = {
+        HAUL_ARRAY_BY(FT_Outline, points, &own, HAUL_NS(FT_Outline, n_points)),
+        HAUL_ARRAY_BY(FT_Outline, tags, &own, HAUL_NS(FT_Outline, n_points)),
+        HAUL_ARRAY_BY(FT_Outline, contours, &own, HAUL_NS(FT_Outline, n_contours)),
+        HAUL_WORD_BY(FT_Outline, points, &other),
+        HAUL_WORD_BY(FT_Outline, tags, &other),
+        HAUL_WORD_BY(FT_Outline, contours, &other),
+    };
+    static const haul_ref glyphs_refs[] = {
+        HAUL_EMBED(glyphs, base, &FT_Outline_type),
+        HAUL_OBJECTS(glyphs, outline, &FT_Outline_type, HAUL_NS(glyphs, count)),
+    };
+    FT_Outline_type = OPEN(FT_Outline, refs);
+    glyphs_type = OPEN(glyphs, glyphs_refs);
+    type_close(glyphs_type);
+}
+
+static void outlines_close(void)
+{
+    haul_type_free(&glyphs_type);
+    haul_type_free(&FT_Outline_type);
+}
+
+static void outline_own(FT_Outline *o, int contours)
+{
+    o->flags = OWNER;
+    o->n_contours = (short)contours;
+    o->n_points = (short)(contours * CORNERS);
+    o->points = PUT_ARRAY(FT_Vector, o->n_points);
+    o->tags = PUT_ARRAY(char, o->n_points);
+    o->contours = PUT_ARRAY(short, contours);
+}
+
+/* Contour c is a rectangle of side c + 1 and i + 1. */
+static void outline_draw(FT_Outline *o, int i, uint64_t *seen)
+{
+    int c, k;
+    for (c = 0; c < o->n_contours; c++) {
+        o->contours[c] = (short)((c + 1) * CORNERS - 1);
+        for (k = 0; k < CORNERS; k++) {
+            o->points[c * CORNERS + k].x = k == 1 || k == 2 ? c + 1 : 0;
+            o->points[c * CORNERS + k].y = k >= 2 ? i + 1 : 0;
+            o->tags[c * CORNERS + k] = 1;
+        }
+        see(seen, (uint64_t)(2 * (c + 1) * (i + 1)));
+    }
+}
+
+static glyphs *glyphs_make(uint64_t *seen)
+{
+    glyphs *g = PUT(glyphs);
+    int i, part = 0;
+    g->count = OUTLINES;
+    g->outline = PUT_ARRAY(FT_Outline, OUTLINES);
+    outline_own(&g->base, (OUTLINES + 1) / 2 * CONTOURS);
+    for (i = 0; i < OUTLINES; i++) {
+        FT_Outline *o = &g->outline[i];
+        if (i % 2) {
+            outline_own(o, i % CONTOURS + 1);
+        } else {
+            o->n_contours = CONTOURS;
+            o->n_points = CONTOURS * CORNERS;
+            o->points = g->base.points + part * CONTOURS * CORNERS;
+            o->tags = g->base.tags + part * CONTOURS * CORNERS;
+            o->contours = g->base.contours + part++ * CONTOURS;
+        }
+        outline_draw(o, i, seen);
+    }
+    return g;
+}
+
+/* Twice each contour's area; then the outline is moved. */
+static void meet_outline(FT_Outline *o, uint64_t *seen)
+{
+    int c, k, first = 0;
+    for (c = 0; c < o->n_contours; first = o->contours[c++] + 1) {
+        long area = 0;
+        for (k = first; k <= o->contours[c]; k++) {
+            const FT_Vector *a = &o->points[k], *b = &o->points[k < o->contours[c] ? k + 1 : first];
+            area += a->x * b->y - a->y * b->x;
+        }
+        see(seen, (uint64_t)area);
+    }
+    for (k = 0; k < o->n_points; k++) {
+        o->points[k].x += 5;
+        o->tags[k] = (char)(o->tags[k] + 1);
+    }
+}
+
+static void glyphs_walk(void *argument)
+{
+    visit *v = argument;
+    glyphs *g = v->root;
+    int i;
+    for (i = 0; i < g->count; i++)
+        meet_outline(&g->outline[i], &v->seen);
+}
+
+TEST(structures_media, FT_Outline_contours_are_their_own_or_a_part_of_the_loaders_as_a_flag_says)
+{
+    journey j = { NULL, NULL, 0, glyphs_walk, NULL, 0 };
+    site_start(68);
+    outlines_open(OWNER);
+    j.root = glyphs_make(&j.seen);
+    j.type = glyphs_type;
+    travel(&j);
+    outlines_close();
+    site_end();
+}
+
+TEST(structures_media, FT_Outline_arrays_of_its_own_that_are_taken_for_the_loaders_are_refused)
+{
+    uint64_t seen = 0;
+    glyphs *g;
+    site_start(68);
+    outlines_open(OWNER);
+    g = glyphs_make(&seen);
+    g->outline[1].flags = 0;
+    refuse_graph(g, glyphs_type, HAUL_ERROR_GRAPH, "root.outline[1].points", NULL,
+                 "an alias that leads to nothing that another pointer owns");
+    outlines_close();
+    site_end();
+}
