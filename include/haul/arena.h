@@ -66,12 +66,12 @@ HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
  * alignment that is not a power of two up to HAUL_ALIGNMENT_MAX, a NULL or freed type. Nothing has changed then. */
 
 /* `count` objects of a committed type in a row, zeroed: all their pointers are NULL. Shipments patch them.
- * Fields that are HAUL_IN or HAUL_NEITHER do not come back; those that are HAUL_OUT are sent as they lie.
+ * Fields and tails that are HAUL_IN or HAUL_NEITHER do not come back; those that are HAUL_OUT are sent as they lie.
  * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: its contents depend on addresses (rebuild.h), or it
  * has rows of which only a look at each object tells what they are (a `when`, tag bits, integers, words that are kept,
  * HAUL_MODE_EXTERNAL, static ranges, distances, tails of typed elements): allocate such objects by their size, and ship
- * with haul_ship_arena_from. Pointers off the grid (packed structs) and objects with fields that do not travel are noted
- * one by one, 32 bytes each or for each row of them that is allocated at equal distances. */
+ * with haul_ship_arena_from. Pointers off the grid (packed structs) and objects with fields or a tail that do not travel
+ * both ways are noted one by one, 40 bytes each or for each row of them that is allocated at equal distances. */
 static inline void *haul_arena_new(haul_arena *arena, const haul_type *type, size_t count);
 /* One object with `tail_bytes` plain bytes behind it, from where its sizeof ends (a flexible array member). */
 HAUL_API void *haul_arena_new_tail(haul_arena *arena, const haul_type *type, size_t tail_bytes);
@@ -200,7 +200,8 @@ typedef struct haul_ship_arena_options {
     size_t into_count;
     int direct_return; /* not 0: haul_unmarshal lets the device turn its pointers back into the host's and copies straight
                           into the arena: one copy at full speed. (Not where there are fields of HAUL_SKIP, pointers
-                          off the grid, or nurseries: then all is as without.) For kernels that are trusted: pointers come as the
+                          off the grid or with high tags, nurseries, or pointers that lead out and are null there: then all is as
+                          without.) For kernels that are trusted: pointers come as the
                           device has them, without a check, and when the device fails halfway the arena's contents are
                           undefined */
 } haul_ship_arena_options;
@@ -229,8 +230,10 @@ HAUL_API haul_status haul_ship_arena(haul_device *device, haul_arena *arena, con
 /* The same for an arena whose objects a library has allocated that knows no types: discovers from `count` objects of
  * `type` at `root`, all of which must lie in the arena, and patches the pointers found. The bytes go as they are:
  * nothing is copied on the host, but for words and fields that are others there, as above. Rules are asked as by
- * haul_ship; a refresh does not ask them again, haul_replan does. haul_plan_create says what can be wrong with the
- * graph; one that leaves the arena is HAUL_ERROR_GRAPH with the path; options->outside must be HAUL_OUTSIDE_REFUSE and
+ * haul_ship; a refresh does not ask them again, haul_replan does. Pointers with high tags (HAUL_HIGH_TAGS) are worked out
+ * by the host: an arena with any crosses through staging memory each time; HAUL_ERROR_LIMIT, with the word's place as
+ * path ("arena+4096"): its address there has bits of its tag. haul_plan_create says what can be wrong with the graph; one
+ * that leaves the arena is HAUL_ERROR_GRAPH with the path; options->outside must be HAUL_OUTSIDE_REFUSE and
  * options->into_count 0. */
 HAUL_API haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *root, const haul_type *type,
                                           size_t count, const haul_ship_arena_options *options,

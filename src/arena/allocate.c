@@ -120,6 +120,7 @@ static const char *look_through(const haul__walk *walk, looks *seen)
     haul__flat_begin(&flat, walk, 0, 1, walk->extent);
     while (haul__flat_next(&flat, &walk, &at)) {
         size_t gap = 0, bytes, i = 0, offset;
+        seen->has_gaps |= haul__tail_bars(walk, &offset) != 0;
         if (walk->depends)
             return "the type's contents depend on addresses: pack such graphs with haul_ship";
         if (!haul__is_plain(walk))
@@ -187,15 +188,16 @@ static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *t
 /* ---- Objects of which the bits do not tell all. */
 
 /* Does one more object of a type follow the run's in the same distance? The second one says which. */
-static int continues(const haul__special *run, size_t at, const haul_type *type)
+static int continues(const haul__special *run, size_t at, const haul_type *type, size_t tail)
 {
-    return run->type == type && at > run->at && (run->count == 1 || at == run->at + run->count * run->stride);
+    return run->type == type && run->tail == tail && at > run->at &&
+           (run->count == 1 || at == run->at + run->count * run->stride);
 }
 
-static int note_special(haul_arena *arena, size_t at, const haul_type *type, size_t count)
+static int note_special(haul_arena *arena, size_t at, const haul_type *type, size_t count, size_t tail)
 {
     haul__special *last = arena->special_count > 0 ? &arena->special[arena->special_count - 1] : NULL;
-    if (last && !arena->shelves && count == 1 && continues(last, at, type)) {
+    if (last && !arena->shelves && count == 1 && continues(last, at, type, tail)) {
         if (last->count == 1)
             last->stride = at - last->at;
         last->count++;
@@ -205,6 +207,7 @@ static int note_special(haul_arena *arena, size_t at, const haul_type *type, siz
                     arena->special_count + 1, sizeof *arena->special))
         return 0;
     haul__type_hold(type);
+    arena->special[arena->special_count].tail = tail;
     arena->special[arena->special_count].at = at;
     arena->special[arena->special_count].count = count;
     arena->special[arena->special_count].stride = haul__type_walk(type)->extent;
@@ -267,7 +270,7 @@ static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, s
     at = (size_t)(memory - arena->room.base);
     if (walk->has_slots)
         set_all_slots(arena, walk, at, count);
-    if (!arena->is_special[stamp - arena->room.stamps] || note_special(arena, at, stamp->type, count))
+    if (!arena->is_special[stamp - arena->room.stamps] || note_special(arena, at, stamp->type, count, tail))
         return memory;
     haul_arena_release(arena, memory, bytes);
     arena->room.allocations--;

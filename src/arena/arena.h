@@ -32,6 +32,7 @@ typedef struct haul__region {
  * pointers off the grid. */
 typedef struct haul__special {
     size_t at, count, stride;
+    size_t tail;           /* bytes behind each */
     const haul_type *type; /* held */
 } haul__special;
 
@@ -118,6 +119,7 @@ size_t haul__shelves_bytes(const haul_arena *arena);
 typedef struct haul__kept_bytes {
     size_t at, bytes;
     int is_edited;
+    int is_data; /* kept by a direction alone: an update takes it there */
     unsigned char becomes[sizeof(uint64_t)]; /* of no more bytes than that; more become zeros */
 } haul__kept_bytes;
 
@@ -126,6 +128,12 @@ typedef struct haul__odd_place {
     size_t at;
     uintptr_t delta;
 } haul__odd_place;
+
+/* A pointer with high tags: without the bits of `mask`, and `delta` on, it is what it leads to. */
+typedef struct haul__tagged_place {
+    size_t at;
+    uintptr_t delta, mask;
+} haul__tagged_place;
 
 /* Another arena on the same device. */
 typedef struct haul__neighbour {
@@ -146,11 +154,15 @@ typedef struct haul__contents {
     size_t kept_count, kept_capacity;
     haul__odd_place *odd;    /* in order */
     size_t odd_count, odd_capacity;
+    haul__tagged_place *tagged; /* in order */
+    size_t tagged_count;
+    uint64_t there;         /* the contents' address on the device; 0: they have none yet */
     size_t before, behind;  /* how far odd words lead out of the contents, to come back in by their delta */
     haul__neighbour *neighbours;
     size_t neighbour_count;
     haul_outside outside;
     int direct;
+    int is_edited;          /* the last time they went there, some bytes were others */
 } haul__contents;
 
 /* Describes what the arena holds now; `plan` tells its pointers, or NULL: the arena does. HAUL_ERROR_GRAPH: the plan's
@@ -177,6 +189,22 @@ haul_status haul__odd_check_back(const haul__contents *contents, const unsigned 
                                  haul_error *error);
 void haul__odd_scatter(const haul__contents *contents, const unsigned char *memory, uint64_t device);
 
+/* Pointers with high tags (tagged.c): those of a plan. 0: no memory. */
+int haul__tagged_of_plan(haul__contents *contents, const haul_plan *plan);
+/* HAUL_ERROR_LIMIT: what one leads to has an address there with bits of its tag. */
+haul_status haul__tagged_check(const haul__contents *contents, haul_error *error);
+void haul__tagged_edit(const haul__contents *contents, unsigned char *memory, size_t first, size_t bytes);
+haul_status haul__tagged_check_back(const haul__contents *contents, const unsigned char *memory, uint64_t device,
+                                    haul_error *error);
+void haul__tagged_scatter(const haul__contents *contents, const unsigned char *memory, uint64_t device);
+/* Bytes of up to `most` (at least a word) from the first tagged word at or behind *at on, that hold some of them: where
+ * they begin, and how many. 0: there are none. */
+size_t haul__tagged_stretch(const haul__contents *contents, size_t most, size_t *at);
+/* The words of [at, at + bytes), in `memory`, as they were where the contents lay at `from`, become those of where they
+ * lie now. HAUL_ERROR_LIMIT: as above. */
+haul_status haul__tagged_move(const haul__contents *contents, unsigned char *memory, size_t at, size_t bytes,
+                              uint64_t from, haul_error *error);
+
 /* Must some bytes be other ones on the way there (edit.c)? */
 int haul__is_edited(const haul__contents *contents);
 /* Bytes [first, first + bytes) of the contents, copied to `memory`, become what they are to be. */
@@ -185,7 +213,10 @@ void haul__edit(const haul__contents *contents, unsigned char *memory, size_t fi
  * for offset 0. */
 void haul__copy_returning(const haul__contents *contents, unsigned char *to, const unsigned char *from, size_t first,
                           size_t end);
-/* Is there neither a word of a pointer in [first, end), nor a byte that does not come back? */
+/* The same, of what an update takes there: data that do not come back, too. */
+void haul__copy_going(const haul__contents *contents, unsigned char *to, const unsigned char *from, size_t first,
+                      size_t end);
+/* Would that be all of [first, end)? */
 int haul__is_solid(const haul__contents *contents, size_t first, size_t end);
 
 /* Bytes [at, at + bytes) from the device, in `memory`: data only. */
@@ -205,6 +236,8 @@ haul_status haul__nurseries_check(const haul__contents *contents, const unsigned
                                   haul_error *error);
 void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memory, uint64_t device, int *grown);
 int haul__contents_keep(haul__contents *contents, size_t at, size_t bytes); /* 0: no memory */
+/* The same, of data. */
+int haul__contents_bar(haul__contents *contents, size_t at, size_t bytes);
 /* The same, of bytes that are others there: what `becomes` holds; NULL: zeros. */
 int haul__contents_replace(haul__contents *contents, size_t at, size_t bytes, const void *becomes);
 /* The first of the kept ranges that ends behind `at`. */

@@ -68,26 +68,40 @@ size_t haul__first_kept(const haul__contents *c, size_t at)
 
 int haul__is_solid(const haul__contents *c, size_t first, size_t end)
 {
-    size_t word, kept = haul__first_kept(c, first);
-    if (kept < c->kept_count && c->kept[kept].at < end)
-        return 0;
+    size_t word, i;
+    for (i = haul__first_kept(c, first); i < c->kept_count && c->kept[i].at < end; i++)
+        if (!c->kept[i].is_data)
+            return 0;
     for (word = first / WORD; word * WORD < end; word++)
         if (is_slot(c, word))
             return 0;
     return 1;
 }
 
-void haul__copy_returning(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first,
-                          size_t end)
+static void copy(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end,
+                 int goes)
 {
     size_t i;
     for (i = haul__first_kept(c, first); i < c->kept_count && c->kept[i].at < end; i++) {
+        if (goes && c->kept[i].is_data)
+            continue;
         if (c->kept[i].at > first)
             copy_data(c, to, from, first, c->kept[i].at);
         first = c->kept[i].at + c->kept[i].bytes;
     }
     if (first < end)
         copy_data(c, to, from, first, end);
+}
+
+void haul__copy_returning(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first,
+                          size_t end)
+{
+    copy(c, to, from, first, end, 0);
+}
+
+void haul__copy_going(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
+{
+    copy(c, to, from, first, end, 1);
 }
 
 void haul__contents_scatter(const haul__contents *c, const unsigned char *memory, size_t at, size_t bytes)
@@ -156,7 +170,8 @@ haul_status haul__contents_check_pointers(const haul__contents *c, const unsigne
                               "the device has left a pointer at byte %zu of the arena that leads out of it", word * WORD);
         }
     }
-    return haul__odd_check_back(c, memory, device, error);
+    haul_status status = haul__odd_check_back(c, memory, device, error);
+    return status == HAUL_OK ? haul__tagged_check_back(c, memory, device, error) : status;
 }
 
 void haul__contents_scatter_pointers(const haul__contents *c, const unsigned char *memory, uint64_t device)
@@ -174,5 +189,6 @@ void haul__contents_scatter_pointers(const haul__contents *c, const unsigned cha
         }
     }
     haul__odd_scatter(c, memory, device);
+    haul__tagged_scatter(c, memory, device);
     haul__contents_scatter(c, memory, 0, c->bytes);
 }

@@ -42,6 +42,14 @@ int haul__contents_keep(haul__contents *c, size_t at, size_t bytes)
     return add_kept(c, at, bytes) != NULL;
 }
 
+int haul__contents_bar(haul__contents *c, size_t at, size_t bytes)
+{
+    haul__kept_bytes *added = add_kept(c, at, bytes);
+    if (added)
+        added->is_data = 1;
+    return added != NULL;
+}
+
 int haul__contents_replace(haul__contents *c, size_t at, size_t bytes, const void *becomes)
 {
     haul__kept_bytes *added = add_kept(c, at, bytes);
@@ -67,7 +75,19 @@ static int keep_barred(haul__contents *c, const haul__walk *walk, size_t at)
     size_t i;
     for (i = 0; i < walk->barred_count; i++)
         if ((walk->barred[i].bars & HAUL__UNRETURNED) &&
-            !haul__contents_keep(c, at + walk->barred[i].offset, walk->barred[i].bytes))
+            !haul__contents_bar(c, at + walk->barred[i].offset, walk->barred[i].bytes))
+            return 0;
+    return 1;
+}
+
+static int keep_tails(haul__contents *c, const haul__special *run)
+{
+    size_t offset = 0, i;
+    if ((haul__tail_bars(haul__type_walk(run->type), &offset) & HAUL__UNRETURNED) == 0)
+        return 1;
+    for (i = 0; i < run->count; i++)
+        if (!haul__contents_bar(c, run->at + i * run->stride + offset,
+                                haul__type_walk(run->type)->extent - offset + run->tail))
             return 0;
     return 1;
 }
@@ -82,7 +102,7 @@ static int keep_special(haul__contents *c, const haul__special *run)
     while (haul__flat_next(&flat, &walk, &at))
         if ((is_tidy && !keep_gaps(c, walk, at)) || !keep_barred(c, walk, at) || !haul__odd_of_object(c, walk, at))
             return 0;
-    return 1;
+    return keep_tails(c, run);
 }
 
 static int comes_before(const void *a, const void *b)
@@ -90,26 +110,41 @@ static int comes_before(const void *a, const void *b)
     return ((const haul__kept_bytes *)a)->at < ((const haul__kept_bytes *)b)->at;
 }
 
-/* Ranges on their way into a list in which none lies over another. What is edited goes before what only stays, so of
- * a range that stays only what lies between edited ones is entered, when it is known what lies there. */
+/* Ranges on their way into a list in which none lies over another. What is edited goes before what only stays, and
+ * this before data, so of a range only what lies between those before it is entered, when it is known what lies there.
+ */
 typedef struct separation {
     haul__kept_bytes *out;
     size_t count;
     size_t done;  /* up to here all has been entered */
-    size_t until; /* from there on up to here bytes stay */
+    size_t until; /* from there on up to here bytes stay, */
+    size_t data;  /* and from there on up to here as data */
 } separation;
 
-static void enter_stays(separation *s, size_t end)
+static void enter_until(separation *s, size_t end, int is_data)
 {
-    size_t until = s->until < end ? s->until : end;
-    if (s->done < until) {
+    if (s->done < end) {
         haul__kept_bytes *stays = &s->out[s->count++];
         memset(stays, 0, sizeof *stays);
         stays->at = s->done;
-        stays->bytes = until - s->done;
+        stays->bytes = end - s->done;
+        stays->is_data = is_data;
+        s->done = end;
     }
+}
+
+static void enter_stays(separation *s, size_t end)
+{
+    enter_until(s, s->until < end ? s->until : end, 0);
+    enter_until(s, s->data < end ? s->data : end, 1);
     if (s->done < end)
         s->done = end;
+}
+
+/* Must what is known be entered before the range is? Not while it goes on as what it is. */
+static int cuts(const separation *s, const haul__kept_bytes *next)
+{
+    return next->is_edited || (next->at >= s->until && (!next->is_data || next->at >= s->data));
 }
 
 /* Of two edited ranges the first one keeps what they share. */
@@ -132,23 +167,24 @@ static void enter_edited(separation *s, const haul__kept_bytes *next)
 static int separate_kept(haul__contents *c)
 {
     const haul_allocator *allocator = &c->arena->context->allocator;
-    const size_t capacity = 2 * c->kept_count + 1;
+    const size_t capacity = 3 * c->kept_count + 2;
     separation s;
-    size_t i;
+    size_t i, *until;
     memset(&s, 0, sizeof s);
     s.out = haul__allocate(allocator, capacity * sizeof *s.out, sizeof(void *));
     if (!s.out)
         return 0;
     for (i = 0; i < c->kept_count; i++) {
         const haul__kept_bytes *next = &c->kept[i];
-        if (next->is_edited || next->at >= s.until)
+        if (cuts(&s, next))
             enter_stays(&s, next->at);
+        until = next->is_data ? &s.data : &s.until;
         if (next->is_edited)
             enter_edited(&s, next);
-        else if (s.until < next->at + next->bytes)
-            s.until = next->at + next->bytes;
+        else if (*until < next->at + next->bytes)
+            *until = next->at + next->bytes;
     }
-    enter_stays(&s, s.until);
+    enter_stays(&s, s.until > s.data ? s.until : s.data);
     haul__release(allocator, c->kept, c->kept_capacity * sizeof *c->kept);
     c->kept = s.out;
     c->kept_count = s.count;
@@ -214,7 +250,7 @@ static int note_byte(haul__contents *c, size_t at, int is_edited)
         last->bytes++;
         return 1;
     }
-    return is_edited ? haul__contents_replace(c, at, 1, NULL) : haul__contents_keep(c, at, 1);
+    return is_edited ? haul__contents_replace(c, at, 1, NULL) : haul__contents_bar(c, at, 1);
 }
 
 /* Of a granule: bytes that do not come back, and, where it belongs to an object with skipped bytes, those that are not
@@ -260,7 +296,7 @@ static int take_words(haul__contents *c, const haul_plan *plan)
     for (i = 0; i < plan->found.kept_count; i++)
         if (!take_kept(c, &plan->found.kept[i]))
             return 0;
-    return haul__odd_of_plan(c, plan);
+    return haul__odd_of_plan(c, plan) && haul__tagged_of_plan(c, plan);
 }
 
 /* Has it a byte that travels? It can have a place without one: as a hole, or because its page goes whole. */
@@ -284,8 +320,6 @@ static int lies_inside(const haul__contents *c, const haul__block *block, uintpt
 static haul_status check_plan(const haul__contents *c, const haul_plan *plan, haul_error *error)
 {
     size_t i;
-    if (plan->found.tagged_count > 0)
-        return haul__fail(error, HAUL_ERROR_UNSUPPORTED, "pointers with high tags: pack such graphs with haul_ship");
     if (plan->found.dependent_count > 0)
         return haul__fail(error, HAUL_ERROR_UNSUPPORTED,
                           "objects whose contents depend on addresses: pack such graphs with haul_ship");
@@ -354,6 +388,7 @@ void haul__contents_close(haul__contents *contents)
     haul__release(allocator, contents->own, haul__contents_bitmap_bytes(contents));
     haul__release(allocator, contents->kept, contents->kept_capacity * sizeof *contents->kept);
     haul__release(allocator, contents->odd, contents->odd_capacity * sizeof *contents->odd);
+    haul__release(allocator, contents->tagged, contents->tagged_count * sizeof *contents->tagged);
     haul__release(allocator, contents->neighbours, contents->neighbour_count * sizeof *contents->neighbours);
     memset(contents, 0, sizeof *contents);
     haul__arena_drop(arena);
@@ -386,6 +421,9 @@ static int copy_lists(haul__contents *copy, const haul__contents *contents)
     if (!copy_list(allocator, contents->odd, contents->odd_count, sizeof *copy->odd, &copy->odd))
         return 0;
     copy->odd_count = copy->odd_capacity = contents->odd_count;
+    if (!copy_list(allocator, contents->tagged, contents->tagged_count, sizeof *copy->tagged, &copy->tagged))
+        return 0;
+    copy->tagged_count = contents->tagged_count;
     if (!copy_list(allocator, contents->neighbours, contents->neighbour_count, sizeof *copy->neighbours,
                    &copy->neighbours))
         return 0;
@@ -406,6 +444,7 @@ haul_status haul__contents_copy(haul__contents *copy, const haul__contents *cont
     copy->behind = contents->behind;
     copy->outside = contents->outside;
     copy->direct = contents->direct;
+    copy->is_edited = contents->is_edited;
     copy->root = contents->root;
     if (copy->root.type)
         haul__type_hold(copy->root.type);

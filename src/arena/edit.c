@@ -34,6 +34,8 @@ int haul__is_edited(const haul__contents *c)
     for (i = 0; i < c->kept_count; i++)
         if (c->kept[i].is_edited && differs(c, &c->kept[i]))
             return 1;
+    if (c->tagged_count > 0)
+        return 1;
     return c->outside == HAUL_OUTSIDE_NULL && (haul__next_outside(c, &word) || haul__next_odd_outside(c, &odd));
 }
 
@@ -81,4 +83,5 @@ void haul__edit(const haul__contents *c, unsigned char *memory, size_t first, si
             put(&c->kept[i], from, memory + (from - first), count);
     if (c->outside == HAUL_OUTSIDE_NULL)
         null_outside(c, &p);
+    haul__tagged_edit(c, memory, first, bytes);
 }

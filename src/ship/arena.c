@@ -149,7 +149,10 @@ static void close_shipment(haul_device *device, haul_shipment *shipment)
 haul_status haul__arena_allocate(haul_shipment *shipment)
 {
     size_t alignment = shipment->contents.arena->alignment;
-    return haul__allocate_aligned(shipment->device, alignment > 256 ? alignment : 256, &shipment->range);
+    haul_status status =
+        haul__allocate_aligned(shipment->device, alignment > 256 ? alignment : 256, &shipment->range);
+    shipment->contents.there = shipment->range.address;
+    return status;
 }
 
 static haul__neighbour neighbour_of(const haul_shipment *other)

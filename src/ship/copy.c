@@ -55,9 +55,28 @@ static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
     return status == HAUL_OK ? relocate(copy, old->address) : status;
 }
 
-static haul_status move_stretch(haul_device *device, const haul_shipment *copy, haul_plan *plan,
-                                const haul__stretch *stretch, uint64_t from)
+/* `shipment` is what was copied. */
+static int next_stretch(const haul_shipment *copy, const haul_shipment *shipment, haul__stretch *stretch)
 {
+    if (!haul__is_arena(copy))
+        return shipment->plan && haul__next_stretch(shipment->plan, HAUL__PIECE_BYTES, stretch);
+    stretch->at += stretch->bytes;
+    stretch->bytes = haul__tagged_stretch(&copy->contents, HAUL__PIECE_BYTES, &stretch->at);
+    return stretch->bytes > 0;
+}
+
+static haul_status move_words(const haul_shipment *copy, const haul_shipment *shipment, const haul__stretch *stretch,
+                              unsigned char *memory)
+{
+    uint64_t from = shipment->range.address;
+    if (!haul__is_arena(copy))
+        return haul__move_tagged(shipment->plan, stretch, memory, from, copy->range.address);
+    return haul__tagged_move(&copy->contents, memory, stretch->at, stretch->bytes, from, &copy->device->context->error);
+}
+
+static haul_status move_stretch(const haul_shipment *copy, const haul_shipment *shipment, const haul__stretch *stretch)
+{
+    haul_device *device = copy->device;
     haul_address at = copy->range.address + stretch->at;
     haul__staging staging;
     haul_status status = haul__stage(device, stretch->bytes, 0, &staging);
@@ -67,7 +86,7 @@ static haul_status move_stretch(haul_device *device, const haul_shipment *copy, 
     if (status == HAUL_OK)
         status = haul__conclude(device, NULL, NULL, "copy of ", stretch->bytes, " bytes from the device");
     if (status == HAUL_OK)
-        status = haul__move_tagged(plan, stretch, staging.data, from, copy->range.address);
+        status = move_words(copy, shipment, stretch, staging.data);
     if (status == HAUL_OK)
         status = haul__copy_to(device, at, staging.data, stretch->bytes);
     if (status == HAUL_OK)
@@ -80,8 +99,8 @@ static haul_status move_tagged(const haul_shipment *copy, const haul_shipment *s
 {
     haul__stretch stretch = { 0, 0, 0, 0 };
     haul_status status = HAUL_OK;
-    while (status == HAUL_OK && shipment->plan && haul__next_stretch(shipment->plan, HAUL__PIECE_BYTES, &stretch))
-        status = move_stretch(copy->device, copy, shipment->plan, &stretch, shipment->range.address);
+    while (status == HAUL_OK && next_stretch(copy, shipment, &stretch))
+        status = move_stretch(copy, shipment, &stretch);
     return status;
 }
 

@@ -271,7 +271,7 @@ static haul_status send_as_one(haul_shipment *shipment)
 static haul_status order_bytes(haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
-    if (haul__is_edited(contents))
+    if (contents->is_edited)
         return send_staged(shipment, write_edited, contents->bytes, 0);
     return haul__copy_to(shipment->device, shipment->range.address, contents->base, contents->bytes);
 }
@@ -314,7 +314,9 @@ static haul_status conclude_counted(haul_shipment *shipment)
 static haul_status send_in_parts(haul_shipment *shipment, int with_bitmap, const haul_async *async)
 {
     const int counts = device_counts(shipment, async);
-    haul_status status = order_in_parts(shipment, with_bitmap, counts);
+    haul_status status = haul__tagged_check(&shipment->contents, &shipment->device->context->error);
+    if (status == HAUL_OK)
+        status = order_in_parts(shipment, with_bitmap, counts);
     if (status != HAUL_OK)
         return status;
     return counts ? conclude_counted(shipment) : conclude(shipment, async);
@@ -322,7 +324,8 @@ static haul_status send_in_parts(haul_shipment *shipment, int with_bitmap, const
 
 haul_status haul__arena_send(haul_shipment *shipment)
 {
-    if (has_room(shipment) && !haul__is_edited(&shipment->contents))
+    shipment->contents.is_edited = haul__is_edited(&shipment->contents);
+    if (has_room(shipment) && !shipment->contents.is_edited)
         return send_as_one(shipment);
     return send_in_parts(shipment, 1, NULL);
 }
@@ -333,8 +336,10 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
 {
     haul_status status = haul__contents_check(&shipment->contents, &shipment->device->context->error);
     double start = haul__seconds();
-    if (status == HAUL_OK)
+    if (status == HAUL_OK) {
+        shipment->contents.is_edited = haul__is_edited(&shipment->contents);
         status = send_in_parts(shipment, !shipment->bitmap_is_there, async);
+    }
     if (status != HAUL_OK)
         return status;
     shipment->bitmap_is_there = haul__is_patched(&shipment->range);
@@ -346,7 +351,8 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
 
 int haul__arena_returns_directly(const haul_shipment *shipment)
 {
-    return haul__is_arena(shipment) && shipment->contents.direct && shipment->contents.kept_count == 0;
+    const haul__contents *contents = &shipment->contents;
+    return haul__is_arena(shipment) && contents->direct && contents->kept_count == 0 && !contents->is_edited;
 }
 
 /* Pointers become the host's, all is copied, pointers become the device's again. */

@@ -187,8 +187,8 @@ static void put_data(const haul_shipment *shipment, const piece *one, void *memo
     const haul__contents *contents = &shipment->contents;
     size_t at = one->at - one->skew;
     if (haul__is_arena(shipment))
-        haul__copy_returning(contents, (unsigned char *)((uintptr_t)memory - at), contents->base, one->at,
-                             one->at + one->span.data_bytes);
+        haul__copy_going(contents, (unsigned char *)((uintptr_t)memory - at), contents->base, one->at,
+                         one->at + one->span.data_bytes);
     else
         haul__gather_data(shipment->plan, one->first, one->end, memory, at);
 }

@@ -144,6 +144,8 @@ int haul__next_gap(const haul__walk *walk, size_t *at, size_t *bytes);
 int haul__is_tidy(const haul__walk *walk);
 /* Is what each byte of an element is known without a look at one? Not where rows hold now and then. */
 int haul__is_plain(const haul__walk *walk);
+/* The bars of its tail, which begins at *offset; 0: it has no tail, or one that travels both ways. */
+unsigned haul__tail_bars(const haul__walk *walk, size_t *offset);
 /* Its pointers from number *i on, those of parts left out: offsets. 0: there are no more. */
 int haul__next_pointer(const haul__walk *walk, size_t *i, size_t *offset);
 

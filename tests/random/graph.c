@@ -525,6 +525,13 @@ static void write_distance(unsigned char *at, size_t bytes, uintptr_t address)
     graph_write(at, bytes, distance);
 }
 
+/* A distance with a base leads to a byte of its block: one that leads beside it may be 0 in the copy, and is refused. */
+static int can_be_distance(const graph *g, const model_field *as, size_t n, intptr_t lead)
+{
+    int is_fixed = as->target < 0 || g->model->type[as->target].sizing == SIZE_FIXED;
+    return lead == 0 || (lead > 0 && is_fixed && (size_t)lead < n * unit_of(as, 0));
+}
+
 static const model_case *draw_case(choices *c, const model_type *t, const model_field *f, const unsigned char *self,
                                    size_t index)
 {
@@ -561,7 +568,7 @@ static void fill_own(choices *c, graph *g, const model_type *t, const model_fiel
     }
     address = target != NULL ? (uintptr_t)target + (uintptr_t)lead : 0;
     if (f->rule.is_distance)
-        write_distance(at, f->bytes, address);
+        write_distance(at, f->bytes, can_be_distance(g, as, n, lead) ? address : 0);
     else
         graph_write_pointer(at, (void *)with_bits(c, &f->rule, address));
     if (f->shape[0].rule == RULE_END)

@@ -501,7 +501,3 @@ void model_draw(choices *c, model *m)
     draw_targets(c, m);
 }
 
-int model_fits_arenas(const model *m)
-{
-    return !m->has_directions && !m->has_high_tags;
-}

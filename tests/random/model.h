@@ -161,6 +161,7 @@ typedef struct model_type {
     size_t dimensions, sizes[3], subsizes[3], starts[3];
     haul_order order;
     haul_type *handle;
+    haul_type *container, *parameter; /* where the struct is said as an instance; else NULL */
 } model_type;
 
 typedef struct model {
@@ -172,9 +173,6 @@ typedef struct model {
 
 /* Draws a universe: legal in every detail. */
 void model_draw(choices *c, model *m);
-/* 1: its graphs are built in arenas, too. Not those with directions, for an arena is sent as it lies; and not those
- * with high tags. */
-int model_fits_arenas(const model *m);
 
 /* ---- What an object of a type is. The object is read as it stands. */
 

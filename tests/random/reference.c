@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "must.h"
+
 static const size_t pointer_bytes = sizeof(void *);
 
 typedef struct waiting {
@@ -39,15 +41,6 @@ typedef struct walker {
     seen *table;
     size_t table_count, table_capacity;
 } walker;
-
-static void *must(void *memory)
-{
-    if (memory == NULL) {
-        fprintf(stderr, "out of memory\n");
-        exit(2);
-    }
-    return memory;
-}
 
 static void *room(void *at, size_t count, size_t *capacity, size_t bytes)
 {
@@ -131,7 +124,7 @@ static haul_direction together(haul_direction a, haul_direction b)
 static void bar(walker *w, uintptr_t host, size_t bytes)
 {
     reference *r = w->r;
-    if (w->bars & HAUL_OUT)
+    if ((w->bars & HAUL_OUT) && (!w->copying || w->place->bars == BARS_ALL))
         add_range(&r->unsent, &r->unsent_count, &r->unsent_capacity, host, 0, bytes);
     if (w->bars & HAUL_IN)
         add_range(&r->unreturned, &r->unreturned_count, &r->unreturned_capacity, host, 0, bytes);
@@ -361,22 +354,28 @@ static size_t aim_count(walker *w, const aim *a, uintptr_t to)
     return to != 0 ? count_of(w, &w->g->model->type[a->of], a->row, a->level, a->self, a->index, to) : 0;
 }
 
+static haul_direction direction_of(const walker *w, const model_field *row)
+{
+    return w->copying && w->place->bars == BARS_OF_FIELDS ? HAUL_BOTH : row->rule.direction;
+}
+
 static void reach(walker *w, const aim *a, size_t n, uintptr_t to, uintptr_t to_copy)
 {
     int last = a->level + 1 == a->row->levels;
+    haul_direction direction = direction_of(w, a->row);
     waiting item;
     if (n == 0 || w->r->wrong[0] != '\0')
         return;
     if (last && a->type < 0) {
         haul_direction before = w->bars;
-        w->bars = a->row->rule.direction;
+        w->bars = direction;
         data(w, to, to_copy, n * a->element_bytes);
         w->bars = before;
         return;
     }
     memset(&item, 0, sizeof item);
     /* Pointers on the way to elements are sent in any case. */
-    item.bars = last ? a->row->rule.direction : (haul_direction)(a->row->rule.direction & HAUL_IN);
+    item.bars = last ? direction : (haul_direction)(direction & HAUL_IN);
     item.host = to;
     item.copy = to_copy;
     item.count = n;

@@ -78,10 +78,18 @@ typedef struct reference {
     char wrong[256];        /* "": nothing */
 } reference;
 
+/* How much of directions is there in a copy? */
+typedef enum reference_bars {
+    BARS_ALL,       /* what is not sent is zeros */
+    BARS_BACK,      /* it is sent as it lies: they count on the way back */
+    BARS_OF_FIELDS  /* the same, and what rows say of what they lead to does not count */
+} reference_bars;
+
 /* Where a copy lies, and the roots in it. */
 typedef struct reference_place {
     uintptr_t roots[4], first;
     size_t bytes;
+    reference_bars bars;
 } reference_place;
 
 /* Walks the graph, and the copy (NULL: none), whose pointers are followed as they are, unless they lead out of its

@@ -1,6 +1,7 @@
 /* Drawing rules: one field that is not plain, with what its rule reads, and perhaps the other arms of a union.
  *
- * A rule is drawn with members that go together: a mode that does not follow has no base, a distance has no tags.
+ * A rule is drawn with members that go together: a mode that does not follow has no base, a distance has no
+ * tags.
  */
 #include <string.h>
 
@@ -125,7 +126,6 @@ static void draw_choice(choices *c, model_type *t, unsigned first)
         draw_bits(c, rule);
 }
 
-/* Without a base: one that leads out of its block may be 0 in the copy, and is then refused. */
 static void draw_distance(choices *c, model_field *f)
 {
     f->rule.is_distance = 1;
@@ -153,6 +153,8 @@ static void draw_word(choices *c, model_type *t, unsigned first)
         break;
     case 4:
         draw_distance(c, f);
+        if (chance(c, 1, 2))
+            draw_base(c, f);
         break;
     default:
         draw_base(c, f);
@@ -160,7 +162,7 @@ static void draw_word(choices *c, model_type *t, unsigned first)
     }
     if (f->rule.choice != CHOICE_NONE && chance(c, 1, 5))
         draw_distance(c, f);
-    if (!f->rule.is_distance && chance(c, 1, 4))
+    if (f->rule.choice != CHOICE_NONE && chance(c, 1, 4))
         draw_base(c, f);
 }
 
@@ -234,7 +236,7 @@ void draw_cases(choices *c, model *m, model_field *f)
         model_case *one = &rule->cases[n];
         one->type = type;
         one->value = value_of_case(m, f, n, type, first);
-        one->bias = rule->choice == CHOICE_BY_TAG || rule->is_distance ? 0 : biases[choose(c, 6)];
+        one->bias = rule->choice == CHOICE_BY_TAG ? 0 : biases[choose(c, 6)];
         if (m->type[type].extent > f->element_bytes)
             f->element_bytes = m->type[type].extent;
     }

@@ -263,6 +263,36 @@ static int say_field(choices *c, model *m, const model_type *t, const model_fiel
     return 0;
 }
 
+/* ---- Containers ---- */
+
+/* A type that some row leads to, and that exists: the struct is then said with a parameter in its place. -1: none. The
+ * model knows of no containers, so the reference takes the struct as it would be without. */
+static int draw_argument(choices *c, const model *m, const haul_ref *rows, size_t n, const model_type *t)
+{
+    size_t start = n != 0 ? choose(c, (uint32_t)n) : 0;
+    if (!chance(c, 1, 4))
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        for (unsigned k = 0; m->type[k].handle != NULL && &m->type[k] != t; k++)
+            if (rows[(start + i) % n].target == &m->type[k].handle)
+                return (int)k;
+    return -1;
+}
+
+/* Some of the rows that lead to the argument, one of them at least; and some of those that lead to the struct itself. */
+static void put_parameter(choices *c, const model *m, model_type *t, int argument, haul_ref *rows, size_t n)
+{
+    int some = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].target == &m->type[argument].handle && (!some || chance(c, 1, 2))) {
+            rows[i].target = &t->parameter;
+            some = 1;
+        } else if (rows[i].target == &t->handle && chance(c, 1, 2)) {
+            rows[i].target = &t->container;
+        }
+    }
+}
+
 static haul_status make_struct(choices *c, model *m, model_type *t, const haul_allocator *allocator)
 {
     unsigned order[MODEL_FIELDS];
@@ -284,15 +314,23 @@ static haul_status make_struct(choices *c, model *m, model_type *t, const haul_a
         rows[n].rule = f->rule.is_there ? &said->rules[n] : NULL;
         n++;
     }
+    int argument = draw_argument(c, m, rows, n, t);
+    haul_type **made = argument >= 0 ? &t->container : &t->handle;
+    haul_status status = argument >= 0 ? haul_type_parameter("E", &t->parameter) : HAUL_OK;
+    if (argument >= 0)
+        put_parameter(c, m, t, argument, rows, n);
     first = chance(c, 1, 2) ? n : choose(c, (uint32_t)n + 1);
     const haul_ref *table = first != 0 ? rows : NULL;
-    haul_status status = haul_type_create_in(allocator, t->name, t->extent, table, first, &t->handle);
+    if (status == HAUL_OK)
+        status = haul_type_create_in(allocator, t->name, t->extent, table, first, made);
     for (size_t i = first; i < n && status == HAUL_OK; i++)
-        status = haul_type_add(t->handle, &rows[i], 1);
+        status = haul_type_add(*made, &rows[i], 1);
     if (status == HAUL_OK && t->declared != 0)
-        status = haul_type_set_alignment(t->handle, t->declared);
+        status = haul_type_set_alignment(*made, t->declared);
     if (status == HAUL_OK && t->sizing == SIZE_STORED)
-        status = haul_type_set_size(t->handle, stored_size);
+        status = haul_type_set_size(*made, stored_size);
+    if (status == HAUL_OK && argument >= 0)
+        status = haul_type_instance(t->container, 1, &t->parameter, &m->type[argument].handle, &t->handle);
     free(said);
     return status;
 }
@@ -399,4 +437,8 @@ void model_free_types(model *m)
 {
     for (unsigned i = 0; i < m->type_count; i++)
         haul_type_free(&m->type[i].handle);
+    for (unsigned i = 0; i < m->struct_count; i++) {
+        haul_type_free(&m->type[i].container);
+        haul_type_free(&m->type[i].parameter);
+    }
 }

@@ -15,7 +15,7 @@ typedef struct trial_world {
     model *model;
     unsigned long arenas, typed_arenas, mixed_arenas; /* graphs that were built in arenas; by typed allocation, too;
                                                          by that as far as types allow it, and discovered */
-    unsigned long arenas_refused;                     /* with part of the graph elsewhere */
+    unsigned long arenas_refused;                     /* with something elsewhere: refused */
 } trial_world;
 
 /* 1: opened. */

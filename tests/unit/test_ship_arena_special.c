@@ -470,6 +470,136 @@ TEST(ship_arena_special, a_tail_of_plain_elements_travels_with_its_object)
     end();
 }
 
+TEST(ship_arena_special, a_tail_that_only_goes_there_does_not_come_back_from_a_typed_arena)
+{
+    haul_type *text_type;
+    text *first, *second;
+    start(NULL);
+    {
+        const haul_ref refs[] = {
+            HAUL_OBJECT(text, next, &text_type),
+            HAUL_TAIL_BY(text, letters, HAUL_RULE(.direction = HAUL_IN), HAUL_N(text, length)),
+        };
+        CHECK_STATUS(haul_type_create("text", sizeof(text), refs, 2, &text_type), HAUL_OK);
+    }
+    CHECK_STATUS(haul_type_commit(text_type), HAUL_OK);
+    first = haul_arena_new_tail(the_arena, text_type, 40);
+    second = haul_arena_new_tail(the_arena, text_type, 3);
+    CHECK(first != NULL && second != NULL);
+    first->next = second;
+    first->length = 40;
+    second->length = 3;
+    memset(first->letters, 'a', 40);
+    memset(second->letters, 'b', 3);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    run_on(shout, first);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_EQ(first->letters[0], 'a');
+    CHECK_EQ(first->letters[39], 'a');
+    CHECK_BYTES(second->letters, "bbb", 3);
+    CHECK_PTR(first->next, second);
+    haul_type_free(&text_type);
+    end();
+}
+
+/* Input in the object, and behind it. */
+typedef struct task {
+    double factor;
+    double *values;
+    int count, done;
+} task;
+
+static void work_on(void *argument)
+{
+    task *t = argument;
+    int i;
+    for (i = 0; i < t->count; i++)
+        t->values[i] *= t->factor;
+    t->factor = 0;
+    t->done++;
+}
+
+static void see_task(void *argument)
+{
+    task *t = argument;
+    t->done = t->factor == 3 && t->values[0] == 5 && t->values[1] == 7 ? 100 : -1;
+}
+
+static void update_input(int discovered)
+{
+    haul_type *task_type;
+    task *t;
+    start(NULL);
+    {
+        const haul_ref refs[] = {
+            HAUL_DATA_BY(task, factor, HAUL_RULE(.direction = HAUL_IN)),
+            HAUL_ARRAY_BY(task, values, HAUL_RULE(.direction = HAUL_IN), HAUL_N(task, count)),
+        };
+        CHECK_STATUS(haul_type_create("task", sizeof(task), refs, 2, &task_type), HAUL_OK);
+    }
+    CHECK_STATUS(haul_type_commit(task_type), HAUL_OK);
+    t = haul_arena_new(the_arena, task_type, 1);
+    CHECK(t != NULL && (t->values = haul_arena_allocate(the_arena, 2 * sizeof *t->values)) != NULL);
+    t->factor = 3;
+    t->count = 2;
+    t->values[0] = 5, t->values[1] = 7;
+    CHECK_STATUS(discovered ? haul_ship_arena_from(the_device, the_arena, t, task_type, 1, NULL, &the_shipment)
+                            : haul_ship_arena(the_device, the_arena, NULL, &the_shipment),
+                 HAUL_OK);
+    run_on(work_on, t);
+    CHECK_STATUS(haul_update_device(the_shipment, t, sizeof *t), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, t->values, 2 * sizeof *t->values), HAUL_OK);
+    run_on(see_task, t);
+    CHECK_STATUS(haul_update_host(the_shipment, t, sizeof *t), HAUL_OK);
+    CHECK_EQ(t->done, 100);
+    CHECK_EQ(t->factor == 3, 1);
+    haul_type_free(&task_type);
+    end();
+}
+
+TEST(ship_arena_special, what_only_goes_there_goes_with_an_update_of_the_device)
+{
+    update_input(0);
+    update_input(1);
+}
+
+typedef struct hop {
+    struct hop *next;
+    double length;
+} hop;
+
+TEST(ship_arena_special, a_pointer_that_is_null_there_stays_through_a_direct_return)
+{
+    static hop outside;
+    haul_ship_arena_options how;
+    haul_type *hop_type;
+    hop *first;
+    start(NULL);
+    {
+        const haul_ref refs[] = { HAUL_OBJECT(hop, next, &hop_type) };
+        CHECK_STATUS(haul_type_create("hop", sizeof(hop), refs, 1, &hop_type), HAUL_OK);
+    }
+    CHECK_STATUS(haul_type_commit(hop_type), HAUL_OK);
+    first = haul_arena_new(the_arena, hop_type, 1);
+    CHECK(first != NULL);
+    first->next = &outside;
+    memset(&how, 0, sizeof how);
+    how.outside = HAUL_OUTSIDE_NULL;
+    how.direct_return = 1;
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_PTR(first->next, &outside);
+    first->next = first;
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    first->next = &outside;
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_PTR(first->next, &outside);
+    haul_type_free(&hop_type);
+    end();
+}
+
 /* A pointer to the inside of a node, which lies in front of where the pointer leads; and a tagged one. */
 typedef struct hook {
     struct hook *next;

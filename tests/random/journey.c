@@ -1,0 +1,235 @@
+/* The journey of an arena: the device's copy after each call that sends, and the arena, byte for byte, after each
+ * call that brings data or pointers back.
+ */
+#include "building.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "haul/host.h"
+#include "kernels.h"
+#include "must.h"
+
+/* The first shipment makes all bytes readable, those between allocations too. */
+static void take_images(building *b)
+{
+    b->image = must(malloc(b->used));
+    b->expected = must(malloc(b->used));
+    memcpy(b->image, b->base, b->used);
+}
+
+static int is_as_it_was(building *b, const char *after)
+{
+    for (size_t i = 0; i < b->used; i++)
+        if (b->base[i] != b->image[i])
+            return building_fail(b, "%s: byte %zu of the arena has changed", after, i);
+    return 1;
+}
+
+/* ---- On the device ---- */
+
+static void walk_device(void *argument)
+{
+    building *b = argument;
+    reference_place place;
+    haul_shipment_statistics s;
+    haul_shipment_get_statistics(b->shipment, &s);
+    place.first = (uintptr_t)s.base;
+    place.bytes = s.plan.arena_bytes;
+    place.bars = b->is_discovered ? BARS_BACK : BARS_OF_FIELDS;
+    for (size_t i = 0; i < b->view.root_count; i++)
+        place.roots[i] = (uintptr_t)s.base + ((uintptr_t)b->view.roots[i].address - (uintptr_t)b->base);
+    reference_free(&b->there);
+    reference_walk(&b->view, &place, &b->there);
+}
+
+static int device_agrees(building *b, const char *after)
+{
+    if (haul_host_launch(b->device, walk_device, b) != HAUL_OK)
+        return building_fail(b, "%s: launch", after);
+    if (b->there.wrong[0] != '\0')
+        return building_fail(b, "%s: on the device: %s", after, b->there.wrong);
+    return 1;
+}
+
+/* Of this range, what comes back. */
+static void expect(building *b, const reference_range *r)
+{
+    int unreturned;
+    for (size_t at = 0, n; at < r->bytes; at += n) {
+        n = reference_stretch(b->there.unreturned, b->there.unreturned_count, r->host + at, r->bytes - at,
+                              &unreturned);
+        if (!unreturned)
+            memcpy(b->expected + (r->host + at - (uintptr_t)b->base), (const void *)(r->copy + at), n);
+    }
+}
+
+/* New data there; `expected` is what the arena is then to hold. */
+static void change_device(void *argument)
+{
+    building *b = argument;
+    memcpy(b->expected, b->image, b->used);
+    for (size_t i = 0; i < b->there.data_count; i++)
+        fill(b->c, (void *)b->there.data[i].copy, b->there.data[i].bytes);
+    for (size_t i = 0; i < b->there.data_count; i++)
+        expect(b, &b->there.data[i]);
+}
+
+static int brings_back(building *b, haul_status (*call)(haul_shipment *), const char *name)
+{
+    haul_status status = haul_host_launch(b->device, change_device, b);
+    if (status == HAUL_OK)
+        status = call(b->shipment);
+    if (status != HAUL_OK)
+        return building_fail(b, "%s of an arena: %s", name, haul_status_name(status));
+    for (size_t i = 0; i < b->used; i++)
+        if (b->base[i] != b->expected[i])
+            return building_fail(b, "%s: byte %zu of the arena is not what came back", name, i);
+    memcpy(b->base, b->image, b->used);
+    status = haul_refresh(b->shipment);
+    if (status != HAUL_OK)
+        return building_fail(b, "refresh of an arena after %s: %s", name, haul_status_name(status));
+    return device_agrees(b, "refresh of an arena");
+}
+
+/* ---- A pointer that the device has changed ---- */
+
+static int comes_back(const building *b, const reference_slot *s)
+{
+    int unreturned;
+    reference_stretch(b->there.unreturned, b->there.unreturned_count, (uintptr_t)s->at, 1, &unreturned);
+    return !unreturned;
+}
+
+static const reference_slot *some_followed(building *b)
+{
+    size_t n = b->there.slot_count, start = n != 0 ? (size_t)random_word(&b->c->filler) % n : 0;
+    for (size_t i = 0; i < n; i++) {
+        const reference_slot *s = &b->there.slots[(start + i) % n];
+        if (s->kind == SLOT_FOLLOWED && comes_back(b, s))
+            return s;
+    }
+    return NULL;
+}
+
+static int brings_back_a_pointer(building *b)
+{
+    const reference_slot *a = some_followed(b), *from = some_followed(b);
+    haul_status status;
+    kernel_store s;
+    if (a == NULL)
+        return 1;
+    s.at = a->copy;
+    s.value = from->copy;
+    s.from_slot = 1;
+    if (haul_host_launch(b->device, kernel_write, &s) != HAUL_OK)
+        return building_fail(b, "launch");
+    status = haul_unmarshal_pointers(b->shipment);
+    if (status != HAUL_OK)
+        return building_fail(b, "pointers of an arena: %s", haul_status_name(status));
+    if (graph_read_pointer(a->at) != from->value)
+        return building_fail(b, "pointers of an arena: %p came back, not %p", graph_read_pointer(a->at), from->value);
+    graph_write_pointer(a->at, a->value);
+    if (!is_as_it_was(b, "pointers of an arena"))
+        return 0;
+    return haul_refresh(b->shipment) == HAUL_OK || building_fail(b, "refresh of an arena");
+}
+
+static const reference_slot *some_tagged(building *b)
+{
+    size_t n = b->there.slot_count, start = n != 0 ? (size_t)random_word(&b->c->filler) % n : 0;
+    uintptr_t copy;
+    for (size_t i = 0; i < n; i++) {
+        const reference_slot *s = &b->there.slots[(start + i) % n];
+        if (s->high_tags != 0 && comes_back(b, s) && reference_find(&b->there, (uintptr_t)s->target, &copy))
+            return s;
+    }
+    return NULL;
+}
+
+static int brings_back_a_tag(building *b)
+{
+    kernel_retag r = { some_tagged(b), 0 };
+    if (r.slot == NULL)
+        return 1;
+    if (haul_host_launch(b->device, kernel_turn_bit, &r) != HAUL_OK ||
+        haul_unmarshal_pointers(b->shipment) != HAUL_OK)
+        return building_fail(b, "pointers of an arena, with a tag of the device's");
+    if ((uintptr_t)graph_read_pointer(r.slot->at) != ((uintptr_t)r.slot->value ^ r.bit))
+        return building_fail(b, "pointers of an arena: a tagged %p came back as %p", r.slot->value,
+                             graph_read_pointer(r.slot->at));
+    graph_write_pointer(r.slot->at, r.slot->value);
+    if (!is_as_it_was(b, "pointers of an arena, with a tag of the device's"))
+        return 0;
+    return haul_refresh(b->shipment) == HAUL_OK || building_fail(b, "refresh of an arena");
+}
+
+/* ---- Parts ---- */
+
+/* Of what the device has changed a range comes, and nothing else. */
+static int updates_the_host(building *b, const reference_range *r)
+{
+    size_t first = (size_t)random_word(&b->c->filler) % r->bytes;
+    size_t bytes = 1 + (size_t)random_word(&b->c->filler) % (r->bytes - first);
+    size_t at = r->host + first - (uintptr_t)b->base;
+    haul_status status = haul_host_launch(b->device, change_device, b);
+    if (status == HAUL_OK)
+        status = haul_update_host(b->shipment, b->base + at, bytes);
+    if (status != HAUL_OK)
+        return building_fail(b, "update of %zu bytes of an arena: %s", bytes, haul_status_name(status));
+    for (size_t i = 0; i < b->used; i++)
+        if (b->base[i] != (i - at < bytes ? b->expected : b->image)[i])
+            return building_fail(b, "update of an arena: byte %zu is not what it must be", i);
+    memcpy(b->base, b->image, b->used);
+    return 1;
+}
+
+/* Range by range, all data go there again. */
+static int updates(building *b)
+{
+    haul_status status = HAUL_OK;
+    size_t n = b->there.data_count;
+    if (n == 0)
+        return 1;
+    if (!updates_the_host(b, &b->there.data[(size_t)random_word(&b->c->filler) % n]))
+        return 0;
+    for (size_t i = 0; i < n && status == HAUL_OK; i++)
+        status = haul_update_device(b->shipment, (void *)b->there.data[i].host, b->there.data[i].bytes);
+    if (status != HAUL_OK)
+        return building_fail(b, "update of the device's arena: %s", haul_status_name(status));
+    return device_agrees(b, "update of the device's arena");
+}
+
+/* ---- Elsewhere on the device ---- */
+
+static int moves_on(building *b)
+{
+    haul_shipment *copy;
+    haul_status status = haul_shipment_copy(b->shipment, b->device, &copy);
+    if (status != HAUL_OK)
+        return building_fail(b, "copy of an arena's shipment: %s", haul_status_name(status));
+    haul_shipment_free(&b->shipment);
+    b->shipment = copy;
+    return device_agrees(b, "copy of an arena's shipment");
+}
+
+static int replans(building *b)
+{
+    haul_status status = haul_replan(b->shipment);
+    if (status != HAUL_OK)
+        return building_fail(b, "replan of an arena: %s", haul_status_name(status));
+    return device_agrees(b, "replan of an arena");
+}
+
+int building_travels(building *b)
+{
+    take_images(b);
+    if (!building_holds_the_graph(b) || !device_agrees(b, "ship of an arena") ||
+        (chance(b->c, 1, 2) && !moves_on(b)) || !brings_back(b, haul_unmarshal, "unmarshal") ||
+        !brings_back(b, haul_unmarshal_pointers, "unmarshal with pointers") || !brings_back_a_pointer(b) ||
+        !brings_back_a_tag(b) || !updates(b))
+        return 0;
+    if (chance(b->c, 1, 2) && (!moves_on(b) || !brings_back(b, haul_unmarshal, "unmarshal from a copy")))
+        return 0;
+    return !chance(b->c, 1, 4) || replans(b);
+}

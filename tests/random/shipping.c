@@ -1,0 +1,175 @@
+/* Shipping: the device's copy after each call that sends, and the source after each call that brings data back.
+ */
+#include "steps.h"
+
+#include <string.h>
+
+#include "haul/host.h"
+
+int trial_ship(trial *t)
+{
+    haul_ship_options options;
+    haul_status status;
+    uint32_t way = choose(t->c, 3);
+    memset(&options, 0, sizeof options);
+    options.relocate_on_host = chance(t->c, 1, 3);
+    if (way == 0 && t->g.root_count == 1)
+        status = haul_ship(t->device, t->g.roots[0].address, t->g.roots[0].type, t->g.roots[0].count, &options,
+                           &t->shipment);
+    else if (way == 1)
+        status = haul_ship_plan(t->device, t->plan, &options, &t->shipment);
+    else
+        status = haul_ship_roots(t->device, t->g.roots, t->g.root_count, &options, &t->shipment);
+    if (status != HAUL_OK)
+        return trial_fail(t, "ship: %s", haul_status_name(status));
+    haul_plan_free(&t->plan); /* the shipment has its own, or holds this one */
+    return trial_source_is_unchanged(t, "ship");
+}
+
+static void walk_device(void *argument)
+{
+    trial *t = argument;
+    reference_place place = { { 0 }, 0, 0, BARS_ALL };
+    haul_shipment_statistics s;
+    haul_shipment_get_statistics(t->shipment, &s);
+    place.first = (uintptr_t)s.base;
+    place.bytes = s.plan.arena_bytes;
+    for (size_t i = 0; i < t->g.root_count; i++) {
+        const void *first = trial_first_described(t, t->g.roots[i].address);
+        place.roots[i] = (uintptr_t)haul_device_pointer(t->shipment, first) -
+                         ((uintptr_t)first - (uintptr_t)t->g.roots[i].address);
+    }
+    reference_free(&t->device_side);
+    if (reference_walk(&t->g, &place, &t->device_side))
+        reference_rest_is_zero(&t->device_side, (const void *)(uintptr_t)s.base, s.plan.arena_bytes);
+}
+
+int trial_device_agrees(trial *t, const char *after)
+{
+    haul_status status = haul_host_launch(t->device, walk_device, t);
+    if (status != HAUL_OK)
+        return trial_fail(t, "%s: launch: %s", after, haul_status_name(status));
+    if (t->device_side.wrong[0] != '\0')
+        return trial_fail(t, "%s: on the device: %s", after, t->device_side.wrong);
+    return 1;
+}
+
+/* Every pointer on the device is what the look-up says of its target; the reverse look-up leads back. */
+int trial_addresses_agree(trial *t)
+{
+    for (size_t i = 0; i < t->device_side.slot_count; i++) {
+        const reference_slot *s = &t->device_side.slots[i];
+        if ((uintptr_t)haul_device_address(t->shipment, s->at) != s->copy)
+            return trial_fail(t, "haul_device_address: of the pointer at %p", (void *)s->at);
+        if (haul_host_pointer(t->shipment, s->copy) != s->at)
+            return trial_fail(t, "haul_host_pointer: of the pointer at %p", (void *)s->at);
+    }
+    if (haul_device_address(t->shipment, NULL) != 0 || haul_host_pointer(t->shipment, 0) != NULL)
+        return trial_fail(t, "look-up of NULL");
+    return 1;
+}
+
+typedef struct pointer_check {
+    trial *t;
+    const reference_slot *wrong;
+} pointer_check;
+
+static void check_pointers(void *argument)
+{
+    pointer_check *check = argument;
+    trial *t = check->t;
+    for (size_t i = 0; i < t->device_side.slot_count; i++) {
+        const reference_slot *s = &t->device_side.slots[i];
+        uintptr_t there = (uintptr_t)haul_device_address(t->shipment, s->value);
+        if (there != 0 && trial_is_pointer(s) && s->kind != SLOT_RULED &&
+            (s->kind == SLOT_END || s->value == s->target) &&
+            there != (uintptr_t)graph_read_pointer((const void *)s->copy))
+            check->wrong = s;
+    }
+}
+
+int trial_pointers_agree(trial *t)
+{
+    pointer_check check;
+    check.t = t;
+    check.wrong = NULL;
+    if (haul_host_launch(t->device, check_pointers, &check) != HAUL_OK)
+        return trial_fail(t, "launch");
+    if (check.wrong != NULL)
+        return trial_fail(t, "the pointer at %p is not what haul_device_address says of its target %p",
+                          (void *)check.wrong->at, check.wrong->value);
+    return 1;
+}
+
+static void change_device(void *argument)
+{
+    trial *t = argument;
+    trial_change_copies(t, &t->device_side, 1);
+}
+
+int trial_unmarshal(trial *t)
+{
+    haul_status status = haul_host_launch(t->device, change_device, t);
+    if (status == HAUL_OK)
+        status = haul_unmarshal(t->shipment);
+    if (status != HAUL_OK)
+        return trial_fail(t, "unmarshal: %s", haul_status_name(status));
+    return trial_source_has_results(t, 0, UINTPTR_MAX, "unmarshal");
+}
+
+int trial_refresh(trial *t, const char *why)
+{
+    haul_status status = haul_refresh(t->shipment);
+    if (status != HAUL_OK)
+        return trial_fail(t, "refresh, %s: %s", why, haul_status_name(status));
+    return trial_device_agrees(t, why);
+}
+
+int trial_refresh_after_change(trial *t)
+{
+    trial_change_source(t);
+    if (!trial_refresh(t, "after a change of data"))
+        return 0;
+    graph_restore(&t->g);
+    return trial_refresh(t, "after the data were put back");
+}
+
+/* What is not sent stays zero: an update would leave there what a kernel has put there. */
+static void change_sent(void *argument)
+{
+    trial *t = argument;
+    trial_change_copies(t, &t->device_side, 0);
+}
+
+int trial_update(trial *t)
+{
+    const reference_range *r = &t->host.all[(size_t)random_word(&t->c->filler) % t->host.all_count];
+    size_t first = (size_t)random_word(&t->c->filler) % r->bytes;
+    size_t bytes = 1 + (size_t)random_word(&t->c->filler) % (r->bytes - first);
+    void *host = (void *)(r->host + first);
+    haul_status status = haul_host_launch(t->device, change_sent, t);
+    if (status == HAUL_OK)
+        status = haul_update_host(t->shipment, host, bytes);
+    if (status != HAUL_OK)
+        return trial_fail(t, "update of the host, %zu bytes at %p: %s", bytes, host, haul_status_name(status));
+    if (!trial_source_has_results(t, r->host + first, r->host + first + bytes, "update of the host"))
+        return 0;
+    for (size_t i = 0; i < t->host.all_count && status == HAUL_OK; i++) /* piece by piece: all of it */
+        status = haul_update_device(t->shipment, (void *)t->host.all[i].host, t->host.all[i].bytes);
+    if (status != HAUL_OK)
+        return trial_fail(t, "update of the device: %s", haul_status_name(status));
+    return trial_source_is_unchanged(t, "update of the device") && trial_device_agrees(t, "update of the device");
+}
+
+int trial_replan(trial *t)
+{
+    haul_status status;
+    trial_change_source(t);
+    status = haul_replan(t->shipment);
+    if (status != HAUL_OK)
+        return trial_fail(t, "replan: %s", haul_status_name(status));
+    if (!trial_device_agrees(t, "replan"))
+        return 0;
+    graph_restore(&t->g);
+    return 1;
+}
