@@ -134,6 +134,10 @@ public:
     {
         return haul_plan_create(context.get(), roots, count, put());
     }
+    haul_status create_ordered(const haul::context &context, const haul_root *roots, std::size_t count)
+    {
+        return haul_plan_create_ordered(context.get(), roots, count, put());
+    }
 };
 
 class shipment : public handle<haul_shipment, haul_shipment_free> {

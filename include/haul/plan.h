@@ -54,6 +54,25 @@ typedef struct haul_plan_statistics {
  * path: an object whose contents depend on addresses, and which nothing rebuilds (rebuild.h). HAUL_ERROR_MEMORY. On
  * failure *plan is NULL and nothing is kept. Does not recurse; stack use is constant. */
 HAUL_API haul_status haul_plan_create(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan);
+/* The same with the arena in the order of discovery: breadth first from each root in turn, an object's rows with rules
+ * before its other pointers, and those by offset. Arena and bitmap then depend on the graph alone: the same graph gives
+ * the same bytes in any process, wherever the heap has put its objects, and what is reached together lies together. All
+ * that works for the other works for this one.
+ *
+ * What overlaps keeps its distances and is placed as one; all else is placed one after the other, at multiples of two
+ * pointers, or of what its types ask for. So, unlike above, an address keeps only what its type declares, what its own
+ * pointers ask for, and up to two pointers what the size of an element suggests.
+ *
+ * Not the graph's, and as they are: bytes of padding, opaque and external words. Where one object ends and another
+ * begins at the same address, the address stands for the beginning; a pointer there, for the end if the graph says so
+ * (the end of a pair; another pointer of its object leads into the former object). Whether a pointer to no elements, or
+ * an alias, stands at such a place may differ from process to process if its heap puts objects side by side.
+ *
+ * It costs a slower walk, some 200 bytes an object while the plan is made and 45 afterwards,
+ * and for each pack and unpack memory of the arena's size and a second copy. O(log objects) in place of O(1) for
+ * look-ups. HAUL_ERROR_MEMORY from pack and unpack, too: nothing is written then. HAUL_ERROR_LIMIT: 2^32 objects. */
+HAUL_API haul_status haul_plan_create_ordered(haul_context *context, const haul_root *roots, size_t count,
+                                              haul_plan **plan);
 HAUL_API void haul_plan_free(haul_plan **plan);
 
 HAUL_API void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *statistics);

@@ -41,6 +41,9 @@ typedef struct haul_ship_options {
     haul_progress *progress;
     void *progress_user;
     int whole_return;       /* not 0: an unmarshal stages the whole arena before it writes, however large */
+    int ordered;            /* not 0: the arena's bytes are in the order of discovery: haul_plan_create_ordered. It is
+                               packed whole in host memory before it is sent, and comes back whole before anything is
+                               written. A plan that exists has its own order */
 } haul_ship_options;
 
 /* Makes a plan for the roots (haul_plan_create says what can be wrong), allocates one arena on the device, packs,

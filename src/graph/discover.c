@@ -259,6 +259,8 @@ static int next_entry(haul__discovery *d, haul__entry *entry)
     if (d->careful) {
         if (d->entry_read == d->entry_count)
             return 0;
+        if (d->entry_count - d->entry_read > HAUL__AHEAD_LEAST)
+            haul__prefetch(d->entries[d->entry_read + HAUL__AHEAD_LEAST].address);
         d->at_entry = d->entry_read;
         *entry = d->entries[d->entry_read++];
         return 1;

@@ -1,12 +1,14 @@
 /* One discovery under way: shared by run.c (from beginning to end), discover.c (the loop), follow.c and count.c (pointers),
  * counted.c (short plain arrays), varied.c, survey.c, word.c and line.c (rules), alias.c, parents.c and holders.c (who led
- * there), direction.c (what does not travel both ways), odd.c (exceptions), kinds.c, worklist.c, lanes.c and explain.c.
+ * there), trail.c (in what order), direction.c (what does not travel both ways), odd.c (exceptions), kinds.c, worklist.c,
+ * lanes.c and explain.c.
  */
 #ifndef HAUL_GRAPH_DISCOVERY_H
 #define HAUL_GRAPH_DISCOVERY_H
 
 #include "graph/discover.h"
 #include "graph/mark.h"
+#include "graph/trail.h"
 
 /* What is known beforehand of a pointer to plain bytes that can be followed in line (counted.c): an array whose count
  * is multiply * fields + add, or a string. */
@@ -219,6 +221,7 @@ typedef struct haul__discovery {
 
     haul__sought sought;                /* stop there and leave the path */
     const haul__map *within;            /* read nothing else; NULL: all that is described */
+    haul__trail *trail;                 /* note there what is reached; NULL: nowhere. Careful runs only */
     size_t at_entry, at_element;        /* what is being visited, for the path */
 } haul__discovery;
 
@@ -227,6 +230,13 @@ typedef struct haul__discovery {
 haul_status haul__record(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
                          haul__discovery *d);
 void haul__record_close(haul__discovery *d);
+
+/* trail.c: of a run that has a trail. `end`: one past the entry's bytes; `alignment`: that was checked. */
+haul_status haul__trail_range(haul__discovery *d, const haul__entry *entry, uintptr_t end, size_t alignment);
+/* The object is filled in: what is being visited. */
+haul_status haul__trail_mention(haul__discovery *d, haul__mention *mention);
+/* A word without tags that leads to `value`; 0 is none. */
+haul_status haul__trail_pointer(haul__discovery *d, haul__mention_kind kind, uintptr_t word, uintptr_t value);
 
 /* kinds.c */
 haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *kind);

@@ -5,7 +5,7 @@
 #include "graph/word.h"
 
 /* A pointer to no elements may lead anywhere: gather must not take it for one that has changed. */
-static haul_status note_empty(haul__discovery *d, uintptr_t place)
+static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t value)
 {
     haul__found *found = d->found;
     void *empty = found->empty;
@@ -13,7 +13,7 @@ static haul_status note_empty(haul__discovery *d, uintptr_t place)
         return HAUL_ERROR_MEMORY;
     found->empty = empty;
     found->empty[found->empty_count++] = place;
-    return HAUL_OK;
+    return d->trail ? haul__trail_pointer(d, HAUL__MENTIONS_PLACE, place, value) : HAUL_OK;
 }
 
 /* One object with rules waits for its turn, not marked. What was queued lately is not queued again. */
@@ -41,9 +41,9 @@ haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, uns
     uint32_t kind = 0;
     haul_status status;
     if (!count) {
-        status = note_empty(d, place);
+        status = note_empty(d, place, value);
         if (status == HAUL_OK && slot->shape[level].kind == HAUL_SHAPE_END)
-            status = note_empty(d, self + slot->shape[level].field[0].offset);
+            status = note_empty(d, self + slot->shape[level].field[0].offset, value);
         return status;
     }
     if (d->within && (haul__multiply_overflows(count, haul__unit_of(slot, level), &bytes) ||
@@ -219,15 +219,19 @@ haul_status haul__mark_element(haul__discovery *d, const haul__slot *by, const h
     return status;
 }
 
+static uintptr_t end_of_runs(const haul__entry *entry, const haul__walk *walk)
+{
+    const uintptr_t last = entry->address + (entry->count - 1) * entry->stride;
+    return walk->span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + walk->span;
+}
+
 /* Elements with holes: all of it gets a place, so that nothing moves together. */
 static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                              haul__marked *marked)
 {
     size_t element;
-    uintptr_t last = entry->address + (entry->count - 1) * entry->stride, end;
-    haul_status status;
-    end = walk->span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + walk->span;
-    status = haul__mark_hole(d->map, entry->address, end) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    haul_status status =
+        haul__mark_hole(d->map, entry->address, end_of_runs(entry, walk)) ? HAUL_OK : HAUL_ERROR_MEMORY;
     for (element = 0; element < entry->count && status == HAUL_OK; element++)
         status = haul__mark_element(d, entry->slot, walk, entry->address + element * entry->stride, SIZE_MAX, marked);
     return status;
@@ -357,6 +361,10 @@ static haul_status reach_now(haul__discovery *d, haul__entry *entry)
     if (walk->is_sized)
         entry->stride = bytes;
     whole = (entry->count - 1) * entry->stride + bytes;
+    if (d->trail)
+        status = haul__trail_range(d, entry, entry->address + whole, walk->alignment);
+    if (status != HAUL_OK)
+        return status;
     is_noted = whole >= HAUL__MEMO_BYTES || walk->has_parts;
     if (is_noted && !entry->is_again && haul__memo_has(d, entry->address, whole, type))
         return HAUL_OK;
@@ -389,6 +397,8 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     status = meet_object(d, entry);
     if (status == HAUL_OK)
         status = meet_leaders(d, entry);
+    if (status == HAUL_OK && d->trail)
+        status = haul__trail_range(d, entry, dense ? end : end_of_runs(entry, walk), walk->alignment);
     if (status != HAUL_OK)
         return status;
     whole = (size_t)(end - entry->address);
@@ -428,6 +438,8 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
         status = haul__meet_pointer(d, entry->address, entry->slot, entry->level);
         if (status == HAUL_OK && d->context->options.checked)
             status = haul__meet_held(d, entry, &is_again);
+        if (status == HAUL_OK && d->trail)
+            status = haul__trail_range(d, entry, end, HAUL__WORD);
         if (status != HAUL_OK)
             return status;
         entry->is_again = (uint8_t)is_again;
@@ -476,6 +488,8 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
     uintptr_t end = 0;
     size_t whole;
     haul_status status = check_extent(d, entry, entry->stride, 1, &end);
+    if (status == HAUL_OK && d->trail)
+        status = haul__trail_range(d, entry, end, 1);
     if (status != HAUL_OK)
         return status;
     whole = (size_t)(end - entry->address);

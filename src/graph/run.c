@@ -91,6 +91,21 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
     return status;
 }
 
+haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
+                                    haul__trail *trail)
+{
+    haul__discovery d;
+    haul_status status;
+    open_discovery(&d, context, roots, count, found);
+    d.careful = 1;
+    d.trail = trail;
+    status = run(&d);
+    close_discovery(&d);
+    if (status != HAUL_OK)
+        haul__trail_close(&context->allocator, trail);
+    return status;
+}
+
 haul_status haul__record(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
                          haul__discovery *d)
 {

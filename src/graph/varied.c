@@ -351,12 +351,47 @@ haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul_
 
 /* ---- Visiting. */
 
+/* Is the word, tags and all, the address of a byte of what it leads to, in any copy that keeps the type's alignment? */
+static int is_sure(const haul__word *w, size_t tags)
+{
+    const haul__walk *walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
+    return walk && !walk->is_sized && w->address == w->start && w->value - w->start < walk->extent &&
+           walk->alignment >= tags;
+}
+
+/* For the trail. A tag needs a target that leaves its bits free, in the copy too. */
+static haul_status note_word(haul__discovery *d, const haul__ruled *ruled, const haul__word *w)
+{
+    const uintptr_t tag_bits = ruled->rule->said.tag_bits;
+    const size_t low = tag_bits & (HAUL_ALIGNMENT_MAX - 1), tags = low ? (size_t)2 << haul__highest64(low) : 1;
+    haul__mention mention;
+    memset(&mention, 0, sizeof mention);
+    mention.word = w->at;
+    if (haul__is_end(ruled)) {
+        mention.kind = HAUL__MENTIONS_END;
+        mention.target = mention.value = w->what == HAUL__IS_TAGGED ? w->value & ~tag_bits : w->value;
+        mention.untagged = mention.target;
+        mention.tags = w->what == HAUL__IS_TAGGED ? tags : 1;
+        return mention.target ? haul__trail_mention(d, &mention) : HAUL_OK;
+    }
+    if (!w->start || (!w->is_alias && (!low || is_sure(w, tags))))
+        return HAUL_OK;
+    mention.kind = w->is_alias ? HAUL__MENTIONS_PLACE : HAUL__MENTIONS_TAGGED;
+    mention.target = w->start;
+    mention.value = w->what == HAUL__IS_POINTER ? w->value : w->start;
+    mention.untagged = w->address;
+    mention.tags = tags;
+    return haul__trail_mention(d, &mention);
+}
+
 static haul_status visit_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, const haul__word *w)
 {
     const size_t empty = d->found->empty_count;
     haul_status status = HAUL_OK;
     if (d->careful && (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_TAGGED))
         status = haul__meet_pointer(d, w->at, w->slot, 0);
+    if (status == HAUL_OK && d->trail && w->what != HAUL__IS_KEPT)
+        status = note_word(d, ruled, w);
     if (status != HAUL_OK || w->start == 0 || haul__is_end(ruled))
         return status;
     if (w->is_alias)

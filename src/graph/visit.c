@@ -21,6 +21,8 @@ static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul_
         if (d->sought.pointer == address)
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "this pointer has changed");
         status = haul__meet_pointer(d, address, slot, 0);
+        if (status == HAUL_OK && d->trail && (slot->flags & HAUL__SLOT_END))
+            status = haul__trail_pointer(d, HAUL__MENTIONS_END, address, value);
         if (status != HAUL_OK)
             return status;
     }

@@ -113,6 +113,10 @@ void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64
     uint64_t granule = (uint64_t)first * GRANULES_A_WORD, end = granule + (uint64_t)count * GRANULES_A_WORD;
     window w;
     size_t i;
+    if (plan->ordered) {
+        memcpy(bitmap, plan->ordered->bitmap + first, count * sizeof *bitmap);
+        return;
+    }
     w.words = bitmap;
     w.first = first;
     w.count = count;
@@ -127,12 +131,12 @@ void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64
 
 size_t haul__plan_odd_count(const haul_plan *plan)
 {
-    return plan->found.odd_count;
+    return plan->ordered ? plan->ordered->odd_count : plan->found.odd_count;
 }
 
 void haul__plan_odd(const haul_plan *plan, size_t first, size_t count, uint64_t *odd)
 {
     size_t i;
     for (i = 0; i < count; i++)
-        odd[i] = haul__translate(&plan->found.map, plan->found.odd[first + i].address);
+        odd[i] = plan->ordered ? plan->ordered->odd[first + i] : haul__translate(&plan->found.map, plan->found.odd[first + i].address);
 }

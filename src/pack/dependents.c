@@ -22,7 +22,7 @@ const haul_type *haul__plan_dependent_type(const haul_plan *plan, size_t first, 
 
 uint64_t haul__plan_dependent(const haul_plan *plan, size_t i)
 {
-    return haul__translate(&plan->found.map, plan->found.dependents[i].address);
+    return haul__final_place(plan, haul__translate(&plan->found.map, plan->found.dependents[i].address));
 }
 
 /* The way to it, for the record. */

@@ -291,6 +291,7 @@ static int fits(int64_t value, size_t bytes)
 /* The word led to a place in its target's block, or so far outside of it; it leads there in the copy. */
 static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64_t at, uint64_t *word)
 {
+    const uint64_t here = haul__final_place(plan, at);
     haul_field_place field;
     int64_t distance;
     uint64_t place;
@@ -303,7 +304,9 @@ static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64
         return HAUL_OK;
     }
     distance = (intptr_t)((uintptr_t)distance - ((uintptr_t)kept->becomes - kept->address));
-    distance += (int64_t)(place - at);
+    if (plan->ordered)
+        place = haul__target(plan, kept->address, (uintptr_t)kept->becomes);
+    distance += (int64_t)(place - here);
     *word = (uint64_t)distance;
     if (distance != 0 && fits(distance, kept->bytes))
         return HAUL_OK;
@@ -489,6 +492,13 @@ haul_status haul__gather_end(haul__gathering *g)
 }
 
 haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there, const haul__listener *listener)
+{
+    return plan->ordered ? haul__gather_ordered(plan, arena, base, there, listener)
+                         : haul__gather_compacted(plan, arena, base, there, listener);
+}
+
+haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
+                                   const haul__listener *listener)
 {
     haul__gathering g;
     haul__piece all = { 0, 0, 0, 0 };

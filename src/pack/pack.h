@@ -21,8 +21,10 @@ void haul__plan_hold(haul_plan *plan);
 void haul__plan_drop(haul_plan *plan);
 /* The roots it was made from, as given. */
 const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count);
-/* haul_plan_create inside a call that has entered the context already. */
-haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan);
+/* haul_plan_create, or haul_plan_create_ordered, inside a call that has entered the context already. */
+haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count, int is_ordered,
+                            haul_plan **plan);
+int haul__plan_is_ordered(const haul_plan *plan);
 
 /* Words [first, first + count) of the relocation bitmap, 64 bits each: set where a word of the arena is a slot, null or
  * not. It follows from the plan alone. */
@@ -50,7 +52,7 @@ typedef struct haul__stretch {
 int haul__next_stretch(const haul_plan *plan, size_t most, haul__stretch *stretch);
 haul_status haul__move_tagged(haul_plan *plan, const haul__stretch *stretch, void *memory, uint64_t from, uint64_t to);
 
-/* A piece of an arena: where some whole blocks of the source lie. Zeros: the place before the first one. */
+/* A piece of a compacted arena: where some whole blocks of the source lie. Zeros: the place before the first one. */
 typedef struct haul__piece {
     size_t at, bytes;  /* in the arena */
     size_t first, end; /* its blocks */
@@ -86,8 +88,8 @@ haul_status haul__verify(haul_plan *plan);
 int haul__stale_wants_arena(const haul_plan *plan); /* 0: there is nothing to name better */
 void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base);
 
-/* The arena's bytes that are no pointers, written to the source. Cannot fail, but for a listener's refusal, which is
- * asked only before the first byte is written. */
+/* The arena's bytes that are no pointers, written to the source. Fails by a listener's refusal alone, which is asked
+ * only before the first byte is written; of an ordered plan by HAUL_ERROR_MEMORY too, just as early. */
 haul_status haul__scatter(haul_plan *plan, const void *arena, const haul__listener *listener);
 /* The two halves of it: the question, and one piece of the arena. */
 haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener);
@@ -96,7 +98,8 @@ void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const 
 /* Checks that every pointer in `arena`, whose base on the device is `base`, is null or leads into the graph (or one
  * past a range): else HAUL_ERROR_GRAPH with the path. Writes nothing. */
 haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base);
-/* After a check: haul__scatter, and pointers written as host pointers. */
+/* After a check: haul__scatter, and pointers written as host pointers. Of an ordered plan HAUL_ERROR_MEMORY, before
+ * anything is written. */
 haul_status haul__scatter_pointers(haul_plan *plan, const void *arena, uint64_t base);
 
 /* The smallest piece of the arena, in granules, that holds every described byte of a source range, and within it the

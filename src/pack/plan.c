@@ -15,16 +15,29 @@ haul_context *haul__plan_context(const haul_plan *plan)
     return plan->context;
 }
 
+int haul__plan_is_ordered(const haul_plan *plan)
+{
+    return plan->ordered != NULL;
+}
+
 const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
 {
     *count = plan->root_count;
     return plan->roots;
 }
 
-static haul_status work_out(haul_plan *plan)
+static haul_status discover(haul_plan *plan, haul__trail *trail)
+{
+    if (trail)
+        return haul__discover_in_order(plan->context, plan->roots, plan->root_count, &plan->found, trail);
+    return haul__discover(plan->context, plan->roots, plan->root_count, &plan->found);
+}
+
+/* `trail` NULL: compacted; else what an order is made from. */
+static haul_status work_out(haul_plan *plan, haul__trail *trail)
 {
     double start = haul__seconds(), between;
-    haul_status status = haul__discover(plan->context, plan->roots, plan->root_count, &plan->found);
+    haul_status status = discover(plan, trail);
     if (status != HAUL_OK)
         return status;
     between = haul__seconds();
@@ -32,6 +45,8 @@ static haul_status work_out(haul_plan *plan)
     if (status == HAUL_OK && plan->placed.bytes > plan->context->options.limits.bytes)
         status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT, "%zu bytes, more than the limit of %zu",
                             plan->placed.bytes, plan->context->options.limits.bytes);
+    if (status == HAUL_OK && trail)
+        status = haul__order(plan, trail);
     if (status != HAUL_OK) {
         haul__found_drop(plan->context, &plan->found);
         return status;
@@ -41,8 +56,10 @@ static haul_status work_out(haul_plan *plan)
     return HAUL_OK;
 }
 
-haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count, haul_plan **made)
+haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count, int is_ordered,
+                            haul_plan **made)
 {
+    haul__trail trail;
     haul_plan *plan;
     size_t bytes, i;
     haul_status status = haul__check_roots(context, roots, count);
@@ -62,7 +79,9 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     plan->root_count = count;
     plan->context = context;
     plan->stale_block = SIZE_MAX;
-    status = work_out(plan);
+    memset(&trail, 0, sizeof trail);
+    status = work_out(plan, is_ordered ? &trail : NULL);
+    haul__trail_close(&context->allocator, &trail);
     if (status != HAUL_OK) {
         haul__release(&context->allocator, plan->roots, bytes);
         haul__release(&context->allocator, plan, sizeof *plan);
@@ -88,6 +107,7 @@ void haul__plan_drop(haul_plan *plan)
     size_t i;
     if (haul__atomic_add(&plan->holders, -1) != 0)
         return;
+    haul__ordered_drop(plan);
     haul__found_drop(context, &plan->found);
     for (i = 0; i < plan->root_count; i++)
         haul__type_drop(plan->roots[i].type);
@@ -97,7 +117,8 @@ void haul__plan_drop(haul_plan *plan)
     haul__context_drop(context);
 }
 
-haul_status haul_plan_create(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan)
+static haul_status create(haul_context *context, const haul_root *roots, size_t count, int is_ordered,
+                          haul_plan **plan)
 {
     haul_status status;
     if (!plan)
@@ -106,9 +127,19 @@ haul_status haul_plan_create(haul_context *context, const haul_root *roots, size
     status = haul__context_enter(context);
     if (status != HAUL_OK)
         return status;
-    status = haul__plan_make(context, roots, count, plan);
+    status = haul__plan_make(context, roots, count, is_ordered, plan);
     haul__context_leave(context);
     return status;
+}
+
+haul_status haul_plan_create(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan)
+{
+    return create(context, roots, count, 0, plan);
+}
+
+haul_status haul_plan_create_ordered(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan)
+{
+    return create(context, roots, count, 1, plan);
 }
 
 void haul_plan_free(haul_plan **plan)
@@ -121,7 +152,7 @@ void haul_plan_free(haul_plan **plan)
 
 size_t haul_plan_bytes(const haul_plan *plan)
 {
-    return haul__plan_is_valid(plan) ? (size_t)(plan->placed.granules << HAUL__GRANULE_SHIFT) : 0;
+    return haul__plan_is_valid(plan) ? haul__arena_bytes(plan) : 0;
 }
 
 size_t haul_plan_bitmap_bytes(const haul_plan *plan)
@@ -131,7 +162,9 @@ size_t haul_plan_bitmap_bytes(const haul_plan *plan)
 
 size_t haul_plan_alignment(const haul_plan *plan)
 {
-    return haul__plan_is_valid(plan) ? plan->placed.alignment : 0;
+    if (!haul__plan_is_valid(plan))
+        return 0;
+    return plan->ordered ? plan->ordered->units.alignment : plan->placed.alignment;
 }
 
 void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *statistics)
@@ -155,7 +188,8 @@ void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *stati
         found->site_capacity * sizeof *found->sites +
         found->odd_capacity * sizeof *found->odd + found->kept_capacity * sizeof *found->kept +
         found->tagged_capacity * sizeof *found->tagged + found->empty_capacity * sizeof *found->empty +
-        found->dependent_capacity * sizeof *found->dependents;
+        found->dependent_capacity * sizeof *found->dependents +
+        (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);
     statistics->worklist_bytes = found->worklist_bytes;
     statistics->discover_seconds = plan->discover_seconds;
     statistics->layout_seconds = plan->layout_seconds;

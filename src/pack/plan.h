@@ -5,6 +5,7 @@
 
 #include "graph/layout.h"
 #include "graph/mark.h"
+#include "pack/ordered.h"
 #include "pack/pack.h"
 
 struct haul_plan {
@@ -14,7 +15,8 @@ struct haul_plan {
     haul_root *roots;
     size_t root_count;
     haul__found found;
-    haul__placed placed;
+    haul__placed placed;      /* compacted */
+    haul__ordered *ordered;   /* the second layout, on top of it; NULL: the arena is the compacted one */
     int packed;               /* once, so that the blocks' guards are known */
     size_t nulls;             /* null pointers when last packed */
     size_t stale_block;       /* where gather found changed pointers: index of the block; SIZE_MAX: nowhere */
@@ -51,6 +53,22 @@ HAUL__INLINE uint64_t haul__translate(const haul__map *map, uintptr_t address)
     return block && haul__is_placed(block, address - 1) ? haul__place(block, address - 1) + 1 : 0;
 }
 
+/* The place in the arena of what has this place in the compacted one; 0: it is of no object. */
+HAUL__INLINE uint64_t haul__final_place(const haul_plan *plan, uint64_t compact)
+{
+    return plan->ordered ? haul__ordered_place(plan->ordered, compact) : compact;
+}
+
+HAUL__INLINE size_t haul__compacted_bytes(const haul_plan *plan)
+{
+    return (size_t)plan->placed.granules << HAUL__GRANULE_SHIFT;
+}
+
+HAUL__INLINE size_t haul__arena_bytes(const haul_plan *plan)
+{
+    return plan->ordered ? (size_t)plan->ordered->units.bytes : haul__compacted_bytes(plan);
+}
+
 /* The bytes of a granule that its mask names; what is equal already is not written. */
 HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from, uint16_t mask)
 {
@@ -73,6 +91,16 @@ uintptr_t haul__address_of(const haul_plan *plan, uint64_t offset);
 
 /* Is this byte, or the one before it, described? Then its place. */
 int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset);
+
+/* Where the pointer word at `word`, of this value, leads in the arena; 0: nowhere. */
+uint64_t haul__target(const haul_plan *plan, uintptr_t word, uintptr_t value);
+
+/* haul__scatter of a compacted arena. */
+void haul__scatter_compacted(const haul_plan *plan, const void *arena);
+
+/* haul__gather, before anything is put in another order. */
+haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
+                                   const haul__listener *listener);
 
 /* What an odd pointer becomes in an arena at `base`. */
 uintptr_t haul__odd_word(const haul_plan *plan, const haul__odd *odd, uint64_t base);

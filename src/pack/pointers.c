@@ -14,19 +14,46 @@ static int is_described(const haul_plan *plan, uintptr_t address)
 int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset)
 {
     if (is_described(plan, address)) {
-        *offset = haul__translate(&plan->found.map, address);
-        return 1;
+        *offset = haul__final_place(plan, haul__translate(&plan->found.map, address));
+        if (*offset)
+            return 1;
     }
     if (address && is_described(plan, address - 1)) {
-        *offset = haul__translate(&plan->found.map, address - 1) + 1;
-        return 1;
+        *offset = haul__final_place(plan, haul__translate(&plan->found.map, address - 1));
+        *offset += *offset != 0;
+        return *offset != 0;
     }
     return 0;
+}
+
+/* The same of a byte that has a place, travelling or not. */
+static uint64_t place_in_order(const haul_plan *plan, uintptr_t address)
+{
+    const haul__map *map = &plan->found.map;
+    const haul__block *block =
+        address < HAUL__LOWEST || address > HAUL__HIGHEST ? NULL : haul__map_find(map, address);
+    uint64_t place = 0;
+    if (block && haul__is_placed(block, address) && !haul__is_filling(map, block, address))
+        place = haul__final_place(plan, haul__place(block, address));
+    return place || haul__offset_of(plan, address, &place) ? place : 0;
+}
+
+uint64_t haul__target(const haul_plan *plan, uintptr_t word, uintptr_t value)
+{
+    const haul__told *told;
+    if (!plan->ordered)
+        return haul__translate(&plan->found.map, value);
+    told = haul__find_told(plan->ordered, word, value);
+    return told ? told->place : place_in_order(plan, value);
 }
 
 static uintptr_t described_at(const haul_plan *plan, uint64_t offset)
 {
     uintptr_t granule;
+    if (plan->ordered) {
+        const uintptr_t address = haul__ordered_source(plan->ordered, offset);
+        return address && is_described(plan, address) ? address : 0;
+    }
     if (offset >= plan->placed.granules << HAUL__GRANULE_SHIFT)
         return 0;
     granule = haul__source_of(&plan->found.map, offset >> HAUL__GRANULE_SHIFT);
@@ -49,7 +76,7 @@ static int word_back(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint
 {
     uint64_t place;
     *value = haul__load_word((const void *)slot);
-    place = haul__translate(&plan->found.map, *value);
+    place = haul__target(plan, slot, *value);
     if (word == (uintptr_t)(place ? base + place : 0))
         return 1;
     if (!word && !haul__offset_of(plan, *value, &place))
@@ -57,7 +84,7 @@ static int word_back(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint
     *value = 0;
     if (!word)
         return 1;
-    if (word < base || word - base > plan->placed.granules << HAUL__GRANULE_SHIFT)
+    if (word < base || word - base > haul__arena_bytes(plan))
         return 0;
     *value = haul__address_of(plan, word - base);
     return *value != 0;
@@ -68,6 +95,8 @@ uintptr_t haul__odd_word(const haul_plan *plan, const haul__odd *odd, uint64_t b
     uint64_t place;
     if (!odd->value || !haul__offset_of(plan, odd->value + odd->delta, &place))
         return 0;
+    if (plan->ordered)
+        place = haul__target(plan, odd->address, odd->value + odd->delta);
     return (uintptr_t)(base + place - odd->delta);
 }
 
@@ -82,7 +111,7 @@ static int odd_word_back(const haul_plan *plan, const haul__odd *odd, uintptr_t 
     if (!word)
         return 1;
     word += odd->delta;
-    if (word < base || word - base > plan->placed.granules << HAUL__GRANULE_SHIFT)
+    if (word < base || word - base > haul__arena_bytes(plan))
         return 0;
     *value = haul__address_of(plan, word - base);
     *value = *value ? *value - odd->delta : 0;
@@ -152,7 +181,24 @@ static int write_back(uintptr_t slot, int is_good, uintptr_t value)
     return 1;
 }
 
-haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base)
+/* Calls `work` with the arena as the compacted plan has it. */
+static haul_status with_compacted(haul_plan *plan, const void *arena, uint64_t base,
+                                  haul_status (*work)(haul_plan *plan, const void *arena, uint64_t base))
+{
+    void *compacted;
+    size_t bytes;
+    haul_status status;
+    if (!plan->ordered)
+        return work(plan, arena, base);
+    status = haul__compact_again(plan, arena, &compacted, &bytes);
+    if (status != HAUL_OK)
+        return status;
+    status = work(plan, compacted, base);
+    haul__release(&plan->context->allocator, compacted, bytes);
+    return status;
+}
+
+static haul_status check_pointers(haul_plan *plan, const void *arena, uint64_t base)
 {
     uintptr_t slot = walk_pointers(plan, arena, base, leads_into_graph);
     haul_status status;
@@ -164,8 +210,19 @@ haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t ba
     return status;
 }
 
-haul_status haul__scatter_pointers(haul_plan *plan, const void *arena, uint64_t base)
+haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base)
+{
+    return with_compacted(plan, arena, base, check_pointers);
+}
+
+static haul_status scatter_pointers(haul_plan *plan, const void *arena, uint64_t base)
 {
     walk_pointers(plan, arena, base, write_back);
-    return haul__scatter(plan, arena, NULL);
+    haul__scatter_compacted(plan, arena);
+    return HAUL_OK;
+}
+
+haul_status haul__scatter_pointers(haul_plan *plan, const void *arena, uint64_t base)
+{
+    return with_compacted(plan, arena, base, scatter_pointers);
 }

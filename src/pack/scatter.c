@@ -265,18 +265,33 @@ void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const 
 haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener)
 {
     if (!listener || !listener->progress ||
-        !listener->progress(listener->user, 0, plan->placed.granules << HAUL__GRANULE_SHIFT))
+        !listener->progress(listener->user, 0, haul__arena_bytes(plan)))
         return HAUL_OK;
     return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
 }
 
-haul_status haul__scatter(haul_plan *plan, const void *arena, const haul__listener *listener)
+void haul__scatter_compacted(const haul_plan *plan, const void *arena)
 {
     haul__piece all = { 0, 0, 0, 0 };
+    haul__next_piece(plan, SIZE_MAX, &all);
+    haul__scatter_piece(plan, &all, arena);
+}
+
+haul_status haul__scatter(haul_plan *plan, const void *arena, const haul__listener *listener)
+{
+    void *compacted;
+    size_t bytes;
     haul_status status = haul__ask_to_scatter(plan, listener);
     if (status != HAUL_OK)
         return status;
-    haul__next_piece(plan, SIZE_MAX, &all);
-    haul__scatter_piece(plan, &all, arena);
+    if (!plan->ordered) {
+        haul__scatter_compacted(plan, arena);
+        return HAUL_OK;
+    }
+    status = haul__compact_again(plan, arena, &compacted, &bytes);
+    if (status != HAUL_OK)
+        return status;
+    haul__scatter_compacted(plan, compacted);
+    haul__release(&plan->context->allocator, compacted, bytes);
     return HAUL_OK;
 }

@@ -99,7 +99,7 @@ static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, u
         for (; slots && !found; slots &= slots - 1) {
             uintptr_t slot = address + cell * HAUL__CELL_BYTES + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
             uintptr_t value = haul__load_word((const void *)slot);
-            uint64_t place = haul__translate(&plan->found.map, value);
+            uint64_t place = haul__target(plan, slot, value);
             if (!first)
                 first = slot;
             if (old) {
@@ -122,8 +122,16 @@ int haul__stale_wants_arena(const haul_plan *plan)
 
 void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
 {
-    if (plan->stale_block != SIZE_MAX)
+    void *compacted;
+    size_t bytes;
+    if (plan->stale_block == SIZE_MAX)
+        return;
+    if (!plan->ordered) {
         explain_block(plan, plan->stale_block, old, base);
+    } else if (haul__compact_again(plan, old, &compacted, &bytes) == HAUL_OK) {
+        explain_block(plan, plan->stale_block, compacted, base);
+        haul__release(&plan->context->allocator, compacted, bytes);
+    }
 }
 
 /* A block's pointers are others than when it was first packed. */

@@ -16,6 +16,8 @@ int haul__tagged_word(const haul_plan *plan, const haul__tagged *tagged, uint64_
     *word = tag;
     if (!address || !haul__offset_of(plan, address + tagged->delta, &place))
         return 1;
+    if (plan->ordered)
+        place = haul__target(plan, tagged->address, address + tagged->delta);
     copy = (uintptr_t)(there + place - tagged->delta);
     *word = copy | tag;
     return (copy & tagged->mask) == 0;
@@ -31,8 +33,12 @@ int haul__tagged_back(const haul_plan *plan, const haul__tagged *tagged, uintptr
     *value = tag;
     if (!copy)
         return 1;
+    if (copy == (sent & ~tagged->mask)) { /* the tag alone has changed */
+        *value |= tagged->value & ~tagged->mask;
+        return 1;
+    }
     copy += tagged->delta;
-    if (copy < there || copy - there > plan->placed.granules << HAUL__GRANULE_SHIFT)
+    if (copy < there || copy - there > haul__arena_bytes(plan))
         return 0;
     address = haul__address_of(plan, copy - there);
     *value = (address - tagged->delta) | tag;
@@ -71,7 +77,7 @@ uint16_t haul__tagged_mask(const haul_plan *plan, uintptr_t granule)
 
 static size_t place_of(const haul_plan *plan, size_t i)
 {
-    return (size_t)haul__translate(&plan->found.map, plan->found.tagged[i].address);
+    return (size_t)haul__final_place(plan, haul__translate(&plan->found.map, plan->found.tagged[i].address));
 }
 
 int haul__next_stretch(const haul_plan *plan, size_t most, haul__stretch *stretch)
@@ -83,14 +89,15 @@ int haul__next_stretch(const haul_plan *plan, size_t most, haul__stretch *stretc
     stretch->at = place_of(plan, i);
     do
         stretch->bytes = place_of(plan, i) + HAUL__WORD - stretch->at;
-    while (++i < plan->found.tagged_count && place_of(plan, i) + HAUL__WORD - stretch->at <= most);
+    while (++i < plan->found.tagged_count && place_of(plan, i) >= place_of(plan, i - 1) &&
+           place_of(plan, i) + HAUL__WORD - stretch->at <= most);
     stretch->end = i;
     return 1;
 }
 
 haul_status haul__move_tagged(haul_plan *plan, const haul__stretch *stretch, void *memory, uint64_t from, uint64_t to)
 {
-    const uint64_t bytes = plan->placed.granules << HAUL__GRANULE_SHIFT;
+    const uint64_t bytes = haul__arena_bytes(plan);
     size_t i;
     for (i = stretch->first; i < stretch->end; i++) {
         const haul__tagged *tagged = &plan->found.tagged[i];

@@ -25,6 +25,33 @@ typedef struct stretch {
     uint16_t blind;           /* not to be read on the host */
 } stretch;
 
+/* The part of a source range that lies in one unit, with its distance from the compacted place to the arena's; all of it,
+ * where the arena is the compacted one. Begin with zeros; 0: there are no more. */
+typedef struct part {
+    uintptr_t first, end;
+    uint64_t shift;
+} part;
+
+static int next_part(const haul_plan *plan, uintptr_t first, uintptr_t end, part *p)
+{
+    const haul__units *units = plan->ordered ? &plan->ordered->units : NULL;
+    const haul__unit *unit;
+    uintptr_t at = p->end ? p->end : first;
+    size_t i;
+    p->first = at;
+    p->end = end;
+    if (!units || at >= end)
+        return at < end;
+    i = haul__unit_behind(units, at);
+    if (i == units->count || units->at[i].first >= end)
+        return 0;
+    unit = &units->at[i];
+    p->first = at > unit->first ? at : unit->first;
+    p->end = end - unit->first < unit->bytes ? end : unit->first + unit->bytes;
+    p->shift = unit->place - unit->compact;
+    return 1;
+}
+
 /* The next granule at or after `at` that has a place, below `end`; 0: there is none. */
 static uintptr_t next_placed(const haul__map *map, uintptr_t at, uintptr_t end, haul__block **block)
 {
@@ -53,17 +80,18 @@ static size_t plain_bytes(const haul__map *map, const haul__block *block, uintpt
     return bytes;
 }
 
-/* The stretch at or behind the end of `s`, in [first, end). 0: there is none. Begin with zeros. `bar`: data that has it
- * is left out. */
-static int next_stretch(const haul_plan *plan, unsigned bar, uintptr_t first, uintptr_t end, stretch *s)
+/* The stretch at or behind the end of `s`, in the part. 0: there is none. Begin with zeros. `bar`: data that has it is
+ * left out. */
+static int next_stretch(const haul_plan *plan, unsigned bar, const part *p, stretch *s)
 {
     const haul__map *map = &plan->found.map;
+    const uintptr_t first = p->first, end = p->end;
     haul__block *block;
     uintptr_t at = next_placed(map, s->bytes ? s->at + s->bytes : first, end, &block);
     if (!at)
         return 0;
     s->at = at;
-    s->place = (size_t)haul__place(block, at);
+    s->place = (size_t)(haul__place(block, at) + p->shift);
     s->described = s->data = HAUL__FULL_MASK;
     s->blind = 0;
     s->bytes = at >= first ? plain_bytes(map, block, at, end) : 0;
@@ -78,14 +106,14 @@ static int next_stretch(const haul_plan *plan, unsigned bar, uintptr_t first, ui
     return 1;
 }
 
-void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, void *piece, size_t offset)
+static void gather_part(const haul_plan *plan, const part *p, void *piece, size_t offset)
 {
     stretch s = { 0, 0, 0, 0, 0, 0 };
-    while (next_stretch(plan, HAUL__UNSENT, first, end, &s)) {
+    while (next_stretch(plan, HAUL__UNSENT, p, &s)) {
         unsigned char *to;
         if (!s.data)
             continue;
-        to = (unsigned char *)piece + (s.place - offset);
+        to = (unsigned char *)((uintptr_t)piece + s.place - offset);
         if (s.data == HAUL__FULL_MASK)
             memcpy(to, (const void *)s.at, s.bytes);
         else
@@ -93,20 +121,34 @@ void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, vo
     }
 }
 
+void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, void *piece, size_t offset)
+{
+    part p = { 0, 0, 0 };
+    while (next_part(plan, first, end, &p))
+        gather_part(plan, &p, piece, offset);
+}
+
 /* What is equal already is not written, as in scatter. */
-void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece, size_t offset)
+static void scatter_part(const haul_plan *plan, const part *p, const void *piece, size_t offset)
 {
     stretch s = { 0, 0, 0, 0, 0, 0 };
-    while (next_stretch(plan, HAUL__UNRETURNED, first, end, &s)) {
+    while (next_stretch(plan, HAUL__UNRETURNED, p, &s)) {
         const unsigned char *from;
         if (!s.data)
             continue;
-        from = (const unsigned char *)piece + (s.place - offset);
+        from = (const unsigned char *)((uintptr_t)piece + s.place - offset);
         if (s.data != HAUL__FULL_MASK || s.blind)
             haul__write_bytes((unsigned char *)s.at, from, s.data, s.blind);
         else if (memcmp((const void *)s.at, from, s.bytes) != 0)
             memcpy((void *)s.at, from, s.bytes);
     }
+}
+
+void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece, size_t offset)
+{
+    part p = { 0, 0, 0 };
+    while (next_part(plan, first, end, &p))
+        scatter_part(plan, &p, piece, offset);
 }
 
 static size_t lowest_byte(uint16_t mask)
@@ -119,25 +161,39 @@ static size_t end_byte(uint16_t mask)
     return haul__highest64(mask) + 1;
 }
 
-int haul__find_span(const haul_plan *plan, unsigned bar, uintptr_t first, uintptr_t end, haul__span *span)
+/* Makes [*at, *at + *bytes) hold [first, end) too; it is empty at first. */
+static void include(size_t *at, size_t *bytes, size_t first, size_t end)
+{
+    const size_t last = *bytes && *at + *bytes > end ? *at + *bytes : end;
+    if (!*bytes || first < *at)
+        *at = first;
+    *bytes = last - *at;
+}
+
+/* Answers the bytes of data. */
+static size_t include_part(const haul_plan *plan, unsigned bar, const part *p, haul__span *span)
 {
     stretch s = { 0, 0, 0, 0, 0, 0 };
     size_t data = 0;
-    memset(span, 0, sizeof *span);
-    while (next_stretch(plan, bar, first, end, &s)) {
-        if (!s.described)
+    while (next_stretch(plan, bar, p, &s)) {
+        if (s.described)
+            include(&span->offset, &span->bytes, s.place, s.place + s.bytes);
+        if (!s.described || !s.data)
             continue;
-        if (!span->bytes)
-            span->offset = s.place;
-        span->bytes = s.place + s.bytes - span->offset;
-        if (!s.data)
-            continue;
-        if (!data)
-            span->data_offset = s.place + lowest_byte(s.data);
         data += s.data == HAUL__FULL_MASK ? s.bytes : haul__bits32(s.data);
-        span->data_bytes =
-            s.place + (s.bytes > HAUL__GRANULE ? s.bytes : end_byte(s.data)) - span->data_offset;
+        include(&span->data_offset, &span->data_bytes, s.place + lowest_byte(s.data),
+                s.place + (s.bytes > HAUL__GRANULE ? s.bytes : end_byte(s.data)));
     }
+    return data;
+}
+
+int haul__find_span(const haul_plan *plan, unsigned bar, uintptr_t first, uintptr_t end, haul__span *span)
+{
+    part p = { 0, 0, 0 };
+    size_t data = 0;
+    memset(span, 0, sizeof *span);
+    while (next_part(plan, first, end, &p))
+        data += include_part(plan, bar, &p, span);
     span->is_solid = data > 0 && data == span->data_bytes;
     return span->bytes != 0;
 }

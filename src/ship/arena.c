@@ -252,7 +252,7 @@ static void name_way_out(haul_context *context, const haul_root *root, haul_aren
     haul_plan *plan;
     context->options.readable = lies_in;
     context->options.readable_user = arena;
-    if (haul__plan_make(context, root, 1, &plan) == HAUL_OK)
+    if (haul__plan_make(context, root, 1, 0, &plan) == HAUL_OK)
         haul__plan_drop(plan);
     context->options.readable = readable;
     context->options.readable_user = user;
@@ -269,7 +269,7 @@ static haul_status ship_discovered(haul_device *device, haul_arena *arena, const
 {
     haul_plan *plan;
     haul_plan_statistics found;
-    haul_status status = haul__plan_make(device->context, root, 1, &plan);
+    haul_status status = haul__plan_make(device->context, root, 1, 0, &plan);
     if (status != HAUL_OK)
         return status;
     haul_plan_get_statistics(plan, &found);
@@ -415,7 +415,7 @@ haul_status haul__arena_replan(haul_shipment *shipment)
     haul_ship_arena_options options = { contents->outside, NULL, 0, contents->direct };
     haul_plan *plan = NULL;
     haul_shipment *fresh;
-    haul_status status = contents->root.type ? haul__plan_make(device->context, &contents->root, 1, &plan) : HAUL_OK;
+    haul_status status = contents->root.type ? haul__plan_make(device->context, &contents->root, 1, 0, &plan) : HAUL_OK;
     if (status != HAUL_OK)
         return status;
     status = open_shipment(device, contents->arena, plan, &options, &fresh);

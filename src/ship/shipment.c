@@ -75,7 +75,8 @@ static haul_status ship_roots(haul_device *device, const haul_root *roots, size_
                               haul_shipment **result)
 {
     haul_plan *plan;
-    haul_status status = haul__plan_make(device->context, roots, count, &plan);
+    int is_ordered = how->options && how->options->ordered;
+    haul_status status = haul__plan_make(device->context, roots, count, is_ordered, &plan);
     if (status != HAUL_OK)
         return status;
     status = ship_plan(device, plan, how, result);
@@ -192,7 +193,8 @@ static haul_status replan(haul_shipment *shipment)
     haul_plan *plan;
     size_t count;
     const haul_root *roots = haul__plan_roots(shipment->plan, &count);
-    haul_status status = haul__plan_make(device->context, roots, count, &plan);
+    int is_ordered = haul__plan_is_ordered(shipment->plan);
+    haul_status status = haul__plan_make(device->context, roots, count, is_ordered, &plan);
     if (status != HAUL_OK)
         return status;
     status = haul__load(device, plan, &shipment->options, NULL, &range, NULL, &statistics);

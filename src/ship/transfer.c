@@ -208,8 +208,46 @@ static haul_status send_piece(haul__gathering *gathering, haul_device *device, c
     return status;
 }
 
-haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
-                             const haul__listener *listener, double *packed)
+static haul_status send_bytes(haul_device *device, const unsigned char *from, size_t bytes, haul_address to)
+{
+    const size_t most = haul__piece_bytes(device, bytes);
+    haul_status status = HAUL_OK;
+    size_t at, now;
+    for (at = 0; at < bytes && status == HAUL_OK; at += now) {
+        haul__buffer *buffer;
+        now = most < bytes - at ? most : bytes - at;
+        status = haul__take(device, now, &buffer);
+        if (status != HAUL_OK)
+            break;
+        memcpy(buffer->memory.memory, from + at, now);
+        status = haul__send_buffer(device, buffer, to + at, now);
+    }
+    return status;
+}
+
+/* An ordered arena is packed whole before the first piece is sent. */
+static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
+                                const haul__listener *listener, double *packed)
+{
+    const haul_allocator *allocator = &device->context->allocator;
+    const size_t bytes = haul_plan_bytes(plan);
+    unsigned char *arena = haul__allocate(allocator, bytes, HAUL__STAGE_ALIGNMENT);
+    const double start = haul__seconds();
+    haul_status status;
+    if (!arena)
+        return haul__fail(&device->context->error, HAUL_ERROR_MEMORY, "out of memory for an ordered arena");
+    haul__phase_begin(device, "pack");
+    status = haul__gather(plan, arena, base, to, listener);
+    *packed += haul__seconds() - start;
+    haul__phase_end(device);
+    if (status == HAUL_OK)
+        status = send_bytes(device, arena, bytes, to);
+    haul__release(allocator, arena, bytes);
+    return status;
+}
+
+static haul_status send_compacted(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
+                                  const haul__listener *listener, double *packed)
 {
     size_t most = haul__piece_bytes(device, haul_plan_bytes(plan));
     haul__piece piece = { 0, 0, 0, 0 };
@@ -218,6 +256,13 @@ haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base
     while (status == HAUL_OK && haul__next_piece(plan, most, &piece))
         status = send_piece(&gathering, device, &piece, to, packed);
     return status == HAUL_OK ? haul__gather_end(&gathering) : status;
+}
+
+haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
+                             const haul__listener *listener, double *packed)
+{
+    return haul__plan_is_ordered(plan) ? send_ordered(device, plan, base, to, listener, packed)
+                                       : send_compacted(device, plan, base, to, listener, packed);
 }
 
 typedef void write_words(const haul_plan *plan, size_t first, size_t count, uint64_t *words);

@@ -307,6 +307,13 @@ static haul_status bring_back_later(haul_shipment *shipment, const haul_async *a
 
 /* ---- The calls. */
 
+/* An ordered arena has no pieces that are pieces of the source. */
+static int returns_whole(const haul_shipment *shipment)
+{
+    return shipment->options.whole_return || shipment->range.arena_bytes <= piece_bytes(shipment->device) ||
+           (!haul__is_arena(shipment) && haul__plan_is_ordered(shipment->plan));
+}
+
 haul_status haul_unmarshal(haul_shipment *shipment)
 {
     haul_status status = haul__shipment_enter(shipment, NULL);
@@ -314,7 +321,7 @@ haul_status haul_unmarshal(haul_shipment *shipment)
         return status;
     if (haul__arena_returns_directly(shipment))
         status = haul__arena_bring_back(shipment);
-    else if (shipment->options.whole_return || shipment->range.arena_bytes <= piece_bytes(shipment->device))
+    else if (returns_whole(shipment))
         status = bring_back_whole(shipment, write_data);
     else
         status = bring_back_in_pieces(shipment);

@@ -36,6 +36,7 @@ static void walk_device(void *argument)
     haul_shipment_get_statistics(b->shipment, &s);
     place.first = (uintptr_t)s.base;
     place.bytes = s.plan.arena_bytes;
+    place.is_ordered = 0;
     place.bars = b->is_discovered ? BARS_BACK : BARS_OF_FIELDS;
     for (size_t i = 0; i < b->view.root_count; i++)
         place.roots[i] = (uintptr_t)s.base + ((uintptr_t)b->view.roots[i].address - (uintptr_t)b->base);

@@ -145,7 +145,7 @@ static void data(walker *w, uintptr_t host, uintptr_t copy, size_t bytes)
     if (bytes == 0 || !in_place(w, host, copy, bytes))
         return;
     bar(w, host, bytes);
-    if (w->copying && (copy - host) % (2 * sizeof(void *)) != 0)
+    if (w->copying && !w->place->is_ordered && (copy - host) % (2 * sizeof(void *)) != 0)
         wrong(w, host, "the copy has another address modulo two pointers");
     add_range(&w->r->data, &w->r->data_count, &w->r->data_capacity, host, copy, bytes);
 }
@@ -184,7 +184,7 @@ static int can_compare(walker *w, uintptr_t host, uintptr_t copy, size_t bytes)
 {
     if (!w->copying || !in_place(w, host, copy, bytes))
         return 0;
-    if ((copy - host) % (2 * sizeof(void *)) != 0)
+    if (!w->place->is_ordered && (copy - host) % (2 * sizeof(void *)) != 0)
         wrong(w, host, "the copy of a pointer has another address modulo two pointers");
     return w->r->wrong[0] == '\0';
 }
@@ -864,6 +864,14 @@ static void check_copies_apart(walker *w)
     sort_ranges(r->all, r->all_count, by_host);
 }
 
+/* In an ordered copy, an alias to the end of something where something else begins may be either. */
+static int is_end_in_order(const walker *w, const reference_slot *s, uintptr_t there)
+{
+    uintptr_t last = 0;
+    return w->place->is_ordered && reference_find(w->r, (uintptr_t)s->target - 1, &last) &&
+           there == last + 1 + ((uintptr_t)s->value - (uintptr_t)s->target);
+}
+
 /* What an alias leads to has a copy, and its own copy leads there. */
 static void check_aliases(walker *w)
 {
@@ -877,7 +885,7 @@ static void check_aliases(walker *w)
             to++;
         if (to == 0)
             wrong(w, (uintptr_t)s->at, "an alias leads to nothing that is described");
-        else if (there != to + ((uintptr_t)s->value - target))
+        else if (there != to + ((uintptr_t)s->value - target) && !is_end_in_order(w, s, there))
             wrong(w, (uintptr_t)s->at, "the copy of an alias leads elsewhere");
     }
 }
@@ -1059,6 +1067,7 @@ void reference_copy_make(const graph *g, const reference *r, reference_copy *cop
     for (size_t i = 0; i < g->root_count; i++)
         copy->place.roots[i] = moved(g, copy, g->roots[i].address);
     copy->place.bytes = SIZE_MAX;
+    copy->place.is_ordered = 0;
 }
 
 void reference_copy_free(reference_copy *copy)

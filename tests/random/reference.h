@@ -90,6 +90,7 @@ typedef struct reference_place {
     uintptr_t roots[4], first;
     size_t bytes;
     reference_bars bars;
+    int is_ordered; /* addresses need not be kept modulo two pointers */
 } reference_place;
 
 /* Walks the graph, and the copy (NULL: none), whose pointers are followed as they are, unless they lead out of its

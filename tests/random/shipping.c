@@ -13,6 +13,7 @@ int trial_ship(trial *t)
     uint32_t way = choose(t->c, 3);
     memset(&options, 0, sizeof options);
     options.relocate_on_host = chance(t->c, 1, 3);
+    options.ordered = t->is_ordered;
     if (way == 0 && t->g.root_count == 1)
         status = haul_ship(t->device, t->g.roots[0].address, t->g.roots[0].type, t->g.roots[0].count, &options,
                            &t->shipment);
@@ -29,11 +30,12 @@ int trial_ship(trial *t)
 static void walk_device(void *argument)
 {
     trial *t = argument;
-    reference_place place = { { 0 }, 0, 0, BARS_ALL };
+    reference_place place = { { 0 }, 0, 0, BARS_ALL, 0 };
     haul_shipment_statistics s;
     haul_shipment_get_statistics(t->shipment, &s);
     place.first = (uintptr_t)s.base;
     place.bytes = s.plan.arena_bytes;
+    place.is_ordered = t->is_ordered;
     for (size_t i = 0; i < t->g.root_count; i++) {
         const void *first = trial_first_described(t, t->g.roots[i].address);
         place.roots[i] = (uintptr_t)haul_device_pointer(t->shipment, first) -
@@ -81,6 +83,8 @@ static void check_pointers(void *argument)
     for (size_t i = 0; i < t->device_side.slot_count; i++) {
         const reference_slot *s = &t->device_side.slots[i];
         uintptr_t there = (uintptr_t)haul_device_address(t->shipment, s->value);
+        if (t->is_ordered && s->kind != SLOT_FOLLOWED && haul_host_pointer(t->shipment, there) == s->value)
+            continue; /* the end of something, where something else begins */
         if (there != 0 && trial_is_pointer(s) && s->kind != SLOT_RULED &&
             (s->kind == SLOT_END || s->value == s->target) &&
             there != (uintptr_t)graph_read_pointer((const void *)s->copy))

@@ -17,6 +17,7 @@ typedef struct trial {
     haul_context *context;
     haul_plan *plan;
     haul_shipment *shipment;
+    int is_ordered;          /* plan and shipment are in the order of discovery */
     unsigned char *arena_memory, *arena;
     size_t bytes;
     unsigned char *results;  /* what the kernel left in the data bytes, range after range */

@@ -1,0 +1,58 @@
+/* An ordered plan in use: the second layout, on top of the compacted one.
+ */
+#ifndef HAUL_PACK_ORDERED_H
+#define HAUL_PACK_ORDERED_H
+
+#include "graph/units.h"
+#include "pack/pack.h"
+
+/* A pointer of which a lookup of its address does not tell all: `place` is where it leads, as long as it is `value`.
+ */
+typedef struct haul__told {
+    uintptr_t word, value;
+    uint64_t place;
+    int is_slot;     /* told by a bit of the map */
+    int is_followed; /* a mention that nobody has followed it says more */
+} haul__told;
+
+typedef struct haul__ordered {
+    haul__units units;
+    uint64_t *bitmap; /* relocation bits of the ordered arena */
+    size_t bitmap_words;
+    uint64_t *odd; /* offsets of pointers off its grid of words, or beside their blocks; in order */
+    size_t odd_count, odd_capacity;
+    haul__told *told; /* by word */
+    size_t told_count, told_capacity;
+} haul__ordered;
+
+/* What an ordered plan holds in memory. */
+size_t haul__ordered_memory(const haul__ordered *ordered);
+/* Makes the plan's second layout from the trail of its walk. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT. */
+haul_status haul__order(haul_plan *plan, haul__trail *trail);
+void haul__ordered_drop(haul_plan *plan);
+
+/* The ordered place of a compacted one, which is a byte's; 0: of no object. */
+HAUL__INLINE uint64_t haul__ordered_place(const haul__ordered *ordered, uint64_t compact)
+{
+    const haul__unit *unit = haul__unit_holding(&ordered->units, compact);
+    return unit ? unit->place + (compact - unit->compact) : 0;
+}
+
+/* The source byte at an ordered place; 0: none. */
+HAUL__INLINE uintptr_t haul__ordered_source(const haul__ordered *ordered, uint64_t place)
+{
+    const haul__unit *unit = haul__unit_at(&ordered->units, place);
+    return unit ? unit->first + (uintptr_t)(place - unit->place) : 0;
+}
+
+/* What a pointer word of this value is known to lead to; NULL: a lookup of the value tells. */
+const haul__told *haul__find_told(const haul__ordered *ordered, uintptr_t word, uintptr_t value);
+
+/* haul__gather of an ordered plan. */
+haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
+                                 const haul__listener *listener);
+/* An ordered arena as a compacted one, in new memory, pointers as they are: *bytes of it are the caller's to release.
+ * HAUL_ERROR_MEMORY. */
+haul_status haul__compact_again(haul_plan *plan, const void *arena, void **compacted, size_t *bytes);
+
+#endif

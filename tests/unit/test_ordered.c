@@ -1,0 +1,686 @@
+/* Ordered plans: the same graph gives the same bytes, wherever its objects lie.
+ *
+ * Graphs of other suites are packed in order by the lab (core_graphs.h). Here one graph is built again and again, its
+ * objects in other orders, at other distances, side by side or in one granule, and what comes of it is compared.
+ */
+#define _DEFAULT_SOURCE
+#include <pthread.h>
+#include <time.h>
+
+#include "core_graphs.h"
+
+/* ---- A graph of pieces that can lie anywhere. */
+
+enum { SHELVES = 24, PIECES_MAX = 16 * SHELVES, HEAP_BYTES = 4 * BLOCK };
+
+typedef struct point {
+    double x, y;
+} point;
+
+#pragma pack(push, 1)
+typedef struct packed {
+    char kind;
+    point *place;
+    char tail[6];
+} packed;
+#pragma pack(pop)
+
+typedef struct aligned {
+    int64_t value[16];
+} aligned;
+
+typedef struct shelf {
+    int32_t count, length;
+    double *values; /* count of them */
+    char *name;     /* at any address */
+    packed *label;  /* at any address */
+    int32_t *begin, *end, *room;
+    int32_t *cursor; /* an alias: anywhere in what begin leads to, or its end */
+    aligned *wide;
+    uintptr_t tagged; /* to a name, its two low bits are free */
+    int32_t *middle;  /* into the ints */
+    struct shelf *next, *other;
+    point *empty;     /* to `length` of them, which is 0 */
+    int32_t distance; /* to the shelf's own point */
+    int32_t hole;
+    point own;
+} shelf;
+
+static haul_type *point_type, *packed_type, *aligned_type, *shelf_type;
+
+static const haul_ref packed_refs[] = { HAUL_OBJECT_PACKED(packed, place, &point_type) };
+static const haul_ref shelf_refs[] = {
+    HAUL_ARRAY(shelf, values, HAUL_N(shelf, count)),
+    HAUL_STRING(shelf, name),
+    HAUL_OBJECT(shelf, label, &packed_type),
+    HAUL_ARRAY(shelf, begin, HAUL_END(shelf, begin, end)),
+    HAUL_WORD_BY(shelf, room, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
+    HAUL_WORD_BY(shelf, cursor, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
+    HAUL_OBJECT(shelf, wide, &aligned_type),
+    HAUL_OBJECT_BY(shelf, tagged, &point_type, HAUL_RULE(.tag_bits = 3)),
+    HAUL_ARRAY(shelf, middle, HAUL_FIXED(2)),
+    HAUL_OBJECT(shelf, next, &shelf_type),
+    HAUL_OBJECT(shelf, other, &shelf_type),
+    HAUL_OBJECTS(shelf, empty, &point_type, HAUL_N(shelf, length)),
+    HAUL_DISTANCE(shelf, distance, NULL, 1, HAUL_RULE(.addressing = HAUL_RELATIVE), HAUL_FIXED(16)),
+    HAUL_SKIP(shelf, hole),
+};
+
+static void shelf_open(void)
+{
+    point_type = type_open("point", sizeof(point), NULL, 0);
+    packed_type = TYPE_OPEN(packed, packed_refs);
+    aligned_type = type_open("aligned", sizeof(aligned), NULL, 0);
+    CHECK_STATUS(haul_type_set_alignment(aligned_type, 64), HAUL_OK);
+    shelf_type = TYPE_OPEN(shelf, shelf_refs);
+    type_commit(shelf_type);
+}
+
+static void shelf_close(void)
+{
+    haul_type_free(&shelf_type);
+    haul_type_free(&aligned_type);
+    haul_type_free(&packed_type);
+    haul_type_free(&point_type);
+}
+
+typedef struct piece {
+    size_t bytes, alignment;
+    unsigned char *at;
+} piece;
+
+typedef struct heap {
+    unsigned char *memory;
+    piece pieces[PIECES_MAX];
+    size_t count, next;
+} heap;
+
+static void want(heap *h, size_t bytes, size_t alignment)
+{
+    CHECK(h->count < PIECES_MAX);
+    h->pieces[h->count].bytes = bytes;
+    h->pieces[h->count++].alignment = alignment;
+}
+
+static int length_of_name(int i)
+{
+    return i * 5 % 23;
+}
+
+/* Every piece of the graph, in the order in which build takes them. */
+static void want_all(heap *h)
+{
+    int i;
+    h->count = h->next = 0;
+    for (i = 0; i < SHELVES; i++) {
+        want(h, sizeof(shelf), sizeof(void *));
+        want(h, (size_t)(i % 5) * sizeof(double), sizeof(double));
+        want(h, (size_t)length_of_name(i) + 1, 1);
+        want(h, sizeof(packed), 1);
+        want(h, (size_t)(4 + i % 3) * sizeof(int32_t), sizeof(int32_t));
+        want(h, sizeof(aligned), 64);
+        want(h, sizeof(point), sizeof(double));
+    }
+}
+
+/* Puts them somewhere: in any order, with or without room between them. */
+static void scatter(heap *h, random_source *random)
+{
+    size_t order[PIECES_MAX], i, at = random_below(random, 300);
+    const size_t gap = random_one_in(random, 3) ? 0 : random_between(random, 1, 40);
+    for (i = 0; i < h->count; i++) {
+        const size_t other = random_below(random, i + 1);
+        order[i] = order[other];
+        order[other] = i;
+    }
+    memset(h->memory, 0xC5, HEAP_BYTES);
+    for (i = 0; i < h->count; i++) {
+        piece *p = &h->pieces[order[i]];
+        at = (at + p->alignment - 1) / p->alignment * p->alignment;
+        p->at = h->memory + at;
+        CHECK(at + p->bytes <= HEAP_BYTES);
+        memset(p->at, 0, p->bytes);
+        at += p->bytes + (gap ? random_below(random, gap) : 0);
+    }
+}
+
+static void *next_piece(heap *h)
+{
+    return h->pieces[h->next++].at;
+}
+
+static void fill_shelf(heap *h, shelf *s, shelf **all, int i)
+{
+    const int ints = 4 + i % 3;
+    point *place;
+    int k;
+    s->count = i % 5;
+    s->values = next_piece(h);
+    for (k = 0; k < s->count; k++)
+        s->values[k] = i + 0.5 * k;
+    s->name = next_piece(h);
+    memset(s->name, 'a' + i, (size_t)length_of_name(i));
+    s->label = next_piece(h);
+    s->label->kind = (char)i;
+    memcpy(s->label->tail, "label", 6);
+    s->begin = next_piece(h);
+    for (k = 0; k < ints; k++)
+        s->begin[k] = 1000 * i + k;
+    s->end = s->room = s->begin + ints;
+    s->cursor = i % 4 ? s->begin + i % 4 : s->end;
+    s->middle = s->begin + 1;
+    s->wide = next_piece(h);
+    s->wide->value[15] = i;
+    place = next_piece(h);
+    place->y = -i;
+    memcpy(&s->label->place, &place, sizeof place);
+    s->tagged = (uintptr_t)place | (uintptr_t)(i % 4);
+    if (!s->count)
+        s->values = NULL;
+    s->own.x = 3.5 * i;
+    s->distance = (int32_t)((intptr_t)&s->own - (intptr_t)&s->distance);
+    s->hole = (int32_t)(uintptr_t)s;
+    s->next = i + 1 < SHELVES ? all[i + 1] : all[0];
+    s->other = i * 7 % 3 ? all[i * 11 % SHELVES] : NULL;
+    s->empty = NULL;
+}
+
+static shelf *build(heap *h, random_source *random)
+{
+    shelf *all[SHELVES];
+    int i;
+    want_all(h);
+    scatter(h, random);
+    for (i = 0; i < SHELVES; i++)
+        all[i] = (shelf *)(void *)h->pieces[i * (int)(h->count / SHELVES)].at;
+    for (i = 0; i < SHELVES; i++) {
+        h->next++;
+        fill_shelf(h, all[i], all, i);
+    }
+    return all[0];
+}
+
+/* ---- Packing. */
+
+typedef struct packing {
+    haul_context *context;
+    haul_plan *plan;
+    unsigned char *arena;
+    uint64_t *bitmap;
+    size_t bytes, bitmap_bytes, alignment;
+} packing;
+
+static void pack_in_order(packing *p, haul_context *context, const haul_root *roots, size_t count, uint64_t base)
+{
+    memset(p, 0, sizeof *p);
+    p->context = context;
+    CHECK_STATUS(haul_plan_create_ordered(context, roots, count, &p->plan), HAUL_OK);
+    p->bytes = haul_plan_bytes(p->plan);
+    p->bitmap_bytes = haul_plan_bitmap_bytes(p->plan);
+    p->alignment = haul_plan_alignment(p->plan);
+    p->arena = lab_arena(p->bytes, p->alignment, 0x99);
+    p->bitmap = lab_arena(p->bitmap_bytes, 8, 0x99);
+    CHECK_STATUS(haul_plan_pack(p->plan, p->arena, p->bytes, base, p->bitmap), HAUL_OK);
+}
+
+static void pack_drop(packing *p)
+{
+    haul_plan_free(&p->plan);
+    free(p->arena);
+    free(p->bitmap);
+}
+
+static haul_context *new_context(int checked)
+{
+    haul_context_options options;
+    haul_context *context;
+    memset(&options, 0, sizeof options);
+    options.checked = checked;
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    return context;
+}
+
+static haul_root root_of(void *address, const haul_type *type)
+{
+    haul_root root;
+    root.address = address;
+    root.type = type;
+    root.count = 1;
+    return root;
+}
+
+static void check_same_packing(const packing *a, const packing *b)
+{
+    CHECK_EQ(a->bytes, b->bytes);
+    CHECK_EQ(a->alignment, b->alignment);
+    CHECK_BYTES(a->arena, b->arena, a->bytes);
+    CHECK_BYTES(a->bitmap, b->bitmap, a->bitmap_bytes);
+}
+
+/* What base 0 leaves out (off-grid pointers with tags, say) is seen at a base. */
+TEST(ordered, the_same_graph_gives_the_same_bytes_wherever_its_objects_lie)
+{
+    random_source random = random_start("ordered graphs");
+    haul_context *context = new_context(0);
+    packing first, again;
+    heap *h = calloc(1, sizeof *h);
+    int round;
+    CHECK(h != NULL && posix_memalign((void **)&h->memory, 64, HEAP_BYTES) == 0);
+    shelf_open();
+    memset(&first, 0, sizeof first);
+    for (round = 0; round < 60; round++) {
+        const uint64_t base = round % 2 ? 0 : 0x1230000;
+        haul_root root = root_of(build(h, &random), shelf_type);
+        check_note("round %d", round);
+        pack_in_order(&again, context, &root, 1, 0);
+        if (round == 0)
+            first = again;
+        check_same_packing(&first, &again);
+        if (base) {
+            packing based;
+            pack_in_order(&based, context, &root, 1, base);
+            CHECK_STATUS(haul_relocate(again.arena, again.bytes, again.bitmap, base), HAUL_OK);
+            CHECK_BYTES(again.bitmap, based.bitmap, based.bitmap_bytes);
+            pack_drop(&based);
+        }
+        if (round == 0)
+            CHECK_STATUS(haul_plan_pack(first.plan, first.arena, first.bytes, 0, first.bitmap), HAUL_OK);
+        if (round > 0)
+            pack_drop(&again);
+    }
+    check_note(NULL);
+    pack_drop(&first);
+    shelf_close();
+    haul_context_free(&context);
+    free(h->memory);
+    free(h);
+}
+
+/* The copy, packed for where it lies, is walked as the source is. */
+TEST(ordered, the_copy_is_the_graph)
+{
+    random_source random = random_start("ordered copies");
+    haul_context *context = new_context(1);
+    heap *h = calloc(1, sizeof *h);
+    int round, i;
+    CHECK(h != NULL && posix_memalign((void **)&h->memory, 64, HEAP_BYTES) == 0);
+    shelf_open();
+    for (round = 0; round < 20; round++) {
+        shelf *s = build(h, &random);
+        const shelf *copy;
+        haul_root root = root_of(s, shelf_type);
+        packing p;
+        size_t offset;
+        pack_in_order(&p, context, &root, 1, 0);
+        CHECK_STATUS(haul_plan_pack(p.plan, p.arena, p.bytes, (uint64_t)(uintptr_t)p.arena, NULL), HAUL_OK);
+        CHECK_STATUS(haul_plan_offset(p.plan, s, &offset), HAUL_OK);
+        copy = (const shelf *)(const void *)(p.arena + offset);
+        for (i = 0; i < SHELVES; i++, s = s->next, copy = copy->next) {
+            point *place;
+            check_note("round %d, shelf %d", round, i);
+            CHECK_STATUS(haul_plan_offset(p.plan, s, &offset), HAUL_OK);
+            CHECK_PTR(copy, p.arena + offset);
+            CHECK_EQ(copy->count, s->count);
+            if (s->count)
+                CHECK_BYTES(copy->values, s->values, (size_t)s->count * sizeof(double));
+            CHECK_STR(copy->name, s->name);
+            CHECK_BYTES(copy->label->tail, "label", 6);
+            CHECK_EQ(copy->end - copy->begin, s->end - s->begin);
+            CHECK_PTR(copy->room, copy->end);
+            CHECK_EQ(copy->cursor - copy->begin, s->cursor - s->begin);
+            CHECK_PTR(copy->middle, copy->begin + 1);
+            CHECK_BYTES(copy->begin, s->begin, (size_t)(s->end - s->begin) * sizeof(int32_t));
+            CHECK_EQ((uintptr_t)copy->wide % 64, 0);
+            CHECK_EQ(copy->wide->value[15], s->wide->value[15]);
+            memcpy(&place, &copy->label->place, sizeof place);
+            CHECK_EQ((uintptr_t)place % sizeof(double), 0);
+            CHECK_EQ(copy->tagged, (uintptr_t)place | (uintptr_t)(i % 4));
+            CHECK(copy->other == NULL ? s->other == NULL : copy->other->own.x == s->other->own.x);
+            CHECK_EQ(copy->distance, s->distance);
+            CHECK_EQ(copy->hole, 0);
+        }
+        check_note(NULL);
+        pack_drop(&p);
+    }
+    shelf_close();
+    haul_context_free(&context);
+    free(h->memory);
+    free(h);
+}
+
+/* ---- Order. */
+
+typedef struct node {
+    struct node *left, *right;
+    int64_t value;
+} node;
+
+static haul_type *node_type;
+
+static void node_open(void)
+{
+    static const haul_ref refs[] = { HAUL_OBJECT(node, left, &node_type), HAUL_OBJECT(node, right, &node_type) };
+    node_type = TYPE_OPEN(node, refs);
+    type_commit(node_type);
+}
+
+static size_t place_in(const haul_plan *plan, const void *address)
+{
+    size_t offset = 0;
+    CHECK_STATUS(haul_plan_offset(plan, address, &offset), HAUL_OK);
+    return offset;
+}
+
+/* A heap in an array: element i has the children 2 i + 1 and 2 i + 2, so breadth first is the order of the numbers.
+ */
+TEST(ordered, objects_lie_breadth_first)
+{
+    enum { COUNT = 1000 };
+    haul_context *context = new_context(0);
+    node *all[COUNT], *memory = calloc(COUNT, sizeof *memory);
+    haul_root root;
+    packing p;
+    size_t i;
+    node_open();
+    for (i = 0; i < COUNT; i++)
+        all[i] = &memory[i * 377 % COUNT];
+    for (i = 0; i < COUNT; i++) {
+        all[i]->left = 2 * i + 1 < COUNT ? all[2 * i + 1] : NULL;
+        all[i]->right = 2 * i + 2 < COUNT ? all[2 * i + 2] : NULL;
+    }
+    root = root_of(all[0], node_type);
+    pack_in_order(&p, context, &root, 1, 0);
+    CHECK_EQ(place_in(p.plan, all[0]), GRANULE);
+    for (i = 1; i < COUNT; i++)
+        CHECK_EQ(place_in(p.plan, all[i]) - place_in(p.plan, all[i - 1]),
+                 (sizeof(node) + GRANULE - 1) / GRANULE * GRANULE);
+    pack_drop(&p);
+    haul_type_free(&node_type);
+    haul_context_free(&context);
+    free(memory);
+}
+
+TEST(ordered, roots_come_one_after_the_other)
+{
+    haul_context *context = new_context(0);
+    node n[4];
+    haul_root roots[2];
+    packing p;
+    node_open();
+    memset(n, 0, sizeof n);
+    n[3].left = &n[1];
+    n[0].left = &n[1];
+    n[0].right = &n[2];
+    roots[0] = root_of(&n[3], node_type);
+    roots[1] = root_of(&n[0], node_type);
+    pack_in_order(&p, context, roots, 2, 0);
+    CHECK(place_in(p.plan, &n[3]) < place_in(p.plan, &n[1]));
+    CHECK(place_in(p.plan, &n[1]) < place_in(p.plan, &n[0]));
+    CHECK(place_in(p.plan, &n[0]) < place_in(p.plan, &n[2]));
+    pack_drop(&p);
+    haul_type_free(&node_type);
+    haul_context_free(&context);
+}
+
+/* ---- What stays together, and what does not. */
+
+typedef struct slices {
+    int32_t *b, *a, *whole; /* the latter 2, the former 2, and the 4 that these are */
+} slices;
+
+/* When the whole is found, all its bytes are known. */
+TEST(ordered, objects_that_a_later_one_covers_stay_side_by_side_G10)
+{
+    static const haul_ref refs[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)), HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
+                                     HAUL_ARRAY(slices, whole, HAUL_FIXED(4)) };
+    static const haul_ref torn_refs[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)), HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
+                                          HAUL_ARRAY(slices, whole, HAUL_FIXED(2)) };
+    haul_type *type = TYPE_OPEN(slices, refs), *torn = TYPE_OPEN(slices, torn_refs);
+    haul_context *context = new_context(0);
+    int32_t ints[4] = { 1, 2, 3, 4 };
+    slices s = { ints + 2, ints, ints };
+    haul_root root;
+    packing p;
+    type_commit(type);
+    type_commit(torn);
+    root = root_of(&s, type);
+    pack_in_order(&p, context, &root, 1, 0);
+    CHECK_EQ(place_in(p.plan, ints + 2) - place_in(p.plan, ints), 8);
+    pack_drop(&p);
+    root = root_of(&s, torn);
+    pack_in_order(&p, context, &root, 1, 0);
+    CHECK(place_in(p.plan, ints + 2) < place_in(p.plan, ints)); /* side by side is chance */
+    pack_drop(&p);
+    haul_type_free(&type);
+    haul_type_free(&torn);
+    haul_context_free(&context);
+}
+
+typedef struct ends {
+    int32_t *next; /* 2 of them, behind those that begin leads to */
+    int32_t *begin, *end, *alias;
+    int32_t count;
+    int32_t *left; /* count of them: none */
+} ends;
+
+static const haul_ref ends_refs[] = {
+    HAUL_ARRAY(ends, next, HAUL_FIXED(2)),
+    HAUL_ARRAY(ends, begin, HAUL_END(ends, begin, end)),
+    HAUL_WORD_BY(ends, alias, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
+    HAUL_ARRAY(ends, left, HAUL_N(ends, count)),
+};
+
+TEST(ordered, an_end_is_an_end_though_something_else_begins_there)
+{
+    haul_type *type = TYPE_OPEN(ends, ends_refs);
+    haul_context *context = new_context(0);
+    int32_t ints[5] = { 1, 2, 3, 4, 5 };
+    ends e = { ints + 3, ints, ints + 3, ints + 3, 0, ints + 3 };
+    const ends *copy;
+    haul_root root = root_of(&e, type);
+    packing p;
+    type_commit(type);
+    pack_in_order(&p, context, &root, 1, 0);
+    CHECK_STATUS(haul_plan_pack(p.plan, p.arena, p.bytes, (uint64_t)(uintptr_t)p.arena, NULL), HAUL_OK);
+    copy = (const ends *)(const void *)(p.arena + place_in(p.plan, &e));
+    CHECK_PTR(copy->end, copy->begin + 3);
+    CHECK_PTR(copy->alias, copy->begin + 3);
+    CHECK_PTR(copy->left, copy->begin + 3);
+    CHECK(copy->next < copy->begin);
+    CHECK_EQ(copy->next[0], 4);
+    CHECK_EQ(place_in(p.plan, ints + 3), (size_t)((const unsigned char *)copy->next - p.arena));
+    pack_drop(&p);
+    haul_type_free(&type);
+    haul_context_free(&context);
+}
+
+TEST(ordered, a_declared_alignment_is_kept_and_asked_of_the_arena)
+{
+    static const haul_ref refs[] = { HAUL_OBJECT(shelf, wide, &aligned_type), HAUL_STRING(shelf, name) };
+    haul_context *context = new_context(0);
+    haul_type *type;
+    shelf s;
+    haul_root root;
+    packing p;
+    void *page = NULL;
+    CHECK(posix_memalign(&page, 4096, sizeof(aligned)) == 0);
+    memset(page, 7, sizeof(aligned));
+    memset(&s, 0, sizeof s);
+    s.wide = page;
+    s.name = (char *)(void *)&s.own; /* within the shelf: its bytes stay where they are */
+    aligned_type = type_open("aligned", sizeof(aligned), NULL, 0);
+    CHECK_STATUS(haul_type_set_alignment(aligned_type, 64), HAUL_OK);
+    type = TYPE_OPEN(shelf, refs);
+    type_commit(type);
+    root = root_of(&s, type);
+    pack_in_order(&p, context, &root, 1, 0);
+    CHECK_EQ(p.alignment, 64);
+    CHECK_EQ(place_in(p.plan, page) % 64, 0);
+    CHECK_EQ(place_in(p.plan, s.name) - place_in(p.plan, &s), offsetof(shelf, own));
+    pack_drop(&p);
+    haul_type_free(&type);
+    haul_type_free(&aligned_type);
+    haul_context_free(&context);
+    free(page);
+}
+
+/* ---- Contents, and what has changed. */
+
+TEST(ordered, contents_come_back_and_a_changed_pointer_is_stale_C3)
+{
+    haul_context *context = new_context(0);
+    node n[3];
+    haul_root root = root_of(&n[0], NULL);
+    packing p;
+    int64_t value = 77;
+    node_open();
+    memset(n, 0, sizeof n);
+    n[0].left = &n[2];
+    n[0].right = &n[1];
+    root.type = node_type;
+    pack_in_order(&p, context, &root, 1, 0);
+    memcpy(p.arena + place_in(p.plan, &n[1].value), &value, sizeof value);
+    CHECK_STATUS(haul_plan_unpack(p.plan, p.arena, p.bytes), HAUL_OK);
+    CHECK_EQ(n[1].value, 77);
+    CHECK_PTR(n[0].right, &n[1]);
+    n[2].left = &n[1];
+    CHECK_STATUS(haul_plan_pack(p.plan, p.arena, p.bytes, 0, p.bitmap), HAUL_ERROR_STALE);
+    CHECK_HAS(haul_context_error(context)->path, "root");
+    n[2].left = NULL;
+    CHECK_STATUS(haul_plan_pack(p.plan, p.arena, p.bytes, 0, p.bitmap), HAUL_OK);
+    pack_drop(&p);
+    haul_type_free(&node_type);
+    haul_context_free(&context);
+}
+
+TEST(ordered, wrong_graphs_are_refused_with_their_path_G1)
+{
+    haul_context *context = new_context(0);
+    node n[2];
+    haul_root root = root_of(&n[0], NULL);
+    haul_plan *plan = (haul_plan *)(void *)n;
+    node_open();
+    memset(n, 0, sizeof n);
+    n[0].right = (node *)(void *)((unsigned char *)&n[1] + 1);
+    root.type = node_type;
+    CHECK_STATUS(haul_plan_create_ordered(context, &root, 1, &plan), HAUL_ERROR_GRAPH);
+    CHECK_PTR(plan, NULL);
+    CHECK_STR(haul_context_error(context)->path, "root.right");
+    CHECK_STATUS(haul_plan_create_ordered(context, &root, 1, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_create_ordered(context, NULL, 0, &plan), HAUL_ERROR_ARGUMENT);
+    haul_type_free(&node_type);
+    haul_context_free(&context);
+}
+
+/* ---- Memory and size. */
+
+static haul_context *faulty;
+static heap *faulty_heap;
+static shelf *faulty_root;
+
+static void prepare_faults(void *user, fault_plan *plan)
+{
+    random_source random = random_from(7);
+    (void)user;
+    faulty_heap = calloc(1, sizeof *faulty_heap);
+    CHECK(faulty_heap && posix_memalign((void **)&faulty_heap->memory, 64, HEAP_BYTES) == 0);
+    shelf_open();
+    faulty_root = build(faulty_heap, &random);
+    CHECK_STATUS(fault_open_context(plan, NULL, &faulty), HAUL_OK);
+}
+
+static haul_status plan_pack_unpack(void *user)
+{
+    haul_root root = root_of(faulty_root, shelf_type);
+    haul_plan *plan;
+    haul_status status = haul_plan_create_ordered(faulty, &root, 1, &plan);
+    unsigned char *arena;
+    (void)user;
+    if (status != HAUL_OK) {
+        CHECK_PTR(plan, NULL);
+        return status;
+    }
+    arena = lab_arena(haul_plan_bytes(plan), haul_plan_alignment(plan), 0);
+    status = haul_plan_pack(plan, arena, haul_plan_bytes(plan), 4096, NULL);
+    if (status == HAUL_OK)
+        status = haul_plan_unpack(plan, arena, haul_plan_bytes(plan));
+    CHECK_EQ(haul_context_error(faulty)->status, status);
+    haul_plan_free(&plan);
+    free(arena);
+    return status;
+}
+
+static void finish_faults(void *user)
+{
+    (void)user;
+    haul_context_free(&faulty);
+    shelf_close();
+    free(faulty_heap->memory);
+    free(faulty_heap);
+}
+
+TEST(ordered, every_allocation_fails_once_and_from_then_on_H1_H2)
+{
+    fault_operation operation;
+    memset(&operation, 0, sizeof operation);
+    operation.prepare = prepare_faults;
+    operation.run = plan_pack_unpack;
+    operation.finish = finish_faults;
+    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
+    CHECK(fault_everywhere(&operation) > 40);
+}
+
+enum { MANY = 1000000 };
+
+typedef struct long_run {
+    node *first;
+    haul_status status;
+    double seconds;
+} long_run;
+
+static void *pack_long(void *argument)
+{
+    long_run *run = argument;
+    haul_context *context = new_context(0);
+    haul_root root = root_of(run->first, node_type);
+    struct timespec start, end;
+    haul_plan *plan;
+    void *arena;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+    run->status = haul_plan_create_ordered(context, &root, 1, &plan);
+    if (run->status == HAUL_OK) {
+        arena = lab_arena(haul_plan_bytes(plan), GRANULE, 0);
+        run->status = haul_plan_pack(plan, arena, haul_plan_bytes(plan), 4096, NULL);
+        if (run->status == HAUL_OK)
+            run->status = haul_plan_unpack(plan, arena, haul_plan_bytes(plan));
+        free(arena);
+        haul_plan_free(&plan);
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    run->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    haul_context_free(&context);
+    return NULL;
+}
+
+TEST(ordered, a_list_of_a_million_nodes_packs_on_a_stack_of_64_KiB_G14)
+{
+    node *memory = calloc(MANY, sizeof *memory);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    long_run run;
+    size_t i;
+    CHECK(memory != NULL);
+    node_open();
+    for (i = 0; i < MANY; i++)
+        memory[i * 7919 % MANY].left = i + 1 < MANY ? &memory[(i + 1) * 7919 % MANY] : NULL;
+    run.first = memory;
+    CHECK(pthread_attr_init(&attributes) == 0);
+    CHECK(pthread_attr_setstacksize(&attributes, 65536) == 0);
+    CHECK(pthread_create(&thread, &attributes, pack_long, &run) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    pthread_attr_destroy(&attributes);
+    CHECK_STATUS(run.status, HAUL_OK);
+    CHECK(run.seconds < 20);
+    haul_type_free(&node_type);
+    free(memory);
+}
