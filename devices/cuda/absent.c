@@ -91,6 +91,15 @@ static haul_status no_send(void *state, const haul_relocation *relocation, const
     return HAUL_ERROR_UNSUPPORTED;
 }
 
+static haul_status no_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
+{
+    (void)state;
+    (void)to;
+    (void)relocation;
+    (void)bytes;
+    return HAUL_ERROR_UNSUPPORTED;
+}
+
 static haul_status no_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
 {
     (void)state;
@@ -148,6 +157,7 @@ static const haul_device_table absent_table = { HAUL_DEVICE_VERSION,
                                                 no_copy_from,
                                                 no_relocate,
                                                 no_send,
+                                                no_fetch,
                                                 no_across,
                                                 no_select,
                                                 no_fence,

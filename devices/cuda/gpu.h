@@ -114,6 +114,7 @@ haul_status haul__gpu_across(void *state, haul_address to, void *from_state, hau
 
 haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation);
 haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes);
+haul_status haul__gpu_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes);
 
 /* ---- order.c */
 

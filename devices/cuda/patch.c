@@ -160,3 +160,37 @@ haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const
         status = send(gpu, &visit, relocation, from, bytes);
     return haul__gpu_leave(gpu, &visit, status);
 }
+
+/* ---- Fetch. */
+
+/* The kernel that pulls does it, the other way round: from the arena to pinned memory. */
+static haul_status fetch(haul__gpu *gpu, const haul__gpu_visit *visit, void *to, const haul_relocation *relocation,
+                         size_t bytes)
+{
+    haul__gpu_patch patch = patch_of(relocation);
+    haul_status status = check_form(gpu, visit, relocation);
+    if (status == HAUL_OK)
+        status = haul__gpu_check_memory(gpu, visit, relocation->arena, bytes);
+    if (status == HAUL_OK)
+        status = check_ranges(gpu, visit, relocation);
+    if (status != HAUL_OK)
+        return status;
+    patch.arena = (unsigned char *)(uintptr_t)mapped(visit, to);
+    if (!patch.arena || (uintptr_t)patch.arena % 16 != 0 || relocation->arena % 16 != 0)
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "memory that is not pinned, or misaligned");
+    return haul__gpu_check(gpu, visit,
+                           haul__gpu_kernels_send(&patch, relocation->word_bytes,
+                                                  (const unsigned char *)(uintptr_t)relocation->arena, bytes,
+                                                  gpu->stream),
+                           "the kernel that pushes an arena", bytes);
+}
+
+haul_status haul__gpu_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    haul_status status = haul__gpu_enter(gpu, "fetch", &visit);
+    if (status == HAUL_OK)
+        status = fetch(gpu, &visit, to, relocation, bytes);
+    return haul__gpu_leave(gpu, &visit, status);
+}

@@ -377,8 +377,9 @@ static uint64_t relocate_marked(unsigned char *arena, const unsigned char *bitma
     return outside;
 }
 
-/* Odd pointers are checked before any is patched. */
-static haul_status relocate_odd(host_state *host, const haul_relocation *relocation, uint64_t *outside)
+/* Odd pointers are checked before any is patched. `arena`: of the device's, or a copy of it. */
+static haul_status relocate_odd(host_state *host, unsigned char *arena, const haul_relocation *relocation,
+                                uint64_t *outside)
 {
     const unsigned char *odd = view(host, relocation->odd, relocation->odd_count * 8);
     uint64_t i;
@@ -386,13 +387,13 @@ static haul_status relocate_odd(host_state *host, const haul_relocation *relocat
         if (!view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes))
             return fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i), relocation->word_bytes);
     for (i = 0; i < relocation->odd_count; i++)
-        *outside += patch(view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes), relocation);
+        *outside += patch(arena + load64(odd + 8 * i), relocation);
     return HAUL_OK;
 }
 
-static haul_status host_relocate(void *state, const haul_relocation *relocation)
+/* `copy`: what is patched in place of the arena; NULL: the arena. */
+static haul_status relocate_in(host_state *host, const haul_relocation *relocation, unsigned char *copy)
 {
-    host_state *host = state;
     uint64_t words = relocation->words, limit = UINT64_MAX / 16, bitmap_bytes = (words / 64 + (words % 64 != 0)) * 8;
     unsigned char *arena = NULL, *bitmap = NULL, *count = NULL;
     uint64_t outside = 0;
@@ -418,9 +419,9 @@ static haul_status host_relocate(void *state, const haul_relocation *relocation)
     }
     host->counters.relocations++;
     if (words > 0)
-        outside = relocate_marked(arena, bitmap, relocation);
+        outside = relocate_marked(copy ? copy : arena, bitmap, relocation);
     if (relocation->odd_count > 0)
-        status = relocate_odd(host, relocation, &outside);
+        status = relocate_odd(host, copy ? copy : view(host, relocation->arena, 1), relocation, &outside);
     if (count) {
         outside += load64(count);
         memcpy(count, &outside, sizeof outside);
@@ -428,10 +429,21 @@ static haul_status host_relocate(void *state, const haul_relocation *relocation)
     return status;
 }
 
+static haul_status host_relocate(void *state, const haul_relocation *relocation)
+{
+    return relocate_in(state, relocation, NULL);
+}
+
 static haul_status host_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
 {
     haul_status status = host_copy_to(state, relocation->arena, from, bytes);
     return status == HAUL_OK ? host_relocate(state, relocation) : status;
+}
+
+static haul_status host_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
+{
+    haul_status status = host_copy_from(state, to, relocation->arena, bytes);
+    return status == HAUL_OK ? relocate_in(state, relocation, to) : status;
 }
 
 static haul_status host_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
@@ -508,6 +520,7 @@ static const haul_device_table host_table = { HAUL_DEVICE_VERSION,
                                               host_copy_from,
                                               host_relocate,
                                               host_send,
+                                              host_fetch,
                                               host_across,
                                               host_select,
                                               host_fence,

@@ -24,7 +24,8 @@ typedef struct haul_device_capabilities {
                                  of 64 KiB of the source allow; 0: the library chooses */
     size_t patch_bytes;       /* graphs up to here get their device pointers while the host packs them: less work than
                                  an order to the device would be; 0: none */
-    size_t send_bytes;        /* up to here `send` is better than copy_to and relocate; 0: never */
+    size_t send_bytes;        /* up to here `send` is better than copy_to and relocate, and `fetch` than relocate and
+                                 copy_from; 0: never */
 } haul_device_capabilities;
 
 /* One patch: of each word of [arena, arena + 8 * words) (4 * words where pointers have 4 bytes) whose bit is set in
@@ -50,10 +51,10 @@ typedef struct haul_relocation {
     haul_address outside;
 } haul_relocation;
 
-#define HAUL_DEVICE_VERSION 3u
+#define HAUL_DEVICE_VERSION 4u
 
 /* Preconditions of all verbs: `state` is what open gave; sizes are above 0; ranges lie in what allocate gave. Copies,
- * send, across and relocate may return before they are done; they take effect in the order of the calls on the
+ * send, fetch, across and relocate may return before they are done; they take effect in the order of the calls on the
  * selected stream, and `await` and `wait` report whatever failed since they last did. Memory given to copies stays
  * untouched by the caller until then. One thread at a time. */
 typedef struct haul_device_table {
@@ -83,6 +84,10 @@ typedef struct haul_device_table {
     /* copy_to(relocation->arena, from, bytes) and relocate in one, for graphs so small that two orders cost more than
      * the bytes. `from` is memory of `stage`; bitmap and odd offsets lie within the bytes. */
     haul_status (*send)(void *state, const haul_relocation *relocation, const void *from, size_t bytes);
+    /* The reverse: copy_from(to, relocation->arena, bytes), and there the words are as relocate would leave them; the
+     * arena stays as it is. `to` is memory of `stage`, the words lie within the bytes, relocation->outside is 0.
+     * HAUL_ERROR_UNSUPPORTED: the device cannot write to that memory, which is not pinned. */
+    haul_status (*fetch)(void *state, void *to, const haul_relocation *relocation, size_t bytes);
     /* From another device of the same table, or from this one, after all that its selected stream was told, to this one, on this one's. */
     haul_status (*across)(void *state, haul_address to, void *from_state, haul_address from, size_t bytes);
 

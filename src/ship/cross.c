@@ -355,7 +355,15 @@ int haul__arena_returns_directly(const haul_shipment *shipment)
     return haul__is_arena(shipment) && contents->direct && contents->kept_count == 0 && !contents->is_edited;
 }
 
-/* Pointers become the host's, all is copied, pointers become the device's again. */
+/* Is it small, and are its pointers told by the one patch? */
+static int fetches_as_one(const haul_shipment *shipment)
+{
+    const haul__contents *contents = &shipment->contents;
+    return haul__is_patched(&shipment->range) && contents->arena->region.pinned && contents->neighbour_count == 0 &&
+           shipment->range.arena_bytes <= shipment->device->capabilities.send_bytes && !reaches_out(contents);
+}
+
+/* Pointers become the host's, all is copied, pointers become the device's again; a small arena's on the way. */
 static haul_status order_return(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;
@@ -363,6 +371,8 @@ static haul_status order_return(haul_shipment *shipment)
     haul_status status = HAUL_OK;
     if (haul__is_patched(&shipment->range) && !shipment->bitmap_is_there)
         status = haul__arena_send_bitmap(shipment);
+    if (status == HAUL_OK && fetches_as_one(shipment))
+        return haul__fetch_as_one(device, range, shipment->contents.base);
     if (status == HAUL_OK && haul__is_patched(&shipment->range))
         status = relocate_back(shipment);
     if (status == HAUL_OK)

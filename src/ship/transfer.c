@@ -405,6 +405,21 @@ haul_status haul__send_as_one(haul_device *device, const haul__range *range, uin
     return status;
 }
 
+haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, unsigned char *memory)
+{
+    haul_relocation relocation =
+        patch_of(range, range->address, range->arena_bytes, (uintptr_t)memory - range->address);
+    haul_status status;
+    haul__phase_begin(device, "transfer");
+    status = device->table.fetch(device->state, memory, &relocation, range->arena_bytes);
+    haul__phase_end(device);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, "fetching of ", range->arena_bytes, " bytes from the device");
+    haul__drain(device);
+    return status;
+}
+
 static haul_status order_whole(load *l, const haul__staging *staging)
 {
     haul_status status;

@@ -148,7 +148,7 @@ static void the_table_is_complete(device *d)
     EXPECT(t->table_bytes == sizeof *t);
     EXPECT(t->name && *t->name);
     EXPECT(t->open && t->close && t->capabilities && t->allocate && t->release && t->stage && t->unstage);
-    EXPECT(t->copy_to && t->copy_from && t->relocate && t->send && t->across);
+    EXPECT(t->copy_to && t->copy_from && t->relocate && t->send && t->fetch && t->across);
     EXPECT(t->select && t->fence && t->poll && t->await && t->wait && t->signal && t->message);
 }
 
@@ -722,6 +722,46 @@ static void sends_and_copies_take_effect_in_the_order_of_the_calls(device *d)
     drop_arena(d, &a);
 }
 
+/* ---- Cases: fetch. */
+
+static void try_fetch(device *d, uint64_t words, unsigned density, size_t odd_count)
+{
+    haul_relocation relocation;
+    unsigned char *staged = NULL;
+    void *memory = NULL;
+    arena a;
+    make_arena(d, &a, words, sizeof(void *), density, odd_count);
+    a.counted = 0;
+    if (a.total > send_limit(d))
+        return;
+    EXPECT_OK(get(d, a.total, 16, &a.base));
+    EXPECT_OK(d->table->stage(d->state, a.total, &memory));
+    staged = memory;
+    memset(staged, 0x5a, a.total);
+    EXPECT_OK(copy_to(d, a.base, a.host, a.total));
+    relocation = order_of(&a);
+    EXPECT_OK(d->table->fetch(d->state, staged, &relocation, a.total - 1));
+    EXPECT_OK(wait(d));
+    relocate_plainly(&a, a.expected);
+    EXPECT(memcmp(staged, a.expected, a.total - 1) == 0 && staged[a.total - 1] == 0x5a);
+    EXPECT(holds(d, a.base, a.host, a.total));
+    d->table->unstage(d->state, memory, a.total);
+    drop_arena(d, &a);
+}
+
+static void a_fetch_is_a_patched_copy_of_an_arena_that_stays_as_it_is(device *d)
+{
+    static const uint64_t words[] = { 1, 2, 63, 64, 65, 129, 1000, 4096, 7001, 16000, 32000 };
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+        try_fetch(d, words[i], 64, 0);
+        try_fetch(d, words[i], 8, 3);
+    }
+    for (i = 0; i < 40; i++)
+        try_fetch(d, random_between(&d->random, 0, 3000), (unsigned)random_below(&d->random, 65),
+                  random_between(&d->random, 1, 50));
+}
+
 /* ---- Cases: across. */
 
 /* To `there` on d from `here` on the other one; the other one is not waited for. */
@@ -915,6 +955,7 @@ static const contract_case cases[] = {
     { CASE(copies_and_relocations_take_effect_in_the_order_of_the_calls) },
     { CASE(a_relocation_is_undone_by_its_opposite) },
     { CASE(a_send_is_a_copy_and_a_relocation_in_one) },
+    { CASE(a_fetch_is_a_patched_copy_of_an_arena_that_stays_as_it_is) },
     { CASE(sends_and_copies_take_effect_in_the_order_of_the_calls) },
     { CASE(bytes_cross_from_one_device_to_another) },
     { CASE(bytes_cross_within_a_device) },

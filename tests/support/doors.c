@@ -75,7 +75,7 @@ typedef struct range {
 } range;
 
 /* What was ordered and has not happened yet. */
-typedef enum order_kind { COPY_TO, COPY_FROM, RELOCATE, SEND, ACROSS, SIGNAL, RELEASE, FENCE } order_kind;
+typedef enum order_kind { COPY_TO, COPY_FROM, RELOCATE, SEND, FETCH, ACROSS, SIGNAL, RELEASE, FENCE } order_kind;
 
 typedef struct order {
     order_kind kind;
@@ -571,6 +571,29 @@ static haul_status front_send(void *state, const haul_relocation *relocation, co
     return HAUL_OK;
 }
 
+static haul_status front_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
+{
+    front *f = front_of(state);
+    haul_device_capabilities capabilities;
+    int half;
+    haul_status status = late_event(f, "fetch", &half);
+    order *o;
+    front_capabilities(state, &capabilities);
+    if (bytes > capabilities.send_bytes)
+        misused(f->plan, "fetch of more than the device's send_bytes");
+    check_copy(f->plan, to, bytes);
+    check_relocation(f->plan, relocation);
+    if (status != HAUL_OK || half)
+        return status;
+    if (!f->plan->deferred)
+        return f->inner->fetch(state, to, relocation, bytes);
+    o = put_off(f, FETCH);
+    o->relocation = *relocation;
+    o->to = to;
+    o->bytes = bytes;
+    return HAUL_OK;
+}
+
 static haul_status front_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
 {
     front *f = front_of(state), *other = front_of(from_state);
@@ -629,6 +652,8 @@ static haul_status happen(front *f, const order *o)
         return f->inner->relocate(f->state, &o->relocation);
     case SEND:
         return f->inner->send(f->state, &o->relocation, o->from, (size_t)o->bytes);
+    case FETCH:
+        return f->inner->fetch(f->state, o->to, &o->relocation, (size_t)o->bytes);
     case ACROSS:
         return f->inner->across(f->state, o->device, o->other, o->source, (size_t)o->bytes);
     case SIGNAL:
@@ -827,6 +852,7 @@ const haul_device_table *fault_device(const haul_device_table *inner)
                                                    front_copy_from,
                                                    front_relocate,
                                                    front_send,
+                                                   front_fetch,
                                                    front_across,
                                                    front_select,
                                                    front_fence,

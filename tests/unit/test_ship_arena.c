@@ -450,18 +450,22 @@ static void swap_pairs(void *argument)
     }
 }
 
-static void return_directly(int count)
+static void return_directly(int count, int pinned)
 {
     const haul_ref refs[] = { HAUL_OBJECT(pair, left, &pair_type), HAUL_OBJECT(pair, right, &pair_type) };
+    haul_arena_options options;
     haul_ship_arena_options how;
     pair *first = NULL, *p;
     int i, round;
     open_device();
     memset(&how, 0, sizeof how);
+    memset(&options, 0, sizeof options);
+    options.pinned = pinned;
+    options.reserve_bytes = 1 << 24;
     how.direct_return = 1;
     CHECK_STATUS(haul_type_create("pair", sizeof(pair), refs, 2, &pair_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(pair_type), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
+    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
     for (i = 0; i < count; i++) {
         p = haul_arena_new(the_arena, pair_type, 1);
         p->left = p;
@@ -484,8 +488,10 @@ static void return_directly(int count)
 
 TEST(ship_arena, a_direct_return_brings_data_and_pointers_and_leaves_the_device_as_it_was)
 {
-    return_directly(FEW);
-    return_directly(MANY);
+    return_directly(FEW, 0);
+    return_directly(FEW, 1);
+    return_directly(MANY, 0);
+    return_directly(MANY, 1);
 }
 
 TEST(ship_arena, updates_move_one_range_either_way)

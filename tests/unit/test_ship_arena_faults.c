@@ -279,4 +279,8 @@ TEST(ship_arena_faults, a_direct_return_tells_every_fault)
     set(20, 0);
     the.ships = the.direct = 1;
     CHECK(fault_everywhere(&operation) > 3);
+    the.pinned = 1; /* one order */
+    CHECK(fault_everywhere(&operation) > 1);
+    operation.settings.deferred = 1;
+    CHECK(fault_everywhere(&operation) > 1);
 }

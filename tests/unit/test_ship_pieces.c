@@ -14,7 +14,7 @@ enum { GAP = 25000 };
 /* ---- The verbs that a call uses, counted. */
 
 typedef struct verbs {
-    unsigned allocate, stage, copy_to, copy_from, relocate, send, select, fence, poll, await, wait, signal;
+    unsigned allocate, stage, copy_to, copy_from, relocate, send, fetch, select, fence, poll, await, wait, signal;
 } verbs;
 
 static verbs used;
@@ -66,6 +66,12 @@ static haul_status count_send(void *state, const haul_relocation *relocation, co
     return haul_host_device()->send(state, relocation, from, bytes);
 }
 
+static haul_status count_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
+{
+    used.fetch++;
+    return haul_host_device()->fetch(state, to, relocation, bytes);
+}
+
 static haul_status count_select(void *state, void *stream)
 {
     used.select++;
@@ -109,6 +115,7 @@ static haul_device *counting_device(size_t chunk)
     table.copy_from = count_copy_from;
     table.relocate = count_relocate;
     table.send = count_send;
+    table.fetch = count_fetch;
     table.select = count_select;
     table.fence = count_fence;
     table.poll = count_poll;
@@ -121,7 +128,7 @@ static haul_device *counting_device(size_t chunk)
 
 static unsigned sum(const verbs *v)
 {
-    return v->allocate + v->stage + v->copy_to + v->copy_from + v->relocate + v->send + v->select + v->fence +
+    return v->allocate + v->stage + v->copy_to + v->copy_from + v->relocate + v->send + v->fetch + v->select + v->fence +
            v->poll + v->await + v->wait + v->signal;
 }
 
@@ -251,6 +258,44 @@ TEST(pieces, a_small_ship_is_one_allocation_one_send_and_one_wait)
     CHECK_EQ(sum(&used), 2);
     haul_shipment_free(&again);
     tour_end(t);
+}
+
+typedef struct ring {
+    struct ring *next;
+    double weight;
+} ring;
+
+static haul_type *ring_type;
+
+TEST(pieces, a_small_arena_in_pinned_memory_comes_straight_back_by_one_order)
+{
+    const haul_ref refs[] = { HAUL_OBJECT(ring, next, &ring_type) };
+    haul_device *device = counting_device(0);
+    haul_arena_options options;
+    haul_ship_arena_options how;
+    haul_shipment *s;
+    haul_arena *arena;
+    ring *first;
+    memset(&options, 0, sizeof options);
+    memset(&how, 0, sizeof how);
+    options.pinned = how.direct_return = 1;
+    options.reserve_bytes = 1 << 16;
+    CHECK_STATUS(haul_type_create("ring", sizeof(ring), refs, 1, &ring_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(ring_type), HAUL_OK);
+    CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
+    first = haul_arena_new(arena, ring_type, 2);
+    CHECK(first != NULL);
+    first->next = first + 1;
+    CHECK_STATUS(haul_ship_arena(device, arena, &how, &s), HAUL_OK);
+    memset(&used, 0, sizeof used);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK_EQ(used.fetch, 1);
+    CHECK_EQ(used.wait, 1);
+    CHECK_EQ(sum(&used), 2);
+    haul_shipment_free(&s);
+    haul_arena_free(&arena);
+    haul_type_free(&ring_type);
+    haul_device_close(&device);
 }
 
 TEST(pieces, a_device_that_wants_it_so_gets_small_graphs_patched_and_in_one_copy)

@@ -24,6 +24,8 @@
  *   unified          the graph lives in managed memory and moves by page faults: out while the kernel runs, back when
  *                    the host reads it. unified_prefetch: one prefetch each way.
  *   raw_pinned, raw_pageable   the limits: one copy of the graph's bytes.
+ *   raw_written                raw_pinned, of bytes that the host has just written, as it has whenever something was
+ *                              packed, or built where it ships from
  *
  * Pools, buffers and tables exist before any timing, and the buffers are warm.
  */
@@ -313,6 +315,11 @@ static void raw_pinned_from(gpu_bench *b)
     gpu_copy_from(b->pinned, b->pool, b->it->graph_bytes);
 }
 
+static void raw_written_before(gpu_bench *b)
+{
+    gpu_pack(&b->walk, b->pinned, (uint64_t)(uintptr_t)b->pinned);
+}
+
 static void raw_pageable_to(gpu_bench *b)
 {
     raw_to(b, b->pageable);
@@ -326,6 +333,7 @@ static void raw_pageable_from(gpu_bench *b)
 /* Calls for each object: a list's, which has one pointer a node; allocation, copy, patch, copy back, free. */
 const gpu_technique gpu_copiers[] = {
     { .name = "raw_pinned", .is_limit = 1, .to = raw_pinned_to, .from = raw_pinned_from },
+    { .name = "raw_written", .is_limit = 1, .before = raw_written_before, .to = raw_pinned_to, .from = raw_pinned_from },
     { .name = "raw_pageable", .is_limit = 1, .to = raw_pageable_to, .from = raw_pageable_from },
     { .name = "base", .calls_each = 5, .to = base_to, .from = objects_from, .free = base_free },
     { .name = "base_plus", .calls_each = 2, .to = base_plus_to, .from = objects_from },

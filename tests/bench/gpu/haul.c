@@ -74,6 +74,12 @@ static haul_status count_send(void *state, const haul_relocation *relocation, co
     return real->send(state, relocation, from, bytes);
 }
 
+static haul_status count_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
+{
+    gpu_counted.calls++;
+    return real->fetch(state, to, relocation, bytes);
+}
+
 static haul_status count_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
 {
     gpu_counted.calls++;
@@ -127,6 +133,7 @@ static haul_device_table counting_table(void)
     table.copy_from = count_copy_from;
     table.relocate = count_relocate;
     table.send = count_send;
+    table.fetch = count_fetch;
     table.across = count_across;
     table.select = count_select;
     table.fence = count_fence;
