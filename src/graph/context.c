@@ -59,8 +59,35 @@ haul_status haul_context_create(const haul_context_options *options, haul_contex
     return HAUL_OK;
 }
 
+void haul__notes_take(haul__notes *notes, void **words, size_t *capacity)
+{
+    *words = notes->words;
+    *capacity = notes->capacity;
+    memset(notes, 0, sizeof *notes);
+}
+
+void haul__notes_keep(haul_context *context, haul__notes *notes, uint64_t *words, size_t capacity)
+{
+    haul__notes old = *notes;
+    if (capacity > old.capacity) {
+        notes->words = words;
+        notes->capacity = capacity;
+        words = old.words;
+        capacity = old.capacity;
+    }
+    haul__release(&context->allocator, words, capacity * sizeof *words);
+}
+
+static void forget_notes(haul_context *context, haul__notes *notes)
+{
+    haul__release(&context->allocator, notes->words, notes->capacity * sizeof *notes->words);
+    memset(notes, 0, sizeof *notes);
+}
+
 static void forget_warm(haul_context *context)
 {
+    forget_notes(context, &context->guards);
+    forget_notes(context, &context->calls);
     if (context->has_warm)
         haul__map_close(&context->warm);
     context->has_warm = 0;

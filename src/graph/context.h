@@ -7,6 +7,12 @@
 #include "graph/map.h"
 #include "haul/context.h"
 
+/* What a plan noted, as memory for the next one's notes. */
+typedef struct haul__notes {
+    uint64_t *words;
+    size_t capacity;
+} haul__notes;
+
 struct haul_context {
     uint32_t magic;
     int busy;              /* atomic: 1 while a call is under way */
@@ -16,7 +22,12 @@ struct haul_context {
     haul_error error;
     int has_warm;
     haul__map warm;        /* an empty map kept for the next plan */
+    haul__notes guards, calls;
 };
+
+/* Takes what is kept, if anything is; keeps it, if it is more than what is kept. */
+void haul__notes_take(haul__notes *notes, void **words, size_t *capacity);
+void haul__notes_keep(haul_context *context, haul__notes *notes, uint64_t *words, size_t capacity);
 
 int haul__context_is_valid(const haul_context *context);
 /* Enters a call: HAUL_ERROR_ARGUMENT for a dead or NULL context, HAUL_ERROR_BUSY (the record is then left alone) when

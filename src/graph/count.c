@@ -13,8 +13,12 @@ haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned byt
     void *guards = found->guards;
     if (d->silent || (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard)))
         return HAUL_OK;
-    if (!haul__grow(d->allocator, &guards, &found->guard_capacity, found->guard_count + 2, sizeof *found->guards))
+    if (!guards)
+        haul__notes_take(&d->context->guards, &guards, &found->guard_capacity);
+    if (!haul__grow(d->allocator, &guards, &found->guard_capacity, found->guard_count + 2, sizeof *found->guards)) {
+        found->guards = guards;
         return HAUL_ERROR_MEMORY;
+    }
     found->guards = guards;
     if (!haul__guard_is_small(value))
         found->guards[found->guard_count++] = (uint64_t)value;
@@ -43,94 +47,6 @@ int haul__guard_holds(const haul__found *found, size_t *i)
 
 /* ---- Calls. */
 
-#define SITES_SEARCHED 8u /* of the last ones: types have few callbacks. More: slower where no two calls are alike. */
-
-static uintptr_t offset_of_place(const haul_here *here)
-{
-    return here->place ? (uintptr_t)here->place - (uintptr_t)here->self : 0;
-}
-
-static int is_site(const haul__site *site, haul_function *function, const haul_here *here, uintptr_t offset)
-{
-    return site->function == function && site->offset == offset && site->index == here->index &&
-           site->root == here->root && site->parent == here->parent && site->holder == here->holder &&
-           site->has_place == (here->place != NULL);
-}
-
-static haul_status add_site(haul__discovery *d, haul_function *function, const haul_here *here, uintptr_t offset)
-{
-    haul__found *found = d->found;
-    haul__site *site;
-    void *sites = found->sites;
-    if (found->site_count >= UINT32_MAX ||
-        !haul__grow(d->allocator, &sites, &found->site_capacity, found->site_count + 1, sizeof *found->sites))
-        return HAUL_ERROR_MEMORY;
-    found->sites = sites;
-    site = &found->sites[found->site_count++];
-    site->function = function;
-    site->root = here->root;
-    site->parent = here->parent;
-    site->holder = here->holder;
-    site->index = here->index;
-    site->offset = offset;
-    site->has_place = here->place != NULL;
-    return HAUL_OK;
-}
-
-/* Its number, found among the last or added. */
-static haul_status find_site(haul__discovery *d, haul_function *function, const haul_here *here, uint32_t *number)
-{
-    const haul__found *found = d->found;
-    const uintptr_t offset = offset_of_place(here);
-    size_t i, end = found->site_count;
-    for (i = end; i > 0 && i + SITES_SEARCHED > end; i--)
-        if (HAUL__LIKELY(is_site(&found->sites[i - 1], function, here, offset))) {
-            *number = (uint32_t)(i - 1);
-            return HAUL_OK;
-        }
-    *number = (uint32_t)end;
-    return add_site(d, function, here, offset);
-}
-
-haul_here haul__call_here(const haul_context *context, const haul__found *found, const haul__call *call)
-{
-    const haul__site *site = &found->sites[call->site];
-    haul_here here;
-    here.self = (const void *)call->self;
-    here.target = (const void *)call->target;
-    here.index = site->index;
-    here.root = site->root;
-    here.parent = site->parent;
-    here.holder = site->holder;
-    here.argument = context->options.argument;
-    here.place = site->has_place ? (const void *)(call->self + site->offset) : NULL;
-    return here;
-}
-
-static haul_status note_call(haul__discovery *d, haul_function *function, const haul_here *here, int64_t value)
-{
-    haul__found *found = d->found;
-    void *calls = found->calls;
-    haul__call *call;
-    haul_status status;
-    uint32_t number = 0;
-    if (d->silent)
-        return HAUL_OK;
-    status = find_site(d, function, here, &number);
-    if (status != HAUL_OK)
-        return status;
-    if (found->call_count == found->call_capacity &&
-        !haul__grow(d->allocator, &calls, &found->call_capacity, found->call_count + 1, sizeof *found->calls))
-        return HAUL_ERROR_MEMORY;
-    found->calls = calls;
-    call = &found->calls[found->call_count++];
-    call->self = (uintptr_t)here->self;
-    call->target = (uintptr_t)here->target;
-    call->value = value;
-    call->site = number;
-    return HAUL_OK;
-}
-
 const char *const haul__question_names[] = { "count", "condition", "choice of type", "base", "size" };
 
 haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function, haul_here *here,
@@ -152,7 +68,7 @@ haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_fun
     *answer = function(here);
     if (d->asked.type && d->careful && !d->silent && d->context->options.checked)
         status = haul__meet_answer(d, slot, here, question, *answer);
-    return status == HAUL_OK ? note_call(d, function, here, *answer) : status;
+    return status == HAUL_OK ? haul__note_call(d, function, here, question, *answer) : status;
 }
 
 int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)

@@ -34,16 +34,16 @@ HAUL__INLINE uint64_t haul__guard_of(uintptr_t address, unsigned bytes, int64_t 
 /* The same for what a callback answered. Most calls differ in little: what many have in common is kept once. */
 typedef struct haul__site {
     haul_function *function;
-    const void *root, *parent, *holder;
-    size_t index;
+    haul_here here;   /* but for self, target and place */
     uintptr_t offset; /* of the place from self */
     int has_place;
+    int is_plain;     /* the target stands there as it is */
 } haul__site;
 
 typedef struct haul__call {
     uintptr_t self, target;
-    int64_t value;
-    uint32_t site;
+    int64_t answer;
+    size_t site;
 } haul__call;
 
 /* A word that no slot bit tells: a pointer off the grid of words, or one whose bits are not the address of a described
@@ -82,8 +82,8 @@ typedef struct haul__found {
     haul__map map;
     uint64_t *guards;
     size_t guard_count, guard_capacity;
-    haul__call *calls;
-    size_t call_count, call_capacity;
+    uint64_t *calls; /* calls.c */
+    size_t call_words, call_capacity;
     haul__site *sites;
     size_t site_count, site_capacity;
     haul__odd *odd; /* after layout: by address, each once; likewise `kept` and `tagged` */
@@ -120,8 +120,12 @@ typedef struct haul__sought {
 void haul__explain(haul_context *context, const haul_root *roots, size_t count, const haul__map *within,
                    const haul__sought *sought);
 
-/* What the callback got. */
-haul_here haul__call_here(const haul_context *context, const haul__found *found, const haul__call *call);
+/* calls.c: the call that is noted at word *at, and goes on to the next; 0: that was the last. */
+int haul__next_call(const haul__found *found, size_t *at, haul__call *call);
+/* The pointer word whose target the callback was given, if it leads elsewhere now; 0: it does not. */
+uintptr_t haul__call_moved(const haul__found *found, const haul__call *call);
+/* Does the callback answer what it answered? Not to be asked where the pointer leads elsewhere. */
+int haul__call_holds(const haul__found *found, const haul__call *call);
 /* Does the guard that ends before word *i hold? Goes on to its beginning. */
 int haul__guard_holds(const haul__found *found, size_t *i);
 

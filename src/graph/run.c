@@ -32,8 +32,8 @@ static void take_map(haul_context *context, haul__found *found)
 void haul__found_drop(haul_context *context, haul__found *found)
 {
     const haul_allocator *allocator = &context->allocator;
-    haul__release(allocator, found->guards, found->guard_capacity * sizeof *found->guards);
-    haul__release(allocator, found->calls, found->call_capacity * sizeof *found->calls);
+    haul__notes_keep(context, &context->guards, found->guards, found->guard_capacity);
+    haul__notes_keep(context, &context->calls, found->calls, found->call_capacity);
     haul__release(allocator, found->sites, found->site_capacity * sizeof *found->sites);
     haul__release(allocator, found->odd, found->odd_capacity * sizeof *found->odd);
     haul__release(allocator, found->kept, found->kept_capacity * sizeof *found->kept);

@@ -501,7 +501,7 @@ haul_status haul__take_varied(haul__discovery *d, const haul__entry *entry, cons
                               int *is_new)
 {
     haul__found *found = d->found;
-    const size_t guards = found->guard_count, calls = found->call_count;
+    const size_t guards = found->guard_count, calls = found->call_words;
     haul__object o = haul__object_of(entry, walk, 0);
     haul_status status = haul__check_entry(d, entry, walk->is_sized ? haul__head_bytes(walk) : walk->extent);
     if (status == HAUL_OK)
@@ -517,6 +517,6 @@ haul_status haul__take_varied(haul__discovery *d, const haul__entry *entry, cons
     if (*is_new)
         return visit_rows(d, &o, *bytes);
     found->guard_count = guards;
-    found->call_count = calls;
+    found->call_words = calls;
     return HAUL_OK;
 }

@@ -50,22 +50,31 @@ haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_
     return HAUL_OK;
 }
 
+static haul_status call_changed(haul_plan *plan, const haul__call *call)
+{
+    haul__sought sought = { 0, 0, 0, 0, 0 };
+    haul_status status = stale(plan, "what a callback answers has changed");
+    sought.call_self = call->self;
+    sought.call_target = call->target;
+    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+    return status;
+}
+
+/* What a pointer that has changed leads to may be anything, and what it led to may be gone: no callback sees it. */
 static haul_status check_calls(haul_plan *plan)
 {
-    const haul__found *found = &plan->found;
-    size_t i;
-    for (i = 0; i < found->call_count; i++) {
-        const haul__call *call = &found->calls[i];
-        const haul_here here = haul__call_here(plan->context, found, call);
-        haul__sought sought = { 0, 0, 0, 0, 0 };
+    size_t at = 0;
+    haul__call call;
+    while (haul__next_call(&plan->found, &at, &call)) {
+        const uintptr_t moved = haul__call_moved(&plan->found, &call);
         haul_status status;
-        if (found->sites[call->site].function(&here) == call->value)
-            continue;
-        status = stale(plan, "what a callback answers has changed");
-        sought.call_self = call->self;
-        sought.call_target = call->target;
-        haul__explain(plan->context, plan->roots, plan->root_count, &found->map, &sought);
-        return status;
+        if (HAUL__UNLIKELY(moved)) {
+            status = stale(plan, "a pointer has changed");
+            haul__name_changed(plan, moved, 0);
+            return status;
+        }
+        if (HAUL__UNLIKELY(!haul__call_holds(&plan->found, &call)))
+            return call_changed(plan, &call);
     }
     return HAUL_OK;
 }

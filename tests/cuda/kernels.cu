@@ -71,6 +71,6 @@ extern "C" void user_trap(cudaStream_t stream)
 
 extern "C" cudaError_t user_launch_wrongly(void)
 {
-    trap<<<1, 5000>>>();
+    trap<<<0, 1>>>();
     return cudaPeekAtLastError();
 }

@@ -443,6 +443,55 @@ TEST(counted, lines_of_any_length_are_asked_for_once_each)
 }
 
 /* The limits hold for arrays that are as short as the in-line way takes them. */
+/* ---- What a callback is shown. */
+
+/* A block that begins with its own length, as sized strings have it. */
+typedef struct parcel { int64_t length; } parcel;
+typedef struct shelf { int64_t *first, *second; } shelf;
+
+static size_t parcels_asked;
+
+static int64_t parcel_length(const haul_here *here)
+{
+    parcels_asked++;
+    return here->target ? ((const parcel *)here->target)->length : 0;
+}
+
+TEST(counted, a_callback_is_not_asked_of_what_a_changed_pointer_leads_to_D13)
+{
+    static haul_type *shelf_type;
+    static const haul_ref refs[] = { HAUL_ARRAY(shelf, first, HAUL_FN(parcel_length)),
+                                     HAUL_ARRAY(shelf, second, HAUL_FN(parcel_length)) };
+    int64_t memory[2][4] = { { 4, 1, 2, 3 }, { 2, 5, 0, 0 } };
+    void *arena = malloc(256);
+    haul_context *context;
+    haul_plan *plan;
+    haul_root root = { NULL, NULL, 1 };
+    shelf s = { memory[0], memory[1] };
+    CHECK_STATUS(haul_type_create("shelf", sizeof(shelf), refs, 2, &shelf_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(shelf_type), HAUL_OK);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    root.address = &s;
+    root.type = shelf_type;
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(plan, arena, 256, 4096, NULL), HAUL_OK);
+    parcels_asked = 0;
+    s.first = (int64_t *)(uintptr_t)64;
+    CHECK_STATUS(haul_plan_pack(plan, arena, 256, 4096, NULL), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(context)->path, "root.first");
+    CHECK_EQ(parcels_asked, 0);
+    s.first = memory[0];
+    memory[0][0] = INT64_C(1) << 40; /* no count that fits beside an address */
+    CHECK_STATUS(haul_plan_pack(plan, arena, 256, 4096, NULL), HAUL_ERROR_STALE);
+    CHECK(parcels_asked > 0);
+    memory[0][0] = 4;
+    CHECK_STATUS(haul_plan_pack(plan, arena, 256, 4096, NULL), HAUL_OK);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    haul_type_free(&shelf_type);
+    free(arena);
+}
+
 TEST(counted, limits_of_elements_and_of_strings_bind_short_ones_G19_G21)
 {
     row *first, *one;
