@@ -22,12 +22,12 @@ static uintptr_t offset_of_place(const haul_here *here)
     return here->place ? (uintptr_t)here->place - (uintptr_t)here->self : 0;
 }
 
-/* Does the target stand, as it is, in the word that led there? (Other questions than for a count may be asked of
- * words that turn out to be no pointers, and may change.) */
-static int is_plain(const haul_here *here, haul__question question)
+/* Does the target stand, as it is, in a pointer word? Not where a rule says what the word is, nor where there is none: a
+ * tail is its own target. */
+static int is_plain(const haul__discovery *d, const haul_here *here, haul__question question)
 {
-    return question == HAUL__ASKS_COUNT && here->place && (uintptr_t)here->place % HAUL__WORD == 0 &&
-           haul__load_word(here->place) == (uintptr_t)here->target;
+    return question == HAUL__ASKS_COUNT && !d->by_rule && here->place != here->target &&
+           (uintptr_t)here->place % HAUL__WORD == 0 && haul__load_word(here->place) == (uintptr_t)here->target;
 }
 
 static int is_site(const haul__site *site, haul_function *function, const haul_here *here, uintptr_t offset,
@@ -117,7 +117,7 @@ haul_status haul__note_call(haul__discovery *d, haul_function *function, const h
     int has_room = 1;
     if (d->silent)
         return HAUL_OK;
-    status = find_site(d, function, here, is_plain(here, question), &site);
+    status = find_site(d, function, here, is_plain(d, here, question), &site);
     if (status != HAUL_OK)
         return status;
     if (HAUL__UNLIKELY(found->call_capacity - found->call_words < MOST_WORDS)) {

@@ -206,6 +206,7 @@ typedef struct haul__discovery {
     uintptr_t from;                     /* the struct that led to what is being visited */
     haul__held held;                    /* through whom that was found, while its kind must know; else none */
     haul__asked asked;                  /* what callbacks get of these */
+    int by_rule;                        /* what is followed is what a rule makes of a word */
     haul__held *around;                 /* what entries' holders go on with */
     size_t around_count, around_capacity;
     uint64_t queued[HAUL__QUEUED];      /* objects with rules that were put on the worklist lately */

@@ -16,7 +16,9 @@
 
 #include "ship/ship.h"
 
-#define COUNT_BYTES ((size_t)1 << 20) /* up to here the host has looked before the bytes have crossed */
+/* From here on the device counts. Below, the host looks in less time than orders for a count take (512 KiB of 128-byte
+ * nodes: 48 us against 56); between 1 and 4 MiB there is no difference, and above, the host would be slower. */
+#define COUNT_BYTES ((size_t)1 << 20)
 
 /* ---- Pointers that lead out. */
 

@@ -864,12 +864,17 @@ static void check_copies_apart(walker *w)
     sort_ranges(r->all, r->all_count, by_host);
 }
 
-/* In an ordered copy, an alias to the end of something where something else begins may be either. */
+/* In an ordered copy, an alias to the end of something where something else begins may be either: it then keeps its
+ * distance from what is described last in front of it. (Between the two may be bytes that do not travel.) */
 static int is_end_in_order(const walker *w, const reference_slot *s, uintptr_t there)
 {
-    uintptr_t last = 0;
-    return w->place->is_ordered && reference_find(w->r, (uintptr_t)s->target - 1, &last) &&
-           there == last + 1 + ((uintptr_t)s->value - (uintptr_t)s->target);
+    const reference_range *before = NULL;
+    for (size_t i = 0; w->place->is_ordered && i < w->r->all_count; i++) {
+        const reference_range *r = &w->r->all[i];
+        if (r->host + r->bytes <= (uintptr_t)s->target && (before == NULL || before->host <= r->host))
+            before = r;
+    }
+    return before != NULL && there - before->copy == (uintptr_t)s->value - before->host;
 }
 
 /* What an alias leads to has a copy, and its own copy leads there. */
