@@ -8,8 +8,9 @@
  */
 #include "graph/discovery.h"
 
-#define SITES_SEARCHED 8u /* of the last ones: types have few callbacks. More: slower where no two calls are alike.  \
-                           */
+#define SITES_SEARCHED                                                                                               \
+    8u /* of the last ones: types have few callbacks. More: slower where no two calls are alike.                     \
+        */
 #define ELSEWHERE UINT64_C(0xffff)
 #define LOW48 UINT64_C(0x0000ffffffffffff)
 #define MOST_WORDS ((size_t)6)
@@ -22,8 +23,8 @@ static uintptr_t offset_of_place(const haul_here *here)
     return here->place ? (uintptr_t)here->place - (uintptr_t)here->self : 0;
 }
 
-/* Does the target stand, as it is, in a pointer word? Not where a rule says what the word is, nor where there is none: a
- * tail is its own target. */
+/* Does the target stand, as it is, in a pointer word? Not where a rule says what the word is, nor where there is
+ * none: a tail is its own target. */
 static int is_plain(const haul__discovery *d, const haul_here *here, haul__question question)
 {
     return question == HAUL__ASKS_COUNT && !d->by_rule && here->place != here->target &&
@@ -135,30 +136,37 @@ haul_status haul__note_call(haul__discovery *d, haul_function *function, const h
     return HAUL_OK;
 }
 
-int haul__next_call(const haul__found *found, size_t *at, haul__call *call)
-{
-    if (*at >= found->call_words)
-        return 0;
-    if (found->call_words - *at > AHEAD)
-        haul__prefetch(
-            (uintptr_t)(found->calls[*at + AHEAD] & LOW48)); /* who will be asked, or nothing that matters */
-    *at += get_call(found->calls + *at, call);
-    return 1;
-}
+/* ---- Again. */
 
-uintptr_t haul__call_moved(const haul__found *found, const haul__call *call)
+/* What a pointer that has changed leads to may be anything, and what it led to may be gone: no callback sees it. */
+static uintptr_t moved_pointer(const haul__site *site, const haul__call *call)
 {
-    const haul__site *site = &found->sites[call->site];
     const uintptr_t place = call->self + site->offset;
     return HAUL__UNLIKELY(site->is_plain && haul__load_word((const void *)place) != call->target) ? place : 0;
 }
 
-int haul__call_holds(const haul__found *found, const haul__call *call)
+static int holds(const haul__site *site, const haul__call *call)
 {
-    const haul__site *site = &found->sites[call->site];
     haul_here here = site->here;
     here.self = (const void *)call->self;
     here.target = (const void *)call->target;
     here.place = site->has_place ? (const void *)(call->self + site->offset) : NULL;
     return site->function(&here) == call->answer;
+}
+
+int haul__find_changed_call(const haul__found *found, haul__call *call, uintptr_t *moved)
+{
+    size_t at = 0;
+    while (at < found->call_words) {
+        const haul__site *site;
+        if (found->call_words - at > AHEAD)
+            haul__prefetch(
+                (uintptr_t)(found->calls[at + AHEAD] & LOW48)); /* who will be asked, or nothing that matters */
+        at += get_call(found->calls + at, call);
+        site = &found->sites[call->site];
+        *moved = moved_pointer(site, call);
+        if (HAUL__UNLIKELY(*moved || !holds(site, call)))
+            return 1;
+    }
+    return 0;
 }

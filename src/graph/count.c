@@ -165,8 +165,8 @@ static haul_status count_to_end(haul__discovery *d, const haul__slot *slot, unsi
     return HAUL_OK;
 }
 
-static haul_status count_by_function(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
-                                     uintptr_t self, uintptr_t place, size_t index, size_t *count)
+haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
+                                    uintptr_t value, uintptr_t self, size_t index, size_t *count)
 {
     haul_here here;
     int64_t answer = 0;
@@ -297,7 +297,7 @@ haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned 
         break;
     case HAUL_SHAPE_FUNCTION:
         if (value)
-            status = count_by_function(d, slot, level, value, self, place, index, count);
+            status = haul__count_by_function(d, slot, level, place, value, self, index, count);
         break;
     }
     return status;

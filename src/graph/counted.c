@@ -217,10 +217,12 @@ haul_status haul__meet_called(haul__discovery *d, const haul__counted *counted, 
     const int is_near = value - HAUL__LOWEST <= HIGHEST_FIRST - HAUL__LOWEST && (value & counted->misaligned) == 0;
     size_t count;
     haul_status status;
+    if (!value)
+        return HAUL_OK;
     if (is_near)
         fetch_cell(d->map->flat, value);
-    status = haul__count_of(d, slot, counted->level, place, value, self, index, &count);
-    if (status != HAUL_OK || !value)
+    status = haul__count_by_function(d, slot, counted->level, place, value, self, index, &count);
+    if (status != HAUL_OK)
         return status;
     if (HAUL__LIKELY(is_near && count && count <= SPAN_BYTES / (size_t)counted->unit)) {
         add_span(d, counted, value, value + count * (size_t)counted->unit);

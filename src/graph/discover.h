@@ -120,12 +120,9 @@ typedef struct haul__sought {
 void haul__explain(haul_context *context, const haul_root *roots, size_t count, const haul__map *within,
                    const haul__sought *sought);
 
-/* calls.c: the call that is noted at word *at, and goes on to the next; 0: that was the last. */
-int haul__next_call(const haul__found *found, size_t *at, haul__call *call);
-/* The pointer word whose target the callback was given, if it leads elsewhere now; 0: it does not. */
-uintptr_t haul__call_moved(const haul__found *found, const haul__call *call);
-/* Does the callback answer what it answered? Not to be asked where the pointer leads elsewhere. */
-int haul__call_holds(const haul__found *found, const haul__call *call);
+/* calls.c: finds a call whose callback does not answer what it answered, or, in *moved, was given the target of a pointer
+ * word that leads elsewhere now. 0: there is none. */
+int haul__find_changed_call(const haul__found *found, haul__call *call, uintptr_t *moved);
 /* Does the guard that ends before word *i hold? Goes on to its beginning. */
 int haul__guard_holds(const haul__found *found, size_t *i);
 

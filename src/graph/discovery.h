@@ -313,6 +313,9 @@ HAUL__INLINE size_t haul__unit_of(const haul__slot *slot, unsigned level)
 /* How many elements a pointer of this value, which stands at `place`, leads to; 0 for NULL. */
 haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
                            uintptr_t self, size_t index, size_t *count);
+/* The same where the shape is a function. */
+haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
+                                    uintptr_t value, uintptr_t self, size_t index, size_t *count);
 haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned bytes, int64_t value);
 /* calls.c */
 haul_status haul__note_call(haul__discovery *d, haul_function *function, const haul_here *here,

@@ -50,33 +50,23 @@ haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_
     return HAUL_OK;
 }
 
-static haul_status call_changed(haul_plan *plan, const haul__call *call)
-{
-    haul__sought sought = { 0, 0, 0, 0, 0 };
-    haul_status status = stale(plan, "what a callback answers has changed");
-    sought.call_self = call->self;
-    sought.call_target = call->target;
-    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
-    return status;
-}
-
-/* What a pointer that has changed leads to may be anything, and what it led to may be gone: no callback sees it. */
 static haul_status check_calls(haul_plan *plan)
 {
-    size_t at = 0;
+    haul__sought sought = { 0, 0, 0, 0, 0 };
+    haul_status status;
     haul__call call;
-    while (haul__next_call(&plan->found, &at, &call)) {
-        const uintptr_t moved = haul__call_moved(&plan->found, &call);
-        haul_status status;
-        if (HAUL__UNLIKELY(moved)) {
-            status = stale(plan, "a pointer has changed");
-            haul__name_changed(plan, moved, 0);
-            return status;
-        }
-        if (HAUL__UNLIKELY(!haul__call_holds(&plan->found, &call)))
-            return call_changed(plan, &call);
+    uintptr_t moved;
+    if (!haul__find_changed_call(&plan->found, &call, &moved))
+        return HAUL_OK;
+    status = stale(plan, moved ? "a pointer has changed" : "what a callback answers has changed");
+    if (moved) {
+        haul__name_changed(plan, moved, 0);
+        return status;
     }
-    return HAUL_OK;
+    sought.call_self = call.self;
+    sought.call_target = call.target;
+    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+    return status;
 }
 
 haul_status haul__check_guards(haul_plan *plan)
