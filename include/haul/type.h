@@ -45,7 +45,8 @@ typedef struct haul_type haul_type;
  * a rule names for it (holder), else NULL.
  * There is one signature for all callbacks. It reads and answers; it must not change the graph and must not call into
  * the same context (that call gets HAUL_ERROR_BUSY). It is called more than once for one pointer, and again by each
- * pack, whose answers must be the same (HAUL_ERROR_STALE). A count is the number of elements, or a negative number to
+ * pack, whose answers must be the same (HAUL_ERROR_STALE); not of what a changed pointer leads to, which is
+ * HAUL_ERROR_STALE by itself. A count is the number of elements, or a negative number to
  * refuse (HAUL_ERROR_GRAPH). */
 typedef struct haul_here {
     const void *self;
