@@ -57,7 +57,7 @@ typedef struct haul_context_options {
     int checked;                     /* not 0: one address reached as two types that disagree, or one pointer word with
                                         two meanings, is HAUL_ERROR_GRAPH with both paths. Discovery then takes a slower
                                         way, with a table entry for each object and pointer; meant for tests and for the
-                                        first run of a new description. What several holders share (type.h) is followed
+                                        first run of a new description. What several holders share (rule.h) is followed
                                         once for each of them. */
     const haul_static *statics;      /* both lists must outlive the context; they are gone through from the front for */
     size_t static_count;             /* each word that asks */

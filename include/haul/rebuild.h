@@ -15,7 +15,7 @@
  *
  * It runs whenever contents have been sent and patched: in haul_ship and its other forms, haul_refresh, haul_replan
  * and haul_shipment_copy. On the way back, what was rebuilt must not be written over the host's own, whose places
- * hang on the host's addresses. Objects of such a type are HAUL_IN of themselves (type.h). Whatever else the function
+ * hang on the host's addresses. Objects of such a type are HAUL_IN of themselves (rule.h). Whatever else the function
  * moves about, the table's slots and entries, wants that direction in the row that leads there:
  *
  *     static const haul_rule stays = { .direction = HAUL_IN };

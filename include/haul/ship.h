@@ -77,7 +77,7 @@ HAUL_API haul_status haul_refresh(haul_shipment *shipment);
 HAUL_API haul_status haul_replan(haul_shipment *shipment);
 
 /* Brings results back: every byte that is neither pointer, skipped field nor hole, and that its rows' directions
- * (type.h) let come, is written to the host object it came from. Of an arena up to 32 MiB, or with whole_return,
+ * (rule.h) let come, is written to the host object it came from. Of an arena up to 32 MiB, or with whole_return,
  * nothing is written before all of it has arrived. A larger one is written piece by piece, in order of address, while
  * the next pieces cross, without those of which nothing comes back. If the device fails halfway, the pieces before
  * are written: every byte of theirs is a result, in its place; the others are as they were; the arena is as it was;

@@ -8,13 +8,12 @@
  */
 #include "graph/discovery.h"
 
-#define SITES_SEARCHED                                                                                               \
-    8u /* of the last ones: types have few callbacks. More: slower where no two calls are alike.                     \
-        */
+#define SITES_SEARCHED 8u /* of the last: types have few callbacks. More: slower where no two calls are alike */
 #define ELSEWHERE UINT64_C(0xffff)
 #define LOW48 UINT64_C(0x0000ffffffffffff)
 #define MOST_WORDS ((size_t)6)
-#define AHEAD ((size_t)64) /* words: what is noted must not wait for its line */
+/* Words that are fetched ahead: what is noted must not wait for its line, nor who is asked again for his. */
+#define AHEAD ((size_t)64)
 
 /* ---- Sites. */
 
@@ -112,25 +111,18 @@ haul_status haul__note_call(haul__discovery *d, haul_function *function, const h
                             haul__question question, int64_t answer)
 {
     haul__found *found = d->found;
-    void *calls = found->calls;
     haul_status status;
     size_t site = 0;
-    int has_room = 1;
     if (d->silent)
         return HAUL_OK;
     status = find_site(d, function, here, is_plain(d, here, question), &site);
     if (status != HAUL_OK)
         return status;
-    if (HAUL__UNLIKELY(found->call_capacity - found->call_words < MOST_WORDS)) {
-        if (!calls)
-            haul__notes_take(&d->context->calls, &calls, &found->call_capacity);
-        has_room = haul__grow(d->allocator, &calls, &found->call_capacity, found->call_words + MOST_WORDS,
-                              sizeof *found->calls);
-        found->calls = calls;
-    }
-    if (!has_room)
+    if (HAUL__UNLIKELY(found->call_capacity - found->call_words < MOST_WORDS) &&
+        !haul__notes_grow(d->context, &d->context->calls, &found->calls, &found->call_capacity,
+                          found->call_words + MOST_WORDS))
         return HAUL_ERROR_MEMORY;
-    haul__prefetch_write(found->calls + found->call_words + AHEAD);
+    haul__prefetch_write((uintptr_t)found->calls + (found->call_words + AHEAD) * sizeof *found->calls);
     found->call_words +=
         put_call(found->calls + found->call_words, (uintptr_t)here->self, (uintptr_t)here->target, site, answer);
     return HAUL_OK;
@@ -160,8 +152,7 @@ int haul__find_changed_call(const haul__found *found, haul__call *call, uintptr_
     while (at < found->call_words) {
         const haul__site *site;
         if (found->call_words - at > AHEAD)
-            haul__prefetch(
-                (uintptr_t)(found->calls[at + AHEAD] & LOW48)); /* who will be asked, or nothing that matters */
+            haul__prefetch((uintptr_t)(found->calls[at + AHEAD] & LOW48));
         at += get_call(found->calls + at, call);
         site = &found->sites[call->site];
         *moved = moved_pointer(site, call);

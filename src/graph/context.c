@@ -59,29 +59,36 @@ haul_status haul_context_create(const haul_context_options *options, haul_contex
     return HAUL_OK;
 }
 
-void haul__notes_take(haul__notes *notes, void **words, size_t *capacity)
+static void forget_notes(haul_context *context, haul__notes *kept)
 {
-    *words = notes->words;
-    *capacity = notes->capacity;
-    memset(notes, 0, sizeof *notes);
+    haul__release(&context->allocator, kept->words, kept->capacity * sizeof *kept->words);
+    memset(kept, 0, sizeof *kept);
 }
 
-void haul__notes_keep(haul_context *context, haul__notes *notes, uint64_t *words, size_t capacity)
+int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words, size_t *capacity, size_t needed)
 {
-    haul__notes old = *notes;
-    if (capacity > old.capacity) {
-        notes->words = words;
-        notes->capacity = capacity;
-        words = old.words;
-        capacity = old.capacity;
+    void *grown;
+    int has_room;
+    if (!*words) {
+        *words = kept->words;
+        *capacity = kept->capacity;
+        memset(kept, 0, sizeof *kept);
     }
-    haul__release(&context->allocator, words, capacity * sizeof *words);
+    grown = *words;
+    has_room = haul__grow(&context->allocator, &grown, capacity, needed, sizeof **words);
+    *words = grown;
+    return has_room;
 }
 
-static void forget_notes(haul_context *context, haul__notes *notes)
+void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words, size_t capacity)
 {
-    haul__release(&context->allocator, notes->words, notes->capacity * sizeof *notes->words);
-    memset(notes, 0, sizeof *notes);
+    if (capacity <= kept->capacity) {
+        haul__release(&context->allocator, words, capacity * sizeof *words);
+        return;
+    }
+    forget_notes(context, kept);
+    kept->words = words;
+    kept->capacity = capacity;
 }
 
 static void forget_warm(haul_context *context)

@@ -7,7 +7,8 @@
 #include "graph/map.h"
 #include "haul/context.h"
 
-/* What a plan noted, as memory for the next one's notes. */
+/* What a plan noted, as memory for the next one's notes: pages that are there, and need not be fetched from the system
+ * (a count by a function costs 13 ns with it and 16 without). */
 typedef struct haul__notes {
     uint64_t *words;
     size_t capacity;
@@ -25,9 +26,10 @@ struct haul_context {
     haul__notes guards, calls;
 };
 
-/* Takes what is kept, if anything is; keeps it, if it is more than what is kept. */
-void haul__notes_take(haul__notes *notes, void **words, size_t *capacity);
-void haul__notes_keep(haul_context *context, haul__notes *notes, uint64_t *words, size_t capacity);
+/* Room for `needed` words: what is kept, where there are none yet. 0: out of memory, and the words are as they were. */
+int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words, size_t *capacity, size_t needed);
+/* Keeps them, if they are more than what is kept. */
+void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words, size_t capacity);
 
 int haul__context_is_valid(const haul_context *context);
 /* Enters a call: HAUL_ERROR_ARGUMENT for a dead or NULL context, HAUL_ERROR_BUSY (the record is then left alone) when

@@ -10,16 +10,10 @@ haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned byt
     haul__found *found = d->found;
     const uint64_t guard = haul__guard_of(address, bytes, value);
     const size_t count = found->guard_count;
-    void *guards = found->guards;
     if (d->silent || (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard)))
         return HAUL_OK;
-    if (!guards)
-        haul__notes_take(&d->context->guards, &guards, &found->guard_capacity);
-    if (!haul__grow(d->allocator, &guards, &found->guard_capacity, found->guard_count + 2, sizeof *found->guards)) {
-        found->guards = guards;
+    if (!haul__notes_grow(d->context, &d->context->guards, &found->guards, &found->guard_capacity, count + 2))
         return HAUL_ERROR_MEMORY;
-    }
-    found->guards = guards;
     if (!haul__guard_is_small(value))
         found->guards[found->guard_count++] = (uint64_t)value;
     found->guards[found->guard_count++] = guard;

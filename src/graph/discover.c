@@ -132,7 +132,7 @@ HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__can
 
 /* ---- Objects of one kind, all of whose pointers lead to one kind: what is the same for all stays in registers. */
 
-HAUL__INLINE haul_status visit_each(haul__discovery *d, haul__candidates *c, const uint64_t *entry, size_t entries,
+HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, const uint64_t *entry, size_t entries,
                                     const haul__kind *kind, size_t pointers)
 {
     const uintptr_t *flat = d->map->flat;
@@ -170,13 +170,13 @@ HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c, 
     d->found->objects += entries;
     switch (kind->step_count) {
     case 1:
-        return visit_each(d, c, entry, entries, kind, 1);
+        return visit_alike(d, c, entry, entries, kind, 1);
     case 2:
-        return visit_each(d, c, entry, entries, kind, 2);
+        return visit_alike(d, c, entry, entries, kind, 2);
     case 4:
-        return visit_each(d, c, entry, entries, kind, 4);
+        return visit_alike(d, c, entry, entries, kind, 4);
     default:
-        return visit_each(d, c, entry, entries, kind, kind->step_count);
+        return visit_alike(d, c, entry, entries, kind, kind->step_count);
     }
 }
 

@@ -547,50 +547,51 @@ static haul_status front_relocate(void *state, const haul_relocation *relocation
     return HAUL_OK;
 }
 
+/* `send` and `fetch`: what holds for both. 0: nothing is to be done; *status is the answer then. */
+static int is_let_pass(front *f, const char *verb, const haul_relocation *relocation, const void *memory,
+                       size_t bytes, haul_status *status)
+{
+    haul_device_capabilities capabilities;
+    int half;
+    *status = late_event(f, verb, &half);
+    front_capabilities(f->state, &capabilities);
+    if (bytes > capabilities.send_bytes)
+        misused(f->plan, "send or fetch of more than the device's send_bytes");
+    check_copy(f->plan, memory, bytes);
+    check_relocation(f->plan, relocation);
+    return *status == HAUL_OK && !half;
+}
+
+static order *put_off_small(front *f, order_kind kind, const haul_relocation *relocation, size_t bytes)
+{
+    order *o = put_off(f, kind);
+    o->relocation = *relocation;
+    o->bytes = bytes;
+    return o;
+}
+
 static haul_status front_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
 {
     front *f = front_of(state);
-    haul_device_capabilities capabilities;
-    int half;
-    haul_status status = late_event(f, "send", &half);
-    order *o;
-    front_capabilities(state, &capabilities);
-    if (bytes > capabilities.send_bytes)
-        misused(f->plan, "send of more than the device's send_bytes");
-    check_copy(f->plan, from, bytes);
+    haul_status status;
     check_source(f->plan, from, bytes);
-    check_relocation(f->plan, relocation);
-    if (status != HAUL_OK || half)
+    if (!is_let_pass(f, "send", relocation, from, bytes, &status))
         return status;
     if (!f->plan->deferred)
         return f->inner->send(state, relocation, from, bytes);
-    o = put_off(f, SEND);
-    o->relocation = *relocation;
-    o->from = from;
-    o->bytes = bytes;
+    put_off_small(f, SEND, relocation, bytes)->from = from;
     return HAUL_OK;
 }
 
 static haul_status front_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
 {
     front *f = front_of(state);
-    haul_device_capabilities capabilities;
-    int half;
-    haul_status status = late_event(f, "fetch", &half);
-    order *o;
-    front_capabilities(state, &capabilities);
-    if (bytes > capabilities.send_bytes)
-        misused(f->plan, "fetch of more than the device's send_bytes");
-    check_copy(f->plan, to, bytes);
-    check_relocation(f->plan, relocation);
-    if (status != HAUL_OK || half)
+    haul_status status;
+    if (!is_let_pass(f, "fetch", relocation, to, bytes, &status))
         return status;
     if (!f->plan->deferred)
         return f->inner->fetch(state, to, relocation, bytes);
-    o = put_off(f, FETCH);
-    o->relocation = *relocation;
-    o->to = to;
-    o->bytes = bytes;
+    put_off_small(f, FETCH, relocation, bytes)->to = to;
     return HAUL_OK;
 }
 

@@ -375,4 +375,16 @@ static inline void travel(const journey *j)
     free(before);
 }
 
+/* The same of a walk that changes what it reads. */
+static inline void travel_to_see(void *root, const haul_type *type, void (*walk)(void *visit), uint64_t seen)
+{
+    journey j;
+    memset(&j, 0, sizeof j);
+    j.root = root;
+    j.type = type;
+    j.walk = walk;
+    j.seen = seen;
+    travel(&j);
+}
+
 #endif

@@ -554,14 +554,12 @@ static json_object_t *json_make(uint64_t *seen)
 
 TEST(holders, objects_of_jansson_in_objects_each_with_two_lists_and_buckets_that_end_in_it)
 {
-    journey j;
+    uint64_t seen = 0;
+    json_object_t *all;
     site_start(6);
     json_open();
-    memset(&j, 0, sizeof j);
-    j.root = json_make(&j.seen);
-    j.type = object_type;
-    j.walk = json_walk;
-    travel(&j);
+    all = json_make(&seen);
+    travel_to_see(all, object_type, json_walk, seen);
     json_close();
     site_end();
 }
@@ -707,14 +705,12 @@ static fleet *fleet_make(uint64_t *seen)
 
 TEST(holders, heads_of_two_lists_in_structs_of_two_kinds_hold_what_is_in_them)
 {
-    journey j;
+    uint64_t seen = 0;
+    fleet *f;
     site_start(8);
     fleet_open();
-    memset(&j, 0, sizeof j);
-    j.root = fleet_make(&j.seen);
-    j.type = fleet_type;
-    j.walk = fleet_walk;
-    travel(&j);
+    f = fleet_make(&seen);
+    travel_to_see(f, fleet_type, fleet_walk, seen);
     fleet_close();
     site_end();
 }
@@ -870,17 +866,13 @@ static simulation *simulation_make(void)
 
 TEST(holders, arrays_of_three_levels_are_as_long_as_the_solver_says_that_owns_them)
 {
-    journey j;
+    uint64_t seen = 0;
     site_start(10);
     simulation_open();
-    memset(&j, 0, sizeof j);
-    j.root = simulation_make();
-    j.type = simulation_type;
-    j.walk = simulation_walk;
-    see_real(&j.seen, 59.0 * 60 / 2);
-    see_real(&j.seen, 1259.0 * 1260 / 2);
-    see(&j.seen, 1);
-    travel(&j);
+    see_real(&seen, 59.0 * 60 / 2);
+    see_real(&seen, 1259.0 * 1260 / 2);
+    see(&seen, 1);
+    travel_to_see(simulation_make(), simulation_type, simulation_walk, seen);
     simulation_close();
     site_end();
 }
@@ -1101,15 +1093,11 @@ static uint64_t storeroom_seen(const storeroom *r)
 
 TEST(holders, counts_rows_choices_conditions_slots_and_tails_ask_through_what_does_not)
 {
-    journey j;
+    storeroom *all;
     site_start(12);
     storeroom_open();
-    memset(&j, 0, sizeof j);
-    j.root = storeroom_make();
-    j.type = storeroom_type;
-    j.walk = storeroom_walk;
-    j.seen = storeroom_seen(j.root);
-    travel(&j);
+    all = storeroom_make();
+    travel_to_see(all, storeroom_type, storeroom_walk, storeroom_seen(all));
     storeroom_close();
     site_end();
 }
@@ -1395,15 +1383,9 @@ static uint64_t street_seen(int64_t count, int depth)
 
 TEST(holders, each_rule_gets_the_nearest_of_its_own_holders_whatever_others_lie_between)
 {
-    journey j;
     site_start(15);
     street_open();
-    memset(&j, 0, sizeof j);
-    j.root = street_make(20, 6);
-    j.type = street_type;
-    j.walk = street_walk;
-    j.seen = street_seen(20, 6);
-    travel(&j);
+    travel_to_see(street_make(20, 6), street_type, street_walk, street_seen(20, 6));
     street_close();
     site_end();
 }

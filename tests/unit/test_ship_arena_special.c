@@ -438,68 +438,52 @@ static void shout(void *argument)
             t->letters[i] = (char)(t->letters[i] - 'a' + 'A');
 }
 
+/* Two texts whose letters are made capitals on the device. */
+static void shout_tails(const haul_ref *refs, haul_type **type, text **first, text **second)
+{
+    start(NULL);
+    CHECK_STATUS(haul_type_create("text", sizeof(text), refs, 2, type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(*type), HAUL_OK);
+    *first = haul_arena_new_tail(the_arena, *type, 40);
+    *second = haul_arena_new_tail(the_arena, *type, 3);
+    CHECK(*first != NULL && *second != NULL);
+    (*first)->next = *second;
+    (*first)->length = 40;
+    (*second)->length = 3;
+    memset((*first)->letters, 'a', 40);
+    memset((*second)->letters, 'b', 3);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    run_on(shout, *first);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+}
+
 TEST(ship_arena_special, a_tail_of_plain_elements_travels_with_its_object)
 {
-    haul_type *text_type;
+    haul_type *type;
     text *first, *second;
-    start(NULL);
-    {
-        const haul_ref refs[] = {
-            HAUL_OBJECT(text, next, &text_type),
-            HAUL_TAIL(text, letters, HAUL_N(text, length)),
-        };
-        CHECK_STATUS(haul_type_create("text", sizeof(text), refs, 2, &text_type), HAUL_OK);
-    }
-    CHECK_STATUS(haul_type_commit(text_type), HAUL_OK);
-    first = haul_arena_new_tail(the_arena, text_type, 40);
-    second = haul_arena_new_tail(the_arena, text_type, 3);
-    CHECK(first != NULL && second != NULL);
-    first->next = second;
-    first->length = 40;
-    second->length = 3;
-    memset(first->letters, 'a', 40);
-    memset(second->letters, 'b', 3);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
-    run_on(shout, first);
-    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    const haul_ref refs[] = { HAUL_OBJECT(text, next, &type), HAUL_TAIL(text, letters, HAUL_N(text, length)) };
+    shout_tails(refs, &type, &first, &second);
     CHECK_EQ(first->letters[0], 'A');
     CHECK_EQ(first->letters[39], 'A');
     CHECK_BYTES(second->letters, "BBB", 3);
     CHECK_PTR(first->next, second);
-    haul_type_free(&text_type);
+    haul_type_free(&type);
     end();
 }
 
 TEST(ship_arena_special, a_tail_that_only_goes_there_does_not_come_back_from_a_typed_arena)
 {
-    haul_type *text_type;
+    haul_type *type;
     text *first, *second;
-    start(NULL);
-    {
-        const haul_ref refs[] = {
-            HAUL_OBJECT(text, next, &text_type),
-            HAUL_TAIL_BY(text, letters, HAUL_RULE(.direction = HAUL_IN), HAUL_N(text, length)),
-        };
-        CHECK_STATUS(haul_type_create("text", sizeof(text), refs, 2, &text_type), HAUL_OK);
-    }
-    CHECK_STATUS(haul_type_commit(text_type), HAUL_OK);
-    first = haul_arena_new_tail(the_arena, text_type, 40);
-    second = haul_arena_new_tail(the_arena, text_type, 3);
-    CHECK(first != NULL && second != NULL);
-    first->next = second;
-    first->length = 40;
-    second->length = 3;
-    memset(first->letters, 'a', 40);
-    memset(second->letters, 'b', 3);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
-    run_on(shout, first);
-    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    const haul_ref refs[] = { HAUL_OBJECT(text, next, &type),
+                              HAUL_TAIL_BY(text, letters, HAUL_RULE(.direction = HAUL_IN), HAUL_N(text, length)) };
+    shout_tails(refs, &type, &first, &second);
     CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
     CHECK_EQ(first->letters[0], 'a');
     CHECK_EQ(first->letters[39], 'a');
     CHECK_BYTES(second->letters, "bbb", 3);
     CHECK_PTR(first->next, second);
-    haul_type_free(&text_type);
+    haul_type_free(&type);
     end();
 }
 
