@@ -41,6 +41,10 @@ compiler='_GLOBAL_OFFSET_TABLE_|__stack_chk_fail(_local)?|__cpu_(model|features2
 may_use() { # FILE
     case $1 in
     src/base/memory.c) echo 'malloc|free|posix_memalign|mmap|munmap|madvise' ;;
+    src/base/team.c)
+        echo 'pthread_(create|join|sigmask|attr_(init|destroy|setstacksize)|mutex_(init|lock|unlock|destroy))'
+        echo '|pthread_cond_(init|wait|signal|destroy)|sched_yield|sigfillset|getpid'
+        ;;
     src/base/clock.c) echo 'clock_gettime' ;;
     src/base/file.c) echo 'read|write|__errno_location' ;;
     devices/host/*)

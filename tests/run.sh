@@ -9,7 +9,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
-stages=${HAUL_STAGES:-1 2 3 4 5 6 7 8 9 10 11}
+stages=${HAUL_STAGES:-1 2 3 4 5 6 7 8 9 10 11 12}
 export HAUL_SEED=${HAUL_SEED:-$(date +%s)}
 jobs=$(nproc 2>/dev/null || echo 2)
 logs=$root/build/logs
@@ -218,6 +218,7 @@ sanitizer_options() {
     export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:strict_string_checks=1:detect_stack_use_after_return=1
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     export MSAN_OPTIONS=halt_on_error=1
+    export TSAN_OPTIONS=halt_on_error=1
 }
 
 # ---- The stages ----------------------------------------------------------------------------------
@@ -359,6 +360,16 @@ stage_11() {
     fi
 }
 
+# Every context has three threads, which share everything, however little.
+stage_12() {
+    need cmake clang || return
+    can_link clang -fsanitize=thread || { skip "clang has no ThreadSanitizer here"; return; }
+    build threads clang "-g -O1 -fno-omit-frame-pointer -fsanitize=thread -DHAUL_STRESS_THREADS=3" \
+        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
+        -DHAUL_ACCEPTANCE=OFF || return
+    plain_suites threads 300
+}
+
 titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, examples"
     "clang, ASan and UBSan: unit, contract, random graphs, examples"
     "clang, MemorySanitizer: unit, contract, random graphs"
@@ -369,7 +380,8 @@ titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, exam
     "consumers: CMake, pkg-config, C and C++"
     "benchmark, small sizes"
     "CUDA: everything compiled; contract and tests on the GPU, if there is one"
-    "acceptance: real libraries at work on copies; Release, then ASan and UBSan")
+    "acceptance: real libraries at work on copies; Release, then ASan and UBSan"
+    "clang, ThreadSanitizer, three threads in every context: unit, contract, random graphs")
 
 run_stage() {
     local begin=$SECONDS result

@@ -48,6 +48,8 @@ typedef struct haul_translation {
     uintptr_t host, copy;
 } haul_translation;
 
+#define HAUL_THREADS_MAX 1024u
+
 typedef struct haul_context_options {
     const haul_allocator *allocator; /* NULL: malloc */
     haul_limits limits;
@@ -63,11 +65,17 @@ typedef struct haul_context_options {
     size_t static_count;             /* each word that asks */
     const haul_translation *translations;
     size_t translation_count;
+    unsigned threads;                /* that share the copying of what is large, the caller's among them; at most
+                                        HAUL_THREADS_MAX. 0 and 1: the caller's alone. They are the context's, asleep between
+                                        calls (awake for 100 us after each), call nothing of yours and take no signals. Where
+                                        the system has fewer to give, there are fewer; after a fork the child has none. What
+                                        comes out is the same. */
 } haul_context_options;
 
 /* Makes a context. `options` may be NULL, and a zeroed struct means the defaults.
  * HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT for a NULL result pointer, or an allocator without its two functions or with
- * one of reserve and unreserve alone, or a list that is NULL or holds a policy that does not exist. */
+ * one of reserve and unreserve alone, or a list that is NULL or holds a policy that does not exist, or too many
+ * threads. */
 HAUL_API haul_status haul_context_create(const haul_context_options *options, haul_context **context);
 
 /* Drops the caller's hold and sets *context to NULL; plans, devices and shipments made with it keep it alive. NULL is

@@ -47,6 +47,13 @@
 #define haul__atomic_store(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define haul__atomic_add(p, v) __atomic_add_fetch(p, v, __ATOMIC_ACQ_REL)
 #define haul__atomic_load(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#if defined(__x86_64__) || defined(__i386__)
+#define haul__relax() __builtin_ia32_pause() /* between two looks at what another thread will write */
+#elif defined(__aarch64__)
+#define haul__relax() __asm__ volatile("yield")
+#else
+#define haul__relax() ((void)0)
+#endif
 #else
 #error "Haul needs a compiler with GNU builtins (gcc, clang); add yours here"
 #endif

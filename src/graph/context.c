@@ -5,6 +5,14 @@
 #define MAGIC 0x6861756cu
 #define SCAN_BYTES ((size_t)1 << 30)
 
+/* What is less than this is done before threads are awake. A build for tests shares everything, by so many threads. */
+#ifdef HAUL_STRESS_THREADS
+#define SHARED_BYTES ((size_t)1)
+#else
+#define SHARED_BYTES ((size_t)512 << 10)
+#define HAUL_STRESS_THREADS 0
+#endif
+
 int haul__context_is_valid(const haul_context *context)
 {
     return context && context->magic == MAGIC;
@@ -43,7 +51,8 @@ haul_status haul_context_create(const haul_context_options *options, haul_contex
     *context = NULL;
     if (!options)
         options = &defaults;
-    if (!haul__allocator_is_complete(options->allocator) || !lists_are_there(options))
+    if (!haul__allocator_is_complete(options->allocator) || !lists_are_there(options) ||
+        options->threads > HAUL_THREADS_MAX)
         return HAUL_ERROR_ARGUMENT;
     allocator = haul__allocator_or_default(options->allocator);
     made = haul__allocate_zeroed(&allocator, sizeof *made);
@@ -54,7 +63,16 @@ haul_status haul_context_create(const haul_context_options *options, haul_contex
     made->allocator = allocator;
     made->options = *options;
     made->options.allocator = NULL;
+    if (HAUL_STRESS_THREADS && !made->options.threads)
+        made->options.threads = HAUL_STRESS_THREADS;
     fill_defaults(&made->options.limits);
+    if (made->options.threads > 1) {
+        made->team = haul__team_new(&allocator, made->options.threads - 1);
+        if (!made->team) {
+            haul__release(&allocator, made, sizeof *made);
+            return HAUL_ERROR_MEMORY;
+        }
+    }
     *context = made;
     return HAUL_OK;
 }
@@ -91,6 +109,16 @@ void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words,
     kept->capacity = capacity;
 }
 
+haul__team *haul__context_team(haul_context *context, size_t bytes)
+{
+    return bytes < SHARED_BYTES ? NULL : context->team;
+}
+
+void haul__context_call_team(haul_context *context, size_t bytes)
+{
+    haul__team_call(haul__context_team(context, bytes), bytes);
+}
+
 static void forget_warm(haul_context *context)
 {
     forget_notes(context, &context->guards);
@@ -111,6 +139,7 @@ void haul__context_drop(haul_context *context)
     if (haul__atomic_add(&context->holders, -1) != 0)
         return;
     forget_warm(context);
+    haul__team_free(context->team);
     context->magic = 0;
     allocator = context->allocator;
     haul__release(&allocator, context, sizeof *context);

@@ -4,6 +4,7 @@
 #define HAUL_GRAPH_CONTEXT_H
 
 #include "base/base.h"
+#include "base/team.h"
 #include "graph/map.h"
 #include "haul/context.h"
 
@@ -24,12 +25,18 @@ struct haul_context {
     int has_warm;
     haul__map warm;        /* an empty map kept for the next plan */
     haul__notes guards, calls;
+    haul__team *team;      /* NULL: the options ask for no threads */
 };
 
 /* Room for `needed` words: what is kept, where there are none yet. 0: out of memory, and the words are as they were. */
 int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words, size_t *capacity, size_t needed);
 /* Keeps them, if they are more than what is kept. */
 void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words, size_t capacity);
+
+/* The context's threads, for work on so many bytes. NULL: there are none, or it is too little to share. */
+haul__team *haul__context_team(haul_context *context, size_t bytes);
+/* Wakes them for it, before there is something to do. */
+void haul__context_call_team(haul_context *context, size_t bytes);
 
 int haul__context_is_valid(const haul_context *context);
 /* Enters a call: HAUL_ERROR_ARGUMENT for a dead or NULL context, HAUL_ERROR_BUSY (the record is then left alone) when

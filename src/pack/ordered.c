@@ -358,7 +358,7 @@ haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, ui
     haul_status status;
     if (!compacted)
         return out_of_memory(plan);
-    status = haul__gather_compacted(plan, compacted, 0, there, listener);
+    status = haul__gather_compacted(plan, compacted, 0, there, 0, listener);
     if (status == HAUL_OK) {
         copy_units(&plan->ordered->units, compacted, arena);
         translate_words(plan->ordered, arena, base);

@@ -69,17 +69,19 @@ typedef struct haul__gathering {
     haul_plan *plan;
     uint64_t base;
     uint64_t there;          /* where the arena will lie, for words that are worked out here and not patched there */
+    int for_device;          /* a device will read the arena, not this processor */
     const haul__listener *listener;
     uint64_t told;           /* bytes, to the listener */
     size_t nulls;            /* so far */
     size_t odd, kept, tagged, empty; /* the first of the plan's lists that is not wholly written */
 } haul__gathering;
 haul_status haul__gather_begin(haul__gathering *gathering, haul_plan *plan, uint64_t base, uint64_t there,
-                               const haul__listener *listener);
+                               int for_device, const haul__listener *listener);
 haul_status haul__gather_piece(haul__gathering *gathering, const haul__piece *piece, void *memory);
 haul_status haul__gather_end(haul__gathering *gathering);
 /* All at once into `arena` (haul_plan_bytes). */
-haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there, const haul__listener *listener);
+haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there, int for_device,
+                         const haul__listener *listener);
 
 /* What gather checks, without a copy: HAUL_ERROR_STALE. Of a plan that was never packed it checks no pointers. */
 haul_status haul__verify(haul_plan *plan);

@@ -247,7 +247,7 @@ haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64
     else
         status = haul__refuse_dependents(plan, 0, UINTPTR_MAX, "a packed copy of it would be wrong");
     if (status == HAUL_OK)
-        status = haul__gather(plan, arena, base, base, NULL);
+        status = haul__gather(plan, arena, base, base, 0, NULL);
     if (status == HAUL_OK && bitmap)
         haul__plan_bitmap(plan, 0, haul_plan_bitmap_bytes(plan) / sizeof *bitmap, bitmap);
     haul__context_leave(context);

@@ -95,11 +95,27 @@ int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset);
 /* Where the pointer word at `word`, of this value, leads in the arena; 0: nowhere. */
 uint64_t haul__target(const haul_plan *plan, uintptr_t word, uintptr_t value);
 
-/* haul__scatter of a compacted arena. */
+/* Where block `i` begins in the compacted arena, the gap before it included; of the one behind the last, where that ends. */
+HAUL__INLINE size_t haul__place_of_block(const haul_plan *plan, size_t i)
+{
+    uint64_t granules = i < plan->found.map.block_count ? haul__plan_block(plan, i)->base : plan->placed.granules;
+    return (size_t)granules << HAUL__GRANULE_SHIFT;
+}
+
+/* All blocks, by as many threads as there are: `look` answers the first of a run that is not as the plan has it, or its
+ * end; and so does this. */
+typedef size_t haul__look(haul_plan *plan, size_t first, size_t end);
+size_t haul__go_through(haul_plan *plan, haul__look *look);
+
+/* exceptions.c: words of a gathered piece that no block's bits tell. */
+haul_status haul__gather_exceptions(haul__gathering *gathering, const haul__piece *piece, unsigned char *memory);
+
+/* haul__scatter of a compacted arena, and of the blocks [first, end) of it. */
 void haul__scatter_compacted(const haul_plan *plan, const void *arena);
+void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const unsigned char *arena);
 
 /* haul__gather, before anything is put in another order. */
-haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
+haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, uint64_t there, int for_device,
                                    const haul__listener *listener);
 
 /* What an odd pointer becomes in an arena at `base`. */
@@ -117,14 +133,14 @@ uint16_t haul__tagged_mask(const haul_plan *plan, uintptr_t granule);
 
 /* stale.c: HAUL_ERROR_STALE, with its path, where the source is not as it was when the plan was made. */
 haul_status haul__check_guards(haul_plan *plan); /* counts, terminators, what callbacks answered */
-haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_t address);
+int haul__ends_hold(const haul__block *block, uintptr_t address); /* of strings */
 haul_status haul__check_odd(haul_plan *plan, const haul__odd *odd);
 haul_status haul__check_kept(haul_plan *plan, const haul__kept *kept);
 haul_status haul__check_tagged(haul_plan *plan, const haul__tagged *tagged);
 /* `slot`: a pointer that leads out of the graph; 0: there is none. */
 haul_status haul__check_lost(haul_plan *plan, uintptr_t slot);
-/* A block's pointers are others than when it was first packed. */
-haul_status haul__pointers_changed(haul_plan *plan, size_t i);
+/* A block's strings end elsewhere, or its pointers are others than when it was first packed. */
+haul_status haul__block_changed(haul_plan *plan, size_t i);
 /* Fills the record's path with the way to a pointer word, or to a count or terminator; 0: not that. */
 void haul__name_changed(haul_plan *plan, uintptr_t pointer, uintptr_t count);
 /* Did this pointer lead to no elements? */

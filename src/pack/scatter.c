@@ -241,12 +241,11 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
     }
 }
 
-void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const void *memory)
+void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const unsigned char *arena)
 {
     const haul__map *map = &plan->found.map;
-    const unsigned char *arena = (const unsigned char *)((uintptr_t)memory - piece->at);
     size_t i;
-    for (i = piece->first; i < piece->end; i++) {
+    for (i = first; i < end; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         unsigned char *to = (unsigned char *)haul__block_address(map->numbers[i]);
         if (haul__has_bars(block))
@@ -268,13 +267,6 @@ haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener
         !listener->progress(listener->user, 0, haul__arena_bytes(plan)))
         return HAUL_OK;
     return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
-}
-
-void haul__scatter_compacted(const haul_plan *plan, const void *arena)
-{
-    haul__piece all = { 0, 0, 0, 0 };
-    haul__next_piece(plan, SIZE_MAX, &all);
-    haul__scatter_piece(plan, &all, arena);
 }
 
 haul_status haul__scatter(haul_plan *plan, const void *arena, const haul__listener *listener)

@@ -35,19 +35,30 @@ void haul__name_changed(haul_plan *plan, uintptr_t pointer, uintptr_t count)
     haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
 }
 
-/* Strings must still end where they did. */
-haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_t address)
+/* Strings must still end where they did. The first that does not; 0: all do. */
+static uintptr_t find_lost_end(const haul__block *block, uintptr_t address)
 {
     size_t i;
-    for (i = 0; block->side && i < block->side->end_count; i++) {
-        haul_status status;
-        if (*(const char *)(address + block->side->ends[i]) == 0)
-            continue;
-        status = stale(plan, "a string has lost its terminator");
-        haul__name_changed(plan, 0, address + block->side->ends[i]);
-        return status;
-    }
-    return HAUL_OK;
+    for (i = 0; block->side && i < block->side->end_count; i++)
+        if (*(const char *)(address + block->side->ends[i]) != 0)
+            return address + block->side->ends[i];
+    return 0;
+}
+
+int haul__ends_hold(const haul__block *block, uintptr_t address)
+{
+    return find_lost_end(block, address) == 0;
+}
+
+static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr_t address)
+{
+    const uintptr_t lost = find_lost_end(block, address);
+    haul_status status;
+    if (!lost)
+        return HAUL_OK;
+    status = stale(plan, "a string has lost its terminator");
+    haul__name_changed(plan, 0, lost);
+    return status;
 }
 
 static haul_status check_calls(haul_plan *plan)
@@ -133,13 +144,18 @@ void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
     }
 }
 
-/* A block's pointers are others than when it was first packed. */
-haul_status haul__pointers_changed(haul_plan *plan, size_t i)
+static haul_status pointers_changed(haul_plan *plan, size_t i)
 {
     haul_status status = stale(plan, "a pointer has changed");
     plan->stale_block = i;
     explain_block(plan, i, NULL, 0);
     return status;
+}
+
+haul_status haul__block_changed(haul_plan *plan, size_t i)
+{
+    haul_status status = check_ends(plan, haul__plan_block(plan, i), haul__block_address(plan->found.map.numbers[i]));
+    return status == HAUL_OK ? pointers_changed(plan, i) : status;
 }
 
 static haul_status check_word(haul_plan *plan, uintptr_t address, uintptr_t value)
@@ -199,18 +215,28 @@ static uint64_t sum_slots(const haul__map *map, const haul__block *block, uintpt
     return guard;
 }
 
+static size_t verify_blocks(haul_plan *plan, size_t first, size_t end)
+{
+    const haul__map *map = &plan->found.map;
+    size_t i;
+    for (i = first; i < end; i++) {
+        const haul__block *block = haul__plan_block(plan, i);
+        uintptr_t address = haul__block_address(map->numbers[i]);
+        if (!haul__ends_hold(block, address) || (plan->packed && sum_slots(map, block, address) != block->guard))
+            break;
+    }
+    return i;
+}
+
 haul_status haul__verify(haul_plan *plan)
 {
     haul_status status;
     size_t i;
     plan->stale_block = SIZE_MAX;
     status = haul__check_guards(plan);
-    for (i = 0; i < plan->found.map.block_count && status == HAUL_OK; i++) {
-        const haul__block *block = haul__plan_block(plan, i);
-        uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
-        status = haul__check_ends(plan, block, address);
-        if (status == HAUL_OK && plan->packed && sum_slots(&plan->found.map, block, address) != block->guard)
-            status = haul__pointers_changed(plan, i);
+    if (status == HAUL_OK) {
+        i = haul__go_through(plan, verify_blocks);
+        status = i < plan->found.map.block_count ? haul__block_changed(plan, i) : HAUL_OK;
     }
     for (i = 0; i < plan->found.odd_count && status == HAUL_OK; i++)
         status = haul__check_odd(plan, &plan->found.odd[i]);

@@ -12,6 +12,7 @@ typedef struct haul__sweep {
     const haul__map *map;
     const haul__found *found;
     unsigned char *arena;
+    unsigned char *scratch; /* where blocks are put together, to go past the caches from there; NULL: in the arena */
     uint64_t base;
     uint64_t guard;   /* of this block, as it is now */
     size_t nulls;
@@ -101,6 +102,10 @@ HAUL__INLINE void haul__gather_runs(haul__sweep *s, const haul__block *block, un
         live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
     }
 }
+
+/* gather.c: blocks [first, end) of a plan. The first that is not as the plan has it (and was perhaps not gathered), or the
+ * end. */
+size_t haul__gather_blocks(haul_plan *plan, haul__sweep *s, size_t first, size_t end);
 
 /* objects.c: a block of a kind, its bytes and its slots at once. */
 void haul__gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address);

@@ -55,7 +55,7 @@ typedef void write_piece(const haul__contents *contents, size_t at, size_t bytes
 
 static void write_edited(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory)
 {
-    memcpy(memory, contents->base + at, bytes);
+    haul__team_copy(haul__context_team(contents->arena->context, bytes), memory, contents->base + at, bytes);
     haul__edit(contents, memory, at, bytes);
 }
 
@@ -83,11 +83,11 @@ static void write_odd(const haul__contents *contents, size_t at, size_t bytes, u
     }
 }
 
-/* To offset `to` of the range, through the ring. */
-static haul_status send_staged(haul_shipment *shipment, write_piece *write, size_t bytes, size_t to)
+/* To offset `to` of the range, through the ring, in pieces of at most `most` bytes. */
+static haul_status send_staged(haul_shipment *shipment, write_piece *write, size_t bytes, size_t to, size_t most)
 {
     haul_device *device = shipment->device;
-    size_t most = haul__piece_bytes(device, bytes), at, now;
+    size_t at, now;
     haul_status status = HAUL_OK;
     most = most > HAUL_ARENA_GRANULE ? most & ~(HAUL_ARENA_GRANULE - 1) : HAUL_ARENA_GRANULE;
     for (at = 0; at < bytes && status == HAUL_OK; at += now) {
@@ -102,13 +102,15 @@ static haul_status send_staged(haul_shipment *shipment, write_piece *write, size
     return status;
 }
 
+/* While the arena itself crosses: few orders, for nobody waits for the first of them. */
 haul_status haul__arena_send_bitmap(haul_shipment *shipment)
 {
     const haul__range *range = &shipment->range;
+    const size_t most = haul__piece_limit(shipment->device);
     haul_status status = send_staged(shipment, write_slots, range->bitmap_bytes + sizeof(uint64_t),
-                                      range->bitmap_at);
+                                      range->bitmap_at, most);
     if (status == HAUL_OK)
-        status = send_staged(shipment, write_odd, range->odd_count * sizeof(uint64_t), range->odd_at);
+        status = send_staged(shipment, write_odd, range->odd_count * sizeof(uint64_t), range->odd_at, most);
     return status;
 }
 
@@ -181,7 +183,7 @@ haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
 static haul_status relocate_and_count(haul_shipment *shipment, int is_zero)
 {
     const haul__range *range = &shipment->range;
-    haul_status status = is_zero ? HAUL_OK : send_staged(shipment, write_zeros, sizeof(uint64_t), range->count_at);
+    haul_status status = is_zero ? HAUL_OK : send_staged(shipment, write_zeros, sizeof(uint64_t), range->count_at, sizeof(uint64_t));
     if (status != HAUL_OK)
         return status;
     return relocate_own(shipment, (uintptr_t)shipment->contents.base, range->address,
@@ -274,7 +276,8 @@ static haul_status order_bytes(haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
     if (contents->is_edited)
-        return send_staged(shipment, write_edited, contents->bytes, 0);
+        return send_staged(shipment, write_edited, contents->bytes, 0,
+                           haul__piece_bytes(shipment->device, contents->bytes));
     return haul__copy_to(shipment->device, shipment->range.address, contents->base, contents->bytes);
 }
 

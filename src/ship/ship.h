@@ -56,6 +56,7 @@ struct haul_device {
     haul_device_capabilities capabilities;
     void *stream;            /* selected: the last call's; NULL: the device's own */
     haul__buffer ring[HAUL__RING_BUFFERS];
+    size_t expected_bytes;   /* of the next graph that is shipped: the last one's */
     uint64_t failures;       /* that the device has reported, and the last of them: the work under way may be hit */
     haul_status failure;
     int is_late;             /* a wait of this call has answered HAUL_ERROR_PENDING: what it gives back is kept */
@@ -203,8 +204,9 @@ void haul__collect(haul_device *device);
 
 /* ---- Transfers (transfer.c). */
 
-/* The bytes of a piece in which `total` cross, and how much crosses as one. */
+/* The bytes of a piece in which `total` cross, of the largest, and how much crosses as one. */
 size_t haul__piece_bytes(const haul_device *device, size_t total);
+size_t haul__piece_limit(const haul_device *device);
 int haul__crosses_whole(const haul_device *device, size_t total);
 
 /* Order a copy. On failure, all that the stream was told is done. */

@@ -76,7 +76,9 @@ static haul_status ship_roots(haul_device *device, const haul_root *roots, size_
 {
     haul_plan *plan;
     int is_ordered = how->options && how->options->ordered;
-    haul_status status = haul__plan_make(device->context, roots, count, is_ordered, &plan);
+    haul_status status;
+    haul__context_call_team(device->context, device->expected_bytes);
+    status = haul__plan_make(device->context, roots, count, is_ordered, &plan);
     if (status != HAUL_OK)
         return status;
     status = ship_plan(device, plan, how, result);

@@ -14,18 +14,25 @@
  */
 #include "ship/ship.h"
 
-#define PIECE_MIN ((size_t)256 << 10) /* below, an order costs more than it hides */
+#define PIECE_MIN ((size_t)512 << 10) /* below, an order costs more than it hides */
+#define END_BYTES ((size_t)64 << 10)
 #define PIECES 8u                     /* of a medium graph */
 #define WORDS_MIN ((size_t)8)         /* of the bitmap in a piece, however small the device likes them */
 
+/* Pieces end where blocks do: with room for one more of these, the last piece is no small rest. */
 size_t haul__piece_bytes(const haul_device *device, size_t total)
 {
-    size_t bytes = total / PIECES;
+    const size_t pieces = total / PIECE_MIN < PIECES ? total / PIECE_MIN : PIECES;
+    const size_t bytes = total / (pieces ? pieces : 1);
     if (device->capabilities.chunk_bytes != 0)
         return device->capabilities.chunk_bytes;
-    if (bytes < PIECE_MIN)
-        return PIECE_MIN;
-    return bytes < HAUL__PIECE_BYTES ? bytes : HAUL__PIECE_BYTES;
+    return bytes < HAUL__PIECE_BYTES - END_BYTES ? bytes + END_BYTES : HAUL__PIECE_BYTES;
+}
+
+size_t haul__piece_limit(const haul_device *device)
+{
+    const size_t chunk = device->capabilities.chunk_bytes;
+    return chunk != 0 && chunk < HAUL__PIECE_BYTES ? chunk : HAUL__PIECE_BYTES;
 }
 
 int haul__crosses_whole(const haul_device *device, size_t total)
@@ -219,7 +226,7 @@ static haul_status send_bytes(haul_device *device, const unsigned char *from, si
         status = haul__take(device, now, &buffer);
         if (status != HAUL_OK)
             break;
-        memcpy(buffer->memory.memory, from + at, now);
+        haul__team_copy(haul__context_team(device->context, now), buffer->memory.memory, from + at, now);
         status = haul__send_buffer(device, buffer, to + at, now);
     }
     return status;
@@ -237,7 +244,7 @@ static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t b
     if (!arena)
         return haul__fail(&device->context->error, HAUL_ERROR_MEMORY, "out of memory for an ordered arena");
     haul__phase_begin(device, "pack");
-    status = haul__gather(plan, arena, base, to, listener);
+    status = haul__gather(plan, arena, base, to, 0, listener);
     *packed += haul__seconds() - start;
     haul__phase_end(device);
     if (status == HAUL_OK)
@@ -252,7 +259,7 @@ static haul_status send_compacted(haul_device *device, haul_plan *plan, uint64_t
     size_t most = haul__piece_bytes(device, haul_plan_bytes(plan));
     haul__piece piece = { 0, 0, 0, 0 };
     haul__gathering gathering;
-    haul_status status = haul__gather_begin(&gathering, plan, base, to, listener);
+    haul_status status = haul__gather_begin(&gathering, plan, base, to, 1, listener);
     while (status == HAUL_OK && haul__next_piece(plan, most, &piece))
         status = send_piece(&gathering, device, &piece, to, packed);
     return status == HAUL_OK ? haul__gather_end(&gathering) : status;
@@ -375,7 +382,7 @@ static haul_status gather_whole(load *l, unsigned char *memory)
     const haul__range *range = l->range;
     double start = haul__seconds();
     haul_status status = haul__gather(l->plan, memory, haul__is_patched(range) ? 0 : range->address,
-                                      range->address, l->listener);
+                                      range->address, 1, l->listener);
     if (status == HAUL_OK && haul__is_patched(range)) {
         memset(memory + range->arena_bytes, 0, range->bitmap_at - range->arena_bytes);
         haul__plan_bitmap(l->plan, 0, range->bitmap_bytes / sizeof(uint64_t),
@@ -471,10 +478,12 @@ haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_opt
     int patched = !options->relocate_on_host && haul_plan_bytes(plan) > device->capabilities.patch_bytes;
     haul_status status = haul__lay_out(device, plan, patched, range);
     load l;
-    if (status == HAUL_OK)
+    if (status == HAUL_OK) {
         status = haul__allocate_range(device, plan, range);
+    }
     if (status != HAUL_OK)
         return status;
+    device->expected_bytes = range->bytes;
     memset(&l, 0, sizeof l);
     l.device = device;
     l.plan = plan;

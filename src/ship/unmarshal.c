@@ -86,6 +86,7 @@ static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
     if (status != HAUL_OK)
         return status;
     start = haul__seconds();
+    haul__context_call_team(shipment->device->context, bytes);
     status = haul__shipment_receive(shipment, staging.data, 0, bytes);
     if (status == HAUL_OK) {
         arrived = haul__seconds();
@@ -250,12 +251,6 @@ static int has_all(const returning *r)
     return r->last.at + r->last.bytes == r->shipment->range.arena_bytes;
 }
 
-static size_t piece_bytes(const haul_device *device)
-{
-    size_t chunk = device->capabilities.chunk_bytes;
-    return chunk != 0 && chunk < HAUL__PIECE_BYTES ? chunk : HAUL__PIECE_BYTES;
-}
-
 static haul_status bring_back_in_pieces(haul_shipment *shipment)
 {
     haul_shipment_statistics *statistics = &shipment->statistics;
@@ -264,7 +259,8 @@ static haul_status bring_back_in_pieces(haul_shipment *shipment)
     returning r;
     memset(&r, 0, sizeof r);
     r.shipment = shipment;
-    r.most = piece_bytes(shipment->device);
+    r.most = haul__piece_limit(shipment->device);
+    haul__context_call_team(shipment->device->context, shipment->range.arena_bytes);
     status = order_pieces(&r);
     if (status == HAUL_OK)
         status = has_all(&r) ? write_after_all(&r) : write_as_they_come(&r);
@@ -310,7 +306,7 @@ static haul_status bring_back_later(haul_shipment *shipment, const haul_async *a
 /* An ordered arena has no pieces that are pieces of the source. */
 static int returns_whole(const haul_shipment *shipment)
 {
-    return shipment->options.whole_return || shipment->range.arena_bytes <= piece_bytes(shipment->device) ||
+    return shipment->options.whole_return || shipment->range.arena_bytes <= haul__piece_limit(shipment->device) ||
            (!haul__is_arena(shipment) && haul__plan_is_ordered(shipment->plan));
 }
 

@@ -12,6 +12,10 @@
 #include "ship/ship.h"
 #include "type/type.h"
 
+/* Up to here a refresh crosses whole. Larger: what is sent hides behind less packing. Smaller: more of the source is read
+ * twice. */
+#define WHOLE_BYTES ((size_t)1280 << 10)
+
 static const haul_async own_stream = { NULL, NULL };
 
 static void count_to(haul_shipment *shipment, size_t bytes)
@@ -70,7 +74,7 @@ static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *
         return status;
     haul__phase_begin(device, "pack");
     start = haul__seconds();
-    status = haul__gather(shipment->plan, staging.data, shipment->range.address, shipment->range.address, listener);
+    status = haul__gather(shipment->plan, staging.data, shipment->range.address, shipment->range.address, 1, listener);
     *packed = haul__seconds() - start;
     haul__phase_end(device);
     if (status == HAUL_OK)
@@ -81,6 +85,14 @@ static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *
         status = conclude(shipment, async);
     haul__unstage_until(device, &staging, status == HAUL_OK ? &shipment->work : NULL);
     return status;
+}
+
+/* No piece is sent before all is known to be as the plan has it: several cost a second look at the source. */
+static int refreshes_whole(const haul_shipment *shipment)
+{
+    const haul_device *device = shipment->device;
+    const size_t bytes = shipment->range.arena_bytes;
+    return haul__crosses_whole(device, bytes) || (device->capabilities.chunk_bytes == 0 && bytes <= WHOLE_BYTES);
 }
 
 static haul_status refresh_in_pieces(haul_shipment *shipment, const haul__listener *listener, const haul_async *async,
@@ -107,9 +119,10 @@ static haul_status refresh(haul_shipment *shipment, const haul_async *async)
     const haul__listener *heard = listener.progress ? &listener : NULL;
     haul_shipment_statistics *statistics = &shipment->statistics;
     double start = haul__seconds(), packed = 0;
-    haul_status status = haul__crosses_whole(shipment->device, shipment->range.arena_bytes)
-                             ? refresh_whole(shipment, heard, async, &packed)
-                             : refresh_in_pieces(shipment, heard, async, &packed);
+    haul_status status;
+    haul__context_call_team(shipment->device->context, shipment->range.arena_bytes);
+    status = refreshes_whole(shipment) ? refresh_whole(shipment, heard, async, &packed)
+                                       : refresh_in_pieces(shipment, heard, async, &packed);
     if (status == HAUL_ERROR_STALE)
         name_stale_pointer(shipment);
     if (status != HAUL_OK)

@@ -51,7 +51,18 @@
 #ifdef CORE_MSAN
 #include <sanitizer/msan_interface.h>
 #endif
-#if defined(CORE_ASAN) || defined(CORE_MSAN)
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CORE_TSAN 1
+#endif
+#endif
+/* What a context's threads take, in a build where every context has some (tests/run.sh). */
+#ifdef HAUL_STRESS_THREADS
+#define TEAM_BYTES ((size_t)HAUL_STRESS_THREADS * ((size_t)72 << 10))
+#else
+#define TEAM_BYTES ((size_t)0)
+#endif
+#if defined(CORE_ASAN) || defined(CORE_MSAN) || defined(CORE_TSAN)
 #define CORE_SLOW 1 /* sanitized: large cases are made smaller */
 #endif
 

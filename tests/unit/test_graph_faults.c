@@ -902,7 +902,7 @@ TEST(graph_faults, what_is_too_large_is_refused_before_memory_is_taken_for_it_G2
     root.type = grid_type;
     root.count = 1;
     CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_ERROR_LIMIT);
-    CHECK(m.peak < 100000);
+    CHECK(m.peak < 100000 + TEAM_BYTES);
     haul_context_free(&context);
     CHECK_EQ(m.bytes, 0);
     grid_end();

@@ -212,7 +212,7 @@ TEST(plan, bookkeeping_of_100000_nodes_is_at_most_four_per_cent)
         CHECK_EQ(the.statistics.graph_bytes, NODES * sizeof(node));
         CHECK_EQ(the.statistics.arena_bytes, NODES * sizeof(node) + GRANULE);
         CHECK(the.statistics.bookkeeping_bytes <= NODES * sizeof(node) / BOOKKEEPING);
-        CHECK(the.doors.host_bytes <= NODES * sizeof(node) / BOOKKEEPING + 10000); /* that is all there is */
+        CHECK(the.doors.host_bytes <= NODES * sizeof(node) / BOOKKEEPING + 10000 + TEAM_BYTES); /* that is all there is */
     }
     lab_drop();
     free(all);

@@ -9,18 +9,25 @@
  *   haul_arena         the graph stands in a haul_arena in pinned memory: haul_ship_arena, pointers that lead out
  *                      counted, and haul_unmarshal
  *   haul_arena_direct  the same, pointers trusted, and brought back without staging
+ *   haul_threads, haul_threads_refresh, haul_threads_arena
+ *                      haul, haul_refresh and haul_arena where a context has as many threads as the machine has cores,
+ *                      at most 16
  *
  * The device is opened through a table that counts the calls of its verbs and passes them on. What `calls` says of Haul
  * is that number: a verb is one or a few calls of the driver.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <string.h>
+#include <unistd.h>
 
 #include <haul/cuda.h>
 
 #include "gpu.h"
 
 static const haul_device_table *real;
-static haul_device *device;
+static haul_device *device, *threaded; /* whose contexts have one thread, and several */
+#define THREADS_MAX 16u
+
 static const void *chosen; /* what the context's argument points to */
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -147,10 +154,21 @@ static haul_device_table counting_table(void)
 /* ------------------------------------------------------------------------------------------------------------------
  * The device
  */
-static void must(haul_status status, const char *what)
+static void must_on(const haul_device *on, haul_status status, const char *what)
 {
     if (status != HAUL_OK)
-        gpu_die(what, device ? haul_device_error(device)->text : haul_status_text(status));
+        gpu_die(what, on ? haul_device_error(on)->text : haul_status_text(status));
+}
+
+static void must(haul_status status, const char *what)
+{
+    must_on(device, status, what);
+}
+
+static unsigned threads_here(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1u : cores < THREADS_MAX ? (unsigned)cores : THREADS_MAX;
 }
 
 void gpu_haul_open(void)
@@ -162,10 +180,13 @@ void gpu_haul_open(void)
     real = haul_cuda_device();
     counting = counting_table();
     must(haul_device_open(&counting, &options, &device), "haul_device_open");
+    options.new_context.threads = threads_here();
+    must_on(NULL, haul_device_open(&counting, &options, &threaded), "haul_device_open");
 }
 
 void gpu_haul_close(void)
 {
+    haul_device_close(&threaded);
     haul_device_close(&device);
 }
 
@@ -428,6 +449,7 @@ typedef struct standing {
     gpu_walk walk;
     char *base;
     haul_ship_arena_options options;
+    haul_device *device;
 } standing;
 
 static const haul_type *type_of(const gpu_workload *it, const gpu_kind *kind)
@@ -452,14 +474,15 @@ static void build(standing *s, const gpu_workload *it)
     }
 }
 
-static void standing_open(gpu_bench *b, standing *s)
+static void standing_open(gpu_bench *b, standing *s, haul_device *on)
 {
     haul_arena_options options;
     memset(s, 0, sizeof(*s));
     memset(&options, 0, sizeof(options));
     options.pinned = 1;
     options.reserve_bytes = b->room + b->room / 32 + 4096;
-    must(haul_arena_create_for(device, &options, &s->arena), "haul_arena_create_for");
+    s->device = on;
+    must_on(on, haul_arena_create_for(on, &options, &s->arena), "haul_arena_create_for");
     gpu_walk_open(&s->walk, b->it);
     gpu_packed_bytes(&s->walk);
     build(s, b->it);
@@ -479,7 +502,7 @@ static void standing_before(gpu_bench *b, standing *s)
 
 static void standing_to(gpu_bench *b, standing *s)
 {
-    must(haul_ship_arena(device, s->arena, &s->options, &b->shipment), "haul_ship_arena");
+    must_on(s->device, haul_ship_arena(s->device, s->arena, &s->options, &b->shipment), "haul_ship_arena");
     b->device_root = haul_device_pointer(b->shipment, s->base);
 }
 
@@ -492,7 +515,7 @@ static standing checked, direct;
 
 static void checked_open(gpu_bench *b)
 {
-    standing_open(b, &checked);
+    standing_open(b, &checked, device);
 }
 
 static void checked_before(gpu_bench *b)
@@ -519,7 +542,7 @@ static void checked_close(gpu_bench *b)
 
 static void direct_open(gpu_bench *b)
 {
-    standing_open(b, &direct);
+    standing_open(b, &direct, device);
     direct.options.outside = HAUL_OUTSIDE_KEEP;
     direct.options.direct_return = 1;
 }
@@ -546,6 +569,86 @@ static void direct_close(gpu_bench *b)
     standing_close(&direct);
 }
 
+/* ------------------------------------------------------------------------------------------------------------------
+ * With threads
+ */
+static haul_shipment *threaded_kept;
+static standing threaded_standing;
+
+static void threads_to(gpu_bench *b)
+{
+    must_on(threaded, haul_ship(threaded, b->it->root, b->it->type[0], 1, NULL, &b->shipment), "haul_ship");
+    set_root(b, b->shipment);
+}
+
+static void threads_refresh_open(gpu_bench *b)
+{
+    must_on(threaded, haul_ship(threaded, b->it->root, b->it->type[0], 1, NULL, &threaded_kept), "haul_ship");
+}
+
+static void threads_refresh_before(gpu_bench *b)
+{
+    (void)b;
+    haul_shipment_get_statistics(threaded_kept, &seen);
+}
+
+static void threads_refresh_to(gpu_bench *b)
+{
+    must_on(threaded, haul_refresh(threaded_kept), "haul_refresh");
+    set_root(b, threaded_kept);
+}
+
+static void threads_refresh_from(gpu_bench *b)
+{
+    (void)b;
+    must_on(threaded, haul_unmarshal(threaded_kept), "haul_unmarshal");
+}
+
+static void threads_refresh_tell_to(gpu_bench *b)
+{
+    (void)b;
+    tell_pack_and_transfer(threaded_kept, 0);
+}
+
+static void threads_refresh_tell_from(gpu_bench *b)
+{
+    (void)b;
+    tell_return(threaded_kept);
+}
+
+static void threads_refresh_close(gpu_bench *b)
+{
+    (void)b;
+    haul_shipment_free(&threaded_kept);
+}
+
+static void threads_arena_open(gpu_bench *b)
+{
+    standing_open(b, &threaded_standing, threaded);
+}
+
+static void threads_arena_before(gpu_bench *b)
+{
+    standing_before(b, &threaded_standing);
+}
+
+static void threads_arena_to(gpu_bench *b)
+{
+    standing_to(b, &threaded_standing);
+}
+
+static void threads_arena_after(gpu_bench *b)
+{
+    (void)b;
+    standing_after(&threaded_standing);
+}
+
+static void threads_arena_close(gpu_bench *b)
+{
+    (void)b;
+    standing_close(&threaded_standing);
+}
+
 const gpu_technique gpu_haul_ways[] = {
     { .name = "haul", .before = forget_seen, .to = haul_to, .from = haul_from, .free = haul_free,
       .tell_to = tell_to_discovered, .tell_from = tell_from },
@@ -563,5 +666,13 @@ const gpu_technique gpu_haul_ways[] = {
     { .name = "haul_arena_direct", .open = direct_open, .before = direct_before, .to = direct_to, .from = haul_from,
       .after = direct_after, .free = haul_free, .close = direct_close, .tell_to = tell_to_planned,
       .tell_from = tell_from },
+    { .name = "haul_threads", .before = forget_seen, .to = threads_to, .from = haul_from, .free = haul_free,
+      .tell_to = tell_to_discovered, .tell_from = tell_from },
+    { .name = "haul_threads_refresh", .open = threads_refresh_open, .before = threads_refresh_before,
+      .to = threads_refresh_to, .from = threads_refresh_from, .close = threads_refresh_close,
+      .tell_to = threads_refresh_tell_to, .tell_from = threads_refresh_tell_from },
+    { .name = "haul_threads_arena", .open = threads_arena_open, .before = threads_arena_before, .to = threads_arena_to,
+      .from = haul_from, .after = threads_arena_after, .free = haul_free, .close = threads_arena_close,
+      .tell_to = tell_to_planned, .tell_from = tell_from },
 };
 const size_t gpu_haul_way_count = sizeof(gpu_haul_ways) / sizeof(gpu_haul_ways[0]);

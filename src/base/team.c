@@ -1,0 +1,273 @@
+/* A team: threads that share loops with the thread that asks.
+ *
+ * The slow obvious version starts threads for each loop and joins them: some 20 us for each. Here they live between loops.
+ * One that has just had work asks for more for as long as a piece of a transfer takes, and then sleeps.
+ *
+ * The state of a loop is one word: whether it is open, and how many threads are inside. Coming in adds one and tells
+ * in the same step whether the loop is open; who finds it closed goes out again. The thread that asked takes numbers
+ * itself until there are none left, closes the loop and waits until nobody is inside. All numbers are taken by then, and
+ * whoever took one is gone: so all are done, and the next loop can be set up. Nobody else is waited for: a thread that sleeps
+ * through a loop, and after a fork the threads that are not there, are no concern of it.
+ *
+ * To wake a thread costs the one that wakes 1 to 2 us. So each wakes two others: of 15 the last is awake after three
+ * such steps, and the one that asked has paid for two.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/team.h"
+
+#define IS_OPEN ((unsigned)1 << 31)
+
+/* For so long a thread waits awake. Longer: it is there when the next piece comes, and a core is busy meanwhile. */
+#define AWAKE_SECONDS 100e-6
+#define ASKS_A_LOOK 64u /* at the clock */
+#define ASKS_A_YIELD 4096u
+#define WAKES 2u
+#define STACK_BYTES ((size_t)512 << 10)
+#define LINE 64u
+#define COPY_BYTES ((size_t)64 << 10) /* of a copy, in one share. Smaller: its first and last lines count for more. */
+
+/* A thread for so many: it takes about as long to copy them as to wake it. In a build for tests all are woken. */
+#ifdef HAUL_STRESS_THREADS
+#define WORTH_WAKING_BYTES ((size_t)1)
+#else
+#define WORTH_WAKING_BYTES ((size_t)192 << 10)
+#endif
+
+struct haul__team {
+    haul_allocator allocator;
+    unsigned char *scratch; /* the caller's, and one for each thread */
+    unsigned threads, room; /* that run; that there is memory for */
+    pid_t process;
+    pthread_mutex_t door;
+    pthread_cond_t bell;
+    unsigned asleep, wanted; /* behind the door: threads that wait for the bell; how many of them to wake */
+    int is_over;             /* atomic */
+    unsigned calls;          /* atomic, written behind the door */
+    unsigned char apart[LINE]; /* from what changes while others look at it */
+    unsigned inside;           /* atomic */
+    unsigned next_scratch;     /* atomic */
+    size_t next;               /* atomic; and of the loop: */
+    size_t count;
+    haul__share *work;
+    void *user;
+    pthread_t thread[1];
+};
+
+static size_t team_bytes(unsigned threads)
+{
+    return sizeof(haul__team) + threads * sizeof(pthread_t);
+}
+
+static size_t scratch_bytes(unsigned threads)
+{
+    return ((size_t)threads + 1) * HAUL__SCRATCH_BYTES;
+}
+
+static void take_numbers(haul__team *team, void *scratch)
+{
+    for (;;) {
+        size_t i = haul__atomic_add(&team->next, (size_t)1) - 1;
+        if (i >= team->count)
+            return;
+        team->work(team->user, i, scratch);
+    }
+}
+
+/* ---- Threads. */
+
+static void wake_some(haul__team *team)
+{
+    unsigned i, some = team->wanted < WAKES ? team->wanted : WAKES;
+    if (some > team->asleep)
+        some = team->asleep;
+    team->wanted -= some;
+    for (i = 0; i < some; i++)
+        pthread_cond_signal(&team->bell);
+}
+
+static int was_called(const haul__team *team, unsigned seen)
+{
+    return haul__atomic_load(&team->calls) != seen;
+}
+
+static int wait_awake(const haul__team *team, unsigned seen)
+{
+    const double until = haul__seconds() + AWAKE_SECONDS;
+    unsigned asks;
+    do {
+        for (asks = 0; asks < ASKS_A_LOOK; asks++) {
+            if (was_called(team, seen))
+                return 1;
+            haul__relax();
+        }
+    } while (haul__seconds() < until);
+    return 0;
+}
+
+/* 0: there will be none. */
+static int wait_for_call(haul__team *team, unsigned *seen)
+{
+    if (!wait_awake(team, *seen)) {
+        pthread_mutex_lock(&team->door);
+        team->asleep++;
+        while (!was_called(team, *seen))
+            pthread_cond_wait(&team->bell, &team->door);
+        team->asleep--;
+        wake_some(team);
+        pthread_mutex_unlock(&team->door);
+    }
+    *seen = haul__atomic_load(&team->calls);
+    return !haul__atomic_load(&team->is_over);
+}
+
+static void *help(void *argument)
+{
+    haul__team *team = argument;
+    unsigned char *scratch =
+        team->scratch + haul__atomic_add(&team->next_scratch, 1u) * HAUL__SCRATCH_BYTES;
+    unsigned seen = 0;
+    while (wait_for_call(team, &seen)) {
+        if (haul__atomic_add(&team->inside, 1u) & IS_OPEN)
+            take_numbers(team, scratch);
+        haul__atomic_add(&team->inside, 0u - 1u);
+    }
+    return NULL;
+}
+
+/* Signals are for the user's threads. */
+static void start(haul__team *team, unsigned threads)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    if (pthread_attr_init(&attributes) != 0)
+        return;
+    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (team->threads < threads &&
+           pthread_create(&team->thread[team->threads], &attributes, help, team) == 0)
+        team->threads++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+haul__team *haul__team_new(const haul_allocator *allocator, unsigned threads)
+{
+    haul__team *team = haul__allocate_zeroed(allocator, team_bytes(threads));
+    if (!team)
+        return NULL;
+    team->allocator = *allocator;
+    team->room = threads;
+    team->process = getpid();
+    team->scratch = haul__allocate(allocator, scratch_bytes(threads), HAUL__SCRATCH_ALIGNMENT);
+    if (!team->scratch) {
+        haul__release(allocator, team, team_bytes(threads));
+        return NULL;
+    }
+    pthread_mutex_init(&team->door, NULL);
+    pthread_cond_init(&team->bell, NULL);
+    start(team, threads);
+    return team;
+}
+
+/* Those that are awake see it anyway. */
+static void call(haul__team *team, size_t wanted)
+{
+    pthread_mutex_lock(&team->door);
+    haul__atomic_store(&team->calls, team->calls + 1);
+    team->wanted = wanted < team->threads ? (unsigned)wanted : team->threads;
+    wake_some(team);
+    pthread_mutex_unlock(&team->door);
+}
+
+/* After a fork the threads are the other process's; so are the locks, in whatever state. */
+static int is_here(const haul__team *team)
+{
+    return team->threads > 0 && team->process == getpid();
+}
+
+void haul__team_free(haul__team *team)
+{
+    haul_allocator allocator;
+    unsigned i;
+    if (!team)
+        return;
+    if (is_here(team)) {
+        haul__atomic_store(&team->is_over, 1);
+        call(team, team->threads);
+        for (i = 0; i < team->threads; i++)
+            pthread_join(team->thread[i], NULL);
+        pthread_cond_destroy(&team->bell);
+        pthread_mutex_destroy(&team->door);
+    }
+    allocator = team->allocator;
+    haul__release(&allocator, team->scratch, scratch_bytes(team->room));
+    haul__release(&allocator, team, team_bytes(team->room));
+}
+
+/* ---- Loops. */
+
+void haul__team_call(haul__team *team, size_t bytes)
+{
+    if (team && is_here(team))
+        call(team, bytes / WORTH_WAKING_BYTES);
+}
+
+static void wait_until_empty(haul__team *team)
+{
+    unsigned asks = 0;
+    while (haul__atomic_load(&team->inside) != 0) {
+        haul__relax();
+        if (++asks % ASKS_A_YIELD == 0)
+            sched_yield();
+    }
+}
+
+void haul__team_run(haul__team *team, size_t bytes, size_t count, haul__share *work, void *user)
+{
+    size_t i;
+    if (!team || count < 2 || !is_here(team)) {
+        for (i = 0; i < count; i++)
+            work(user, i, team ? team->scratch : NULL);
+        return;
+    }
+    team->work = work;
+    team->user = user;
+    team->count = count;
+    haul__atomic_store(&team->next, (size_t)0);
+    haul__atomic_add(&team->inside, IS_OPEN);
+    call(team, bytes / WORTH_WAKING_BYTES);
+    take_numbers(team, team->scratch);
+    haul__atomic_add(&team->inside, 0u - IS_OPEN);
+    wait_until_empty(team);
+}
+
+/* ---- Copies. */
+
+typedef struct copying {
+    unsigned char *to;
+    const unsigned char *from;
+    size_t bytes;
+} copying;
+
+static void copy_share(void *user, size_t i, void *scratch)
+{
+    const copying *all = user;
+    const size_t at = i * COPY_BYTES, left = all->bytes - at;
+    (void)scratch;
+    haul__copy_streaming(all->to + at, all->from + at, left < COPY_BYTES ? left : COPY_BYTES);
+}
+
+void haul__team_copy(haul__team *team, void *to, const void *from, size_t bytes)
+{
+    copying all;
+    all.to = to;
+    all.from = from;
+    all.bytes = bytes;
+    haul__team_run(team, bytes, bytes / COPY_BYTES + (bytes % COPY_BYTES != 0), copy_share, &all);
+}

@@ -1,0 +1,214 @@
+/* Teams: every number of a loop is done once, whoever takes it, and nobody is needed for it.
+ */
+#define _DEFAULT_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/team.h"
+#include "support/check.h"
+#include "support/doors.h"
+#include "support/random.h"
+
+enum { NUMBERS = 3000, LOOPS = 400, LARGE = 1 << 30 };
+
+typedef struct ledger {
+    unsigned done[NUMBERS];     /* atomic */
+    unsigned char *scratch[64]; /* that were seen; behind the lock */
+    size_t scratches;
+    pthread_mutex_t lock;
+} ledger;
+
+static haul__team *team_of(unsigned threads)
+{
+    haul_allocator allocator = haul__allocator_or_default(NULL);
+    haul__team *team = haul__team_new(&allocator, threads);
+    CHECK(team != NULL);
+    return team;
+}
+
+static void enter(ledger *l, unsigned char *scratch)
+{
+    size_t i;
+    pthread_mutex_lock(&l->lock);
+    for (i = 0; i < l->scratches && l->scratch[i] != scratch; i++)
+        continue;
+    if (i == l->scratches)
+        l->scratch[l->scratches++] = scratch;
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void count_and_scribble(void *user, size_t i, void *scratch)
+{
+    ledger *l = user;
+    size_t at;
+    __atomic_add_fetch(&l->done[i], 1u, __ATOMIC_RELAXED);
+    enter(l, scratch);
+    memset(scratch, (int)i, HAUL__SCRATCH_BYTES);
+    for (at = 0; at < HAUL__SCRATCH_BYTES; at += 61)
+        if (((unsigned char *)scratch)[at] != (unsigned char)i)
+            __atomic_add_fetch(&l->done[i], 100u, __ATOMIC_RELAXED); /* somebody else writes there */
+}
+
+static void check_loop(haul__team *team, ledger *l, size_t count)
+{
+    size_t i;
+    memset(l->done, 0, sizeof l->done);
+    haul__team_run(team, LARGE, count, count_and_scribble, l);
+    for (i = 0; i < NUMBERS; i++)
+        CHECK_EQ(l->done[i], i < count);
+}
+
+static ledger *ledger_new(void)
+{
+    ledger *l = calloc(1, sizeof *l);
+    CHECK(l != NULL);
+    pthread_mutex_init(&l->lock, NULL);
+    return l;
+}
+
+TEST(team, each_number_is_done_once_and_no_two_threads_have_one_scratch)
+{
+    random_source r = random_start("loops of a team");
+    ledger *l = ledger_new();
+    haul__team *team = team_of(4);
+    size_t loop;
+    for (loop = 0; loop < LOOPS; loop++) {
+        if (random_below(&r, 8) == 0)
+            usleep(300); /* they are asleep by then */
+        if (random_below(&r, 4) == 0)
+            haul__team_call(team, LARGE);
+        check_loop(team, l, random_below(&r, 40));
+    }
+    check_loop(team, l, NUMBERS);
+    CHECK(l->scratches >= 1 && l->scratches <= 5);
+    haul__team_free(team);
+    free(l);
+}
+
+TEST(team, a_team_without_threads_and_no_team_at_all_do_the_same)
+{
+    ledger *l = ledger_new();
+    haul__team *team = team_of(0);
+    check_loop(team, l, NUMBERS);
+    CHECK_EQ(l->scratches, 1);
+    haul__team_call(team, LARGE);
+    haul__team_call(NULL, LARGE);
+    haul__team_free(team);
+    haul__team_free(NULL);
+    free(l);
+}
+
+static void count_only(void *user, size_t i, void *scratch)
+{
+    ledger *l = user;
+    (void)scratch;
+    __atomic_add_fetch(&l->done[i], 1u, __ATOMIC_RELAXED);
+}
+
+TEST(team, without_a_team_there_is_no_scratch_and_all_is_done)
+{
+    ledger *l = ledger_new();
+    size_t i;
+    haul__team_run(NULL, LARGE, NUMBERS, count_only, l);
+    for (i = 0; i < NUMBERS; i++)
+        CHECK_EQ(l->done[i], 1);
+    free(l);
+}
+
+/* A hundred teams that end while their threads start, wait awake or sleep. */
+TEST(team, teams_end_at_any_time)
+{
+    ledger *l = ledger_new();
+    int i;
+    for (i = 0; i < 100; i++) {
+        haul__team *team = team_of(3);
+        if (i % 3)
+            check_loop(team, l, 10);
+        if (i % 5 == 0)
+            usleep(200);
+        haul__team_free(team);
+    }
+    free(l);
+}
+
+TEST(team, a_child_after_a_fork_works_alone)
+{
+    ledger *l = ledger_new();
+    haul__team *team = team_of(3);
+    int status = -1;
+    pid_t child;
+    check_loop(team, l, 100);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        size_t i, wrong = 0;
+        memset(l->done, 0, sizeof l->done);
+        haul__team_call(team, LARGE);
+        haul__team_run(team, LARGE, 100, count_only, l);
+        for (i = 0; i < 100; i++)
+            wrong += l->done[i] != 1;
+        haul__team_free(team);
+        _exit(wrong ? 1 : 0);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    check_loop(team, l, 100);
+    haul__team_free(team);
+    free(l);
+}
+
+static pthread_t signalled;
+
+static void note_thread(int number)
+{
+    (void)number;
+    signalled = pthread_self();
+}
+
+TEST(team, signals_are_taken_by_the_users_threads)
+{
+    ledger *l = ledger_new();
+    haul__team *team = team_of(3);
+    struct sigaction action, before;
+    int i;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note_thread;
+    sigemptyset(&action.sa_mask);
+    CHECK_EQ(sigaction(SIGUSR1, &action, &before), 0);
+    for (i = 0; i < 50; i++) {
+        memset(&signalled, 0, sizeof signalled);
+        check_loop(team, l, 20);
+        CHECK_EQ(kill(getpid(), SIGUSR1), 0);
+        CHECK(pthread_equal(signalled, pthread_self()));
+    }
+    sigaction(SIGUSR1, &before, NULL);
+    haul__team_free(team);
+    free(l);
+}
+
+TEST(team, a_shared_copy_copies_every_byte_at_any_place_and_no_other)
+{
+    enum { BYTES = 1 << 20 };
+    random_source r = random_start("copies of a team");
+    haul__team *team = team_of(3);
+    unsigned char *from = malloc(BYTES + 256), *to = malloc(BYTES + 256);
+    size_t i, round;
+    CHECK(from && to);
+    for (i = 0; i < BYTES + 256; i++)
+        from[i] = (unsigned char)(i * 7 + i / 251);
+    for (round = 0; round < 30; round++) {
+        size_t a = random_below(&r, 64), b = random_below(&r, 64);
+        size_t bytes = random_below(&r, BYTES);
+        memset(to, 0xEE, BYTES + 256);
+        haul__team_copy(round % 4 ? team : NULL, to + a + 1, from + b, bytes);
+        CHECK_BYTES(to + a + 1, from + b, bytes);
+        CHECK(to[a] == 0xEE && to[a + 1 + bytes] == 0xEE);
+    }
+    free(from);
+    free(to);
+    haul__team_free(team);
+}

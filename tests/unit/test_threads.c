@@ -1,0 +1,523 @@
+/* Contexts with threads: whatever several threads share comes out as one thread makes it, results and errors alike.
+ *
+ * Fault cases of shared/reference: H1, H2, C3, D13 with threads.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "haul.h"
+#include "support/check.h"
+#include "support/doors.h"
+#include "support/random.h"
+
+enum { SHEETS = 12000, LARGE_VALUES = 40000, LARGE_EACH = 400, THREADS = 4 };
+
+/* Pointers, strings, counted arrays of any size and data: blocks of every form. */
+typedef struct sheet {
+    struct sheet *next, *other;
+    char *name;
+    int32_t *values;
+    uint32_t count;
+    int32_t seen;
+    double weight[5];
+} sheet;
+
+typedef struct world {
+    sheet *at[SHEETS];
+    random_source random;
+} world;
+
+static haul_type *sheet_type;
+
+static void *must_have(void *memory)
+{
+    CHECK(memory != NULL);
+    return memory;
+}
+
+static sheet *sheet_new(world *w, int i)
+{
+    sheet *s = must_have(calloc(1, sizeof *s));
+    size_t length = random_below(&w->random, 40), k;
+    s->name = must_have(malloc(length + 1));
+    memset(s->name, 'a' + i % 26, length);
+    s->name[length] = 0;
+    s->count = i % LARGE_EACH == 7 ? LARGE_VALUES : (uint32_t)random_below(&w->random, 60);
+    s->values = s->count ? must_have(malloc(s->count * sizeof *s->values)) : NULL;
+    for (k = 0; k < s->count; k++)
+        s->values[k] = (int32_t)k + i;
+    for (k = 0; k < 5; k++)
+        s->weight[k] = i + (double)k / 8;
+    return s;
+}
+
+static world *world_new(void)
+{
+    static const haul_ref refs[] = {
+        HAUL_OBJECT(sheet, next, &sheet_type),
+        HAUL_OBJECT(sheet, other, &sheet_type),
+        HAUL_STRING(sheet, name),
+        HAUL_ARRAY(sheet, values, HAUL_NU(sheet, count)),
+    };
+    world *w = must_have(calloc(1, sizeof *w));
+    int i;
+    w->random = random_start("sheets for several threads");
+    CHECK_STATUS(haul_type_create("sheet", sizeof(sheet), refs, 4, &sheet_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(sheet_type), HAUL_OK);
+    for (i = 0; i < SHEETS; i++)
+        w->at[i] = sheet_new(w, i);
+    for (i = SHEETS - 1; i > 0; i--) { /* the chain goes about in memory */
+        size_t k = random_below(&w->random, (size_t)i + 1);
+        sheet *s = w->at[i];
+        w->at[i] = w->at[k];
+        w->at[k] = s;
+    }
+    for (i = 0; i < SHEETS; i++) {
+        w->at[i]->next = i + 1 < SHEETS ? w->at[i + 1] : NULL;
+        w->at[i]->other = i % 3 ? w->at[random_below(&w->random, SHEETS)] : NULL;
+    }
+    return w;
+}
+
+static void world_free(world *w)
+{
+    int i;
+    for (i = 0; i < SHEETS; i++) {
+        free(w->at[i]->name);
+        free(w->at[i]->values);
+        free(w->at[i]);
+    }
+    haul_type_free(&sheet_type);
+    free(w);
+}
+
+static haul_context *context_of(unsigned threads)
+{
+    haul_context_options options;
+    haul_context *context;
+    memset(&options, 0, sizeof options);
+    options.threads = threads;
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    return context;
+}
+
+static haul_device *device_of(unsigned threads)
+{
+    haul_device_options options;
+    haul_device *device;
+    memset(&options, 0, sizeof options);
+    options.new_context.threads = threads;
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    return device;
+}
+
+static haul_plan *plan_of(haul_context *context, const world *w)
+{
+    haul_root root;
+    haul_plan *plan;
+    root.address = w->at[0];
+    root.type = sheet_type;
+    root.count = 1;
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    return plan;
+}
+
+typedef struct packed {
+    haul_context *context;
+    haul_plan *plan;
+    unsigned char *arena;
+    uint64_t *bitmap;
+} packed;
+
+static packed packed_by(unsigned threads, const world *w)
+{
+    packed p;
+    p.context = context_of(threads);
+    p.plan = plan_of(p.context, w);
+    p.arena = must_have(malloc(haul_plan_bytes(p.plan)));
+    p.bitmap = must_have(malloc(haul_plan_bitmap_bytes(p.plan)));
+    memset(p.arena, 0xDD, haul_plan_bytes(p.plan)); /* all of it is to be written */
+    CHECK_STATUS(haul_plan_pack(p.plan, p.arena, haul_plan_bytes(p.plan), 0, p.bitmap), HAUL_OK);
+    return p;
+}
+
+static void packed_free(packed *p)
+{
+    free(p->arena);
+    free(p->bitmap);
+    haul_plan_free(&p->plan);
+    haul_context_free(&p->context);
+}
+
+static void check_alike(const packed *a, const packed *b)
+{
+    haul_plan_statistics one, other;
+    CHECK_EQ(haul_plan_bytes(a->plan), haul_plan_bytes(b->plan));
+    CHECK_BYTES(a->arena, b->arena, haul_plan_bytes(a->plan));
+    CHECK_BYTES(a->bitmap, b->bitmap, haul_plan_bitmap_bytes(a->plan));
+    haul_plan_get_statistics(a->plan, &one);
+    haul_plan_get_statistics(b->plan, &other);
+    CHECK_EQ(one.pointers, other.pointers);
+    CHECK_EQ(one.null_pointers, other.null_pointers);
+}
+
+TEST(threads, an_arena_has_the_same_bytes_whoever_packs_it_and_again)
+{
+    world *w = world_new();
+    packed one = packed_by(1, w), several = packed_by(THREADS, w), many = packed_by(13, w);
+    int round;
+    CHECK(haul_plan_bytes(one.plan) > (size_t)4 << 20);
+    check_alike(&one, &several);
+    check_alike(&one, &many);
+    for (round = 0; round < 5; round++) {
+        memset(several.arena, round, haul_plan_bytes(several.plan));
+        CHECK_STATUS(haul_plan_pack(several.plan, several.arena, haul_plan_bytes(several.plan), 0, several.bitmap),
+                     HAUL_OK);
+        check_alike(&one, &several);
+    }
+    packed_free(&many);
+    packed_free(&several);
+    packed_free(&one);
+    world_free(w);
+}
+
+static void *in_arena(const packed *p, const void *host)
+{
+    size_t offset = 0;
+    CHECK_STATUS(haul_plan_offset(p->plan, host, &offset), HAUL_OK);
+    return p->arena + offset;
+}
+
+TEST(threads, contents_come_back_to_every_object_and_no_pointer_changes)
+{
+    world *w = world_new();
+    packed p = packed_by(THREADS, w);
+    sheet *before = must_have(malloc(SHEETS * sizeof *before));
+    int i;
+    for (i = 0; i < SHEETS; i++) {
+        sheet *copy = in_arena(&p, w->at[i]);
+        before[i] = *w->at[i];
+        copy->seen = i + 1;
+        copy->weight[4] = -i;
+        copy->next = NULL; /* of no consequence */
+        if (w->at[i]->count)
+            *(int32_t *)in_arena(&p, &w->at[i]->values[w->at[i]->count - 1]) = -i;
+    }
+    CHECK_STATUS(haul_plan_unpack(p.plan, p.arena, haul_plan_bytes(p.plan)), HAUL_OK);
+    for (i = 0; i < SHEETS; i++) {
+        const sheet *s = w->at[i];
+        CHECK_EQ(s->seen, i + 1);
+        CHECK(s->weight[4] <= -i && s->weight[4] >= -i && s->weight[0] >= before[i].weight[0]);
+        CHECK(s->next == before[i].next && s->other == before[i].other && s->values == before[i].values);
+        CHECK(!s->count || s->values[s->count - 1] == -i);
+    }
+    free(before);
+    packed_free(&p);
+    world_free(w);
+}
+
+/* ---- Errors: those of one thread, to the letter. */
+
+static void check_same_refusal(packed *one, packed *several)
+{
+    const haul_error *a = haul_context_error(one->context), *b = haul_context_error(several->context);
+    CHECK_STATUS(haul_plan_pack(one->plan, one->arena, haul_plan_bytes(one->plan), 0, one->bitmap), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_plan_pack(several->plan, several->arena, haul_plan_bytes(several->plan), 0, several->bitmap),
+                 HAUL_ERROR_STALE);
+    CHECK(a->path[0] != 0);
+    CHECK_STR(a->text, b->text);
+    CHECK_STR(a->path, b->path);
+}
+
+TEST(threads, of_several_changed_pointers_the_same_one_is_named_D13)
+{
+    world *w = world_new();
+    packed one = packed_by(1, w), several = packed_by(THREADS, w);
+    int i;
+    for (i = 100; i < SHEETS; i += 100) { /* in nearly every block */
+        sheet *other = w->at[i]->other;
+        w->at[i]->other = w->at[(i + 1) % SHEETS] == other ? w->at[0] : w->at[(i + 1) % SHEETS];
+        if (i % 2000 == 0)
+            check_same_refusal(&one, &several);
+        w->at[i]->other = other;
+    }
+    for (i = 100; i < SHEETS; i += 100)
+        w->at[i]->other = w->at[i + 50];
+    check_same_refusal(&one, &several);
+    packed_free(&several);
+    packed_free(&one);
+    world_free(w);
+}
+
+TEST(threads, a_pointer_that_leads_out_and_a_string_without_its_end_are_named_too_C3)
+{
+    world *w = world_new();
+    packed one = packed_by(1, w), several = packed_by(THREADS, w);
+    static sheet stranger;
+    sheet *s = w->at[SHEETS / 2], *next = s->next;
+    s->next = &stranger;
+    check_same_refusal(&one, &several);
+    s->next = next;
+    s->name[strlen(s->name)] = 'x';
+    check_same_refusal(&one, &several);
+    packed_free(&several);
+    packed_free(&one);
+    world_free(w);
+}
+
+TEST(threads, what_does_not_fit_at_the_first_pack_is_refused_alike)
+{
+    world *w = world_new();
+    static sheet stranger;
+    packed one, several;
+    packed *all[2];
+    int i;
+    one.context = context_of(1);
+    several.context = context_of(THREADS);
+    all[0] = &one;
+    all[1] = &several;
+    for (i = 0; i < 2; i++) {
+        all[i]->plan = plan_of(all[i]->context, w);
+        all[i]->arena = must_have(malloc(haul_plan_bytes(all[i]->plan)));
+        all[i]->bitmap = must_have(malloc(haul_plan_bitmap_bytes(all[i]->plan)));
+    }
+    w->at[10]->other = w->at[SHEETS - 10]->other = &stranger;
+    check_same_refusal(&one, &several);
+    packed_free(&several);
+    packed_free(&one);
+    world_free(w);
+}
+
+TEST(threads, more_than_there_can_be_are_refused)
+{
+    haul_context_options options;
+    haul_context *context;
+    memset(&options, 0, sizeof options);
+    options.threads = HAUL_THREADS_MAX + 1;
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(context, NULL);
+}
+
+/* ---- On a device. */
+
+static void raise_all(void *argument)
+{
+    sheet *s = *(sheet **)argument;
+    for (; s; s = s->next) {
+        uint32_t k;
+        s->seen++;
+        for (k = 0; k < s->count; k++)
+            s->values[k]++;
+    }
+}
+
+static void check_raised(const world *w, int times)
+{
+    int i;
+    for (i = 0; i < SHEETS; i++)
+        CHECK_EQ(w->at[i]->seen, times);
+    for (i = 0; i < SHEETS; i++)
+        CHECK(w->at[i]->count < 2 || w->at[i]->values[1] == w->at[i]->values[0] + 1);
+}
+
+static void raise_on(haul_device *device, const haul_shipment *shipment, const world *w)
+{
+    void *at = haul_device_pointer(shipment, w->at[0]);
+    CHECK(at != NULL);
+    CHECK_STATUS(haul_host_launch(device, raise_all, &at), HAUL_OK);
+}
+
+static void go_there_and_back(haul_device *device, const haul_ship_options *options)
+{
+    world *w = world_new();
+    haul_shipment *shipment;
+    sheet *next;
+    int i;
+    CHECK_STATUS(haul_ship(device, w->at[0], sheet_type, 1, options, &shipment), HAUL_OK);
+    raise_on(device, shipment, w);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    check_raised(w, 1);
+    for (i = 0; i < SHEETS; i++)
+        w->at[i]->seen = 5;
+    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    raise_on(device, shipment, w);
+    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
+    check_raised(w, 6);
+    next = w->at[SHEETS / 3]->next;
+    w->at[SHEETS / 3]->next = w->at[1];
+    CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STALE);
+    CHECK_HAS(haul_device_error(device)->path, "next");
+    w->at[SHEETS / 3]->next = next;
+    raise_on(device, shipment, w); /* it was left as it was */
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    check_raised(w, 7);
+    haul_shipment_free(&shipment);
+    world_free(w);
+}
+
+TEST(threads, a_graph_is_shipped_refreshed_and_brought_back)
+{
+    haul_device *device = device_of(THREADS);
+    haul_ship_options options;
+    memset(&options, 0, sizeof options);
+    go_there_and_back(device, NULL);
+    options.whole_return = 1;
+    go_there_and_back(device, &options);
+    options.relocate_on_host = 1;
+    go_there_and_back(device, &options);
+    options.ordered = 1;
+    go_there_and_back(device, &options);
+    haul_device_close(&device);
+}
+
+TEST(threads, pieces_of_any_size_are_shared_alike)
+{
+    static const size_t chunk[] = { 600 << 10, 1 << 20, 3 << 20 };
+    size_t i;
+    for (i = 0; i < sizeof chunk / sizeof chunk[0]; i++) {
+        haul_device_options options;
+        fault_plan plan;
+        haul_device *device;
+        memset(&plan, 0, sizeof plan);
+        memset(&options, 0, sizeof options);
+        plan.chunk_bytes = chunk[i];
+        options.new_context.threads = THREADS;
+        CHECK_STATUS(fault_open(&plan, &options, &device), HAUL_OK);
+        go_there_and_back(device, NULL);
+        haul_device_close(&device);
+        fault_check_clean(&plan);
+    }
+}
+
+typedef struct hearing {
+    uint64_t last;
+    int calls, backwards, refuse_at;
+} hearing;
+
+static int hear(void *user, uint64_t done, uint64_t total)
+{
+    hearing *h = user;
+    h->calls++;
+    h->backwards += done < h->last || done > total;
+    h->last = done;
+    return h->calls == h->refuse_at;
+}
+
+TEST(threads, progress_is_told_in_order_and_can_cancel)
+{
+    haul_device *device = device_of(THREADS);
+    haul_ship_options options;
+    haul_shipment *shipment;
+    world *w = world_new();
+    hearing h;
+    memset(&options, 0, sizeof options);
+    memset(&h, 0, sizeof h);
+    options.progress = hear;
+    options.progress_user = &h;
+    CHECK_STATUS(haul_ship(device, w->at[0], sheet_type, 1, &options, &shipment), HAUL_OK);
+    CHECK(h.calls >= 2);
+    CHECK_EQ(h.backwards, 0);
+    haul_shipment_free(&shipment);
+    memset(&h, 0, sizeof h);
+    h.refuse_at = 2;
+    CHECK_STATUS(haul_ship(device, w->at[0], sheet_type, 1, &options, &shipment), HAUL_ERROR_STATE);
+    CHECK_PTR(shipment, NULL);
+    CHECK_EQ(h.calls, 2);
+    haul_device_close(&device);
+    world_free(w);
+}
+
+/* ---- Arenas. */
+
+typedef struct bead {
+    struct bead *next;
+    int32_t seen;
+    char rest[84];
+} bead;
+
+static void raise_beads(void *argument)
+{
+    bead *b;
+    for (b = *(bead **)argument; b; b = b->next)
+        b->seen++;
+}
+
+static bead *beads_make(haul_arena *arena, const haul_type *type, int count)
+{
+    bead *first = NULL;
+    while (count-- > 0) {
+        bead *b = haul_arena_new(arena, type, 1);
+        CHECK(b != NULL);
+        b->next = first;
+        first = b;
+    }
+    return first;
+}
+
+static void check_beads(const bead *b, int count, int seen)
+{
+    for (; b; b = b->next, count--)
+        CHECK_EQ(b->seen, seen);
+    CHECK_EQ(count, 0);
+}
+
+TEST(threads, an_arena_comes_back_by_threads_and_keeps_its_pointers)
+{
+    enum { BEADS = 90000 };
+    static haul_type *type;
+    static const haul_ref refs[] = { HAUL_OBJECT(bead, next, &type) };
+    haul_device *device = device_of(THREADS);
+    haul_ship_arena_options options;
+    haul_arena *arena;
+    haul_shipment *shipment;
+    bead *first;
+    void *at;
+    int i;
+    memset(&options, 0, sizeof options);
+    CHECK_STATUS(haul_type_create("bead", sizeof(bead), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
+    first = beads_make(arena, type, BEADS);
+    CHECK_STATUS(haul_ship_arena(device, arena, &options, &shipment), HAUL_OK);
+    for (i = 1; i <= 3; i++) {
+        at = haul_device_pointer(shipment, first);
+        CHECK_STATUS(haul_host_launch(device, raise_beads, &at), HAUL_OK);
+        CHECK_STATUS(i == 2 ? haul_unmarshal_pointers(shipment) : haul_unmarshal(shipment), HAUL_OK);
+        check_beads(first, BEADS, i);
+        CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    }
+    haul_shipment_free(&shipment);
+    haul_arena_free(&arena);
+    haul_device_close(&device);
+    haul_type_free(&type);
+}
+
+/* ---- Faults. */
+
+TEST(threads, every_allocation_for_them_can_fail_H1_H2)
+{
+    static const fault_mode modes[] = { FAULT_ONCE, FAULT_FROM };
+    size_t i;
+    for (i = 0; i < 2; i++) {
+        haul_status status = HAUL_ERROR_MEMORY;
+        uint64_t at;
+        for (at = 1; status != HAUL_OK; at++) {
+            fault_plan plan;
+            haul_allocator allocator;
+            haul_context_options options;
+            haul_context *context;
+            memset(&plan, 0, sizeof plan);
+            memset(&options, 0, sizeof options);
+            allocator = fault_allocator(&plan);
+            options.allocator = &allocator;
+            options.threads = THREADS;
+            fault_arm(&plan, modes[i], at);
+            status = haul_context_create(&options, &context);
+            CHECK_STATUS(status, plan.fired ? HAUL_ERROR_MEMORY : HAUL_OK);
+            CHECK((context != NULL) == (status == HAUL_OK));
+            haul_context_free(&context);
+            fault_check_clean(&plan);
+        }
+        CHECK(at > 4); /* the context, the team, its scratch memory */
+    }
+}
