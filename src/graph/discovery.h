@@ -44,7 +44,6 @@ typedef struct haul__kind {
     haul__step *steps; /* one for each slot; NULL until the kind is first visited */
     haul__counted *counted; /* as many, with slot NULL where there is none; or NULL: none at all */
     haul__simple simple; /* bytes 0: elements of this kind are marked the general way */
-    uint64_t words;    /* of an element that starts a cell */
     uint32_t form;     /* of blocks whose slots are all theirs; HAUL__NO_FORM: there is none */
     uint32_t step_count;
     uint32_t plain;    /* all steps are `one` */

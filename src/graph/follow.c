@@ -178,7 +178,7 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
                               haul__marked *marked)
 {
     haul__pattern pattern;
-    int done = d->kinds[entry->kind].simple.slots ? mark_starts(d, entry, marked) : 0;
+    int done = d->kinds[entry->kind].form != HAUL__NO_FORM ? mark_starts(d, entry, marked) : 0;
     if (done)
         return done < 0 ? HAUL_ERROR_MEMORY : HAUL_OK;
     pattern.kind = walk->slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;

@@ -2,13 +2,19 @@
  */
 #include "graph/inline.h"
 
+/* The words of an object that starts a cell and lies in it. */
+HAUL__INLINE uint64_t words_of(const haul__kind *kind)
+{
+    return UINT64_MAX >> (64u - (kind->simple.bytes >> HAUL__WORD_SHIFT));
+}
+
 /* Blocks of other forms than the kind's own: a mixed one; or plain objects in whatever holds nothing of theirs yet. */
 HAUL__NOINLINE int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__kind *kind)
 {
     haul__block *block = haul__block_in(entry);
     unsigned granule = haul__granule_in_cell(address), number = haul__cell_number(address);
     uint32_t granules = kind->simple.granules << granule, live;
-    uint64_t slots = kind->simple.slots << (2 * granule), known, odd, *bits;
+    uint64_t slots = kind->simple.slots << (2 * granule), words = words_of(kind), known, odd, *bits;
     haul__cell *cell;
     if (!(entry & 1u))
         return HAUL__APART;
@@ -22,7 +28,7 @@ HAUL__NOINLINE int haul__mark_near_apart(uintptr_t entry, uintptr_t address, con
     }
     bits = &haul__slots(block)[number];
     known = (uint64_t)0 - (uint64_t)(live != 0);
-    odd = ((live ^ granules) | ((*bits & kind->words << (2 * granule)) ^ slots)) & known;
+    odd = ((live ^ granules) | ((*bits & words << (2 * granule)) ^ slots)) & known;
     if (HAUL__UNLIKELY((odd | (cell->aux & granules)) != 0))
         return HAUL__APART;
     cell->live |= granules;
@@ -37,7 +43,7 @@ HAUL__NOINLINE int haul__mark_over_apart(haul__block *block, haul__block *next_b
     unsigned granule = haul__granule_in_cell(address);
     haul__cell *cell, *next;
     uint64_t slots = kind->simple.slots << (2 * granule), next_slots = kind->simple.slots >> (64 - 2 * granule);
-    uint64_t known, odd, *bits, *next_bits;
+    uint64_t words = words_of(kind), known, odd, *bits, *next_bits;
     uint32_t low = kind->simple.granules << granule, high = kind->simple.granules >> (32 - granule);
     if (block->form != HAUL__MIXED || next_block->form != HAUL__MIXED)
         return HAUL__APART;
@@ -47,8 +53,8 @@ HAUL__NOINLINE int haul__mark_over_apart(haul__block *block, haul__block *next_b
     next_bits = &haul__slots(next_block)[haul__cell_number(end)];
     known = (uint64_t)0 - (uint64_t)(((cell->live & low) | (next->live & high)) != 0);
     odd = ((cell->live & low) ^ low) | ((next->live & high) ^ high) |
-          ((*bits & kind->words << (2 * granule)) ^ slots) |
-          ((*next_bits & kind->words >> (64 - 2 * granule)) ^ next_slots);
+          ((*bits & words << (2 * granule)) ^ slots) |
+          ((*next_bits & words >> (64 - 2 * granule)) ^ next_slots);
     if (HAUL__UNLIKELY(((odd & known) | (cell->aux & low) | (next->aux & high)) != 0))
         return HAUL__APART;
     cell->live |= low;
@@ -63,8 +69,10 @@ HAUL__NOINLINE int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address
 {
     uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
     uintptr_t next_entry = flat[(address + kind->simple.bytes - 1) >> HAUL__BLOCK_SHIFT];
-    if ((entry & HAUL__FORM_MASK) != kind->form || (next_entry & HAUL__FORM_MASK) != kind->form ||
-        (address & (HAUL__GRANULE - 1)) != 0)
+    haul__block *block = haul__block_in(entry), *next = haul__block_in(next_entry);
+    if (!(entry & next_entry & 1u) || (address & (HAUL__GRANULE - 1)) != 0)
         return HAUL__APART;
-    return haul__mark_long(haul__block_in(entry), haul__block_in(next_entry), address, &kind->simple);
+    if ((entry & HAUL__FORM_MASK) == kind->form && (next_entry & HAUL__FORM_MASK) == kind->form)
+        return haul__mark_long(block, next, address, &kind->simple);
+    return haul__mark_long_apart(block, next, address, &kind->simple);
 }

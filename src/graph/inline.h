@@ -94,7 +94,7 @@ HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address, const
     cell->aux |= start;
     next->live |= high;
     if (HAUL__UNLIKELY(entry != next_entry))
-        haul__block_in(next_entry)->carry |= kind->simple.slots >> (64 - 2 * granule);
+        haul__block_in(next_entry)->carry = 32 - granule;
     return known == 0;
 }
 

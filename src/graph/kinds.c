@@ -34,28 +34,44 @@ static int make_room(haul__discovery *d)
     return 1;
 }
 
-/* Elements that can be marked in line: whole granules, slots on the grid and within the first cell's length, no wish for a
- * larger placement. */
-static void foresee_marks(haul__kind *kind)
+/* Elements that can be marked in line: whole granules, slots on the grid and not too many, no wish for a larger
+ * placement. `far`: zeros, and room for slots behind the first cell's length. */
+static void foresee_marks(haul__kind *kind, haul__far *far)
 {
     const haul__walk *walk = kind->walk;
     unsigned granules = (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT);
     haul__cell whole;
     size_t i;
     if (!walk->dense || walk->is_noted || walk->is_wide || walk->extent == 0 || walk->extent > HAUL__SIMPLE_BYTES ||
-        walk->placement > HAUL__GRANULE || walk->extent % HAUL__GRANULE != 0 || walk->alignment > HAUL__GRANULE)
+        walk->placement > HAUL__GRANULE || walk->extent % HAUL__GRANULE != 0 || walk->alignment > HAUL__GRANULE ||
+        walk->slot_count > HAUL__SIMPLE_SLOTS)
         return;
     for (i = 0; i < walk->slot_count; i++) {
-        if (walk->slots[i].offset % HAUL__WORD != 0 || walk->slots[i].offset >= HAUL__CELL_BYTES)
+        const size_t offset = walk->slots[i].offset, cell = offset / HAUL__CELL_BYTES;
+        if (offset % HAUL__WORD != 0)
             return;
-        kind->simple.slots |= (uint64_t)1 << (walk->slots[i].offset >> HAUL__WORD_SHIFT);
+        *(cell ? &(*far)[cell - 1] : &kind->simple.slots) |= (uint64_t)1 << haul__word_in_cell(offset);
+        if (cell)
+            kind->simple.far = far;
     }
     kind->simple.bytes = (uint32_t)walk->extent;
     kind->simple.granules = granules < 32 ? haul__range32(0, granules - 1) : UINT32_MAX;
     whole.live = kind->simple.granules;
     whole.aux = 1;
     memcpy(&kind->mark, &whole, sizeof kind->mark);
-    kind->words = granules < 32 ? haul__range64(0, 2 * granules - 1) : UINT64_MAX;
+}
+
+static haul_status foresee_form(haul__discovery *d, haul__kind *kind)
+{
+    haul__far far = { 0 };
+    foresee_marks(kind, &far);
+    if (kind->simple.bytes && kind->walk->slot_count)
+        kind->form = haul__map_form(d->map, &kind->simple);
+    if (kind->simple.far == &far) { /* nobody keeps it */
+        kind->simple.far = NULL;
+        kind->simple.bytes = 0;
+    }
+    return kind->form ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
 /* Where the first and the last pointer stand: what is fetched of an object before it is visited. */
@@ -97,10 +113,9 @@ haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *k
     fresh.form = HAUL__NO_FORM;
     fresh.uniform = HAUL__NOT_UNIFORM;
     fresh.ahead = HAUL__AHEAD_LEAST;
-    foresee_marks(&fresh);
     foresee_slots(&fresh);
-    if (fresh.simple.bytes && fresh.simple.slots)
-        fresh.form = haul__map_form(d->map, &fresh.simple);
+    if (foresee_form(d, &fresh) != HAUL_OK)
+        return HAUL_ERROR_MEMORY;
     d->kinds[d->kind_count] = fresh;
     *kind = (uint32_t)d->kind_count++;
     d->kind_hash[hash_place(d, type)] = *kind + 1;

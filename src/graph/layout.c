@@ -166,22 +166,41 @@ HAUL__HOT static size_t count_bits(const uint64_t *bits, size_t count)
     return sum;
 }
 
-/* The slots of an object that reaches over the block's end, which stand in the next one. */
-static uint64_t slots_behind(const haul__simple *kind, uint32_t last_starts)
+/* The slots of an object from one of its granules on. */
+static size_t count_from(const haul__simple *kind, size_t granule)
 {
-    unsigned granule = last_starts ? haul__highest64(last_starts) : 0;
-    return granule ? kind->slots >> (64 - 2 * granule) : 0;
+    size_t count = 0;
+    for (; granule << HAUL__GRANULE_SHIFT < kind->bytes; granule += 32)
+        count += haul__bits64(haul__slots_from(kind, granule));
+    return count;
+}
+
+/* Granules from the last start to the block's end; 0: nothing starts there. */
+static size_t last_granules(const haul__block *block)
+{
+    size_t cell = HAUL__CELLS;
+    while (cell > 0 && !haul__starts(block)[cell - 1])
+        cell--;
+    return cell ? (HAUL__CELLS - cell + 1) * 32 - haul__highest64(haul__starts(block)[cell - 1]) : 0;
+}
+
+/* Those of the objects that start there; without what reaches out of the block, and with what reaches into it. */
+static size_t count_by_starts(const haul__simple *kind, haul__block *block)
+{
+    const size_t objects = keep_starts(block), last = last_granules(block);
+    size_t count = objects * count_from(kind, 0);
+    if (last)
+        count -= count_from(kind, last);
+    if (block->carry)
+        count += count_from(kind, (size_t)block->carry);
+    return count;
 }
 
 /* Settles how a block tells its slots, and counts them. */
 static size_t settle_slots(const haul__map *map, haul__block *block)
 {
-    if (haul__is_of_kind(block)) {
-        const haul__simple *kind = haul__simple_of(map, block);
-        uint32_t last = block->cells[HAUL__CELLS - 1].aux;
-        return keep_starts(block) * haul__bits64(kind->slots) + haul__bits64(block->carry) -
-               haul__bits64(slots_behind(kind, last));
-    }
+    if (haul__is_of_kind(block))
+        return count_by_starts(haul__simple_of(map, block), block);
     return block->form == HAUL__MIXED ? count_bits(haul__slots(block), HAUL__CELLS) : 0;
 }
 

@@ -6,6 +6,7 @@
 #include "graph/map.h"
 
 #define FLAT_ENTRIES ((size_t)1 << (HAUL__ADDRESS_BITS - HAUL__BLOCK_SHIFT))
+#define FAR_BYTES ((HAUL__LAST_KIND / 2 + 1) * sizeof(haul__far))
 #define TABLE_PAGE ((size_t)4096) /* the granularity in which a reserved range takes memory */
 
 void haul__map_open(haul__map *map, const haul_allocator *allocator)
@@ -107,6 +108,7 @@ void haul__map_close(haul__map *map)
         while ((block = take_kept(map, size)) != NULL)
             haul__release(&map->allocator, block, bytes_of(size));
     haul__release(&map->allocator, map->numbers, map->number_capacity * sizeof *map->numbers);
+    haul__release(&map->allocator, map->far, FAR_BYTES);
     if (map->flat)
         map->allocator.unreserve(map->allocator.user, map->flat, FLAT_ENTRIES * sizeof *map->flat);
     memset(map, 0, sizeof *map);
@@ -119,7 +121,7 @@ size_t haul__map_bytes(const haul__map *map)
     for (i = 0; map->flat && i < map->block_count; i++)
         if (i == 0 || map->numbers[i] / per_page != map->numbers[i - 1] / per_page)
             table += TABLE_PAGE;
-    return sizeof *map + table + map->number_capacity * sizeof *map->numbers +
+    return sizeof *map + table + map->number_capacity * sizeof *map->numbers + (map->far ? FAR_BYTES : 0) +
            map->block_bytes + map->side_bytes;
 }
 
@@ -230,25 +232,66 @@ haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *bloc
     return turned;
 }
 
-uint32_t haul__map_form(haul__map *map, const haul__simple *kind)
+static int is_alike(const haul__simple *a, const haul__simple *b)
+{
+    if (a->slots != b->slots || a->bytes != b->bytes || !a->far != !b->far)
+        return 0;
+    return !a->far || memcmp(a->far, b->far, sizeof *a->far) == 0;
+}
+
+static int keep_simple(haul__map *map, uint32_t form, const haul__simple *kind)
+{
+    haul__simple *kept = &map->simple[form / 2];
+    if (kind->far && !map->far)
+        map->far = haul__allocate(&map->allocator, FAR_BYTES, sizeof(uint64_t));
+    if (kind->far && !map->far)
+        return 0;
+    *kept = *kind;
+    if (kind->far)
+        kept->far = memcpy(&map->far[form / 2], kind->far, sizeof *kind->far);
+    map->next_form = form + 2;
+    return 1;
+}
+
+uint32_t haul__map_form(haul__map *map, haul__simple *kind)
 {
     uint32_t form;
-    for (form = HAUL__FIRST_KIND; form < map->next_form; form += 2)
-        if (map->simple[form / 2].slots == kind->slots && map->simple[form / 2].bytes == kind->bytes)
-            return form;
+    for (form = HAUL__FIRST_KIND; form < map->next_form && !is_alike(&map->simple[form / 2], kind); form += 2)
+        ;
     if (form > HAUL__LAST_KIND)
         return HAUL__NO_FORM;
-    map->simple[form / 2] = *kind;
-    map->next_form = form + 2;
+    if (form == map->next_form && !keep_simple(map, form, kind))
+        return 0;
+    *kind = map->simple[form / 2];
     return form;
 }
 
-/* The slots of a cell by the starts in it and in the cell before, of which only the last can reach over. */
-static uint64_t slots_by_starts(const haul__simple *kind, uint32_t starts, uint32_t before)
+HAUL__INLINE uint32_t starts_in(const haul__block *block, unsigned number, int is_placed)
 {
-    unsigned last = before ? haul__highest64(before) : 0;
-    uint64_t slots = last ? kind->slots >> (64 - 2 * last) : 0;
-    for (; starts; starts &= starts - 1)
+    return is_placed ? haul__starts(block)[number] : block->cells[number].aux;
+}
+
+/* How many granules before a cell the object starts that may reach into it; 0: none may. It is the last one before the
+ * cell, as objects of one kind do not overlap. Where it ends before, it has no slots in the cell. */
+HAUL__INLINE size_t reach_before(const haul__block *block, size_t granules, unsigned number, int is_placed)
+{
+    unsigned back;
+    for (back = 1; back <= number && back * 32u < granules + 31u; back++) {
+        uint32_t starts = starts_in(block, number - back, is_placed);
+        if (starts)
+            return back * 32u - haul__highest64(starts);
+    }
+    return back > number && block->carry ? (size_t)block->carry + number * 32u : 0;
+}
+
+/* The slots of a cell by the starts in it and before it. */
+HAUL__INLINE uint64_t slots_by_starts(const haul__map *map, const haul__block *block, unsigned number, int is_placed)
+{
+    const haul__simple *kind = haul__simple_of(map, block);
+    const size_t before = reach_before(block, kind->bytes >> HAUL__GRANULE_SHIFT, number, is_placed);
+    uint64_t slots = before ? haul__slots_from(kind, before) : 0;
+    uint32_t starts;
+    for (starts = starts_in(block, number, is_placed); starts; starts &= starts - 1)
         slots |= kind->slots << (2 * haul__lowest32(starts));
     return slots;
 }
@@ -257,22 +300,14 @@ uint64_t haul__marked_slots(const haul__map *map, const haul__block *block, unsi
 {
     if (block->form == HAUL__MIXED)
         return haul__slots(block)[number];
-    if (!haul__is_of_kind(block))
-        return 0;
-    if (number == 0)
-        return block->carry | slots_by_starts(haul__simple_of(map, block), block->cells[0].aux, 0);
-    return slots_by_starts(haul__simple_of(map, block), block->cells[number].aux, block->cells[number - 1].aux);
+    return haul__is_of_kind(block) ? slots_by_starts(map, block, number, 0) : 0;
 }
 
 uint64_t haul__placed_slots(const haul__map *map, const haul__block *block, unsigned number)
 {
     if (block->form == HAUL__MIXED)
         return haul__slots(block)[number];
-    if (!haul__is_of_kind(block))
-        return 0;
-    if (number == 0)
-        return block->carry | slots_by_starts(haul__simple_of(map, block), haul__starts(block)[0], 0);
-    return slots_by_starts(haul__simple_of(map, block), haul__starts(block)[number], haul__starts(block)[number - 1]);
+    return haul__is_of_kind(block) ? slots_by_starts(map, block, number, 1) : 0;
 }
 
 haul__side *haul__map_side(haul__map *map, haul__block *block)

@@ -100,18 +100,22 @@ enum { HAUL__MIXED = 1, HAUL__FULL = 2, HAUL__BARE = 3, HAUL__FIRST_KIND = 5, HA
 #define HAUL__FORM_MASK ((uintptr_t)31)
 #define HAUL__BLOCK_ALIGNMENT ((size_t)32)
 
-/* Objects that can be told by where they start: whole granules, slots on the grid and within a cell's length. */
+/* Objects that can be told by where they start: whole granules, slots on the grid. */
 #define HAUL__SIMPLE_BYTES ((size_t)4096)
+#define HAUL__SIMPLE_SLOTS 64u /* at most: gather and scatter list them */
+#define HAUL__SIMPLE_CELLS (HAUL__SIMPLE_BYTES / HAUL__CELL_BYTES)
+typedef uint64_t haul__far[HAUL__SIMPLE_CELLS - 1];
 typedef struct haul__simple {
     uint64_t slots;    /* of an object that starts a cell */
     uint32_t granules; /* of that cell */
     uint32_t bytes;
+    haul__far *far;    /* slots of the cells behind it; NULL: there are none */
 } haul__simple;
 
 typedef struct haul__block {
     uint64_t base;  /* granules placed before this block */
     uint64_t guard; /* over its pointers as first packed: see haul__guard_add */
-    uint64_t carry; /* of a kind: slots in the first cell, of an object that starts in the block before; full: the
+    uint64_t carry; /* of a kind: granules in the block before, of an object that starts there and ends here; full: the
                        rank of its first cell */
     haul__side *side;
     uint64_t form;  /* as wide as a cell, so that no cell lies across two lines of a cache */
@@ -132,6 +136,7 @@ typedef struct haul__map {
     size_t block_count, number_capacity;
     haul__block *spare[4];  /* blocks kept for reuse, by size: chains through their first bytes */
     haul__simple simple[HAUL__LAST_KIND / 2 + 1]; /* by form / 2 */
+    haul__far *far;         /* as many; NULL: none of them has any */
     uint32_t next_form;     /* for the next simple kind */
     size_t block_bytes;     /* of all blocks in use */
     int has_units;          /* some page asks for more than a granule */
@@ -155,8 +160,9 @@ haul__block *haul__map_fill(haul__map *map, uintptr_t address);
 /* The same marks in another form: from bare to a kind's, when nothing is partly live, or from either to mixed. The old block
  * is gone. NULL: out of memory, nothing has changed. */
 haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *block, uint32_t form);
-/* The form for objects like these; HAUL__NO_FORM: there are too many kinds. */
-uint32_t haul__map_form(haul__map *map, const haul__simple *kind);
+/* The form for objects like these, whose far slots stand in the map from then on; HAUL__NO_FORM: there are too many kinds;
+ * 0: out of memory. */
+uint32_t haul__map_form(haul__map *map, haul__simple *kind);
 haul__side *haul__map_side(haul__map *map, haul__block *block);
 
 HAUL__INLINE uint32_t haul__block_number(uintptr_t address)
@@ -250,6 +256,22 @@ HAUL__INLINE uint64_t haul__guard_add(uint64_t guard, uintptr_t value)
 HAUL__INLINE const haul__simple *haul__simple_of(const haul__map *map, const haul__block *block)
 {
     return &map->simple[block->form / 2];
+}
+
+/* The slots of an object in the length of one cell, when it starts one: of that one (0) or of one behind. */
+HAUL__INLINE uint64_t haul__simple_slots(const haul__simple *kind, size_t cell)
+{
+    if (cell == 0)
+        return kind->slots;
+    return kind->far && cell < HAUL__SIMPLE_CELLS ? (*kind->far)[cell - 1] : 0;
+}
+
+/* The same in the length of a cell from any of its granules on. */
+HAUL__INLINE uint64_t haul__slots_from(const haul__simple *kind, size_t granule)
+{
+    const unsigned shift = 2 * (unsigned)(granule % 32);
+    const uint64_t slots = haul__simple_slots(kind, granule / 32) >> shift;
+    return shift ? slots | haul__simple_slots(kind, granule / 32 + 1) << (64 - shift) : slots;
 }
 
 /* The slots of one cell: while marking, and after layout. */

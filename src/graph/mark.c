@@ -348,49 +348,6 @@ static haul__block *block_for(haul__map *map, uintptr_t address, uint32_t form)
     return block;
 }
 
-/* The part of [at, end) in the cell of `at`, as granules; *at goes on to the next cell. */
-static uint32_t take_granules(uintptr_t *at, uintptr_t end)
-{
-    uintptr_t stop = (*at | (HAUL__CELL_BYTES - 1)) + 1;
-    uint32_t granules;
-    if (stop > end)
-        stop = end;
-    granules = haul__range32(haul__granule_in_cell(*at), haul__granule_in_cell(stop - 1));
-    *at = stop;
-    return granules;
-}
-
-/* The slots of an object that starts at `address` and lies in the next block too, as far as they stand there. */
-static uint64_t slots_over(uintptr_t address, const haul__simple *kind)
-{
-    unsigned granule = haul__granule_in_cell(address);
-    return granule && haul__cell_number(address) == HAUL__CELLS - 1 ? kind->slots >> (64 - 2 * granule) : 0;
-}
-
-int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind)
-{
-    const uintptr_t end = address + kind->bytes;
-    const uint32_t start = (uint32_t)1 << haul__granule_in_cell(address);
-    uint32_t any = 0, missing = ~haul__cell_of(block, address)->aux & start;
-    uintptr_t at, in;
-    for (at = address; at < end;) {
-        haul__cell *cell = haul__cell_of(haul__block_number(at) == haul__block_number(address) ? block : next, at);
-        uint32_t granules = take_granules(&at, end);
-        any |= cell->live & granules;
-        missing |= ~cell->live & granules;
-    }
-    if (any)
-        return missing ? -1 : 0;
-    for (at = in = address; at < end; in = at) {
-        haul__cell *cell = haul__cell_of(haul__block_number(in) == haul__block_number(address) ? block : next, in);
-        cell->live |= take_granules(&at, end);
-    }
-    haul__cell_of(block, address)->aux |= start;
-    if (next != block)
-        next->carry |= slots_over(address, kind);
-    return 1;
-}
-
 int haul__mark_simple(haul__map *map, uintptr_t address, const haul__simple *kind, uint32_t form)
 {
     uintptr_t last = address + kind->bytes - 1;
@@ -420,7 +377,7 @@ int haul__mark_simple(haul__map *map, uintptr_t address, const haul__simple *kin
     cell->aux |= start;
     next->live |= high;
     if (next_block != block)
-        next_block->carry |= slots_over(address, kind);
+        next_block->carry = haul__granules_left(address);
     return 1;
 }
 

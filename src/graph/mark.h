@@ -32,9 +32,11 @@ int haul__is_marked(const haul__map *map, uintptr_t address);
  * of memory. */
 int haul__mark_simple(haul__map *map, uintptr_t address, const haul__simple *kind, uint32_t form);
 
-/* The same in blocks that are of its kind already, for an object longer than a cell: `next` is the block of its last byte. 1: it is new;
- * 0: all of it was marked before, as this; -1: go the general way. */
+/* long.c: the same in blocks that are of its kind already, for an object longer than a cell: `next` is the block of its
+ * last byte. 1: it is new; 0: all of it was marked before, as this; -1: go the general way. */
 int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind);
+/* The same in blocks of any forms but full ones. */
+int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind);
 
 /* Stores which bytes of a granule of the block are live; its bit is the caller's. 0: out of memory. */
 int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask);
@@ -54,6 +56,12 @@ int haul__mark_masks(haul__map *map, haul__block *block, size_t page);
 
 /* Ends marking in a block: partly live granules become live ones that have a byte mask. Answers the live bytes. */
 size_t haul__mark_fold(haul__block *block);
+
+/* From an address to the end of its block. */
+HAUL__INLINE uint64_t haul__granules_left(uintptr_t address)
+{
+    return HAUL__BLOCK_GRANULES - haul__granule_in_block(address);
+}
 
 /* Each bit doubled: from granules to their words. */
 HAUL__INLINE uint64_t haul__words_of(uint32_t granules)

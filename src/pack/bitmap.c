@@ -5,7 +5,7 @@
  * live granules at a time. So the bitmap follows from the plan and reads no byte of the source. Null pointers have
  * their bits too: a patch leaves 0 alone.
  *
- * Blocks of plain bytes cost one look at their form; in a block of a kind each object is one OR.
+ * Blocks of plain bytes cost one look at their form; in a block of a kind each object is one OR for each cell's length.
  */
 #include "graph/mark.h"
 #include "pack/plan.h"
@@ -57,8 +57,7 @@ static void set_cells(const window *w, const haul__map *map, const haul__block *
     }
 }
 
-/* The slots of an object stand side by side in the arena as they do in the source, from its start on. */
-HAUL__INLINE void set_object(const window *w, uint64_t rank, uint64_t slots)
+HAUL__INLINE void set_words(const window *w, uint64_t rank, uint64_t slots)
 {
     size_t word = (size_t)(rank / GRANULES_A_WORD);
     unsigned shift = 2 * (unsigned)(rank % GRANULES_A_WORD);
@@ -67,20 +66,51 @@ HAUL__INLINE void set_object(const window *w, uint64_t rank, uint64_t slots)
         set_bits(w, word + 1, slots >> (64 - shift));
 }
 
-HAUL__HOT static void set_objects(const window *w, const haul__map *map, const haul__block *block)
+/* The slots that an object from the block before has in this one. */
+static void set_carried(const window *w, uint64_t rank, const haul__simple *kind, size_t granule)
 {
-    const uint64_t slots = haul__simple_of(map, block)->slots;
-    unsigned cell;
-    set_object(w, haul__cell_rank(block, 0), block->carry);
+    for (; granule << HAUL__GRANULE_SHIFT < kind->bytes; granule += GRANULES_A_WORD, rank += GRANULES_A_WORD)
+        set_words(w, rank, haul__slots_from(kind, granule));
+}
+
+/* One more than the last word of an object's slots that has any. */
+static unsigned words_with_slots(const haul__simple *kind)
+{
+    unsigned end = HAUL__SIMPLE_CELLS;
+    while (end > 1 && !haul__simple_slots(kind, end - 1))
+        end--;
+    return end;
+}
+
+/* The slots of an object stand side by side in the arena as they do in the source, from its start on. */
+HAUL__INLINE void set_starts(const window *w, const haul__block *block, const haul__simple *kind, unsigned words)
+{
+    const uint64_t slots = kind->slots;
+    unsigned cell, word;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         const uint64_t rank = haul__cell_rank(block, cell);
         const uint32_t live = block->cells[cell].live;
         uint32_t starts;
         for (starts = haul__starts(block)[cell]; starts; starts &= starts - 1) {
             unsigned granule = haul__lowest32(starts);
-            set_object(w, rank + haul__bits32(live & (((uint32_t)1 << granule) - 1u)), slots);
+            const uint64_t place = rank + haul__bits32(live & (((uint32_t)1 << granule) - 1u));
+            set_words(w, place, slots);
+            for (word = 1; word < words; word++)
+                set_words(w, place + word * GRANULES_A_WORD, haul__simple_slots(kind, word));
         }
     }
+}
+
+HAUL__HOT static void set_objects(const window *w, const haul__map *map, const haul__block *block)
+{
+    const haul__simple *kind = haul__simple_of(map, block);
+    const unsigned words = words_with_slots(kind);
+    if (block->carry)
+        set_carried(w, haul__cell_rank(block, 0), kind, (size_t)block->carry);
+    if (HAUL__LIKELY(words == 1))
+        set_starts(w, block, kind, 1);
+    else
+        set_starts(w, block, kind, words);
 }
 
 /* Where pages keep larger alignments, an object may lie on two of them: cell by cell then. */

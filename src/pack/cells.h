@@ -49,14 +49,15 @@ HAUL__INLINE void haul__cells_look(haul__cells *c)
         c->block->cells[c->cell].live == (haul__spread(c->starts, c->granules) | haul__first_granules(c->reached));
 }
 
-HAUL__INLINE haul__cells haul__cells_begin(const haul__block *block, uintptr_t address, const haul__simple *kind)
+/* `bytes`: of an object. */
+HAUL__INLINE haul__cells haul__cells_begin(const haul__block *block, uintptr_t address, size_t bytes)
 {
     haul__cells c;
     c.block = block;
     c.all = haul__starts(block);
     c.address = address;
     c.cell = 0;
-    c.granules = kind->bytes >> HAUL__GRANULE_SHIFT;
+    c.granules = (unsigned)(bytes >> HAUL__GRANULE_SHIFT);
     c.reached = 0;
     c.is_done = 1;
     haul__cells_look(&c);

@@ -18,18 +18,21 @@
 static const haul__cell nowhere[HAUL__CELLS];
 
 typedef struct layout {
-    haul__simple kind;
+    size_t bytes;         /* of the object */
     size_t count;         /* of its slots */
-    uint16_t offset[64];
+    uint16_t offset[HAUL__SIMPLE_SLOTS];
 } layout;
 
 static void lay_out(const haul__simple *kind, layout *to)
 {
     uint64_t slots;
-    to->kind = *kind;
+    size_t cell;
+    to->bytes = kind->bytes;
     to->count = 0;
-    for (slots = kind->slots; slots; slots &= slots - 1)
-        to->offset[to->count++] = (uint16_t)(haul__lowest64(slots) << HAUL__WORD_SHIFT);
+    for (cell = 0; cell < HAUL__SIMPLE_CELLS; cell++)
+        for (slots = haul__simple_slots(kind, cell); slots; slots &= slots - 1)
+            to->offset[to->count++] =
+                (uint16_t)(cell * HAUL__CELL_BYTES + ((size_t)haul__lowest64(slots) << HAUL__WORD_SHIFT));
 }
 
 /* Fetches the cells that the pointers of the objects that start in a cell lead to. */
@@ -92,10 +95,10 @@ HAUL__INLINE uint64_t gather_object(haul__sweep *s, uint64_t guard, uintptr_t ob
                                     const layout *l, size_t count)
 {
     size_t i;
-    if (l->kind.bytes <= FEW_BYTES)
-        haul__copy_few(to, (const unsigned char *)object, l->kind.bytes);
+    if (l->bytes <= FEW_BYTES)
+        haul__copy_few(to, (const unsigned char *)object, l->bytes);
     else
-        memcpy(to, (const void *)object, l->kind.bytes);
+        memcpy(to, (const void *)object, l->bytes);
     if (s->is_far)
         return gather_far(s, guard, object, to, l, count);
     for (i = 0; i < count; i++)
@@ -107,7 +110,7 @@ HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const haul__ce
 {
     unsigned char *to = s->arena + haul__cells_place(c);
     uint32_t starts;
-    for (starts = c->starts; starts; starts &= starts - 1, to += l->kind.bytes)
+    for (starts = c->starts; starts; starts &= starts - 1, to += l->bytes)
         guard = gather_object(s, guard, c->address + haul__lowest32(starts) * HAUL__GRANULE, to, l, count);
     return guard;
 }
@@ -126,7 +129,7 @@ static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t guard,
 HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l,
                                  size_t count)
 {
-    haul__cells c = haul__cells_begin(block, address, &l->kind);
+    haul__cells c = haul__cells_begin(block, address, l->bytes);
     uint64_t guard = 0;
     do {
         if (s->is_far)

@@ -108,31 +108,39 @@ HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *blo
 /* ---- Blocks of a kind: object by object, what lies between its slots. */
 
 typedef struct data {
-    haul__simple kind;
+    size_t object;
     unsigned count;
-    uint16_t offset[64], bytes[64];
+    uint16_t offset[HAUL__SIMPLE_SLOTS + 1], bytes[HAUL__SIMPLE_SLOTS + 1];
 } data;
+
+static void add_data(data *to, size_t first, size_t end)
+{
+    if (first == end)
+        return;
+    to->offset[to->count] = (uint16_t)first;
+    to->bytes[to->count++] = (uint16_t)(end - first);
+}
 
 static void lay_out(const haul__simple *kind, data *to)
 {
-    const unsigned words = kind->bytes >> HAUL__WORD_SHIFT;
-    unsigned at = 0, end;
-    to->kind = *kind;
-    for (to->count = 0; at < words; at = end + 1) {
-        uint64_t slots = at < 64 ? kind->slots >> at : 0;
-        end = slots ? at + haul__lowest64(slots) : words;
-        if (end == at)
-            continue;
-        to->offset[to->count] = (uint16_t)(at << HAUL__WORD_SHIFT);
-        to->bytes[to->count++] = (uint16_t)((end - at) << HAUL__WORD_SHIFT);
-    }
+    size_t cell, at = 0;
+    uint64_t slots;
+    to->object = kind->bytes;
+    to->count = 0;
+    for (cell = 0; cell < HAUL__SIMPLE_CELLS; cell++)
+        for (slots = haul__simple_slots(kind, cell); slots; slots &= slots - 1) {
+            size_t slot = cell * HAUL__CELL_BYTES + ((size_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+            add_data(to, at, slot);
+            at = slot + HAUL__WORD;
+        }
+    add_data(to, at, kind->bytes);
 }
 
 HAUL__INLINE void scatter_cell_objects(const haul__cells *c, const unsigned char *from, const data *d)
 {
     uint32_t starts;
     unsigned i;
-    for (starts = c->starts; starts; starts &= starts - 1, from += d->kind.bytes) {
+    for (starts = c->starts; starts; starts &= starts - 1, from += d->object) {
         unsigned char *to = (unsigned char *)(c->address + haul__lowest32(starts) * HAUL__GRANULE);
         for (i = 0; i < d->count; i++)
             scatter_bytes(to + d->offset[i], from + d->offset[i], d->bytes[i]);
@@ -142,7 +150,7 @@ HAUL__INLINE void scatter_cell_objects(const haul__cells *c, const unsigned char
 HAUL__HOT static void scatter_objects(const haul__map *map, const haul__block *block, uintptr_t address,
                                       const unsigned char *arena, const data *d)
 {
-    haul__cells c = haul__cells_begin(block, address, &d->kind);
+    haul__cells c = haul__cells_begin(block, address, d->object);
     do {
         const unsigned char *from = arena + (haul__cell_rank(block, c.cell) << HAUL__GRANULE_SHIFT);
         const uint32_t live = block->cells[c.cell].live;

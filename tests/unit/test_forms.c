@@ -1,7 +1,7 @@
 /* The forms of the map's blocks: objects of one kind, short and long, and all that turns a block into another form.
  *
- * The lab looks at every byte and pointer; here is only what stands where. Nodes have their links anywhere within a
- * cell's length, since starts must tell them across the ends of cells and blocks.
+ * The lab looks at every byte and pointer; here is only what stands where. Nodes have their links anywhere, since starts
+ * must tell them across the ends of cells and blocks.
  *
  * Fault cases of shared/reference: G8, G9, G10, G13, G22.
  */
@@ -27,6 +27,7 @@ static node_kind kinds[] = {
     { 2 * GRANULE, 0, 1, NULL },  { 4 * GRANULE, 3, 7, NULL },   { CELL, 0, 63, NULL },
     { CELL + GRANULE, 1, 62, NULL }, { 2 * CELL, 62, 63, NULL },  { 3 * CELL - GRANULE, 0, 31, NULL },
     { PAGE, 5, 63, NULL },        { PAGE + GRANULE, 0, 63, NULL }, { CELL + GRANULE, 0, 64, NULL },
+    { 2 * CELL, 1, 127, NULL },   { 3 * CELL - GRANULE, 64, 189, NULL }, { PAGE, 5, 8 * 64 - 1, NULL },
 };
 
 typedef struct link {
