@@ -14,7 +14,8 @@
  */
 #include "ship/ship.h"
 
-#define PIECE_MIN ((size_t)512 << 10) /* below, an order costs more than it hides */
+#define PIECE_MIN ((size_t)512 << 10)      /* below, an order costs more than it hides */
+#define TEAM_PIECE_MIN ((size_t)1 << 20)   /* and less where several threads pack, who wait for one another at its end */
 #define END_BYTES ((size_t)64 << 10)
 #define PIECES 8u                     /* of a medium graph */
 #define WORDS_MIN ((size_t)8)         /* of the bitmap in a piece, however small the device likes them */
@@ -22,7 +23,8 @@
 /* Pieces end where blocks do: with room for one more of these, the last piece is no small rest. */
 size_t haul__piece_bytes(const haul_device *device, size_t total)
 {
-    const size_t pieces = total / PIECE_MIN < PIECES ? total / PIECE_MIN : PIECES;
+    const size_t least = device->context->options.threads > 1 ? TEAM_PIECE_MIN : PIECE_MIN;
+    const size_t pieces = total / least < PIECES ? total / least : PIECES;
     const size_t bytes = total / (pieces ? pieces : 1);
     if (device->capabilities.chunk_bytes != 0)
         return device->capabilities.chunk_bytes;
