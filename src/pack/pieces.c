@@ -10,8 +10,8 @@
  *
  * A device reads what lies in memory twice as fast as what lies changed in a processor's caches, and several processors write
  * faster than it reads. So what a team gathers for a device is put together block by block in each thread's scratch memory
- * and goes past the caches from there. One thread alone is slower than the device, and of a small arena the caches still have
- * the lines, which to write past them costs three times as much: these are written at once.
+ * and goes past the caches from there. One thread alone is slower than the device, and its caches may still have the lines,
+ * which to write past them costs three times as much: it writes at once.
  */
 #include "base/team.h"
 #include "graph/context.h"
@@ -128,7 +128,7 @@ static void gather_share(void *user, size_t i, void *scratch)
     haul__sweep s = *all->like;
     s.nulls = 0;
     s.lost = 0;
-    s.scratch = all->for_device && s.is_far ? scratch : NULL;
+    s.scratch = all->for_device ? scratch : NULL;
     s.is_large |= s.scratch != NULL;
     all->by[i].until =
         haul__gather_blocks(all->plan, &s, begin_of(&all->blocks, i), begin_of(&all->blocks, i + 1));

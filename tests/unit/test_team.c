@@ -126,6 +126,7 @@ TEST(team, teams_end_at_any_time)
     int i;
     for (i = 0; i < 100; i++) {
         haul__team *team = team_of(3);
+        l->scratches = 0;
         if (i % 3)
             check_loop(team, l, 10);
         if (i % 5 == 0)

@@ -11,6 +11,8 @@
 #include "gpu.h"
 
 enum { TECHNIQUES_MAX = 32, MANAGED_BYTES_MAX = 256 << 20, WARM_BYTES = 4 << 20, ROUNDS_MIN = 2 };
+
+#define WARM_MILLISECONDS 2.0 /* some five runs of a small graph */
 #define CALL_SECONDS 5e-6 /* of one driver call, to foresee what takes too long */
 
 typedef struct turn {
@@ -166,13 +168,16 @@ static int last_round(const turn *turns, int count)
 }
 
 /* What is small is shipped again and again, by a program whose data and code are in the caches; here other techniques have
- * just been there. So each goes once before its time is taken. */
+ * just been there. So each goes for a while before its time is taken. */
 static void warm_up(gpu_bench *b, const gpu_technique *technique)
 {
+    const double start = bench_milliseconds();
     if (b->it->graph_bytes > WARM_BYTES)
         return;
     gpu_report_technique(NULL);
-    run(b, technique, 0);
+    do {
+        run(b, technique, 0);
+    } while (bench_milliseconds() - start < WARM_MILLISECONDS);
 }
 
 static void rounds(gpu_bench *b, turn *turns, int count)
