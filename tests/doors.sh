@@ -43,7 +43,7 @@ may_use() { # FILE
     src/base/memory.c) echo 'malloc|free|posix_memalign|mmap|munmap|madvise' ;;
     src/base/team.c)
         echo 'pthread_(create|join|sigmask|attr_(init|destroy|setstacksize)|mutex_(init|lock|unlock|destroy))'
-        echo '|pthread_cond_(init|wait|signal|destroy)|sched_yield|sigfillset|getpid'
+        echo '|pthread_cond_(init|wait|signal|destroy)|sched_yield|sig(fill|del)set|getpid'
         ;;
     src/base/clock.c) echo 'clock_gettime' ;;
     src/base/file.c) echo 'read|write|__errno_location' ;;

@@ -362,12 +362,17 @@ stage_11() {
 
 # Every context has three threads, which share everything, however little.
 stage_12() {
+    local suite
     need cmake clang || return
     can_link clang -fsanitize=thread || { skip "clang has no ThreadSanitizer here"; return; }
     build threads clang "-g -O1 -fno-omit-frame-pointer -fsanitize=thread -DHAUL_STRESS_THREADS=3" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
         -DHAUL_ACCEPTANCE=OFF || return
-    plain_suites threads 300
+    for suite in team threads forms long_nodes plan ordered rules tags counted directions ship update arena; do
+        program threads haul_unit_plain "$suite"
+    done
+    program threads haul_contract host
+    program threads haul_random --graphs 500 --seed "$HAUL_SEED"
 }
 
 titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, examples"
@@ -381,7 +386,7 @@ titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, exam
     "benchmark, small sizes"
     "CUDA: everything compiled; contract and tests on the GPU, if there is one"
     "acceptance: real libraries at work on copies; Release, then ASan and UBSan"
-    "clang, ThreadSanitizer, three threads in every context: unit, contract, random graphs")
+    "clang, ThreadSanitizer, three threads in every context: what is shared, contract, random graphs")
 
 run_stage() {
     local begin=$SECONDS result

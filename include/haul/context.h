@@ -67,9 +67,12 @@ typedef struct haul_context_options {
     size_t translation_count;
     unsigned threads;                /* that share the copying of what is large, the caller's among them; at most
                                         HAUL_THREADS_MAX. 0 and 1: the caller's alone. They are the context's, asleep between
-                                        calls (awake for 100 us after each), call nothing of yours and take no signals. Where
-                                        the system has fewer to give, there are fewer; after a fork the child has none. What
-                                        comes out is the same. */
+                                        calls (awake for 100 us after one, and from the start of one that is likely to
+                                        need them), and call nothing of yours. Signals that are sent go to your threads; what
+                                        a fault in your memory raises is handled in the thread that met it. Each takes 68 KiB
+                                        from the allocator and a stack of 512 KiB, until the context ends. Where the system
+                                        has fewer to give, there are fewer; after a fork the child has none. What comes out is
+                                        the same. */
 } haul_context_options;
 
 /* Makes a context. `options` may be NULL, and a zeroed struct means the defaults.

@@ -220,11 +220,13 @@ void haul__copy_going(const haul__contents *contents, unsigned char *to, const u
 int haul__is_solid(const haul__contents *contents, size_t first, size_t end);
 
 /* Bytes [at, at + bytes) from the device, in `memory`: data only. */
-void haul__contents_scatter(const haul__contents *contents, const unsigned char *memory, size_t at, size_t bytes);
+void haul__contents_scatter(const haul__contents *contents, haul_context *context, const unsigned char *memory,
+                            size_t at, size_t bytes);
 /* All of them, with pointers. Checked first: HAUL_ERROR_GRAPH, and nothing is written. `device`: where they lay. */
 haul_status haul__contents_check_pointers(const haul__contents *contents, const unsigned char *memory, uint64_t device,
                                           haul_error *error);
-void haul__contents_scatter_pointers(const haul__contents *contents, const unsigned char *memory, uint64_t device);
+void haul__contents_scatter_pointers(const haul__contents *contents, haul_context *context,
+                                     const unsigned char *memory, uint64_t device);
 
 /* A pointer on its way back: `old` is what the host has, `word` what the device has. 0: it leads nowhere. */
 int haul__word_back(const haul__contents *contents, uintptr_t old, uintptr_t word, uint64_t device, uintptr_t *value);

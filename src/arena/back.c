@@ -105,7 +105,7 @@ void haul__copy_going(const haul__contents *c, unsigned char *to, const unsigned
     copy(c, to, from, first, end, 1);
 }
 
-/* A piece in shares of whole groups: no word lies in two. */
+/* A piece in shares: no byte lies in two. */
 typedef struct returning {
     const haul__contents *contents;
     const unsigned char *from;
@@ -120,7 +120,8 @@ static void return_share(void *user, size_t i, void *scratch)
     haul__copy_returning(r->contents, r->contents->base, r->from, first, first + (left < r->each ? left : r->each));
 }
 
-void haul__contents_scatter(const haul__contents *c, const unsigned char *memory, size_t at, size_t bytes)
+void haul__contents_scatter(const haul__contents *c, haul_context *context, const unsigned char *memory, size_t at,
+                            size_t bytes)
 {
     returning r;
     r.contents = c;
@@ -128,7 +129,7 @@ void haul__contents_scatter(const haul__contents *c, const unsigned char *memory
     r.first = at;
     r.end = at + bytes;
     r.each = (bytes / SHARES / GROUP + 1) * GROUP;
-    haul__team_run(haul__context_team(c->arena->context, bytes), bytes, (bytes + r.each - 1) / r.each, return_share, &r);
+    haul__team_run(haul__context_team(context, bytes), bytes, (bytes + r.each - 1) / r.each, return_share, &r);
 }
 
 /* ---- With pointers. */
@@ -196,7 +197,8 @@ haul_status haul__contents_check_pointers(const haul__contents *c, const unsigne
     return status == HAUL_OK ? haul__tagged_check_back(c, memory, device, error) : status;
 }
 
-void haul__contents_scatter_pointers(const haul__contents *c, const unsigned char *memory, uint64_t device)
+void haul__contents_scatter_pointers(const haul__contents *c, haul_context *context, const unsigned char *memory,
+                                     uint64_t device)
 {
     size_t group, words = c->bytes / WORD, kept = 0;
     for (group = 0; group * 64 < words; group++) {
@@ -212,5 +214,5 @@ void haul__contents_scatter_pointers(const haul__contents *c, const unsigned cha
     }
     haul__odd_scatter(c, memory, device);
     haul__tagged_scatter(c, memory, device);
-    haul__contents_scatter(c, memory, 0, c->bytes);
+    haul__contents_scatter(c, context, memory, 0, c->bytes);
 }

@@ -139,16 +139,27 @@ static void *help(void *argument)
     return NULL;
 }
 
-/* Signals are for the user's threads. */
+/* Signals are for the user's threads, but for those that an instruction brings upon itself: a handler may mend what it was
+ * that could not be read or written. */
+static void block_signals(sigset_t *before)
+{
+    static const int own[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
+    sigset_t most;
+    size_t i;
+    sigfillset(&most);
+    for (i = 0; i < sizeof own / sizeof own[0]; i++)
+        sigdelset(&most, own[i]);
+    pthread_sigmask(SIG_SETMASK, &most, before);
+}
+
 static void start(haul__team *team, unsigned threads)
 {
     pthread_attr_t attributes;
-    sigset_t all, before;
+    sigset_t before;
     if (pthread_attr_init(&attributes) != 0)
         return;
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    block_signals(&before);
     while (team->threads < threads &&
            pthread_create(&team->thread[team->threads], &attributes, help, team) == 0)
         team->threads++;

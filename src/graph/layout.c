@@ -184,7 +184,7 @@ static size_t last_granules(const haul__block *block)
     return cell ? (HAUL__CELLS - cell + 1) * 32 - haul__highest64(haul__starts(block)[cell - 1]) : 0;
 }
 
-/* Those of the objects that start there; without what reaches out of the block, and with what reaches into it. */
+/* The slots of the objects that start there; without what reaches out of the block, and with what reaches into it. */
 static size_t count_by_starts(const haul__simple *kind, haul__block *block)
 {
     const size_t objects = keep_starts(block), last = last_granules(block);

@@ -18,7 +18,7 @@
 HAUL__NOINLINE uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value)
 {
     uint64_t place = haul__translate(s->map, value);
-    if (!place && !haul__was_empty(s->found, slot))
+    if (!place && !s->lost && !haul__was_empty(s->found, slot))
         s->lost = slot;
     return (uintptr_t)(place ? s->base + place : 0);
 }

@@ -10,8 +10,8 @@
  *
  * A device reads what lies in memory twice as fast as what lies changed in a processor's caches, and several processors write
  * faster than it reads. So what a team gathers for a device is put together block by block in each thread's scratch memory
- * and goes past the caches from there. One thread alone is slower than the device, and its caches may still have the lines,
- * which to write past them costs three times as much: it writes at once.
+ * and goes past the caches from there. One thread alone writes at once: it is slower than the device anyway, and writing past
+ * the caches takes three times as long where they still have the lines of the last transfer.
  */
 #include "base/team.h"
 #include "graph/context.h"
@@ -21,8 +21,8 @@
 #define LARGE_BYTES ((size_t)64 << 20) /* an arena that is in no cache when it is done */
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
 
-/* Blocks between two looks at whether there is progress to tell: one thread's, a team's. More: a team waits less often for
- * the last of them. */
+/* Blocks between two looks at whether there is progress to tell; a team's, where nobody listens. More: a team waits less
+ * often for the last of them. */
 #define STRIP_BLOCKS ((size_t)64)
 #define TEAM_STRIP_BLOCKS ((size_t)512)
 #define SHARES ((size_t)64) /* of a strip. More: they end closer together. */
@@ -94,7 +94,7 @@ size_t haul__go_through(haul_plan *plan, haul__look *look)
     haul__team *team = haul__context_team(plan->context, haul__compacted_bytes(plan));
     team_look all;
     size_t i;
-    if (!team)
+    if (!team || plan->found.map.block_count == 0)
         return look(plan, 0, plan->found.map.block_count);
     all.plan = plan;
     all.look = look;
@@ -149,7 +149,7 @@ static size_t gather_together(haul__team *team, const haul__gathering *g, haul__
     haul__team_run(team, bytes_of(&all.blocks), count, gather_share, &all);
     for (i = 0; i < count; i++) {
         s->nulls += all.by[i].nulls;
-        if (all.by[i].lost)
+        if (!s->lost)
             s->lost = all.by[i].lost;
         if (all.by[i].until != begin_of(&all.blocks, i + 1))
             return all.by[i].until;
@@ -172,7 +172,7 @@ static haul_status tell(haul__gathering *g, uint64_t done)
 static haul_status gather_strips(haul__gathering *g, const haul__piece *piece, haul__sweep *s)
 {
     haul__team *team = haul__context_team(g->plan->context, piece->bytes);
-    const size_t most = team ? TEAM_STRIP_BLOCKS : STRIP_BLOCKS;
+    const size_t most = team && !g->listener ? TEAM_STRIP_BLOCKS : STRIP_BLOCKS;
     size_t first, next;
     for (first = piece->first; first < piece->end; first = next) {
         haul_status status = tell(g, haul__place_of_block(g->plan, first));

@@ -51,31 +51,34 @@ static haul_status refuse_outside(const haul__contents *contents, haul_error *er
 /* ---- Orders. */
 
 /* Bytes [at, at + bytes) of something that crosses in pieces of staging memory. */
-typedef void write_piece(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory);
+typedef void write_piece(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory);
 
-static void write_edited(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory)
+static void write_edited(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
 {
-    haul__team_copy(haul__context_team(contents->arena->context, bytes), memory, contents->base + at, bytes);
+    const haul__contents *contents = &shipment->contents;
+    haul__team_copy(haul__context_team(shipment->device->context, bytes), memory, contents->base + at, bytes);
     haul__edit(contents, memory, at, bytes);
 }
 
 /* Bits, and 0 for the count behind them. */
-static void write_slots(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory)
+static void write_slots(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
 {
+    const haul__contents *contents = &shipment->contents;
     const size_t all = haul__contents_bitmap_bytes(contents), bits = at + bytes < all ? bytes : all - at;
     memcpy(memory, (const unsigned char *)contents->slots + at, bits);
     memset(memory + bits, 0, bytes - bits);
 }
 
-static void write_zeros(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory)
+static void write_zeros(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
 {
-    (void)contents;
+    (void)shipment;
     (void)at;
     memset(memory, 0, bytes);
 }
 
-static void write_odd(const haul__contents *contents, size_t at, size_t bytes, unsigned char *memory)
+static void write_odd(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
 {
+    const haul__contents *contents = &shipment->contents;
     size_t first = at / sizeof(uint64_t), i;
     for (i = 0; i < bytes / sizeof(uint64_t); i++) {
         uint64_t offset = contents->odd[first + i].at;
@@ -96,7 +99,7 @@ static haul_status send_staged(haul_shipment *shipment, write_piece *write, size
         status = haul__take(device, now, &buffer);
         if (status != HAUL_OK)
             return status;
-        write(&shipment->contents, at, now, buffer->memory.memory);
+        write(shipment, at, now, buffer->memory.memory);
         status = haul__send_buffer(device, buffer, shipment->range.address + to + at, now);
     }
     return status;
@@ -183,7 +186,9 @@ haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
 static haul_status relocate_and_count(haul_shipment *shipment, int is_zero)
 {
     const haul__range *range = &shipment->range;
-    haul_status status = is_zero ? HAUL_OK : send_staged(shipment, write_zeros, sizeof(uint64_t), range->count_at, sizeof(uint64_t));
+    haul_status status = HAUL_OK;
+    if (!is_zero)
+        status = send_staged(shipment, write_zeros, sizeof(uint64_t), range->count_at, sizeof(uint64_t));
     if (status != HAUL_OK)
         return status;
     return relocate_own(shipment, (uintptr_t)shipment->contents.base, range->address,
@@ -256,8 +261,8 @@ static haul_status send_as_one(haul_shipment *shipment)
     size_t bytes = range->bytes - range->arena_bytes;
     haul_status status;
     haul__unpoison(behind, bytes);
-    write_slots(contents, 0, range->bitmap_bytes + sizeof(uint64_t), contents->base + range->bitmap_at);
-    write_odd(contents, 0, range->odd_count * sizeof(uint64_t), contents->base + range->odd_at);
+    write_slots(shipment, 0, range->bitmap_bytes + sizeof(uint64_t), contents->base + range->bitmap_at);
+    write_odd(shipment, 0, range->odd_count * sizeof(uint64_t), contents->base + range->odd_at);
     status = order_as_one(shipment);
     if (status == HAUL_OK) {
         status = look_meanwhile(shipment);

@@ -20,9 +20,11 @@
 
 /* The staging ring. A large arena crosses in pieces of at most HAUL__PIECE_BYTES: larger ones hide less of the packing
  * behind the transfer, smaller ones cost more orders. HAUL__RING_BUFFERS of them are enough that neither side waits
- * for the other's hiccups, and bound what stays pinned. A small graph pins HAUL__FIRST_BYTES, no more. */
+ * for the other's hiccups, and bound what stays pinned. A small graph pins HAUL__FIRST_BYTES, no more; one of a
+ * megabyte, whole or in pieces, buffers of HAUL__SECOND_BYTES. */
 #define HAUL__PIECE_BYTES ((size_t)4 << 20)
 #define HAUL__FIRST_BYTES ((size_t)512 << 10)
+#define HAUL__SECOND_BYTES ((size_t)1280 << 10)
 #define HAUL__RING_BUFFERS 8u
 
 /* Host memory for copies, from the device or, where it refuses, from the allocator. */

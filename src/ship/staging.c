@@ -189,11 +189,13 @@ static haul_status find(haul_device *device, size_t bytes, haul__buffer **result
     return *result ? HAUL_OK : haul__fail(&device->context->error, HAUL_ERROR_MEMORY, "all staging buffers are in use");
 }
 
-/* What is pinned for so many bytes: one of two sizes, so that buffers serve all. */
+/* What is pinned for so many bytes: one of three sizes, so that buffers serve all. */
 static size_t size_for(size_t bytes)
 {
     if (bytes <= HAUL__FIRST_BYTES)
         return HAUL__FIRST_BYTES;
+    if (bytes <= HAUL__SECOND_BYTES)
+        return HAUL__SECOND_BYTES;
     return bytes <= HAUL__PIECE_BYTES ? HAUL__PIECE_BYTES : bytes;
 }
 

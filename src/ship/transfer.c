@@ -14,8 +14,10 @@
  */
 #include "ship/ship.h"
 
-#define PIECE_MIN ((size_t)512 << 10)      /* below, an order costs more than it hides */
-#define TEAM_PIECE_MIN ((size_t)1 << 20)   /* and less where several threads pack, who wait for one another at its end */
+/* The least bytes of a piece. Below, an order costs more than it hides. Several threads pack faster, so that there is less
+ * to hide, and wait for one another at each piece's end. */
+#define PIECE_MIN ((size_t)512 << 10)
+#define TEAM_PIECE_MIN ((size_t)1 << 20)
 #define END_BYTES ((size_t)64 << 10)
 #define PIECES 8u                     /* of a medium graph */
 #define WORDS_MIN ((size_t)8)         /* of the bitmap in a piece, however small the device likes them */
@@ -480,9 +482,8 @@ haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_opt
     int patched = !options->relocate_on_host && haul_plan_bytes(plan) > device->capabilities.patch_bytes;
     haul_status status = haul__lay_out(device, plan, patched, range);
     load l;
-    if (status == HAUL_OK) {
+    if (status == HAUL_OK)
         status = haul__allocate_range(device, plan, range);
-    }
     if (status != HAUL_OK)
         return status;
     device->expected_bytes = range->bytes;

@@ -21,7 +21,7 @@ static haul_status write_arena_data(haul_shipment *shipment, const unsigned char
 {
     haul_status status = haul__contents_check(&shipment->contents, error_of(shipment));
     if (status == HAUL_OK)
-        haul__contents_scatter(&shipment->contents, arena, 0, shipment->contents.bytes);
+        haul__contents_scatter(&shipment->contents, shipment->device->context, arena, 0, shipment->contents.bytes);
     return status;
 }
 
@@ -37,7 +37,7 @@ static haul_status write_arena_pointers(haul_shipment *shipment, const unsigned 
         status = haul__nurseries_check(contents, arena, base, error_of(shipment));
     if (status != HAUL_OK)
         return status;
-    haul__contents_scatter_pointers(contents, arena, base);
+    haul__contents_scatter_pointers(contents, shipment->device->context, arena, base);
     haul__nurseries_scatter(contents, arena, base, &grown);
     if (grown)
         shipment->bitmap_is_there = 0;
@@ -185,8 +185,8 @@ static void write_first(returning *r)
     double start = haul__seconds();
     haul__phase_begin(r->shipment->device, "scatter");
     if (haul__is_arena(r->shipment))
-        haul__contents_scatter(&r->shipment->contents, first->buffer->memory.memory, first->piece.at,
-                               first->piece.bytes);
+        haul__contents_scatter(&r->shipment->contents, r->shipment->device->context, first->buffer->memory.memory,
+                               first->piece.at, first->piece.bytes);
     else
         haul__scatter_piece(r->shipment->plan, &first->piece, first->buffer->memory.memory);
     haul__phase_end(r->shipment->device);

@@ -14,7 +14,7 @@
 
 /* Up to here a refresh crosses whole. Larger: what is sent hides behind less packing. Smaller: more of the source is read
  * twice. */
-#define WHOLE_BYTES ((size_t)1280 << 10)
+#define WHOLE_BYTES HAUL__SECOND_BYTES
 
 static const haul_async own_stream = { NULL, NULL };
 
@@ -215,7 +215,7 @@ static haul_status put_data_back(haul_shipment *shipment, const haul__return *ba
     else
         status = haul__contents_check(&shipment->contents, &shipment->device->context->error);
     if (haul__is_arena(shipment) && status == HAUL_OK)
-        haul__contents_scatter(&shipment->contents, back->data, back->at, back->bytes);
+        haul__contents_scatter(&shipment->contents, shipment->device->context, back->data, back->at, back->bytes);
     return status;
 }
 

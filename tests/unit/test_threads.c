@@ -2,8 +2,14 @@
  *
  * Fault cases of shared/reference: H1, H2, C3, D13 with threads.
  */
+#define _DEFAULT_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "haul.h"
 #include "support/check.h"
@@ -288,6 +294,90 @@ TEST(threads, what_does_not_fit_at_the_first_pack_is_refused_alike)
     world_free(w);
 }
 
+/* Pieces are larger where several threads pack; what lies in them is named in the same order. */
+TEST(threads, of_several_strays_the_first_is_named_however_it_is_cut_into_pieces)
+{
+    world *w = world_new();
+    haul_device *one = device_of(1), *several = device_of(THREADS);
+    haul_plan *plan[2];
+    haul_shipment *shipment;
+    static sheet stranger;
+    int i;
+    plan[0] = plan_of(haul_device_context(one), w);
+    plan[1] = plan_of(haul_device_context(several), w);
+    for (i = 3; i < SHEETS; i += 7)
+        w->at[i]->other = &stranger;
+    CHECK_STATUS(haul_ship_plan(one, plan[0], NULL, &shipment), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_ship_plan(several, plan[1], NULL, &shipment), HAUL_ERROR_STALE);
+    CHECK(haul_device_error(one)->path[0] != 0);
+    CHECK_STR(haul_device_error(one)->path, haul_device_error(several)->path);
+    haul_plan_free(&plan[0]);
+    haul_plan_free(&plan[1]);
+    haul_device_close(&one);
+    haul_device_close(&several);
+    world_free(w);
+}
+
+/* Some programs find out by faults which pages are written. */
+static unsigned char *guarded;
+static size_t guarded_bytes, page_bytes;
+static volatile int faults;
+
+static void open_page(int number, siginfo_t *info, void *context)
+{
+    uintptr_t at = (uintptr_t)info->si_addr;
+    (void)number;
+    (void)context;
+    if (at - (uintptr_t)guarded >= guarded_bytes)
+        _exit(3);
+    __atomic_add_fetch(&faults, 1, __ATOMIC_RELAXED);
+    if (mprotect((void *)(at & ~(uintptr_t)(page_bytes - 1)), page_bytes, PROT_READ | PROT_WRITE) != 0)
+        _exit(4);
+}
+
+TEST(threads, a_fault_is_handled_in_the_thread_that_meets_it)
+{
+    enum { BYTES = 4 << 20 };
+    struct sigaction action, before, before_bus;
+    haul_type *bulk;
+    haul_context *context = context_of(THREADS);
+    haul_plan *plan;
+    haul_root root;
+    unsigned char *arena;
+    size_t i;
+    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    guarded_bytes = BYTES;
+    guarded = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(guarded != MAP_FAILED);
+    CHECK_STATUS(haul_type_create("bulk", BYTES, NULL, 0, &bulk), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(bulk), HAUL_OK);
+    root.address = guarded;
+    root.type = bulk;
+    root.count = 1;
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    arena = must_have(malloc(haul_plan_bytes(plan)));
+    CHECK_STATUS(haul_plan_pack(plan, arena, haul_plan_bytes(plan), 1 << 20, NULL), HAUL_OK);
+    memset(arena, 7, haul_plan_bytes(plan));
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = open_page;
+    action.sa_flags = SA_SIGINFO;
+    sigemptyset(&action.sa_mask);
+    CHECK_EQ(mprotect(guarded, BYTES, PROT_READ), 0);
+    sigaction(SIGSEGV, &action, &before);
+    sigaction(SIGBUS, &action, &before_bus);
+    CHECK_STATUS(haul_plan_unpack(plan, arena, haul_plan_bytes(plan)), HAUL_OK);
+    sigaction(SIGSEGV, &before, NULL);
+    sigaction(SIGBUS, &before_bus, NULL);
+    CHECK(faults > 0);
+    for (i = 0; i < BYTES; i++)
+        CHECK(guarded[i] == 7);
+    free(arena);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    haul_type_free(&bulk);
+    munmap(guarded, BYTES);
+}
+
 TEST(threads, more_than_there_can_be_are_refused)
 {
     haul_context_options options;
@@ -390,7 +480,7 @@ TEST(threads, pieces_of_any_size_are_shared_alike)
 }
 
 typedef struct hearing {
-    uint64_t last;
+    uint64_t last, gap;
     int calls, backwards, refuse_at;
 } hearing;
 
@@ -399,32 +489,40 @@ static int hear(void *user, uint64_t done, uint64_t total)
     hearing *h = user;
     h->calls++;
     h->backwards += done < h->last || done > total;
+    h->gap = done - h->last > h->gap ? done - h->last : h->gap;
     h->last = done;
     return h->calls == h->refuse_at;
 }
 
-TEST(threads, progress_is_told_in_order_and_can_cancel)
+TEST(threads, progress_is_told_as_often_as_by_one_thread_and_can_cancel)
 {
+    enum { MIB = 1 << 20, ALL = 40 };
     haul_device *device = device_of(THREADS);
     haul_ship_options options;
     haul_shipment *shipment;
-    world *w = world_new();
+    haul_type *bulk;
+    unsigned char *data = must_have(calloc(ALL, MIB));
     hearing h;
     memset(&options, 0, sizeof options);
-    memset(&h, 0, sizeof h);
     options.progress = hear;
     options.progress_user = &h;
-    CHECK_STATUS(haul_ship(device, w->at[0], sheet_type, 1, &options, &shipment), HAUL_OK);
-    CHECK(h.calls >= 2);
-    CHECK_EQ(h.backwards, 0);
-    haul_shipment_free(&shipment);
-    memset(&h, 0, sizeof h);
-    h.refuse_at = 2;
-    CHECK_STATUS(haul_ship(device, w->at[0], sheet_type, 1, &options, &shipment), HAUL_ERROR_STATE);
-    CHECK_PTR(shipment, NULL);
-    CHECK_EQ(h.calls, 2);
+    CHECK_STATUS(haul_type_create("bulk", MIB, NULL, 0, &bulk), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(bulk), HAUL_OK);
+    for (options.ordered = 0; options.ordered < 2; options.ordered++) { /* in pieces, and whole */
+        memset(&h, 0, sizeof h);
+        CHECK_STATUS(haul_ship(device, data, bulk, ALL, &options, &shipment), HAUL_OK);
+        CHECK_EQ(h.backwards, 0);
+        CHECK(h.gap < 8 * MIB); /* "4 MiB or so" */
+        haul_shipment_free(&shipment);
+        memset(&h, 0, sizeof h);
+        h.refuse_at = 2;
+        CHECK_STATUS(haul_ship(device, data, bulk, ALL, &options, &shipment), HAUL_ERROR_STATE);
+        CHECK_PTR(shipment, NULL);
+        CHECK_EQ(h.calls, 2);
+    }
+    haul_type_free(&bulk);
     haul_device_close(&device);
-    world_free(w);
+    free(data);
 }
 
 /* ---- Arenas. */
@@ -489,6 +587,60 @@ TEST(threads, an_arena_comes_back_by_threads_and_keeps_its_pointers)
     haul_shipment_free(&shipment);
     haul_arena_free(&arena);
     haul_device_close(&device);
+    haul_type_free(&type);
+}
+
+/* An arena's context need not be the device's, and then others may use it meanwhile. */
+enum { GUESTS = 2, GUEST_BEADS = 40000, VISITS = 25 };
+
+typedef struct guest {
+    haul_device *device;
+    haul_arena *arena;
+    bead *first;
+} guest;
+
+static void *visit(void *argument)
+{
+    guest *g = argument;
+    haul_ship_arena_options options;
+    haul_shipment *shipment;
+    int i;
+    memset(&options, 0, sizeof options);
+    CHECK_STATUS(haul_ship_arena(g->device, g->arena, &options, &shipment), HAUL_OK);
+    for (i = 1; i <= VISITS; i++) {
+        void *at = haul_device_pointer(shipment, g->first);
+        CHECK_STATUS(haul_host_launch(g->device, raise_beads, &at), HAUL_OK);
+        CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+        check_beads(g->first, GUEST_BEADS, i);
+    }
+    haul_shipment_free(&shipment);
+    return NULL;
+}
+
+TEST(threads, two_arenas_of_one_context_come_back_from_two_devices_at_once)
+{
+    static haul_type *type;
+    static const haul_ref refs[] = { HAUL_OBJECT(bead, next, &type) };
+    haul_context *shared = context_of(THREADS);
+    guest guests[GUESTS];
+    pthread_t threads[GUESTS];
+    int i;
+    CHECK_STATUS(haul_type_create("bead", sizeof(bead), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (i = 0; i < GUESTS; i++) {
+        guests[i].device = device_of(THREADS);
+        CHECK_STATUS(haul_arena_create(shared, NULL, &guests[i].arena), HAUL_OK);
+        guests[i].first = beads_make(guests[i].arena, type, GUEST_BEADS);
+    }
+    for (i = 0; i < GUESTS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, visit, &guests[i]), 0);
+    for (i = 0; i < GUESTS; i++)
+        pthread_join(threads[i], NULL);
+    for (i = 0; i < GUESTS; i++) {
+        haul_arena_free(&guests[i].arena);
+        haul_device_close(&guests[i].device);
+    }
+    haul_context_free(&shared);
     haul_type_free(&type);
 }
 
