@@ -34,10 +34,12 @@ TECHNIQUES = {
     "haul_plan": ("Haul, known plan", "#1b7837", "*"),
     "haul_refresh": ("Haul, refresh", "#5aae61", "*"),
     "haul_pinned_arena": ("Haul, arena in pinned memory", "#00441b", "*"),
+    "haul_threads": ("Haul, first ship, 16 threads", "#e31a1c", "*"),
+    "haul_threads_refresh": ("Haul, refresh, 16 threads", "#fb9a99", "*"),
 }
 PHASES = ["discover", "layout", "pack", "transfer", "relocate"]
 PHASE_COLOURS = ["#2166ac", "#92c5de", "#5aae61", "#bababa", "#b2182b"]
-HAUL = ["haul", "haul_plan", "haul_refresh"]
+HAUL = ["haul", "haul_refresh", "haul_threads", "haul_threads_refresh"]
 
 
 def read(paths):
@@ -96,7 +98,7 @@ def draw_phases(rows, card, path):
     axis.axvline(1, color="black", linewidth=0.8)
     axis.set_yticks(places, [f"{name}  {TECHNIQUES[way][0]}" for name, way in bars], fontsize=8)
     axis.invert_yaxis()
-    axis.set_xlabel("times one raw pinned copy; phases overlap, so they may add up to more than all together")
+    axis.set_xlabel("times one raw pinned copy (phases overlap: their sum may be more)")
     axis.set_title(card)
     axis.legend(frameon=False, loc="lower right")
     figure.tight_layout()
