@@ -1,13 +1,13 @@
 /* A team: threads that share loops with the thread that asks.
  *
- * The slow obvious version starts threads for each loop and joins them: some 20 us for each. Here they live between loops.
- * One that has just had work asks for more for as long as a piece of a transfer takes, and then sleeps.
+ * The slow obvious version starts threads for each loop and joins them: some 20 us for each. Here they live between
+ * loops. One that has just had work asks for more for as long as a piece of a transfer takes, and then sleeps.
  *
  * The state of a loop is one word: whether it is open, and how many threads are inside. Coming in adds one and tells
  * in the same step whether the loop is open; who finds it closed goes out again. The thread that asked takes numbers
- * itself until there are none left, closes the loop and waits until nobody is inside. All numbers are taken by then, and
- * whoever took one is gone: so all are done, and the next loop can be set up. Nobody else is waited for: a thread that sleeps
- * through a loop, and after a fork the threads that are not there, are no concern of it.
+ * itself until there are none left, closes the loop and waits until nobody is inside. All numbers are taken by then,
+ * and whoever took one is gone: so all are done, and the next loop can be set up. Nobody else is waited for: a thread
+ * that sleeps through a loop, and after a fork the threads that are not there, are no concern of it.
  *
  * To wake a thread costs the one that wakes 1 to 2 us. So each wakes two others: of 15 the last is awake after three
  * such steps, and the one that asked has paid for two.
@@ -139,8 +139,8 @@ static void *help(void *argument)
     return NULL;
 }
 
-/* Signals are for the user's threads, but for those that an instruction brings upon itself: a handler may mend what it was
- * that could not be read or written. */
+/* Signals are for the user's threads, but for those that an instruction brings upon itself: a handler may mend what
+ * it was that could not be read or written. */
 static void block_signals(sigset_t *before)
 {
     static const int own[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };

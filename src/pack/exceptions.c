@@ -1,8 +1,8 @@
 /* Exceptions: words of an arena that its blocks' bits do not tell, written over what gather copied there.
  *
- * They are lists by address: pointers off the grid, words that are no addresses in the copy, pointers with tags, and pointers
- * to no elements. A piece of the arena takes those that lie in it; one that lies in two pieces gives each its part, and is
- * looked at again with the second.
+ * They are lists by address: pointers off the grid, words that are no addresses in the copy, pointers with tags, and
+ * pointers to no elements. A piece of the arena takes those that lie in it; one that lies in two pieces gives each
+ * its part, and is looked at again with the second.
  */
 #include "pack/plan.h"
 

@@ -3,15 +3,16 @@
  * Places rise with addresses, so a run of blocks is a piece of the arena. Gather goes from piece to piece, each into
  * memory of its own, and what it keeps between two of them is a few numbers.
  *
- * Blocks need nothing of one another: each has its bytes in the source and in the arena, and its own guard. So a large piece is
- * cut into shares that a team takes (base/team.h). What a share finds it notes for itself; when all are done the notes are gone
- * through in order of address, so that errors and counts are those of one thread. What calls the user's functions, or writes
- * words of its own accord (exceptions.c), stays with the thread that asked.
+ * Blocks need nothing of one another: each has its bytes in the source and in the arena, and its own guard. So a
+ * large piece is cut into shares that a team takes (base/team.h). What a share finds it notes for itself; when all
+ * are done the notes are gone through in order of address, so that errors and counts are those of one thread. What
+ * calls the user's functions, or writes words of its own accord (exceptions.c), stays with the thread that asked.
  *
- * A device reads what lies in memory twice as fast as what lies changed in a processor's caches, and several processors write
- * faster than it reads. So what a team gathers for a device is put together block by block in each thread's scratch memory
- * and goes past the caches from there. One thread alone writes at once: it is slower than the device anyway, and writing past
- * the caches takes three times as long where they still have the lines of the last transfer.
+ * A device reads what lies in memory twice as fast as what lies changed in a processor's caches, and several
+ * processors write faster than it reads. So what a team gathers for a device is put together block by block in each
+ * thread's scratch memory and goes past the caches from there. One thread alone writes at once: it is slower than the
+ * device anyway, and writing past the caches takes three times as long where they still have the lines of the last
+ * transfer.
  */
 #include "base/team.h"
 #include "graph/context.h"
@@ -21,8 +22,8 @@
 #define LARGE_BYTES ((size_t)64 << 20) /* an arena that is in no cache when it is done */
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
 
-/* Blocks between two looks at whether there is progress to tell; a team's, where nobody listens. More: a team waits less
- * often for the last of them. */
+/* Blocks between two looks at whether there is progress to tell; a team's, where nobody listens. More: a team waits
+ * less often for the last of them. */
 #define STRIP_BLOCKS ((size_t)64)
 #define TEAM_STRIP_BLOCKS ((size_t)512)
 #define SHARES ((size_t)64) /* of a strip. More: they end closer together. */

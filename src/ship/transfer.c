@@ -14,8 +14,8 @@
  */
 #include "ship/ship.h"
 
-/* The least bytes of a piece. Below, an order costs more than it hides. Several threads pack faster, so that there is less
- * to hide, and wait for one another at each piece's end. */
+/* The least bytes of a piece. Below, an order costs more than it hides. Several threads pack faster, so that there is
+ * less to hide, and wait for one another at each piece's end. */
 #define PIECE_MIN ((size_t)512 << 10)
 #define TEAM_PIECE_MIN ((size_t)1 << 20)
 #define END_BYTES ((size_t)64 << 10)
