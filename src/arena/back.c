@@ -8,7 +8,6 @@
 
 #define WORD sizeof(void *)
 #define GROUP (64 * WORD)
-#define SHARES ((size_t)64) /* of a piece that several threads write back */
 
 /* Words [first, end) of a group, those marked in `slots` left out. */
 HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned char *from, unsigned first, unsigned end)
@@ -105,19 +104,17 @@ void haul__copy_going(const haul__contents *c, unsigned char *to, const unsigned
     copy(c, to, from, first, end, 1);
 }
 
-/* A piece in shares: no byte lies in two. */
 typedef struct returning {
     const haul__contents *contents;
     const unsigned char *from;
-    size_t first, end, each;
 } returning;
 
-static void return_share(void *user, size_t i, void *scratch)
+static void return_share(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     const returning *r = user;
-    const size_t first = r->first + i * r->each, left = r->end - first;
+    (void)number;
     (void)scratch;
-    haul__copy_returning(r->contents, r->contents->base, r->from, first, first + (left < r->each ? left : r->each));
+    haul__copy_returning(r->contents, r->contents->base, r->from, first, end);
 }
 
 void haul__contents_scatter(const haul__contents *c, haul_context *context, const unsigned char *memory, size_t at,
@@ -126,10 +123,7 @@ void haul__contents_scatter(const haul__contents *c, haul_context *context, cons
     returning r;
     r.contents = c;
     r.from = (const unsigned char *)((uintptr_t)memory - at);
-    r.first = at;
-    r.end = at + bytes;
-    r.each = (bytes / SHARES / GROUP + 1) * GROUP;
-    haul__team_run(haul__context_team(context, bytes), bytes, (bytes + r.each - 1) / r.each, return_share, &r);
+    haul__team_run(haul__context_team(context, bytes), bytes, at, at + bytes, GROUP, return_share, &r);
 }
 
 /* ---- With pointers. */

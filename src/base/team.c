@@ -4,10 +4,10 @@
  * loops. One that has just had work asks for more for as long as a piece of a transfer takes, and then sleeps.
  *
  * The state of a loop is one word: whether it is open, and how many threads are inside. Coming in adds one and tells
- * in the same step whether the loop is open; who finds it closed goes out again. The thread that asked takes numbers
- * itself until there are none left, closes the loop and waits until nobody is inside. All numbers are taken by then,
- * and whoever took one is gone: so all are done, and the next loop can be set up. Nobody else is waited for: a thread
- * that sleeps through a loop, and after a fork the threads that are not there, are no concern of it.
+ * in the same step whether the loop is open; who finds it closed goes out again. The thread that asked takes shares
+ * itself until there are none left, closes the loop and waits until nobody is inside. All shares are taken by then, and
+ * whoever took one is gone: so all are done, and the next loop can be set up. Nobody else is waited for: a thread that
+ * sleeps through a loop is no concern of it.
  *
  * To wake a thread costs the one that wakes 1 to 2 us. So each wakes two others: of 15 the last is awake after three
  * such steps, and the one that asked has paid for two.
@@ -29,7 +29,7 @@
 #define WAKES 2u
 #define STACK_BYTES ((size_t)512 << 10)
 #define LINE 64u
-#define COPY_BYTES ((size_t)64 << 10) /* of a copy, in one share. Smaller: its first and last lines count for more. */
+#define COPY_BYTES ((size_t)64 << 10) /* of a copy, at least, in one share. Smaller: its first and last lines count for more. */
 
 /* A thread for so many: it takes about as long to copy them as to wake it. In a build for tests all are woken. */
 #ifdef HAUL_STRESS_THREADS
@@ -52,7 +52,7 @@ struct haul__team {
     unsigned inside;           /* atomic */
     unsigned next_scratch;     /* atomic */
     size_t next;               /* atomic; and of the loop: */
-    size_t count;
+    size_t first, end, each, count;
     haul__share *work;
     void *user;
     pthread_t thread[1];
@@ -68,13 +68,13 @@ static size_t scratch_bytes(unsigned threads)
     return ((size_t)threads + 1) * HAUL__SCRATCH_BYTES;
 }
 
-static void take_numbers(haul__team *team, void *scratch)
+static void take_shares(haul__team *team, void *scratch)
 {
     for (;;) {
-        size_t i = haul__atomic_add(&team->next, (size_t)1) - 1;
+        const size_t i = haul__atomic_add(&team->next, (size_t)1) - 1, at = team->first + i * team->each;
         if (i >= team->count)
             return;
-        team->work(team->user, i, scratch);
+        team->work(team->user, i, at, team->end - at < team->each ? team->end : at + team->each, scratch);
     }
 }
 
@@ -133,7 +133,7 @@ static void *help(void *argument)
     unsigned seen = 0;
     while (wait_for_call(team, &seen)) {
         if (haul__atomic_add(&team->inside, 1u) & IS_OPEN)
-            take_numbers(team, scratch);
+            take_shares(team, scratch);
         haul__atomic_add(&team->inside, 0u - 1u);
     }
     return NULL;
@@ -239,23 +239,33 @@ static void wait_until_empty(haul__team *team)
     }
 }
 
-void haul__team_run(haul__team *team, size_t bytes, size_t count, haul__share *work, void *user)
+static size_t divide_up(size_t a, size_t b)
 {
-    size_t i;
-    if (!team || count < 2 || !is_here(team)) {
-        for (i = 0; i < count; i++)
-            work(user, i, team ? team->scratch : NULL);
-        return;
+    return a / b + (a % b != 0);
+}
+
+size_t haul__team_run(haul__team *team, size_t bytes, size_t first, size_t end, size_t grain, haul__share *work,
+                      void *user)
+{
+    if (first >= end)
+        return 0;
+    if (!team || end - first <= grain || !is_here(team)) {
+        work(user, 0, first, end, NULL);
+        return 1;
     }
     team->work = work;
     team->user = user;
-    team->count = count;
+    team->first = first;
+    team->end = end;
+    team->each = divide_up(divide_up(end - first, grain), HAUL__SHARES) * grain;
+    team->count = divide_up(end - first, team->each);
     haul__atomic_store(&team->next, (size_t)0);
     haul__atomic_add(&team->inside, IS_OPEN);
     call(team, bytes / WORTH_WAKING_BYTES);
-    take_numbers(team, team->scratch);
+    take_shares(team, team->scratch);
     haul__atomic_add(&team->inside, 0u - IS_OPEN);
     wait_until_empty(team);
+    return team->count;
 }
 
 /* ---- Copies. */
@@ -263,15 +273,14 @@ void haul__team_run(haul__team *team, size_t bytes, size_t count, haul__share *w
 typedef struct copying {
     unsigned char *to;
     const unsigned char *from;
-    size_t bytes;
 } copying;
 
-static void copy_share(void *user, size_t i, void *scratch)
+static void copy_share(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     const copying *all = user;
-    const size_t at = i * COPY_BYTES, left = all->bytes - at;
+    (void)number;
     (void)scratch;
-    haul__copy_streaming(all->to + at, all->from + at, left < COPY_BYTES ? left : COPY_BYTES);
+    haul__copy_streaming(all->to + first, all->from + first, end - first);
 }
 
 void haul__team_copy(haul__team *team, void *to, const void *from, size_t bytes)
@@ -279,6 +288,5 @@ void haul__team_copy(haul__team *team, void *to, const void *from, size_t bytes)
     copying all;
     all.to = to;
     all.from = from;
-    all.bytes = bytes;
-    haul__team_run(team, bytes, bytes / COPY_BYTES + (bytes % COPY_BYTES != 0), copy_share, &all);
+    haul__team_run(team, bytes, 0, bytes, COPY_BYTES, copy_share, &all);
 }

@@ -20,24 +20,28 @@ static void put_word(const haul__piece *piece, unsigned char *memory, uint64_t a
     put_bytes(piece, memory, at, &word, sizeof word);
 }
 
-static haul_status gather_odd(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
-{
-    const haul__found *found = &g->plan->found;
+/* One word of a list, which stands in the arena at `at` and is to be checked and put there. */
+typedef struct exception {
+    haul__gathering *g;
+    const haul__piece *piece;
+    unsigned char *memory;
     size_t i;
-    for (i = g->odd; i < found->odd_count; i++) {
-        const haul__odd *odd = &found->odd[i];
-        uint64_t at = haul__translate(&found->map, odd->address);
-        haul_status status;
-        if (at >= piece->at + piece->bytes)
-            break;
-        status = haul__check_odd(g->plan, odd);
-        if (status != HAUL_OK)
-            return status;
-        put_word(piece, memory, at, haul__odd_word(g->plan, odd, g->base));
-        g->nulls += !odd->value && at >= piece->at;
-        if (at + HAUL__WORD <= piece->at + piece->bytes)
-            g->odd = i + 1;
-    }
+    uint64_t at;
+} exception;
+
+static int begins_here(const exception *e)
+{
+    return e->at >= e->piece->at;
+}
+
+static haul_status put_odd(const exception *e)
+{
+    const haul__odd *odd = &e->g->plan->found.odd[e->i];
+    haul_status status = haul__check_odd(e->g->plan, odd);
+    if (status != HAUL_OK)
+        return status;
+    put_word(e->piece, e->memory, e->at, haul__odd_word(e->g->plan, odd, e->g->base));
+    e->g->nulls += !odd->value && begins_here(e);
     return HAUL_OK;
 }
 
@@ -76,84 +80,110 @@ static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64
     return status;
 }
 
-static void put_kept(const haul__piece *piece, unsigned char *memory, uint64_t at, uint64_t word, size_t bytes)
+static haul_status put_kept(const exception *e)
 {
-    uint32_t narrow = (uint32_t)word;
-    if (bytes == sizeof narrow)
-        put_bytes(piece, memory, at, &narrow, sizeof narrow);
+    const haul__kept *kept = &e->g->plan->found.kept[e->i];
+    uint64_t word = kept->becomes;
+    uint32_t narrow;
+    haul_status status = haul__check_kept(e->g->plan, kept);
+    if (status == HAUL_OK && kept->kind == HAUL__KEPT_DISTANCE)
+        status = find_distance(e->g->plan, kept, e->at, &word);
+    if (status != HAUL_OK)
+        return status;
+    narrow = (uint32_t)word;
+    if (kept->bytes == sizeof narrow)
+        put_bytes(e->piece, e->memory, e->at, &narrow, sizeof narrow);
     else
-        put_bytes(piece, memory, at, &word, sizeof word);
-}
-
-static haul_status gather_kept(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
-{
-    const haul__found *found = &g->plan->found;
-    size_t i;
-    for (i = g->kept; i < found->kept_count; i++) {
-        const haul__kept *kept = &found->kept[i];
-        uint64_t at = haul__translate(&found->map, kept->address), word = kept->becomes;
-        haul_status status;
-        if (at >= piece->at + piece->bytes)
-            break;
-        status = haul__check_kept(g->plan, kept);
-        if (status == HAUL_OK && kept->kind == HAUL__KEPT_DISTANCE)
-            status = find_distance(g->plan, kept, at, &word);
-        if (status != HAUL_OK)
-            return status;
-        put_kept(piece, memory, at, word, kept->bytes);
-        if (at + kept->bytes <= piece->at + piece->bytes)
-            g->kept = i + 1;
-    }
+        put_bytes(e->piece, e->memory, e->at, &word, sizeof word);
     return HAUL_OK;
 }
 
-static haul_status gather_tagged(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
+static haul_status put_tagged(const exception *e)
 {
-    const haul__found *found = &g->plan->found;
-    size_t i;
-    for (i = g->tagged; i < found->tagged_count; i++) {
-        const haul__tagged *tagged = &found->tagged[i];
-        uint64_t at = haul__translate(&found->map, tagged->address);
-        uintptr_t word = 0;
-        haul_status status;
-        if (at >= piece->at + piece->bytes)
-            break;
-        status = haul__check_tagged(g->plan, tagged);
-        if (status == HAUL_OK && !haul__tagged_word(g->plan, tagged, g->there, &word))
-            status = haul__refuse_tag(g->plan, tagged);
-        if (status != HAUL_OK)
-            return status;
-        put_word(piece, memory, at, word);
-        g->nulls += !tagged->value && at >= piece->at;
-        if (at + HAUL__WORD <= piece->at + piece->bytes)
-            g->tagged = i + 1;
-    }
+    const haul__tagged *tagged = &e->g->plan->found.tagged[e->i];
+    uintptr_t word = 0;
+    haul_status status = haul__check_tagged(e->g->plan, tagged);
+    if (status == HAUL_OK && !haul__tagged_word(e->g->plan, tagged, e->g->there, &word))
+        status = haul__refuse_tag(e->g->plan, tagged);
+    if (status != HAUL_OK)
+        return status;
+    put_word(e->piece, e->memory, e->at, word);
+    e->g->nulls += !tagged->value && begins_here(e);
     return HAUL_OK;
 }
 
 /* A pointer to no elements is null in the arena, unless it leads to a described byte or to the end of a range. */
-static void clear_empty(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
+static haul_status put_empty(const exception *e)
 {
-    const haul__found *found = &g->plan->found;
-    size_t i;
-    for (i = g->empty; i < found->empty_count; i++) {
-        uintptr_t slot = found->empty[i];
-        uint64_t at = haul__translate(&found->map, slot), place;
-        if (at >= piece->at + piece->bytes)
+    uint64_t place;
+    if (!haul__offset_of(e->g->plan, haul__load_word((const void *)e->g->plan->found.empty[e->i]), &place))
+        put_word(e->piece, e->memory, e->at, 0);
+    return HAUL_OK;
+}
+
+/* ---- Lists. */
+
+typedef struct word {
+    uintptr_t address;
+    size_t bytes;
+} word;
+
+static word word_at(uintptr_t address, size_t bytes)
+{
+    word w;
+    w.address = address;
+    w.bytes = bytes;
+    return w;
+}
+
+static word odd_at(const haul__found *found, size_t i)
+{
+    return word_at(found->odd[i].address, HAUL__WORD);
+}
+
+static word kept_at(const haul__found *found, size_t i)
+{
+    return word_at(found->kept[i].address, found->kept[i].bytes);
+}
+
+static word tagged_at(const haul__found *found, size_t i)
+{
+    return word_at(found->tagged[i].address, HAUL__WORD);
+}
+
+static word empty_at(const haul__found *found, size_t i)
+{
+    return word_at(found->empty[i], HAUL__WORD);
+}
+
+/* Those of `count` that lie in the piece, from *next on, which becomes the first that is not wholly written. */
+HAUL__INLINE haul_status put_list(exception *e, size_t *next, size_t count,
+                                  word (*find)(const haul__found *found, size_t i),
+                                  haul_status (*put)(const exception *e))
+{
+    const haul__found *found = &e->g->plan->found;
+    const uint64_t end = e->piece->at + e->piece->bytes;
+    haul_status status = HAUL_OK;
+    for (e->i = *next; e->i < count && status == HAUL_OK; e->i++) {
+        const word w = find(found, e->i);
+        e->at = haul__translate(&found->map, w.address);
+        if (e->at >= end)
             break;
-        if (!haul__offset_of(g->plan, haul__load_word((const void *)slot), &place))
-            put_word(piece, memory, at, 0);
-        if (at + HAUL__WORD <= piece->at + piece->bytes)
-            g->empty = i + 1;
+        status = put(e);
+        if (e->at + w.bytes <= end)
+            *next = e->i + 1;
     }
+    return status;
 }
 
 haul_status haul__gather_exceptions(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
 {
-    haul_status status;
-    clear_empty(g, piece, memory);
-    status = gather_odd(g, piece, memory);
+    const haul__found *found = &g->plan->found;
+    exception e = { g, piece, memory, 0, 0 };
+    haul_status status = put_list(&e, &g->empty, found->empty_count, empty_at, put_empty);
     if (status == HAUL_OK)
-        status = gather_kept(g, piece, memory);
-    return status == HAUL_OK ? gather_tagged(g, piece, memory) : status;
+        status = put_list(&e, &g->odd, found->odd_count, odd_at, put_odd);
+    if (status == HAUL_OK)
+        status = put_list(&e, &g->kept, found->kept_count, kept_at, put_kept);
+    return status == HAUL_OK ? put_list(&e, &g->tagged, found->tagged_count, tagged_at, put_tagged) : status;
 }

@@ -26,7 +26,6 @@
  * less often for the last of them. */
 #define STRIP_BLOCKS ((size_t)64)
 #define TEAM_STRIP_BLOCKS ((size_t)512)
-#define SHARES ((size_t)64) /* of a strip. More: they end closer together. */
 
 int haul__next_piece(const haul_plan *plan, size_t most, haul__piece *piece)
 {
@@ -43,119 +42,96 @@ int haul__next_piece(const haul_plan *plan, size_t most, haul__piece *piece)
     return 1;
 }
 
-/* ---- Shares of a run of blocks. */
+/* ---- Shares. */
 
-typedef struct shares {
-    size_t first, end, each;
-} shares;
-
-static shares cut(size_t first, size_t end)
+/* What blocks are in the source, at most. */
+static size_t bytes_of(size_t blocks)
 {
-    shares all;
-    all.first = first;
-    all.end = end;
-    all.each = (end - first + SHARES - 1) / SHARES;
-    return all;
+    return blocks << HAUL__BLOCK_SHIFT;
 }
 
-static size_t count_of(const shares *all)
-{
-    return (all->end - all->first + all->each - 1) / all->each;
-}
-
-static size_t begin_of(const shares *all, size_t i)
-{
-    return all->end - all->first < i * all->each ? all->end : all->first + i * all->each;
-}
-
-/* What they are in the source, at most. */
-static size_t bytes_of(const shares *all)
-{
-    return (all->end - all->first) << HAUL__BLOCK_SHIFT;
-}
-
-/* ---- A look at all of them. */
+/* What a share has found. */
+typedef struct finding {
+    size_t until; /* the first block that is not as the plan has it, or the share's end: */
+    int is_whole;
+    size_t nulls;
+    uintptr_t lost;
+} finding;
 
 typedef struct team_look {
     haul_plan *plan;
     haul__look *look;
-    shares blocks;
-    size_t until[SHARES];
+    finding by[HAUL__SHARES];
 } team_look;
 
-static void look_share(void *user, size_t i, void *scratch)
+static void look_share(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     team_look *all = user;
     (void)scratch;
-    all->until[i] = all->look(all->plan, begin_of(&all->blocks, i), begin_of(&all->blocks, i + 1));
+    all->by[number].until = all->look(all->plan, first, end);
+    all->by[number].is_whole = all->by[number].until == end;
+}
+
+/* The first block that is not as the plan has it, or the end. */
+static size_t first_until(const finding *by, size_t count, size_t end)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (!by[i].is_whole)
+            return by[i].until;
+    return end;
 }
 
 size_t haul__go_through(haul_plan *plan, haul__look *look)
 {
+    const size_t count = plan->found.map.block_count;
     haul__team *team = haul__context_team(plan->context, haul__compacted_bytes(plan));
     team_look all;
-    size_t i;
-    if (!team || plan->found.map.block_count == 0)
-        return look(plan, 0, plan->found.map.block_count);
+    size_t shares;
     all.plan = plan;
     all.look = look;
-    all.blocks = cut(0, plan->found.map.block_count);
-    haul__team_run(team, bytes_of(&all.blocks), count_of(&all.blocks), look_share, &all);
-    for (i = 0; i < count_of(&all.blocks); i++)
-        if (all.until[i] != begin_of(&all.blocks, i + 1))
-            return all.until[i];
-    return plan->found.map.block_count;
+    shares = haul__team_run(team, bytes_of(count), 0, count, 1, look_share, &all);
+    return first_until(all.by, shares, count);
 }
 
 /* ---- Gather. */
-
-typedef struct gathered {
-    size_t until; /* the first block that is not as the plan has it, or the share's end */
-    size_t nulls;
-    uintptr_t lost;
-} gathered;
 
 typedef struct team_gather {
     haul_plan *plan;
     const haul__sweep *like;
     int for_device;
-    shares blocks;
-    gathered by[SHARES];
+    finding by[HAUL__SHARES];
 } team_gather;
 
-static void gather_share(void *user, size_t i, void *scratch)
+static void gather_share(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     team_gather *all = user;
+    finding *own = &all->by[number];
     haul__sweep s = *all->like;
-    s.nulls = 0;
-    s.lost = 0;
     s.scratch = all->for_device ? scratch : NULL;
     s.is_large |= s.scratch != NULL;
-    all->by[i].until =
-        haul__gather_blocks(all->plan, &s, begin_of(&all->blocks, i), begin_of(&all->blocks, i + 1));
-    all->by[i].nulls = s.nulls;
-    all->by[i].lost = s.lost;
+    own->until = haul__gather_blocks(all->plan, &s, first, end);
+    own->is_whole = own->until == end;
+    own->nulls = s.nulls;
+    own->lost = s.lost;
 }
 
-/* haul__gather_blocks, by a team. */
-static size_t gather_together(haul__team *team, const haul__gathering *g, haul__sweep *s, size_t first, size_t end)
+/* Blocks [first, end), as haul__gather_blocks; `like` has found nothing yet. */
+static size_t gather_run(haul__gathering *g, haul__team *team, const haul__sweep *like, size_t first, size_t end,
+                         uintptr_t *lost)
 {
     team_gather all;
-    size_t i, count;
+    size_t i, shares;
     all.plan = g->plan;
-    all.like = s;
+    all.like = like;
     all.for_device = g->for_device;
-    all.blocks = cut(first, end);
-    count = count_of(&all.blocks);
-    haul__team_run(team, bytes_of(&all.blocks), count, gather_share, &all);
-    for (i = 0; i < count; i++) {
-        s->nulls += all.by[i].nulls;
-        if (!s->lost)
-            s->lost = all.by[i].lost;
-        if (all.by[i].until != begin_of(&all.blocks, i + 1))
-            return all.by[i].until;
+    shares = haul__team_run(team, bytes_of(end - first), first, end, 1, gather_share, &all);
+    for (i = 0; i < shares; i++) {
+        g->nulls += all.by[i].nulls;
+        if (!*lost)
+            *lost = all.by[i].lost;
     }
-    return end;
+    return first_until(all.by, shares, end);
 }
 
 static haul_status tell(haul__gathering *g, uint64_t done)
@@ -170,10 +146,11 @@ static haul_status tell(haul__gathering *g, uint64_t done)
     return haul__fail(&g->plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
 }
 
-static haul_status gather_strips(haul__gathering *g, const haul__piece *piece, haul__sweep *s)
+static haul_status gather_strips(haul__gathering *g, const haul__piece *piece, const haul__sweep *like)
 {
     haul__team *team = haul__context_team(g->plan->context, piece->bytes);
     const size_t most = team && !g->listener ? TEAM_STRIP_BLOCKS : STRIP_BLOCKS;
+    uintptr_t lost = 0;
     size_t first, next;
     for (first = piece->first; first < piece->end; first = next) {
         haul_status status = tell(g, haul__place_of_block(g->plan, first));
@@ -181,11 +158,11 @@ static haul_status gather_strips(haul__gathering *g, const haul__piece *piece, h
         if (status != HAUL_OK)
             return status;
         next = piece->end - first < most ? piece->end : first + most;
-        until = team ? gather_together(team, g, s, first, next) : haul__gather_blocks(g->plan, s, first, next);
+        until = gather_run(g, team, like, first, next, &lost);
         if (until != next)
             return haul__block_changed(g->plan, until);
     }
-    return haul__check_lost(g->plan, s->lost);
+    return haul__check_lost(g->plan, lost);
 }
 
 /* What lies before the first block and behind the last one: the reserved granule, and room for pointers that lead out
@@ -232,7 +209,6 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     if (status != HAUL_OK)
         return status;
     clear_room(g->plan, piece, memory);
-    g->nulls += s.nulls;
     return haul__gather_exceptions(g, piece, memory);
 }
 
@@ -268,14 +244,14 @@ haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t t
 typedef struct team_scatter {
     const haul_plan *plan;
     const unsigned char *arena;
-    shares blocks;
 } team_scatter;
 
-static void scatter_share(void *user, size_t i, void *scratch)
+static void scatter_share(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     const team_scatter *all = user;
+    (void)number;
     (void)scratch;
-    haul__scatter_blocks(all->plan, begin_of(&all->blocks, i), begin_of(&all->blocks, i + 1), all->arena);
+    haul__scatter_blocks(all->plan, first, end, all->arena);
 }
 
 void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const void *memory)
@@ -283,10 +259,8 @@ void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const 
     team_scatter all;
     all.plan = plan;
     all.arena = (const unsigned char *)((uintptr_t)memory - piece->at);
-    all.blocks = cut(piece->first, piece->end);
-    if (piece->first < piece->end)
-        haul__team_run(haul__context_team(plan->context, piece->bytes), bytes_of(&all.blocks), count_of(&all.blocks),
-                       scatter_share, &all);
+    haul__team_run(haul__context_team(plan->context, piece->bytes), bytes_of(piece->end - piece->first), piece->first,
+                   piece->end, 1, scatter_share, &all);
 }
 
 void haul__scatter_compacted(const haul_plan *plan, const void *arena)

@@ -41,25 +41,43 @@ static void enter(ledger *l, unsigned char *scratch)
     pthread_mutex_unlock(&l->lock);
 }
 
-static void count_and_scribble(void *user, size_t i, void *scratch)
+static void count_only(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    ledger *l = user;
+    (void)scratch;
+    if (number >= HAUL__SHARES)
+        first = end; /* not counted, so found out */
+    for (; first < end; first++)
+        __atomic_add_fetch(&l->done[first], 1u, __ATOMIC_RELAXED);
+}
+
+static void count_and_scribble(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     ledger *l = user;
     size_t at;
-    __atomic_add_fetch(&l->done[i], 1u, __ATOMIC_RELAXED);
+    count_only(user, number, first, end, NULL);
+    if (!scratch)
+        return; /* one share is all */
     enter(l, scratch);
-    memset(scratch, (int)i, HAUL__SCRATCH_BYTES);
+    memset(scratch, (int)number, HAUL__SCRATCH_BYTES);
     for (at = 0; at < HAUL__SCRATCH_BYTES; at += 61)
-        if (((unsigned char *)scratch)[at] != (unsigned char)i)
-            __atomic_add_fetch(&l->done[i], 100u, __ATOMIC_RELAXED); /* somebody else writes there */
+        if (((unsigned char *)scratch)[at] != (unsigned char)number)
+            __atomic_add_fetch(&l->done[first], 100u, __ATOMIC_RELAXED); /* somebody else writes there */
+}
+
+static void check_range(haul__team *team, ledger *l, size_t first, size_t end, size_t grain)
+{
+    size_t i, shares;
+    memset(l->done, 0, sizeof l->done);
+    shares = haul__team_run(team, LARGE, first, end, grain, count_and_scribble, l);
+    CHECK(shares <= HAUL__SHARES && (shares == 0) == (first == end));
+    for (i = 0; i < NUMBERS; i++)
+        CHECK_EQ(l->done[i], i >= first && i < end);
 }
 
 static void check_loop(haul__team *team, ledger *l, size_t count)
 {
-    size_t i;
-    memset(l->done, 0, sizeof l->done);
-    haul__team_run(team, LARGE, count, count_and_scribble, l);
-    for (i = 0; i < NUMBERS; i++)
-        CHECK_EQ(l->done[i], i < count);
+    check_range(team, l, 0, count, 1);
 }
 
 static ledger *ledger_new(void)
@@ -82,6 +100,7 @@ TEST(team, each_number_is_done_once_and_no_two_threads_have_one_scratch)
         if (random_below(&r, 4) == 0)
             haul__team_call(team, LARGE);
         check_loop(team, l, random_below(&r, 40));
+        check_range(team, l, random_below(&r, 90), 90 + random_below(&r, NUMBERS - 90), 1 + random_below(&r, 20));
     }
     check_loop(team, l, NUMBERS);
     CHECK(l->scratches >= 1 && l->scratches <= 5);
@@ -94,28 +113,12 @@ TEST(team, a_team_without_threads_and_no_team_at_all_do_the_same)
     ledger *l = ledger_new();
     haul__team *team = team_of(0);
     check_loop(team, l, NUMBERS);
-    CHECK_EQ(l->scratches, 1);
+    check_loop(NULL, l, NUMBERS);
+    CHECK_EQ(l->scratches, 0);
     haul__team_call(team, LARGE);
     haul__team_call(NULL, LARGE);
     haul__team_free(team);
     haul__team_free(NULL);
-    free(l);
-}
-
-static void count_only(void *user, size_t i, void *scratch)
-{
-    ledger *l = user;
-    (void)scratch;
-    __atomic_add_fetch(&l->done[i], 1u, __ATOMIC_RELAXED);
-}
-
-TEST(team, without_a_team_there_is_no_scratch_and_all_is_done)
-{
-    ledger *l = ledger_new();
-    size_t i;
-    haul__team_run(NULL, LARGE, NUMBERS, count_only, l);
-    for (i = 0; i < NUMBERS; i++)
-        CHECK_EQ(l->done[i], 1);
     free(l);
 }
 
@@ -149,7 +152,7 @@ TEST(team, a_child_after_a_fork_works_alone)
         size_t i, wrong = 0;
         memset(l->done, 0, sizeof l->done);
         haul__team_call(team, LARGE);
-        haul__team_run(team, LARGE, 100, count_only, l);
+        haul__team_run(team, LARGE, 0, 100, 1, count_only, l);
         for (i = 0; i < 100; i++)
             wrong += l->done[i] != 1;
         haul__team_free(team);
