@@ -8,6 +8,7 @@
 
 #define WORD sizeof(void *)
 #define GROUP (64 * WORD)
+#define AHEAD ((size_t)1024)
 
 /* Words [first, end) of a group, those marked in `slots` left out. */
 HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned char *from, unsigned first, unsigned end)
@@ -36,19 +37,64 @@ static void copy_part(const haul__contents *c, unsigned char *to, const unsigned
         memcpy(to + first, from + first, end - first);
 }
 
+/* How many groups from `group` on, before `end`, have no slot. */
+static size_t plain_groups(const haul__contents *c, size_t group, size_t end)
+{
+    size_t count = 0;
+    while (group + count < end && !c->slots[group + count])
+        count++;
+    return count;
+}
+
+/* What a device has just written is in no cache of ours. */
+HAUL__INLINE void prefetch_group(const unsigned char *from)
+{
+    size_t at;
+    for (at = 0; at < GROUP; at += 64)
+        haul__prefetch((uintptr_t)from + AHEAD + at);
+}
+
+static void copy_groups(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
+{
+    size_t group, count;
+    for (group = first; group < end; group += count) {
+        count = plain_groups(c, group, end);
+        if (count * GROUP >= HAUL__STREAM_BYTES) {
+            haul__copy_changed(to + group * GROUP, from + group * GROUP, count * GROUP);
+        } else if (count > 0) {
+            memcpy(to + group * GROUP, from + group * GROUP, count * GROUP);
+        } else {
+            prefetch_group(from + group * GROUP);
+            copy_words(c->slots[group], to + group * GROUP, from + group * GROUP, 0, 64);
+            count = 1;
+        }
+    }
+}
+
+/* Words [first, end) of one group. */
+static void copy_some(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
+{
+    const size_t group = first / 64;
+    if (first < end)
+        copy_words(c->slots[group], to + group * GROUP, from + group * GROUP, (unsigned)(first - group * 64),
+                   (unsigned)(end - group * 64));
+}
+
 static void copy_data(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
 {
-    size_t word = (first + WORD - 1) / WORD, last = end / WORD;
+    const size_t word = (first + WORD - 1) / WORD, last = end / WORD;
+    const size_t group = (word + 63) / 64, behind = last / 64;
     if (word > last) {
         copy_part(c, to, from, first, end);
         return;
     }
     copy_part(c, to, from, first, word * WORD);
-    while (word < last) {
-        size_t group = word / 64, begin = group * GROUP;
-        unsigned here = (unsigned)(word % 64), stop = last - group * 64 < 64 ? (unsigned)(last - group * 64) : 64u;
-        copy_words(c->slots[group], to + begin, from + begin, here, stop);
-        word = group * 64 + stop;
+    if (group > behind) {
+        copy_some(c, to, from, word, last);
+    } else {
+        copy_some(c, to, from, word, group * 64);
+        copy_groups(c, to, from, group, behind);
+        copy_some(c, to, from, behind * 64, last);
     }
     copy_part(c, to, from, last * WORD, end);
 }

