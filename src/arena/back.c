@@ -8,7 +8,7 @@
 
 #define WORD sizeof(void *)
 #define GROUP (64 * WORD)
-#define AHEAD ((size_t)1024)
+#define AHEAD ((size_t)2048)
 
 /* Words [first, end) of a group, those marked in `slots` left out. */
 HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned char *from, unsigned first, unsigned end)
@@ -46,12 +46,14 @@ static size_t plain_groups(const haul__contents *c, size_t group, size_t end)
     return count;
 }
 
-/* What a device has just written is in no cache of ours. */
-HAUL__INLINE void prefetch_group(const unsigned char *from)
+/* What a device has just written is in no cache of ours, nor is what a large arena holds. */
+HAUL__INLINE void prefetch_group(const unsigned char *to, const unsigned char *from)
 {
     size_t at;
-    for (at = 0; at < GROUP; at += 64)
-        haul__prefetch((uintptr_t)from + AHEAD + at);
+    for (at = AHEAD; at < AHEAD + GROUP; at += 64) {
+        haul__prefetch((uintptr_t)from + at);
+        haul__prefetch_write((uintptr_t)to + at);
+    }
 }
 
 static void copy_groups(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
@@ -64,7 +66,7 @@ static void copy_groups(const haul__contents *c, unsigned char *to, const unsign
         } else if (count > 0) {
             memcpy(to + group * GROUP, from + group * GROUP, count * GROUP);
         } else {
-            prefetch_group(from + group * GROUP);
+            prefetch_group(to + group * GROUP, from + group * GROUP);
             copy_words(c->slots[group], to + group * GROUP, from + group * GROUP, 0, 64);
             count = 1;
         }

@@ -85,7 +85,7 @@ HAUL__HOT static void gather_whole(haul__sweep *s, const haul__block *block, uin
             cell += count;
             continue;
         }
-        if (s->is_far)
+        if (s->fetches)
             haul__prefetch_lines((uintptr_t)from, (uintptr_t)s->arena + haul__place_of_cell(block, cell));
         haul__gather_runs(s, block, cell, from, live);
         cell++;
@@ -148,7 +148,7 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
         uint32_t masked;
         if (!at->live)
             continue;
-        if (s->is_far)
+        if (s->fetches)
             haul__prefetch_lines((uintptr_t)from, (uintptr_t)s->arena + haul__place_of_cell(block, cell));
         if (at->aux != filled)
             memset(s->arena + haul__place_of_cell(block, cell) - (size_t)(at->aux - filled) * HAUL__GRANULE, 0,

@@ -132,7 +132,7 @@ HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintp
     haul__cells c = haul__cells_begin(block, address, l->bytes);
     uint64_t guard = 0;
     do {
-        if (s->is_far)
+        if (s->fetches)
             haul__prefetch_lines(c.address, (uintptr_t)s->arena + haul__place_of_cell(block, c.cell));
         if (s->is_far && c.cell + 1 < HAUL__CELLS)
             prefetch_objects(s->map, c.all[c.cell + 1], c.address + HAUL__CELL_BYTES, l, count);
