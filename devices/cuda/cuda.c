@@ -45,6 +45,10 @@ static cudaError_t make_things(haul__gpu *gpu)
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&gpu->own, cudaStreamDefault);
     if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&gpu->side, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&gpu->joined, cudaEventDisableTiming);
+    if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&gpu->crossing, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = haul__gpu_make_pool(gpu);
@@ -56,10 +60,15 @@ static void drop_things(haul__gpu *gpu, const haul__gpu_visit *visit)
     haul__gpu_drop_fences(gpu);
     if (gpu->lost)
         return;
+    haul__gpu_drop_spares(gpu, visit);
     if (gpu->pool)
         haul__gpu_forgive(visit, cudaMemPoolDestroy(gpu->pool));
     if (gpu->crossing)
         haul__gpu_forgive(visit, cudaEventDestroy(gpu->crossing));
+    if (gpu->joined)
+        haul__gpu_forgive(visit, cudaEventDestroy(gpu->joined));
+    if (gpu->side)
+        haul__gpu_forgive(visit, cudaStreamDestroy(gpu->side));
     if (gpu->own)
         haul__gpu_forgive(visit, cudaStreamDestroy(gpu->own));
 }

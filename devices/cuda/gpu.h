@@ -26,6 +26,13 @@ typedef struct haul__gpu_shifted {
     uint64_t bytes; /* as asked of the allocator */
 } haul__gpu_shifted;
 
+/* Memory of the pool that was released last, for whoever asks for as much. */
+#define HAUL__GPU_SPARES 4u
+typedef struct haul__gpu_spare {
+    void *memory;
+    uint64_t bytes;
+} haul__gpu_spare;
+
 /* The fences that have been given out and may not have been reached: numbers first .. next - 1, number n in
  * events[n % capacity]. Grows when all of them are still ahead. */
 typedef struct haul__gpu_fences {
@@ -43,10 +50,14 @@ typedef struct haul__gpu {
     size_t memory_bytes;
     cudaStream_t own, stream;   /* the device's own stream; the selected one */
     cudaMemPool_t pool;         /* NULL: cudaMalloc, or the user's callbacks */
+    cudaStream_t side;          /* for work that runs beside the selected stream's, see order.c */
+    cudaEvent_t joined;         /* where the selected stream waits for it */
     cudaEvent_t crossing;       /* for the order between two devices, see `across` */
     uint64_t peers;             /* bit n: GPU n has been told that it may reach this one's memory */
     haul_address checked;       /* memory of this GPU, known to be: [checked, checked + checked_bytes) */
     uint64_t checked_bytes;
+    haul__gpu_spare spares[HAUL__GPU_SPARES]; /* the oldest first */
+    size_t spare_count;
     haul__gpu_shifted *shifted;
     size_t shifted_count, shifted_capacity;
     haul__gpu_fences fences;
@@ -92,8 +103,9 @@ haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment, ha
 void haul__gpu_release(void *state, haul_address address, uint64_t bytes);
 haul_status haul__gpu_stage(void *state, size_t bytes, void **memory);
 void haul__gpu_unstage(void *state, void *memory, size_t bytes);
-/* The pool that settings and GPU call for; gpu->pool stays NULL where there is none. */
+/* The pool that settings and GPU call for; gpu->pool stays NULL where there is none. What it has spare goes before it. */
 cudaError_t haul__gpu_make_pool(haul__gpu *gpu);
+void haul__gpu_drop_spares(haul__gpu *gpu, const haul__gpu_visit *visit);
 /* HAUL_ERROR_ARGUMENT unless the GPU's kernels may write all of [address, address + bytes). */
 haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address address,
                                    uint64_t bytes);
@@ -125,6 +137,10 @@ haul_status haul__gpu_await(void *state, uint64_t fence);
 haul_status haul__gpu_wait(void *state);
 haul_status haul__gpu_signal(void *state, void *event);
 void haul__gpu_drop_fences(haul__gpu *gpu);
+/* The side stream: what it is told next comes behind a fence, and what the selected stream is told after the second, behind
+ * what the side stream was told. When the second fails, the side stream has nothing left to do. */
+haul_status haul__gpu_branch(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t fence);
+haul_status haul__gpu_join(haul__gpu *gpu, const haul__gpu_visit *visit);
 
 /* ---- ranges.c */
 

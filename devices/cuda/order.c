@@ -6,6 +6,11 @@
  *
  *     events   | 16 | 17 |  . |  . | 12 | 13 | 14 | 15 |        first 12, next 18, capacity 8
  *
+ * Beside the selected stream there is one more, for work that can begin before all of the selected one's is done:
+ *
+ *     selected   ... fence, copy ─────────── (waits) ... later work
+ *     side              └─ (waits) kernel ──┘
+ *
  * Waiting without a limit is CUDA's own, which answers fastest. Waiting with one asks again and again: at once for as
  * long as a small graph takes, then with short rests.
  */
@@ -157,6 +162,35 @@ void haul__gpu_drop_fences(haul__gpu *gpu)
     memset(fences, 0, sizeof *fences);
 }
 
+/* ---- The side stream. */
+
+static haul_status check_fence(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t fence)
+{
+    if (fence != 0 && fence < gpu->fences.next)
+        return HAUL_OK;
+    return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "there is no such fence");
+}
+
+haul_status haul__gpu_branch(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t fence)
+{
+    haul_status status = check_fence(gpu, visit, fence);
+    if (status == HAUL_OK && fence >= gpu->fences.first)
+        status = haul__gpu_check(gpu, visit, cudaStreamWaitEvent(gpu->side, *event_of(&gpu->fences, fence), 0),
+                                 "cudaStreamWaitEvent", 0);
+    return status;
+}
+
+haul_status haul__gpu_join(haul__gpu *gpu, const haul__gpu_visit *visit)
+{
+    cudaError_t error = cudaEventRecord(gpu->joined, gpu->side);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(gpu->stream, gpu->joined, 0);
+    if (error == cudaSuccess)
+        return HAUL_OK;
+    haul__gpu_forgive(visit, cudaStreamSynchronize(gpu->side));
+    return haul__gpu_check(gpu, visit, error, "joining two streams", 0);
+}
+
 /* ---- Waiting. An event, or, where that is NULL, the selected stream. */
 
 static double seconds(void)
@@ -202,13 +236,6 @@ static haul_status wait_in_visit(haul__gpu *gpu, const haul__gpu_visit *visit, h
         return entered;
     status = haul__gpu_check(gpu, visit, wait_for(gpu, visit, event), "waiting", 0);
     return entered != HAUL_OK ? entered : status;
-}
-
-static haul_status check_fence(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t fence)
-{
-    if (fence != 0 && fence < gpu->fences.next)
-        return HAUL_OK;
-    return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "there is no such fence");
 }
 
 static haul_status reached(haul__gpu_fences *fences, uint64_t fence, haul_status status)

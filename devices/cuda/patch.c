@@ -77,11 +77,15 @@ static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit, const 
     if (status != HAUL_OK || is_nothing(relocation))
         return status;
     status = check_ranges(gpu, visit, relocation);
+    if (status == HAUL_OK && relocation->after)
+        status = haul__gpu_branch(gpu, visit, relocation->after);
     if (status != HAUL_OK)
         return status;
-    return haul__gpu_check(
-        gpu, visit, haul__gpu_kernels_relocate(&patch, relocation->word_bytes, gpu->processors, gpu->stream),
-        "the relocation kernel over an arena", relocation->words * relocation->word_bytes);
+    status = haul__gpu_check(gpu, visit,
+                             haul__gpu_kernels_relocate(&patch, relocation->word_bytes, gpu->processors,
+                                                        relocation->after ? gpu->side : gpu->stream),
+                             "the relocation kernel over an arena", relocation->words * relocation->word_bytes);
+    return status == HAUL_OK && relocation->after ? haul__gpu_join(gpu, visit) : status;
 }
 
 haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation)

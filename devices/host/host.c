@@ -431,7 +431,10 @@ static haul_status relocate_in(host_state *host, const haul_relocation *relocati
 
 static haul_status host_relocate(void *state, const haul_relocation *relocation)
 {
-    return relocate_in(state, relocation, NULL);
+    host_state *host = state;
+    if (relocation->after > host->fences)
+        return fail(host, HAUL_ERROR_ARGUMENT, "relocate", "there is no such fence");
+    return relocate_in(host, relocation, NULL);
 }
 
 static haul_status host_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)

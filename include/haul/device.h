@@ -38,7 +38,11 @@ typedef struct haul_device_capabilities {
  * offsets: from 0, delta its base. One that was copied from another device: from its base there.
  *
  * `outside`, if it is not 0, is a 64-bit count in device memory, at a multiple of 8: one is added to it for each such
- * word that is not null and stays as it is. For `relocate` only. */
+ * word that is not null and stays as it is. For `relocate` only.
+ *
+ * `after`, if it is not 0, is a fence of the selected stream: all that the patch reads and writes was ordered before it,
+ * so the patch may run beside what was ordered since. What is ordered later comes behind the patch all the same. For
+ * `relocate` only; a device may take it as 0. */
 typedef struct haul_relocation {
     haul_address arena;
     uint64_t words;
@@ -49,9 +53,10 @@ typedef struct haul_relocation {
     uint64_t odd_count;
     unsigned word_bytes; /* sizeof(void *) of the host: 8 or 4 */
     haul_address outside;
+    uint64_t after;
 } haul_relocation;
 
-#define HAUL_DEVICE_VERSION 4u
+#define HAUL_DEVICE_VERSION 5u
 
 /* Preconditions of all verbs: `state` is what open gave; sizes are above 0; ranges lie in what allocate gave. Copies,
  * send, fetch, across and relocate may return before they are done; they take effect in the order of the calls on the

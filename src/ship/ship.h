@@ -223,7 +223,8 @@ haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base
                              const haul__listener *listener, double *packed);
 /* Bitmap and odd offsets the same way. */
 haul_status haul__send_bitmap(haul_device *device, const haul_plan *plan, const haul__range *range);
-/* Orders a patch. */
+/* A patch of a range whose arena held pointers into [from, from + bytes], and the order for it. */
+haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uint64_t bytes, uint64_t delta);
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation);
 /* The patch of a range whose arena held pointers into [from, from + arena_bytes]. */
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from);

@@ -138,7 +138,7 @@ haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, hau
     return haul__allocate_aligned(device, alignment > 256 ? alignment : 256, range);
 }
 
-static haul_relocation patch_of(const haul__range *range, uint64_t from, uint64_t bytes, uint64_t delta)
+haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uint64_t bytes, uint64_t delta)
 {
     haul_relocation relocation;
     uint64_t bits = (uint64_t)range->bitmap_bytes * 8;
@@ -174,7 +174,7 @@ haul_status haul__patch(haul_device *device, const haul_relocation *relocation)
 haul_status haul__relocate_by(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
                               uint64_t delta, haul_address outside)
 {
-    haul_relocation relocation = patch_of(range, from, bytes, delta);
+    haul_relocation relocation = haul__relocation_of(range, from, bytes, delta);
     relocation.outside = outside;
     return haul__patch(device, &relocation);
 }
@@ -404,7 +404,7 @@ static haul_status gather_whole(load *l, unsigned char *memory)
 
 haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from, const void *memory)
 {
-    haul_relocation relocation = patch_of(range, from, range->arena_bytes, range->address - from);
+    haul_relocation relocation = haul__relocation_of(range, from, range->arena_bytes, range->address - from);
     haul_status status;
     haul__phase_begin(device, "transfer");
     status = device->table.send(device->state, &relocation, memory, range->bytes);
@@ -419,7 +419,7 @@ haul_status haul__send_as_one(haul_device *device, const haul__range *range, uin
 haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, unsigned char *memory)
 {
     haul_relocation relocation =
-        patch_of(range, range->address, range->arena_bytes, (uintptr_t)memory - range->address);
+        haul__relocation_of(range, range->address, range->arena_bytes, (uintptr_t)memory - range->address);
     haul_status status;
     haul__phase_begin(device, "transfer");
     status = device->table.fetch(device->state, memory, &relocation, range->arena_bytes);

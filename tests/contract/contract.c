@@ -527,6 +527,7 @@ static haul_relocation order_of(const arena *a)
     relocation.odd_count = a->odd_count;
     relocation.word_bytes = a->word_bytes;
     relocation.outside = 0;
+    relocation.after = 0;
     return relocation;
 }
 
@@ -644,6 +645,46 @@ static void a_relocation_is_undone_by_its_opposite(device *d)
     EXPECT_OK(wait(d));
     EXPECT(holds(d, a.base, a.host, a.total));
     drop_arena(d, &a);
+}
+
+/* The arena in two parts: the first is patched while the second crosses, and what comes later sees both patched. */
+static void try_relocation_beside(device *d, uint64_t words, unsigned density)
+{
+    haul_relocation first, rest;
+    size_t cut = (size_t)(words / 2 / 64 * 64) * sizeof(void *), part = cut / 2;
+    unsigned char *over = noise(d, 64), *got;
+    uint64_t fence;
+    arena a;
+    make_arena(d, &a, words, sizeof(void *), density, 0);
+    a.counted = 0;
+    got = buffer(a.total);
+    EXPECT_OK(get(d, a.total, 16, &a.base));
+    EXPECT_OK(copy_to(d, a.base, a.host, cut));
+    EXPECT_OK(copy_to(d, a.base + a.bitmap_at, a.host + a.bitmap_at, a.total - a.bitmap_at));
+    EXPECT_OK(d->table->fence(d->state, &fence));
+    EXPECT_OK(copy_to(d, a.base + cut, a.host + cut, a.bitmap_at - cut));
+    first = rest = order_of(&a);
+    first.words = cut / sizeof(void *);
+    first.after = fence;
+    rest.arena += cut;
+    rest.words -= first.words;
+    rest.bitmap += first.words / 8;
+    EXPECT_OK(d->table->relocate(d->state, &first));
+    EXPECT_OK(d->table->relocate(d->state, &rest));
+    EXPECT_OK(copy_to(d, a.base + part, over, 64));
+    EXPECT_OK(copy_from(d, got, a.base, a.total));
+    EXPECT_OK(wait(d));
+    relocate_plainly(&a, a.expected);
+    memcpy(a.expected + part, over, 64);
+    EXPECT(memcmp(got, a.expected, a.total) == 0);
+    drop_arena(d, &a);
+}
+
+static void a_relocation_may_run_beside_what_was_ordered_since_its_fence(device *d)
+{
+    size_t i;
+    for (i = 0; i < 20; i++)
+        try_relocation_beside(d, random_between(&d->random, 1000, 2000000), (unsigned)random_below(&d->random, 65));
 }
 
 /* ---- Cases: send. */
@@ -954,6 +995,7 @@ static const contract_case cases[] = {
     { CASE(odd_pointers_move) },
     { CASE(copies_and_relocations_take_effect_in_the_order_of_the_calls) },
     { CASE(a_relocation_is_undone_by_its_opposite) },
+    { CASE(a_relocation_may_run_beside_what_was_ordered_since_its_fence) },
     { CASE(a_send_is_a_copy_and_a_relocation_in_one) },
     { CASE(a_fetch_is_a_patched_copy_of_an_arena_that_stays_as_it_is) },
     { CASE(sends_and_copies_take_effect_in_the_order_of_the_calls) },

@@ -120,6 +120,39 @@ static void released_memory_stays_in_the_pool_as_far_as_the_settings_say(void)
     }
 }
 
+static void memory_that_was_released_is_given_to_who_asks_for_as_much(void)
+{
+    void *state = gpu_open(0);
+    haul_address first = gpu_get(state, 3 * MEGABYTE), second;
+    gpu->release(state, first, 3 * MEGABYTE);
+    second = gpu_get(state, 2 * MEGABYTE);
+    CHECK_EQ(gpu_get(state, 3 * MEGABYTE), first);
+    gpu->release(state, first, 3 * MEGABYTE);
+    gpu->release(state, second, 2 * MEGABYTE);
+    CHECK_EQ(gpu_get(state, 3 * MEGABYTE), first);
+    CHECK_EQ(gpu_get(state, 2 * MEGABYTE), second);
+    gpu->release(state, first, 3 * MEGABYTE);
+    gpu->release(state, second, 2 * MEGABYTE);
+    gpu_close(state);
+}
+
+/* More than is free beside it. */
+static void what_is_kept_is_let_go_when_memory_runs_out_D1(void)
+{
+    size_t before = free_memory(), most = before / 10 * 6;
+    haul_cuda_settings settings;
+    haul_address address;
+    void *state;
+    memset(&settings, 0, sizeof settings);
+    settings.pool_bytes = before;
+    state = gpu_open_with(&settings);
+    gpu->release(state, gpu_get(state, most), most);
+    address = gpu_get(state, most + MEGABYTE);
+    gpu->release(state, address, most + MEGABYTE);
+    gpu_close(state);
+    CHECK(free_memory() + 64 * MEGABYTE > before);
+}
+
 /* cudaMalloc and cudaFree would wait for the kernel that is held. */
 static void the_pool_gives_and_takes_while_the_gpu_works(void)
 {
@@ -287,6 +320,8 @@ const gpu_test memory_tests[] = { GPU_TEST(out_of_memory_is_said_with_sizes_and_
                                   GPU_TEST(copies_from_and_to_plain_memory_arrive),
                                   GPU_TEST(a_device_that_is_closed_leaves_no_memory_behind),
                                   GPU_TEST(released_memory_stays_in_the_pool_as_far_as_the_settings_say),
+                                  GPU_TEST(memory_that_was_released_is_given_to_who_asks_for_as_much),
+                                  GPU_TEST(what_is_kept_is_let_go_when_memory_runs_out_D1),
                                   GPU_TEST(the_pool_gives_and_takes_while_the_gpu_works),
                                   GPU_TEST(any_alignment_is_kept_and_given_back_whole),
                                   GPU_TEST(a_users_allocator_gets_back_what_it_gave_on_the_selected_stream),

@@ -533,17 +533,43 @@ static void check_relocation(fault_plan *plan, const haul_relocation *relocation
         misused(plan, "relocate of nothing");
 }
 
+static int waits(const front *f, uint64_t fence)
+{
+    size_t i;
+    for (i = 0; i < f->queue_count; i++)
+        if (f->queue[i].kind == FENCE && f->queue[i].fence == fence)
+            return 1;
+    return 0;
+}
+
+/* The last order happens right behind a fence, before all that was ordered since: as early as the caller allows. */
+static void bring_forward(front *f, uint64_t fence)
+{
+    size_t at = 0, last = f->queue_count - 1;
+    order o = f->queue[last];
+    while (waits(f, fence) && (f->queue[at].kind != FENCE || f->queue[at].fence != fence))
+        at++;
+    at += waits(f, fence) ? 1 : 0;
+    memmove(&f->queue[at + 1], &f->queue[at], (last - at) * sizeof o);
+    f->queue[at] = o;
+}
+
 static haul_status front_relocate(void *state, const haul_relocation *relocation)
 {
     front *f = front_of(state);
     int half;
     haul_status status = late_event(f, "relocate", &half);
     check_relocation(f->plan, relocation);
+    if (f->plan->deferred && relocation->after > f->fences)
+        misused(f->plan, "relocate after a fence that was not made");
     if (status != HAUL_OK || half)
         return status;
     if (!f->plan->deferred)
         return f->inner->relocate(state, relocation);
     put_off(f, RELOCATE)->relocation = *relocation;
+    f->queue[f->queue_count - 1].relocation.after = 0;
+    if (relocation->after)
+        bring_forward(f, relocation->after);
     return HAUL_OK;
 }
 
@@ -631,15 +657,6 @@ static char streams[FAULT_STREAMS];
 void *fault_stream(unsigned i)
 {
     return &streams[i];
-}
-
-static int waits(const front *f, uint64_t fence)
-{
-    size_t i;
-    for (i = 0; i < f->queue_count; i++)
-        if (f->queue[i].kind == FENCE && f->queue[i].fence == fence)
-            return 1;
-    return 0;
 }
 
 static haul_status happen(front *f, const order *o)

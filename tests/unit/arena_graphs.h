@@ -69,6 +69,14 @@ static inline link *links_make(haul_arena *arena, int count)
     return first;
 }
 
+/* What does not travel: with anything but zeros in it an arena crosses through staging memory. */
+static inline void links_set_homes(link *first, int at_home)
+{
+    link *l;
+    for (l = first; l; l = l->next)
+        l->home = at_home ? l : NULL;
+}
+
 typedef struct sight {
     const link *from;
     int64_t links, values, letters, others;

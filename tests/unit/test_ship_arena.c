@@ -6,7 +6,7 @@
 
 #include "arena_graphs.h"
 
-enum { FEW = 20, MANY = 60000 }; /* small enough to cross as one, and not */
+enum { FEW = 20, MANY = 60000, LARGE = 120000 }; /* small enough to cross as one; not; to be patched on the way */
 
 static haul_device *the_device;
 static haul_arena *the_arena;
@@ -80,27 +80,19 @@ static unsigned char *picture(void)
 
 /* ---- There and back. */
 
-/* What does not travel: with anything but zeros in it an arena crosses through staging memory. */
-static void set_homes(link *first, int at_home)
-{
-    link *l;
-    for (l = first; l; l = l->next)
-        l->home = at_home ? l : NULL;
-}
-
 static void there_and_back(int count, const haul_arena_options *options, const haul_ship_arena_options *how)
 {
     haul_host_counters before, after;
     haul_shipment_statistics statistics;
     start(count, options);
-    set_homes(the_first, 0);
+    links_set_homes(the_first, 0);
     CHECK_STATUS(haul_host_get_counters(the_device, &before), HAUL_OK);
     CHECK_STATUS(haul_ship_arena(the_device, the_arena, how, &the_shipment), HAUL_OK);
     CHECK_STATUS(haul_host_get_counters(the_device, &after), HAUL_OK);
     CHECK_EQ(after.allocations, before.allocations + 1);
     CHECK_EQ(after.relocations, before.relocations + 1);
     CHECK(after.copies_to <= before.copies_to + (count == FEW ? 1 : 2));
-    set_homes(the_first, 1);
+    links_set_homes(the_first, 1);
     haul_shipment_get_statistics(the_shipment, &statistics);
     CHECK_EQ(statistics.plan.arena_bytes, used_by(the_arena));
     CHECK_EQ(statistics.transfers_to, 1);
@@ -114,6 +106,43 @@ static void there_and_back(int count, const haul_arena_options *options, const h
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     CHECK_EQ(the_first->value, 14);
     CHECK_EQ(the_first->next->value, 4);
+    end();
+}
+
+static link *at_number(link *first, int number)
+{
+    while (number-- > 0)
+        first = first->next;
+    return first;
+}
+
+/* Whichever part they lie in, and wherever they lead. */
+TEST(ship_arena, an_arena_that_is_patched_while_it_crosses_is_walked_there_and_a_pointer_that_leads_out_is_found)
+{
+    static const int numbers[] = { 0, 1000, LARGE / 16 * 15 - 1, LARGE / 16 * 15 + 1, LARGE - 2 };
+    static link outside;
+    haul_host_counters before, after;
+    size_t i;
+    start(LARGE, NULL);
+    links_set_homes(the_first, 0);
+    for (i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        link *at = at_number(the_first, numbers[i]), *other = at->other;
+        at->other = &outside;
+        CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_GRAPH);
+        CHECK_HAS(haul_device_error(the_device)->text, "leads out");
+        at->other = other;
+    }
+    CHECK_STATUS(haul_host_get_counters(the_device, &before), HAUL_OK);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_host_get_counters(the_device, &after), HAUL_OK);
+    CHECK_EQ(after.relocations, before.relocations + 2);
+    check_seen(LARGE);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    check_seen(LARGE);
+    links_set_homes(the_first, 1);
+    run_on(links_double, the_first);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    check_doubled(the_first);
     end();
 }
 

@@ -7,6 +7,8 @@
  */
 #include "arena_graphs.h"
 
+enum { LARGE = 120000 }; /* links: enough to be patched while they cross */
+
 typedef struct scene {
     haul_device *device;
     haul_arena *arena;
@@ -16,6 +18,7 @@ typedef struct scene {
     size_t bytes;
     /* Set by the test. */
     int count, pinned, reuse, ships, untyped, direct;
+    int crosses_bare; /* nothing is edited on the way */
     haul_outside outside;
 } scene;
 
@@ -26,7 +29,7 @@ static haul_status make_arena(void *user)
     haul_arena_options options;
     (void)user;
     memset(&options, 0, sizeof options);
-    options.reserve_bytes = 1 << 20;
+    options.reserve_bytes = the.count > LARGE / 2 ? 32 << 20 : 1 << 20;
     options.pinned = the.pinned;
     options.reuse = the.reuse;
     return haul_arena_create_for(the.device, &options, &the.arena);
@@ -69,6 +72,8 @@ static void prepare(void *user, fault_plan *plan)
     CHECK_STATUS(make_arena(user), HAUL_OK);
     the.first = links_make(the.arena, the.count);
     CHECK(the.first != NULL);
+    if (the.crosses_bare)
+        links_set_homes(the.first, 0);
     if (the.outside != HAUL_OUTSIDE_REFUSE)
         the.first->next->other = &outside;
     CHECK_STATUS(ship(user), HAUL_OK);
@@ -196,6 +201,32 @@ TEST(ship_arena_faults, shipping_what_must_be_discovered_survives_every_fault)
     ships_survive();
 }
 
+/* As early as the device may, and as late. */
+static void large_survives(haul_status (*run)(void *), void (*check)(void *, haul_status), int ships)
+{
+    fault_operation operation = operation_on(run, check);
+    operation.undo = ships ? NULL : free_shipment;
+    operation.keeps = ships;
+    set(LARGE, 0);
+    the.crosses_bare = 1;
+    the.ships = ships;
+    CHECK(fault_everywhere(&operation) >= 8);
+    operation.settings.deferred = 1;
+    CHECK(fault_everywhere(&operation) >= 8);
+}
+
+static haul_status refresh(void *user)
+{
+    (void)user;
+    return haul_refresh(the.shipment);
+}
+
+TEST(ship_arena_faults, an_arena_that_is_patched_while_it_crosses_survives_every_fault_D4_D6)
+{
+    large_survives(ship, check_ship, 0);
+    large_survives(refresh, check_untouched, 1);
+}
+
 static void check_arena(void *user, haul_status status)
 {
     (void)user;
@@ -225,12 +256,6 @@ static haul_status unmarshal_pointers(void *user)
 {
     (void)user;
     return haul_unmarshal_pointers(the.shipment);
-}
-
-static haul_status refresh(void *user)
-{
-    (void)user;
-    return haul_refresh(the.shipment);
 }
 
 static haul_status replan(void *user)
