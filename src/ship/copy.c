@@ -59,9 +59,9 @@ static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
 static int next_stretch(const haul_shipment *copy, const haul_shipment *shipment, haul__stretch *stretch)
 {
     if (!haul__is_arena(copy))
-        return shipment->plan && haul__next_stretch(shipment->plan, HAUL__PIECE_BYTES, stretch);
+        return shipment->plan && haul__next_stretch(shipment->plan, haul__piece_most(copy->device), stretch);
     stretch->at += stretch->bytes;
-    stretch->bytes = haul__tagged_stretch(&copy->contents, HAUL__PIECE_BYTES, &stretch->at);
+    stretch->bytes = haul__tagged_stretch(&copy->contents, haul__piece_most(copy->device), &stretch->at);
     return stretch->bytes > 0;
 }
 

@@ -18,14 +18,17 @@
 #include "haul/ship.h"
 #include "pack/pack.h"
 
-/* The staging ring. A large arena crosses in pieces of at most HAUL__PIECE_BYTES: larger ones hide less of the packing
- * behind the transfer, smaller ones cost more orders. HAUL__RING_BUFFERS of them are enough that neither side waits
- * for the other's hiccups, and bound what stays pinned. A small graph pins HAUL__FIRST_BYTES, no more; one of a
+/* The staging ring, HAUL__RING_BYTES in all. A large arena crosses in pieces of at most HAUL__PIECE_BYTES: in larger ones
+ * more of the last piece's transfer is not hidden behind packing; smaller ones cost more orders, 14 us each when packing has
+ * driven what they need out of the caches. Several threads pack faster than the device reads: for them pieces of
+ * HAUL__TEAM_PIECE_BYTES, so that more of them are under way. A small graph pins HAUL__FIRST_BYTES, no more; one of a
  * megabyte, whole or in pieces, buffers of HAUL__SECOND_BYTES. */
-#define HAUL__PIECE_BYTES ((size_t)4 << 20)
+#define HAUL__RING_BYTES ((size_t)32 << 20)
+#define HAUL__PIECE_BYTES ((size_t)8 << 20)
+#define HAUL__TEAM_PIECE_BYTES ((size_t)4 << 20)
 #define HAUL__FIRST_BYTES ((size_t)512 << 10)
 #define HAUL__SECOND_BYTES ((size_t)1280 << 10)
-#define HAUL__RING_BUFFERS 8u
+#define HAUL__RING_BUFFERS 8u /* at most */
 
 /* Host memory for copies, from the device or, where it refuses, from the allocator. */
 typedef struct haul__memory {
@@ -173,6 +176,8 @@ haul_status haul__memory_get(haul_device *device, size_t bytes, haul__memory *me
 /* Kept, if the device is late. */
 void haul__memory_put(haul_device *device, haul__memory *memory);
 
+/* How many buffers the ring has. */
+size_t haul__ring_buffers(const haul_device *device);
 /* A buffer of the ring of at least `bytes`, that is the caller's until one of the next two. It may wait for one. */
 haul_status haul__take(haul_device *device, size_t bytes, haul__buffer **buffer);
 /* The device is done with it; if it is late, it keeps it until it is. */
@@ -206,9 +211,11 @@ void haul__collect(haul_device *device);
 
 /* ---- Transfers (transfer.c). */
 
-/* The bytes of a piece in which `total` cross, of the largest, and how much crosses as one. */
+/* The bytes of a piece in which `total` cross, of the largest, and of the largest where the device has no wish of its own;
+ * how much crosses as one. */
 size_t haul__piece_bytes(const haul_device *device, size_t total);
 size_t haul__piece_limit(const haul_device *device);
+size_t haul__piece_most(const haul_device *device);
 int haul__crosses_whole(const haul_device *device, size_t total);
 
 /* Order a copy. On failure, all that the stream was told is done. */

@@ -124,6 +124,12 @@ void haul__unload(haul_device *device, haul__range *range)
 
 /* ---- The ring. */
 
+size_t haul__ring_buffers(const haul_device *device)
+{
+    size_t count = HAUL__RING_BYTES / haul__piece_limit(device);
+    return count < HAUL__RING_BUFFERS ? count : HAUL__RING_BUFFERS;
+}
+
 static haul__buffer *find_free(haul_device *device, size_t bytes)
 {
     haul__buffer *found = NULL;
@@ -141,8 +147,9 @@ static haul__buffer *find_free(haul_device *device, size_t bytes)
 
 static haul__buffer *find_unmade(haul_device *device)
 {
+    const size_t count = haul__ring_buffers(device);
     size_t i;
-    for (i = 0; i < HAUL__RING_BUFFERS; i++)
+    for (i = 0; i < count; i++)
         if (device->ring[i].use == HAUL__FREE && !device->ring[i].memory.memory)
             return &device->ring[i];
     return NULL;
@@ -190,13 +197,14 @@ static haul_status find(haul_device *device, size_t bytes, haul__buffer **result
 }
 
 /* What is pinned for so many bytes: one of three sizes, so that buffers serve all. */
-static size_t size_for(size_t bytes)
+static size_t size_for(const haul_device *device, size_t bytes)
 {
+    const size_t most = haul__piece_most(device);
     if (bytes <= HAUL__FIRST_BYTES)
         return HAUL__FIRST_BYTES;
     if (bytes <= HAUL__SECOND_BYTES)
         return HAUL__SECOND_BYTES;
-    return bytes <= HAUL__PIECE_BYTES ? HAUL__PIECE_BYTES : bytes;
+    return bytes <= most ? most : bytes;
 }
 
 haul_status haul__take(haul_device *device, size_t bytes, haul__buffer **result)
@@ -208,7 +216,7 @@ haul_status haul__take(haul_device *device, size_t bytes, haul__buffer **result)
     if (buffer->memory.bytes < bytes)
         release_memory(device, &buffer->memory);
     if (!buffer->memory.memory)
-        status = haul__memory_get(device, size_for(bytes), &buffer->memory);
+        status = haul__memory_get(device, size_for(device, bytes), &buffer->memory);
     if (status != HAUL_OK)
         return status;
     buffer->use = HAUL__TAKEN;
@@ -271,8 +279,8 @@ haul_status haul__stage(haul_device *device, size_t bytes, size_t skew, haul__st
     memset(staging, 0, sizeof *staging);
     if (haul__add_overflows(bytes, skew, &total))
         return haul__fail(&device->context->error, HAUL_ERROR_LIMIT, "a staging buffer larger than the address space");
-    status = total <= HAUL__PIECE_BYTES ? haul__take(device, total, &staging->buffer)
-                                        : haul__memory_get(device, total, &staging->own);
+    status = total <= haul__piece_most(device) ? haul__take(device, total, &staging->buffer)
+                                               : haul__memory_get(device, total, &staging->own);
     if (status != HAUL_OK)
         return status;
     staging->plain = staging->buffer ? staging->buffer->memory.plain : staging->own.plain;

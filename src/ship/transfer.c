@@ -22,21 +22,31 @@
 #define PIECES 8u                     /* of a medium graph */
 #define WORDS_MIN ((size_t)8)         /* of the bitmap in a piece, however small the device likes them */
 
+static int has_team(const haul_device *device)
+{
+    return device->context->options.threads > 1;
+}
+
+size_t haul__piece_most(const haul_device *device)
+{
+    return has_team(device) ? HAUL__TEAM_PIECE_BYTES : HAUL__PIECE_BYTES;
+}
+
 /* Pieces end where blocks do: with room for one more of these, the last piece is no small rest. */
 size_t haul__piece_bytes(const haul_device *device, size_t total)
 {
-    const size_t least = device->context->options.threads > 1 ? TEAM_PIECE_MIN : PIECE_MIN;
+    const size_t least = has_team(device) ? TEAM_PIECE_MIN : PIECE_MIN, most = haul__piece_most(device);
     const size_t pieces = total / least < PIECES ? total / least : PIECES;
     const size_t bytes = total / (pieces ? pieces : 1);
     if (device->capabilities.chunk_bytes != 0)
         return device->capabilities.chunk_bytes;
-    return bytes < HAUL__PIECE_BYTES - END_BYTES ? bytes + END_BYTES : HAUL__PIECE_BYTES;
+    return bytes < most - END_BYTES ? bytes + END_BYTES : most;
 }
 
 size_t haul__piece_limit(const haul_device *device)
 {
-    const size_t chunk = device->capabilities.chunk_bytes;
-    return chunk != 0 && chunk < HAUL__PIECE_BYTES ? chunk : HAUL__PIECE_BYTES;
+    const size_t chunk = device->capabilities.chunk_bytes, most = haul__piece_most(device);
+    return chunk != 0 && chunk < most ? chunk : most;
 }
 
 int haul__crosses_whole(const haul_device *device, size_t total)

@@ -156,8 +156,9 @@ static int is_wanted(const returning *r, const haul__piece *piece)
 /* Fills the queue. */
 static haul_status order_pieces(returning *r)
 {
+    const size_t most = haul__ring_buffers(r->shipment->device);
     haul_status status = HAUL_OK;
-    while (status == HAUL_OK && r->count < HAUL__RING_BUFFERS) {
+    while (status == HAUL_OK && r->count < most) {
         haul__piece next = r->last;
         if (!next_piece(r, &next))
             break;
