@@ -389,6 +389,23 @@ static void arena_before(gpu_bench *b)
                         (uint64_t *)(void *)(arena->staged + arena->bitmap_at)), "haul_plan_pack");
 }
 
+/* All but a sixteenth is patched while that crosses, as the library does it. */
+static void arena_to_in_two(const struct gpu_arena *arena, void *state)
+{
+    haul_relocation first = arena->relocation, rest = arena->relocation;
+    const size_t bytes = (size_t)first.bytes, cut = (bytes - bytes / 16) / 512 * 512;
+    must(count_copy_to(state, first.arena, arena->staged, cut), "copy_to");
+    must(count_copy_to(state, first.bitmap, arena->staged + arena->bitmap_at, arena->whole - arena->bitmap_at), "copy_to");
+    must(count_fence(state, &first.after), "fence");
+    must(count_copy_to(state, first.arena + cut, arena->staged + cut, bytes - cut), "copy_to");
+    first.words = cut / sizeof(void *);
+    rest.arena += cut;
+    rest.bitmap += first.words / 8;
+    rest.words -= first.words;
+    must(count_relocate(state, &first), "relocate");
+    must(count_relocate(state, &rest), "relocate");
+}
+
 static void arena_to(gpu_bench *b)
 {
     const struct gpu_arena *arena = b->arena;
@@ -397,6 +414,8 @@ static void arena_to(gpu_bench *b)
     size_t root;
     if (arena->is_small)
         must(count_send(state, relocation, arena->staged, arena->whole), "send");
+    else if (relocation->bytes >= (size_t)8 << 20)
+        arena_to_in_two(arena, state);
     else {
         must(count_copy_to(state, relocation->arena, arena->staged, arena->whole), "copy_to");
         must(count_relocate(state, relocation), "relocate");
