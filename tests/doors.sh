@@ -43,7 +43,8 @@ may_use() { # FILE
     src/base/memory.c) echo 'malloc|free|posix_memalign|mmap|munmap|madvise' ;;
     src/base/team.c)
         echo 'pthread_(create|join|sigmask|attr_(init|destroy|setstacksize)|mutex_(init|lock|unlock|destroy))'
-        echo '|pthread_cond_(init|wait|signal|destroy)|sched_yield|sig(fill|del)set|getpid'
+        echo '|pthread_cond_(init|wait|signal|destroy)|sched_(yield|getaffinity)|__sched_cpucount|sysconf'
+        echo '|sig(fill|del)set|getpid'
         ;;
     src/base/clock.c) echo 'clock_gettime' ;;
     src/base/file.c) echo 'read|write|__errno_location' ;;

@@ -49,6 +49,7 @@ typedef struct haul_translation {
 } haul_translation;
 
 #define HAUL_THREADS_MAX 1024u
+#define HAUL_THREADS_ALL (~0u) /* as many as there are processors that the process may run on when the context is made */
 
 typedef struct haul_context_options {
     const haul_allocator *allocator; /* NULL: malloc */
@@ -66,7 +67,7 @@ typedef struct haul_context_options {
     const haul_translation *translations;
     size_t translation_count;
     unsigned threads;                /* that share the copying of what is large, the caller's among them; at most
-                                        HAUL_THREADS_MAX. 0 and 1: the caller's alone. They are the context's, asleep between
+                                        HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1: the caller's alone. They are the context's, asleep between
                                         calls (awake for 100 us after one, and from the start of one that is likely to
                                         need them), and call nothing of yours. Signals that are sent go to your threads; what
                                         a fault in your memory raises is handled in the thread that met it. Each takes 68 KiB

@@ -12,7 +12,7 @@
  * To wake a thread costs the one that wakes 1 to 2 us. So each wakes two others: of 15 the last is awake after three
  * such steps, and the one that asked has paid for two.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -57,6 +57,20 @@ struct haul__team {
     void *user;
     pthread_t thread[1];
 };
+
+/* A mask has room for 1024 of them; beyond that, or where there is none, all that are there count. */
+unsigned haul__processors(void)
+{
+    long count = 0;
+#ifdef CPU_COUNT
+    cpu_set_t mask;
+    if (sched_getaffinity(0, sizeof mask, &mask) == 0)
+        count = CPU_COUNT(&mask);
+#endif
+    if (count < 1)
+        count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1u : (unsigned)count;
+}
 
 static size_t team_bytes(unsigned threads)
 {

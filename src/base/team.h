@@ -20,6 +20,9 @@ typedef struct haul__team haul__team;
 #define HAUL__SHARES 64u
 typedef void haul__share(void *user, size_t number, size_t first, size_t end, void *scratch);
 
+/* On how many processors this process may run; at least 1. */
+unsigned haul__processors(void);
+
 /* `threads` beside the one that asks; fewer, if the system has no more to give. NULL: out of memory. */
 haul__team *haul__team_new(const haul_allocator *allocator, unsigned threads);
 /* Waits for its threads to end. NULL is allowed. */

@@ -41,6 +41,15 @@ static int lists_are_there(const haul_context_options *options)
     return 1;
 }
 
+static unsigned threads_for(const haul_context_options *options)
+{
+    unsigned all;
+    if (options->threads != HAUL_THREADS_ALL)
+        return options->threads ? options->threads : HAUL_STRESS_THREADS;
+    all = haul__processors();
+    return all < HAUL_THREADS_MAX ? all : HAUL_THREADS_MAX;
+}
+
 haul_status haul_context_create(const haul_context_options *options, haul_context **context)
 {
     static const haul_context_options defaults;
@@ -52,7 +61,7 @@ haul_status haul_context_create(const haul_context_options *options, haul_contex
     if (!options)
         options = &defaults;
     if (!haul__allocator_is_complete(options->allocator) || !lists_are_there(options) ||
-        options->threads > HAUL_THREADS_MAX)
+        (options->threads > HAUL_THREADS_MAX && options->threads != HAUL_THREADS_ALL))
         return HAUL_ERROR_ARGUMENT;
     allocator = haul__allocator_or_default(options->allocator);
     made = haul__allocate_zeroed(&allocator, sizeof *made);
@@ -63,8 +72,7 @@ haul_status haul_context_create(const haul_context_options *options, haul_contex
     made->allocator = allocator;
     made->options = *options;
     made->options.allocator = NULL;
-    if (HAUL_STRESS_THREADS && !made->options.threads)
-        made->options.threads = HAUL_STRESS_THREADS;
+    made->options.threads = threads_for(options);
     fill_defaults(&made->options.limits);
     if (made->options.threads > 1) {
         made->team = haul__team_new(&allocator, made->options.threads - 1);

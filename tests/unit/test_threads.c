@@ -2,10 +2,11 @@
  *
  * Fault cases of shared/reference: H1, H2, C3, D13 with threads.
  */
-#define _DEFAULT_SOURCE
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -386,6 +387,51 @@ TEST(threads, more_than_there_can_be_are_refused)
     options.threads = HAUL_THREADS_MAX + 1;
     CHECK_STATUS(haul_context_create(&options, &context), HAUL_ERROR_ARGUMENT);
     CHECK_PTR(context, NULL);
+}
+
+static haul_context *context_of_all(void)
+{
+    haul_context_options options;
+    haul_context *context;
+    memset(&options, 0, sizeof options);
+    options.threads = HAUL_THREADS_ALL;
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    return context;
+}
+
+/* What /proc says, which counts those that are there. */
+static unsigned threads_now(void)
+{
+    char line[128];
+    unsigned count = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    CHECK(status != NULL);
+    while (fgets(line, sizeof line, status))
+        if (sscanf(line, "Threads: %u", &count) == 1)
+            break;
+    fclose(status);
+    return count;
+}
+
+TEST(threads, all_are_as_many_as_processors_that_the_process_may_run_on)
+{
+    const unsigned before = threads_now();
+    cpu_set_t mine, one;
+    haul_context *context;
+    int first = 0;
+    CHECK_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+    context = context_of_all();
+    CHECK_EQ(threads_now(), before + (unsigned)CPU_COUNT(&mine) - 1);
+    haul_context_free(&context);
+    while (!CPU_ISSET((size_t)first, &mine))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)first, &one);
+    CHECK_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    context = context_of_all();
+    CHECK_EQ(threads_now(), before);
+    haul_context_free(&context);
+    CHECK_EQ(sched_setaffinity(0, sizeof mine, &mine), 0);
 }
 
 /* ---- On a device. */
