@@ -51,7 +51,8 @@ typedef struct haul__gpu {
     cudaStream_t own, stream;   /* the device's own stream; the selected one */
     cudaMemPool_t pool;         /* NULL: cudaMalloc, or the user's callbacks */
     cudaStream_t side;          /* for work that runs beside the selected stream's, see order.c */
-    cudaEvent_t joined;         /* where the selected stream waits for it */
+    cudaEvent_t joined;         /* where a stream waits for it, */
+    cudaStream_t joined_by;     /* the last of them */
     cudaEvent_t crossing;       /* for the order between two devices, see `across` */
     uint64_t peers;             /* bit n: GPU n has been told that it may reach this one's memory */
     haul_address checked;       /* memory of this GPU, known to be: [checked, checked + checked_bytes) */
@@ -138,7 +139,9 @@ haul_status haul__gpu_wait(void *state);
 haul_status haul__gpu_signal(void *state, void *event);
 void haul__gpu_drop_fences(haul__gpu *gpu);
 /* The side stream: what it is told next comes behind a fence, and what the selected stream is told after the second, behind
- * what the side stream was told. When the second fails, the side stream has nothing left to do. */
+ * what the side stream was told. When the second fails, the side stream has nothing left to do. It is one for all
+ * streams: while another stream's work is under way there, it is not to be used. */
+int haul__gpu_may_branch(haul__gpu *gpu, const haul__gpu_visit *visit);
 haul_status haul__gpu_branch(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t fence);
 haul_status haul__gpu_join(haul__gpu *gpu, const haul__gpu_visit *visit);
 

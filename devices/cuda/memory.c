@@ -7,8 +7,8 @@
  *
  * A microsecond holds for a loop of nothing else. In a program that has used its caches for something else meanwhile,
  * the pool takes 15 to 20 to give and as many to take. So the last few ranges that were released on the device's own
- * stream are not given back to it but kept for the next request of the same size, which in a program that ships the
- * same graph again and again is the next one. For the pool they are in use, so that what it keeps in all is no more.
+ * stream are not given back to it but kept for the next request of the same size, on any stream, which in a program that
+ * ships the same graph again and again is the next one. For the pool they are in use, so that what it keeps in all is no more.
  *
  * CUDA's allocators align to 256 bytes. A larger alignment takes that much more memory and a line in a table, which
  * remembers what to give back; such types are rare, so the table is a plain list.
@@ -109,14 +109,25 @@ void haul__gpu_drop_spares(haul__gpu *gpu, const haul__gpu_visit *visit)
         drop_oldest(gpu, visit);
 }
 
-static int take_spare(haul__gpu *gpu, uint64_t bytes, void **memory)
+/* Does the selected stream go on behind what the own one was told? */
+static int comes_behind_own(haul__gpu *gpu, const haul__gpu_visit *visit)
+{
+    cudaError_t error = cudaSuccess;
+    if (gpu->stream != gpu->own) {
+        error = cudaEventRecord(gpu->crossing, gpu->own);
+        if (error == cudaSuccess)
+            error = cudaStreamWaitEvent(gpu->stream, gpu->crossing, 0);
+    }
+    haul__gpu_forgive(visit, error);
+    return error == cudaSuccess;
+}
+
+static int take_spare(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes, void **memory)
 {
     size_t i = gpu->spare_count;
-    if (gpu->stream != gpu->own)
-        return 0;
     while (i > 0 && gpu->spares[i - 1].bytes != bytes)
         i--;
-    if (i == 0)
+    if (i == 0 || !comes_behind_own(gpu, visit))
         return 0;
     *memory = gpu->spares[i - 1].memory;
     remove_spare(gpu, i - 1);
@@ -201,13 +212,14 @@ static haul_status take(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t b
         return take_from_callbacks(gpu, visit, bytes, memory);
     if (bytes > gpu->memory_bytes)
         return no_memory(gpu, visit, bytes);
-    if (take_spare(gpu, bytes, memory))
+    if (take_spare(gpu, visit, bytes, memory))
         return HAUL_OK;
     error = ask_cuda(gpu, bytes, memory);
     if (error == cudaErrorMemoryAllocation && gpu->spare_count > 0) {
         haul__gpu_forgive(visit, error);
         haul__gpu_drop_spares(gpu, visit);
-        haul__gpu_forgive(visit, cudaStreamSynchronize(gpu->own));
+        if (gpu->settings.patience_seconds <= 0)
+            haul__gpu_forgive(visit, cudaStreamSynchronize(gpu->own));
         error = ask_cuda(gpu, bytes, memory);
     }
     if (error != cudaErrorMemoryAllocation)

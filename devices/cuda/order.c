@@ -171,6 +171,15 @@ static haul_status check_fence(haul__gpu *gpu, const haul__gpu_visit *visit, uin
     return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "there is no such fence");
 }
 
+int haul__gpu_may_branch(haul__gpu *gpu, const haul__gpu_visit *visit)
+{
+    cudaError_t error = cudaSuccess;
+    if (gpu->joined_by && gpu->joined_by != gpu->stream)
+        error = cudaEventQuery(gpu->joined);
+    haul__gpu_forgive(visit, error);
+    return error == cudaSuccess;
+}
+
 haul_status haul__gpu_branch(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t fence)
 {
     haul_status status = check_fence(gpu, visit, fence);
@@ -183,6 +192,7 @@ haul_status haul__gpu_branch(haul__gpu *gpu, const haul__gpu_visit *visit, uint6
 haul_status haul__gpu_join(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
     cudaError_t error = cudaEventRecord(gpu->joined, gpu->side);
+    gpu->joined_by = gpu->stream;
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(gpu->stream, gpu->joined, 0);
     if (error == cudaSuccess)

@@ -74,18 +74,20 @@ static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit, const 
 {
     haul__gpu_patch patch = patch_of(relocation);
     haul_status status = check_form(gpu, visit, relocation);
+    int beside;
     if (status != HAUL_OK || is_nothing(relocation))
         return status;
     status = check_ranges(gpu, visit, relocation);
-    if (status == HAUL_OK && relocation->after)
+    beside = relocation->after && haul__gpu_may_branch(gpu, visit);
+    if (status == HAUL_OK && beside)
         status = haul__gpu_branch(gpu, visit, relocation->after);
     if (status != HAUL_OK)
         return status;
     status = haul__gpu_check(gpu, visit,
                              haul__gpu_kernels_relocate(&patch, relocation->word_bytes, gpu->processors,
-                                                        relocation->after ? gpu->side : gpu->stream),
+                                                        beside ? gpu->side : gpu->stream),
                              "the relocation kernel over an arena", relocation->words * relocation->word_bytes);
-    return status == HAUL_OK && relocation->after ? haul__gpu_join(gpu, visit) : status;
+    return status == HAUL_OK && beside ? haul__gpu_join(gpu, visit) : status;
 }
 
 haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation)

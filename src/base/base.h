@@ -54,7 +54,7 @@ int haul__grow(const haul_allocator *door, void **data, size_t *capacity, size_t
 int haul__grow_to(const haul_allocator *door, void **data, size_t *capacity, size_t wanted, size_t element_bytes);
 
 /* Copies past the caches, of what nobody reads here again soon (stream.c). The second leaves pages that are equal
- * already as they are, and goes past the caches where most have changed. */
+ * already as they are, and goes past the caches where four in a row have changed. */
 void haul__copy_streaming(void *to, const void *from, size_t bytes);
 void haul__copy_changed(void *to, const void *from, size_t bytes);
 /* Up to here they gain nothing. */

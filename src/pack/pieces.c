@@ -18,8 +18,8 @@
 #include "graph/context.h"
 #include "pack/sweep.h"
 
-#define CLOSE_BLOCKS ((size_t)6) /* so few are in the nearest cache but one, source and arena, and */
-#define NEAR_BLOCKS ((size_t)64) /* the map of so few is in the nearest caches */
+#define CLOSE_BLOCKS ((size_t)6) /* of so few, source and arena are in the nearest caches anyway */
+#define NEAR_BLOCKS ((size_t)64) /* ... and the map of so few */
 #define LARGE_BYTES ((size_t)64 << 20) /* an arena that is in no cache when it is done */
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
 

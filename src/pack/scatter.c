@@ -66,15 +66,15 @@ HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned
 #define AHEAD ((size_t)1024)    /* in the arena */
 #define TO_AHEAD ((size_t)2048) /* in the source */
 
-/* What a device has just written is in no cache of ours, and often neither is what it goes to: as much as is used now
- * is fetched for a little later. */
+/* What a device has just written is in no cache of ours, and often neither is what it goes to: for a cell of which
+ * something is written now, as much is fetched for a little later, of the source the whole cell. */
 HAUL__INLINE void prefetch_lines(const unsigned char *from, uint32_t live, uintptr_t to)
 {
     const size_t bytes = (size_t)haul__bits32(live) << HAUL__GRANULE_SHIFT;
     size_t at;
     for (at = 0; at < bytes; at += LINE)
         haul__prefetch((uintptr_t)from + AHEAD + at);
-    for (at = 0; at < HAUL__CELL_BYTES; at += LINE)
+    for (at = 0; live && at < HAUL__CELL_BYTES; at += LINE)
         haul__prefetch_write(to + TO_AHEAD + at);
 }
 

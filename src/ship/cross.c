@@ -293,7 +293,7 @@ static haul_status send_as_one(haul_shipment *shipment)
     return status;
 }
 
-/* Bytes [first, end) of the arena. */
+/* Bytes [first, end) of the arena; all of it, where it is edited. */
 static haul_status order_bytes(haul_shipment *shipment, size_t first, size_t end)
 {
     const haul__contents *contents = &shipment->contents;
@@ -303,12 +303,12 @@ static haul_status order_bytes(haul_shipment *shipment, size_t first, size_t end
     return haul__copy_to(shipment->device, shipment->range.address + first, contents->base + first, end - first);
 }
 
-/* Where the arena is cut; its end: nowhere. Odd pointers may lie across a cut. */
+/* Where the arena is cut; its end: nowhere. Odd pointers may lie across a cut; what is edited goes through staging. */
 static size_t cut_of(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
     if (contents->bytes < CUT_BYTES || contents->is_edited || contents->odd_count > 0 ||
-        contents->neighbour_count > 0 || !haul__is_patched(&shipment->range))
+        !haul__is_patched(&shipment->range))
         return contents->bytes;
     return (contents->bytes - contents->bytes / REST_PART) / GROUP_BYTES * GROUP_BYTES;
 }
@@ -336,26 +336,30 @@ static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_re
     return status == HAUL_OK ? relocate_cut(device, patch, cut, fence) : status;
 }
 
-static haul_status order_in_parts(haul_shipment *shipment, int with_bitmap, int counts)
+static haul_status order_patch(haul_shipment *shipment, size_t cut, int counts)
 {
-    haul_device *device = shipment->device;
     const haul__range *range = &shipment->range;
     haul_relocation patch = own_relocation(shipment, (uintptr_t)shipment->contents.base, range->address);
+    haul_status status;
+    if (!haul__is_patched(range))
+        return HAUL_OK;
+    patch.outside = counts ? range->address + range->count_at : 0;
+    status = cut < shipment->contents.bytes ? order_rest(shipment, cut, &patch) : haul__patch(shipment->device, &patch);
+    return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
+}
+
+static haul_status order_in_parts(haul_shipment *shipment, int with_bitmap, int counts)
+{
     const size_t cut = cut_of(shipment);
     haul_status status = order_bytes(shipment, 0, cut);
-    patch.outside = counts ? range->address + range->count_at : 0;
     if (status == HAUL_OK)
         status = order_marks(shipment, with_bitmap, counts);
-    if (status == HAUL_OK && cut < shipment->contents.bytes)
-        status = order_rest(shipment, cut, &patch);
-    else if (status == HAUL_OK && haul__is_patched(range))
-        status = haul__patch(device, &patch);
-    if (status == HAUL_OK && haul__is_patched(range))
-        status = relocate_neighbours(shipment, 0);
+    if (status == HAUL_OK)
+        status = order_patch(shipment, cut, counts);
     if (status == HAUL_OK && !counts)
         status = look_meanwhile(shipment);
     if (status != HAUL_OK)
-        haul__drain(device);
+        haul__drain(shipment->device);
     return status;
 }
 

@@ -126,7 +126,7 @@ void haul__unload(haul_device *device, haul__range *range)
 
 size_t haul__ring_buffers(const haul_device *device)
 {
-    size_t count = HAUL__RING_BYTES / haul__piece_limit(device);
+    const size_t piece = haul__piece_limit(device), count = (HAUL__RING_BYTES + piece - 1) / piece;
     return count < HAUL__RING_BUFFERS ? count : HAUL__RING_BUFFERS;
 }
 
@@ -196,15 +196,16 @@ static haul_status find(haul_device *device, size_t bytes, haul__buffer **result
     return *result ? HAUL_OK : haul__fail(&device->context->error, HAUL_ERROR_MEMORY, "all staging buffers are in use");
 }
 
-/* What is pinned for so many bytes: one of three sizes, so that buffers serve all. */
+/* What is pinned for so many bytes: one of a few sizes, so that buffers serve all, and of a piece no more than that. */
 static size_t size_for(const haul_device *device, size_t bytes)
 {
-    const size_t most = haul__piece_most(device);
-    if (bytes <= HAUL__FIRST_BYTES)
-        return HAUL__FIRST_BYTES;
-    if (bytes <= HAUL__SECOND_BYTES)
-        return HAUL__SECOND_BYTES;
-    return bytes <= most ? most : bytes;
+    static const size_t sizes[] = { HAUL__FIRST_BYTES, HAUL__SECOND_BYTES, HAUL__TEAM_PIECE_BYTES, HAUL__PIECE_BYTES };
+    const size_t piece = haul__piece_limit(device);
+    size_t i;
+    for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (bytes <= sizes[i])
+            return i > 0 && bytes <= piece && piece < sizes[i] ? piece : sizes[i];
+    return bytes;
 }
 
 haul_status haul__take(haul_device *device, size_t bytes, haul__buffer **result)

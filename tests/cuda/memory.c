@@ -136,6 +136,29 @@ static void memory_that_was_released_is_given_to_who_asks_for_as_much(void)
     gpu_close(state);
 }
 
+static void memory_that_was_released_is_given_to_another_stream_behind_its_last_use(void)
+{
+    void *state = gpu_open(0);
+    cudaStream_t stream = gpu_make_stream();
+    haul_address address = gpu_get(state, MEGABYTE);
+    unsigned char *ones = malloc(MEGABYTE);
+    CHECK(ones != NULL);
+    memset(ones, 1, MEGABYTE);
+    CHECK_STATUS(gpu->copy_to(state, address, ones, MEGABYTE), HAUL_OK);
+    gpu->release(state, address, MEGABYTE);
+    CHECK_STATUS(gpu->select(state, stream), HAUL_OK);
+    CHECK_EQ(gpu_get(state, MEGABYTE), address);
+    memset(ones, 2, MEGABYTE);
+    CHECK_STATUS(gpu->copy_to(state, address, ones, MEGABYTE), HAUL_OK);
+    CHECK_STATUS(gpu->wait(state), HAUL_OK);
+    CHECK_STATUS(gpu->select(state, NULL), HAUL_OK);
+    CHECK(gpu_holds(state, address, ones, MEGABYTE));
+    gpu->release(state, address, MEGABYTE);
+    gpu_close(state);
+    free(ones);
+    CHECK_CUDA(cudaStreamDestroy(stream));
+}
+
 /* More than is free beside it. */
 static void what_is_kept_is_let_go_when_memory_runs_out_D1(void)
 {
@@ -321,6 +344,7 @@ const gpu_test memory_tests[] = { GPU_TEST(out_of_memory_is_said_with_sizes_and_
                                   GPU_TEST(a_device_that_is_closed_leaves_no_memory_behind),
                                   GPU_TEST(released_memory_stays_in_the_pool_as_far_as_the_settings_say),
                                   GPU_TEST(memory_that_was_released_is_given_to_who_asks_for_as_much),
+                                  GPU_TEST(memory_that_was_released_is_given_to_another_stream_behind_its_last_use),
                                   GPU_TEST(what_is_kept_is_let_go_when_memory_runs_out_D1),
                                   GPU_TEST(the_pool_gives_and_takes_while_the_gpu_works),
                                   GPU_TEST(any_alignment_is_kept_and_given_back_whole),

@@ -107,6 +107,47 @@ static void a_held_stream_holds_no_other(void)
     CHECK_CUDA(cudaStreamDestroy(other));
 }
 
+/* A patch of 64 words, none of them marked, that may run beside what is ordered from now on. */
+static void patch_beside(void *state, haul_address address)
+{
+    haul_relocation patch;
+    memset(&patch, 0, sizeof patch);
+    patch.arena = address;
+    patch.words = 64;
+    patch.bitmap = address + 64 * 8;
+    patch.word_bytes = 8;
+    CHECK_STATUS(gpu->fence(state, &patch.after), HAUL_OK);
+    CHECK_STATUS(gpu->relocate(state, &patch), HAUL_OK);
+}
+
+static void a_patch_that_waits_for_a_held_stream_holds_no_other(void)
+{
+    void *state = gpu_open(0);
+    cudaStream_t held = gpu_make_stream(), other = gpu_make_stream();
+    haul_address address = gpu_get(state, BYTES);
+    gpu_hold hold;
+    uint64_t fence;
+    CHECK_CUDA(cudaMemset(gpu_pointer(address), 0, BYTES));
+    CHECK_STATUS(gpu->wait(state), HAUL_OK);
+    CHECK_STATUS(gpu->select(state, held), HAUL_OK);
+    hold = gpu_hold_stream(held);
+    patch_beside(state, address);
+    CHECK_STATUS(gpu->fence(state, &fence), HAUL_OK);
+    CHECK_STATUS(gpu->select(state, other), HAUL_OK);
+    patch_beside(state, address + 64 * 9);
+    CHECK_STATUS(gpu->wait(state), HAUL_OK);
+    CHECK_STATUS(gpu->poll(state, fence), HAUL_ERROR_PENDING);
+    gpu_let_go(&hold);
+    CHECK_STATUS(gpu->await(state, fence), HAUL_OK);
+    CHECK_STATUS(gpu->select(state, NULL), HAUL_OK);
+    patch_beside(state, address);
+    CHECK_STATUS(gpu->wait(state), HAUL_OK);
+    gpu->release(state, address, BYTES);
+    gpu_close(state);
+    CHECK_CUDA(cudaStreamDestroy(held));
+    CHECK_CUDA(cudaStreamDestroy(other));
+}
+
 static void both_default_streams_can_be_selected(void)
 {
     void *streams[2], *state = gpu_open(0);
@@ -270,6 +311,7 @@ static void any_number_of_fences_may_be_ahead_on_several_streams(void)
 const gpu_test order_tests[] = { GPU_TEST(plain_kernels_are_in_order_with_a_devices_own_stream),
                                  GPU_TEST(verbs_are_in_order_with_kernels_on_the_selected_stream),
                                  GPU_TEST(a_held_stream_holds_no_other),
+                                 GPU_TEST(a_patch_that_waits_for_a_held_stream_holds_no_other),
                                  GPU_TEST(both_default_streams_can_be_selected),
                                  GPU_TEST(an_event_orders_a_stream_of_the_users_behind_ours),
                                  GPU_TEST(across_waits_for_the_other_device_and_its_memory_may_go_at_once),

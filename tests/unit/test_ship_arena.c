@@ -146,6 +146,103 @@ TEST(ship_arena, an_arena_that_is_patched_while_it_crosses_is_walked_there_and_a
     end();
 }
 
+static uint64_t relocations(void)
+{
+    haul_host_counters now;
+    CHECK_STATUS(haul_host_get_counters(the_device, &now), HAUL_OK);
+    return now.relocations;
+}
+
+/* A chain that goes on from the end of one in the other. */
+TEST(ship_arena, large_arenas_that_lead_into_one_another_are_patched_while_they_cross)
+{
+    haul_shipment *shipments[2];
+    haul_arena *arenas[2];
+    link *last, *more;
+    sight seen;
+    start(LARGE, NULL);
+    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &arenas[1]), HAUL_OK);
+    arenas[0] = the_arena;
+    more = links_make(arenas[1], LARGE);
+    CHECK(more != NULL);
+    links_set_homes(the_first, 0);
+    links_set_homes(more, 0);
+    last = the_first->other;
+    last->next = more;
+    more->other = last;
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, shipments), HAUL_OK);
+    memset(&seen, 0, sizeof seen);
+    seen.from = haul_device_pointer(shipments[0], the_first);
+    CHECK_STATUS(haul_host_launch(the_device, links_look, &seen), HAUL_OK);
+    CHECK_EQ(seen.links, 2 * LARGE);
+    CHECK_EQ(seen.values, (int64_t)LARGE * (LARGE - 1));
+    CHECK_EQ(seen.others, 2 * LARGE - 1); /* the first one's is no longer the last of all */
+    haul_shipment_free(&shipments[0]);
+    haul_shipment_free(&shipments[1]);
+    haul_arena_free(&arenas[1]);
+    end();
+}
+
+/* What is edited crosses by way of staging, and is not there before all is. */
+TEST(ship_arena, a_large_arena_that_is_edited_on_the_way_is_patched_when_all_of_it_is_there)
+{
+    uint64_t before;
+    start(LARGE, NULL);
+    before = relocations();
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_EQ(relocations(), before + 1);
+    check_seen(LARGE);
+    end();
+}
+
+/* A pointer off the grid, which may lie across any cut. */
+typedef struct leaning {
+    char at[16]; /* a pointer from byte 1 on */
+} leaning;
+
+static void follow_leaning(void *argument)
+{
+    sight *seen = argument;
+    const link *first;
+    memcpy(&first, (const char *)(const void *)seen->from + 1, sizeof first);
+    seen->from = first;
+    links_look(seen);
+}
+
+TEST(ship_arena, a_large_arena_with_an_odd_pointer_is_patched_when_all_of_it_is_there)
+{
+    static haul_type *leaning_type;
+    haul_ref ref;
+    leaning *l;
+    sight seen;
+    uint64_t before;
+    memset(&ref, 0, sizeof ref);
+    ref.name = "first";
+    ref.kind = HAUL_REF_POINTER;
+    ref.offset = 1;
+    ref.field_bytes = sizeof(void *);
+    ref.element_bytes = sizeof(link);
+    ref.target = &link_type;
+    ref.levels = 1;
+    ref.unaligned = 1;
+    start(LARGE, NULL);
+    links_set_homes(the_first, 0);
+    CHECK_STATUS(haul_type_create("leaning", sizeof(leaning), &ref, 1, &leaning_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(leaning_type), HAUL_OK);
+    l = haul_arena_new(the_arena, leaning_type, 1);
+    CHECK(l != NULL);
+    memcpy(l->at + 1, &the_first, sizeof the_first);
+    before = relocations();
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_EQ(relocations(), before + 1);
+    memset(&seen, 0, sizeof seen);
+    seen.from = haul_device_pointer(the_shipment, l);
+    CHECK_STATUS(haul_host_launch(the_device, follow_leaning, &seen), HAUL_OK);
+    check_sight(&seen, LARGE);
+    end();
+    haul_type_free(&leaning_type);
+}
+
 TEST(ship_arena, a_typed_arena_is_walked_there_and_its_data_comes_back)
 {
     there_and_back(FEW, NULL, NULL);
