@@ -86,7 +86,7 @@ HAUL__HOT static void gather_whole(haul__sweep *s, const haul__block *block, uin
             continue;
         }
         if (s->fetches)
-            haul__prefetch_lines((uintptr_t)from, (uintptr_t)s->arena + haul__place_of_cell(block, cell));
+            haul__fetch_ahead(block, cell, (uintptr_t)from, (uintptr_t)s->arena + haul__place_of_cell(block, cell), 1);
         haul__gather_runs(s, block, cell, from, live);
         cell++;
     }
@@ -149,7 +149,7 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
         if (!at->live)
             continue;
         if (s->fetches)
-            haul__prefetch_lines((uintptr_t)from, (uintptr_t)s->arena + haul__place_of_cell(block, cell));
+            haul__fetch_ahead(block, cell, (uintptr_t)from, (uintptr_t)s->arena + haul__place_of_cell(block, cell), 1);
         if (at->aux != filled)
             memset(s->arena + haul__place_of_cell(block, cell) - (size_t)(at->aux - filled) * HAUL__GRANULE, 0,
                    (size_t)(at->aux - filled) * HAUL__GRANULE);
@@ -222,7 +222,7 @@ static int gather_block(haul_plan *plan, haul__sweep *s, size_t i)
 static int gather_by_scratch(haul_plan *plan, haul__sweep *s, size_t i)
 {
     const size_t at = haul__place_of_block(plan, i), bytes = haul__place_of_block(plan, i + 1) - at;
-    const size_t skew = at % HAUL__LINE;
+    const size_t skew = at % HAUL__LINE_BYTES;
     unsigned char *const arena = s->arena;
     int holds;
     if (bytes > HAUL__SCRATCH_BYTES - skew)

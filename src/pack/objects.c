@@ -133,7 +133,7 @@ HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintp
     uint64_t guard = 0;
     do {
         if (s->fetches)
-            haul__prefetch_lines(c.address, (uintptr_t)s->arena + haul__place_of_cell(block, c.cell));
+            haul__fetch_ahead(block, c.cell, c.address, (uintptr_t)s->arena + haul__place_of_cell(block, c.cell), 1);
         if (s->is_far && c.cell + 1 < HAUL__CELLS)
             prefetch_objects(s->map, c.all[c.cell + 1], c.address + HAUL__CELL_BYTES, l, count);
         if (HAUL__UNLIKELY(!c.is_whole))

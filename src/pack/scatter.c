@@ -7,6 +7,7 @@
  * are, and pages that did not change stay clean. The comparison costs next to nothing, since a line must be fetched
  * before it can be written.
  */
+#include "pack/ahead.h"
 #include "pack/cells.h"
 #include "pack/direction.h"
 
@@ -62,22 +63,6 @@ HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned
     }
 }
 
-#define LINE ((size_t)64)
-#define AHEAD ((size_t)1024)    /* in the arena */
-#define TO_AHEAD ((size_t)2048) /* in the source */
-
-/* What a device has just written is in no cache of ours, and often neither is what it goes to: for a cell of which
- * something is written now, as much is fetched for a little later, of the source the whole cell. */
-HAUL__INLINE void prefetch_lines(const unsigned char *from, uint32_t live, uintptr_t to)
-{
-    const size_t bytes = (size_t)haul__bits32(live) << HAUL__GRANULE_SHIFT;
-    size_t at;
-    for (at = 0; at < bytes; at += LINE)
-        haul__prefetch((uintptr_t)from + AHEAD + at);
-    for (at = 0; live && at < HAUL__CELL_BYTES; at += LINE)
-        haul__prefetch_write(to + TO_AHEAD + at);
-}
-
 HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *block, unsigned char *to,
                                     const unsigned char *arena)
 {
@@ -86,7 +71,7 @@ HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *blo
         const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         uint32_t live = block->cells[cell].live;
         uint64_t slots = live ? haul__placed_slots(map, block, cell) : 0;
-        prefetch_lines(from, live, (uintptr_t)to);
+        haul__fetch_ahead(block, cell, (uintptr_t)to, (uintptr_t)from, 0);
         scatter_runs(slots, to, from, live, live);
     }
 }
@@ -140,7 +125,7 @@ HAUL__HOT static void scatter_objects(const haul__map *map, const haul__block *b
     do {
         const unsigned char *from = arena + (haul__cell_rank(block, c.cell) << HAUL__GRANULE_SHIFT);
         const uint32_t live = block->cells[c.cell].live;
-        prefetch_lines(from, live, c.address);
+        haul__fetch_ahead(block, c.cell, c.address, (uintptr_t)from, 0);
         if (c.is_whole)
             scatter_cell_objects(&c, arena + haul__cells_place(&c), d);
         else

@@ -3,10 +3,8 @@
 #ifndef HAUL_PACK_SWEEP_H
 #define HAUL_PACK_SWEEP_H
 
+#include "pack/ahead.h"
 #include "pack/plan.h"
-
-#define HAUL__BYTES_AHEAD ((size_t)2048) /* where the loop will be some 100 instructions on for each line */
-#define HAUL__LINE ((size_t)64)
 
 typedef struct haul__sweep {
     const haul__map *map;
@@ -57,16 +55,6 @@ HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, uint64_t guard, uintptr_
 HAUL__INLINE void haul__prefetch_target(const haul__map *map, uintptr_t value)
 {
     haul__prefetch(haul__cell_place(map->flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT], value));
-}
-
-/* What will be read and written some cells on; there need not be anything. */
-HAUL__INLINE void haul__prefetch_lines(uintptr_t from, uintptr_t to)
-{
-    size_t at;
-    for (at = 0; at < HAUL__CELL_BYTES; at += HAUL__LINE) {
-        haul__prefetch(from + HAUL__BYTES_AHEAD + at);
-        haul__prefetch_write(to + HAUL__BYTES_AHEAD + at);
-    }
 }
 
 /* The slots of one cell. */
