@@ -31,15 +31,17 @@ static void add_regions(building *b)
         building_add(b, g->plain.at[i].address, g->plain.at[i].count * g->plain.at[i].element_bytes, 1, PLAIN);
 }
 
+typedef int test_of(const model_type *t, const model_type *wanted);
+
 /* Does it hold for a type, or for one that it is made of? */
-static int holds_for(const model *m, int type, int (*test)(const model_type *))
+static int holds_for(const model *m, int type, test_of *test, const model_type *wanted)
 {
     int waiting[MODEL_TYPES], count = 0, seen[MODEL_TYPES] = { 0 };
     waiting[count++] = type;
     seen[type] = 1;
     while (count != 0) {
         const model_type *t = &m->type[waiting[--count]];
-        if (test(t))
+        if (test(t, wanted))
             return 1;
         if (t->form != FORM_STRUCT && t->old >= 0 && !seen[t->old]) {
             seen[t->old] = 1;
@@ -56,8 +58,14 @@ static int holds_for(const model *m, int type, int (*test)(const model_type *))
     return 0;
 }
 
-static int has_rules(const model_type *t)
+static int is_it(const model_type *t, const model_type *wanted)
 {
+    return t == wanted;
+}
+
+static int has_rules(const model_type *t, const model_type *unused)
+{
+    (void)unused;
     for (unsigned i = 0; i < t->field_count; i++)
         if (t->field[i].rule.is_there || (t->field[i].kind == FIELD_TAIL && t->field[i].target >= 0))
             return 1;
@@ -70,12 +78,19 @@ static size_t alignment_of(const building *b, const piece *p)
     return t == NULL ? 1 : t->declared > t->alignment ? t->declared : t->alignment;
 }
 
+/* Of two types at one place the outer one knows what its row says of the inner one. */
+static int knows(const building *b, const piece *whole, const piece *part)
+{
+    return whole->type < 0 || part->type < 0 || part->first != whole->first || part->end != whole->end ||
+           holds_for(b->g->model, whole->type, is_it, &b->g->model->type[part->type]);
+}
+
 /* Can the first one's description serve for the second, which lies in it? Objects lie in others as parts of them. */
 static int speaks_for(const building *b, const piece *whole, const piece *part)
 {
     if (whole->type == JOINED)
         return part->end <= whole->end;
-    return part->end <= whole->end && alignment_of(b, part) <= alignment_of(b, whole) &&
+    return part->end <= whole->end && alignment_of(b, part) <= alignment_of(b, whole) && knows(b, whole, part) &&
            (whole->type >= 0 || part->type == PLAIN || (whole->type == POINTERS && part->type == POINTERS));
 }
 
@@ -186,7 +201,7 @@ static int refuses_as_type(building *b, const piece *p)
 static int allocate_by_size(building *b, piece *p)
 {
     if (haul_arena_error(b->arena)->status != HAUL_ERROR_UNSUPPORTED || p->type < 0 ||
-        !holds_for(b->g->model, p->type, has_rules))
+        !holds_for(b->g->model, p->type, has_rules, NULL))
         return building_fail(b, "typed allocation: %s", haul_arena_error(b->arena)->text);
     b->is_discovered = 1;
     return refuses_as_type(b, p) && building_move(b, p, building_alignment(b->g->model));
