@@ -67,7 +67,7 @@ HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
 
 /* `count` objects of a committed type in a row, zeroed: all their pointers are NULL. Shipments patch them.
  * Fields and tails that are HAUL_IN or HAUL_NEITHER do not come back; those that are HAUL_OUT are sent as they lie. What
- * counts is the type that is allocated: a pointer to it as part of another type, or by a row with a direction, is only that.
+ * another type's row says of the same bytes, or a pointer's of what it leads to, is not known to a typed arena.
  * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: its contents depend on addresses (rebuild.h), or it
  * has rows of which only a look at each object tells what they are (a `when`, tag bits, integers, words that are kept,
  * HAUL_MODE_EXTERNAL, static ranges, distances, tails of typed elements): allocate such objects by their size, and ship
