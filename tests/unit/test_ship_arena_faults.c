@@ -7,7 +7,7 @@
  */
 #include "arena_graphs.h"
 
-enum { LARGE = 120000 }; /* links: enough to be patched while they cross */
+enum { LARGE = 170000 }; /* links: enough to be patched while they cross */
 
 typedef struct scene {
     haul_device *device;
