@@ -11,16 +11,20 @@
 #include "graph/layout.h"
 #include "graph/mark.h"
 
+#define FEW_BLOCKS ((size_t)32) /* clearing and adding up the counts of four passes takes longer than to sort these */
+
+static int is_lower(const void *a, const void *b)
+{
+    const uint32_t *one = a, *other = b;
+    return *one < *other;
+}
+
 /* Least significant digit first, a byte at a time: four passes put any number of blocks in order. */
-static int sort_numbers(haul_context *context, haul__map *map)
+static int sort_many(haul_context *context, haul__map *map)
 {
     size_t bytes = map->block_count * sizeof *map->numbers, i;
     uint32_t *from = map->numbers, *to, *other; /* after four passes, the result is where it began */
     unsigned shift;
-    for (i = 1; i < map->block_count && from[i - 1] <= from[i]; i++)
-        ;
-    if (i >= map->block_count)
-        return 1;
     other = to = haul__allocate(&context->allocator, bytes, sizeof *to);
     if (!to)
         return 0;
@@ -38,6 +42,20 @@ static int sort_numbers(haul_context *context, haul__map *map)
         to = swap;
     }
     haul__release(&context->allocator, other, bytes);
+    return 1;
+}
+
+static int sort_numbers(haul_context *context, haul__map *map)
+{
+    const uint32_t *numbers = map->numbers;
+    size_t i;
+    for (i = 1; i < map->block_count && numbers[i - 1] <= numbers[i]; i++)
+        ;
+    if (i >= map->block_count)
+        return 1;
+    if (map->block_count > FEW_BLOCKS)
+        return sort_many(context, map);
+    haul__sort(map->numbers, map->block_count, sizeof *map->numbers, is_lower);
     return 1;
 }
 

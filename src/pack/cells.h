@@ -29,15 +29,11 @@ HAUL__INLINE uint32_t haul__first_granules(unsigned count)
     return count == 0 ? 0 : haul__range32(0, count < 32 ? count - 1 : 31);
 }
 
-/* The granules of objects that start at these ones, as far as they lie in the cell. */
+/* The granules of objects that start at these ones, as far as they lie in the cell: from each start to just below the
+ * granule behind the object, which is the difference of the two. Of objects that overlap it is not what is live. */
 HAUL__INLINE uint32_t haul__spread(uint32_t starts, unsigned granules)
 {
-    unsigned have = 1;
-    if (granules > 32)
-        granules = 32;
-    for (; 2 * have <= granules; have *= 2)
-        starts |= starts << have;
-    return have < granules ? starts | starts << (granules - have) : starts;
+    return (uint32_t)(((uint64_t)starts << (granules < 32 ? granules : 32)) - starts);
 }
 
 HAUL__INLINE void haul__cells_look(haul__cells *c)

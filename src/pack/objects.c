@@ -64,26 +64,25 @@ HAUL__INLINE uintptr_t place_of(const uintptr_t *flat, uint64_t base, uintptr_t 
 /* The slots of an object some of whose pointers lead elsewhere. */
 static HAUL__NOINLINE void gather_apart(haul__sweep *s, uintptr_t object, unsigned char *to, const layout *l)
 {
+    const haul__guide guide = haul__guide_of(s);
     size_t i, nulls = s->nulls;
     for (i = 0; i < l->count; i++)
-        haul__gather_slot(s, 0, object + l->offset[i], to + l->offset[i], 1);
+        haul__gather_slot(s, guide, 0, object + l->offset[i], to + l->offset[i], 1);
     s->nulls = nulls;
 }
 
 /* An object's slots, of which many are null or lead far: no branch depends on what they are. */
-HAUL__INLINE uint64_t gather_far(haul__sweep *s, uint64_t guard, uintptr_t object, unsigned char *to, const layout *l,
-                                 size_t count)
+HAUL__INLINE uint64_t gather_far(haul__sweep *s, haul__guide guide, uint64_t guard, uintptr_t object,
+                                 unsigned char *to, const layout *l, const size_t *offset, size_t count)
 {
-    const uintptr_t *flat = s->map->flat;
-    const uint64_t base = s->base;
     uintptr_t wrong = 0;
     size_t i, nulls = 0;
     for (i = 0; i < count; i++) {
-        uintptr_t value = haul__load_word((const void *)(object + l->offset[i])), place;
+        uintptr_t value = haul__load_word((const void *)(object + offset[i])), place;
         guard = haul__guard_add(guard, value);
         nulls += value == 0;
-        place = place_of(flat, base, value, &wrong);
-        memcpy(to + l->offset[i], &place, sizeof place);
+        place = place_of(guide.flat, guide.base, value, &wrong);
+        memcpy(to + offset[i], &place, sizeof place);
     }
     s->nulls += nulls;
     if (HAUL__UNLIKELY(wrong))
@@ -91,27 +90,41 @@ HAUL__INLINE uint64_t gather_far(haul__sweep *s, uint64_t guard, uintptr_t objec
     return guard;
 }
 
-HAUL__INLINE uint64_t gather_object(haul__sweep *s, uint64_t guard, uintptr_t object, unsigned char *to,
-                                    const layout *l, size_t count)
+HAUL__INLINE uint64_t gather_near(haul__sweep *s, haul__guide guide, uint64_t guard, uintptr_t object,
+                                  unsigned char *to, const size_t *offset, size_t count)
 {
     size_t i;
-    if (l->bytes <= FEW_BYTES)
-        haul__copy_few(to, (const unsigned char *)object, l->bytes);
-    else
-        memcpy(to, (const void *)object, l->bytes);
-    if (s->is_far)
-        return gather_far(s, guard, object, to, l, count);
     for (i = 0; i < count; i++)
-        guard = haul__gather_slot(s, guard, object + l->offset[i], to + l->offset[i], 1);
+        guard = haul__gather_slot(s, guide, guard, object + offset[i], to + offset[i], 1);
     return guard;
 }
 
-HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const haul__cells *c, const layout *l, size_t count)
+HAUL__INLINE void copy_object(unsigned char *to, uintptr_t object, size_t bytes)
 {
+    if (bytes <= FEW_BYTES)
+        haul__copy_few(to, (const unsigned char *)object, bytes);
+    else
+        memcpy(to, (const void *)object, bytes);
+}
+
+/* Sizes and offsets are copied to where no store to the arena can change them. */
+HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const haul__cells *c, const layout *l, size_t count,
+                                  int is_far)
+{
+    const haul__guide guide = haul__guide_of(s);
+    const size_t bytes = l->bytes;
+    const uintptr_t address = c->address;
     unsigned char *to = s->arena + haul__cells_place(c);
+    size_t i, offset[HAUL__SIMPLE_SLOTS];
     uint32_t starts;
-    for (starts = c->starts; starts; starts &= starts - 1, to += l->bytes)
-        guard = gather_object(s, guard, c->address + haul__lowest32(starts) * HAUL__GRANULE, to, l, count);
+    for (i = 0; i < count; i++)
+        offset[i] = l->offset[i];
+    for (starts = c->starts; starts; starts &= starts - 1, to += bytes) {
+        uintptr_t object = address + haul__lowest32(starts) * HAUL__GRANULE;
+        copy_object(to, object, bytes);
+        guard = is_far ? gather_far(s, guide, guard, object, to, l, offset, count)
+                       : gather_near(s, guide, guard, object, to, offset, count);
+    }
     return guard;
 }
 
@@ -127,38 +140,52 @@ static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t guard,
 }
 
 HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l,
-                                 size_t count)
+                                 size_t count, int is_far)
 {
     haul__cells c = haul__cells_begin(block, address, l->bytes);
     uint64_t guard = 0;
     do {
         if (s->fetches)
             haul__fetch_ahead(block, c.cell, c.address, (uintptr_t)s->arena + haul__place_of_cell(block, c.cell), 1);
-        if (s->is_far && c.cell + 1 < HAUL__CELLS)
+        if (is_far && c.cell + 1 < HAUL__CELLS)
             prefetch_objects(s->map, c.all[c.cell + 1], c.address + HAUL__CELL_BYTES, l, count);
         if (HAUL__UNLIKELY(!c.is_whole))
             guard = gather_cell_apart(s, guard, &c);
         else if (c.starts)
-            guard = gather_cell(s, guard, &c, l, count);
+            guard = gather_cell(s, guard, &c, l, count, is_far);
     } while (haul__cells_next(&c));
     s->guard = guard;
 }
 
 /* Objects have one to four pointers mostly: for these the innermost loops are unrolled. */
-HAUL__HOT static void gather_kind(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
+HAUL__HOT static void gather_kind_far(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
 {
     switch (l->count) {
     case 1:
-        gather_objects(s, block, address, l, 1);
+        gather_objects(s, block, address, l, 1, 1);
         break;
     case 2:
-        gather_objects(s, block, address, l, 2);
+        gather_objects(s, block, address, l, 2, 1);
         break;
     case 4:
-        gather_objects(s, block, address, l, 4);
+        gather_objects(s, block, address, l, 4, 1);
         break;
     default:
-        gather_objects(s, block, address, l, l->count);
+        gather_objects(s, block, address, l, l->count, 1);
+    }
+}
+
+HAUL__HOT static void gather_kind_near(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
+{
+    switch (l->count) {
+    case 1:
+        gather_objects(s, block, address, l, 1, 0);
+        break;
+    case 2:
+        gather_objects(s, block, address, l, 2, 0);
+        break;
+    default:
+        gather_objects(s, block, address, l, l->count, 0);
     }
 }
 
@@ -166,5 +193,8 @@ void haul__gather_objects(haul__sweep *s, const haul__block *block, uintptr_t ad
 {
     layout l;
     lay_out(haul__simple_of(s->map, block), &l);
-    gather_kind(s, block, address, &l);
+    if (s->is_far)
+        gather_kind_far(s, block, address, &l);
+    else
+        gather_kind_near(s, block, address, &l);
 }

@@ -64,14 +64,15 @@ HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned
 }
 
 HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *block, unsigned char *to,
-                                    const unsigned char *arena)
+                                    const unsigned char *arena, int fetches)
 {
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
         const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         uint32_t live = block->cells[cell].live;
         uint64_t slots = live ? haul__placed_slots(map, block, cell) : 0;
-        haul__fetch_ahead(block, cell, (uintptr_t)to, (uintptr_t)from, 0);
+        if (fetches)
+            haul__fetch_ahead(block, cell, (uintptr_t)to, (uintptr_t)from, 0);
         scatter_runs(slots, to, from, live, live);
     }
 }
@@ -107,38 +108,64 @@ static void lay_out(const haul__simple *kind, data *to)
     add_data(to, at, kind->bytes);
 }
 
-HAUL__INLINE void scatter_cell_objects(const haul__cells *c, const unsigned char *from, const data *d)
+/* Sizes and offsets are copied to where no store to the source can change them. */
+HAUL__INLINE void scatter_cell_objects(const haul__cells *c, const unsigned char *from, const data *d, unsigned count)
 {
+    const size_t object = d->object;
+    const uintptr_t address = c->address;
+    size_t offset[HAUL__SIMPLE_SLOTS + 1], bytes[HAUL__SIMPLE_SLOTS + 1];
     uint32_t starts;
     unsigned i;
-    for (starts = c->starts; starts; starts &= starts - 1, from += d->object) {
-        unsigned char *to = (unsigned char *)(c->address + haul__lowest32(starts) * HAUL__GRANULE);
-        for (i = 0; i < d->count; i++)
-            scatter_bytes(to + d->offset[i], from + d->offset[i], d->bytes[i]);
+    for (i = 0; i < count; i++) {
+        offset[i] = d->offset[i];
+        bytes[i] = d->bytes[i];
+    }
+    for (starts = c->starts; starts; starts &= starts - 1, from += object) {
+        unsigned char *to = (unsigned char *)(address + haul__lowest32(starts) * HAUL__GRANULE);
+        for (i = 0; i < count; i++)
+            scatter_bytes(to + offset[i], from + offset[i], bytes[i]);
     }
 }
 
-HAUL__HOT static void scatter_objects(const haul__map *map, const haul__block *block, uintptr_t address,
-                                      const unsigned char *arena, const data *d)
+HAUL__INLINE void scatter_objects(const haul__map *map, const haul__block *block, uintptr_t address,
+                                  const unsigned char *arena, const data *d, unsigned count, int fetches)
 {
     haul__cells c = haul__cells_begin(block, address, d->object);
     do {
         const unsigned char *from = arena + (haul__cell_rank(block, c.cell) << HAUL__GRANULE_SHIFT);
         const uint32_t live = block->cells[c.cell].live;
-        haul__fetch_ahead(block, c.cell, c.address, (uintptr_t)from, 0);
+        if (fetches)
+            haul__fetch_ahead(block, c.cell, c.address, (uintptr_t)from, 0);
         if (c.is_whole)
-            scatter_cell_objects(&c, arena + haul__cells_place(&c), d);
+            scatter_cell_objects(&c, arena + haul__cells_place(&c), d, count);
         else
             scatter_runs(haul__placed_slots(map, block, c.cell), (unsigned char *)c.address, from,
                          live & ~haul__cells_done(&c), live);
     } while (haul__cells_next(&c));
 }
 
-static void scatter_kind(const haul__map *map, const haul__block *block, uintptr_t address, const unsigned char *arena)
+/* Objects have their data in one run or two mostly: for these the innermost loop is unrolled. */
+HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *block, uintptr_t address,
+                                   const unsigned char *arena, const data *d, int fetches)
+{
+    switch (d->count) {
+    case 1:
+        scatter_objects(map, block, address, arena, d, 1, fetches);
+        break;
+    case 2:
+        scatter_objects(map, block, address, arena, d, 2, fetches);
+        break;
+    default:
+        scatter_objects(map, block, address, arena, d, d->count, fetches);
+    }
+}
+
+static void scatter_of_kind(const haul__map *map, const haul__block *block, uintptr_t address,
+                            const unsigned char *arena, int fetches)
 {
     data d;
     lay_out(haul__simple_of(map, block), &d);
-    scatter_objects(map, block, address, arena, &d);
+    scatter_kind(map, block, address, arena, &d, fetches);
 }
 
 /* ---- Blocks with masks. */
@@ -223,6 +250,7 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
 void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const unsigned char *arena)
 {
     const haul__map *map = &plan->found.map;
+    const int fetches = !haul__is_close(plan);
     size_t i;
     for (i = first; i < end; i++) {
         const haul__block *block = haul__plan_block(plan, i);
@@ -234,9 +262,9 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const
         else if (block->side)
             scatter_masked(plan, block, map->numbers[i], to, arena);
         else if (haul__is_of_kind(block) && !map->has_units)
-            scatter_kind(map, block, haul__block_address(map->numbers[i]), arena);
+            scatter_of_kind(map, block, haul__block_address(map->numbers[i]), arena, fetches);
         else
-            scatter_whole(map, block, to, arena);
+            scatter_whole(map, block, to, arena, fetches);
     }
 }
 

@@ -21,12 +21,27 @@ typedef struct haul__sweep {
     uintptr_t lost;   /* the first slot whose pointer leads out of the graph; 0: none */
 } haul__sweep;
 
+/* What pointers are translated by. It is handed on by value: what is stored to the arena could be any struct's members. */
+typedef struct haul__guide {
+    const uintptr_t *flat;
+    uint64_t base;
+} haul__guide;
+
+HAUL__INLINE haul__guide haul__guide_of(const haul__sweep *s)
+{
+    haul__guide guide;
+    guide.flat = s->map->flat;
+    guide.base = s->base;
+    return guide;
+}
+
 /* A pointer whose granule has no place: one past a range, or to no elements, or it does not belong. */
 uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value);
 
 /* One pointer of the source, to its place in the arena. A cell tells the place where the table is flat and every rank
  * is a cell's own; `simply` says so. */
-HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, uint64_t guard, uintptr_t slot, unsigned char *to, int simply)
+HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, haul__guide guide, uint64_t guard, uintptr_t slot,
+                                        unsigned char *to, int simply)
 {
     const uintptr_t value = haul__load_word((const void *)slot);
     const unsigned granule = haul__granule_in_cell(value);
@@ -38,11 +53,11 @@ HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, uint64_t guard, uintptr_
         return guard;
     }
     if (simply && HAUL__LIKELY(value <= HAUL__HIGHEST))
-        entry = s->map->flat[value >> HAUL__BLOCK_SHIFT];
+        entry = guide.flat[value >> HAUL__BLOCK_SHIFT];
     if (HAUL__LIKELY(entry & 1u)) {
         const haul__cell *cell = haul__cell_of(haul__block_in(entry), value);
         uint64_t rank = cell->aux + (uint64_t)haul__bits32(cell->live & (((uint32_t)1 << granule) - 1u));
-        translated = (uintptr_t)(s->base + (rank << HAUL__GRANULE_SHIFT) + (value & (HAUL__GRANULE - 1)));
+        translated = (uintptr_t)(guide.base + (rank << HAUL__GRANULE_SHIFT) + (value & (HAUL__GRANULE - 1)));
         entry = cell->live >> granule;
     }
     if (HAUL__UNLIKELY(!(entry & 1u)))
@@ -62,11 +77,12 @@ HAUL__INLINE uint64_t haul__gather_cell_slots(haul__sweep *s, uint64_t guard, ui
                                               uintptr_t address, uint64_t rank, int simply)
 {
     unsigned char *const to = s->arena + ((size_t)rank << HAUL__GRANULE_SHIFT);
+    const haul__guide guide = haul__guide_of(s);
     for (; slots; slots &= slots - 1) {
         unsigned word = haul__lowest64(slots);
         unsigned at = 2 * haul__bits32(live & (((uint32_t)1 << (word / 2)) - 1u)) + word % 2;
-        guard = haul__gather_slot(s, guard, address + ((uintptr_t)word << HAUL__WORD_SHIFT), to + at * HAUL__WORD,
-                                  simply);
+        guard = haul__gather_slot(s, guide, guard, address + ((uintptr_t)word << HAUL__WORD_SHIFT),
+                                  to + at * HAUL__WORD, simply);
     }
     return guard;
 }

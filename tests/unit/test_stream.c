@@ -43,6 +43,20 @@ TEST(stream, every_byte_of_any_range_is_copied_and_no_other)
     }
 }
 
+static void copy_few(void *to, const void *from, size_t bytes)
+{
+    haul__copy_few(to, from, bytes);
+}
+
+TEST(stream, a_few_words_are_copied_whatever_their_number)
+{
+    random_source r = random_start("copies of a few words");
+    size_t bytes, round;
+    for (bytes = 0; bytes <= 600; bytes += sizeof(void *))
+        for (round = 0; round < 5; round++)
+            check_copy(&r, copy_few, bytes);
+}
+
 TEST(stream, pages_that_are_equal_already_are_not_written)
 {
     enum { PAGES = 32, CHANGED = 21 };
