@@ -85,8 +85,8 @@ haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t t
 
 /* What gather checks, without a copy: HAUL_ERROR_STALE. Of a plan that was never packed it checks no pointers. */
 haul_status haul__verify(haul_plan *plan);
-/* After a gather or verify that found changed pointers: names one of them exactly, with the arena as it was sent to `base`, which
- * tells what each pointer was. */
+/* After a gather or verify that found changed pointers: names one of them exactly, with the arena as it was sent to
+ * `base`, which tells what each pointer was. */
 int haul__stale_wants_arena(const haul_plan *plan); /* 0: there is nothing to name better */
 void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base);
 
@@ -96,6 +96,8 @@ haul_status haul__scatter(haul_plan *plan, const void *arena, const haul__listen
 /* The two halves of it: the question, and one piece of the arena. */
 haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener);
 void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const void *memory);
+/* For whoever has to wait before it: fetches what it will write to, as far as there is room near the processor. */
+void haul__fetch_scattered(const haul_plan *plan);
 
 /* Checks that every pointer in `arena`, whose base on the device is `base`, is null or leads into the graph (or one
  * past a range): else HAUL_ERROR_GRAPH with the path. Writes nothing. */

@@ -12,6 +12,7 @@
 #include "pack/direction.h"
 
 #define FEW_BYTES (4 * HAUL__WORD) /* up to here a call of memcmp costs more than it does */
+#define FETCHED_BYTES ((size_t)1 << 20) /* in advance: what a second-level cache has room for */
 
 HAUL__INLINE void scatter_bytes(unsigned char *to, const unsigned char *from, size_t bytes)
 {
@@ -266,6 +267,23 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const
         else
             scatter_whole(map, block, to, arena, fetches);
     }
+}
+
+static void fetch_block(const haul__block *block, uintptr_t address)
+{
+    unsigned cell;
+    uint32_t lines;
+    for (cell = 0; cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES)
+        for (lines = haul__live_lines(haul__live(block, cell)); lines; lines &= lines - 1)
+            haul__prefetch_write(address + haul__lowest32(lines) * HAUL__GRANULE);
+}
+
+void haul__fetch_scattered(const haul_plan *plan)
+{
+    const haul__map *map = &plan->found.map;
+    size_t i;
+    for (i = 0; i < map->block_count && haul__place_of_block(plan, i) < FETCHED_BYTES; i++)
+        fetch_block(haul__plan_block(plan, i), haul__block_address(map->numbers[i]));
 }
 
 haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener)

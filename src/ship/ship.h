@@ -221,7 +221,9 @@ int haul__crosses_whole(const haul_device *device, size_t total);
 /* Order a copy. On failure, all that the stream was told is done. */
 haul_status haul__copy_to(haul_device *device, haul_address to, const void *from, size_t bytes);
 haul_status haul__copy_from(haul_device *device, void *to, haul_address from, size_t bytes);
-/* The piece of a shipment's arena on the device: here when it returns, and counted as a transfer. */
+/* The piece of a shipment's arena on the device: ordered; waited for, and counted as a transfer; both. */
+haul_status haul__shipment_order(haul_shipment *shipment, void *to, size_t at, size_t bytes);
+haul_status haul__shipment_arrive(haul_shipment *shipment, size_t bytes);
 haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at, size_t bytes);
 
 /* Gathers piece by piece into the ring and orders the copies, pointers as base + offset. Adds what gathering took to

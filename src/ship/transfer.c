@@ -80,17 +80,26 @@ haul_status haul__copy_from(haul_device *device, void *to, haul_address from, si
     return status;
 }
 
-haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at, size_t bytes)
+haul_status haul__shipment_order(haul_shipment *shipment, void *to, size_t at, size_t bytes)
 {
-    haul_device *device = shipment->device;
-    haul_status status = haul__copy_from(device, to, shipment->range.address + at, bytes);
-    if (status == HAUL_OK)
-        status = haul__conclude(device, NULL, NULL, "copy of ", bytes, " bytes from the device");
+    return haul__copy_from(shipment->device, to, shipment->range.address + at, bytes);
+}
+
+haul_status haul__shipment_arrive(haul_shipment *shipment, size_t bytes)
+{
+    haul_status status =
+        haul__conclude(shipment->device, NULL, NULL, "copy of ", bytes, " bytes from the device");
     if (status != HAUL_OK)
         return status;
     shipment->statistics.transfers_from++;
     shipment->statistics.bytes_from += bytes;
     return HAUL_OK;
+}
+
+haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at, size_t bytes)
+{
+    haul_status status = haul__shipment_order(shipment, to, at, bytes);
+    return status == HAUL_OK ? haul__shipment_arrive(shipment, bytes) : status;
 }
 
 /* ---- The range. */

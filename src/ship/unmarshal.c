@@ -76,6 +76,13 @@ typedef haul_status write_arena(haul_shipment *shipment, const unsigned char *ar
 
 /* ---- Whole. */
 
+/* While the device sends there is nothing else to do. What several threads will write, each fetches for itself. */
+static void fetch_ahead(const haul_shipment *shipment)
+{
+    if (!haul__is_arena(shipment) && !haul__context_team(shipment->device->context, shipment->range.arena_bytes))
+        haul__fetch_scattered(shipment->plan);
+}
+
 static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
 {
     haul_shipment_statistics *statistics = &shipment->statistics;
@@ -87,7 +94,11 @@ static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
         return status;
     start = haul__seconds();
     haul__context_call_team(shipment->device->context, bytes);
-    status = haul__shipment_receive(shipment, staging.data, 0, bytes);
+    status = haul__shipment_order(shipment, staging.data, 0, bytes);
+    if (status == HAUL_OK) {
+        fetch_ahead(shipment);
+        status = haul__shipment_arrive(shipment, bytes);
+    }
     if (status == HAUL_OK) {
         arrived = haul__seconds();
         status = write(shipment, staging.data);
