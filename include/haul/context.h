@@ -66,20 +66,24 @@ typedef struct haul_context_options {
     size_t static_count;             /* each word that asks */
     const haul_translation *translations;
     size_t translation_count;
-    unsigned threads;                /* that share the copying of what is large, the caller's among them; at most
-                                        HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1: the caller's alone. They are the context's, asleep between
-                                        calls (awake for 100 us after one, and from the start of one that is likely to
-                                        need them), and call nothing of yours. Signals that are sent go to your threads; what
-                                        a fault in your memory raises is handled in the thread that met it. Each takes 68 KiB
-                                        from the allocator and a stack of 512 KiB, until the context ends. Where the system
-                                        has fewer to give, there are fewer; after a fork the child has none. What comes out is
-                                        the same. */
+    unsigned threads;                /* that share the copying of what is 512 KiB or more, the caller's among them; at most
+                                        HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1: the caller's alone. They are the
+                                        context's, asleep between calls (but for a while after one, and from the start
+                                        of one that is likely to need them), and call nothing of yours. Signals that are
+                                        sent go to your threads; what a fault in your memory raises is handled in the
+                                        thread that met it. Each takes 68 KiB from the allocator and a stack of 512 KiB,
+                                        until the context ends. Where the system has fewer to give, there are fewer;
+                                        after a fork the child has none. What comes out is the same. */
+    double threads_awake_seconds;    /* for so long they wait awake after a call; 0: 100 us. Longer: a program that ships
+                                        some megabytes every few milliseconds finds them awake, where to wake them would
+                                        take as long as the copy; all of them keep a processor busy meanwhile (as
+                                        OpenMP's wait policy "active" does). */
 } haul_context_options;
 
 /* Makes a context. `options` may be NULL, and a zeroed struct means the defaults.
  * HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT for a NULL result pointer, or an allocator without its two functions or with
  * one of reserve and unreserve alone, or a list that is NULL or holds a policy that does not exist, or too many
- * threads. */
+ * threads, or seconds below 0 (or that are no number). */
 HAUL_API haul_status haul_context_create(const haul_context_options *options, haul_context **context);
 
 /* Drops the caller's hold and sets *context to NULL; plans, devices and shipments made with it keep it alive. NULL is

@@ -3,6 +3,10 @@
  * The slow obvious version starts threads for each loop and joins them: some 20 us for each. Here they live between
  * loops. One that has just had work asks for more for as long as a piece of a transfer takes, and then sleeps.
  *
+ * Each begins with the shares that are its own by number, and then takes what others have left. A graph of some
+ * megabytes that goes back and forth is then gathered by the thread in whose cache it was scattered: where any thread
+ * takes any share, most of its lines have to come from another's.
+ *
  * The state of a loop is one word: whether it is open, and how many threads are inside. Coming in adds one and tells
  * in the same step whether the loop is open; who finds it closed goes out again. The thread that asked takes shares
  * itself until there are none left, closes the loop and waits until nobody is inside. All shares are taken by then, and
@@ -22,7 +26,8 @@
 
 #define IS_OPEN ((unsigned)1 << 31)
 
-/* For so long a thread waits awake. Longer: it is there when the next piece comes, and a core is busy meanwhile. */
+/* For so long a thread waits awake, if nobody says. Longer: it is there when the next piece comes, and a core is busy
+ * meanwhile. */
 #define AWAKE_SECONDS 100e-6
 #define ASKS_A_LOOK 64u /* at the clock */
 #define ASKS_A_YIELD 4096u
@@ -31,17 +36,22 @@
 #define LINE 64u
 #define COPY_BYTES ((size_t)64 << 10) /* of a copy, at least, in one share. Smaller: its first and last lines count for more. */
 
-/* A thread for so many: it takes about as long to copy them as to wake it. In a build for tests all are woken. */
+/* A thread for so many: it takes about as long to copy them as to wake it. Where it then stays awake, it is woken for
+ * less. In a build for tests all are woken. */
 #ifdef HAUL_STRESS_THREADS
 #define WORTH_WAKING_BYTES ((size_t)1)
+#define WORTH_STAYING_BYTES ((size_t)1)
 #else
 #define WORTH_WAKING_BYTES ((size_t)192 << 10)
+#define WORTH_STAYING_BYTES ((size_t)32 << 10)
 #endif
 
 struct haul__team {
     haul_allocator allocator;
     unsigned char *scratch; /* the caller's, and one for each thread */
     unsigned threads, room; /* that run; that there is memory for */
+    double awake_seconds;
+    size_t worth_waking;    /* bytes */
     pid_t process;
     pthread_mutex_t door;
     pthread_cond_t bell;
@@ -50,9 +60,9 @@ struct haul__team {
     unsigned calls;          /* atomic, written behind the door */
     unsigned char apart[LINE]; /* from what changes while others look at it */
     unsigned inside;           /* atomic */
-    unsigned next_scratch;     /* atomic */
-    size_t next;               /* atomic; and of the loop: */
-    size_t first, end, each, count;
+    unsigned next_number;      /* atomic */
+    size_t first, end, each, count; /* of the loop */
+    unsigned char taken[HAUL__SHARES]; /* atomic */
     haul__share *work;
     void *user;
     pthread_t thread[1];
@@ -82,13 +92,21 @@ static size_t scratch_bytes(unsigned threads)
     return ((size_t)threads + 1) * HAUL__SCRATCH_BYTES;
 }
 
-static void take_shares(haul__team *team, void *scratch)
+static int take(haul__team *team, size_t share)
 {
-    for (;;) {
-        const size_t i = haul__atomic_add(&team->next, (size_t)1) - 1, at = team->first + i * team->each;
-        if (i >= team->count)
-            return;
-        team->work(team->user, i, at, team->end - at < team->each ? team->end : at + team->each, scratch);
+    return !haul__atomic_load(&team->taken[share]) && !haul__atomic_swap(&team->taken[share], 1);
+}
+
+/* Number 0 is the thread that asked. */
+static void take_shares(haul__team *team, unsigned number)
+{
+    void *scratch = team->scratch + number * HAUL__SCRATCH_BYTES;
+    const size_t own = number * team->count / (team->threads + 1u);
+    size_t tried;
+    for (tried = 0; tried < team->count; tried++) {
+        const size_t i = (own + tried) % team->count, at = team->first + i * team->each;
+        if (take(team, i))
+            team->work(team->user, i, at, team->end - at < team->each ? team->end : at + team->each, scratch);
     }
 }
 
@@ -111,7 +129,7 @@ static int was_called(const haul__team *team, unsigned seen)
 
 static int wait_awake(const haul__team *team, unsigned seen)
 {
-    const double until = haul__seconds() + AWAKE_SECONDS;
+    const double until = haul__seconds() + team->awake_seconds;
     unsigned asks;
     do {
         for (asks = 0; asks < ASKS_A_LOOK; asks++) {
@@ -142,12 +160,11 @@ static int wait_for_call(haul__team *team, unsigned *seen)
 static void *help(void *argument)
 {
     haul__team *team = argument;
-    unsigned char *scratch =
-        team->scratch + haul__atomic_add(&team->next_scratch, 1u) * HAUL__SCRATCH_BYTES;
+    const unsigned number = haul__atomic_add(&team->next_number, 1u);
     unsigned seen = 0;
     while (wait_for_call(team, &seen)) {
         if (haul__atomic_add(&team->inside, 1u) & IS_OPEN)
-            take_shares(team, scratch);
+            take_shares(team, number);
         haul__atomic_add(&team->inside, 0u - 1u);
     }
     return NULL;
@@ -181,13 +198,15 @@ static void start(haul__team *team, unsigned threads)
     pthread_attr_destroy(&attributes);
 }
 
-haul__team *haul__team_new(const haul_allocator *allocator, unsigned threads)
+haul__team *haul__team_new(const haul_allocator *allocator, unsigned threads, double awake_seconds)
 {
     haul__team *team = haul__allocate_zeroed(allocator, team_bytes(threads));
     if (!team)
         return NULL;
     team->allocator = *allocator;
     team->room = threads;
+    team->awake_seconds = awake_seconds > 0 ? awake_seconds : AWAKE_SECONDS;
+    team->worth_waking = awake_seconds > 0 ? WORTH_STAYING_BYTES : WORTH_WAKING_BYTES;
     team->process = getpid();
     team->scratch = haul__allocate(allocator, scratch_bytes(threads), HAUL__SCRATCH_ALIGNMENT);
     if (!team->scratch) {
@@ -240,7 +259,7 @@ void haul__team_free(haul__team *team)
 void haul__team_call(haul__team *team, size_t bytes)
 {
     if (team && is_here(team))
-        call(team, bytes / WORTH_WAKING_BYTES);
+        call(team, bytes / team->worth_waking);
 }
 
 static void wait_until_empty(haul__team *team)
@@ -273,10 +292,10 @@ size_t haul__team_run(haul__team *team, size_t bytes, size_t first, size_t end, 
     team->end = end;
     team->each = divide_up(divide_up(end - first, grain), HAUL__SHARES) * grain;
     team->count = divide_up(end - first, team->each);
-    haul__atomic_store(&team->next, (size_t)0);
+    memset(team->taken, 0, sizeof team->taken);
     haul__atomic_add(&team->inside, IS_OPEN);
-    call(team, bytes / WORTH_WAKING_BYTES);
-    take_shares(team, team->scratch);
+    call(team, bytes / team->worth_waking);
+    take_shares(team, 0);
     haul__atomic_add(&team->inside, 0u - IS_OPEN);
     wait_until_empty(team);
     return team->count;

@@ -23,8 +23,9 @@ typedef void haul__share(void *user, size_t number, size_t first, size_t end, vo
 /* On how many processors this process may run; at least 1. */
 unsigned haul__processors(void);
 
-/* `threads` beside the one that asks; fewer, if the system has no more to give. NULL: out of memory. */
-haul__team *haul__team_new(const haul_allocator *allocator, unsigned threads);
+/* `threads` beside the one that asks; fewer, if the system has no more to give. After a loop they wait so long awake for
+ * the next one; 0: not long. NULL: out of memory. */
+haul__team *haul__team_new(const haul_allocator *allocator, unsigned threads, double awake_seconds);
 /* Waits for its threads to end. NULL is allowed. */
 void haul__team_free(haul__team *team);
 

@@ -5,7 +5,8 @@
 #define MAGIC 0x6861756cu
 #define SCAN_BYTES ((size_t)1 << 30)
 
-/* What is less than this is done before threads are awake. A build for tests shares everything, by so many threads. */
+/* What is less than this is done before threads are awake, or has come into their caches. A build for tests shares
+ * everything, by so many threads. */
 #ifdef HAUL_STRESS_THREADS
 #define SHARED_BYTES ((size_t)1)
 #else
@@ -41,6 +42,12 @@ static int lists_are_there(const haul_context_options *options)
     return 1;
 }
 
+static int threads_can_be(const haul_context_options *options)
+{
+    return (options->threads <= HAUL_THREADS_MAX || options->threads == HAUL_THREADS_ALL) &&
+           options->threads_awake_seconds >= 0;
+}
+
 static unsigned threads_for(const haul_context_options *options)
 {
     unsigned all;
@@ -60,8 +67,7 @@ haul_status haul_context_create(const haul_context_options *options, haul_contex
     *context = NULL;
     if (!options)
         options = &defaults;
-    if (!haul__allocator_is_complete(options->allocator) || !lists_are_there(options) ||
-        (options->threads > HAUL_THREADS_MAX && options->threads != HAUL_THREADS_ALL))
+    if (!haul__allocator_is_complete(options->allocator) || !lists_are_there(options) || !threads_can_be(options))
         return HAUL_ERROR_ARGUMENT;
     allocator = haul__allocator_or_default(options->allocator);
     made = haul__allocate_zeroed(&allocator, sizeof *made);
@@ -75,7 +81,7 @@ haul_status haul_context_create(const haul_context_options *options, haul_contex
     made->options.threads = threads_for(options);
     fill_defaults(&made->options.limits);
     if (made->options.threads > 1) {
-        made->team = haul__team_new(&allocator, made->options.threads - 1);
+        made->team = haul__team_new(&allocator, made->options.threads - 1, made->options.threads_awake_seconds);
         if (!made->team) {
             haul__release(&allocator, made, sizeof *made);
             return HAUL_ERROR_MEMORY;

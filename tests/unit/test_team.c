@@ -2,8 +2,10 @@
  */
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,12 +24,17 @@ typedef struct ledger {
     pthread_mutex_t lock;
 } ledger;
 
-static haul__team *team_of(unsigned threads)
+static haul__team *team_awake(unsigned threads, double seconds)
 {
     haul_allocator allocator = haul__allocator_or_default(NULL);
-    haul__team *team = haul__team_new(&allocator, threads);
+    haul__team *team = haul__team_new(&allocator, threads, seconds);
     CHECK(team != NULL);
     return team;
+}
+
+static haul__team *team_of(unsigned threads)
+{
+    return team_awake(threads, 0);
 }
 
 static void enter(ledger *l, unsigned char *scratch)
@@ -161,6 +168,46 @@ TEST(team, a_child_after_a_fork_works_alone)
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     check_loop(team, l, 100);
+    haul__team_free(team);
+    free(l);
+}
+
+/* How many threads of this process run or could, this one among them. */
+static size_t threads_awake(void)
+{
+    size_t awake = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *task;
+    CHECK(tasks != NULL);
+    while ((task = readdir(tasks)) != NULL) {
+        char path[300], state = 0;
+        FILE *stat;
+        snprintf(path, sizeof path, "/proc/self/task/%s/stat", task->d_name);
+        stat = task->d_name[0] == '.' ? NULL : fopen(path, "r");
+        if (stat && fscanf(stat, "%*d (%*[^)]) %c", &state) == 1)
+            awake += state == 'R';
+        if (stat)
+            fclose(stat);
+    }
+    closedir(tasks);
+    return awake;
+}
+
+/* Other tests' threads are not there: each runs in a process of its own. Those of a sanitizer's sleep. */
+TEST(team, threads_wait_awake_for_as_long_as_they_should)
+{
+    ledger *l = ledger_new();
+    haul__team *team = team_awake(2, 3600);
+    int tries = 0;
+    check_loop(team, l, NUMBERS);
+    usleep(20000);
+    CHECK_EQ(threads_awake(), 3);
+    haul__team_free(team); /* does not wait for that hour */
+    team = team_of(2);
+    check_loop(team, l, NUMBERS);
+    while (threads_awake() > 1 && tries++ < 1000)
+        usleep(1000);
+    CHECK_EQ(threads_awake(), 1);
     haul__team_free(team);
     free(l);
 }

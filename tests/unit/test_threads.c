@@ -389,6 +389,21 @@ TEST(threads, more_than_there_can_be_are_refused)
     CHECK_PTR(context, NULL);
 }
 
+TEST(threads, they_wait_awake_for_a_time_that_is_one)
+{
+    static const double wrong[] = { -1e-9, -1.0 / 0.0, 0.0 / 0.0 };
+    haul_context_options options;
+    haul_context *context;
+    size_t i;
+    memset(&options, 0, sizeof options);
+    options.threads = THREADS;
+    for (i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        options.threads_awake_seconds = wrong[i];
+        CHECK_STATUS(haul_context_create(&options, &context), HAUL_ERROR_ARGUMENT);
+        CHECK_PTR(context, NULL);
+    }
+}
+
 static haul_context *context_of_all(void)
 {
     haul_context_options options;

@@ -27,6 +27,7 @@
 static const haul_device_table *real;
 static haul_device *device, *threaded; /* whose contexts have one thread, and several */
 #define THREADS_MAX 16u
+#define AWAKE_SECONDS 2e-3 /* of the threads: longer than a small graph's kernel, no longer than the runs before a timed one */
 
 static const void *chosen; /* what the context's argument points to */
 
@@ -181,6 +182,7 @@ void gpu_haul_open(void)
     counting = counting_table();
     must(haul_device_open(&counting, &options, &device), "haul_device_open");
     options.new_context.threads = threads_here();
+    options.new_context.threads_awake_seconds = AWAKE_SECONDS;
     must_on(NULL, haul_device_open(&counting, &options, &threaded), "haul_device_open");
 }
 
