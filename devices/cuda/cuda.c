@@ -60,6 +60,7 @@ static void drop_things(haul__gpu *gpu, const haul__gpu_visit *visit)
     haul__gpu_drop_fences(gpu);
     if (gpu->lost)
         return;
+    haul__gpu_drop_answers(gpu, visit);
     haul__gpu_drop_spares(gpu, visit);
     if (gpu->pool)
         haul__gpu_forgive(visit, cudaMemPoolDestroy(gpu->pool));
@@ -81,6 +82,8 @@ static haul_status set_up(haul__gpu *gpu)
         status = haul__gpu_check(gpu, &visit, make_things(gpu), "setting up the GPU", 0);
         if (status != HAUL_OK)
             drop_things(gpu, &visit);
+        else
+            haul__gpu_make_answers(gpu, &visit);
     }
     gpu->stream = gpu->own;
     return haul__gpu_leave(gpu, &visit, status);

@@ -6,6 +6,7 @@
  *     copy.c     copies to, from and across
  *     patch.c    relocate and send; kernels.cu has what runs on the GPU
  *     order.c    streams, fences, waiting
+ *     answer.c   a word that tells how far a stream has come
  *     ranges.c   names on a profiler's time line
  *     absent.c   instead of all of these, where Haul is built without CUDA
  *
@@ -41,6 +42,9 @@ typedef struct haul__gpu_fences {
     size_t capacity;
 } haul__gpu_fences;
 
+/* The driver's order to write a word behind what a stream was told before. 0: it is ordered. */
+typedef int haul__gpu_write(cudaStream_t stream, unsigned long long address, uint32_t value, unsigned flags);
+
 typedef struct haul__gpu {
     uint32_t magic;
     int lost;                   /* CUDA refuses all further work in this process */
@@ -62,6 +66,9 @@ typedef struct haul__gpu {
     haul__gpu_shifted *shifted;
     size_t shifted_count, shifted_capacity;
     haul__gpu_fences fences;
+    uint32_t *answer;           /* pinned, for answer.c; NULL: there are none */
+    uint32_t answered;          /* the last number that was ordered to be written there */
+    haul__gpu_write *write;
     void *domain;               /* the profiler's, for ranges.c; NULL: there is no profiler */
     char message[512];
 } haul__gpu;
@@ -144,6 +151,17 @@ void haul__gpu_drop_fences(haul__gpu *gpu);
 int haul__gpu_may_branch(haul__gpu *gpu, const haul__gpu_visit *visit);
 haul_status haul__gpu_branch(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t fence);
 haul_status haul__gpu_join(haul__gpu *gpu, const haul__gpu_visit *visit);
+
+double haul__gpu_seconds(void);
+
+/* ---- answer.c */
+
+/* Nothing fails for want of answers. */
+void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit);
+void haul__gpu_drop_answers(haul__gpu *gpu, const haul__gpu_visit *visit);
+/* Has the selected stream done all that it was told? Waits, awake, so many seconds at most. 0: not yet, or it has failed, or
+ * nobody can say. */
+int haul__gpu_has_answered(haul__gpu *gpu, double seconds);
 
 /* ---- ranges.c */
 

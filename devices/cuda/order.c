@@ -11,8 +11,8 @@
  *     selected   ... fence, copy ─────────── (waits) ... later work
  *     side              └─ (waits) kernel ──┘
  *
- * Waiting without a limit is CUDA's own, which answers fastest. Waiting with one asks again and again: at once for as
- * long as a small graph takes, then with short rests.
+ * Waiting without a limit looks for the stream's answer (answer.c) for as long as a small graph takes, and is then CUDA's
+ * own. Waiting with one asks again and again: at once for as long, then with short rests.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
@@ -21,8 +21,7 @@
 #include "gpu.h"
 
 #define FENCES_AT_FIRST 16u
-/* For so long a wait with a limit asks without resting. Larger: faster answers for work of that length, and a busy
- * core. */
+/* For so long a wait looks or asks without resting. Larger: faster answers for work of that length, and a busy core. */
 #define EAGER_SECONDS 200e-6
 #define REST_NANOSECONDS 20000
 
@@ -203,7 +202,7 @@ haul_status haul__gpu_join(haul__gpu *gpu, const haul__gpu_visit *visit)
 
 /* ---- Waiting. An event, or, where that is NULL, the selected stream. */
 
-static double seconds(void)
+double haul__gpu_seconds(void)
 {
     struct timespec now = { 0, 0 };
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -219,16 +218,24 @@ static cudaError_t ask(const haul__gpu *gpu, const haul__gpu_visit *visit, cudaE
     return error;
 }
 
-static cudaError_t wait_for(const haul__gpu *gpu, const haul__gpu_visit *visit, cudaEvent_t event)
+/* For a stream that has long to go CUDA waits more wisely. */
+static cudaError_t wait_without_limit(haul__gpu *gpu, cudaEvent_t event)
+{
+    if (event)
+        return cudaEventSynchronize(event);
+    return haul__gpu_has_answered(gpu, EAGER_SECONDS) ? cudaSuccess : cudaStreamSynchronize(gpu->stream);
+}
+
+static cudaError_t wait_for(haul__gpu *gpu, const haul__gpu_visit *visit, cudaEvent_t event)
 {
     static const struct timespec rest = { 0, REST_NANOSECONDS };
     double begin, passed;
     cudaError_t error;
     if (gpu->settings.patience_seconds <= 0)
-        return event ? cudaEventSynchronize(event) : cudaStreamSynchronize(gpu->stream);
-    begin = seconds();
+        return wait_without_limit(gpu, event);
+    begin = haul__gpu_seconds();
     while ((error = ask(gpu, visit, event)) == cudaErrorNotReady) {
-        passed = seconds() - begin;
+        passed = haul__gpu_seconds() - begin;
         if (passed > gpu->settings.patience_seconds)
             break;
         if (passed > EAGER_SECONDS)

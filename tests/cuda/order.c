@@ -248,6 +248,49 @@ static void across_refuses_what_is_no_device(void)
 
 /* ---- Waiting. */
 
+/* From some microseconds to some milliseconds: such as are done at once, soon, and after the host has stopped looking. */
+static void check_waits(void *state)
+{
+    haul_address address = gpu_get(state, BYTES);
+    uint64_t *words = numbers(), *staged = gpu_stage(state, BYTES), *back = gpu_stage(state, BYTES);
+    uint64_t kernels, round, sum;
+    for (kernels = 0; kernels <= 1000; kernels = 3 * kernels + 1) {
+        memcpy(staged, words, BYTES);
+        memset(back, 0, BYTES);
+        CHECK_STATUS(gpu->copy_to(state, address, staged, BYTES), HAUL_OK);
+        for (round = 1, sum = 0; round <= kernels; sum += round++)
+            user_add_plainly(gpu_pointer(address), WORDS, round);
+        CHECK_STATUS(gpu->copy_from(state, back, address, BYTES), HAUL_OK);
+        CHECK_STATUS(gpu->wait(state), HAUL_OK);
+        check_sums(back, words, sum);
+        CHECK_STATUS(gpu->wait(state), HAUL_OK);
+    }
+    gpu->unstage(state, staged, BYTES);
+    gpu->unstage(state, back, BYTES);
+    gpu->release(state, address, BYTES);
+    free(words);
+}
+
+static void a_wait_ends_when_all_is_done_however_long_it_takes(void)
+{
+    void *state = gpu_open(0);
+    check_waits(state);
+    gpu_close(state);
+}
+
+static void a_wait_ends_too_where_cuda_was_told_to_let_other_threads_run(void)
+{
+    static const unsigned flags[] = { cudaDeviceScheduleBlockingSync, cudaDeviceScheduleYield };
+    size_t i;
+    for (i = 0; i < 2; i++) {
+        void *state;
+        CHECK_CUDA(cudaSetDeviceFlags(flags[i]));
+        state = gpu_open(0);
+        check_waits(state);
+        gpu_close(state);
+    }
+}
+
 /* D13. */
 static void a_wait_that_takes_too_long_is_pending_and_can_be_waited_for_again(void)
 {
@@ -316,6 +359,8 @@ const gpu_test order_tests[] = { GPU_TEST(plain_kernels_are_in_order_with_a_devi
                                  GPU_TEST(an_event_orders_a_stream_of_the_users_behind_ours),
                                  GPU_TEST(across_waits_for_the_other_device_and_its_memory_may_go_at_once),
                                  GPU_TEST(across_refuses_what_is_no_device),
-                                 GPU_TEST(a_wait_that_takes_too_long_is_pending_and_can_be_waited_for_again),
+                                 GPU_TEST(a_wait_ends_when_all_is_done_however_long_it_takes),
+    GPU_TEST(a_wait_ends_too_where_cuda_was_told_to_let_other_threads_run),
+    GPU_TEST(a_wait_that_takes_too_long_is_pending_and_can_be_waited_for_again),
                                  GPU_TEST(any_number_of_fences_may_be_ahead_on_several_streams),
                                  GPU_TESTS_END };
