@@ -83,7 +83,8 @@ static inline void *haul_arena_allocate(haul_arena *arena, size_t bytes);
 /* Gives back what one call above gave, with the bytes that were asked for (haul_arena_new: count times the type's
  * extent). It is zeroed, and is no pointer any more. The last allocation goes back to the free room, if no checkpoint
  * has been taken since; anything else is used again if options.reuse, and else lies idle until a rollback or reset.
- * HAUL_ERROR_ARGUMENT: an address that is not in the arena, is no multiple of a granule, or (checked) begins no allocation; 0 bytes or too many.
+ * HAUL_ERROR_ARGUMENT: an address that is not in the arena, is no multiple of a granule, or (checked) begins no
+ * allocation; 0 bytes or too many.
  * HAUL_ERROR_MEMORY: there was none to note it: it lies idle. NULL is allowed. */
 HAUL_API haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes);
 
@@ -201,8 +202,8 @@ typedef struct haul_ship_arena_options {
     size_t into_count;
     int direct_return; /* not 0: haul_unmarshal lets the device turn its pointers back into the host's and copies straight
                           into the arena: one copy at full speed. (Not where there are fields of HAUL_SKIP, pointers
-                          off the grid or with high tags, nurseries, or pointers that lead out and are null there: then all is as
-                          without.) For kernels that are trusted: pointers come as the
+                          off the grid or with high tags, nurseries, or pointers that lead out and are null there: then
+                          all is as without.) For kernels that are trusted: pointers come as the
                           device has them, without a check, and when the device fails halfway the arena's contents are
                           undefined */
 } haul_ship_arena_options;

@@ -93,7 +93,8 @@ typedef struct haul_device_table {
      * arena stays as it is. `to` is memory of `stage`, the words lie within the bytes, relocation->outside is 0.
      * HAUL_ERROR_UNSUPPORTED: the device cannot write to that memory, which is not pinned. */
     haul_status (*fetch)(void *state, void *to, const haul_relocation *relocation, size_t bytes);
-    /* From another device of the same table, or from this one, after all that its selected stream was told, to this one, on this one's. */
+    /* From another device of the same table, or from this one, after all that its selected stream was told, to this
+     * one, on this one's. */
     haul_status (*across)(void *state, haul_address to, void *from_state, haul_address from, size_t bytes);
 
     /* The stream that the verbs above use from now on; NULL: the device's own, which is selected after open.

@@ -316,7 +316,8 @@ HAUL_API haul_status haul_type_parameter(const char *name, haul_type **parameter
 /* The open type that `container` is when each of parameters[i] stands for arguments[i], i < count <= HAUL_PARAMETERS_MAX:
  * a new one, or the one that was made before, held once more. The container has all its rows, alignment, size and
  * function that rebuilds it by then (adding to it is HAUL_ERROR_STATE from now on), is a struct or of haul_type_pointer,
- * and lives until its instances are committed. It is never committed itself: that is HAUL_ERROR_TYPE, and names the row that leads to a parameter. Arguments
+ * and lives until its instances are committed. It is never committed itself: that is HAUL_ERROR_TYPE, and names the
+ * row that leads to a parameter. Arguments
  * are types that exist, open or committed, which the instance holds; in a recursion create the argument first and add its
  * rows after. Told by the commit of the instance: a parameter that no row of the container reaches, and a type between
  * them that depends on a parameter and is no container, such as a contiguous one.

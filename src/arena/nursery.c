@@ -160,7 +160,8 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
                 !haul__word_back(c, haul__load_word(c->base + g.memory + at), haul__load_word(memory + g.memory + at), device,
                                  &value))
                 return haul__fail(error, HAUL_ERROR_GRAPH,
-                                  "the device has made an object, at byte %zu of the arena, with a pointer that leads out of it",
+                                  "the device has made an object, at byte %zu of the arena, with a pointer that leads "
+                                  "out of it",
                                   g.memory + at);
         }
     }

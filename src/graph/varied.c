@@ -43,8 +43,8 @@ static haul_status mark_bytes(marking *m, size_t offset, size_t end, int is_slot
                                             m->object->address + end, &pattern, m->marked);
 }
 
-/* The next bytes, from *at on, of a row that does not hold, as far as the object has them, which no row that holds claims. *next: the first row that
- * may. 0: none are left. */
+/* The next bytes, from *at on, of a row that does not hold, as far as the object has them, which no row that holds
+ * claims. *next: the first row that may. 0: none are left. */
 static int next_rest(const marking *m, size_t row, size_t *next, size_t *at, size_t *end)
 {
     const haul__walk *walk = m->object->walk;

@@ -233,7 +233,8 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
         if (d->careful)
             status = haul__meet_pointer(d, address, entry->slot, entry->level);
         if (status == HAUL_OK)
-            status = haul__follow(d, entry->slot, entry->level, address, haul__load_word((const void *)address), entry->self, i);
+            status = haul__follow(d, entry->slot, entry->level, address, haul__load_word((const void *)address),
+                                  entry->self, i);
     }
     haul__leave(d);
     return status;

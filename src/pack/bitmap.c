@@ -168,5 +168,6 @@ void haul__plan_odd(const haul_plan *plan, size_t first, size_t count, uint64_t 
 {
     size_t i;
     for (i = 0; i < count; i++)
-        odd[i] = plan->ordered ? plan->ordered->odd[first + i] : haul__translate(&plan->found.map, plan->found.odd[first + i].address);
+        odd[i] = plan->ordered ? plan->ordered->odd[first + i]
+                               : haul__translate(&plan->found.map, plan->found.odd[first + i].address);
 }

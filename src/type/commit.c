@@ -9,7 +9,8 @@
  *   6. close     nothing can fail any more: the types join the group of the one that commit was called on
  *
  * Until 6 nothing is changed but marks and flat forms, which are taken away again on failure. Every step is linear,
- * or a sort, but for 5, which goes through the types until nothing changes, mostly twice; none recurses. Types that are closed already are only read: other threads may be using them.
+ * or a sort, but for 5, which goes through the types until nothing changes, mostly twice; none recurses. Types that
+ * are closed already are only read: other threads may be using them.
  *
  * The new group holds each group that it leads to once; the holds that its constructors took on their old types go.
  * Holds from one member on another vanish with that, so that a cycle of types does not keep itself alive.
@@ -450,7 +451,8 @@ static haul_status list_held(commit *c, haul__group ***held, size_t *count)
     return HAUL_OK;
 }
 
-/* Gives up the holds that constructors took on their old types, and instances on their arguments; answers how many were on members. */
+/* Gives up the holds that constructors took on their old types, and instances on their arguments; answers how many
+ * were on members. */
 static int settle_old(const haul_type *type)
 {
     size_t i;

@@ -164,7 +164,8 @@ static haul_status put_pointer_part(haul__scratch *s, haul_type *type, const hau
     one.door = s->door;
     haul__scratch_clear(&one);
     slot.offset = 0;
-    if (haul__put_run(&one, 0, sizeof(void *)) && haul__put_name(&one, "", 0, 1, "", &name) && haul__put_slot(&one, &slot, name))
+    if (haul__put_run(&one, 0, sizeof(void *)) && haul__put_name(&one, "", 0, 1, "", &name) &&
+        haul__put_slot(&one, &slot, name))
         status = haul__seal_inner(&one, type, sizeof(void *), &inner, error);
     haul__scratch_release(&one);
     if (status != HAUL_OK)
