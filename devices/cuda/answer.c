@@ -6,7 +6,9 @@
  * succeeded: a stream that has failed writes nothing more. So whoever has no answer in time asks CUDA, which knows why.
  *
  * The driver has the order and the runtime has not; the runtime hands out the driver's entry, so that nothing is linked.
- * Where there is none, or the user has told CUDA not to keep a core busy with waiting, there are no answers.
+ * Where there is none, or the user has told CUDA not to keep a core busy with waiting, there are no answers; nor from streams
+ * of the user's, for CUDA does not know that such a one has been waited for, and who looks on (compute-sanitizer) takes memory
+ * that is then freed in the order of another to be in use.
  */
 #include <string.h>
 
@@ -58,7 +60,7 @@ int haul__gpu_has_answered(haul__gpu *gpu, double seconds)
     const uint32_t number = gpu->answered + 1;
     double until;
     unsigned asks;
-    if (!gpu->answer || gpu->write(gpu->stream, (uintptr_t)gpu->answer, number, 0) != 0)
+    if (!gpu->answer || gpu->stream != gpu->own || gpu->write(gpu->stream, (uintptr_t)gpu->answer, number, 0) != 0)
         return 0;
     gpu->answered = number;
     until = haul__gpu_seconds() + seconds;

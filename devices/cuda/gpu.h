@@ -63,6 +63,7 @@ typedef struct haul__gpu {
     uint64_t checked_bytes;
     haul__gpu_spare spares[HAUL__GPU_SPARES]; /* the oldest first */
     size_t spare_count;
+    int has_freed;              /* memory to the pool, since CUDA last waited */
     haul__gpu_shifted *shifted;
     size_t shifted_count, shifted_capacity;
     haul__gpu_fences fences;
@@ -159,8 +160,8 @@ double haul__gpu_seconds(void);
 /* Nothing fails for want of answers. */
 void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit);
 void haul__gpu_drop_answers(haul__gpu *gpu, const haul__gpu_visit *visit);
-/* Has the selected stream done all that it was told? Waits, awake, so many seconds at most. 0: not yet, or it has failed, or
- * nobody can say. */
+/* Has the selected stream done all that it was told? Waits, awake, so many seconds at most. 0: not yet, or it has
+ * failed, or nobody can say. */
 int haul__gpu_has_answered(haul__gpu *gpu, double seconds);
 
 /* ---- ranges.c */

@@ -97,9 +97,16 @@ static void remove_spare(haul__gpu *gpu, size_t at)
     memmove(&gpu->spares[at], &gpu->spares[at + 1], (gpu->spare_count - at) * sizeof gpu->spares[0]);
 }
 
+/* To the pool, which gives back to the driver what is too much for it when CUDA next waits for a stream. */
+static void free_in_order(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory, cudaStream_t stream)
+{
+    haul__gpu_forgive(visit, cudaFreeAsync(memory, stream));
+    gpu->has_freed = 1;
+}
+
 static void drop_oldest(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
-    haul__gpu_forgive(visit, cudaFreeAsync(gpu->spares[0].memory, gpu->own));
+    free_in_order(gpu, visit, gpu->spares[0].memory, gpu->own);
     remove_spare(gpu, 0);
 }
 
@@ -177,7 +184,7 @@ static void give_back(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory
         return;
     } else if (gpu->pool) {
         if (!keep_spare(gpu, visit, memory, bytes))
-            haul__gpu_forgive(visit, cudaFreeAsync(memory, gpu->stream));
+            free_in_order(gpu, visit, memory, gpu->stream);
     } else {
         haul__gpu_forgive(visit, cudaStreamSynchronize(gpu->stream));
         haul__gpu_forgive(visit, cudaFree(memory));

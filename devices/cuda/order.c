@@ -218,12 +218,15 @@ static cudaError_t ask(const haul__gpu *gpu, const haul__gpu_visit *visit, cudaE
     return error;
 }
 
-/* For a stream that has long to go CUDA waits more wisely. */
+/* For a stream that has long to go CUDA waits more wisely; and only when it does the pool gives back what is too much. */
 static cudaError_t wait_without_limit(haul__gpu *gpu, cudaEvent_t event)
 {
     if (event)
         return cudaEventSynchronize(event);
-    return haul__gpu_has_answered(gpu, EAGER_SECONDS) ? cudaSuccess : cudaStreamSynchronize(gpu->stream);
+    if (!gpu->has_freed && haul__gpu_has_answered(gpu, EAGER_SECONDS))
+        return cudaSuccess;
+    gpu->has_freed = 0;
+    return cudaStreamSynchronize(gpu->stream);
 }
 
 static cudaError_t wait_for(haul__gpu *gpu, const haul__gpu_visit *visit, cudaEvent_t event)

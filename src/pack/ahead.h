@@ -15,18 +15,6 @@
 #define HAUL__BYTES_AHEAD (HAUL__CELLS_AHEAD * HAUL__CELL_BYTES)
 #define HAUL__LINE_STARTS 0x11111111u /* a line is four granules */
 
-/* The source and the arena of so many bytes are in the nearest caches anyway. A build for tests takes nothing to be close. */
-#ifdef HAUL_STRESS_THREADS
-#define HAUL__CLOSE_BYTES ((size_t)0)
-#else
-#define HAUL__CLOSE_BYTES ((size_t)384 << 10)
-#endif
-
-HAUL__INLINE int haul__is_close(const haul_plan *plan)
-{
-    return haul__compacted_bytes(plan) <= HAUL__CLOSE_BYTES;
-}
-
 /* The first granule of each line of a cell that has live ones. */
 HAUL__INLINE uint32_t haul__live_lines(uint32_t live)
 {

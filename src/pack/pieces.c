@@ -18,7 +18,8 @@
 #include "graph/context.h"
 #include "pack/sweep.h"
 
-#define NEAR_BLOCKS ((size_t)64)       /* the map of so few is in the nearest caches anyway */
+#define CLOSE_BYTES ((size_t)384 << 10) /* so many, that no device has read, are in the nearest caches anyway, */
+#define NEAR_BLOCKS ((size_t)64)         /* and so is the map of so few blocks */
 #define LARGE_BYTES ((size_t)64 << 20) /* an arena that is in no cache when it is done */
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
 
@@ -201,7 +202,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.base = g->base;
     s.guard = 0;
     s.nulls = 0;
-    s.fetches = !haul__is_close(g->plan);
+    s.fetches = g->for_device || haul__compacted_bytes(g->plan) > CLOSE_BYTES;
     s.is_far = s.map->block_count > NEAR_BLOCKS;
     s.careful = s.map->has_units || s.map->is_wide || !s.map->flat;
     s.is_large = haul__compacted_bytes(g->plan) >= LARGE_BYTES;

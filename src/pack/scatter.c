@@ -12,7 +12,6 @@
 #include "pack/direction.h"
 
 #define FEW_BYTES (4 * HAUL__WORD) /* up to here a call of memcmp costs more than it does */
-#define FETCHED_BYTES ((size_t)1 << 20) /* in advance: what a second-level cache has room for */
 
 HAUL__INLINE void scatter_bytes(unsigned char *to, const unsigned char *from, size_t bytes)
 {
@@ -65,15 +64,14 @@ HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned
 }
 
 HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *block, unsigned char *to,
-                                    const unsigned char *arena, int fetches)
+                                    const unsigned char *arena)
 {
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
         const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         uint32_t live = block->cells[cell].live;
         uint64_t slots = live ? haul__placed_slots(map, block, cell) : 0;
-        if (fetches)
-            haul__fetch_ahead(block, cell, (uintptr_t)to, (uintptr_t)from, 0);
+        haul__fetch_ahead(block, cell, (uintptr_t)to, (uintptr_t)from, 0);
         scatter_runs(slots, to, from, live, live);
     }
 }
@@ -129,14 +127,13 @@ HAUL__INLINE void scatter_cell_objects(const haul__cells *c, const unsigned char
 }
 
 HAUL__INLINE void scatter_objects(const haul__map *map, const haul__block *block, uintptr_t address,
-                                  const unsigned char *arena, const data *d, unsigned count, int fetches)
+                                  const unsigned char *arena, const data *d, unsigned count)
 {
     haul__cells c = haul__cells_begin(block, address, d->object);
     do {
         const unsigned char *from = arena + (haul__cell_rank(block, c.cell) << HAUL__GRANULE_SHIFT);
         const uint32_t live = block->cells[c.cell].live;
-        if (fetches)
-            haul__fetch_ahead(block, c.cell, c.address, (uintptr_t)from, 0);
+        haul__fetch_ahead(block, c.cell, c.address, (uintptr_t)from, 0);
         if (c.is_whole)
             scatter_cell_objects(&c, arena + haul__cells_place(&c), d, count);
         else
@@ -147,26 +144,26 @@ HAUL__INLINE void scatter_objects(const haul__map *map, const haul__block *block
 
 /* Objects have their data in one run or two mostly: for these the innermost loop is unrolled. */
 HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *block, uintptr_t address,
-                                   const unsigned char *arena, const data *d, int fetches)
+                                   const unsigned char *arena, const data *d)
 {
     switch (d->count) {
     case 1:
-        scatter_objects(map, block, address, arena, d, 1, fetches);
+        scatter_objects(map, block, address, arena, d, 1);
         break;
     case 2:
-        scatter_objects(map, block, address, arena, d, 2, fetches);
+        scatter_objects(map, block, address, arena, d, 2);
         break;
     default:
-        scatter_objects(map, block, address, arena, d, d->count, fetches);
+        scatter_objects(map, block, address, arena, d, d->count);
     }
 }
 
 static void scatter_of_kind(const haul__map *map, const haul__block *block, uintptr_t address,
-                            const unsigned char *arena, int fetches)
+                            const unsigned char *arena)
 {
     data d;
     lay_out(haul__simple_of(map, block), &d);
-    scatter_kind(map, block, address, arena, &d, fetches);
+    scatter_kind(map, block, address, arena, &d);
 }
 
 /* ---- Blocks with masks. */
@@ -251,7 +248,6 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
 void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const unsigned char *arena)
 {
     const haul__map *map = &plan->found.map;
-    const int fetches = !haul__is_close(plan);
     size_t i;
     for (i = first; i < end; i++) {
         const haul__block *block = haul__plan_block(plan, i);
@@ -263,9 +259,9 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const
         else if (block->side)
             scatter_masked(plan, block, map->numbers[i], to, arena);
         else if (haul__is_of_kind(block) && !map->has_units)
-            scatter_of_kind(map, block, haul__block_address(map->numbers[i]), arena, fetches);
+            scatter_of_kind(map, block, haul__block_address(map->numbers[i]), arena);
         else
-            scatter_whole(map, block, to, arena, fetches);
+            scatter_whole(map, block, to, arena);
     }
 }
 
@@ -282,7 +278,7 @@ void haul__fetch_scattered(const haul_plan *plan)
 {
     const haul__map *map = &plan->found.map;
     size_t i;
-    for (i = 0; i < map->block_count && haul__place_of_block(plan, i) < FETCHED_BYTES; i++)
+    for (i = 0; i < map->block_count && haul__place_of_block(plan, i) < HAUL__FETCHED_BYTES; i++)
         fetch_block(haul__plan_block(plan, i), haul__block_address(map->numbers[i]));
 }
 
