@@ -415,7 +415,8 @@ static unsigned char *fresh_row(choices *c, graph *g, const model_type *t, const
     return address;
 }
 
-/* An array whose size is in the table only; the same array again for a pointer that means the same by it. */
+/* An array whose size is in the table only; the same array again for a pointer that means the same by it. Where its first
+ * element tells the type, it has one. */
 static unsigned char *sized(choices *c, graph *g, const model_field *f, unsigned level, unsigned char *fresh,
                             size_t n)
 {
@@ -424,6 +425,8 @@ static unsigned char *sized(choices *c, graph *g, const model_field *f, unsigned
         for (unsigned tries = 0; tries < 8; tries++) {
             r = some_region(c, &g->sized);
             int last = level + 1 == f->levels;
+            if (r != NULL && r->count == 0 && f->rule.choice == CHOICE_BY_TAG)
+                continue;
             if (r != NULL && ((last && r->row == NULL && r->type == f->target &&
                                r->element_bytes == f->element_bytes) ||
                               (!last && r->row == f && r->level == level && is_shareable(f, level))))
