@@ -219,8 +219,6 @@ void haul__copy_going(const haul__contents *contents, unsigned char *to, const u
 /* Would that be all of [first, end)? */
 int haul__is_solid(const haul__contents *contents, size_t first, size_t end);
 
-/* For whoever has to wait before it: fetches what the next one will write to, as far as there is room near the processor. */
-void haul__contents_fetch(const haul__contents *contents);
 /* Bytes [at, at + bytes) from the device, in `memory`: data only. */
 void haul__contents_scatter(const haul__contents *contents, haul_context *context, const unsigned char *memory,
                             size_t at, size_t bytes);

@@ -174,14 +174,6 @@ void haul__contents_scatter(const haul__contents *c, haul_context *context, cons
     haul__team_run(haul__context_team(context, bytes), bytes, at, at + bytes, GROUP, return_share, &r);
 }
 
-void haul__contents_fetch(const haul__contents *c)
-{
-    const size_t bytes = c->bytes < HAUL__FETCHED_BYTES ? c->bytes : HAUL__FETCHED_BYTES;
-    size_t at;
-    for (at = 0; at < bytes; at += 64)
-        haul__prefetch_write((uintptr_t)c->base + at);
-}
-
 /* ---- With pointers. */
 
 /* What is left alone by a patch: null, and what leads to no place that was shipped. */

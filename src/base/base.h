@@ -60,9 +60,6 @@ void haul__copy_changed(void *to, const void *from, size_t bytes);
 /* Up to here they gain nothing. */
 #define HAUL__STREAM_BYTES ((size_t)16 << 10)
 
-/* Of what is fetched while something else is waited for: a second-level cache has room for it. */
-#define HAUL__FETCHED_BYTES ((size_t)1 << 20)
-
 /* A copy of a string; NULL when there is no memory. Released with strlen + 1. */
 char *haul__copy_string(const haul_allocator *door, const char *text);
 

@@ -12,6 +12,7 @@
 #include "pack/direction.h"
 
 #define FEW_BYTES (4 * HAUL__WORD) /* up to here a call of memcmp costs more than it does */
+#define FETCHED_BYTES ((size_t)1 << 20) /* while others come: what a second-level cache has room for */
 
 HAUL__INLINE void scatter_bytes(unsigned char *to, const unsigned char *from, size_t bytes)
 {
@@ -278,7 +279,7 @@ void haul__fetch_scattered(const haul_plan *plan)
 {
     const haul__map *map = &plan->found.map;
     size_t i;
-    for (i = 0; i < map->block_count && haul__place_of_block(plan, i) < HAUL__FETCHED_BYTES; i++)
+    for (i = 0; i < map->block_count && haul__place_of_block(plan, i) < FETCHED_BYTES; i++)
         fetch_block(haul__plan_block(plan, i), haul__block_address(map->numbers[i]));
 }
 

@@ -76,14 +76,11 @@ typedef haul_status write_arena(haul_shipment *shipment, const unsigned char *ar
 
 /* ---- Whole. */
 
-/* While the device sends there is nothing else to do. What several threads will write, each fetches for itself. */
+/* While the device sends there is nothing else to do. What several threads will write, each fetches for itself; an arena is
+ * gone through from front to back, and the processor looks ahead by itself. */
 static void fetch_ahead(const haul_shipment *shipment)
 {
-    if (haul__context_team(shipment->device->context, shipment->range.arena_bytes))
-        return;
-    if (haul__is_arena(shipment))
-        haul__contents_fetch(&shipment->contents);
-    else
+    if (!haul__is_arena(shipment) && !haul__context_team(shipment->device->context, shipment->range.arena_bytes))
         haul__fetch_scattered(shipment->plan);
 }
 
