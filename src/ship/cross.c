@@ -135,7 +135,8 @@ static haul_status relocate_neighbours(haul_shipment *shipment, int back)
     for (i = 0; i < contents->neighbour_count && status == HAUL_OK; i++) {
         const haul__neighbour *other = &contents->neighbours[i];
         uint64_t from = back ? other->device : other->host, to = back ? other->host : other->device;
-        status = haul__relocate_by(shipment->device, &shipment->range, from, other->bytes, to - from, 0);
+        const haul_relocation relocation = haul__relocation_of(&shipment->range, from, other->bytes, to - from);
+        status = haul__patch(shipment->device, &relocation);
     }
     return status;
 }

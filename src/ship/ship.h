@@ -237,10 +237,6 @@ haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uin
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation);
 /* The patch of a range whose arena held pointers into [from, from + arena_bytes]. */
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from);
-/* The same of pointers into any [from, from + bytes], by any distance. Those that lead elsewhere are counted in the word
- * at `outside`; 0: they are not. */
-haul_status haul__relocate_by(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
-                              uint64_t delta, haul_address outside);
 /* Copy and patch in one order, of a range as it lies in `memory`, which is of the device's staging. */
 haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from, const void *memory);
 /* The reverse: an arena's range as it lies, with pointers that hold at `memory`, of the device's staging. */

@@ -190,17 +190,10 @@ haul_status haul__patch(haul_device *device, const haul_relocation *relocation)
     return status;
 }
 
-haul_status haul__relocate_by(haul_device *device, const haul__range *range, uint64_t from, uint64_t bytes,
-                              uint64_t delta, haul_address outside)
-{
-    haul_relocation relocation = haul__relocation_of(range, from, bytes, delta);
-    relocation.outside = outside;
-    return haul__patch(device, &relocation);
-}
-
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from)
 {
-    return haul__relocate_by(device, range, from, range->arena_bytes, range->address - from, 0);
+    haul_relocation relocation = haul__relocation_of(range, from, range->arena_bytes, range->address - from);
+    return haul__patch(device, &relocation);
 }
 
 /* ---- Pieces. */

@@ -404,16 +404,6 @@ TEST(threads, they_wait_awake_for_a_time_that_is_one)
     }
 }
 
-static haul_context *context_of_all(void)
-{
-    haul_context_options options;
-    haul_context *context;
-    memset(&options, 0, sizeof options);
-    options.threads = HAUL_THREADS_ALL;
-    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
-    return context;
-}
-
 /* What /proc says, which counts those that are there. */
 static unsigned threads_now(void)
 {
@@ -435,7 +425,7 @@ TEST(threads, all_are_as_many_as_processors_that_the_process_may_run_on)
     haul_context *context;
     int first = 0;
     CHECK_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
-    context = context_of_all();
+    context = context_of(HAUL_THREADS_ALL);
     CHECK_EQ(threads_now(), before + (unsigned)CPU_COUNT(&mine) - 1);
     haul_context_free(&context);
     while (!CPU_ISSET((size_t)first, &mine))
@@ -443,7 +433,7 @@ TEST(threads, all_are_as_many_as_processors_that_the_process_may_run_on)
     CPU_ZERO(&one);
     CPU_SET((size_t)first, &one);
     CHECK_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-    context = context_of_all();
+    context = context_of(HAUL_THREADS_ALL);
     CHECK_EQ(threads_now(), before);
     haul_context_free(&context);
     CHECK_EQ(sched_setaffinity(0, sizeof mine, &mine), 0);
