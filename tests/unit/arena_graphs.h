@@ -45,12 +45,13 @@ static inline char *text_in(haul_arena *arena, const char *text)
     return copy ? strcpy(copy, text) : NULL;
 }
 
-/* `count` links in a chain; each one's other is the one before, the first's is the last. NULL: the arena refused. */
-static inline link *links_make(haul_arena *arena, int count)
+/* Links number `from` to `end` - 1, behind those of a chain from `first` on, if there is one; each one's other is the one
+ * before, the first's is the last. NULL: the arena refused. */
+static inline link *links_add(haul_arena *arena, link *first, int from, int end)
 {
-    link *first = NULL, *last = NULL;
+    link *last = first ? first->other : NULL;
     int i;
-    for (i = 0; i < count; i++) {
+    for (i = from; i < end; i++) {
         link *l = haul_arena_new(arena, link_type, 1);
         if (!l || !(l->name = text_in(arena, i % 3 ? "one of three" : "x")))
             return NULL;
@@ -67,6 +68,11 @@ static inline link *links_make(haul_arena *arena, int count)
     if (first)
         first->other = last;
     return first;
+}
+
+static inline link *links_make(haul_arena *arena, int count)
+{
+    return links_add(arena, NULL, 0, count);
 }
 
 /* What does not travel: with anything but zeros in it an arena crosses through staging memory. */
