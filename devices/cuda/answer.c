@@ -9,6 +9,9 @@
  * Where there is none, or the user has told CUDA not to keep a core busy with waiting, there are no answers; nor from streams
  * of the user's, for CUDA does not know that such a one has been waited for, and who looks on (compute-sanitizer) takes memory
  * that is then freed in the order of another to be in use.
+ *
+ * Like everything on the device's own stream an answer comes behind what has been put on the legacy default stream before
+ * it: where another thread has done so since the last order, the wait is as long as that takes.
  */
 #include <string.h>
 
@@ -60,9 +63,11 @@ int haul__gpu_has_answered(haul__gpu *gpu, double seconds)
     const uint32_t number = gpu->answered + 1;
     double until;
     unsigned asks;
-    if (!gpu->answer || gpu->stream != gpu->own || gpu->write(gpu->stream, (uintptr_t)gpu->answer, number, 0) != 0)
+    if (!gpu->answer || gpu->stream != gpu->own)
         return 0;
     gpu->answered = number;
+    if (gpu->write(gpu->stream, (uintptr_t)gpu->answer, number, 0) != 0)
+        return 0;
     until = haul__gpu_seconds() + seconds;
     do {
         for (asks = 0; asks < ASKS_A_LOOK; asks++)

@@ -101,7 +101,10 @@ static void remove_spare(haul__gpu *gpu, size_t at)
 static void free_in_order(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory, cudaStream_t stream)
 {
     haul__gpu_forgive(visit, cudaFreeAsync(memory, stream));
-    gpu->has_freed = 1;
+    if (stream == gpu->own)
+        gpu->has_freed = 1;
+    else
+        gpu->freed_on = stream;
 }
 
 static void drop_oldest(haul__gpu *gpu, const haul__gpu_visit *visit)

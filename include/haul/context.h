@@ -74,10 +74,10 @@ typedef struct haul_context_options {
                                         thread that met it. Each takes 68 KiB from the allocator and a stack of 512 KiB,
                                         until the context ends. Where the system has fewer to give, there are fewer;
                                         after a fork the child has none. What comes out is the same. */
-    double threads_awake_seconds;    /* for so long they wait awake after a call; 0: 100 us. Longer: a program that ships
-                                        some megabytes every few milliseconds finds them awake, where to wake them would
-                                        take as long as the copy; all of them keep a processor busy meanwhile (as
-                                        OpenMP's wait policy "active" does). */
+    double threads_awake_seconds;    /* for so long they wait awake, when they are made and after a call; 0: 100 us.
+                                        Longer: a program that ships some megabytes every few milliseconds finds them
+                                        awake, where to wake them would take as long as the copy; all of them keep a
+                                        processor busy meanwhile (as OpenMP's wait policy "active" does). */
 } haul_context_options;
 
 /* Makes a context. `options` may be NULL, and a zeroed struct means the defaults.

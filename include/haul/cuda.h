@@ -58,8 +58,9 @@ typedef struct haul_cuda_settings {
     haul_cuda_release *release;
     void *user;
     /* A wait that lasts longer answers HAUL_ERROR_PENDING; the work goes on, and can be waited for again. 0: a wait
-     * ends when the work does. It keeps a core busy for 200 us, and then waits as cudaSetDeviceFlags says; all the time
-     * so where that was given cudaDeviceScheduleBlockingSync or -Yield before the device was opened. */
+     * ends when the work does. Without a limit, on the device's own stream, it may keep a core busy for 200 us before
+     * it waits as cudaSetDeviceFlags says; not where that was given cudaDeviceScheduleBlockingSync or -Yield before the
+     * device was opened. What is waited for so is no synchronization to CUDA: printf of a kernel may come later. */
     double patience_seconds;
     /* How many bytes of released memory the pool keeps for later shipments, until the device is closed. 0: a 64th of the
      * GPU's memory. Shipments that do not fit wait for the driver, some 0.2 ms for 128 MB. */

@@ -206,7 +206,7 @@ haul__team *haul__team_new(const haul_allocator *allocator, unsigned threads, do
     team->allocator = *allocator;
     team->room = threads;
     team->awake_seconds = awake_seconds > 0 ? awake_seconds : AWAKE_SECONDS;
-    team->worth_waking = awake_seconds > 0 ? WORTH_STAYING_BYTES : WORTH_WAKING_BYTES;
+    team->worth_waking = awake_seconds > AWAKE_SECONDS ? WORTH_STAYING_BYTES : WORTH_WAKING_BYTES;
     team->process = getpid();
     team->scratch = haul__allocate(allocator, scratch_bytes(threads), HAUL__SCRATCH_ALIGNMENT);
     if (!team->scratch) {

@@ -1,6 +1,6 @@
 /* A team: threads that share loops with the thread that asks.
  *
- * A loop goes over a range, which is cut into shares; every participant takes the next one until there is none left.
+ * A loop goes over a range, which is cut into shares; every participant begins with its own and then takes what is left.
  * So the thread that asks needs nobody: where there is no team, or its threads are gone, the range is one share and
  * its own, where they are asleep or late it does most, and the result is the same.
  */

@@ -157,7 +157,7 @@ HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintp
     s->guard = guard;
 }
 
-/* Objects have one to four pointers mostly: for these the innermost loops are unrolled. */
+/* Objects have few pointers mostly: for these the innermost loops are unrolled. */
 HAUL__HOT static void gather_kind_far(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
 {
     switch (l->count) {

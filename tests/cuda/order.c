@@ -360,7 +360,7 @@ const gpu_test order_tests[] = { GPU_TEST(plain_kernels_are_in_order_with_a_devi
                                  GPU_TEST(across_waits_for_the_other_device_and_its_memory_may_go_at_once),
                                  GPU_TEST(across_refuses_what_is_no_device),
                                  GPU_TEST(a_wait_ends_when_all_is_done_however_long_it_takes),
-    GPU_TEST(a_wait_ends_too_where_cuda_was_told_to_let_other_threads_run),
-    GPU_TEST(a_wait_that_takes_too_long_is_pending_and_can_be_waited_for_again),
+                                 GPU_TEST(a_wait_ends_too_where_cuda_was_told_to_let_other_threads_run),
+                                 GPU_TEST(a_wait_that_takes_too_long_is_pending_and_can_be_waited_for_again),
                                  GPU_TEST(any_number_of_fences_may_be_ahead_on_several_streams),
                                  GPU_TESTS_END };
