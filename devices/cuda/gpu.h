@@ -63,8 +63,8 @@ typedef struct haul__gpu {
     uint64_t checked_bytes;
     haul__gpu_spare spares[HAUL__GPU_SPARES]; /* the oldest first */
     size_t spare_count;
-    int has_freed;              /* memory to the pool, on its own stream, since CUDA last waited for that; */
-    cudaStream_t freed_on;      /* the same on another, the last of them; NULL: CUDA has waited for it */
+    cudaStream_t freed_on;      /* where memory has gone to the pool, and CUDA has not waited since: the last of the user's,
+                                   or its own; NULL: nowhere */
     haul__gpu_shifted *shifted;
     size_t shifted_count, shifted_capacity;
     haul__gpu_fences fences;

@@ -101,9 +101,7 @@ static void remove_spare(haul__gpu *gpu, size_t at)
 static void free_in_order(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory, cudaStream_t stream)
 {
     haul__gpu_forgive(visit, cudaFreeAsync(memory, stream));
-    if (stream == gpu->own)
-        gpu->has_freed = 1;
-    else
+    if (stream != gpu->own || !gpu->freed_on)
         gpu->freed_on = stream;
 }
 

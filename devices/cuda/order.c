@@ -223,11 +223,9 @@ static cudaError_t wait_without_limit(haul__gpu *gpu, cudaEvent_t event)
 {
     if (event)
         return cudaEventSynchronize(event);
-    if (!gpu->has_freed && !gpu->freed_on && haul__gpu_has_answered(gpu, EAGER_SECONDS))
+    if (!gpu->freed_on && haul__gpu_has_answered(gpu, EAGER_SECONDS))
         return cudaSuccess;
-    if (gpu->stream == gpu->own)
-        gpu->has_freed = 0;
-    else if (gpu->stream == gpu->freed_on)
+    if (gpu->stream == gpu->freed_on)
         gpu->freed_on = NULL;
     return cudaStreamSynchronize(gpu->stream);
 }

@@ -25,6 +25,10 @@ static int sort_many(haul_context *context, haul__map *map)
     size_t bytes = map->block_count * sizeof *map->numbers, i;
     uint32_t *from = map->numbers, *to, *other; /* after four passes, the result is where it began */
     unsigned shift;
+    for (i = 1; i < map->block_count && from[i - 1] <= from[i]; i++)
+        ;
+    if (i >= map->block_count)
+        return 1;
     other = to = haul__allocate(&context->allocator, bytes, sizeof *to);
     if (!to)
         return 0;
@@ -47,12 +51,6 @@ static int sort_many(haul_context *context, haul__map *map)
 
 static int sort_numbers(haul_context *context, haul__map *map)
 {
-    const uint32_t *numbers = map->numbers;
-    size_t i;
-    for (i = 1; i < map->block_count && numbers[i - 1] <= numbers[i]; i++)
-        ;
-    if (i >= map->block_count)
-        return 1;
     if (map->block_count > FEW_BLOCKS)
         return sort_many(context, map);
     haul__sort(map->numbers, map->block_count, sizeof *map->numbers, is_lower);

@@ -36,11 +36,18 @@ HAUL__INLINE void haul__fetch_cell(uintptr_t address, int is_written)
         haul__fetch(address + at, is_written);
 }
 
+/* Those lines of the cell at `address` that hold something live. */
+HAUL__INLINE void haul__fetch_lines(uintptr_t address, uint32_t live, int is_written)
+{
+    uint32_t lines;
+    for (lines = haul__live_lines(live); lines; lines &= lines - 1)
+        haul__fetch(address + haul__lowest32(lines) * HAUL__GRANULE, is_written);
+}
+
 HAUL__INLINE void haul__fetch_source(const haul__block *block, unsigned cell, uintptr_t address, int is_written)
 {
-    uint32_t live = cell + HAUL__CELLS_AHEAD < HAUL__CELLS ? block->cells[cell + HAUL__CELLS_AHEAD].live : 0, lines;
-    for (lines = haul__live_lines(live); lines; lines &= lines - 1)
-        haul__fetch(address + HAUL__BYTES_AHEAD + haul__lowest32(lines) * HAUL__GRANULE, is_written);
+    if (cell + HAUL__CELLS_AHEAD < HAUL__CELLS)
+        haul__fetch_lines(address + HAUL__BYTES_AHEAD, block->cells[cell + HAUL__CELLS_AHEAD].live, is_written);
 }
 
 HAUL__INLINE void haul__fetch_arena(uintptr_t place, uint32_t live, int is_written)

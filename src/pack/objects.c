@@ -7,7 +7,7 @@
  *
  * Whether a pointer is null no predictor can guess in a large tree whose leaves lie anywhere. So there is no branch on it:
  * where an address has no cell, one of no block is read in its place, and what does not fit is told once for the object.
- * In a small graph the branch is cheaper, and nothing needs to be fetched.
+ * In a small graph the branch is cheaper, and what pointers lead to is near anyway.
  */
 #include "pack/cells.h"
 #include "pack/sweep.h"
@@ -157,36 +157,32 @@ HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintp
     s->guard = guard;
 }
 
-/* Objects have few pointers mostly: for these the innermost loops are unrolled. */
-HAUL__HOT static void gather_kind_far(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
+/* Objects have one to four pointers mostly: for these the innermost loops are unrolled. */
+HAUL__INLINE void gather_kind(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l, int is_far)
 {
     switch (l->count) {
     case 1:
-        gather_objects(s, block, address, l, 1, 1);
+        gather_objects(s, block, address, l, 1, is_far);
         break;
     case 2:
-        gather_objects(s, block, address, l, 2, 1);
+        gather_objects(s, block, address, l, 2, is_far);
         break;
     case 4:
-        gather_objects(s, block, address, l, 4, 1);
+        gather_objects(s, block, address, l, 4, is_far);
         break;
     default:
-        gather_objects(s, block, address, l, l->count, 1);
+        gather_objects(s, block, address, l, l->count, is_far);
     }
+}
+
+HAUL__HOT static void gather_kind_far(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
+{
+    gather_kind(s, block, address, l, 1);
 }
 
 HAUL__HOT static void gather_kind_near(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
 {
-    switch (l->count) {
-    case 1:
-        gather_objects(s, block, address, l, 1, 0);
-        break;
-    case 2:
-        gather_objects(s, block, address, l, 2, 0);
-        break;
-    default:
-        gather_objects(s, block, address, l, l->count, 0);
-    }
+    gather_kind(s, block, address, l, 0);
 }
 
 void haul__gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address)

@@ -144,8 +144,8 @@ HAUL__INLINE void scatter_objects(const haul__map *map, const haul__block *block
 }
 
 /* Objects have their data in one run or two mostly: for these the innermost loop is unrolled. */
-HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *block, uintptr_t address,
-                                   const unsigned char *arena, const data *d)
+HAUL__HOT static void scatter_laid_out(const haul__map *map, const haul__block *block, uintptr_t address,
+                                       const unsigned char *arena, const data *d)
 {
     switch (d->count) {
     case 1:
@@ -159,12 +159,11 @@ HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *bloc
     }
 }
 
-static void scatter_of_kind(const haul__map *map, const haul__block *block, uintptr_t address,
-                            const unsigned char *arena)
+static void scatter_kind(const haul__map *map, const haul__block *block, uintptr_t address, const unsigned char *arena)
 {
     data d;
     lay_out(haul__simple_of(map, block), &d);
-    scatter_kind(map, block, address, arena, &d);
+    scatter_laid_out(map, block, address, arena, &d);
 }
 
 /* ---- Blocks with masks. */
@@ -260,7 +259,7 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const
         else if (block->side)
             scatter_masked(plan, block, map->numbers[i], to, arena);
         else if (haul__is_of_kind(block) && !map->has_units)
-            scatter_of_kind(map, block, haul__block_address(map->numbers[i]), arena);
+            scatter_kind(map, block, haul__block_address(map->numbers[i]), arena);
         else
             scatter_whole(map, block, to, arena);
     }
@@ -269,10 +268,8 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const
 static void fetch_block(const haul__block *block, uintptr_t address)
 {
     unsigned cell;
-    uint32_t lines;
     for (cell = 0; cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES)
-        for (lines = haul__live_lines(haul__live(block, cell)); lines; lines &= lines - 1)
-            haul__prefetch_write(address + haul__lowest32(lines) * HAUL__GRANULE);
+        haul__fetch_lines(address, haul__live(block, cell), 1);
 }
 
 void haul__fetch_scattered(const haul_plan *plan)

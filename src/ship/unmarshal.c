@@ -76,8 +76,8 @@ typedef haul_status write_arena(haul_shipment *shipment, const unsigned char *ar
 
 /* ---- Whole. */
 
-/* While the device sends there is nothing else to do. What several threads will write, each fetches for itself; an arena is
- * gone through from front to back, and the processor looks ahead by itself. */
+/* While the device sends there is nothing else to do. What several threads will write, each fetches for itself; of arenas,
+ * which are gone through from front to back, it made the way back slower. */
 static void fetch_ahead(const haul_shipment *shipment)
 {
     if (!haul__is_arena(shipment) && !haul__context_team(shipment->device->context, shipment->range.arena_bytes))

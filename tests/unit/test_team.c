@@ -193,7 +193,7 @@ static size_t threads_awake(void)
     return awake;
 }
 
-/* Other tests' threads are not there: each runs in a process of its own. Those of a sanitizer's sleep. */
+/* Other tests' threads have ended with their teams, and a sanitizer's sleep. */
 TEST(team, threads_wait_awake_for_as_long_as_they_should)
 {
     ledger *l = ledger_new();
