@@ -49,7 +49,7 @@ may_use() { # FILE
     src/base/clock.c) echo 'clock_gettime' ;;
     src/base/file.c) echo 'read|write|__errno_location' ;;
     devices/host/*)
-        echo 'memfd_create|(mkstemp|fcntl|mmap|ftruncate)(64)?|munmap|mprotect|unlink|close'
+        echo 'memfd_create|(mkstemp|fcntl|mmap|ftruncate)(64)?|munmap|mprotect|msync|unlink|close'
         echo '|sysconf|strerror|__errno_location'
         ;;
     devices/cuda/ranges.c) echo 'dlopen|dlsym|dlclose|getenv|sched_yield' ;;

@@ -31,6 +31,20 @@ static int may_be_busy(const haul__gpu_visit *visit)
     return error == cudaSuccess && flags != cudaDeviceScheduleBlockingSync && flags != cudaDeviceScheduleYield;
 }
 
+/* For kernels that write their number themselves. */
+static void make_count(haul__gpu *gpu, const haul__gpu_visit *visit)
+{
+    void *there = NULL, *done = NULL;
+    cudaError_t error = cudaHostGetDevicePointer(&there, gpu->answer, 0);
+    if (error == cudaSuccess)
+        error = cudaMalloc(&done, sizeof *gpu->done);
+    if (error == cudaSuccess)
+        error = cudaMemset(done, 0, sizeof *gpu->done);
+    haul__gpu_forgive(visit, error);
+    gpu->answer_there = error == cudaSuccess ? there : NULL;
+    gpu->done = done;
+}
+
 static int find_entry(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
     enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
@@ -56,17 +70,29 @@ void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit)
         return;
     gpu->answer = word;
     *gpu->answer = 0;
+    make_count(gpu, visit);
 }
 
-int haul__gpu_has_answered(haul__gpu *gpu, double seconds)
+int haul__gpu_may_answer(haul__gpu *gpu, haul__gpu_answer *answer)
 {
-    const uint32_t number = gpu->answered + 1;
+    memset(answer, 0, sizeof *answer);
+    if (!gpu->answer_there || gpu->stream != gpu->own || gpu->freed_on)
+        return 0;
+    answer->where = gpu->answer_there;
+    answer->number = ++gpu->answered;
+    answer->done = gpu->done;
+    return 1;
+}
+
+int haul__gpu_has_answered(haul__gpu *gpu, int ordered, double seconds)
+{
+    const uint32_t number = ordered ? gpu->answered : gpu->answered + 1;
     double until;
     unsigned asks;
     if (!gpu->answer || gpu->stream != gpu->own)
         return 0;
     gpu->answered = number;
-    if (gpu->write(gpu->stream, (uintptr_t)gpu->answer, number, 0) != 0)
+    if (!ordered && gpu->write(gpu->stream, (uintptr_t)gpu->answer, number, 0) != 0)
         return 0;
     until = haul__gpu_seconds() + seconds;
     do {
@@ -85,9 +111,17 @@ void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit)
     (void)visit;
 }
 
-int haul__gpu_has_answered(haul__gpu *gpu, double seconds)
+int haul__gpu_may_answer(haul__gpu *gpu, haul__gpu_answer *answer)
 {
     (void)gpu;
+    memset(answer, 0, sizeof *answer);
+    return 0;
+}
+
+int haul__gpu_has_answered(haul__gpu *gpu, int ordered, double seconds)
+{
+    (void)gpu;
+    (void)ordered;
     (void)seconds;
     return 0;
 }
@@ -98,5 +132,7 @@ void haul__gpu_drop_answers(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
     if (gpu->answer)
         haul__gpu_forgive(visit, cudaFreeHost(gpu->answer));
-    gpu->answer = NULL;
+    if (gpu->done)
+        haul__gpu_forgive(visit, cudaFree(gpu->done));
+    gpu->answer = gpu->answer_there = gpu->done = NULL;
 }

@@ -5,6 +5,7 @@
  *     memory.c   device memory, staging
  *     copy.c     copies to, from and across
  *     patch.c    relocate and send; kernels.cu has what runs on the GPU
+ *     direct.c   host memory that is locked, read and written where it lies
  *     order.c    streams, fences, waiting
  *     answer.c   a word that tells how far a stream has come
  *     ranges.c   names on a profiler's time line
@@ -26,6 +27,12 @@ typedef struct haul__gpu_shifted {
     haul_address address, base;
     uint64_t bytes; /* as asked of the allocator */
 } haul__gpu_shifted;
+
+/* Device memory: two ranges, for an arena and what is told of it lie apart. */
+typedef struct haul__gpu_range {
+    haul_address address;
+    uint64_t bytes; /* 0: none */
+} haul__gpu_range;
 
 /* Memory of the pool that was released last, for whoever asks for as much. */
 #define HAUL__GPU_SPARES 4u
@@ -59,8 +66,7 @@ typedef struct haul__gpu {
     cudaStream_t joined_by;     /* the last of them */
     cudaEvent_t crossing;       /* for the order between two devices, see `across` */
     uint64_t peers;             /* bit n: GPU n has been told that it may reach this one's memory */
-    haul_address checked;       /* memory of this GPU, known to be: [checked, checked + checked_bytes) */
-    uint64_t checked_bytes;
+    haul__gpu_range checked[2]; /* memory of this GPU, known to be; the last found first */
     haul__gpu_spare spares[HAUL__GPU_SPARES]; /* the oldest first */
     size_t spare_count;
     cudaStream_t freed_on;      /* where memory has gone to the pool, and CUDA has not waited since: the last of the user's,
@@ -69,7 +75,10 @@ typedef struct haul__gpu {
     size_t shifted_count, shifted_capacity;
     haul__gpu_fences fences;
     uint32_t *answer;           /* pinned, for answer.c; NULL: there are none */
+    uint32_t *answer_there;     /* its address for kernels */
+    uint32_t *done;             /* in device memory: the blocks of a kernel that writes its answer itself, as they end */
     uint32_t answered;          /* the last number that was ordered to be written there */
+    int answers;                /* the last thing that the device's own stream was told does so */
     haul__gpu_write *write;
     void *domain;               /* the profiler's, for ranges.c; NULL: there is no profiler */
     char message[512];
@@ -113,6 +122,8 @@ haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment, ha
 void haul__gpu_release(void *state, haul_address address, uint64_t bytes);
 haul_status haul__gpu_stage(void *state, size_t bytes, void **memory);
 void haul__gpu_unstage(void *state, void *memory, size_t bytes);
+/* The address of such memory for kernels; NULL where it is not pinned. */
+const unsigned char *haul__gpu_mapped(const haul__gpu_visit *visit, const void *memory);
 /* The pool that settings and GPU call for; gpu->pool stays NULL where there is none. What it has spare goes before it. */
 cudaError_t haul__gpu_make_pool(haul__gpu *gpu);
 void haul__gpu_drop_spares(haul__gpu *gpu, const haul__gpu_visit *visit);
@@ -138,6 +149,13 @@ haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation);
 haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes);
 haul_status haul__gpu_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes);
 
+/* ---- direct.c */
+
+haul_status haul__gpu_lock(void *state, void *memory, size_t bytes);
+void haul__gpu_unlock(void *state, void *memory, size_t bytes);
+haul_status haul__gpu_pull(void *state, const haul_crossing *crossing);
+haul_status haul__gpu_push(void *state, const haul_crossing *crossing);
+
 /* ---- order.c */
 
 haul_status haul__gpu_select(void *state, void *stream);
@@ -161,9 +179,12 @@ double haul__gpu_seconds(void);
 /* Nothing fails for want of answers. */
 void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit);
 void haul__gpu_drop_answers(haul__gpu *gpu, const haul__gpu_visit *visit);
-/* Has the selected stream done all that it was told? Waits, awake, so many seconds at most. 0: not yet, or it has
- * failed, or nobody can say. */
-int haul__gpu_has_answered(haul__gpu *gpu, double seconds);
+/* The next kernel on the selected stream may end with writing the next number: where, and what counts its blocks. 0: it
+ * need not. */
+int haul__gpu_may_answer(haul__gpu *gpu, haul__gpu_answer *answer);
+/* Has the selected stream done all that it was told? Waits, awake, so many seconds at most. `ordered`: its last kernel
+ * writes the number. 0: not yet, or it has failed, or nobody can say. */
+int haul__gpu_has_answered(haul__gpu *gpu, int ordered, double seconds);
 
 /* ---- ranges.c */
 

@@ -1,4 +1,5 @@
-/* The two kernels: patching an arena where it lies, and patching it while it is pulled from the host.
+/* The kernels: patching an arena where it lies, patching it while it is pulled from the host, and gathering it from the
+ * host's own objects or scattering it there.
  *
  * Patching is one pass over the relocation bitmap. A bitmap word is the business of one warp: its 64 arena words are
  * two accesses of 32 lanes, each lane at its own word, so that what is touched is touched in full lines.
@@ -19,6 +20,9 @@
  * comes the same way at the same time. All loads of all threads are under way at once, and so the whole transfer costs
  * one latency and its bytes. Odd pointers lie across such pieces, so each block patches those parts that fall into its
  * own; every block reads the whole list for it, which is why patch.c sends long lists in another way.
+ *
+ * Gathering and scattering go by lists: eight threads take a segment, 128 bytes of it at a time, one read or write of the bus.
+ * No two segments share a byte, so again no order is needed; and again all that is asked for is asked for at once.
  *
  * This file uses nothing of C++ but templates: the object needs no C++ run-time library, so that C programs link.
  */
@@ -212,6 +216,140 @@ static __global__ void __launch_bounds__(block_threads)
     store_vector(patch.arena, at, bytes, vector);
 }
 
+/* ---- Where it lies on the host. */
+
+/* Threads that share a segment: what they ask for at once is a line of the bus. More: fewer of them have something to do in
+ * small objects. Vectors that each asks for before it uses the first: more under way in large ones, in more registers. */
+static const unsigned sharers = 8;
+static const unsigned asked_for = 4;
+static const unsigned stride = sharers * vector_bytes;
+
+union vector_of_words {
+    uint4 vector;
+    uint64_t words[2];
+};
+
+/* A bit for each word of the vector `at` bytes into a segment that is a pointer. */
+static __device__ __forceinline__ unsigned slots_at(const haul_segment &segment, unsigned at)
+{
+    return at / 8 < 64 ? segment.slots >> at / 8 & 3 : 0;
+}
+
+/* A vector of a segment on its way to the arena: its pointers attached, what does not cross 0. */
+static __device__ __forceinline__ uint4 attached(uint4 vector, unsigned at, const haul_segment &segment,
+                                                 const haul__gpu_crossing &crossing)
+{
+    unsigned slots = slots_at(segment, at);
+    vector_of_bytes bytes = { vector };
+    if (segment.mask != UINT16_MAX)
+#pragma unroll
+        for (unsigned i = 0; i < vector_bytes; i++)
+            bytes.bytes[i] = segment.mask >> i & 1 ? bytes.bytes[i] : 0;
+    if (slots == 0)
+        return bytes.vector;
+    vector_of_words here = { vector }, there = { bytes.vector };
+    const haul_attachment *next =
+        crossing.attachments + segment.first + __popcll(segment.slots & (((uint64_t)1 << at / 8) - 1));
+#pragma unroll
+    for (unsigned i = 0; i < 2; i++)
+        if (slots >> i & 1) {
+            ulonglong2 attachment = __ldg((const ulonglong2 *)next++);
+            if (here.words[i] != attachment.x) {
+                *(volatile uint32_t *)crossing.changed = 1;
+                __threadfence_system();
+            }
+            there.words[i] = attachment.y;
+        }
+    return there.vector;
+}
+
+static __device__ __forceinline__ void pull_segment(const haul__gpu_crossing &crossing, const haul_segment &segment,
+                                                    unsigned lane)
+{
+    const unsigned char *from = (const unsigned char *)(uintptr_t)segment.from;
+    unsigned char *to = crossing.arena + segment.to;
+    for (unsigned at = lane * vector_bytes; at < segment.bytes; at += asked_for * stride) {
+        uint4 vectors[asked_for];
+#pragma unroll
+        for (unsigned i = 0; i < asked_for; i++)
+            if (at + i * stride < segment.bytes)
+                vectors[i] = __ldcv((const uint4 *)(from + at + i * stride));
+#pragma unroll
+        for (unsigned i = 0; i < asked_for; i++)
+            if (at + i * stride < segment.bytes)
+                *(uint4 *)(to + at + i * stride) = attached(vectors[i], at + i * stride, segment, crossing);
+    }
+}
+
+/* What is written to the host is what crosses and no byte beside it. */
+static __device__ __forceinline__ void store_data(unsigned char *to, uint4 vector, unsigned slots, uint32_t mask)
+{
+    vector_of_words words = { vector };
+    vector_of_bytes bytes = { vector };
+    if (slots == 0 && mask == UINT16_MAX)
+        *(uint4 *)to = vector;
+    else if (mask == UINT16_MAX) {
+#pragma unroll
+        for (unsigned i = 0; i < 2; i++)
+            if (!(slots >> i & 1))
+                *(uint64_t *)(to + i * 8) = words.words[i];
+    } else {
+#pragma unroll
+        for (unsigned i = 0; i < vector_bytes; i++)
+            if ((mask >> i & 1) && !(slots >> i / 8 & 1))
+                to[i] = bytes.bytes[i];
+    }
+}
+
+static __device__ __forceinline__ void push_segment(const haul__gpu_crossing &crossing, const haul_segment &segment,
+                                                    unsigned lane)
+{
+    unsigned char *to = (unsigned char *)(uintptr_t)segment.from;
+    const unsigned char *from = crossing.arena + segment.to;
+#pragma unroll 4
+    for (unsigned at = lane * vector_bytes; at < segment.bytes; at += stride)
+        store_data(to + at, *(const uint4 *)(from + at), slots_at(segment, at), segment.mask);
+}
+
+/* The last of a kernel's blocks to end finds that all others have been counted; the host, when it sees the number, sees all
+ * that any of them has written. */
+template <bool to_host> static __device__ __forceinline__ void give_answer(const haul__gpu_answer &answer)
+{
+    __syncthreads();
+    if (!answer.where || threadIdx.x != 0)
+        return;
+    if (to_host)
+        __threadfence_system();
+    else
+        __threadfence();
+    if (atomicAdd(answer.done, 1) != gridDim.x - 1)
+        return;
+    *answer.done = 0;
+    __threadfence_system();
+    *(volatile uint32_t *)answer.where = answer.number;
+}
+
+/* The lists stay as they are while a kernel reads them. */
+static __device__ __forceinline__ haul_segment load_segment(const haul_segment *at)
+{
+    union {
+        uint4 halves[2];
+        haul_segment segment;
+    } both = { { __ldg((const uint4 *)at), __ldg((const uint4 *)at + 1) } };
+    return both.segment;
+}
+
+template <bool to_host> static __global__ void __launch_bounds__(block_threads) cross(const haul__gpu_crossing crossing)
+{
+    uint64_t thread = (uint64_t)blockIdx.x * block_threads + threadIdx.x, threads = (uint64_t)gridDim.x * block_threads;
+    for (uint64_t i = thread / sharers; i < crossing.segment_count; i += threads / sharers)
+        if (to_host)
+            push_segment(crossing, load_segment(&crossing.segments[i]), threadIdx.x % sharers);
+        else
+            pull_segment(crossing, load_segment(&crossing.segments[i]), threadIdx.x % sharers);
+    give_answer<to_host>(crossing.answer);
+}
+
 static uint64_t divide_up(uint64_t a, uint64_t b)
 {
     return a / b + (a % b != 0);
@@ -222,7 +360,8 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 extern "C" cudaError_t haul__gpu_kernels_load(void)
 {
     const void *kernels[] = { (const void *)relocate<uint64_t>, (const void *)relocate<uint32_t>,
-                              (const void *)send<uint64_t>, (const void *)send<uint32_t> };
+                              (const void *)send<uint64_t>, (const void *)send<uint32_t>,
+                              (const void *)cross<false>, (const void *)cross<true> };
     cudaFuncAttributes attributes;
     cudaError_t error = cudaSuccess;
     for (unsigned i = 0; i < sizeof kernels / sizeof kernels[0] && error == cudaSuccess; i++)
@@ -251,4 +390,14 @@ extern "C" cudaError_t haul__gpu_kernels_send(const haul__gpu_patch *patch, unsi
     void *arguments[] = { (void *)patch, (void *)&from, (void *)&bytes };
     uint64_t blocks = divide_up(bytes, piece_bytes);
     return cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(block_threads), arguments, 0, stream);
+}
+
+extern "C" cudaError_t haul__gpu_kernels_cross(const haul__gpu_crossing *crossing, int processors, cudaStream_t stream)
+{
+    const void *kernel = crossing->changed ? (const void *)cross<false> : (const void *)cross<true>;
+    void *arguments[] = { (void *)crossing };
+    uint64_t blocks = divide_up(crossing->segment_count, block_threads / sharers);
+    uint64_t most = (uint64_t)processors * blocks_per_processor;
+    return cudaLaunchKernel(kernel, dim3((unsigned)(blocks < most ? blocks : most)), dim3(block_threads), arguments, 0,
+                            stream);
 }

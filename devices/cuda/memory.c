@@ -69,18 +69,37 @@ static int is_ours(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address ad
             (attributes.type == cudaMemoryTypeDevice && attributes.device == gpu->settings.ordinal));
 }
 
-/* The last range that was found to be good is remembered: most calls ask for the same one, or the one that was just
- * allocated. */
+/* ---- Ranges that were found to be good: most calls ask for the same ones, or the one that was just allocated. */
+
+static int is_checked(const haul__gpu_range *range, haul_address address, uint64_t bytes)
+{
+    uint64_t at = address - range->address;
+    return at <= range->bytes && bytes <= range->bytes - at;
+}
+
+static void remember(haul__gpu *gpu, haul_address address, uint64_t bytes)
+{
+    gpu->checked[1] = gpu->checked[0];
+    gpu->checked[0].address = address;
+    gpu->checked[0].bytes = bytes;
+}
+
+static void forget(haul__gpu *gpu, haul_address address, uint64_t bytes)
+{
+    unsigned i;
+    for (i = 0; i < 2; i++)
+        if (gpu->checked[i].address - address < bytes)
+            gpu->checked[i].bytes = 0;
+}
+
 haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address address,
                                    uint64_t bytes)
 {
     char words[128];
-    uint64_t at = address - gpu->checked;
-    if (at <= gpu->checked_bytes && bytes <= gpu->checked_bytes - at)
+    if (is_checked(&gpu->checked[0], address, bytes) || is_checked(&gpu->checked[1], address, bytes))
         return HAUL_OK;
     if (address + bytes >= address && is_ours(gpu, visit, address) && is_ours(gpu, visit, address + bytes - 1)) {
-        gpu->checked = address;
-        gpu->checked_bytes = bytes;
+        remember(gpu, address, bytes);
         return HAUL_OK;
     }
     snprintf(words, sizeof words, "0x%llx + %llu bytes is no memory of GPU %d", (unsigned long long)address,
@@ -326,10 +345,8 @@ haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment, ha
     haul_status status = haul__gpu_enter(gpu, "allocate", &visit);
     if (status == HAUL_OK)
         status = allocate(gpu, &visit, bytes, alignment, address);
-    if (status == HAUL_OK) {
-        gpu->checked = *address;
-        gpu->checked_bytes = bytes;
-    }
+    if (status == HAUL_OK)
+        remember(gpu, *address, bytes);
     return haul__gpu_leave(gpu, &visit, status);
 }
 
@@ -339,8 +356,7 @@ void haul__gpu_release(void *state, haul_address address, uint64_t bytes)
     haul__gpu *gpu = state;
     haul__gpu_visit visit;
     (void)haul__gpu_enter(gpu, "release", &visit);
-    if (gpu->checked - address < bytes)
-        gpu->checked_bytes = 0;
+    forget(gpu, address, bytes);
     unshift(gpu, &address, &bytes);
     give_back(gpu, &visit, (void *)(uintptr_t)address, bytes);
     (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
@@ -374,4 +390,12 @@ void haul__gpu_unstage(void *state, void *memory, size_t bytes)
     if (!gpu->lost)
         haul__gpu_forgive(&visit, cudaFreeHost(memory));
     (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
+}
+
+const unsigned char *haul__gpu_mapped(const haul__gpu_visit *visit, const void *memory)
+{
+    void *address = NULL;
+    cudaError_t error = cudaHostGetDevicePointer(&address, (void *)(uintptr_t)memory, 0);
+    haul__gpu_forgive(visit, error);
+    return error == cudaSuccess ? address : NULL;
 }

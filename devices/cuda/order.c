@@ -219,24 +219,24 @@ static cudaError_t ask(const haul__gpu *gpu, const haul__gpu_visit *visit, cudaE
 }
 
 /* For a stream that has long to go CUDA waits more wisely; and only when it does the pool gives back what is too much. */
-static cudaError_t wait_without_limit(haul__gpu *gpu, cudaEvent_t event)
+static cudaError_t wait_without_limit(haul__gpu *gpu, int answers, cudaEvent_t event)
 {
     if (event)
         return cudaEventSynchronize(event);
-    if (!gpu->freed_on && haul__gpu_has_answered(gpu, EAGER_SECONDS))
+    if (!gpu->freed_on && haul__gpu_has_answered(gpu, answers, EAGER_SECONDS))
         return cudaSuccess;
     if (gpu->stream == gpu->freed_on)
         gpu->freed_on = NULL;
     return cudaStreamSynchronize(gpu->stream);
 }
 
-static cudaError_t wait_for(haul__gpu *gpu, const haul__gpu_visit *visit, cudaEvent_t event)
+static cudaError_t wait_for(haul__gpu *gpu, const haul__gpu_visit *visit, int answers, cudaEvent_t event)
 {
     static const struct timespec rest = { 0, REST_NANOSECONDS };
     double begin, passed;
     cudaError_t error;
     if (gpu->settings.patience_seconds <= 0)
-        return wait_without_limit(gpu, event);
+        return wait_without_limit(gpu, answers, event);
     begin = haul__gpu_seconds();
     while ((error = ask(gpu, visit, event)) == cudaErrorNotReady) {
         passed = haul__gpu_seconds() - begin;
@@ -250,12 +250,13 @@ static cudaError_t wait_for(haul__gpu *gpu, const haul__gpu_visit *visit, cudaEv
 
 /* Where an error of the caller's is pending, the work is waited for all the same, so that its memory can be used
  * again; but not by asking, for an answer "not ready" would take the pending error's place. */
-static haul_status wait_in_visit(haul__gpu *gpu, const haul__gpu_visit *visit, haul_status entered, cudaEvent_t event)
+static haul_status wait_in_visit(haul__gpu *gpu, const haul__gpu_visit *visit, haul_status entered, int answers,
+                                 cudaEvent_t event)
 {
     haul_status status;
     if (entered != HAUL_OK && (visit->pending == cudaSuccess || gpu->lost || gpu->settings.patience_seconds > 0))
         return entered;
-    status = haul__gpu_check(gpu, visit, wait_for(gpu, visit, event), "waiting", 0);
+    status = haul__gpu_check(gpu, visit, wait_for(gpu, visit, answers, event), "waiting", 0);
     return entered != HAUL_OK ? entered : status;
 }
 
@@ -290,7 +291,7 @@ haul_status haul__gpu_await(void *state, uint64_t fence)
     if (status == HAUL_OK)
         status = check_fence(gpu, &visit, fence);
     if (fence >= fences->first && fence < fences->next) {
-        status = wait_in_visit(gpu, &visit, status, *event_of(fences, fence));
+        status = wait_in_visit(gpu, &visit, status, 0, *event_of(fences, fence));
         status = reached(fences, fence, status);
     }
     return haul__gpu_leave(gpu, &visit, status);
@@ -299,8 +300,9 @@ haul_status haul__gpu_await(void *state, uint64_t fence)
 haul_status haul__gpu_wait(void *state)
 {
     haul__gpu *gpu = state;
+    const int answers = gpu->answers;
     haul__gpu_visit visit;
     haul_status status = haul__gpu_enter(gpu, "wait", &visit);
-    status = wait_in_visit(gpu, &visit, status, NULL);
+    status = wait_in_visit(gpu, &visit, status, answers, NULL);
     return haul__gpu_leave(gpu, &visit, status);
 }

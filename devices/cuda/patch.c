@@ -110,22 +110,13 @@ static const uint64_t *in_staging(const haul_relocation *relocation, haul_addres
     return at <= bytes && part_bytes <= bytes - at ? (const uint64_t *)(const void *)(from + at) : NULL;
 }
 
-/* The staging's address for kernels; NULL where it is not pinned. */
-static const unsigned char *mapped(const haul__gpu_visit *visit, const void *from)
-{
-    void *address = NULL;
-    cudaError_t error = cudaHostGetDevicePointer(&address, (void *)(uintptr_t)from, 0);
-    haul__gpu_forgive(visit, error);
-    return error == cudaSuccess ? address : NULL;
-}
-
 /* Can one kernel do it? Then `patch` and `staging` are filled. */
 static int can_pull(const haul__gpu_visit *visit, const haul_relocation *relocation, const void *from, size_t bytes,
                     haul__gpu_patch *patch, const unsigned char **staging)
 {
     if (bytes > HAUL__GPU_SEND_BYTES || relocation->odd_count > SEND_ODD || relocation->arena % 16 != 0)
         return 0;
-    *staging = mapped(visit, from);
+    *staging = haul__gpu_mapped(visit, from);
     if (!*staging || (uintptr_t)*staging % 16 != 0)
         return 0;
     *patch = patch_of(relocation);
@@ -181,7 +172,7 @@ static haul_status fetch(haul__gpu *gpu, const haul__gpu_visit *visit, void *to,
         status = check_ranges(gpu, visit, relocation);
     if (status != HAUL_OK)
         return status;
-    patch.arena = (unsigned char *)(uintptr_t)mapped(visit, to);
+    patch.arena = (unsigned char *)(uintptr_t)haul__gpu_mapped(visit, to);
     if (!patch.arena || (uintptr_t)patch.arena % 16 != 0 || relocation->arena % 16 != 0)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "memory that is not pinned, or misaligned");
     return haul__gpu_check(gpu, visit,

@@ -148,6 +148,7 @@ haul_status haul__gpu_enter(haul__gpu *gpu, const char *verb, haul__gpu_visit *v
     cudaError_t error;
     memset(visit, 0, sizeof *visit);
     visit->verb = verb;
+    gpu->answers = 0;
     if (gpu->lost)
         return HAUL_ERROR_DEVICE_LOST;
     visit->entered = 1;

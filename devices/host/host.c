@@ -23,39 +23,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "haul/host.h"
+#include "host.h"
 
-#define MAGIC 0x486f7374u
 #define ALIGNMENT_MIN 16u
 #define STAGE_ALIGNMENT 64u
 #define SEND_BYTES ((size_t)256 << 10) /* up to here copy and patch meet in the second-level cache */
 
-typedef struct block {
-    unsigned char *public_map, *private_map; /* as mmap gave them; the public one begins with its guard */
-    size_t map_bytes;                        /* of the private one; the public one has two pages more */
-    size_t slack, bytes;
-} block;
-
-typedef struct host_state {
-    uint32_t magic;
-    int launching;
-    haul_allocator allocator;
-    size_t page;
-    size_t memory_bytes;
-    block *blocks;
-    size_t block_count, block_capacity;
-    uint64_t fences;
-    haul_host_counters counters;
-    char message[256];
-} host_state;
-
-static haul_status fail(host_state *host, haul_status status, const char *verb, const char *what)
+haul_status haul__host_fail(haul__host *host, haul_status status, const char *verb, const char *what)
 {
     snprintf(host->message, sizeof host->message, "%s: %s", verb, what);
     return status;
 }
 
-static haul_status fail_range(host_state *host, const char *verb, haul_address address, uint64_t bytes)
+haul_status haul__host_fail_range(haul__host *host, const char *verb, haul_address address, uint64_t bytes)
 {
     snprintf(host->message, sizeof host->message, "%s: 0x%llx + %llu bytes is not device memory", verb,
              (unsigned long long)address, (unsigned long long)bytes);
@@ -64,17 +44,16 @@ static haul_status fail_range(host_state *host, const char *verb, haul_address a
 
 /* ---- Blocks. */
 
-static haul_address block_address(const host_state *host, const block *b)
+static haul_address block_address(const haul__host *host, const haul__host_block *b)
 {
     return (haul_address)(uintptr_t)(b->public_map + host->page + b->slack);
 }
 
-/* The private view of a range of device memory; NULL where any byte of it is in no block. */
-static unsigned char *view(const host_state *host, haul_address address, uint64_t bytes)
+unsigned char *haul__host_view(const haul__host *host, haul_address address, uint64_t bytes)
 {
     size_t i;
     for (i = 0; i < host->block_count; i++) {
-        const block *b = &host->blocks[i];
+        const haul__host_block *b = &host->blocks[i];
         uint64_t at = address - block_address(host, b);
         if (at <= b->bytes && bytes <= b->bytes - at)
             return b->private_map + b->slack + (size_t)at;
@@ -82,7 +61,7 @@ static unsigned char *view(const host_state *host, haul_address address, uint64_
     return NULL;
 }
 
-static void release_table(host_state *host)
+static void release_table(haul__host *host)
 {
     if (host->blocks)
         host->allocator.release(host->allocator.user, host->blocks, host->block_capacity * sizeof *host->blocks);
@@ -90,10 +69,10 @@ static void release_table(host_state *host)
     host->block_capacity = 0;
 }
 
-static haul_status make_room(host_state *host)
+static haul_status make_room(haul__host *host)
 {
     size_t capacity = host->block_capacity ? host->block_capacity * 2 : 16;
-    block *grown;
+    haul__host_block *grown;
     if (host->block_count < host->block_capacity)
         return HAUL_OK;
     grown = host->allocator.allocate(host->allocator.user, capacity * sizeof *grown, sizeof(void *));
@@ -125,14 +104,14 @@ static int nameless_file(void)
     return file;
 }
 
-static void unmap(const host_state *host, const block *b)
+static void unmap(const haul__host *host, const haul__host_block *b)
 {
     munmap(b->private_map, b->map_bytes);
     munmap(b->public_map, b->map_bytes + 2 * host->page);
 }
 
 /* Both views of `file`, which has b->map_bytes bytes. */
-static int map(const host_state *host, int file, block *b)
+static int map(const haul__host *host, int file, haul__host_block *b)
 {
     void *public_map, *private_map;
     public_map =
@@ -152,7 +131,7 @@ no_view:
     return 0;
 }
 
-static int create_block(const host_state *host, size_t bytes, size_t alignment, block *b)
+static int create_block(const haul__host *host, size_t bytes, size_t alignment, haul__host_block *b)
 {
     int file = nameless_file(), mapped;
     if (file < 0)
@@ -180,7 +159,7 @@ static size_t physical_memory(size_t page)
 
 static haul_status host_open(const void *settings, const haul_allocator *allocator, void **state)
 {
-    host_state *host;
+    haul__host *host;
     (void)settings;
     if (!allocator || !allocator->allocate || !allocator->release)
         return HAUL_ERROR_ARGUMENT;
@@ -188,7 +167,7 @@ static haul_status host_open(const void *settings, const haul_allocator *allocat
     if (!host)
         return HAUL_ERROR_MEMORY;
     memset(host, 0, sizeof *host);
-    host->magic = MAGIC;
+    host->magic = HAUL__HOST_MAGIC;
     host->allocator = *allocator;
     host->page = (size_t)sysconf(_SC_PAGESIZE);
     host->memory_bytes = physical_memory(host->page);
@@ -198,12 +177,13 @@ static haul_status host_open(const void *settings, const haul_allocator *allocat
 
 static void host_close(void *state)
 {
-    host_state *host = state;
+    haul__host *host = state;
     haul_allocator allocator = host->allocator;
     int saved = errno;
     while (host->block_count > 0)
         unmap(host, &host->blocks[--host->block_count]);
     release_table(host);
+    haul__host_drop_locks(host);
     host->magic = 0;
     allocator.release(allocator.user, host, sizeof *host);
     errno = saved;
@@ -211,27 +191,27 @@ static void host_close(void *state)
 
 static void host_capabilities(void *state, haul_device_capabilities *capabilities)
 {
-    const host_state *host = state;
+    const haul__host *host = state;
     capabilities->memory_bytes = host->memory_bytes;
     capabilities->allocate_alignment = ALIGNMENT_MIN;
     capabilities->chunk_bytes = 0;
     capabilities->send_bytes = SEND_BYTES;
 }
 
-static haul_status allocate_block(host_state *host, uint64_t bytes, size_t alignment, haul_address *address)
+static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t alignment, haul_address *address)
 {
-    block *b;
+    haul__host_block *b;
     if (alignment < ALIGNMENT_MIN)
         alignment = ALIGNMENT_MIN;
     if (bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > host->page)
-        return fail(host, HAUL_ERROR_UNSUPPORTED, "allocate", "no bytes, or an alignment above a page");
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "allocate", "no bytes, or an alignment above a page");
     if (bytes > host->memory_bytes || host->counters.bytes_live > host->memory_bytes - bytes)
-        return fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", "more than the machine's memory");
+        return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", "more than the machine's memory");
     if (make_room(host) != HAUL_OK)
-        return fail(host, HAUL_ERROR_MEMORY, "allocate", "no host memory for the table of allocations");
+        return haul__host_fail(host, HAUL_ERROR_MEMORY, "allocate", "no host memory for the table of allocations");
     b = &host->blocks[host->block_count];
     if (!create_block(host, (size_t)bytes, alignment, b))
-        return fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", strerror(errno));
+        return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", strerror(errno));
     host->block_count++;
     host->counters.allocations++;
     host->counters.bytes_allocated += bytes;
@@ -250,7 +230,7 @@ static haul_status host_allocate(void *state, uint64_t bytes, size_t alignment, 
 
 static void host_release(void *state, haul_address address, uint64_t bytes)
 {
-    host_state *host = state;
+    haul__host *host = state;
     int saved = errno;
     size_t i;
     for (i = 0; i < host->block_count; i++)
@@ -263,14 +243,14 @@ static void host_release(void *state, haul_address address, uint64_t bytes)
         if (host->block_count == 0)
             release_table(host);
     } else {
-        fail_range(host, "release", address, bytes);
+        haul__host_fail_range(host, "release", address, bytes);
     }
     errno = saved;
 }
 
 static haul_status host_stage(void *state, size_t bytes, void **memory)
 {
-    host_state *host = state;
+    haul__host *host = state;
     int saved = errno;
     void *staging = host->allocator.allocate(host->allocator.user, bytes, STAGE_ALIGNMENT);
     if (staging && ((uintptr_t)staging & (STAGE_ALIGNMENT - 1)) != 0) {
@@ -279,14 +259,14 @@ static haul_status host_stage(void *state, size_t bytes, void **memory)
     }
     errno = saved;
     if (!staging)
-        return fail(host, HAUL_ERROR_MEMORY, "stage", "no host memory");
+        return haul__host_fail(host, HAUL_ERROR_MEMORY, "stage", "no host memory");
     *memory = staging;
     return HAUL_OK;
 }
 
 static void host_unstage(void *state, void *memory, size_t bytes)
 {
-    host_state *host = state;
+    haul__host *host = state;
     int saved = errno;
     host->allocator.release(host->allocator.user, memory, bytes);
     errno = saved;
@@ -294,10 +274,10 @@ static void host_unstage(void *state, void *memory, size_t bytes)
 
 static haul_status host_copy_to(void *state, haul_address to, const void *from, size_t bytes)
 {
-    host_state *host = state;
-    unsigned char *at = view(host, to, bytes);
+    haul__host *host = state;
+    unsigned char *at = haul__host_view(host, to, bytes);
     if (!at)
-        return fail_range(host, "copy_to", to, bytes);
+        return haul__host_fail_range(host, "copy_to", to, bytes);
     memcpy(at, from, bytes);
     host->counters.copies_to++;
     host->counters.bytes_to += bytes;
@@ -306,10 +286,10 @@ static haul_status host_copy_to(void *state, haul_address to, const void *from, 
 
 static haul_status host_copy_from(void *state, void *to, haul_address from, size_t bytes)
 {
-    host_state *host = state;
-    const unsigned char *at = view(host, from, bytes);
+    haul__host *host = state;
+    const unsigned char *at = haul__host_view(host, from, bytes);
     if (!at)
-        return fail_range(host, "copy_from", from, bytes);
+        return haul__host_fail_range(host, "copy_from", from, bytes);
     memcpy(to, at, bytes);
     host->counters.copies_from++;
     host->counters.bytes_from += bytes;
@@ -378,50 +358,50 @@ static uint64_t relocate_marked(unsigned char *arena, const unsigned char *bitma
 }
 
 /* Odd pointers are checked before any is patched. `arena`: of the device's, or a copy of it. */
-static haul_status relocate_odd(host_state *host, unsigned char *arena, const haul_relocation *relocation,
+static haul_status relocate_odd(haul__host *host, unsigned char *arena, const haul_relocation *relocation,
                                 uint64_t *outside)
 {
-    const unsigned char *odd = view(host, relocation->odd, relocation->odd_count * 8);
+    const unsigned char *odd = haul__host_view(host, relocation->odd, relocation->odd_count * 8);
     uint64_t i;
     for (i = 0; i < relocation->odd_count; i++)
-        if (!view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes))
-            return fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i), relocation->word_bytes);
+        if (!haul__host_view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes))
+            return haul__host_fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i), relocation->word_bytes);
     for (i = 0; i < relocation->odd_count; i++)
         *outside += patch(arena + load64(odd + 8 * i), relocation);
     return HAUL_OK;
 }
 
 /* `copy`: what is patched in place of the arena; NULL: the arena. */
-static haul_status relocate_in(host_state *host, const haul_relocation *relocation, unsigned char *copy)
+static haul_status relocate_in(haul__host *host, const haul_relocation *relocation, unsigned char *copy)
 {
     uint64_t words = relocation->words, limit = UINT64_MAX / 16, bitmap_bytes = (words / 64 + (words % 64 != 0)) * 8;
     unsigned char *arena = NULL, *bitmap = NULL, *count = NULL;
     uint64_t outside = 0;
     haul_status status = HAUL_OK;
     if (relocation->word_bytes != 8 && relocation->word_bytes != 4)
-        return fail(host, HAUL_ERROR_UNSUPPORTED, "relocate", "words of neither 8 nor 4 bytes");
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "relocate", "words of neither 8 nor 4 bytes");
     if (words > limit || relocation->odd_count > limit)
-        return fail_range(host, "relocate", relocation->arena, words);
+        return haul__host_fail_range(host, "relocate", relocation->arena, words);
     if (words > 0) {
-        arena = view(host, relocation->arena, words * relocation->word_bytes);
-        bitmap = view(host, relocation->bitmap, bitmap_bytes);
+        arena = haul__host_view(host, relocation->arena, words * relocation->word_bytes);
+        bitmap = haul__host_view(host, relocation->bitmap, bitmap_bytes);
         if (!arena)
-            return fail_range(host, "relocate", relocation->arena, words * relocation->word_bytes);
+            return haul__host_fail_range(host, "relocate", relocation->arena, words * relocation->word_bytes);
         if (!bitmap)
-            return fail_range(host, "relocate", relocation->bitmap, bitmap_bytes);
+            return haul__host_fail_range(host, "relocate", relocation->bitmap, bitmap_bytes);
     }
-    if (relocation->odd_count > 0 && !view(host, relocation->odd, relocation->odd_count * 8))
-        return fail_range(host, "relocate", relocation->odd, relocation->odd_count * 8);
+    if (relocation->odd_count > 0 && !haul__host_view(host, relocation->odd, relocation->odd_count * 8))
+        return haul__host_fail_range(host, "relocate", relocation->odd, relocation->odd_count * 8);
     if (relocation->outside) {
-        count = view(host, relocation->outside, sizeof outside);
+        count = haul__host_view(host, relocation->outside, sizeof outside);
         if (!count)
-            return fail_range(host, "relocate", relocation->outside, sizeof outside);
+            return haul__host_fail_range(host, "relocate", relocation->outside, sizeof outside);
     }
     host->counters.relocations++;
     if (words > 0)
         outside = relocate_marked(copy ? copy : arena, bitmap, relocation);
     if (relocation->odd_count > 0)
-        status = relocate_odd(host, copy ? copy : view(host, relocation->arena, 1), relocation, &outside);
+        status = relocate_odd(host, copy ? copy : haul__host_view(host, relocation->arena, 1), relocation, &outside);
     if (count) {
         outside += load64(count);
         memcpy(count, &outside, sizeof outside);
@@ -431,9 +411,9 @@ static haul_status relocate_in(host_state *host, const haul_relocation *relocati
 
 static haul_status host_relocate(void *state, const haul_relocation *relocation)
 {
-    host_state *host = state;
+    haul__host *host = state;
     if (relocation->after > host->fences)
-        return fail(host, HAUL_ERROR_ARGUMENT, "relocate", "there is no such fence");
+        return haul__host_fail(host, HAUL_ERROR_ARGUMENT, "relocate", "there is no such fence");
     return relocate_in(host, relocation, NULL);
 }
 
@@ -451,17 +431,17 @@ static haul_status host_fetch(void *state, void *to, const haul_relocation *relo
 
 static haul_status host_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
 {
-    host_state *host = state;
-    const host_state *other = from_state;
-    unsigned char *into = view(host, to, bytes);
+    haul__host *host = state;
+    const haul__host *other = from_state;
+    unsigned char *into = haul__host_view(host, to, bytes);
     const unsigned char *out_of;
-    if (!other || other->magic != MAGIC)
-        return fail(host, HAUL_ERROR_UNSUPPORTED, "across", "the other device is no host device");
-    out_of = view(other, from, bytes);
+    if (!other || other->magic != HAUL__HOST_MAGIC)
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "across", "the other device is no host device");
+    out_of = haul__host_view(other, from, bytes);
     if (!into)
-        return fail_range(host, "across, to", to, bytes);
+        return haul__host_fail_range(host, "across, to", to, bytes);
     if (!out_of)
-        return fail_range(host, "across, from", from, bytes);
+        return haul__host_fail_range(host, "across, from", from, bytes);
     memcpy(into, out_of, bytes);
     host->counters.copies_across++;
     host->counters.bytes_across += bytes;
@@ -472,20 +452,20 @@ static haul_status host_across(void *state, haul_address to, void *from_state, h
 
 static haul_status host_select(void *state, void *stream)
 {
-    return stream ? fail(state, HAUL_ERROR_ARGUMENT, "select", "a host device has no streams but its own") : HAUL_OK;
+    return stream ? haul__host_fail(state, HAUL_ERROR_ARGUMENT, "select", "a host device has no streams but its own") : HAUL_OK;
 }
 
 static haul_status host_fence(void *state, uint64_t *fence)
 {
-    host_state *host = state;
+    haul__host *host = state;
     *fence = ++host->fences;
     return HAUL_OK;
 }
 
 static haul_status host_reached(void *state, uint64_t fence)
 {
-    const host_state *host = state;
-    return fence <= host->fences ? HAUL_OK : fail(state, HAUL_ERROR_ARGUMENT, "await", "there is no such fence");
+    const haul__host *host = state;
+    return fence <= host->fences ? HAUL_OK : haul__host_fail(state, HAUL_ERROR_ARGUMENT, "await", "there is no such fence");
 }
 
 static haul_status host_wait(void *state)
@@ -498,14 +478,14 @@ static haul_status host_signal(void *state, void *event)
 {
     int *told = event;
     if (!told)
-        return fail(state, HAUL_ERROR_ARGUMENT, "signal", "no event");
+        return haul__host_fail(state, HAUL_ERROR_ARGUMENT, "signal", "no event");
     *told = 1;
     return HAUL_OK;
 }
 
 static const char *host_message(void *state)
 {
-    const host_state *host = state;
+    const haul__host *host = state;
     return host->message;
 }
 
@@ -524,6 +504,10 @@ static const haul_device_table host_table = { HAUL_DEVICE_VERSION,
                                               host_relocate,
                                               host_send,
                                               host_fetch,
+                                              haul__host_lock,
+                                              haul__host_unlock,
+                                              haul__host_pull,
+                                              haul__host_push,
                                               host_across,
                                               host_select,
                                               host_fence,
@@ -544,16 +528,16 @@ const haul_device_table *haul_host_device(void)
 
 /* The state of a host device; NULL for any other. The name is compared as a pointer: a table that stands before this
  * one (to count, or to fail) and hands the state through keeps both. */
-static host_state *state_of(haul_device *device)
+static haul__host *state_of(haul_device *device)
 {
-    host_state *host;
+    haul__host *host;
     if (!device || haul_device_name(device) != host_table.name)
         return NULL;
     host = haul_device_state(device);
-    return host && host->magic == MAGIC ? host : NULL;
+    return host && host->magic == HAUL__HOST_MAGIC ? host : NULL;
 }
 
-static int protect(const host_state *host, size_t count, int protection)
+static int protect(const haul__host *host, size_t count, int protection)
 {
     size_t i;
     int failed = 0;
@@ -563,23 +547,23 @@ static int protect(const host_state *host, size_t count, int protection)
     return !failed;
 }
 
-static haul_status launch(host_state *host, void (*function)(void *argument), void *argument)
+static haul_status launch(haul__host *host, void (*function)(void *argument), void *argument)
 {
     if (!protect(host, host->block_count, PROT_READ | PROT_WRITE)) {
         protect(host, host->block_count, PROT_NONE);
-        return fail(host, HAUL_ERROR_DEVICE, "launch", "the system refuses access to the memory");
+        return haul__host_fail(host, HAUL_ERROR_DEVICE, "launch", "the system refuses access to the memory");
     }
     host->launching = 1;
     function(argument);
     host->launching = 0;
     if (!protect(host, host->block_count, PROT_NONE))
-        return fail(host, HAUL_ERROR_DEVICE, "launch", "the system refuses to close the memory again");
+        return haul__host_fail(host, HAUL_ERROR_DEVICE, "launch", "the system refuses to close the memory again");
     return HAUL_OK;
 }
 
 haul_status haul_host_launch(haul_device *device, void (*function)(void *argument), void *argument)
 {
-    host_state *host = state_of(device);
+    haul__host *host = state_of(device);
     haul_status status;
     int saved = errno;
     if (!host || !function)
@@ -593,7 +577,7 @@ haul_status haul_host_launch(haul_device *device, void (*function)(void *argumen
 
 haul_status haul_host_get_counters(haul_device *device, haul_host_counters *counters)
 {
-    const host_state *host = state_of(device);
+    const haul__host *host = state_of(device);
     if (!host || !counters)
         return HAUL_ERROR_ARGUMENT;
     *counters = host->counters;

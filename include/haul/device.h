@@ -56,10 +56,42 @@ typedef struct haul_relocation {
     uint64_t after;
 } haul_relocation;
 
-#define HAUL_DEVICE_VERSION 5u
+/* A stretch of host memory and its place in an arena; for `pull` and `push`. Address, offset and length are multiples of
+ * two words. */
+typedef struct haul_segment {
+    uint64_t from;  /* its address on the host, in memory that `lock` has locked */
+    uint64_t to;    /* its offset in the arena */
+    uint64_t slots; /* bit w: word w of it is a pointer; 0 where it is longer than 64 words */
+    uint32_t first; /* its first pointer's number among the attachments; the others follow */
+    uint16_t bytes; /* its length */
+    uint16_t mask;  /* UINT16_MAX; or, of two words: bit b: byte b crosses */
+} haul_segment;
+
+/* A pointer: what it is on the host, and what it becomes in the arena. */
+typedef struct haul_attachment {
+    uint64_t here, there;
+} haul_attachment;
+
+/* A whole arena's crossing, by the device alone. Its lists lie in device memory: the segments at `lists`, the attachments
+ * `attachments_at` bytes behind, both at multiples of 16. What they say is trusted: a device need not check it.
+ *
+ * To the device (`pull`), each segment goes to its place; bytes that do not cross become 0, and each pointer becomes what its
+ * attachment says. If one was not what it had been on the host, *changed becomes 1; else that stays as it is. To the host
+ * (`push`), each segment is written where it came from, but for its pointers and bytes that do not cross. */
+typedef struct haul_crossing {
+    haul_address arena; /* a multiple of 16 */
+    uint64_t bytes;     /* of it */
+    haul_address lists;
+    uint64_t segment_count;
+    uint64_t attachments_at, attachment_count;
+    uint32_t *changed;   /* in memory of `stage`; for `pull` */
+    unsigned word_bytes; /* sizeof(void *) of the host: 8 or 4 */
+} haul_crossing;
+
+#define HAUL_DEVICE_VERSION 6u
 
 /* Preconditions of all verbs: `state` is what open gave; sizes are above 0; ranges lie in what allocate gave. Copies,
- * send, fetch, across and relocate may return before they are done; they take effect in the order of the calls on the
+ * send, fetch, across, relocate, pull and push may return before they are done; they take effect in the order of the calls on the
  * selected stream, and `await` and `wait` report whatever failed since they last did. Memory given to copies stays
  * untouched by the caller until then. One thread at a time. */
 typedef struct haul_device_table {
@@ -93,6 +125,15 @@ typedef struct haul_device_table {
      * arena stays as it is. `to` is memory of `stage`, the words lie within the bytes, relocation->outside is 0.
      * HAUL_ERROR_UNSUPPORTED: the device cannot write to that memory, which is not pinned. */
     haul_status (*fetch)(void *state, void *to, const haul_relocation *relocation, size_t bytes);
+    /* All four may be NULL: the device cannot reach host memory where it lies.
+     * `lock` lets all devices of the table read and write it there, at its own address, until `unlock`; both are given whole
+     * pages of 4 KiB. HAUL_ERROR_UNSUPPORTED, and nothing is locked: it cannot be, or some of it is locked already, by
+     * whomever. When it is unlocked, no device has work with it under way.
+     * `pull` and `push` answer HAUL_ERROR_UNSUPPORTED for words of a size that the device does not know. */
+    haul_status (*lock)(void *state, void *memory, size_t bytes);
+    void (*unlock)(void *state, void *memory, size_t bytes);
+    haul_status (*pull)(void *state, const haul_crossing *crossing);
+    haul_status (*push)(void *state, const haul_crossing *crossing);
     /* From another device of the same table, or from this one, after all that its selected stream was told, to this
      * one, on this one's. */
     haul_status (*across)(void *state, haul_address to, void *from_state, haul_address from, size_t bytes);

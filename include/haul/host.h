@@ -25,6 +25,8 @@ typedef struct haul_host_counters {
     uint64_t copies_to, copies_from, relocations, allocations;
     uint64_t bytes_to, bytes_from, bytes_allocated, bytes_live;
     uint64_t copies_across, bytes_across; /* from other devices */
+    uint64_t pulls, pushes;               /* from host memory where it lies, and to it */
+    uint64_t bytes_locked;                /* of that, now */
 } haul_host_counters;
 
 /* Runs function(argument) with the device's memory accessible, as a kernel launch would, and returns when it is done.

@@ -15,6 +15,8 @@ typedef struct haul__notes {
     size_t capacity;
 } haul__notes;
 
+typedef struct haul__lock haul__lock;
+
 struct haul_context {
     uint32_t magic;
     int busy;              /* atomic: 1 while a call is under way */
@@ -26,6 +28,8 @@ struct haul_context {
     haul__map warm;        /* an empty map kept for the next plan */
     haul__notes guards, calls;
     haul__team *team;      /* NULL: the options ask for no threads */
+    haul__lock *locks;     /* of pages of sources, by devices (ship/lock.c); NULL: there are none */
+    size_t lock_count, lock_capacity;
 };
 
 /* Room for `needed` words: what is kept, where there are none yet. 0: out of memory, and the words are as they were. */

@@ -1,12 +1,13 @@
 /* The pack room's door: from the user's memory into an arena, and back.
  *
  * All of these run inside a call that has entered the plan's context, and fill its error record when they fail.
- * Arenas given here are plain host memory (staging): nothing below knows a device.
+ * Arenas given here are plain host memory (staging): nothing below calls a device.
  */
 #ifndef HAUL_PACK_H
 #define HAUL_PACK_H
 
 #include "base/base.h"
+#include "haul/device.h"
 #include "haul/plan.h"
 
 /* Told at most every few MiB; an answer other than 0 stops the work with HAUL_ERROR_STATE. NULL: nobody listens. */
@@ -82,6 +83,21 @@ haul_status haul__gather_end(haul__gathering *gathering);
 /* All at once into `arena` (haul_plan_bytes). */
 haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there, int for_device,
                          const haul__listener *listener);
+
+/* segments.c: the same, to be gathered by a device that reads the source where it lies. Why that cannot be; NULL: it
+ * can. */
+const char *haul__why_no_segments(const haul_plan *plan);
+/* How many there are, and pointers among them; all of them, for an arena at `base`. The pointers are as the plan has them. */
+void haul__count_segments(const haul_plan *plan, size_t *segments, size_t *attachments);
+void haul__write_segments(const haul_plan *plan, uint64_t base, haul_segment *segments, haul_attachment *attachments);
+/* The next pages of 4 KiB, side by side, that hold something of the source; begin with zeros. 0: there are none. */
+typedef struct haul__pages {
+    size_t block, number; /* where to go on */
+    uintptr_t begin, end;
+} haul__pages;
+int haul__next_pages(const haul_plan *plan, haul__pages *pages);
+/* What no device compares: counts, terminators, what callbacks answer. HAUL_ERROR_STALE. */
+haul_status haul__verify_counts(haul_plan *plan);
 
 /* What gather checks, without a copy: HAUL_ERROR_STALE. Of a plan that was never packed it checks no pointers. */
 haul_status haul__verify(haul_plan *plan);

@@ -228,6 +228,16 @@ static size_t verify_blocks(haul_plan *plan, size_t first, size_t end)
     return i;
 }
 
+haul_status haul__verify_counts(haul_plan *plan)
+{
+    const haul__map *map = &plan->found.map;
+    haul_status status = haul__check_guards(plan);
+    size_t i;
+    for (i = 0; map->side_bytes > 0 && i < map->block_count && status == HAUL_OK; i++)
+        status = check_ends(plan, haul__plan_block(plan, i), haul__block_address(map->numbers[i]));
+    return status;
+}
+
 haul_status haul__verify(haul_plan *plan)
 {
     haul_status status;

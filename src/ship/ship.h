@@ -44,11 +44,18 @@ typedef struct haul__buffer {
     void *stream;                                     /* the fence's */
 } haul__buffer;
 
+/* Pages of the source that are locked for one graph. */
+typedef struct haul__locked {
+    haul__pages *ranges;
+    size_t count, capacity;
+} haul__locked;
+
 /* What a device still uses though nobody waits for it any more. */
 typedef struct haul__kept {
     haul_address address; /* of `bytes` of device memory; or */
     uint64_t bytes;
-    haul__memory memory;
+    haul__memory memory;  /* or */
+    haul__locked locked;
     uint64_t fence;
 } haul__kept;
 
@@ -83,6 +90,15 @@ HAUL__INLINE int haul__is_patched(const haul__range *range)
     return range->bitmap_bytes > 0;
 }
 
+/* What a device needs to reach a shipment's source by itself: lists in its memory, and locks. */
+typedef struct haul__direct {
+    enum { HAUL__UNTRIED, HAUL__READY, HAUL__REFUSED } state;
+    haul__range lists; /* | segments | attachments |; of 0 bytes: none */
+    size_t segment_count, attachment_count;
+    haul__locked locked;
+    uint64_t late_fence; /* behind a crossing that was not waited for to its end; 0: there was none */
+} haul__direct;
+
 /* The last asynchronous work on a shipment. All earlier work is done when this is. */
 typedef struct haul__work {
     int is_pending;
@@ -105,6 +121,7 @@ struct haul_shipment {
     haul__work work;
     haul__return *returns; /* in the order of the calls */
     haul__memory spare;    /* of a return that has been written */
+    haul__direct direct;
 };
 
 int haul__device_is_valid(const haul_device *device);
@@ -206,6 +223,8 @@ void haul__unstage_until(haul_device *device, haul__staging *staging, const haul
 
 /* Device memory, given back; kept, if the device is late. */
 void haul__unload(haul_device *device, haul__range *range);
+/* Locks, given back; kept, where work behind a fence may be under way with what they lock. 0: there is none. */
+void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence);
 /* Gives back what was kept and is free by now. */
 void haul__collect(haul_device *device);
 
@@ -230,6 +249,8 @@ haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at,
  * *packed. After a failure pieces may be under way. */
 haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
                              const haul__listener *listener, double *packed);
+/* Bytes the same way. */
+haul_status haul__send_bytes(haul_device *device, const void *from, size_t bytes, haul_address to);
 /* Bitmap and odd offsets the same way. */
 haul_status haul__send_bitmap(haul_device *device, const haul_plan *plan, const haul__range *range);
 /* A patch of a range whose arena held pointers into [from, from + bytes], and the order for it. */
@@ -253,6 +274,21 @@ haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__
  * to release, and the timings and counts in `*statistics` have been brought up to date. */
 haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options, const haul_async *async,
                        haul__range *range, haul__work *work, haul_shipment_statistics *statistics);
+
+/* ---- Sources that the device reaches where they lie (lock.c, direct.c). */
+
+/* Locks all pages that hold something of the plan's. On failure, none. */
+haul_status haul__lock_source(haul_device *device, const haul_plan *plan, haul__locked *locked);
+void haul__unlock_source(haul_device *device, haul__locked *locked);
+
+/* After a refresh that has packed: the next one need not, if that can be. Where it cannot, that is no failure. */
+haul_status haul__prepare_direct(haul_shipment *shipment);
+/* A refresh, and an unmarshal, by the device. *done 0, and HAUL_OK: it is not prepared, a pointer has changed, or the device
+ * will not; so it is the host's to do. */
+haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, int *done);
+haul_status haul__push(haul_shipment *shipment, const haul__listener *listener, int *done);
+/* Before the plan or the arena goes. */
+void haul__drop_direct(haul_shipment *shipment);
 
 /* ---- Objects whose contents depend on addresses (rebuild.c). */
 

@@ -204,6 +204,7 @@ static haul_status replan(haul_shipment *shipment)
         haul__plan_drop(plan);
         return status;
     }
+    haul__drop_direct(shipment);
     haul__unload(device, &shipment->range);
     haul__plan_drop(shipment->plan);
     shipment->plan = plan;
@@ -281,6 +282,7 @@ void haul_shipment_free(haul_shipment **shipment)
     last->magic = 0;
     haul__select(device, NULL);
     haul__shipment_abandon(last);
+    haul__drop_direct(last);
     haul__unload(device, &last->range);
     if (last->plan)
         haul__plan_drop(last->plan);

@@ -52,6 +52,7 @@ static void release_kept(haul_device *device, haul__kept *kept)
     if (kept->bytes)
         device->table.release(device->state, kept->address, kept->bytes);
     release_memory(device, &kept->memory);
+    haul__unlock_source(device, &kept->locked);
 }
 
 /* Where there is no room to note it, it is waited for; if that is in vain, it is left to the system. */
@@ -120,6 +121,19 @@ void haul__unload(haul_device *device, haul__range *range)
     kept.address = range->address;
     kept.bytes = range->bytes;
     keep(device, &kept, device->late_fence);
+}
+
+void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence)
+{
+    haul__kept kept;
+    if (fence == 0 || haul__poll(device, fence) != HAUL_ERROR_PENDING) {
+        haul__unlock_source(device, locked);
+        return;
+    }
+    memset(&kept, 0, sizeof kept);
+    kept.locked = *locked;
+    memset(locked, 0, sizeof *locked);
+    keep(device, &kept, fence);
 }
 
 /* ---- The ring. */

@@ -231,8 +231,9 @@ static haul_status send_piece(haul__gathering *gathering, haul_device *device, c
     return status;
 }
 
-static haul_status send_bytes(haul_device *device, const unsigned char *from, size_t bytes, haul_address to)
+haul_status haul__send_bytes(haul_device *device, const void *memory, size_t bytes, haul_address to)
 {
+    const unsigned char *from = memory;
     const size_t most = haul__piece_bytes(device, bytes);
     haul_status status = HAUL_OK;
     size_t at, now;
@@ -264,7 +265,7 @@ static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t b
     *packed += haul__seconds() - start;
     haul__phase_end(device);
     if (status == HAUL_OK)
-        status = send_bytes(device, arena, bytes, to);
+        status = haul__send_bytes(device, arena, bytes, to);
     haul__release(allocator, arena, bytes);
     return status;
 }

@@ -8,7 +8,7 @@
  * cross. A device that fails halfway has then left the first pieces written. They are results, each byte in its place,
  * and the arena still has all of them, so that the call can be made again; whoever wants all or nothing asks for
  * whole_return and pays for memory of the arena's size. So does whoever wants pointers back: all are checked before any
- * is written.
+ * is written. Where the source is locked, the device writes it (direct.c).
  */
 #include "ship/ship.h"
 
@@ -323,17 +323,24 @@ static int returns_whole(const haul_shipment *shipment)
            (!haul__is_arena(shipment) && haul__plan_is_ordered(shipment->plan));
 }
 
+static haul_status bring_back(haul_shipment *shipment)
+{
+    const haul__listener listener = haul__shipment_listener(&shipment->options);
+    int done;
+    haul_status status = haul__push(shipment, listener.progress ? &listener : NULL, &done);
+    if (status != HAUL_OK || done)
+        return status;
+    if (haul__arena_returns_directly(shipment))
+        return haul__arena_bring_back(shipment);
+    return returns_whole(shipment) ? bring_back_whole(shipment, write_data) : bring_back_in_pieces(shipment);
+}
+
 haul_status haul_unmarshal(haul_shipment *shipment)
 {
     haul_status status = haul__shipment_enter(shipment, NULL);
     if (status != HAUL_OK)
         return status;
-    if (haul__arena_returns_directly(shipment))
-        status = haul__arena_bring_back(shipment);
-    else if (returns_whole(shipment))
-        status = bring_back_whole(shipment, write_data);
-    else
-        status = bring_back_in_pieces(shipment);
+    status = bring_back(shipment);
     haul__shipment_leave(shipment);
     return status;
 }

@@ -2,7 +2,8 @@
  *
  * A refresh packs with the device's base known, so that pointers are patched while they are copied and nothing is
  * left to do on the device. Gather compares every pointer and count with the plan on the way: what no longer fits is
- * found before anything is sent. An arena that crosses in pieces is verified first, for the same promise.
+ * found before anything is sent. An arena that crosses in pieces is verified first, for the same promise. A source
+ * that is locked is read by the device itself, after the first time (direct.c).
  *
  * An update moves the smallest piece of the arena that holds the range's data. Where the piece holds nothing else, it
  * is one copy. Else it may hold pointers, which the device may have rewired, skipped fields, which are its own, and
@@ -113,11 +114,17 @@ static haul_status refresh_in_pieces(haul_shipment *shipment, const haul__listen
     return status == HAUL_OK ? conclude(shipment, async) : status;
 }
 
-static haul_status refresh(haul_shipment *shipment, const haul_async *async)
+static void tell_times(haul_shipment *shipment, double start, double packed)
 {
-    haul__listener listener = haul__shipment_listener(&shipment->options);
-    const haul__listener *heard = listener.progress ? &listener : NULL;
     haul_shipment_statistics *statistics = &shipment->statistics;
+    count_to(shipment, shipment->range.arena_bytes);
+    statistics->pack_seconds = packed;
+    statistics->transfer_seconds = haul__seconds() - start - packed;
+    statistics->relocate_seconds = 0;
+}
+
+static haul_status pack_again(haul_shipment *shipment, const haul__listener *heard, const haul_async *async)
+{
     double start = haul__seconds(), packed = 0;
     haul_status status;
     haul__context_call_team(shipment->device->context, shipment->range.arena_bytes);
@@ -127,12 +134,28 @@ static haul_status refresh(haul_shipment *shipment, const haul_async *async)
         name_stale_pointer(shipment);
     if (status != HAUL_OK)
         return status;
-    count_to(shipment, shipment->range.arena_bytes);
-    statistics->pack_seconds = packed;
-    statistics->transfer_seconds = haul__seconds() - start - packed;
-    statistics->relocate_seconds = 0;
-    haul_plan_get_statistics(shipment->plan, &statistics->plan);
+    tell_times(shipment, start, packed);
+    haul_plan_get_statistics(shipment->plan, &shipment->statistics.plan);
     return HAUL_OK;
+}
+
+static haul_status refresh(haul_shipment *shipment, const haul_async *async)
+{
+    const haul__listener listener = haul__shipment_listener(&shipment->options);
+    const haul__listener *heard = listener.progress ? &listener : NULL;
+    const int may_pull = shipment->options.lock_source && !async;
+    const double start = haul__seconds();
+    haul_status status;
+    int done = 0;
+    status = may_pull ? haul__pull(shipment, heard, &done) : HAUL_OK;
+    if (status == HAUL_OK && done)
+        tell_times(shipment, start, 0);
+    if (status != HAUL_OK || done)
+        return status;
+    status = pack_again(shipment, heard, async);
+    if (status == HAUL_OK && may_pull && shipment->direct.state == HAUL__UNTRIED)
+        status = haul__prepare_direct(shipment);
+    return status;
 }
 
 static haul_status call_refresh(haul_shipment *shipment, const haul_async *async)

@@ -803,6 +803,252 @@ static void a_fetch_is_a_patched_copy_of_an_arena_that_stays_as_it_is(device *d)
                   random_between(&d->random, 1, 50));
 }
 
+/* ---- Cases: crossings of the device's own. */
+
+enum { PAGE = 4096, PAIR = 2 * sizeof(void *) };
+
+/* Whole pages of host memory, which are somebody's alone. */
+static unsigned char *pages(size_t count)
+{
+    unsigned char *memory = buffer((count + 1) * PAGE);
+    return memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
+}
+
+/* What crosses: the host's memory and where it goes, in order of both, with gaps; and each side as it must become. */
+typedef struct crossing {
+    unsigned char *host, *scattered;   /* `host_bytes`, locked; what a push leaves there */
+    size_t host_bytes;
+    unsigned char *arena, *gathered;   /* `bytes`: what lies there before; what a pull makes of it */
+    size_t bytes;
+    haul_segment *segments;
+    haul_attachment *attachments;
+    size_t segment_count, attachment_count;
+    haul_crossing order;
+    void *lists;
+} crossing;
+
+enum { SEGMENTS_MAX = 3000 };
+
+static void attach_word(device *d, crossing *c, const haul_segment *segment, size_t at)
+{
+    unsigned char *here = (unsigned char *)(uintptr_t)segment->from + at;
+    haul_attachment *attachment = &c->attachments[c->attachment_count++];
+    uintptr_t there = (uintptr_t)random_next(&d->random);
+    attachment->here = load_word(here, sizeof(void *));
+    attachment->there = there;
+    store_word(c->gathered + segment->to + at, there, sizeof(void *));
+}
+
+static int is_slot(const haul_segment *segment, size_t at)
+{
+    return at / sizeof(void *) < 64 && (segment->slots >> at / sizeof(void *) & 1);
+}
+
+/* One more segment, and what it means, byte by byte. */
+static void add_segment(device *d, crossing *c, size_t from, size_t to, size_t bytes)
+{
+    haul_segment *segment = &c->segments[c->segment_count++];
+    size_t at;
+    memset(segment, 0, sizeof *segment);
+    segment->from = (uintptr_t)c->host + from;
+    segment->to = to;
+    segment->bytes = (uint16_t)bytes;
+    segment->first = (uint32_t)c->attachment_count;
+    segment->mask = UINT16_MAX;
+    if (bytes == PAIR && random_below(&d->random, 2))
+        segment->mask = (uint16_t)random_below(&d->random, (size_t)1 << PAIR);
+    if (bytes <= 64 * sizeof(void *) && random_below(&d->random, 4))
+        segment->slots = random_next(&d->random) & random_next(&d->random);
+    if (bytes < 64 * sizeof(void *))
+        segment->slots &= ((uint64_t)1 << bytes / sizeof(void *)) - 1;
+    for (at = 0; at < bytes; at++) {
+        int crosses = segment->mask == UINT16_MAX || (segment->mask >> at & 1);
+        if (!is_slot(segment, at))
+            c->gathered[to + at] = crosses ? c->host[from + at] : 0;
+        else if (at % sizeof(void *) == 0)
+            attach_word(d, c, segment, at);
+        if (crosses && !is_slot(segment, at))
+            c->scattered[from + at] = c->arena[to + at];
+    }
+}
+
+static void make_segments(device *d, crossing *c, size_t most)
+{
+    size_t from = 0, to = 0, bytes;
+    while (c->segment_count < SEGMENTS_MAX) {
+        from += random_below(&d->random, 4) * PAIR;
+        to += random_below(&d->random, 3) * PAIR;
+        bytes = (1 + random_below(&d->random, random_below(&d->random, 3) ? most : 3)) * PAIR;
+        if (from + bytes > c->host_bytes || to + bytes > c->bytes)
+            break;
+        add_segment(d, c, from, to, bytes);
+        from += bytes;
+        to += bytes;
+    }
+}
+
+/* `most`: of the longest segment, in pairs of words. */
+static void make_crossing(device *d, crossing *c, size_t page_count, size_t most)
+{
+    memset(c, 0, sizeof *c);
+    c->host_bytes = c->bytes = page_count * PAGE;
+    c->host = pages(page_count);
+    random_fill(&d->random, c->host, c->host_bytes);
+    c->scattered = buffer(c->host_bytes);
+    memcpy(c->scattered, c->host, c->host_bytes);
+    c->arena = noise(d, c->bytes);
+    c->gathered = buffer(c->bytes);
+    memcpy(c->gathered, c->arena, c->bytes);
+    c->segments = (haul_segment *)(void *)buffer(SEGMENTS_MAX * sizeof *c->segments);
+    c->attachments = (haul_attachment *)(void *)buffer(c->bytes / sizeof(void *) * sizeof *c->attachments);
+    make_segments(d, c, most);
+}
+
+/* On the device: the arena as it lies before, and the lists. */
+static void place_crossing(device *d, crossing *c)
+{
+    haul_crossing *order = &c->order;
+    size_t lists;
+    void *word;
+    order->bytes = c->bytes;
+    order->segment_count = c->segment_count;
+    order->attachments_at = c->segment_count * sizeof(haul_segment);
+    order->attachment_count = c->attachment_count;
+    order->word_bytes = sizeof(void *);
+    lists = (size_t)order->attachments_at + c->attachment_count * sizeof(haul_attachment);
+    EXPECT_OK(get(d, c->bytes, 16, &order->arena));
+    EXPECT_OK(get(d, lists + 16, 16, &order->lists));
+    EXPECT_OK(copy_to(d, order->arena, c->arena, c->bytes));
+    EXPECT_OK(copy_to(d, order->lists, c->segments, c->segment_count * sizeof(haul_segment)));
+    if (c->attachment_count > 0)
+        EXPECT_OK(copy_to(d, order->lists + order->attachments_at, c->attachments,
+                          c->attachment_count * sizeof(haul_attachment)));
+    EXPECT_OK(d->table->stage(d->state, sizeof(uint32_t), &word));
+    order->changed = word;
+    *order->changed = 0;
+    EXPECT_OK(d->table->lock(d->state, c->host, c->host_bytes));
+}
+
+static void drop_crossing(device *d, crossing *c)
+{
+    const size_t lists = (size_t)c->order.attachments_at + c->attachment_count * sizeof(haul_attachment) + 16;
+    d->table->unlock(d->state, c->host, c->host_bytes);
+    d->table->unstage(d->state, c->order.changed, sizeof(uint32_t));
+    put_back(d, c->order.lists, lists);
+    put_back(d, c->order.arena, c->bytes);
+}
+
+/* Of words that the device does not know, an answer is all. */
+static int crosses_by_itself(device *d)
+{
+    return d->table->pull != NULL && sizeof(void *) == 8;
+}
+
+static void try_pull(device *d, size_t page_count, size_t most)
+{
+    crossing c;
+    make_crossing(d, &c, page_count, most);
+    place_crossing(d, &c);
+    if (d->broken)
+        return;
+    EXPECT_OK(d->table->pull(d->state, &c.order));
+    EXPECT_OK(wait(d));
+    EXPECT(*c.order.changed == 0);
+    EXPECT(holds(d, c.order.arena, c.gathered, c.bytes));
+    if (c.attachment_count > 0) {
+        haul_attachment *spoiled = &c.attachments[random_below(&d->random, c.attachment_count)];
+        spoiled->here ^= 1;
+        EXPECT_OK(copy_to(d, c.order.lists + c.order.attachments_at, c.attachments,
+                          c.attachment_count * sizeof(haul_attachment)));
+        EXPECT_OK(d->table->pull(d->state, &c.order));
+        EXPECT_OK(wait(d));
+        EXPECT(*c.order.changed == 1);
+        EXPECT(holds(d, c.order.arena, c.gathered, c.bytes));
+    }
+    drop_crossing(d, &c);
+}
+
+static void a_pull_gathers_locked_memory_attaches_pointers_and_tells_changed_ones(device *d)
+{
+    static const size_t most[] = { 1, 4, 8, 32, 100, 2048 };
+    size_t i;
+    for (i = 0; i < sizeof most / sizeof most[0] && crosses_by_itself(d); i++) {
+        try_pull(d, 1, most[i] < 64 ? most[i] : 64);
+        try_pull(d, 60, most[i]);
+    }
+}
+
+static void try_push(device *d, size_t page_count, size_t most)
+{
+    crossing c;
+    make_crossing(d, &c, page_count, most);
+    place_crossing(d, &c);
+    if (d->broken)
+        return;
+    EXPECT_OK(d->table->push(d->state, &c.order));
+    EXPECT_OK(wait(d));
+    EXPECT(memcmp(c.host, c.scattered, c.host_bytes) == 0);
+    EXPECT(holds(d, c.order.arena, c.arena, c.bytes));
+    drop_crossing(d, &c);
+}
+
+static void a_push_scatters_what_crosses_and_no_byte_beside_it(device *d)
+{
+    static const size_t most[] = { 1, 4, 8, 32, 100, 2048 };
+    size_t i;
+    for (i = 0; i < sizeof most / sizeof most[0] && crosses_by_itself(d); i++) {
+        try_push(d, 1, most[i] < 64 ? most[i] : 64);
+        try_push(d, 60, most[i]);
+    }
+}
+
+/* One after the other without a wait: what a push writes the next pull reads. */
+static void crossings_and_copies_take_effect_in_the_order_of_the_calls(device *d)
+{
+    unsigned char *got;
+    crossing c;
+    size_t i, at;
+    if (!crosses_by_itself(d))
+        return;
+    make_crossing(d, &c, 20, 20);
+    place_crossing(d, &c);
+    if (d->broken)
+        return;
+    got = buffer(c.bytes);
+    for (i = 0; i < 10; i++) {
+        EXPECT_OK(d->table->push(d->state, &c.order));
+        EXPECT_OK(copy_to(d, c.order.arena, c.gathered, c.bytes));
+        EXPECT_OK(d->table->pull(d->state, &c.order));
+        EXPECT_OK(copy_from(d, got, c.order.arena, c.bytes));
+        EXPECT_OK(copy_to(d, c.order.arena, c.arena, c.bytes));
+    }
+    EXPECT_OK(wait(d));
+    EXPECT(memcmp(c.host, c.scattered, c.host_bytes) == 0);
+    for (i = 0; i < c.segment_count; i++)
+        for (at = 0; at < c.segments[i].bytes; at++)
+            if (c.segments[i].mask == UINT16_MAX && !is_slot(&c.segments[i], at))
+                EXPECT(got[c.segments[i].to + at] == c.arena[c.segments[i].to + at]);
+    drop_crossing(d, &c);
+}
+
+static void pages_are_locked_once(device *d)
+{
+    unsigned char *memory = pages(6);
+    if (!d->table->lock)
+        return;
+    EXPECT_OK(d->table->lock(d->state, memory + PAGE, 3 * PAGE));
+    EXPECT(d->table->lock(d->state, memory + PAGE, PAGE) == HAUL_ERROR_UNSUPPORTED);
+    EXPECT(d->table->lock(d->state, memory, 2 * PAGE) == HAUL_ERROR_UNSUPPORTED);
+    EXPECT_OK(d->table->lock(d->state, memory, PAGE));
+    EXPECT_OK(d->table->lock(d->state, memory + 4 * PAGE, PAGE));
+    d->table->unlock(d->state, memory + PAGE, 3 * PAGE);
+    EXPECT_OK(d->table->lock(d->state, memory + 2 * PAGE, 2 * PAGE));
+    d->table->unlock(d->state, memory + 2 * PAGE, 2 * PAGE);
+    d->table->unlock(d->state, memory, PAGE);
+    d->table->unlock(d->state, memory + 4 * PAGE, PAGE);
+    EXPECT_OK(wait(d));
+}
+
 /* ---- Cases: across. */
 
 /* To `there` on d from `here` on the other one; the other one is not waited for. */
@@ -999,6 +1245,10 @@ static const contract_case cases[] = {
     { CASE(a_send_is_a_copy_and_a_relocation_in_one) },
     { CASE(a_fetch_is_a_patched_copy_of_an_arena_that_stays_as_it_is) },
     { CASE(sends_and_copies_take_effect_in_the_order_of_the_calls) },
+    { CASE(a_pull_gathers_locked_memory_attaches_pointers_and_tells_changed_ones) },
+    { CASE(a_push_scatters_what_crosses_and_no_byte_beside_it) },
+    { CASE(crossings_and_copies_take_effect_in_the_order_of_the_calls) },
+    { CASE(pages_are_locked_once) },
     { CASE(bytes_cross_from_one_device_to_another) },
     { CASE(bytes_cross_within_a_device) },
     { CASE(fences_grow_and_are_reached) },

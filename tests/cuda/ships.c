@@ -240,6 +240,134 @@ static void one_plan_is_shipped_to_each_of_two_gpus(void)
     list_free(&list);
 }
 
+/* ---- Locked sources. */
+
+static haul_shipment *ship_locked(haul_device *device, const test_list *list)
+{
+    haul_ship_options options;
+    haul_shipment *shipment = NULL;
+    memset(&options, 0, sizeof options);
+    options.lock_source = 1;
+    CHECK_STATUS(haul_ship(device, list->head, list->type, 1, &options, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    return shipment;
+}
+
+static haul_shipment_statistics told(const haul_shipment *shipment)
+{
+    haul_shipment_statistics statistics;
+    haul_shipment_get_statistics(shipment, &statistics);
+    return statistics;
+}
+
+/* The walk is on a stream that no other one is in order with: what a call has returned from is there for all. */
+static void refresh_walk_and_return(size_t length, int rounds)
+{
+    haul_device *device = open_device(0, NULL);
+    test_list list = list_make(length), expected = list_make(length);
+    haul_shipment *shipment = ship_locked(device, &list);
+    cudaStream_t stream;
+    int round;
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK_STR(told(shipment).packs_because, NULL);
+    for (round = 0; round < rounds; round++) {
+        double sum = list_sum(&expected);
+        CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+        user_walk(on_device(shipment, &list), list.walked, stream);
+        CHECK_CUDA(cudaStreamSynchronize(stream));
+        CHECK(*list.walked == sum);
+        CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+        list_walk(&expected);
+        list_check(&list, &expected);
+    }
+    CHECK_EQ(told(shipment).pulls, rounds);
+    CHECK_EQ(told(shipment).pushes, rounds);
+    haul_shipment_free(&shipment);
+    CHECK_CUDA(cudaHostRegister(list.head, sizeof *list.head, 0)); /* nobody's any more */
+    CHECK_CUDA(cudaHostUnregister(list.head));
+    CHECK_CUDA(cudaStreamDestroy(stream));
+    haul_device_close(&device);
+    list_free(&list);
+    list_free(&expected);
+}
+
+static void a_locked_source_is_gathered_and_scattered_by_the_gpu(void)
+{
+    refresh_walk_and_return(1, 20);
+    refresh_walk_and_return(7, 20);
+    refresh_walk_and_return(3000, 20);
+    refresh_walk_and_return(200000, 4);
+}
+
+static void a_changed_pointer_of_a_locked_source_is_named(void)
+{
+    haul_device *device = open_device(0, NULL);
+    test_list list = list_make(500);
+    haul_shipment *shipment = ship_locked(device, &list);
+    user_node *third = list.head->next->next;
+    list.head->next->next = list.head;
+    CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STALE);
+    CHECK_STR(haul_device_error(device)->path, "root.next.next");
+    list.head->next->next = third;
+    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_EQ(told(shipment).pulls, 1);
+    user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    list_free(&list);
+}
+
+static void memory_that_the_user_has_registered_is_packed(void)
+{
+    haul_device *device = open_device(0, NULL);
+    test_list list = list_make(100);
+    haul_shipment *shipment;
+    CHECK_CUDA(cudaHostRegister(list.head, sizeof *list.head, 0));
+    shipment = ship_locked(device, &list);
+    CHECK_HAS(told(shipment).packs_because, "locked");
+    CHECK_EQ(cudaGetLastError(), cudaSuccess);
+    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_EQ(told(shipment).pulls, 0);
+    haul_shipment_free(&shipment);
+    CHECK_CUDA(cudaHostUnregister(list.head));
+    haul_device_close(&device);
+    list_free(&list);
+}
+
+static void two_gpus_gather_from_one_locked_source(void)
+{
+    haul_device *devices[2];
+    test_list list = list_make(3000), expected = list_make(3000);
+    haul_shipment *shipments[2];
+    int i;
+    devices[0] = open_device(0, NULL);
+    devices[1] = open_device(1, haul_device_context(devices[0]));
+    for (i = 0; i < 2; i++)
+        shipments[i] = ship_locked(devices[i], &list);
+    for (i = 0; i < 6; i++) {
+        double sum = list_sum(&expected);
+        CHECK_STATUS(haul_refresh(shipments[i % 2]), HAUL_OK);
+        CHECK_CUDA(cudaSetDevice(i % 2));
+        user_walk(on_device(shipments[i % 2], &list), list.walked, cudaStreamLegacy);
+        CHECK_CUDA(cudaDeviceSynchronize());
+        CHECK(*list.walked == sum);
+        CHECK_CUDA(cudaSetDevice(0));
+        CHECK_STATUS(haul_unmarshal(shipments[i % 2]), HAUL_OK);
+        list_walk(&expected);
+        list_check(&list, &expected);
+        if (i == 3)
+            haul_shipment_free(&shipments[0]), shipments[0] = ship_locked(devices[0], &list);
+    }
+    CHECK_EQ(told(shipments[1]).pulls, 3);
+    for (i = 0; i < 2; i++)
+        haul_shipment_free(&shipments[i]);
+    haul_device_close(&devices[1]);
+    haul_device_close(&devices[0]);
+    list_free(&list);
+    list_free(&expected);
+}
+
 /* ---- Threads: each has its own device. */
 
 typedef struct worker {
@@ -318,5 +446,9 @@ const gpu_test ship_tests[] = { GPU_TEST(lists_of_any_length_are_walked_on_the_g
                                 GPU_TEST_ON_TWO(a_shipment_is_copied_between_two_gpus),
                                 GPU_TEST_ON_TWO(gpus_that_cannot_reach_each_other_copy_all_the_same_D16),
                                 GPU_TEST_ON_TWO(one_plan_is_shipped_to_each_of_two_gpus),
+                                GPU_TEST(a_locked_source_is_gathered_and_scattered_by_the_gpu),
+                                GPU_TEST(a_changed_pointer_of_a_locked_source_is_named),
+                                GPU_TEST(memory_that_the_user_has_registered_is_packed),
+                                GPU_TEST_ON_TWO(two_gpus_gather_from_one_locked_source),
                                 GPU_TEST(devices_work_in_several_threads_at_once),
                                 GPU_TESTS_END };

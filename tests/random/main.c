@@ -101,6 +101,7 @@ int main(int count, char **arguments)
     printf("%lu graphs in arenas, %lu of them by typed allocation too, %lu by typed and other allocations; %lu "
            "refused\n",
            world.arenas, world.typed_arenas, world.mixed_arenas, world.arenas_refused);
+    printf("%lu graphs gathered and scattered by the device itself\n", world.crossed_directly);
     printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
     return failed != 0;
 }

@@ -14,6 +14,7 @@ int trial_ship(trial *t)
     memset(&options, 0, sizeof options);
     options.relocate_on_host = chance(t->c, 1, 3);
     options.ordered = t->is_ordered;
+    options.lock_source = chance(t->c, 1, 2);
     if (way == 0 && t->g.root_count == 1)
         status = haul_ship(t->device, t->g.roots[0].address, t->g.roots[0].type, t->g.roots[0].count, &options,
                            &t->shipment);
@@ -136,6 +137,17 @@ int trial_refresh_after_change(trial *t)
         return 0;
     graph_restore(&t->g);
     return trial_refresh(t, "after the data were put back");
+}
+
+/* Back once more: where the source has been locked, the device writes it. */
+int trial_unmarshal_again(trial *t)
+{
+    haul_shipment_statistics s;
+    if (!trial_unmarshal(t))
+        return 0;
+    haul_shipment_get_statistics(t->shipment, &s);
+    t->world->crossed_directly += s.pulls > 0 && s.pushes > 0;
+    return trial_refresh(t, "after a second return");
 }
 
 /* What is not sent stays zero: an update would leave there what a kernel has put there. */

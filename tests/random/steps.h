@@ -68,6 +68,7 @@ int trial_pointers_agree(trial *t);
 int trial_unmarshal(trial *t);
 int trial_refresh(trial *t, const char *why);
 int trial_refresh_after_change(trial *t);
+int trial_unmarshal_again(trial *t);
 int trial_update(trial *t);
 int trial_replan(trial *t);
 /* One change that a refresh must refuse. */

@@ -15,6 +15,7 @@ typedef struct trial_world {
     model *model;
     unsigned long arenas, typed_arenas, mixed_arenas; /* graphs that were built in arenas; by typed allocation, too;
                                                          by that as far as types allow it, and discovered */
+    unsigned long crossed_directly;                   /* graphs that the device has gathered and scattered by itself */
     unsigned long arenas_refused;                     /* with something elsewhere: refused */
 } trial_world;
 

@@ -75,7 +75,7 @@ typedef struct range {
 } range;
 
 /* What was ordered and has not happened yet. */
-typedef enum order_kind { COPY_TO, COPY_FROM, RELOCATE, SEND, FETCH, ACROSS, SIGNAL, RELEASE, FENCE } order_kind;
+typedef enum order_kind { COPY_TO, COPY_FROM, RELOCATE, SEND, FETCH, PULL, PUSH, ACROSS, SIGNAL, RELEASE, FENCE } order_kind;
 
 typedef struct order {
     order_kind kind;
@@ -85,6 +85,7 @@ typedef struct order {
     void *to;
     uint64_t bytes;
     haul_relocation relocation;
+    haul_crossing crossing;
     void *other;         /* ACROSS: the other device's state */
     haul_address source; /* ... and where its bytes are */
     uint64_t fence;      /* FENCE: its number; ACROSS: the other device's, to be reached before */
@@ -621,6 +622,56 @@ static haul_status front_fetch(void *state, void *to, const haul_relocation *rel
     return HAUL_OK;
 }
 
+static haul_status front_lock(void *state, void *memory, size_t bytes)
+{
+    front *f = front_of(state);
+    haul_status status = event(f, "lock", HAUL_ERROR_UNSUPPORTED);
+    if (bytes == 0 || bytes % 4096 != 0 || (uintptr_t)memory % 4096 != 0)
+        misused(f->plan, "lock of what is not whole pages");
+    if (status == HAUL_OK)
+        status = f->inner->lock(state, memory, bytes);
+    if (status == HAUL_OK)
+        f->plan->locked_bytes += bytes;
+    return status;
+}
+
+static void front_unlock(void *state, void *memory, size_t bytes)
+{
+    front *f = front_of(state);
+    size_t i;
+    for (i = 0; i < f->queue_count; i++)
+        if (f->queue[i].kind == PULL || f->queue[i].kind == PUSH)
+            misused(f->plan, "unlock of memory that the device works with");
+    f->plan->locked_bytes -= bytes;
+    f->inner->unlock(state, memory, bytes);
+}
+
+static haul_status cross(front *f, order_kind kind, const haul_crossing *crossing)
+{
+    const char *const verb = kind == PULL ? "pull" : "push";
+    int half;
+    haul_status status = late_event(f, verb, &half);
+    if (crossing->bytes == 0 || crossing->segment_count == 0 || (kind == PULL && !crossing->changed))
+        misused(f->plan, "pull or push of nothing, or no word for changes");
+    if (status != HAUL_OK || half)
+        return status;
+    if (!f->plan->deferred)
+        return kind == PULL ? f->inner->pull(f->state, crossing) : f->inner->push(f->state, crossing);
+    put_off(f, kind)->to = crossing->changed;
+    f->queue[f->queue_count - 1].crossing = *crossing;
+    return HAUL_OK;
+}
+
+static haul_status front_pull(void *state, const haul_crossing *crossing)
+{
+    return cross(front_of(state), PULL, crossing);
+}
+
+static haul_status front_push(void *state, const haul_crossing *crossing)
+{
+    return cross(front_of(state), PUSH, crossing);
+}
+
 static haul_status front_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
 {
     front *f = front_of(state), *other = front_of(from_state);
@@ -672,6 +723,10 @@ static haul_status happen(front *f, const order *o)
         return f->inner->send(f->state, &o->relocation, o->from, (size_t)o->bytes);
     case FETCH:
         return f->inner->fetch(f->state, o->to, &o->relocation, (size_t)o->bytes);
+    case PULL:
+        return f->inner->pull(f->state, &o->crossing);
+    case PUSH:
+        return f->inner->push(f->state, &o->crossing);
     case ACROSS:
         return f->inner->across(f->state, o->device, o->other, o->source, (size_t)o->bytes);
     case SIGNAL:
@@ -871,6 +926,10 @@ const haul_device_table *fault_device(const haul_device_table *inner)
                                                    front_relocate,
                                                    front_send,
                                                    front_fetch,
+                                                   front_lock,
+                                                   front_unlock,
+                                                   front_pull,
+                                                   front_push,
                                                    front_across,
                                                    front_select,
                                                    front_fence,
@@ -938,6 +997,7 @@ void fault_check_clean(const fault_plan *plan)
 {
     CHECK_STR(plan->misuse, NULL);
     CHECK_EQ(plan->staged_blocks, 0);
+    CHECK_EQ(plan->locked_bytes, 0);
     CHECK_EQ(plan->device_blocks, 0);
     CHECK_EQ(plan->devices, 0);
     CHECK_EQ(plan->reserved_blocks, 0);

@@ -54,6 +54,7 @@ typedef struct fault_plan {
     uint64_t host_blocks, host_bytes;     /* live */
     uint64_t reserved_blocks;             /* live */
     uint64_t staged_blocks;               /* live */
+    uint64_t locked_bytes;                /* live */
     uint64_t device_blocks, device_bytes; /* live */
     uint64_t devices;                     /* open */
     const char *misuse;                   /* the first rule that the library broke; NULL: none */

@@ -25,7 +25,7 @@ typedef struct setting {
     haul_device *other;      /* of the suites that open it */
     haul_shipment *s, *copy;
     void *root;
-    int relocate_on_host, whole_return, ordered;
+    int relocate_on_host, whole_return, ordered, lock_source;
     int keep;                /* prepare ships */
     size_t gap;              /* between the world's objects: not 0, and they lie in many blocks */
     const haul_async *async; /* NULL: ship does not return before the device is done */
@@ -71,6 +71,7 @@ static inline haul_status ship(void *user)
     options.relocate_on_host = the.relocate_on_host;
     options.ordered = the.ordered;
     options.whole_return = the.whole_return;
+    options.lock_source = the.lock_source;
     if (the.async)
         return haul_ship_async(the.device, the.root, *the.cargo->type, 1, &options, the.async, &the.s);
     return haul_ship(the.device, the.root, *the.cargo->type, 1, &options, &the.s);

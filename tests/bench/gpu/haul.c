@@ -3,6 +3,7 @@
  *   haul               the first ship: discovery, packing, allocation, transfer, relocation; the context is warm
  *   haul_plan          ship by a plan that exists
  *   haul_refresh       the same arena again, by its plan
+ *   haul_locked        the same where the source's pages are locked: the device gathers it by itself
  *   haul_used          as haul, by a type that says which array the kernel uses; for workloads that use one alone
  *   haul_pinned_arena  a packed arena that lies in pinned memory already: one copy and the relocation, one copy back.
  *                      The public calls have no such form; this calls the device table's own verbs.
@@ -88,6 +89,30 @@ static haul_status count_fetch(void *state, void *to, const haul_relocation *rel
     return real->fetch(state, to, relocation, bytes);
 }
 
+static haul_status count_lock(void *state, void *memory, size_t bytes)
+{
+    gpu_counted.calls++;
+    return real->lock(state, memory, bytes);
+}
+
+static void count_unlock(void *state, void *memory, size_t bytes)
+{
+    gpu_counted.calls++;
+    real->unlock(state, memory, bytes);
+}
+
+static haul_status count_pull(void *state, const haul_crossing *crossing)
+{
+    gpu_counted.calls++;
+    return real->pull(state, crossing);
+}
+
+static haul_status count_push(void *state, const haul_crossing *crossing)
+{
+    gpu_counted.calls++;
+    return real->push(state, crossing);
+}
+
 static haul_status count_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
 {
     gpu_counted.calls++;
@@ -142,6 +167,10 @@ static haul_device_table counting_table(void)
     table.relocate = count_relocate;
     table.send = count_send;
     table.fetch = count_fetch;
+    table.lock = count_lock;
+    table.unlock = count_unlock;
+    table.pull = count_pull;
+    table.push = count_push;
     table.across = count_across;
     table.select = count_select;
     table.fence = count_fence;
@@ -348,6 +377,60 @@ static void refresh_tell_from(gpu_bench *b)
 static void refresh_close(gpu_bench *b)
 {
     haul_shipment_free(&b->kept);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * With a locked source; the first refresh locks it.
+ */
+static haul_shipment *locked_kept;
+
+static void locked_open(gpu_bench *b)
+{
+    haul_ship_options options;
+    haul_shipment_statistics now;
+    memset(&options, 0, sizeof(options));
+    options.lock_source = 1;
+    must(haul_ship(device, b->it->root, b->it->type[0], 1, &options, &locked_kept), "haul_ship");
+    must(haul_refresh(locked_kept), "haul_refresh");
+    haul_shipment_get_statistics(locked_kept, &now);
+    if (now.packs_because)
+        gpu_die(b->it->name, now.packs_because);
+}
+
+static void locked_before(gpu_bench *b)
+{
+    (void)b;
+    haul_shipment_get_statistics(locked_kept, &seen);
+}
+
+static void locked_to(gpu_bench *b)
+{
+    must(haul_refresh(locked_kept), "haul_refresh");
+    set_root(b, locked_kept);
+}
+
+static void locked_from(gpu_bench *b)
+{
+    (void)b;
+    must(haul_unmarshal(locked_kept), "haul_unmarshal");
+}
+
+static void locked_tell_to(gpu_bench *b)
+{
+    (void)b;
+    tell_pack_and_transfer(locked_kept, 0);
+}
+
+static void locked_tell_from(gpu_bench *b)
+{
+    (void)b;
+    tell_return(locked_kept);
+}
+
+static void locked_close(gpu_bench *b)
+{
+    (void)b;
+    haul_shipment_free(&locked_kept);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -677,6 +760,8 @@ const gpu_technique gpu_haul_ways[] = {
       .free = haul_free, .close = plan_close, .tell_to = tell_to_planned, .tell_from = tell_from },
     { .name = "haul_refresh", .open = refresh_open, .before = refresh_before, .to = refresh_to, .from = refresh_from,
       .close = refresh_close, .tell_to = refresh_tell_to, .tell_from = refresh_tell_from },
+    { .name = "haul_locked", .open = locked_open, .before = locked_before, .to = locked_to, .from = locked_from,
+      .close = locked_close, .tell_to = locked_tell_to, .tell_from = locked_tell_from },
     { .name = "haul_used", .fits = used_fits, .before = used_before, .to = used_to, .from = haul_from,
       .free = haul_free, .tell_to = tell_to_discovered, .tell_from = tell_from },
     { .name = "haul_pinned_arena", .open = arena_open, .before = arena_before, .to = arena_to, .from = arena_from,

@@ -1,0 +1,251 @@
+/* Host memory that is locked, read and written where it lies.
+ *
+ * All of the host's memory can be reached here, so a lock is a note. It is refused where a device's would be: pages that
+ * are not there, and pages that have been locked before. A pull or push does for each segment what haul/device.h says, byte
+ * by byte where a mask says which.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "host.h"
+
+#define LOCK_BYTES ((size_t)4096)
+
+/* ---- Locks. */
+
+static void release_locks(haul__host *host)
+{
+    if (host->locks)
+        host->allocator.release(host->allocator.user, host->locks, host->lock_capacity * sizeof *host->locks);
+    host->locks = NULL;
+    host->lock_capacity = 0;
+}
+
+void haul__host_drop_locks(haul__host *host)
+{
+    host->lock_count = 0;
+    release_locks(host);
+}
+
+static int make_room(haul__host *host)
+{
+    const size_t capacity = host->lock_capacity ? host->lock_capacity * 2 : 16;
+    haul__host_locked *grown;
+    if (host->lock_count < host->lock_capacity)
+        return 1;
+    grown = host->allocator.allocate(host->allocator.user, capacity * sizeof *grown, sizeof(void *));
+    if (!grown)
+        return 0;
+    if (host->locks)
+        memcpy(grown, host->locks, host->lock_count * sizeof *grown);
+    release_locks(host);
+    host->locks = grown;
+    host->lock_capacity = capacity;
+    return 1;
+}
+
+static int is_locked(const haul__host *host, const unsigned char *memory, size_t bytes)
+{
+    size_t i;
+    for (i = 0; i < host->lock_count; i++)
+        if (memory < host->locks[i].memory + host->locks[i].bytes && host->locks[i].memory < memory + bytes)
+            return 1;
+    return 0;
+}
+
+/* Is every page of it there? The system says so to whoever wants it written back, which memory of no file need not be. */
+static int is_mapped(const haul__host *host, void *memory, size_t bytes)
+{
+    const size_t before = (uintptr_t)memory % host->page;
+    return msync((unsigned char *)memory - before, bytes + before, MS_ASYNC) == 0;
+}
+
+haul_status haul__host_lock(void *state, void *memory, size_t bytes)
+{
+    haul__host *host = state;
+    const int saved = errno;
+    const int mapped = is_mapped(host, memory, bytes);
+    errno = saved;
+    if ((uintptr_t)memory % LOCK_BYTES != 0 || bytes % LOCK_BYTES != 0)
+        return haul__host_fail(host, HAUL_ERROR_ARGUMENT, "lock", "not whole pages");
+    if (is_locked(host, memory, bytes))
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "some of it is locked already");
+    if (!mapped)
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "some of it is not there");
+    if (!make_room(host))
+        return haul__host_fail(host, HAUL_ERROR_MEMORY, "lock", "no host memory for the table of locks");
+    host->locks[host->lock_count].memory = memory;
+    host->locks[host->lock_count++].bytes = bytes;
+    host->counters.bytes_locked += bytes;
+    return HAUL_OK;
+}
+
+void haul__host_unlock(void *state, void *memory, size_t bytes)
+{
+    haul__host *host = state;
+    size_t i;
+    for (i = 0; i < host->lock_count; i++)
+        if (host->locks[i].memory == (unsigned char *)memory && host->locks[i].bytes == bytes)
+            break;
+    if (i < host->lock_count) {
+        host->locks[i] = host->locks[--host->lock_count];
+        if (host->lock_count == 0)
+            release_locks(host);
+    }
+    host->counters.bytes_locked -= bytes;
+}
+
+/* ---- Crossings. */
+
+static uint64_t load_word(const unsigned char *at, unsigned word_bytes)
+{
+    uint64_t wide;
+    uint32_t narrow;
+    if (word_bytes == sizeof wide) {
+        memcpy(&wide, at, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, at, sizeof narrow);
+    return narrow;
+}
+
+static void store_word(unsigned char *at, unsigned word_bytes, uint64_t value)
+{
+    const uint32_t narrow = (uint32_t)value;
+    if (word_bytes == sizeof value)
+        memcpy(at, &value, sizeof value);
+    else
+        memcpy(at, &narrow, sizeof narrow);
+}
+
+static int is_plain(const haul_segment *segment)
+{
+    return segment->slots == 0 && segment->mask == UINT16_MAX;
+}
+
+static int is_slot(const haul_segment *segment, uint32_t at, unsigned word_bytes)
+{
+    return at / word_bytes < 64 && (segment->slots >> at / word_bytes & 1);
+}
+
+static int crosses(const haul_segment *segment, uint32_t byte)
+{
+    return segment->mask == UINT16_MAX || (segment->mask >> byte & 1);
+}
+
+/* 1: a pointer is not what it was. */
+static int pull_segment(unsigned char *arena, const haul_segment *segment, const haul_attachment *attachments,
+                        unsigned word_bytes)
+{
+    const unsigned char *from = (const unsigned char *)(uintptr_t)segment->from;
+    const haul_attachment *attachment = attachments + segment->first;
+    unsigned char *to = arena + segment->to;
+    uint32_t at, byte;
+    int changed = 0;
+    if (is_plain(segment)) {
+        memcpy(to, from, segment->bytes);
+        return 0;
+    }
+    for (at = 0; at < segment->bytes; at += word_bytes) {
+        if (is_slot(segment, at, word_bytes)) {
+            changed |= load_word(from + at, word_bytes) != attachment->here;
+            store_word(to + at, word_bytes, attachment++->there);
+            continue;
+        }
+        for (byte = at; byte < at + word_bytes; byte++)
+            to[byte] = crosses(segment, byte) ? from[byte] : 0;
+    }
+    return changed;
+}
+
+/* What is equal already is not written: it may lie on a page that the host cannot write to. */
+static void put_word(unsigned char *to, const unsigned char *from, const haul_segment *segment, uint32_t at,
+                     unsigned word_bytes)
+{
+    uint32_t byte;
+    if (memcmp(to + at, from + at, word_bytes) == 0)
+        return;
+    for (byte = at; byte < at + word_bytes; byte++)
+        if (crosses(segment, byte) && to[byte] != from[byte])
+            to[byte] = from[byte];
+}
+
+static void push_segment(const unsigned char *arena, const haul_segment *segment, unsigned word_bytes)
+{
+    unsigned char *to = (unsigned char *)(uintptr_t)segment->from;
+    const unsigned char *from = arena + segment->to;
+    uint32_t at;
+    for (at = 0; at < segment->bytes; at += word_bytes)
+        if (!is_slot(segment, at, word_bytes))
+            put_word(to, from, segment, at, word_bytes);
+}
+
+/* Does a segment end in the arena, and do its attachments in their list? */
+static int is_good(const haul_segment *segment, const haul_crossing *crossing)
+{
+    const uint64_t pair = 2 * (uint64_t)crossing->word_bytes;
+    uint64_t slots = segment->slots, count = 0;
+    for (; slots; slots &= slots - 1)
+        count++;
+    return segment->from % pair == 0 && segment->to % pair == 0 && segment->bytes % pair == 0 &&
+           segment->to <= crossing->bytes && segment->bytes <= crossing->bytes - segment->to &&
+           (count == 0 || (segment->bytes <= 64 * crossing->word_bytes && segment->first <= crossing->attachment_count &&
+                           count <= crossing->attachment_count - segment->first)) &&
+           (segment->bytes == pair || segment->mask == UINT16_MAX);
+}
+
+typedef struct lists {
+    unsigned char *arena;
+    const haul_segment *segments;
+    const haul_attachment *attachments;
+} lists;
+
+static haul_status find_lists(haul__host *host, const char *verb, const haul_crossing *crossing, lists *found)
+{
+    const uint64_t bytes = crossing->attachments_at + crossing->attachment_count * sizeof(haul_attachment);
+    const unsigned char *list = haul__host_view(host, crossing->lists, bytes);
+    uint64_t i;
+    found->arena = haul__host_view(host, crossing->arena, crossing->bytes);
+    if (!found->arena)
+        return haul__host_fail_range(host, verb, crossing->arena, crossing->bytes);
+    if (!list || crossing->segment_count * sizeof(haul_segment) > crossing->attachments_at)
+        return haul__host_fail_range(host, verb, crossing->lists, bytes);
+    found->segments = (const haul_segment *)(const void *)list;
+    found->attachments = (const haul_attachment *)(const void *)(list + crossing->attachments_at);
+    for (i = 0; i < crossing->segment_count; i++)
+        if (!is_good(&found->segments[i], crossing))
+            return haul__host_fail(host, HAUL_ERROR_DEVICE, verb,
+                                   "a segment is misaligned, or leads out of the arena or the list of attachments");
+    return HAUL_OK;
+}
+
+haul_status haul__host_pull(void *state, const haul_crossing *crossing)
+{
+    haul__host *host = state;
+    lists found;
+    haul_status status = find_lists(host, "pull", crossing, &found);
+    uint64_t i;
+    if (status != HAUL_OK)
+        return status;
+    for (i = 0; i < crossing->segment_count; i++)
+        if (pull_segment(found.arena, &found.segments[i], found.attachments, crossing->word_bytes))
+            *crossing->changed = 1;
+    host->counters.pulls++;
+    return HAUL_OK;
+}
+
+haul_status haul__host_push(void *state, const haul_crossing *crossing)
+{
+    haul__host *host = state;
+    lists found;
+    haul_status status = find_lists(host, "push", crossing, &found);
+    uint64_t i;
+    if (status != HAUL_OK)
+        return status;
+    for (i = 0; i < crossing->segment_count; i++)
+        push_segment(found.arena, &found.segments[i], crossing->word_bytes);
+    host->counters.pushes++;
+    return HAUL_OK;
+}

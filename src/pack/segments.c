@@ -1,0 +1,192 @@
+/* Segments: a plan as lists that a device can gather by, reading the source where it lies.
+ *
+ * The slow obvious version: for each placed granule where it is, where it goes, and which of its words are pointers.
+ * Granules that follow one another in the source and in the arena are one segment: up to 64 words where there are pointers
+ * among them, so that a word of bits tells these, and up to SEGMENT_BYTES where there are none. A granule of which some bytes
+ * are not described has a segment of its own, with a mask: what is not described stays on the host.
+ *
+ * A pointer of the source is nothing to a device. But a plan is good only as long as its pointers are what they were: so
+ * what each was is listed, and what it becomes, and the device compares. It need not know the map.
+ *
+ * It is the same walk that counts the segments and that writes them.
+ */
+#include "pack/plan.h"
+
+/* More: a group of the device's threads has longer to go, and a graph of few large arrays keeps few of them busy. Fewer:
+ * longer lists. */
+#define SEGMENT_BYTES ((size_t)32 << 10)
+#define WORDS_OF_BITS 64u
+#define WHOLE UINT16_MAX
+
+typedef struct writer {
+    const haul__map *map;
+    uint64_t base;
+    haul_segment *segments;       /* NULL, both: they are counted */
+    haul_attachment *attachments;
+    size_t segment_count, attachment_count;
+    haul_segment last;            /* that can still grow; of 0 bytes: none */
+} writer;
+
+static void close_segment(writer *w)
+{
+    if (w->last.bytes == 0)
+        return;
+    if (w->segments)
+        w->segments[w->segment_count] = w->last;
+    w->segment_count++;
+    w->last.bytes = 0;
+}
+
+static void attach(writer *w, uintptr_t slot)
+{
+    const uintptr_t value = haul__load_word((const void *)slot);
+    const uint64_t place = w->attachments && value ? haul__translate(w->map, value) : 0;
+    if (w->attachments) {
+        w->attachments[w->attachment_count].here = value;
+        w->attachments[w->attachment_count].there = place ? w->base + place : 0;
+    }
+    w->attachment_count++;
+}
+
+static void attach_all(writer *w, uintptr_t from, uint64_t slots)
+{
+    for (; slots; slots &= slots - 1)
+        attach(w, from + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT));
+}
+
+/* Can the last segment be this much longer? */
+static int can_grow(const writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t slots)
+{
+    const haul_segment *last = &w->last;
+    const size_t most = last->slots || slots ? WORDS_OF_BITS * HAUL__WORD : SEGMENT_BYTES;
+    return last->bytes > 0 && last->mask == WHOLE && last->from + last->bytes == from && last->to + last->bytes == to &&
+           last->bytes + bytes <= most;
+}
+
+static void begin_segment(writer *w, uintptr_t from, uint64_t to, uint16_t mask)
+{
+    close_segment(w);
+    w->last.from = from;
+    w->last.to = to;
+    w->last.slots = 0;
+    w->last.first = (uint32_t)w->attachment_count;
+    w->last.mask = mask;
+}
+
+/* `bytes`: of a cell, at most. */
+static void add(writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t slots, uint16_t mask)
+{
+    if (mask != WHOLE || !can_grow(w, from, to, bytes, slots))
+        begin_segment(w, from, to, mask);
+    w->last.slots |= slots ? slots << (w->last.bytes >> HAUL__WORD_SHIFT) : 0;
+    w->last.bytes = (uint16_t)(w->last.bytes + bytes);
+    attach_all(w, from, slots);
+}
+
+/* The slots of granules [first, first + count) of a cell. */
+static uint64_t slots_of(uint64_t slots, unsigned first, unsigned count)
+{
+    return slots >> (2 * first) & haul__range64(0, 2 * count - 1);
+}
+
+static void add_cell(writer *w, const haul__block *block, uintptr_t address, unsigned cell)
+{
+    uint32_t live = haul__live(block, cell);
+    const uint32_t masked = live && block->side ? haul__masked(block, cell) : 0;
+    const uint64_t slots = live ? haul__placed_slots(w->map, block, cell) : 0;
+    uint64_t to = haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT;
+    address += (uintptr_t)cell * HAUL__CELL_BYTES;
+    while (live) {
+        const unsigned first = haul__lowest32(live);
+        const uint32_t rest = ~((live & ~masked) >> first);
+        unsigned count = rest ? haul__lowest32(rest) : 32u;
+        uint16_t mask = WHOLE;
+        if (count == 0) {
+            count = 1;
+            mask = haul__byte_mask(block, cell * 32u + first);
+            mask = mask == HAUL__FULL_MASK ? WHOLE : mask;
+        }
+        add(w, address + first * HAUL__GRANULE, to, count * HAUL__GRANULE, slots_of(slots, first, count), mask);
+        to += count * HAUL__GRANULE;
+        live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
+    }
+}
+
+static void walk(writer *w, const haul_plan *plan)
+{
+    size_t i;
+    unsigned cell;
+    w->map = &plan->found.map;
+    for (i = 0; i < plan->found.map.block_count; i++)
+        for (cell = 0; cell < HAUL__CELLS; cell++)
+            add_cell(w, haul__plan_block(plan, i), haul__block_address(plan->found.map.numbers[i]), cell);
+    close_segment(w);
+}
+
+void haul__count_segments(const haul_plan *plan, size_t *segments, size_t *attachments)
+{
+    writer w;
+    memset(&w, 0, sizeof w);
+    walk(&w, plan);
+    *segments = w.segment_count;
+    *attachments = w.attachment_count;
+}
+
+void haul__write_segments(const haul_plan *plan, uint64_t base, haul_segment *segments, haul_attachment *attachments)
+{
+    writer w;
+    memset(&w, 0, sizeof w);
+    w.base = base;
+    w.segments = segments;
+    w.attachments = attachments;
+    walk(&w, plan);
+}
+
+const char *haul__why_no_segments(const haul_plan *plan)
+{
+    const haul__found *found = &plan->found;
+    if (plan->ordered)
+        return "the plan: its arena is ordered";
+    if (found->odd_count > 0 || found->kept_count > 0 || found->tagged_count > 0)
+        return "the plan: it has words that must be worked out one by one: pointers off the grid or with high tags, translated words";
+    if (found->map.has_bars)
+        return "the plan: it has fields that are not sent, or do not come back";
+    if (plan->placed.slots >= UINT32_MAX)
+        return "the plan: it has more pointers than 32 bits count";
+    if (found->dependent_count > 0)
+        return "the plan: it has contents that depend on addresses";
+    return NULL;
+}
+
+/* ---- Pages. */
+
+/* A bit for each page of a block that holds something. */
+static uint32_t pages_of(const haul__block *block)
+{
+    uint32_t pages = 0;
+    unsigned cell;
+    for (cell = 0; cell < HAUL__CELLS; cell++)
+        if (haul__live(block, cell))
+            pages |= (uint32_t)1 << cell / HAUL__PAGE_CELLS;
+    return pages;
+}
+
+int haul__next_pages(const haul_plan *plan, haul__pages *pages)
+{
+    pages->begin = pages->end = 0;
+    for (; pages->block < plan->found.map.block_count; pages->block++, pages->number = 0) {
+        const uintptr_t address = haul__block_address(plan->found.map.numbers[pages->block]);
+        const uint32_t holds = pages_of(haul__plan_block(plan, pages->block));
+        for (; pages->number < HAUL__PAGES; pages->number++) {
+            const uintptr_t at = address + ((uintptr_t)pages->number << HAUL__PAGE_SHIFT);
+            const int is_held = (int)(holds >> pages->number) & 1;
+            if (pages->end && (!is_held || at != pages->end))
+                return 1;
+            if (!is_held)
+                continue;
+            pages->begin = pages->end ? pages->begin : at;
+            pages->end = at + ((uintptr_t)1 << HAUL__PAGE_SHIFT);
+        }
+    }
+    return pages->end != 0;
+}

@@ -1,0 +1,228 @@
+/* Direct: a source that the device reads, and writes, where it lies.
+ *
+ * The slow obvious version is to pack: the host reads the source, checks and translates each pointer, writes the arena into
+ * staging, and the device reads it from there. All of it but the reading is the same each time, as long as the plan holds.
+ * So it is written down once, as lists of what lies where and of what each pointer was and becomes (pack/segments.c), the
+ * source's pages are locked (lock.c), and from then on the device crosses the bus itself, both ways.
+ *
+ * What the host still compares are counts, terminators and answers of callbacks, before the order. Pointers are compared by the
+ * device, which then does as if nothing had changed, and says so: the host packs, and that finds which one it was or that all
+ * is well again. Back comes data alone, as ever; no pointer of the host's is written.
+ *
+ * A crossing costs one order, whatever the graph: no staging, no copy by the host, nothing that its caches must give up.
+ */
+#include "ship/ship.h"
+
+static void refuse(haul_shipment *shipment, const char *why)
+{
+    haul__drop_direct(shipment);
+    haul__clear_error(&shipment->device->context->error);
+    shipment->direct.state = HAUL__REFUSED;
+    shipment->statistics.packs_because = why;
+}
+
+void haul__drop_direct(haul_shipment *shipment)
+{
+    haul__direct *direct = &shipment->direct;
+    if (direct->lists.bytes > 0)
+        haul__unload(shipment->device, &direct->lists);
+    haul__unlock(shipment->device, &direct->locked, direct->late_fence);
+    memset(direct, 0, sizeof *direct);
+}
+
+/* ---- The lists. */
+
+static size_t attachments_at(const haul__direct *direct)
+{
+    return (direct->segment_count * sizeof(haul_segment) + 15) & ~(size_t)15;
+}
+
+/* 0: they are more than memory holds. */
+static int lay_out(const haul_plan *plan, haul__direct *direct)
+{
+    size_t segments, attachments;
+    haul__count_segments(plan, &direct->segment_count, &direct->attachment_count);
+    return !haul__multiply_overflows(direct->segment_count, sizeof(haul_segment), &segments) &&
+           !haul__multiply_overflows(direct->attachment_count, sizeof(haul_attachment), &attachments) &&
+           !haul__add_overflows(segments, 15, &segments) &&
+           !haul__add_overflows(attachments_at(direct), attachments, &direct->lists.bytes);
+}
+
+/* Written here and sent, like any bytes. */
+static haul_status send_lists(haul_shipment *shipment, unsigned char *memory)
+{
+    const haul__direct *direct = &shipment->direct;
+    haul_status status;
+    memset(memory, 0, direct->lists.bytes);
+    haul__write_segments(shipment->plan, shipment->range.address, (haul_segment *)(void *)memory,
+                         (haul_attachment *)(void *)(memory + attachments_at(direct)));
+    status = haul__send_bytes(shipment->device, memory, direct->lists.bytes, direct->lists.address);
+    if (status != HAUL_OK) {
+        haul__drain(shipment->device);
+        return status;
+    }
+    return haul__conclude(shipment->device, NULL, NULL, "transfer of ", direct->lists.bytes,
+                          " bytes of lists to the device");
+}
+
+static haul_status make_lists(haul_shipment *shipment)
+{
+    const haul_allocator *allocator = &shipment->device->context->allocator;
+    haul__range *lists = &shipment->direct.lists;
+    haul_status status = haul__allocate_aligned(shipment->device, 256, lists);
+    unsigned char *memory;
+    if (status != HAUL_OK) {
+        lists->bytes = 0;
+        return status;
+    }
+    memory = haul__allocate(allocator, lists->bytes, sizeof(uint64_t));
+    status = memory ? send_lists(shipment, memory) : HAUL_ERROR_MEMORY;
+    haul__release(allocator, memory, lists->bytes);
+    return status;
+}
+
+/* Locks and lists; on failure *what says which of them it was. */
+static haul_status make(haul_shipment *shipment, const char **what)
+{
+    haul_status status;
+    *what = haul__why_no_segments(shipment->plan);
+    if (*what)
+        return HAUL_ERROR_UNSUPPORTED;
+    *what = "the pages: they cannot be locked, are locked already, or lie in too many stretches";
+    status = haul__lock_source(shipment->device, shipment->plan, &shipment->direct.locked);
+    if (status != HAUL_OK)
+        return status;
+    *what = "the lists: there is no memory for them";
+    return lay_out(shipment->plan, &shipment->direct) ? make_lists(shipment) : HAUL_ERROR_LIMIT;
+}
+
+static int is_only_too_much(haul_status status)
+{
+    return status == HAUL_ERROR_UNSUPPORTED || status == HAUL_ERROR_MEMORY || status == HAUL_ERROR_DEVICE_MEMORY ||
+           status == HAUL_ERROR_LIMIT;
+}
+
+haul_status haul__prepare_direct(haul_shipment *shipment)
+{
+    const char *what = "the device: it cannot read host memory where it lies";
+    haul_status status = shipment->device->table.pull ? make(shipment, &what) : HAUL_ERROR_UNSUPPORTED;
+    if (status == HAUL_OK) {
+        shipment->direct.state = HAUL__READY;
+        shipment->statistics.packs_because = NULL;
+    } else if (is_only_too_much(status)) {
+        refuse(shipment, what);
+    } else {
+        haul__drop_direct(shipment);
+        return status;
+    }
+    return HAUL_OK;
+}
+
+/* ---- The orders. */
+
+static haul_crossing crossing_of(const haul_shipment *shipment, uint32_t *changed)
+{
+    const haul__direct *direct = &shipment->direct;
+    haul_crossing crossing;
+    crossing.arena = shipment->range.address;
+    crossing.bytes = shipment->range.arena_bytes;
+    crossing.lists = direct->lists.address;
+    crossing.segment_count = direct->segment_count;
+    crossing.attachments_at = attachments_at(direct);
+    crossing.attachment_count = direct->attachment_count;
+    crossing.changed = changed;
+    crossing.word_bytes = sizeof(void *);
+    return crossing;
+}
+
+/* HAUL_ERROR_UNSUPPORTED: the device will not, and nothing is under way. */
+static haul_status order(haul_shipment *shipment, haul_status (*verb)(void *state, const haul_crossing *crossing),
+                         uint32_t *changed, const char *what)
+{
+    haul_device *device = shipment->device;
+    const haul_crossing crossing = crossing_of(shipment, changed);
+    haul_status status;
+    haul__phase_begin(device, "transfer");
+    status = verb(device->state, &crossing);
+    haul__phase_end(device);
+    if (status == HAUL_OK) {
+        status = haul__conclude(device, NULL, NULL, what, crossing.bytes, " bytes by the device");
+    } else {
+        haul__device_failed(device, status, what, crossing.bytes, " bytes by the device");
+        haul__drain(device);
+    }
+    if (device->is_late)
+        shipment->direct.late_fence = device->late_fence;
+    return status;
+}
+
+static haul_status will_not(haul_shipment *shipment)
+{
+    refuse(shipment, "the device: it does not know these pointers, or has no memory that both can write");
+    return HAUL_OK;
+}
+
+static haul_status tell(haul_shipment *shipment, const haul__listener *listener, uint64_t done)
+{
+    if (!listener || !listener->progress(listener->user, done, shipment->range.arena_bytes))
+        return HAUL_OK;
+    return haul__fail(&shipment->device->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
+}
+
+static haul_status gather_there(haul_shipment *shipment, int *done)
+{
+    haul__staging word;
+    haul_status status = haul__stage(shipment->device, sizeof(uint32_t), 0, &word);
+    uint32_t *changed = (uint32_t *)(void *)word.data;
+    if (status != HAUL_OK)
+        return status;
+    *changed = 0;
+    status = word.plain ? HAUL_ERROR_UNSUPPORTED
+                        : order(shipment, shipment->device->table.pull, changed, "gathering of ");
+    *done = status == HAUL_OK && *changed == 0;
+    haul__unstage(shipment->device, &word);
+    return status;
+}
+
+haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, int *done)
+{
+    haul_status status;
+    *done = 0;
+    if (shipment->direct.state != HAUL__READY)
+        return HAUL_OK;
+    status = haul__verify_counts(shipment->plan);
+    if (status == HAUL_OK)
+        status = tell(shipment, listener, 0);
+    if (status == HAUL_OK)
+        status = gather_there(shipment, done);
+    if (status == HAUL_ERROR_UNSUPPORTED)
+        return will_not(shipment);
+    if (status != HAUL_OK || !*done)
+        return status;
+    shipment->statistics.pulls++;
+    return tell(shipment, listener, shipment->range.arena_bytes);
+}
+
+haul_status haul__push(haul_shipment *shipment, const haul__listener *listener, int *done)
+{
+    haul_shipment_statistics *statistics = &shipment->statistics;
+    const double start = haul__seconds();
+    haul_status status;
+    *done = 0;
+    if (shipment->direct.state != HAUL__READY || shipment->options.whole_return)
+        return HAUL_OK;
+    status = haul__ask_to_scatter(shipment->plan, listener);
+    if (status == HAUL_OK)
+        status = order(shipment, shipment->device->table.push, NULL, "scattering of ");
+    if (status == HAUL_ERROR_UNSUPPORTED)
+        return will_not(shipment);
+    if (status != HAUL_OK)
+        return status;
+    *done = 1;
+    statistics->pushes++;
+    statistics->transfers_from++;
+    statistics->bytes_from += shipment->range.arena_bytes;
+    statistics->return_seconds = haul__seconds() - start;
+    statistics->scatter_seconds = 0;
+    return HAUL_OK;
+}

@@ -1,0 +1,155 @@
+/* Locks: pages of the source that a device reads where they lie.
+ *
+ * A page can be locked once, and objects of several graphs may lie on it, for several devices. So the context knows what is
+ * locked and how many shipments hold each lock, and only what is not locked yet is asked of the device: whole for a first
+ * graph, the gaps for one that lies among others. A lock lives as it was made, is never joined or cut, and goes with its last
+ * holder. Who holds a range therefore holds just the locks that touch it, from first to last.
+ *
+ * Locks are few, for pages that lie side by side are one: they are searched one after the other.
+ */
+#include "ship/ship.h"
+
+/* Ranges of one graph. More: each costs a call of the driver, some 10 us and more; objects that lie one on a page, far from
+ * each other, are better packed. */
+#define RANGES_MAX 4096u
+
+struct haul__lock {
+    uintptr_t begin, end;
+    size_t holders;
+    haul_status (*by)(void *state, void *memory, size_t bytes); /* devices of this table */
+};
+
+static int concerns(const haul_device *device, const haul__lock *lock, uintptr_t begin, uintptr_t end)
+{
+    return lock->by == device->table.lock && lock->begin < end && begin < lock->end;
+}
+
+/* ---- The context's list. */
+
+static haul_status add(haul_device *device, uintptr_t begin, uintptr_t end)
+{
+    haul_context *context = device->context;
+    haul_status status;
+    if (!haul__grow(&context->allocator, (void **)&context->locks, &context->lock_capacity, context->lock_count + 1,
+                    sizeof *context->locks))
+        return HAUL_ERROR_MEMORY;
+    status = device->table.lock(device->state, (void *)begin, end - begin);
+    if (status != HAUL_OK)
+        return haul__device_failed(device, status, "locking of ", end - begin, " bytes of the source");
+    context->locks[context->lock_count].begin = begin;
+    context->locks[context->lock_count].end = end;
+    context->locks[context->lock_count].holders = 0;
+    context->locks[context->lock_count++].by = device->table.lock;
+    return HAUL_OK;
+}
+
+/* Unlocks what nobody holds. */
+static void sweep(haul_device *device)
+{
+    haul_context *context = device->context;
+    size_t i, left = 0;
+    for (i = 0; i < context->lock_count; i++) {
+        const haul__lock *lock = &context->locks[i];
+        if (lock->holders > 0)
+            context->locks[left++] = *lock;
+        else
+            device->table.unlock(device->state, (void *)lock->begin, lock->end - lock->begin);
+    }
+    context->lock_count = left;
+    if (left > 0 || !context->locks)
+        return;
+    haul__release(&context->allocator, context->locks, context->lock_capacity * sizeof *context->locks);
+    context->locks = NULL;
+    context->lock_capacity = 0;
+}
+
+/* Where what is locked from `at` on ends; where it is not, `at`, and *next is where something is again, or `end`. */
+static uintptr_t locked_until(const haul_device *device, uintptr_t at, uintptr_t end, uintptr_t *next)
+{
+    const haul_context *context = device->context;
+    size_t i;
+    *next = end;
+    for (i = 0; i < context->lock_count; i++) {
+        const haul__lock *lock = &context->locks[i];
+        if (!concerns(device, lock, at, end))
+            continue;
+        if (lock->begin <= at)
+            return lock->end;
+        if (lock->begin < *next)
+            *next = lock->begin;
+    }
+    return at;
+}
+
+static haul_status lock_gaps(haul_device *device, uintptr_t begin, uintptr_t end)
+{
+    haul_status status = HAUL_OK;
+    uintptr_t at = begin, next;
+    while (at < end && status == HAUL_OK) {
+        const uintptr_t until = locked_until(device, at, end, &next);
+        if (until == at) {
+            status = add(device, at, next);
+            at = next;
+        } else {
+            at = until;
+        }
+    }
+    return status;
+}
+
+static void count_holders(haul_device *device, const haul__pages *pages, int more)
+{
+    haul_context *context = device->context;
+    size_t i;
+    for (i = 0; i < context->lock_count; i++)
+        if (concerns(device, &context->locks[i], pages->begin, pages->end))
+            context->locks[i].holders += more ? 1 : (size_t)-1;
+}
+
+/* ---- A graph's. */
+
+static haul_status note(haul_device *device, haul__locked *locked, const haul__pages *pages)
+{
+    if (locked->count == RANGES_MAX)
+        return HAUL_ERROR_UNSUPPORTED;
+    if (!haul__grow(&device->context->allocator, (void **)&locked->ranges, &locked->capacity, locked->count + 1,
+                    sizeof *locked->ranges))
+        return HAUL_ERROR_MEMORY;
+    locked->ranges[locked->count] = *pages;
+    return HAUL_OK;
+}
+
+static haul_status lock_pages(haul_device *device, haul__locked *locked, const haul__pages *pages)
+{
+    haul_status status = note(device, locked, pages);
+    if (status == HAUL_OK)
+        status = lock_gaps(device, pages->begin, pages->end);
+    if (status != HAUL_OK)
+        return status;
+    locked->count++;
+    count_holders(device, pages, 1);
+    return HAUL_OK;
+}
+
+haul_status haul__lock_source(haul_device *device, const haul_plan *plan, haul__locked *locked)
+{
+    haul__pages pages = { 0, 0, 0, 0 };
+    haul_status status = HAUL_OK;
+    memset(locked, 0, sizeof *locked);
+    while (status == HAUL_OK && haul__next_pages(plan, &pages))
+        status = lock_pages(device, locked, &pages);
+    if (status != HAUL_OK)
+        haul__unlock_source(device, locked);
+    return status;
+}
+
+void haul__unlock_source(haul_device *device, haul__locked *locked)
+{
+    size_t i;
+    for (i = 0; i < locked->count; i++)
+        count_holders(device, &locked->ranges[i], 0);
+    sweep(device);
+    if (locked->ranges)
+        haul__release(&device->context->allocator, locked->ranges, locked->capacity * sizeof *locked->ranges);
+    memset(locked, 0, sizeof *locked);
+}

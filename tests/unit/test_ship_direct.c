@@ -1,0 +1,575 @@
+/* Sources that the device reads and writes where they lie (lock_source).
+ *
+ * The host device stands in: it counts what it gathers, scatters and has locked, and refuses what a GPU would. What arrives is
+ * compared with what a refresh that packs sends, byte for byte.
+ *
+ * Fault cases of shared/reference: D1, D4, D5, D6, D13, D17, H1, H2 of locks, lists and both crossings.
+ */
+#define _DEFAULT_SOURCE
+#include "ship_faults.h"
+
+static haul_shipment_statistics told(haul_shipment *s)
+{
+    haul_shipment_statistics statistics;
+    haul_shipment_get_statistics(s, &statistics);
+    return statistics;
+}
+
+static haul_shipment *ship_locked(haul_device *device, room *first)
+{
+    haul_ship_options options;
+    haul_shipment *s;
+    memset(&options, 0, sizeof options);
+    options.lock_source = 1;
+    CHECK_STATUS(haul_ship(device, first, room_type, 1, &options, &s), HAUL_OK);
+    return s;
+}
+
+/* A museum on a device that has locked it. */
+typedef struct place {
+    world w;
+    room *first;
+    haul_device *device;
+    haul_shipment *s;
+} place;
+
+static place here;
+
+static void open_place(size_t gap)
+{
+    memset(&here, 0, sizeof here);
+    world_start(&here.w, 1 << 20);
+    here.w.gap = gap;
+    museum_open();
+    here.first = museum_make(&here.w, 12, 1);
+    here.device = host_device();
+}
+
+static void start(void)
+{
+    open_place(0);
+    here.s = ship_locked(here.device, here.first);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STR(told(here.s).packs_because, NULL);
+    CHECK(counters_of(here.device).bytes_locked > 0);
+}
+
+static void end(void)
+{
+    haul_shipment_free(&here.s);
+    CHECK_EQ(counters_of(here.device).bytes_locked, 0);
+    CHECK_EQ(counters_of(here.device).bytes_live, 0);
+    haul_device_close(&here.device);
+    museum_close();
+    world_end(&here.w);
+}
+
+/* The arena is what packing would send. */
+static void check_arena(haul_shipment *s)
+{
+    const size_t bytes = told(s).plan.arena_bytes;
+    unsigned char *there = malloc(bytes), *packed = malloc(bytes);
+    haul_plan *plan;
+    haul_root root = { here.first, room_type, 1 };
+    CHECK(there && packed);
+    device_read(here.device, there, told(s).base, bytes);
+    CHECK_STATUS(haul_plan_create(haul_device_context(here.device), &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(plan, packed, bytes, told(s).base, NULL), HAUL_OK);
+    CHECK_BYTES(there, packed, bytes);
+    haul_plan_free(&plan);
+    free(packed);
+    free(there);
+}
+
+/* ---- Both ways. */
+
+TEST(direct, the_first_refresh_packs_and_each_later_one_is_gathered_by_the_device)
+{
+    haul_host_counters before;
+    int i;
+    start();
+    CHECK_EQ(told(here.s).pulls, 0);
+    before = counters_of(here.device);
+    for (i = 1; i <= 3; i++) {
+        museum_change(here.first);
+        CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+        check_arena(here.s);
+        CHECK_EQ(told(here.s).pulls, i);
+        CHECK_EQ(told(here.s).transfers_to, 2 + i);
+    }
+    CHECK_EQ(counters_of(here.device).pulls, before.pulls + 3);
+    CHECK_EQ(counters_of(here.device).copies_to, before.copies_to);
+    end();
+}
+
+TEST(direct, results_are_written_by_the_device_and_nothing_beside_them)
+{
+    haul_host_counters before;
+    unsigned char *world_before;
+    start();
+    CHECK_STATUS(haul_host_launch(here.device, museum_change, haul_device_pointer(here.s, here.first)), HAUL_OK);
+    before = counters_of(here.device);
+    world_before = world_picture(&here.w);
+    CHECK_STATUS(haul_unmarshal(here.s), HAUL_OK);
+    check_changed_by(&here.w, world_before, museum_change, here.first);
+    CHECK_EQ(told(here.s).pushes, 1);
+    CHECK_EQ(told(here.s).transfers_from, 1);
+    CHECK_EQ(counters_of(here.device).pushes, before.pushes + 1);
+    CHECK_EQ(counters_of(here.device).copies_from, before.copies_from);
+    end();
+}
+
+TEST(direct, what_has_not_changed_is_not_written)
+{
+    start();
+    world_protect(&here.w, PROT_READ);
+    CHECK_STATUS(haul_unmarshal(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pushes, 1);
+    world_protect(&here.w, PROT_READ | PROT_WRITE);
+    end();
+}
+
+static void scribble(void *argument)
+{
+    room *r = argument;
+    r->cache = r;
+    r->doors = NULL;
+    r->next = NULL;
+}
+
+TEST(direct, pointers_that_a_kernel_has_changed_are_what_they_were_after_a_refresh_and_skipped_fields_zero)
+{
+    start();
+    CHECK_STATUS(haul_host_launch(here.device, scribble, haul_device_pointer(here.s, here.first)), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 1);
+    check_arena(here.s);
+    end();
+}
+
+TEST(direct, objects_far_from_each_other_are_locked_stretch_by_stretch)
+{
+    uint64_t locked;
+    open_place(25000);
+    here.s = ship_locked(here.device, here.first);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    locked = counters_of(here.device).bytes_locked;
+    CHECK(locked > 0 && locked < here.w.used / 2);
+    museum_change(here.first);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 1);
+    check_arena(here.s);
+    end();
+}
+
+/* ---- Changes. */
+
+TEST(direct, a_changed_pointer_is_named_and_the_graph_crosses_again_when_it_is_put_back)
+{
+    room *next;
+    start();
+    next = here.first->next->next;
+    here.first->next->next = here.first;
+    here.first->area = 4711;
+    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
+    CHECK_HAS(haul_device_error(here.device)->path, "root.next.next");
+    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
+    here.first->next->next = next;
+    check_arena(here.s);
+    CHECK_EQ(told(here.s).pulls, 0);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 1);
+    check_arena(here.s);
+    end();
+}
+
+TEST(direct, a_changed_count_or_a_lost_terminator_is_found_before_anything_crosses)
+{
+    haul_host_counters before;
+    size_t end_of_name;
+    start();
+    before = counters_of(here.device);
+    here.first->next->door_count--;
+    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
+    CHECK_HAS(haul_device_error(here.device)->path, "doors");
+    here.first->next->door_count++;
+    end_of_name = strlen(here.first->name);
+    here.first->name[end_of_name] = '!';
+    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
+    here.first->name[end_of_name] = 0;
+    CHECK_EQ(counters_of(here.device).pulls, before.pulls);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 1);
+    end();
+}
+
+TEST(direct, a_new_plan_is_locked_anew)
+{
+    start();
+    here.first->next = here.first;
+    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_replan(here.s), HAUL_OK);
+    CHECK_EQ(counters_of(here.device).bytes_locked, 0);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    here.first->area = 5;
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 1);
+    check_arena(here.s);
+    end();
+}
+
+/* ---- Who else uses the pages. */
+
+TEST(direct, graphs_that_share_pages_share_locks_until_the_last_goes)
+{
+    room *others;
+    haul_shipment *second;
+    uint64_t locked;
+    open_place(300);
+    others = museum_make(&here.w, 20, 0);
+    here.s = ship_locked(here.device, here.first);
+    second = ship_locked(here.device, others);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    locked = counters_of(here.device).bytes_locked;
+    CHECK_STATUS(haul_refresh(second), HAUL_OK);
+    CHECK(counters_of(here.device).bytes_locked > locked);
+    CHECK_EQ(counters_of(here.device).bytes_locked, (here.w.used + 4095) / 4096 * 4096);
+    haul_shipment_free(&here.s);
+    CHECK(counters_of(here.device).bytes_locked > 0);
+    others->area = 3;
+    CHECK_STATUS(haul_refresh(second), HAUL_OK);
+    CHECK_EQ(told(second).pulls, 1);
+    haul_shipment_free(&second);
+    end();
+}
+
+TEST(direct, two_devices_of_a_context_share_locks_whoever_goes_first)
+{
+    haul_device_options options;
+    haul_device *other;
+    haul_shipment *there;
+    start();
+    memset(&options, 0, sizeof options);
+    options.context = haul_device_context(here.device);
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &other), HAUL_OK);
+    there = ship_locked(other, here.first);
+    CHECK_STATUS(haul_refresh(there), HAUL_OK);
+    CHECK_STATUS(haul_refresh(there), HAUL_OK);
+    CHECK_EQ(told(there).pulls, 1);
+    CHECK_EQ(counters_of(other).bytes_locked, 0);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 1);
+    haul_shipment_free(&there);
+    haul_device_close(&other);
+    end();
+}
+
+TEST(direct, a_copy_locks_for_itself)
+{
+    haul_shipment *copy;
+    start();
+    CHECK_STATUS(haul_shipment_copy(here.s, here.device, &copy), HAUL_OK);
+    haul_shipment_free(&here.s);
+    CHECK_EQ(counters_of(here.device).bytes_locked, 0);
+    CHECK_STATUS(haul_refresh(copy), HAUL_OK);
+    CHECK_STATUS(haul_refresh(copy), HAUL_OK);
+    CHECK_EQ(told(copy).pulls, 1);
+    check_arena(copy);
+    haul_shipment_free(&copy);
+    end();
+}
+
+TEST(direct, pages_that_somebody_else_has_locked_are_packed)
+{
+    haul_status (*lock)(void *, void *, size_t) = haul_host_device()->lock;
+    void *page, *state;
+    open_place(0);
+    page = (void *)((uintptr_t)here.first / 4096 * 4096);
+    state = haul_device_state(here.device);
+    CHECK_STATUS(lock(state, page, 4096), HAUL_OK);
+    here.s = ship_locked(here.device, here.first);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(haul_device_error(here.device)->status, HAUL_OK);
+    CHECK_HAS(told(here.s).packs_because, "locked");
+    CHECK_EQ(counters_of(here.device).bytes_locked, 4096);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 0);
+    check_arena(here.s);
+    haul_host_device()->unlock(state, page, 4096);
+    end();
+}
+
+/* ---- What the host does as ever. */
+
+static void check_packs(const haul_ship_options *options, const char *why)
+{
+    CHECK_STATUS(haul_ship(here.device, here.first, room_type, 1, options, &here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 0);
+    if (why)
+        CHECK_HAS(told(here.s).packs_because, why);
+    else
+        CHECK_STR(told(here.s).packs_because, NULL);
+    CHECK_EQ(counters_of(here.device).bytes_locked, 0);
+    haul_shipment_free(&here.s);
+}
+
+TEST(direct, ordered_arenas_and_whoever_has_not_asked_are_packed)
+{
+    haul_ship_options options;
+    memset(&options, 0, sizeof options);
+    open_place(0);
+    check_packs(&options, NULL);
+    options.lock_source = options.ordered = 1;
+    check_packs(&options, "ordered");
+    end();
+}
+
+static haul_device *device_without_direct(void)
+{
+    static haul_device_table table;
+    haul_device *device;
+    table = *haul_host_device();
+    table.lock = NULL;
+    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_ERROR_ARGUMENT);
+    table.unlock = NULL;
+    table.pull = table.push = NULL;
+    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    return device;
+}
+
+TEST(direct, a_device_that_cannot_reach_the_host_is_sent_to)
+{
+    haul_ship_options options;
+    memset(&options, 0, sizeof options);
+    options.lock_source = 1;
+    open_place(0);
+    haul_device_close(&here.device);
+    here.device = device_without_direct();
+    check_packs(&options, "cannot");
+    end();
+}
+
+static haul_status will_not(void *state, const haul_crossing *crossing)
+{
+    (void)state;
+    (void)crossing;
+    return HAUL_ERROR_UNSUPPORTED;
+}
+
+TEST(direct, a_device_that_does_not_know_such_pointers_is_sent_to_and_keeps_no_lock)
+{
+    haul_device_table table = *haul_host_device();
+    haul_ship_options options;
+    memset(&options, 0, sizeof options);
+    options.lock_source = 1;
+    table.pull = will_not;
+    open_place(0);
+    haul_device_close(&here.device);
+    CHECK_STATUS(haul_device_open(&table, NULL, &here.device), HAUL_OK);
+    check_packs(&options, "the device");
+    end();
+}
+
+typedef struct barred {
+    struct barred *next;
+    double *input;
+} barred;
+
+TEST(direct, what_does_not_travel_both_ways_is_packed)
+{
+    static haul_type *type;
+    static const haul_rule stays = { .direction = HAUL_IN };
+    static const haul_ref refs[] = { HAUL_OBJECT(barred, next, &type),
+                                     HAUL_ARRAY_BY(barred, input, &stays, HAUL_FIXED(4)) };
+    static double values[4];
+    static barred one = { NULL, values };
+    haul_ship_options options;
+    memset(&options, 0, sizeof options);
+    options.lock_source = 1;
+    open_place(0);
+    CHECK_STATUS(haul_type_create("barred", sizeof(barred), refs, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_ship(here.device, &one, type, 1, &options, &here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_HAS(told(here.s).packs_because, "not sent");
+    haul_type_free(&type);
+    end();
+}
+
+TEST(direct, asynchronous_calls_and_whole_returns_go_by_staging)
+{
+    haul_ship_options options;
+    start();
+    CHECK_STATUS(haul_refresh_async(here.s, NULL), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_async(here.s, NULL), HAUL_OK);
+    CHECK_STATUS(haul_shipment_wait(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls + told(here.s).pushes, 0);
+    haul_shipment_free(&here.s);
+    memset(&options, 0, sizeof options);
+    options.lock_source = options.whole_return = 1;
+    CHECK_STATUS(haul_ship(here.device, here.first, room_type, 1, &options, &here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 1);
+    CHECK_EQ(told(here.s).pushes, 0);
+    end();
+}
+
+/* ---- Progress. */
+
+typedef struct listener {
+    uint64_t calls, last, total;
+    int cancels;
+} listener;
+
+static int listen(void *user, uint64_t done, uint64_t total)
+{
+    listener *l = user;
+    l->calls++;
+    l->last = done;
+    l->total = total;
+    return l->cancels;
+}
+
+TEST(direct, progress_is_told_and_can_cancel_before_anything_crosses)
+{
+    haul_ship_options options;
+    listener heard;
+    memset(&options, 0, sizeof options);
+    memset(&heard, 0, sizeof heard);
+    options.lock_source = 1;
+    options.progress = listen;
+    options.progress_user = &heard;
+    open_place(0);
+    CHECK_STATUS(haul_ship(here.device, here.first, room_type, 1, &options, &here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    memset(&heard, 0, sizeof heard);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(heard.calls, 2);
+    CHECK_EQ(heard.last, heard.total);
+    heard.cancels = 1;
+    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_unmarshal(here.s), HAUL_ERROR_STATE);
+    CHECK_EQ(counters_of(here.device).pulls, 1);
+    CHECK_EQ(counters_of(here.device).pushes, 0);
+    heard.cancels = 0;
+    CHECK_STATUS(haul_unmarshal(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pushes, 1);
+    end();
+}
+
+/* ---- Failures. */
+
+/* One that locks; where it could not for want of memory, or was refused, that is no failure to its caller, and one to the
+ * test. */
+static haul_status refresh_and_lock(void *user)
+{
+    haul_status status = refresh(user);
+    if (status == HAUL_OK && told(the.s).packs_because)
+        status = the.plan->first;
+    return status;
+}
+
+static void check_locked(void *user, haul_status status)
+{
+    (void)user;
+    check_world_is_untouched();
+    if (status != HAUL_OK)
+        CHECK_EQ(the.plan->locked_bytes, 0);
+    else
+        the.cargo->look();
+}
+
+static void give_up_locks(void *user)
+{
+    (void)user;
+    CHECK_STATUS(haul_replan(the.s), HAUL_OK);
+}
+
+/* The first time its refusal is remembered until it is planned again. */
+static haul_status replan_refresh_and_lock(void *user)
+{
+    haul_status status = haul_replan(the.s);
+    return status == HAUL_OK ? refresh_and_lock(user) : status;
+}
+
+TEST(direct, any_failure_while_it_locks_and_lists_leaves_a_shipment_that_works_D1_D4_D5_D6_D13_D17_H1_H2)
+{
+    fault_operation operation = operation_on_shipment(replan_refresh_and_lock, check_locked);
+    the.lock_source = 1;
+    operation.undo = give_up_locks;
+    operation.keeps = 1;
+    CHECK(fault_everywhere(&operation) > 20);
+}
+
+static void prepare_locked(void *user, fault_plan *plan)
+{
+    prepare(user, plan);
+    CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
+    CHECK_EQ(told(the.s).pulls, 1);
+}
+
+TEST(direct, any_failure_of_a_gathering_leaves_a_shipment_that_works_D4_D5_D6_D13_D17)
+{
+    fault_operation operation = operation_on_shipment(refresh, check_sent);
+    the.lock_source = 1;
+    operation.prepare = prepare_locked;
+    CHECK(fault_everywhere(&operation) > 5);
+    operation.settings.deferred = 1;
+    CHECK(fault_everywhere(&operation) > 5);
+}
+
+static void prepare_locked_and_changed(void *user, fault_plan *plan)
+{
+    prepare_locked(user, plan);
+    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)), HAUL_OK);
+}
+
+/* Where it has failed, each byte is a result in its place, or as it was. */
+static void check_scattered(void *user, haul_status status)
+{
+    unsigned char *after = malloc(the.w.bytes), *now = world_picture(&the.w);
+    size_t i;
+    (void)user;
+    CHECK(after != NULL);
+    check_report(status);
+    memcpy(the.w.memory, the.before, the.w.bytes);
+    museum_change(the.first);
+    memcpy(after, the.w.memory, the.w.bytes);
+    for (i = 0; i < the.w.bytes; i++)
+        CHECK(now[i] == after[i] || (status != HAUL_OK && now[i] == the.before[i]));
+    memcpy(the.w.memory, the.before, the.w.bytes);
+    free(after);
+    free(now);
+}
+
+TEST(direct, any_failure_of_a_scattering_leaves_results_or_what_was_there_D4_D5_D6_D13_D17)
+{
+    fault_operation operation = operation_on_shipment(unmarshal, check_scattered);
+    the.lock_source = 1;
+    operation.prepare = prepare_locked_and_changed;
+    CHECK(fault_everywhere(&operation) > 3);
+}
+
+TEST(direct, a_device_that_is_late_keeps_the_locks_until_it_is_done_D13)
+{
+    fault_plan plan;
+    memset(&plan, 0, sizeof plan);
+    start_over();
+    plan.deferred = 1;
+    the.lock_source = the.keep = 1;
+    prepare_locked(NULL, &plan);
+    plan.impatient = 1;
+    CHECK_STATUS(haul_refresh(the.s), HAUL_ERROR_PENDING);
+    haul_shipment_free(&the.s);
+    CHECK(plan.locked_bytes > 0);
+    CHECK_STR(plan.misuse, NULL);
+    plan.impatient = 0;
+    finish(NULL);
+    fault_check_clean(&plan);
+}
