@@ -165,7 +165,7 @@ static void put_word(unsigned char *to, const unsigned char *from, const haul_se
                      unsigned word_bytes)
 {
     uint32_t byte;
-    if (memcmp(to + at, from + at, word_bytes) == 0)
+    if (segment->mask == UINT16_MAX && memcmp(to + at, from + at, word_bytes) == 0)
         return;
     for (byte = at; byte < at + word_bytes; byte++)
         if (crosses(segment, byte) && to[byte] != from[byte])

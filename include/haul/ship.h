@@ -87,6 +87,7 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address dev
  *   out one by one: statistics.packs_because says why.
  * - A changed pointer is found while the device gathers: HAUL_ERROR_STALE then comes after data has been sent. The arena
  *   has the graph's new data and its old pointers. Counts and terminators are compared before, by the host.
+ * - The device reads 16 bytes at a time, in the pages that are locked, and keeps what is described.
  * - Results are written as they come: when the device fails halfway, each byte of theirs is a result in its place, or as it
  *   was. whole_return brings them back by staging.
  * - The lists take device memory: 32 bytes for each object (of a large one for each 32 KiB, or 512 bytes where pointers are;
