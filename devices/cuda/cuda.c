@@ -43,6 +43,9 @@ static cudaError_t make_things(haul__gpu *gpu)
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&gpu->processors, cudaDevAttrMultiProcessorCount, gpu->settings.ordinal);
     if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&gpu->reaches_host, cudaDevAttrCanUseHostPointerForRegisteredMem,
+                                       gpu->settings.ordinal);
+    if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&gpu->own, cudaStreamDefault);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&gpu->side, cudaStreamNonBlocking);

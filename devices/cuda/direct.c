@@ -1,21 +1,17 @@
 /* Host memory that is locked, read and written where it lies.
  *
- * CUDA calls the locking of memory that the user has allocated registering. Registered for all GPUs and mapped it can be
- * reached by kernels at its own address, where host and GPU share one address space; elsewhere it is refused. CUDA takes a
- * page once: a second registration is refused, whoever made the first. A crossing is then one kernel.
+ * CUDA calls the locking of memory that the user has allocated registering. Registered for all GPUs and mapped it
+ * can be reached by kernels at its own address, where host and GPU share one address space; elsewhere it is
+ * refused. CUDA takes a page once: a second registration is refused, whoever made the first. A crossing is then one
+ * kernel.
  */
 #include "gpu.h"
 
 static haul_status can_reach(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
-    int same_address = 0;
-    cudaError_t error = cudaDeviceGetAttribute(&same_address, cudaDevAttrCanUseHostPointerForRegisteredMem,
-                                               gpu->settings.ordinal);
-    if (error != cudaSuccess)
-        return haul__gpu_check(gpu, visit, error, "cudaDeviceGetAttribute", 0);
-    return same_address ? HAUL_OK
-                        : haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
-                                         "the GPU has another address for locked memory than the host");
+    return gpu->reaches_host ? HAUL_OK
+                             : haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
+                                              "the GPU has another address for locked memory than the host");
 }
 
 /* Whatever CUDA has against it, nothing is broken. */
@@ -61,7 +57,9 @@ static haul_status check(haul__gpu *gpu, const haul__gpu_visit *visit, const hau
     if (crossing->segment_count > crossing->attachments_at / sizeof(haul_segment) ||
         crossing->attachment_count > UINT64_MAX / 32 || bytes < crossing->attachments_at)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the lists overlap, or are longer than memory");
-    status = bytes > 0 ? haul__gpu_check_memory(gpu, visit, crossing->lists, bytes) : HAUL_OK;
+    status = can_reach(gpu, visit);
+    if (status == HAUL_OK && bytes > 0)
+        status = haul__gpu_check_memory(gpu, visit, crossing->lists, bytes);
     return status == HAUL_OK ? haul__gpu_check_memory(gpu, visit, crossing->arena, crossing->bytes) : status;
 }
 

@@ -58,6 +58,7 @@ typedef struct haul__gpu {
     haul_allocator allocator;
     haul_cuda_settings settings;
     int processors;             /* multiprocessors */
+    int reaches_host;           /* memory that CUDA has registered, at the host's own address */
     size_t memory_bytes;
     cudaStream_t own, stream;   /* the device's own stream; the selected one */
     cudaMemPool_t pool;         /* NULL: cudaMalloc, or the user's callbacks */

@@ -21,8 +21,9 @@
  * one latency and its bytes. Odd pointers lie across such pieces, so each block patches those parts that fall into its
  * own; every block reads the whole list for it, which is why patch.c sends long lists in another way.
  *
- * Gathering and scattering go by lists: eight threads take a segment, 128 bytes of it at a time, one read or write of the bus.
- * No two segments share a byte, so again no order is needed; and again all that is asked for is asked for at once.
+ * Gathering and scattering go by lists: eight threads take a segment, 128 bytes of it at a time, one read or write of
+ * the bus. No two segments share a byte, so again no order is needed; and again all that is asked for is asked for at
+ * once.
  *
  * This file uses nothing of C++ but templates: the object needs no C++ run-time library, so that C programs link.
  */
@@ -218,8 +219,9 @@ static __global__ void __launch_bounds__(block_threads)
 
 /* ---- Where it lies on the host. */
 
-/* Threads that share a segment: what they ask for at once is a line of the bus. More: fewer of them have something to do in
- * small objects. Vectors that each asks for before it uses the first: more under way in large ones, in more registers. */
+/* Threads that share a segment: what they ask for at once is a line of the bus. More: fewer of them have something to
+ * do in small objects. Vectors that each asks for before it uses the first: more under way in large ones, in more
+ * registers. */
 static const unsigned sharers = 8;
 static const unsigned asked_for = 4;
 static const unsigned stride = sharers * vector_bytes;
@@ -311,8 +313,8 @@ static __device__ __forceinline__ void push_segment(const haul__gpu_crossing &cr
         store_data(to + at, *(const uint4 *)(from + at), slots_at(segment, at), segment.mask);
 }
 
-/* The last of a kernel's blocks to end finds that all others have been counted; the host, when it sees the number, sees all
- * that any of them has written. */
+/* The last of a kernel's blocks to end finds that all others have been counted; the host, when it sees the number, sees
+ * all that any of them has written. */
 template <bool to_host> static __device__ __forceinline__ void give_answer(const haul__gpu_answer &answer)
 {
     __syncthreads();

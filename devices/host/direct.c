@@ -1,8 +1,8 @@
 /* Host memory that is locked, read and written where it lies.
  *
- * All of the host's memory can be reached here, so a lock is a note. It is refused where a device's would be: pages that
- * are not there, and pages that have been locked before. A pull or push does for each segment what haul/device.h says, byte
- * by byte where a mask says which.
+ * All of the host's memory can be reached here, so a lock is a note. It is refused where a device's would be: pages
+ * that are not there, and pages that have been locked before. A pull or push does for each segment what
+ * haul/device.h says, byte by byte where a mask says which.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -55,7 +55,8 @@ static int is_locked(const haul__host *host, const unsigned char *memory, size_t
     return 0;
 }
 
-/* Is every page of it there? The system says so to whoever wants it written back, which memory of no file need not be. */
+/* Is every page of it there? The system says so to whoever wants it written back, which memory of no file need not
+ * be. */
 static int is_mapped(const haul__host *host, void *memory, size_t bytes)
 {
     const size_t before = (uintptr_t)memory % host->page;
@@ -89,12 +90,12 @@ void haul__host_unlock(void *state, void *memory, size_t bytes)
     for (i = 0; i < host->lock_count; i++)
         if (host->locks[i].memory == (unsigned char *)memory && host->locks[i].bytes == bytes)
             break;
-    if (i < host->lock_count) {
-        host->locks[i] = host->locks[--host->lock_count];
-        if (host->lock_count == 0)
-            release_locks(host);
-    }
+    if (i == host->lock_count) /* another device's, which has closed */
+        return;
     host->counters.bytes_locked -= bytes;
+    host->locks[i] = host->locks[--host->lock_count];
+    if (host->lock_count == 0)
+        release_locks(host);
 }
 
 /* ---- Crossings. */
@@ -189,11 +190,13 @@ static int is_good(const haul_segment *segment, const haul_crossing *crossing)
     uint64_t slots = segment->slots, count = 0;
     for (; slots; slots &= slots - 1)
         count++;
-    return segment->from % pair == 0 && segment->to % pair == 0 && segment->bytes % pair == 0 &&
-           segment->to <= crossing->bytes && segment->bytes <= crossing->bytes - segment->to &&
-           (count == 0 || (segment->bytes <= 64 * crossing->word_bytes && segment->first <= crossing->attachment_count &&
-                           count <= crossing->attachment_count - segment->first)) &&
-           (segment->bytes == pair || segment->mask == UINT16_MAX);
+    if (segment->from % pair != 0 || segment->to % pair != 0 || segment->bytes % pair != 0 ||
+        segment->to > crossing->bytes || segment->bytes > crossing->bytes - segment->to)
+        return 0;
+    if (count > 0 && (segment->bytes > 64 * crossing->word_bytes || segment->first > crossing->attachment_count ||
+                      count > crossing->attachment_count - segment->first))
+        return 0;
+    return segment->bytes == pair || segment->mask == UINT16_MAX;
 }
 
 typedef struct lists {

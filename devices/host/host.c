@@ -365,7 +365,8 @@ static haul_status relocate_odd(haul__host *host, unsigned char *arena, const ha
     uint64_t i;
     for (i = 0; i < relocation->odd_count; i++)
         if (!haul__host_view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes))
-            return haul__host_fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i), relocation->word_bytes);
+            return haul__host_fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i),
+                                         relocation->word_bytes);
     for (i = 0; i < relocation->odd_count; i++)
         *outside += patch(arena + load64(odd + 8 * i), relocation);
     return HAUL_OK;
@@ -452,7 +453,8 @@ static haul_status host_across(void *state, haul_address to, void *from_state, h
 
 static haul_status host_select(void *state, void *stream)
 {
-    return stream ? haul__host_fail(state, HAUL_ERROR_ARGUMENT, "select", "a host device has no streams but its own") : HAUL_OK;
+    return !stream ? HAUL_OK
+                   : haul__host_fail(state, HAUL_ERROR_ARGUMENT, "select", "a host device has no streams but its own");
 }
 
 static haul_status host_fence(void *state, uint64_t *fence)
@@ -465,7 +467,8 @@ static haul_status host_fence(void *state, uint64_t *fence)
 static haul_status host_reached(void *state, uint64_t fence)
 {
     const haul__host *host = state;
-    return fence <= host->fences ? HAUL_OK : haul__host_fail(state, HAUL_ERROR_ARGUMENT, "await", "there is no such fence");
+    return fence <= host->fences ? HAUL_OK
+                                 : haul__host_fail(state, HAUL_ERROR_ARGUMENT, "await", "there is no such fence");
 }
 
 static haul_status host_wait(void *state)

@@ -40,9 +40,9 @@ typedef struct haul_device_capabilities {
  * `outside`, if it is not 0, is a 64-bit count in device memory, at a multiple of 8: one is added to it for each such
  * word that is not null and stays as it is. For `relocate` only.
  *
- * `after`, if it is not 0, is a fence of the selected stream: all that the patch reads and writes was ordered before it,
- * so the patch may run beside what was ordered since. What is ordered later comes behind the patch all the same. For
- * `relocate` only; a device may take it as 0. */
+ * `after`, if it is not 0, is a fence of the selected stream: all that the patch reads and writes was ordered
+ * before it, so the patch may run beside what was ordered since. What is ordered later comes behind the patch all
+ * the same. For `relocate` only; a device may take it as 0. */
 typedef struct haul_relocation {
     haul_address arena;
     uint64_t words;
@@ -56,8 +56,8 @@ typedef struct haul_relocation {
     uint64_t after;
 } haul_relocation;
 
-/* A stretch of host memory and its place in an arena; for `pull` and `push`. Address, offset and length are multiples of
- * two words. */
+/* A stretch of host memory and its place in an arena; for `pull` and `push`. Address, offset and length are
+ * multiples of two words. */
 typedef struct haul_segment {
     uint64_t from;  /* its address on the host, in memory that `lock` has locked */
     uint64_t to;    /* its offset in the arena */
@@ -72,12 +72,14 @@ typedef struct haul_attachment {
     uint64_t here, there;
 } haul_attachment;
 
-/* A whole arena's crossing, by the device alone. Its lists lie in device memory: the segments at `lists`, the attachments
- * `attachments_at` bytes behind, both at multiples of 16. What they say is trusted: a device need not check it.
+/* A whole arena's crossing, by the device alone. Its lists lie in device memory: the segments at `lists`, the
+ * attachments `attachments_at` bytes behind, both at multiples of 16. What they say is trusted: a device need not
+ * check it.
  *
- * To the device (`pull`), each segment goes to its place; bytes that do not cross become 0, and each pointer becomes what its
- * attachment says. If one was not what it had been on the host, *changed becomes 1; else that stays as it is. To the host
- * (`push`), each segment is written where it came from, but for its pointers and bytes that do not cross. */
+ * To the device (`pull`), each segment goes to its place; bytes that do not cross become 0, and each pointer
+ * becomes what its attachment says. If one was not what it had been on the host, *changed becomes 1; else that
+ * stays as it is. To the host (`push`), each segment is written where it came from, but for its pointers and bytes
+ * that do not cross. */
 typedef struct haul_crossing {
     haul_address arena; /* a multiple of 16 */
     uint64_t bytes;     /* of it */
@@ -91,9 +93,9 @@ typedef struct haul_crossing {
 #define HAUL_DEVICE_VERSION 6u
 
 /* Preconditions of all verbs: `state` is what open gave; sizes are above 0; ranges lie in what allocate gave. Copies,
- * send, fetch, across, relocate, pull and push may return before they are done; they take effect in the order of the calls on the
- * selected stream, and `await` and `wait` report whatever failed since they last did. Memory given to copies stays
- * untouched by the caller until then. One thread at a time. */
+ * send, fetch, across, relocate, pull and push may return before they are done; they take effect in the order of
+ * the calls on the selected stream, and `await` and `wait` report whatever failed since they last did. Memory given
+ * to copies stays untouched by the caller until then. One thread at a time. */
 typedef struct haul_device_table {
     uint32_t version;     /* HAUL_DEVICE_VERSION */
     uint32_t table_bytes; /* sizeof(haul_device_table) */
@@ -126,9 +128,10 @@ typedef struct haul_device_table {
      * HAUL_ERROR_UNSUPPORTED: the device cannot write to that memory, which is not pinned. */
     haul_status (*fetch)(void *state, void *to, const haul_relocation *relocation, size_t bytes);
     /* All four may be NULL: the device cannot reach host memory where it lies.
-     * `lock` lets all devices of the table read and write it there, at its own address, until `unlock`; both are given whole
-     * pages of 4 KiB. HAUL_ERROR_UNSUPPORTED, and nothing is locked: it cannot be, or some of it is locked already, by
-     * whomever. When it is unlocked, no device has work with it under way.
+     * `lock` lets all devices of the table read and write it there, at its own address, until `unlock`; both are given
+     * whole pages of 4 KiB. HAUL_ERROR_UNSUPPORTED, and nothing is locked: it cannot be, or some of it is locked
+     * already, by whomever. It is unlocked by the device that has locked it or, when that has closed, by another one of
+     * the table; no device has work with it under way then.
      * `pull` and `push` answer HAUL_ERROR_UNSUPPORTED for words of a size that the device does not know. */
     haul_status (*lock)(void *state, void *memory, size_t bytes);
     void (*unlock)(void *state, void *memory, size_t bytes);
@@ -173,16 +176,16 @@ typedef struct haul_device_options {
 
 /* Opens a device. `table` is what a back end's function returned (haul_host_device()); `options` may be NULL.
  * HAUL_ERROR_ARGUMENT: NULL table or result, or a table with a missing verb; HAUL_ERROR_VERSION: a table of another
- * version; HAUL_ERROR_UNSUPPORTED: no such device; HAUL_ERROR_BUSY: the shared context is in a call; HAUL_ERROR_MEMORY;
- * HAUL_ERROR_DEVICE. On failure *device is NULL. */
+ * version; HAUL_ERROR_UNSUPPORTED: no such device; HAUL_ERROR_BUSY: the shared context is in a call;
+ * HAUL_ERROR_MEMORY; HAUL_ERROR_DEVICE. On failure *device is NULL. */
 HAUL_API haul_status haul_device_open(const haul_device_table *table, const haul_device_options *options,
                                       haul_device **device);
 /* Drops the caller's hold and sets *device to NULL; shipments keep it open. */
 HAUL_API void haul_device_close(haul_device **device);
 
 HAUL_API haul_context *haul_device_context(haul_device *device);
-/* The record of the last failure on the device's context; never NULL. Where no device could be opened there is none to
- * ask: open it with a context of your own to hear why. */
+/* The record of the last failure on the device's context; never NULL. Where no device could be opened there is none
+ * to ask: open it with a context of your own to hear why. */
 HAUL_API const haul_error *haul_device_error(const haul_device *device);
 HAUL_API void haul_device_get_capabilities(const haul_device *device, haul_device_capabilities *capabilities);
 HAUL_API const char *haul_device_name(const haul_device *device);

@@ -72,26 +72,30 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address dev
  * terminator (it may become shorter); haul_replan then makes a new one. After a failure of the device the arena's
  * contents are undefined until a refresh succeeds.
  *
- * With lock_source the host packs once more. That refresh then locks the source's pages (as mlock would, and so that the
- * device can reach them) and gives the device lists of what lies where. From then on a refresh and a haul_unmarshal are one
- * order each: the device gathers the source over the bus and compares each pointer with what it was, or writes the results where
- * they belong. The host copies nothing; one thread of it is enough for the bus's speed. For that:
+ * With lock_source the host packs once more. That refresh then locks the source's pages (as mlock would, and so that
+ * the device can reach them) and gives the device lists of what lies where. From then on a refresh and a haul_unmarshal
+ * are one order each: the device gathers the source over the bus and compares each pointer with what it was, or writes
+ * the results where they belong. The host copies nothing; one thread of it is enough for the bus's speed. For that:
  *
  * - Until the shipment is freed, the pages that hold its objects stay mapped as they are: no munmap, mremap or
  *   madvise that drops them, and no free of memory that the allocator gives back to the system. Whatever is mapped
  *   there later would not be seen. Nor what is written after a fork, on Linux before 5.12.
+ * - After HAUL_ERROR_PENDING the device goes on reading or writing the objects, even when the shipment has been freed:
+ *   they may be neither changed nor freed before a call on the shipment that waits has succeeded, or the device has
+ *   been closed.
  * - Pages are locked once. Shipments of one context share locks; where somebody else has locked some pages
- *   (cudaHostRegister, cudaHostAlloc), or cannot write to them, the host packs and unpacks as ever. So it does in asynchronous
- *   calls, in haul_unmarshal_pointers, for ordered arenas, for graphs whose objects lie in more than 4,096 stretches of pages,
- *   and for plans with fields that do not travel both ways, contents that depend on addresses, or pointers that must be worked
- *   out one by one: statistics.packs_because says why.
- * - A changed pointer is found while the device gathers: HAUL_ERROR_STALE then comes after data has been sent. The arena
- *   has the graph's new data and its old pointers. Counts and terminators are compared before, by the host.
- * - The device reads 16 bytes at a time, in the pages that are locked, and keeps what is described.
- * - Results are written as they come: when the device fails halfway, each byte of theirs is a result in its place, or as it
- *   was. whole_return brings them back by staging.
- * - The lists take device memory: 32 bytes for each object (of a large one for each 32 KiB, or 512 bytes where pointers are;
- *   a few more where not all bytes are described), and 16 for each pointer.
+ *   (cudaHostRegister, cudaHostAlloc), or the host cannot write to them, it packs and unpacks as ever. So it does for
+ *   ordered arenas, for graphs whose objects lie in more than 4,096 stretches of pages, and for plans with fields that
+ *   do not travel both ways, contents that depend on addresses, or pointers that must be worked out one by one:
+ *   statistics.packs_because says why. And in asynchronous calls, haul_unmarshal_pointers, and with whole_return.
+ * - A changed pointer is found while the device gathers: HAUL_ERROR_STALE then comes after data has been sent. The
+ *   arena has the graph's new data and its old pointers. Counts and terminators are compared before, by the host.
+ * - The device reads 16 bytes at a time, in the pages that are locked, and keeps what is described. Bytes of the arena
+ *   that belong to no object stay as they are.
+ * - Results are written as they come: when the device fails halfway, each byte of theirs is a result in its place, or
+ *   as it was. whole_return brings them back by staging.
+ * - The lists take device memory: 32 bytes for each object (of a large one for each 32 KiB, or 512 bytes where pointers
+ *   are; a few more where not all bytes are described), and 16 for each pointer.
  *
  * Locking takes 0.15 to 1 ms for each MiB, once; unlocking, when the shipment is freed or planned again, less. */
 HAUL_API haul_status haul_refresh(haul_shipment *shipment);
@@ -105,8 +109,8 @@ HAUL_API haul_status haul_replan(haul_shipment *shipment);
  * nothing is written before all of it has arrived. A larger one is written piece by piece, in order of address, while
  * the next pieces cross, without those of which nothing comes back. If the device fails halfway, the pieces before
  * are written: every byte of theirs is a result, in its place; the others are as they were; the arena is as it was;
- * the error's text says how many bytes had been written; and the same call, made again, brings all. A source that is locked
- * is written by the device: see haul_refresh. */
+ * the error's text says how many bytes had been written; and the same call, made again, brings all. A source that is
+ * locked is written by the device: see haul_refresh. */
 HAUL_API haul_status haul_unmarshal(haul_shipment *shipment);
 /* The same, and pointers that the device has changed come back as host pointers. All are checked before anything is
  * written: one that points outside the graph is HAUL_ERROR_GRAPH with its path. Pointers that the host has changed
@@ -212,8 +216,8 @@ typedef struct haul_shipment_statistics {
     double return_seconds;     /* copying from the device, as far as writing did not hide it */
     double scatter_seconds;    /* writing to the host's objects */
     uint64_t pulls, pushes;    /* refreshes and unmarshals by the device alone (lock_source), since it was shipped */
-    const char *packs_because; /* with lock_source: why the host packs all the same, "the plan: its arena is ordered"; NULL:
-                                  it does not, or there has been no refresh. Static */
+    const char *packs_because; /* with lock_source: why the host packs all the same ("the plan: its arena is ordered");
+                                  NULL: it does not, or there has been no refresh. Static */
 } haul_shipment_statistics;
 HAUL_API void haul_shipment_get_statistics(const haul_shipment *shipment, haul_shipment_statistics *statistics);
 

@@ -156,6 +156,8 @@ void haul__context_drop(haul_context *context)
     haul__team_free(context->team);
     context->magic = 0;
     allocator = context->allocator;
+    if (context->locks) /* of a device that was late to the end */
+        haul__release(&allocator, context->locks, context->lock_capacity * sizeof *context->locks);
     haul__release(&allocator, context, sizeof *context);
 }
 

@@ -15,7 +15,13 @@ typedef struct haul__notes {
     size_t capacity;
 } haul__notes;
 
-typedef struct haul__lock haul__lock;
+/* Pages of a source that devices reach where they lie (ship/lock.c). */
+typedef struct haul__lock {
+    uintptr_t begin, end;
+    size_t holders;
+    haul_status (*by)(void *state, void *memory, size_t bytes); /* for devices of the table with this verb */
+    struct haul_device *device;                                 /* that made it; NULL: it has closed */
+} haul__lock;
 
 struct haul_context {
     uint32_t magic;
@@ -28,7 +34,7 @@ struct haul_context {
     haul__map warm;        /* an empty map kept for the next plan */
     haul__notes guards, calls;
     haul__team *team;      /* NULL: the options ask for no threads */
-    haul__lock *locks;     /* of pages of sources, by devices (ship/lock.c); NULL: there are none */
+    haul__lock *locks;     /* NULL: there are none */
     size_t lock_count, lock_capacity;
 };
 

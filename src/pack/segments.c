@@ -1,24 +1,26 @@
 /* Segments: a plan as lists that a device can gather by, reading the source where it lies.
  *
- * The slow obvious version: for each placed granule where it is, where it goes, and which of its words are pointers.
- * Granules that follow one another in the source and in the arena are one segment: up to 64 words where there are pointers
- * among them, so that a word of bits tells these, and up to SEGMENT_BYTES where there are none. A granule of which some bytes
- * are not described has a segment of its own, with a mask: what is not described stays on the host.
+ * The slow obvious version: for each placed granule where it is, where it goes, and which of its words are
+ * pointers. Granules that follow one another in the source and in the arena are one segment: up to 64 words where
+ * there are pointers among them, so that a word of bits tells these, and up to SEGMENT_BYTES where there are none.
+ * A granule of which some bytes are not described has a segment of its own, with a mask: what is not described
+ * stays on the host.
  *
- * A pointer of the source is nothing to a device. But a plan is good only as long as its pointers are what they were: so
- * what each was is listed, and what it becomes, and the device compares. It need not know the map.
+ * A pointer of the source is nothing to a device. But a plan is good only as long as its pointers are what they
+ * were: so what each was is listed, and what it becomes, and the device compares. It need not know the map.
  *
  * It is the same walk that counts the segments and that writes them.
  */
 #include "pack/plan.h"
 
-/* More: a group of the device's threads has longer to go, and a graph of few large arrays keeps few of them busy. Fewer:
- * longer lists. */
+/* More: a group of the device's threads has longer to go, and a graph of few large arrays keeps few of them busy.
+ * Fewer: longer lists. */
 #define SEGMENT_BYTES ((size_t)32 << 10)
 #define WORDS_OF_BITS 64u
 #define WHOLE UINT16_MAX
 
 typedef struct writer {
+    const haul_plan *plan;
     const haul__map *map;
     uint64_t base;
     haul_segment *segments;       /* NULL, both: they are counted */
@@ -37,15 +39,26 @@ static void close_segment(writer *w)
     w->last.bytes = 0;
 }
 
+/* Where a pointer leads in the arena, as gather has it; 0: it is null there. One to no elements is, unless it leads
+ * to a described byte or to the end of a range. */
+static uint64_t target(const haul_plan *plan, uintptr_t slot, uintptr_t value)
+{
+    uint64_t place = value ? haul__translate(&plan->found.map, value) : 0, described;
+    if (place && haul__was_empty(&plan->found, slot) && !haul__offset_of(plan, value, &described))
+        place = 0;
+    return place;
+}
+
 static void attach(writer *w, uintptr_t slot)
 {
-    const uintptr_t value = haul__load_word((const void *)slot);
-    const uint64_t place = w->attachments && value ? haul__translate(w->map, value) : 0;
-    if (w->attachments) {
-        w->attachments[w->attachment_count].here = value;
-        w->attachments[w->attachment_count].there = place ? w->base + place : 0;
-    }
+    haul_attachment *attachment = w->attachments ? &w->attachments[w->attachment_count] : NULL;
+    uint64_t place;
     w->attachment_count++;
+    if (!attachment)
+        return;
+    attachment->here = haul__load_word((const void *)slot);
+    place = target(w->plan, slot, (uintptr_t)attachment->here);
+    attachment->there = place ? w->base + place : 0;
 }
 
 static void attach_all(writer *w, uintptr_t from, uint64_t slots)
@@ -116,6 +129,7 @@ static void walk(writer *w, const haul_plan *plan)
 {
     size_t i;
     unsigned cell;
+    w->plan = plan;
     w->map = &plan->found.map;
     for (i = 0; i < plan->found.map.block_count; i++)
         for (cell = 0; cell < HAUL__CELLS; cell++)
@@ -148,7 +162,8 @@ const char *haul__why_no_segments(const haul_plan *plan)
     if (plan->ordered)
         return "the plan: its arena is ordered";
     if (found->odd_count > 0 || found->kept_count > 0 || found->tagged_count > 0)
-        return "the plan: it has words that must be worked out one by one: pointers off the grid or with high tags, translated words";
+        return "the plan: it has words that are worked out one by one (pointers off the grid or with high tags, "
+               "translated words)";
     if (found->map.has_bars)
         return "the plan: it has fields that are not sent, or do not come back";
     if (plan->placed.slots >= UINT32_MAX)

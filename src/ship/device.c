@@ -27,6 +27,7 @@ void haul__device_drop(haul_device *device)
         return;
     device->magic = 0;
     haul__ring_close(device);
+    haul__leave_locks(device);
     device->table.close(device->state);
     haul__release(&context->allocator, device, sizeof *device);
     haul__context_drop(context);

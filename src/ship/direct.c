@@ -1,15 +1,17 @@
 /* Direct: a source that the device reads, and writes, where it lies.
  *
- * The slow obvious version is to pack: the host reads the source, checks and translates each pointer, writes the arena into
- * staging, and the device reads it from there. All of it but the reading is the same each time, as long as the plan holds.
- * So it is written down once, as lists of what lies where and of what each pointer was and becomes (pack/segments.c), the
- * source's pages are locked (lock.c), and from then on the device crosses the bus itself, both ways.
+ * The slow obvious version is to pack: the host reads the source, checks and translates each pointer, writes the
+ * arena into staging, and the device reads it from there. All of it but the reading is the same each time, as long
+ * as the plan holds. So it is written down once, as lists of what lies where and of what each pointer was and
+ * becomes (pack/segments.c), the source's pages are locked (lock.c), and from then on the device crosses the bus
+ * itself, both ways.
  *
- * What the host still compares are counts, terminators and answers of callbacks, before the order. Pointers are compared by the
- * device, which then does as if nothing had changed, and says so: the host packs, and that finds which one it was or that all
- * is well again. Back comes data alone, as ever; no pointer of the host's is written.
+ * What the host still compares are counts, terminators and answers of callbacks, before the order. Pointers are
+ * compared by the device, which then does as if nothing had changed, and says so: the host packs, and that finds
+ * which one it was or that all is well again. Back comes data alone, as ever; no pointer of the host's is written.
  *
- * A crossing costs one order, whatever the graph: no staging, no copy by the host, nothing that its caches must give up.
+ * A crossing costs one order, whatever the graph: no staging, no copy by the host, nothing that its caches must
+ * give up.
  */
 #include "ship/ship.h"
 
@@ -153,6 +155,8 @@ static haul_status order(haul_shipment *shipment, haul_status (*verb)(void *stat
     }
     if (device->is_late)
         shipment->direct.late_fence = device->late_fence;
+    else if (status == HAUL_OK)
+        shipment->direct.late_fence = 0; /* all of the stream is done */
     return status;
 }
 
@@ -197,10 +201,11 @@ haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, 
         status = gather_there(shipment, done);
     if (status == HAUL_ERROR_UNSUPPORTED)
         return will_not(shipment);
-    if (status != HAUL_OK || !*done)
-        return status;
-    shipment->statistics.pulls++;
-    return tell(shipment, listener, shipment->range.arena_bytes);
+    if (status == HAUL_OK && *done)
+        status = tell(shipment, listener, shipment->range.arena_bytes);
+    if (status == HAUL_OK && *done)
+        shipment->statistics.pulls++;
+    return status;
 }
 
 haul_status haul__push(haul_shipment *shipment, const haul__listener *listener, int *done)

@@ -1,23 +1,18 @@
 /* Locks: pages of the source that a device reads where they lie.
  *
- * A page can be locked once, and objects of several graphs may lie on it, for several devices. So the context knows what is
- * locked and how many shipments hold each lock, and only what is not locked yet is asked of the device: whole for a first
- * graph, the gaps for one that lies among others. A lock lives as it was made, is never joined or cut, and goes with its last
- * holder. Who holds a range therefore holds just the locks that touch it, from first to last.
+ * A page can be locked once, and objects of several graphs may lie on it, for several devices. So the context knows
+ * what is locked and how many shipments hold each lock, and only what is not locked yet is asked of the device:
+ * whole for a first graph, the gaps for one that lies among others. A lock lives as it was made, is never joined or
+ * cut, and goes with its last holder. Who holds a range therefore holds just the locks that touch it, from first to
+ * last. The device that made it gives it up, or, when that has closed, whichever device its last holder has.
  *
  * Locks are few, for pages that lie side by side are one: they are searched one after the other.
  */
 #include "ship/ship.h"
 
-/* Ranges of one graph. More: each costs a call of the driver, some 10 us and more; objects that lie one on a page, far from
- * each other, are better packed. */
+/* Ranges of one graph. More: each costs a call of the driver, some 10 us and more; objects that lie one on a page,
+ * far from each other, are better packed. */
 #define RANGES_MAX 4096u
-
-struct haul__lock {
-    uintptr_t begin, end;
-    size_t holders;
-    haul_status (*by)(void *state, void *memory, size_t bytes); /* devices of this table */
-};
 
 static int concerns(const haul_device *device, const haul__lock *lock, uintptr_t begin, uintptr_t end)
 {
@@ -39,8 +34,15 @@ static haul_status add(haul_device *device, uintptr_t begin, uintptr_t end)
     context->locks[context->lock_count].begin = begin;
     context->locks[context->lock_count].end = end;
     context->locks[context->lock_count].holders = 0;
-    context->locks[context->lock_count++].by = device->table.lock;
+    context->locks[context->lock_count].by = device->table.lock;
+    context->locks[context->lock_count++].device = device;
     return HAUL_OK;
+}
+
+static void unlock(haul_device *device, const haul__lock *lock)
+{
+    haul_device *by = lock->device ? lock->device : device;
+    by->table.unlock(by->state, (void *)lock->begin, lock->end - lock->begin);
 }
 
 /* Unlocks what nobody holds. */
@@ -53,7 +55,7 @@ static void sweep(haul_device *device)
         if (lock->holders > 0)
             context->locks[left++] = *lock;
         else
-            device->table.unlock(device->state, (void *)lock->begin, lock->end - lock->begin);
+            unlock(device, lock);
     }
     context->lock_count = left;
     if (left > 0 || !context->locks)
@@ -61,6 +63,15 @@ static void sweep(haul_device *device)
     haul__release(&context->allocator, context->locks, context->lock_capacity * sizeof *context->locks);
     context->locks = NULL;
     context->lock_capacity = 0;
+}
+
+void haul__leave_locks(haul_device *device)
+{
+    haul_context *context = device->context;
+    size_t i;
+    for (i = 0; i < context->lock_count; i++)
+        if (context->locks[i].device == device)
+            context->locks[i].device = NULL;
 }
 
 /* Where what is locked from `at` on ends; where it is not, `at`, and *next is where something is again, or `end`. */
@@ -108,10 +119,17 @@ static void count_holders(haul_device *device, const haul__pages *pages, int mor
 
 /* ---- A graph's. */
 
+static int are_too_many(const haul_plan *plan)
+{
+    haul__pages pages = { 0, 0, 0, 0 };
+    size_t count = 0;
+    while (count <= RANGES_MAX && haul__next_pages(plan, &pages))
+        count++;
+    return count > RANGES_MAX;
+}
+
 static haul_status note(haul_device *device, haul__locked *locked, const haul__pages *pages)
 {
-    if (locked->count == RANGES_MAX)
-        return HAUL_ERROR_UNSUPPORTED;
     if (!haul__grow(&device->context->allocator, (void **)&locked->ranges, &locked->capacity, locked->count + 1,
                     sizeof *locked->ranges))
         return HAUL_ERROR_MEMORY;
@@ -134,7 +152,7 @@ static haul_status lock_pages(haul_device *device, haul__locked *locked, const h
 haul_status haul__lock_source(haul_device *device, const haul_plan *plan, haul__locked *locked)
 {
     haul__pages pages = { 0, 0, 0, 0 };
-    haul_status status = HAUL_OK;
+    haul_status status = are_too_many(plan) ? HAUL_ERROR_UNSUPPORTED : HAUL_OK;
     memset(locked, 0, sizeof *locked);
     while (status == HAUL_OK && haul__next_pages(plan, &pages))
         status = lock_pages(device, locked, &pages);

@@ -280,6 +280,8 @@ haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_opt
 /* Locks all pages that hold something of the plan's. On failure, none. */
 haul_status haul__lock_source(haul_device *device, const haul_plan *plan, haul__locked *locked);
 void haul__unlock_source(haul_device *device, haul__locked *locked);
+/* Before the device closes: locks of its making are others' from then on. */
+void haul__leave_locks(haul_device *device);
 
 /* After a refresh that has packed: the next one need not, if that can be. Where it cannot, that is no failure. */
 haul_status haul__prepare_direct(haul_shipment *shipment);

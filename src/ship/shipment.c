@@ -210,6 +210,7 @@ static haul_status replan(haul_shipment *shipment)
     shipment->plan = plan;
     shipment->range = range;
     shipment->statistics = statistics;
+    shipment->statistics.packs_because = NULL;
     shipment->bitmap_is_there = haul__is_patched(&range);
     return HAUL_OK;
 }

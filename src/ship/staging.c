@@ -78,11 +78,19 @@ static void keep_memory(haul_device *device, haul__memory *memory, uint64_t fenc
     memory->bytes = 0;
 }
 
+/* Locks are given up when it is known that the work is done: what the device then writes may be anybody's. */
+static int may_be_used(const haul__kept *kept, haul_status status)
+{
+    if (kept->locked.count == 0)
+        return status == HAUL_ERROR_PENDING;
+    return status != HAUL_OK && status != HAUL_ERROR_DEVICE_LOST;
+}
+
 static void collect(haul_device *device, haul_status (*is_reached)(haul_device *device, uint64_t fence))
 {
     size_t i, left = 0;
     for (i = 0; i < device->kept_count; i++) {
-        if (is_reached(device, device->kept[i].fence) == HAUL_ERROR_PENDING)
+        if (may_be_used(&device->kept[i], is_reached(device, device->kept[i].fence)))
             device->kept[left++] = device->kept[i];
         else
             release_kept(device, &device->kept[i]);
@@ -126,12 +134,12 @@ void haul__unload(haul_device *device, haul__range *range)
 void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence)
 {
     haul__kept kept;
-    if (fence == 0 || haul__poll(device, fence) != HAUL_ERROR_PENDING) {
+    memset(&kept, 0, sizeof kept);
+    kept.locked = *locked;
+    if (fence == 0 || !may_be_used(&kept, haul__await(device, fence))) {
         haul__unlock_source(device, locked);
         return;
     }
-    memset(&kept, 0, sizeof kept);
-    kept.locked = *locked;
     memset(locked, 0, sizeof *locked);
     keep(device, &kept, fence);
 }
@@ -270,6 +278,19 @@ void haul__ring_is_idle(haul_device *device)
             device->ring[i].use = HAUL__FREE;
 }
 
+/* What a device still uses that is late even now is left to the system; the notes of it are not. */
+static void forget_kept(haul_device *device)
+{
+    const haul_allocator *allocator = &device->context->allocator;
+    size_t i;
+    for (i = 0; i < device->kept_count; i++)
+        if (device->kept[i].locked.ranges)
+            haul__release(allocator, device->kept[i].locked.ranges,
+                          device->kept[i].locked.capacity * sizeof *device->kept[i].locked.ranges);
+    if (device->kept)
+        haul__release(allocator, device->kept, device->kept_capacity * sizeof *device->kept);
+}
+
 void haul__ring_close(haul_device *device)
 {
     size_t i;
@@ -281,8 +302,7 @@ void haul__ring_close(haul_device *device)
             continue;
         release_memory(device, &buffer->memory);
     }
-    if (device->kept)
-        haul__release(&device->context->allocator, device->kept, device->kept_capacity * sizeof *device->kept);
+    forget_kept(device);
 }
 
 /* ---- One buffer for a call. */

@@ -968,14 +968,20 @@ static void try_pull(device *d, size_t page_count, size_t most)
     drop_crossing(d, &c);
 }
 
-static void a_pull_gathers_locked_memory_attaches_pointers_and_tells_changed_ones(device *d)
+/* Short segments and long ones, few and many. */
+static void try_crossings(device *d, void (*try_one)(device *d, size_t page_count, size_t most))
 {
     static const size_t most[] = { 1, 4, 8, 32, 100, 2048 };
     size_t i;
     for (i = 0; i < sizeof most / sizeof most[0] && crosses_by_itself(d); i++) {
-        try_pull(d, 1, most[i] < 64 ? most[i] : 64);
-        try_pull(d, 60, most[i]);
+        try_one(d, 1, most[i] < 64 ? most[i] : 64);
+        try_one(d, 60, most[i]);
     }
+}
+
+static void a_pull_gathers_locked_memory_attaches_pointers_and_tells_changed_ones(device *d)
+{
+    try_crossings(d, try_pull);
 }
 
 static void try_push(device *d, size_t page_count, size_t most)
@@ -994,12 +1000,7 @@ static void try_push(device *d, size_t page_count, size_t most)
 
 static void a_push_scatters_what_crosses_and_no_byte_beside_it(device *d)
 {
-    static const size_t most[] = { 1, 4, 8, 32, 100, 2048 };
-    size_t i;
-    for (i = 0; i < sizeof most / sizeof most[0] && crosses_by_itself(d); i++) {
-        try_push(d, 1, most[i] < 64 ? most[i] : 64);
-        try_push(d, 60, most[i]);
-    }
+    try_crossings(d, try_push);
 }
 
 /* One after the other without a wait: what a push writes the next pull reads. */

@@ -2,9 +2,11 @@
  */
 #include "steps.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "haul/host.h"
+#include "must.h"
 
 int trial_ship(trial *t)
 {
@@ -122,12 +124,54 @@ int trial_unmarshal(trial *t)
     return trial_source_has_results(t, 0, UINTPTR_MAX, "unmarshal");
 }
 
+typedef struct arena_check {
+    const unsigned char *packed;
+    uintptr_t base;
+    size_t bytes, first_wrong;
+} arena_check;
+
+static void compare_arenas(void *argument)
+{
+    arena_check *check = argument;
+    const unsigned char *there = (const unsigned char *)check->base;
+    check->first_wrong = 0;
+    while (check->first_wrong < check->bytes && there[check->first_wrong] == check->packed[check->first_wrong])
+        check->first_wrong++;
+}
+
+/* What the device has gathered is what the host packs, to the byte. */
+static int pulled_is_packed(trial *t, const char *why)
+{
+    haul_shipment_statistics s;
+    arena_check check;
+    haul_plan *plan = NULL;
+    unsigned char *packed;
+    haul_status status;
+    haul_shipment_get_statistics(t->shipment, &s);
+    if (s.pulls == 0)
+        return 1;
+    check.base = (uintptr_t)s.base;
+    check.bytes = s.plan.arena_bytes;
+    check.packed = packed = must(malloc(check.bytes));
+    status = haul_plan_create(t->context, t->g.roots, t->g.root_count, &plan);
+    if (status == HAUL_OK)
+        status = haul_plan_pack(plan, packed, check.bytes, s.base, NULL);
+    if (status == HAUL_OK)
+        status = haul_host_launch(t->device, compare_arenas, &check);
+    haul_plan_free(&plan);
+    free(packed);
+    if (status != HAUL_OK)
+        return trial_fail(t, "%s: packing beside a gathered arena: %s", why, haul_status_name(status));
+    return check.first_wrong == check.bytes ||
+           trial_fail(t, "%s: byte %zu that the device has gathered is not what is packed", why, check.first_wrong);
+}
+
 int trial_refresh(trial *t, const char *why)
 {
     haul_status status = haul_refresh(t->shipment);
     if (status != HAUL_OK)
         return trial_fail(t, "refresh, %s: %s", why, haul_status_name(status));
-    return trial_device_agrees(t, why);
+    return trial_device_agrees(t, why) && pulled_is_packed(t, why);
 }
 
 int trial_refresh_after_change(trial *t)

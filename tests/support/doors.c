@@ -390,6 +390,8 @@ static int touches(const order *o, haul_address address, uint64_t bytes)
 {
     if (o->kind == RELOCATE || o->kind == SEND)
         return o->relocation.arena - address < bytes;
+    if (o->kind == PULL || o->kind == PUSH)
+        return o->crossing.arena - address < bytes || o->crossing.lists - address < bytes;
     return is_work(o) && o->kind != SIGNAL && o->device - address < bytes;
 }
 

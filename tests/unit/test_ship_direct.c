@@ -1,7 +1,7 @@
 /* Sources that the device reads and writes where they lie (lock_source).
  *
- * The host device stands in: it counts what it gathers, scatters and has locked, and refuses what a GPU would. What arrives is
- * compared with what a refresh that packs sends, byte for byte.
+ * The host device stands in: it counts what it gathers, scatters and has locked, and refuses what a GPU would. What
+ * arrives is compared with what a refresh that packs sends, byte for byte.
  *
  * Fault cases of shared/reference: D1, D4, D5, D6, D13, D17, H1, H2 of locks, lists and both crossings.
  */
@@ -218,6 +218,56 @@ TEST(direct, a_new_plan_is_locked_anew)
     end();
 }
 
+typedef struct item {
+    uint64_t number, count;
+    double *values;
+} item;
+
+/* As malloc gives them: where the pointer leads stands nothing that is described. */
+TEST(direct, a_pointer_to_no_elements_that_leads_to_nothing_described_is_null_as_it_is_packed)
+{
+    static haul_type *type;
+    static const haul_ref refs[] = { HAUL_ARRAY(item, values, HAUL_N(item, count)) };
+    haul_ship_options options;
+    item *one, there;
+    open_place(0);
+    one = world_take(&here.w, 2 * sizeof *one, 64);
+    memset(one, 0, sizeof *one);
+    one->values = (double *)(void *)((unsigned char *)one + 32);
+    memset(&options, 0, sizeof options);
+    options.lock_source = 1;
+    CHECK_STATUS(haul_type_create("item", sizeof(item), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_ship(here.device, one, type, 1, &options, &here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 1);
+    device_read(here.device, &there, haul_device_address(here.s, one), sizeof there);
+    CHECK_PTR(there.values, NULL);
+    haul_type_free(&type);
+    end();
+}
+
+TEST(direct, why_a_plan_is_packed_is_forgotten_with_the_plan)
+{
+    haul_status (*lock)(void *, void *, size_t) = haul_host_device()->lock;
+    void *page, *state;
+    open_place(0);
+    page = (void *)((uintptr_t)here.first / 4096 * 4096);
+    state = haul_device_state(here.device);
+    CHECK_STATUS(lock(state, page, 4096), HAUL_OK);
+    here.s = ship_locked(here.device, here.first);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_HAS(told(here.s).packs_because, "locked");
+    haul_host_device()->unlock(state, page, 4096);
+    CHECK_STATUS(haul_replan(here.s), HAUL_OK);
+    CHECK_STR(told(here.s).packs_because, NULL);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 1);
+    end();
+}
+
 /* ---- Who else uses the pages. */
 
 TEST(direct, graphs_that_share_pages_share_locks_until_the_last_goes)
@@ -262,6 +312,36 @@ TEST(direct, two_devices_of_a_context_share_locks_whoever_goes_first)
     haul_shipment_free(&there);
     haul_device_close(&other);
     end();
+}
+
+TEST(direct, a_lock_goes_with_its_last_holder_though_another_device_has_made_it)
+{
+    haul_device_options options;
+    haul_device *other;
+    haul_shipment *there;
+    int closes;
+    for (closes = 0; closes < 2; closes++) {
+        start();
+        memset(&options, 0, sizeof options);
+        options.context = haul_device_context(here.device);
+        CHECK_STATUS(haul_device_open(haul_host_device(), &options, &other), HAUL_OK);
+        there = ship_locked(other, here.first);
+        CHECK_STATUS(haul_refresh(there), HAUL_OK);
+        haul_shipment_free(&here.s);
+        CHECK(counters_of(here.device).bytes_locked > 0);
+        if (closes) {
+            haul_device_close(&here.device);
+            here.device = other;
+        }
+        haul_shipment_free(&there);
+        CHECK_EQ(counters_of(other).bytes_locked, 0);
+        here.s = ship_locked(here.device, here.first);
+        CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+        CHECK_STR(told(here.s).packs_because, NULL);
+        if (!closes)
+            haul_device_close(&other);
+        end();
+    }
 }
 
 TEST(direct, a_copy_locks_for_itself)
@@ -464,8 +544,8 @@ TEST(direct, progress_is_told_and_can_cancel_before_anything_crosses)
 
 /* ---- Failures. */
 
-/* One that locks; where it could not for want of memory, or was refused, that is no failure to its caller, and one to the
- * test. */
+/* One that locks; where it could not for want of memory, or was refused, that is no failure to its caller, and one to
+ * the test. */
 static haul_status refresh_and_lock(void *user)
 {
     haul_status status = refresh(user);
@@ -556,20 +636,57 @@ TEST(direct, any_failure_of_a_scattering_leaves_results_or_what_was_there_D4_D5_
     CHECK(fault_everywhere(&operation) > 3);
 }
 
-TEST(direct, a_device_that_is_late_keeps_the_locks_until_it_is_done_D13)
+/* A device that has been told something and has not done it yet. */
+static void be_late(fault_plan *plan, haul_status (*call)(haul_shipment *))
+{
+    memset(plan, 0, sizeof *plan);
+    start_over();
+    plan->deferred = 1;
+    the.lock_source = the.keep = 1;
+    prepare_locked_and_changed(NULL, plan);
+    plan->impatient = 1;
+    CHECK_STATUS(call(the.s), HAUL_ERROR_PENDING);
+}
+
+static void check_locks_are_kept(haul_status (*call)(haul_shipment *))
 {
     fault_plan plan;
-    memset(&plan, 0, sizeof plan);
-    start_over();
-    plan.deferred = 1;
-    the.lock_source = the.keep = 1;
-    prepare_locked(NULL, &plan);
-    plan.impatient = 1;
-    CHECK_STATUS(haul_refresh(the.s), HAUL_ERROR_PENDING);
+    be_late(&plan, call);
     haul_shipment_free(&the.s);
     CHECK(plan.locked_bytes > 0);
     CHECK_STR(plan.misuse, NULL);
     plan.impatient = 0;
     finish(NULL);
     fault_check_clean(&plan);
+}
+
+TEST(direct, a_device_that_is_late_keeps_the_locks_until_it_is_done_D13)
+{
+    check_locks_are_kept(haul_refresh);
+    check_locks_are_kept(haul_unmarshal);
+}
+
+TEST(direct, freeing_a_shipment_waits_for_what_the_device_still_writes_D13)
+{
+    fault_plan plan;
+    be_late(&plan, haul_unmarshal);
+    CHECK_BYTES(the.w.memory, the.before, the.w.bytes);
+    plan.impatient = 0;
+    haul_shipment_free(&the.s);
+    CHECK_EQ(plan.locked_bytes, 0);
+    check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change, the.first);
+    finish(NULL);
+    fault_check_clean(&plan);
+}
+
+TEST(direct, of_a_device_that_is_late_to_the_end_only_what_it_uses_is_left_D13)
+{
+    fault_plan plan;
+    be_late(&plan, haul_refresh);
+    haul_shipment_free(&the.s);
+    haul_device_close(&the.device);
+    CHECK_EQ(plan.host_blocks, plan.staged_blocks);
+    the.cargo->unload();
+    world_end(&the.w);
+    free(the.before);
 }
