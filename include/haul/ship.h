@@ -94,8 +94,8 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address dev
  *   that belong to no object stay as they are.
  * - Results are written as they come: when the device fails halfway, each byte of theirs is a result in its place, or
  *   as it was. whole_return brings them back by staging.
- * - The lists take device memory: 32 bytes for each object (of a large one for each 32 KiB, or 512 bytes where pointers
- *   are; a few more where not all bytes are described), and 16 for each pointer.
+ * - The lists take device memory: 32 bytes for each object (of a large one for each 512 bytes, in graphs of 256 MiB and
+ *   more for each 32 KiB without pointers; a few more where not all bytes are described), and 16 for each pointer.
  *
  * Locking takes 0.15 to 1 ms for each MiB, once; unlocking, when the shipment is freed or planned again, less. */
 HAUL_API haul_status haul_refresh(haul_shipment *shipment);

@@ -13,15 +13,17 @@
  */
 #include "pack/plan.h"
 
-/* More: a group of the device's threads has longer to go, and a graph of few large arrays keeps few of them busy.
- * Fewer: longer lists. */
+/* Of a segment without pointers, where there are as many as keep a device busy: its threads wait for the bus segment by
+ * segment, so a few long ones take as long as they are. (Nine of 8 KB: 53 us, where a copy of all takes 9.) */
 #define SEGMENT_BYTES ((size_t)32 << 10)
+#define SEGMENTS_LEAST 8192u
 #define WORDS_OF_BITS 64u
 #define WHOLE UINT16_MAX
 
 typedef struct writer {
     const haul_plan *plan;
     const haul__map *map;
+    size_t most; /* bytes of a segment without pointers */
     uint64_t base;
     haul_segment *segments;       /* NULL, both: they are counted */
     haul_attachment *attachments;
@@ -71,7 +73,7 @@ static void attach_all(writer *w, uintptr_t from, uint64_t slots)
 static int can_grow(const writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t slots)
 {
     const haul_segment *last = &w->last;
-    const size_t most = last->slots || slots ? WORDS_OF_BITS * HAUL__WORD : SEGMENT_BYTES;
+    const size_t most = last->slots || slots ? WORDS_OF_BITS * HAUL__WORD : w->most;
     return last->bytes > 0 && last->mask == WHOLE && last->from + last->bytes == from && last->to + last->bytes == to &&
            last->bytes + bytes <= most;
 }
@@ -125,11 +127,19 @@ static void add_cell(writer *w, const haul__block *block, uintptr_t address, uns
     }
 }
 
+/* Whole cells. */
+static size_t most_bytes(const haul_plan *plan)
+{
+    const size_t bytes = haul__compacted_bytes(plan) / SEGMENTS_LEAST & ~(HAUL__CELL_BYTES - 1);
+    return bytes < HAUL__CELL_BYTES ? HAUL__CELL_BYTES : bytes < SEGMENT_BYTES ? bytes : SEGMENT_BYTES;
+}
+
 static void walk(writer *w, const haul_plan *plan)
 {
     size_t i;
     unsigned cell;
     w->plan = plan;
+    w->most = most_bytes(plan);
     w->map = &plan->found.map;
     for (i = 0; i < plan->found.map.block_count; i++)
         for (cell = 0; cell < HAUL__CELLS; cell++)

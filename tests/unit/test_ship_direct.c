@@ -6,6 +6,7 @@
  * Fault cases of shared/reference: D1, D4, D5, D6, D13, D17, H1, H2 of locks, lists and both crossings.
  */
 #define _DEFAULT_SOURCE
+#include "pack/pack.h"
 #include "ship_faults.h"
 
 static haul_shipment_statistics told(haul_shipment *s)
@@ -160,6 +161,40 @@ TEST(direct, objects_far_from_each_other_are_locked_stretch_by_stretch)
     CHECK_EQ(told(here.s).pulls, 1);
     check_arena(here.s);
     end();
+}
+
+/* Those of a device work side by side, each on a segment of its own. */
+static size_t segments_of_array(size_t bytes)
+{
+    haul_context *context;
+    haul_plan *plan;
+    haul_type *type;
+    haul_root root;
+    size_t segments, attachments;
+    void *array = calloc(1, bytes);
+    CHECK(array != NULL);
+    CHECK_STATUS(haul_type_bytes("array", bytes, &type), HAUL_OK);
+    root.address = array;
+    root.type = type;
+    root.count = 1;
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    haul__count_segments(plan, &segments, &attachments);
+    CHECK_EQ(attachments, 0);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    haul_type_free(&type);
+    free(array);
+    return segments;
+}
+
+TEST(direct, a_graph_of_few_arrays_is_cut_into_as_many_segments_as_keep_a_device_busy)
+{
+    CHECK(segments_of_array(80000) >= 80000 / 512);
+    CHECK(segments_of_array((size_t)8 << 20) >= 8192);
+    CHECK(segments_of_array((size_t)64 << 20) >= 8192);
+    CHECK(segments_of_array((size_t)64 << 20) < 10000);
 }
 
 /* ---- Changes. */
