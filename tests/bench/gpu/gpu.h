@@ -171,6 +171,7 @@ typedef struct gpu_technique {
     const char *name;
     unsigned calls_each;   /* driver calls for each object, about: 0 for those that need a few in all */
     int is_limit;          /* no graph arrives: no kernel, no check */
+    int is_alone;          /* while it is open, others would measure something else: its rounds come behind theirs */
     int (*fits)(const gpu_bench *b);
     void (*open)(gpu_bench *b);
     void (*before)(gpu_bench *b);

@@ -127,13 +127,13 @@ static int is_wanted(const gpu_bench *b, const gpu_technique *technique, const g
     return 0;
 }
 
-static int choose(const gpu_bench *b, const gpu_options *options, turn *turns)
+static int choose(const gpu_bench *b, const gpu_options *options, int alone, turn *turns)
 {
     size_t i;
     int count = 0;
     for (i = 0; i < gpu_copier_count + gpu_haul_way_count; i++) {
         const gpu_technique *technique = i < gpu_copier_count ? &gpu_copiers[i] : &gpu_haul_ways[i - gpu_copier_count];
-        if (count == TECHNIQUES_MAX || !is_wanted(b, technique, options))
+        if (count == TECHNIQUES_MAX || technique->is_alone != alone || !is_wanted(b, technique, options))
             continue;
         memset(&turns[count], 0, sizeof(turns[count]));
         turns[count++].technique = technique;
@@ -229,24 +229,31 @@ static void close_memory(gpu_bench *b)
     gpu_walk_close(&b->walk);
 }
 
+/* Those that are alone, or all others. */
+static void measure_all(gpu_bench *b, const gpu_options *options, int alone)
+{
+    turn turns[TECHNIQUES_MAX];
+    const int count = choose(b, options, alone, turns);
+    int i;
+    for (i = 0; i < count; i++) {
+        optional(b, turns[i].technique->open);
+        first_run(b, &turns[i], options);
+    }
+    rounds(b, turns, count);
+    gpu_workload_check(b->it, 1, "the last round");
+    for (i = 0; i < count; i++)
+        optional(b, turns[i].technique->close);
+}
+
 void gpu_measure(gpu_workload *it, const gpu_options *options)
 {
     gpu_bench b;
-    turn turns[TECHNIQUES_MAX];
-    int i, count;
     memset(&b, 0, sizeof(b));
     b.it = it;
     gpu_report_begin(it);
     open_memory(&b);
-    count = choose(&b, options, turns);
-    for (i = 0; i < count; i++) {
-        optional(&b, turns[i].technique->open);
-        first_run(&b, &turns[i], options);
-    }
-    rounds(&b, turns, count);
-    gpu_workload_check(it, 1, "the last round");
-    for (i = 0; i < count; i++)
-        optional(&b, turns[i].technique->close);
+    measure_all(&b, options, 0);
+    measure_all(&b, options, 1);
     report_end();
     close_memory(&b);
 }
