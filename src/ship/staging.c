@@ -55,12 +55,20 @@ static void release_kept(haul_device *device, haul__kept *kept)
     haul__unlock_source(device, &kept->locked);
 }
 
+/* Locks are given up when it is known that the work is done: what the device then writes may be anybody's. */
+static int may_be_used(const haul__kept *kept, haul_status status)
+{
+    if (kept->locked.count == 0)
+        return status == HAUL_ERROR_PENDING;
+    return status != HAUL_OK && status != HAUL_ERROR_DEVICE_LOST;
+}
+
 /* Where there is no room to note it, it is waited for; if that is in vain, it is left to the system. */
 static void keep(haul_device *device, haul__kept *kept, uint64_t fence)
 {
     if (!haul__grow(&device->context->allocator, (void **)&device->kept, &device->kept_capacity,
                     device->kept_count + 1, sizeof *device->kept)) {
-        if (haul__await(device, fence) != HAUL_ERROR_PENDING)
+        if (!may_be_used(kept, haul__await(device, fence)))
             release_kept(device, kept);
         return;
     }
@@ -76,14 +84,6 @@ static void keep_memory(haul_device *device, haul__memory *memory, uint64_t fenc
     keep(device, &kept, fence);
     memory->memory = NULL;
     memory->bytes = 0;
-}
-
-/* Locks are given up when it is known that the work is done: what the device then writes may be anybody's. */
-static int may_be_used(const haul__kept *kept, haul_status status)
-{
-    if (kept->locked.count == 0)
-        return status == HAUL_ERROR_PENDING;
-    return status != HAUL_OK && status != HAUL_ERROR_DEVICE_LOST;
 }
 
 static void collect(haul_device *device, haul_status (*is_reached)(haul_device *device, uint64_t fence))
