@@ -130,8 +130,8 @@ typedef struct haul_device_table {
     /* All four may be NULL: the device cannot reach host memory where it lies.
      * `lock` lets all devices of the table read and write it there, at its own address, until `unlock`; both are given
      * whole pages of 4 KiB. HAUL_ERROR_UNSUPPORTED, and nothing is locked: it cannot be, or some of it is locked
-     * already, by whomever. It is unlocked by the device that has locked it or, when that has closed, by another one of
-     * the table; no device has work with it under way then.
+     * already, by whomever. It is unlocked by the device that has locked it or, when that has closed or is lost, by another
+     * one of the table; no device has work with it under way then.
      * `pull` and `push` answer HAUL_ERROR_UNSUPPORTED for words of a size that the device does not know. */
     haul_status (*lock)(void *state, void *memory, size_t bytes);
     void (*unlock)(void *state, void *memory, size_t bytes);

@@ -81,9 +81,9 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address dev
  *   mremap or madvise that drops them, and no free of memory that the allocator gives back to the system. Whatever is
  *   mapped there later would not be seen. Nor what is written after a fork, on Linux before 5.12. (So a large graph
  *   that is torn down before the next one is built is better shipped anew than planned again.)
- * - After HAUL_ERROR_PENDING the device goes on reading or writing the objects, even when the shipment has been freed:
- *   they may be neither changed nor freed before a call on the shipment that waits has succeeded, or the device has
- *   been closed.
+ * - After HAUL_ERROR_PENDING the device goes on reading or writing the objects, even when the shipment has been freed
+ *   (which waits once more): they may be neither changed nor freed before haul_shipment_wait, or another call on the
+ *   shipment that is not asynchronous, has succeeded.
  * - Pages are locked once. Shipments of one context share locks; where somebody else has locked some pages
  *   (cudaHostRegister, cudaHostAlloc), or the host cannot write to them, it packs and unpacks as ever. So it does for
  *   ordered arenas, for graphs whose objects lie in more than 4,096 stretches of pages, and for plans with fields that
@@ -95,8 +95,9 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address dev
  *   that belong to no object stay as they are.
  * - Results are written as they come: when the device fails halfway, each byte of theirs is a result in its place, or
  *   as it was. whole_return brings them back by staging.
- * - The lists take device memory: 32 bytes for each object (of a large one for each 512 bytes, in graphs of 256 MiB and
- *   more for each 32 KiB without pointers; a few more where not all bytes are described), and 16 for each pointer.
+ * - The lists take device memory: 32 bytes for each object (a large one has one for each 512 bytes at most, in graphs
+ *   of 256 MiB and more for each 32 KiB without pointers; a few more where not all bytes are described), and 16 for each
+ *   pointer.
  *
  * To lock and list takes 0.15 to 0.3 ms and, for each MiB, 0.07 (large objects) to 0.6 ms (small ones), once; to unlock,
  * when the shipment is freed or planned again, 0.15 ms and 0.02 for each MiB (one H200). */

@@ -23,12 +23,27 @@ static void refuse(haul_shipment *shipment, const char *why)
     shipment->statistics.packs_because = why;
 }
 
+/* A fence that is made later lies behind it, too. */
+int haul__crossing_is_late(haul_shipment *shipment)
+{
+    haul__direct *direct = &shipment->direct;
+    if (direct->is_untold && haul__select(shipment->device, NULL) == HAUL_OK &&
+        haul__fence(shipment->device, &direct->late_fence) == HAUL_OK)
+        direct->is_untold = 0;
+    if (direct->is_untold)
+        direct->late_fence = 0;
+    return direct->is_untold || direct->late_fence != 0;
+}
+
 void haul__drop_direct(haul_shipment *shipment)
 {
     haul__direct *direct = &shipment->direct;
     if (direct->lists.bytes > 0)
         haul__unload(shipment->device, &direct->lists);
-    haul__unlock(shipment->device, &direct->locked, direct->late_fence);
+    if (haul__crossing_is_late(shipment) && !direct->late_fence)
+        haul__leave_locked(shipment->device, &direct->locked);
+    else
+        haul__unlock(shipment->device, &direct->locked, direct->late_fence);
     memset(direct, 0, sizeof *direct);
 }
 
@@ -155,8 +170,7 @@ static haul_status order(haul_shipment *shipment, haul_status (*verb)(void *stat
     }
     if (device->is_late)
         shipment->direct.late_fence = device->late_fence;
-    else if (status == HAUL_OK)
-        shipment->direct.late_fence = 0; /* all of the stream is done */
+    shipment->direct.is_untold = status == HAUL_ERROR_PENDING && !device->is_late;
     return status;
 }
 

@@ -4,7 +4,8 @@
  * what is locked and how many shipments hold each lock, and only what is not locked yet is asked of the device:
  * whole for a first graph, the gaps for one that lies among others. A lock lives as it was made, is never joined or
  * cut, and goes with its last holder. Who holds a range therefore holds just the locks that touch it, from first to
- * last. The device that made it gives it up, or, when that has closed, whichever device its last holder has.
+ * last. The device that made it gives it up, or, when that has closed or is lost, whichever device its last
+ * holder has.
  *
  * Locks are few, for pages that lie side by side are one: they are searched one after the other.
  */
@@ -41,7 +42,7 @@ static haul_status add(haul_device *device, uintptr_t begin, uintptr_t end)
 
 static void unlock(haul_device *device, const haul__lock *lock)
 {
-    haul_device *by = lock->device ? lock->device : device;
+    haul_device *by = lock->device && lock->device->failure != HAUL_ERROR_DEVICE_LOST ? lock->device : device;
     by->table.unlock(by->state, (void *)lock->begin, lock->end - lock->begin);
 }
 

@@ -156,9 +156,28 @@ static haul_status write_return(haul_shipment *shipment, const haul__return *bac
     return back->write(shipment, back);
 }
 
+/* A crossing of the source by the device itself that a call has not waited for to its end: whoever reads the source, or
+ * the arena, comes behind it. */
+static haul_status await_crossing(haul_shipment *shipment)
+{
+    haul_device *device = shipment->device;
+    haul_status status;
+    if (!haul__crossing_is_late(shipment))
+        return HAUL_OK;
+    status = shipment->direct.late_fence ? haul__await(device, shipment->direct.late_fence) : HAUL_ERROR_PENDING;
+    if (status == HAUL_ERROR_PENDING)
+        return haul__fail(&device->context->error, status, "the device has not finished yet");
+    shipment->direct.late_fence = 0;
+    return status == HAUL_OK ? HAUL_OK
+                             : haul__fail(&device->context->error, status, "work that was late failed: %s",
+                                          device->table.message(device->state));
+}
+
 haul_status haul__shipment_finish(haul_shipment *shipment)
 {
-    haul_status first = shipment->work.is_pending ? await_work(shipment) : HAUL_OK, status;
+    haul_status first = await_crossing(shipment), status;
+    if (first == HAUL_OK && shipment->work.is_pending)
+        first = await_work(shipment);
     if (first != HAUL_OK)
         return first;
     while (shipment->returns) {
@@ -189,7 +208,9 @@ static haul_status order_after(haul_shipment *shipment, const haul_async *async)
     haul_status status = HAUL_OK;
     if (!async)
         status = haul__shipment_finish(shipment);
-    else if (shipment->work.is_pending && shipment->work.stream != async->stream)
+    else
+        status = await_crossing(shipment);
+    if (status == HAUL_OK && async && shipment->work.is_pending && shipment->work.stream != async->stream)
         status = await_work(shipment);
     return status == HAUL_OK ? haul__select(shipment->device, async ? async->stream : NULL) : status;
 }
@@ -281,7 +302,10 @@ haul_status haul_shipment_poll(haul_shipment *shipment)
     status = haul__device_enter(device);
     if (status != HAUL_OK)
         return status;
-    if (shipment->work.is_pending)
+    if (haul__crossing_is_late(shipment) &&
+        (!shipment->direct.late_fence || haul__poll(device, shipment->direct.late_fence) == HAUL_ERROR_PENDING))
+        status = haul__fail(&device->context->error, HAUL_ERROR_PENDING, "the device has not finished yet");
+    else if (shipment->work.is_pending)
         status = how_it_went(device, &shipment->work, haul__poll(device, shipment->work.fence));
     haul__context_leave(device->context);
     return status;

@@ -96,7 +96,8 @@ typedef struct haul__direct {
     haul__range lists; /* | segments | attachments |; of 0 bytes: none */
     size_t segment_count, attachment_count;
     haul__locked locked;
-    uint64_t late_fence; /* behind a crossing that was not waited for to its end; 0: there was none */
+    uint64_t late_fence; /* behind a crossing that was not waited for to its end; 0: there was none, or */
+    int is_untold;       /* ... there was one, and no fence was to be had */
 } haul__direct;
 
 /* The last asynchronous work on a shipment. All earlier work is done when this is. */
@@ -223,8 +224,10 @@ void haul__unstage_until(haul_device *device, haul__staging *staging, const haul
 
 /* Device memory, given back; kept, if the device is late. */
 void haul__unload(haul_device *device, haul__range *range);
-/* Locks, given back; kept, where work behind a fence may be under way with what they lock. 0: there is none. */
+/* Locks, given back; kept, where work before a fence may be under way with what they lock. 0: there is none. */
 void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence);
+/* Locks that stay for good; the notes of them go. */
+void haul__leave_locked(haul_device *device, haul__locked *locked);
 /* Gives back what was kept and is free by now. */
 void haul__collect(haul_device *device);
 
@@ -289,6 +292,8 @@ haul_status haul__prepare_direct(haul_shipment *shipment);
  * will not; so it is the host's to do. */
 haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, int *done);
 haul_status haul__push(haul_shipment *shipment, const haul__listener *listener, int *done);
+/* May a crossing still be under way? Then direct.late_fence lies behind it; or is 0: there is none to be had. */
+int haul__crossing_is_late(haul_shipment *shipment);
 /* Before the plan or the arena goes. */
 void haul__drop_direct(haul_shipment *shipment);
 

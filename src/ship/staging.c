@@ -63,12 +63,28 @@ static int may_be_used(const haul__kept *kept, haul_status status)
     return status != HAUL_OK && status != HAUL_ERROR_DEVICE_LOST;
 }
 
+/* A failure that has come up meanwhile may be another's, and is told once: what is asked for again tells of itself. */
+static haul_status await_over(haul_device *device, uint64_t fence)
+{
+    haul_status status = haul__await(device, fence);
+    return status == HAUL_OK || status == HAUL_ERROR_PENDING ? status : haul__await(device, fence);
+}
+
+void haul__leave_locked(haul_device *device, haul__locked *locked)
+{
+    if (locked->ranges)
+        haul__release(&device->context->allocator, locked->ranges, locked->capacity * sizeof *locked->ranges);
+    memset(locked, 0, sizeof *locked);
+}
+
 /* Where there is no room to note it, it is waited for; if that is in vain, it is left to the system. */
 static void keep(haul_device *device, haul__kept *kept, uint64_t fence)
 {
     if (!haul__grow(&device->context->allocator, (void **)&device->kept, &device->kept_capacity,
                     device->kept_count + 1, sizeof *device->kept)) {
-        if (!may_be_used(kept, haul__await(device, fence)))
+        if (may_be_used(kept, await_over(device, fence)))
+            haul__leave_locked(device, &kept->locked);
+        else
             release_kept(device, kept);
         return;
     }
@@ -136,7 +152,7 @@ void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence)
     haul__kept kept;
     memset(&kept, 0, sizeof kept);
     kept.locked = *locked;
-    if (fence == 0 || !may_be_used(&kept, haul__await(device, fence))) {
+    if (fence == 0 || !may_be_used(&kept, await_over(device, fence))) {
         haul__unlock_source(device, locked);
         return;
     }
@@ -281,21 +297,18 @@ void haul__ring_is_idle(haul_device *device)
 /* What a device still uses that is late even now is left to the system; the notes of it are not. */
 static void forget_kept(haul_device *device)
 {
-    const haul_allocator *allocator = &device->context->allocator;
     size_t i;
     for (i = 0; i < device->kept_count; i++)
-        if (device->kept[i].locked.ranges)
-            haul__release(allocator, device->kept[i].locked.ranges,
-                          device->kept[i].locked.capacity * sizeof *device->kept[i].locked.ranges);
+        haul__leave_locked(device, &device->kept[i].locked);
     if (device->kept)
-        haul__release(allocator, device->kept, device->kept_capacity * sizeof *device->kept);
+        haul__release(&device->context->allocator, device->kept, device->kept_capacity * sizeof *device->kept);
 }
 
 void haul__ring_close(haul_device *device)
 {
     size_t i;
     haul__select(device, NULL);
-    collect(device, haul__await);
+    collect(device, await_over);
     for (i = 0; i < HAUL__RING_BUFFERS; i++) {
         haul__buffer *buffer = &device->ring[i];
         if (buffer->use == HAUL__BUSY && haul__await(device, buffer->fence) == HAUL_ERROR_PENDING)

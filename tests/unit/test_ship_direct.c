@@ -714,6 +714,88 @@ TEST(direct, freeing_a_shipment_waits_for_what_the_device_still_writes_D13)
     fault_check_clean(&plan);
 }
 
+TEST(direct, a_wait_waits_for_what_the_device_still_writes_D13)
+{
+    fault_plan plan;
+    be_late(&plan, haul_unmarshal);
+    CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
+    CHECK_BYTES(the.w.memory, the.before, the.w.bytes);
+    CHECK_STATUS(haul_shipment_poll(the.s), HAUL_ERROR_PENDING);
+    plan.impatient = 0;
+    CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+    check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change, the.first);
+    CHECK_STATUS(haul_shipment_poll(the.s), HAUL_OK);
+    finish(NULL);
+    fault_check_clean(&plan);
+}
+
+static haul_status refresh_and_wait(haul_shipment *s)
+{
+    haul_status status = haul_refresh_async(s, NULL);
+    return status == HAUL_OK ? haul_shipment_wait(s) : status;
+}
+
+static haul_status update_all(haul_shipment *s)
+{
+    return haul_update_device(s, the.w.memory, the.w.bytes);
+}
+
+TEST(direct, whatever_reads_the_source_comes_behind_what_the_device_still_writes_D13)
+{
+    static haul_status (*const calls[])(haul_shipment *) = { haul_refresh, haul_replan, refresh_and_wait, update_all };
+    size_t i;
+    for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        fault_plan plan;
+        be_late(&plan, haul_unmarshal);
+        plan.impatient = 0;
+        CHECK_STATUS(calls[i](the.s), HAUL_OK);
+        here.device = the.device;
+        here.first = the.first;
+        check_arena(the.s);
+        check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change, the.first);
+        finish(NULL);
+        fault_check_clean(&plan);
+    }
+}
+
+TEST(direct, locks_go_though_the_device_tells_of_another_failure_while_it_is_waited_for_D5)
+{
+    int frees;
+    for (frees = 0; frees < 2; frees++) {
+        fault_plan plan;
+        be_late(&plan, haul_unmarshal);
+        if (frees == 0)
+            haul_shipment_free(&the.s);
+        plan.impatient = 0;
+        plan.late = 1;
+        haul_shipment_free(&the.s);
+        finish(NULL);
+        fault_check_clean(&plan);
+    }
+}
+
+TEST(direct, where_no_fence_is_to_be_had_behind_a_late_crossing_one_is_made_later_D13)
+{
+    fault_plan plan;
+    memset(&plan, 0, sizeof plan);
+    start_over();
+    plan.deferred = 1;
+    the.lock_source = the.keep = 1;
+    prepare_locked_and_changed(NULL, &plan);
+    plan.impatient = 1;
+    fault_arm(&plan, FAULT_ONCE, 2);
+    CHECK_STATUS(haul_unmarshal(the.s), HAUL_ERROR_PENDING);
+    CHECK_STR(plan.last, "fence");
+    fault_disarm(&plan);
+    CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
+    haul_shipment_free(&the.s);
+    CHECK_STR(plan.misuse, NULL);
+    CHECK(plan.locked_bytes > 0);
+    plan.impatient = 0;
+    finish(NULL);
+    fault_check_clean(&plan);
+}
+
 /* What is left to the system on purpose is no leak. */
 #ifdef __SANITIZE_ADDRESS__
 #define HAS_ASAN 1
