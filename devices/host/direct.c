@@ -29,23 +29,6 @@ void haul__host_drop_locks(haul__host *host)
     release_locks(host);
 }
 
-static int make_room(haul__host *host)
-{
-    const size_t capacity = host->lock_capacity ? host->lock_capacity * 2 : 16;
-    haul__host_locked *grown;
-    if (host->lock_count < host->lock_capacity)
-        return 1;
-    grown = host->allocator.allocate(host->allocator.user, capacity * sizeof *grown, sizeof(void *));
-    if (!grown)
-        return 0;
-    if (host->locks)
-        memcpy(grown, host->locks, host->lock_count * sizeof *grown);
-    release_locks(host);
-    host->locks = grown;
-    host->lock_capacity = capacity;
-    return 1;
-}
-
 static int is_locked(const haul__host *host, const unsigned char *memory, size_t bytes)
 {
     size_t i;
@@ -75,7 +58,7 @@ haul_status haul__host_lock(void *state, void *memory, size_t bytes)
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "some of it is locked already");
     if (!mapped)
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "some of it is not there");
-    if (!make_room(host))
+    if (!haul__host_grow(host, (void **)&host->locks, &host->lock_capacity, host->lock_count, sizeof *host->locks))
         return haul__host_fail(host, HAUL_ERROR_MEMORY, "lock", "no host memory for the table of locks");
     host->locks[host->lock_count].memory = memory;
     host->locks[host->lock_count++].bytes = bytes;

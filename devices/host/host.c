@@ -69,22 +69,22 @@ static void release_table(haul__host *host)
     host->block_capacity = 0;
 }
 
-static haul_status make_room(haul__host *host)
+int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count, size_t element_bytes)
 {
-    size_t capacity = host->block_capacity ? host->block_capacity * 2 : 16;
-    haul__host_block *grown;
-    if (host->block_count < host->block_capacity)
-        return HAUL_OK;
-    grown = host->allocator.allocate(host->allocator.user, capacity * sizeof *grown, sizeof(void *));
+    const size_t doubled = *capacity ? *capacity * 2 : 16;
+    void *grown;
+    if (count < *capacity)
+        return 1;
+    grown = host->allocator.allocate(host->allocator.user, doubled * element_bytes, sizeof(void *));
     if (!grown)
-        return HAUL_ERROR_MEMORY;
-    if (host->blocks) {
-        memcpy(grown, host->blocks, host->block_count * sizeof *grown);
-        release_table(host);
+        return 0;
+    if (*array) {
+        memcpy(grown, *array, count * element_bytes);
+        host->allocator.release(host->allocator.user, *array, *capacity * element_bytes);
     }
-    host->blocks = grown;
-    host->block_capacity = capacity;
-    return HAUL_OK;
+    *array = grown;
+    *capacity = doubled;
+    return 1;
 }
 
 static int nameless_file(void)
@@ -207,7 +207,7 @@ static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t align
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "allocate", "no bytes, or an alignment above a page");
     if (bytes > host->memory_bytes || host->counters.bytes_live > host->memory_bytes - bytes)
         return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", "more than the machine's memory");
-    if (make_room(host) != HAUL_OK)
+    if (!haul__host_grow(host, (void **)&host->blocks, &host->block_capacity, host->block_count, sizeof *host->blocks))
         return haul__host_fail(host, HAUL_ERROR_MEMORY, "allocate", "no host memory for the table of allocations");
     b = &host->blocks[host->block_count];
     if (!create_block(host, (size_t)bytes, alignment, b))

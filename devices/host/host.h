@@ -43,6 +43,9 @@ haul_status haul__host_fail_range(haul__host *host, const char *verb, haul_addre
 /* The private view of a range of device memory; NULL where any byte of it is in no block. */
 unsigned char *haul__host_view(const haul__host *host, haul_address address, uint64_t bytes);
 
+/* Room for one more element than `count` in an array of the device's. 0: no memory, and nothing has changed. */
+int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count, size_t element_bytes);
+
 /* direct.c */
 haul_status haul__host_lock(void *state, void *memory, size_t bytes);
 void haul__host_unlock(void *state, void *memory, size_t bytes);

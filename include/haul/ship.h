@@ -75,11 +75,11 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address dev
  * With lock_source the host packs once more. That refresh then locks the source's pages (as mlock would, and so that
  * the device can reach them) and gives the device lists of what lies where. From then on a refresh and a haul_unmarshal
  * are one order each: the device gathers the source over the bus and compares each pointer with what it was, or writes
- * the results where they belong. The host copies nothing; one thread of it is enough for the bus's speed. For that:
+ * the results where they belong. The host copies nothing, with however many threads. For that:
  *
  * - Until the shipment is freed or planned again, the pages that hold its objects stay mapped as they are: no munmap,
  *   mremap or madvise that drops them, and no free of memory that the allocator gives back to the system. Whatever is
- *   mapped there later would not be seen. Nor what is written after a fork, on Linux before 5.12. (So a large graph
+ *   mapped there later would not be seen. Nor, on older systems, what is written after a fork. (So a large graph
  *   that is torn down before the next one is built is better shipped anew than planned again.)
  * - After HAUL_ERROR_PENDING the device goes on reading or writing the objects, even when the shipment has been freed
  *   (which waits once more): they may be neither changed nor freed before haul_shipment_wait, or another call on the

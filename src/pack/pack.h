@@ -15,6 +15,7 @@ typedef struct haul__listener {
     int (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
 } haul__listener;
+haul_status haul__tell(haul_plan *plan, const haul__listener *listener, uint64_t done, uint64_t total);
 
 haul_context *haul__plan_context(const haul_plan *plan);
 int haul__plan_is_valid(const haul_plan *plan);

@@ -135,16 +135,20 @@ static size_t gather_run(haul__gathering *g, haul__team *team, const haul__sweep
     return first_until(all.by, shares, end);
 }
 
+haul_status haul__tell(haul_plan *plan, const haul__listener *listener, uint64_t done, uint64_t total)
+{
+    if (!listener || !listener->progress || !listener->progress(listener->user, done, total))
+        return HAUL_OK;
+    return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
+}
+
 static haul_status tell(haul__gathering *g, uint64_t done)
 {
-    const haul__listener *listener = g->listener;
-    uint64_t total = g->plan->placed.granules << HAUL__GRANULE_SHIFT;
-    if (!listener || !listener->progress || (done - g->told < PROGRESS_BYTES && done != total))
+    const uint64_t total = g->plan->placed.granules << HAUL__GRANULE_SHIFT;
+    if (done - g->told < PROGRESS_BYTES && done != total)
         return HAUL_OK;
     g->told = done;
-    if (!listener->progress(listener->user, done, total))
-        return HAUL_OK;
-    return haul__fail(&g->plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
+    return haul__tell(g->plan, g->listener, done, total);
 }
 
 static haul_status gather_strips(haul__gathering *g, const haul__piece *piece, const haul__sweep *like)

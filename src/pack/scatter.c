@@ -282,10 +282,7 @@ void haul__fetch_scattered(const haul_plan *plan)
 
 haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener)
 {
-    if (!listener || !listener->progress ||
-        !listener->progress(listener->user, 0, haul__arena_bytes(plan)))
-        return HAUL_OK;
-    return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
+    return haul__tell(plan, listener, 0, haul__arena_bytes(plan));
 }
 
 haul_status haul__scatter(haul_plan *plan, const void *arena, const haul__listener *listener)

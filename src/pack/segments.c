@@ -2,7 +2,7 @@
  *
  * The slow obvious version: for each placed granule where it is, where it goes, and which of its words are
  * pointers. Granules that follow one another in the source and in the arena are one segment: up to 64 words where
- * there are pointers among them, so that a word of bits tells these, and up to SEGMENT_BYTES where there are none.
+ * there are pointers among them, so that a word of bits tells these, and more where there are none.
  * A granule of which some bytes are not described has a segment of its own, with a mask: what is not described
  * stays on the host.
  *
@@ -22,7 +22,6 @@
 
 typedef struct writer {
     const haul_plan *plan;
-    const haul__map *map;
     size_t most; /* bytes of a segment without pointers */
     uint64_t base;
     haul_segment *segments;       /* NULL, both: they are counted */
@@ -45,7 +44,7 @@ static void close_segment(writer *w)
  * to a described byte or to the end of a range. */
 static uint64_t target(const haul_plan *plan, uintptr_t slot, uintptr_t value)
 {
-    uint64_t place = value ? haul__translate(&plan->found.map, value) : 0, described;
+    uint64_t place = haul__target(plan, slot, value), described;
     if (place && haul__was_empty(&plan->found, slot) && !haul__offset_of(plan, value, &described))
         place = 0;
     return place;
@@ -108,7 +107,7 @@ static void add_cell(writer *w, const haul__block *block, uintptr_t address, uns
 {
     uint32_t live = haul__live(block, cell);
     const uint32_t masked = live && block->side ? haul__masked(block, cell) : 0;
-    const uint64_t slots = live ? haul__placed_slots(w->map, block, cell) : 0;
+    const uint64_t slots = live ? haul__placed_slots(&w->plan->found.map, block, cell) : 0;
     uint64_t to = haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT;
     address += (uintptr_t)cell * HAUL__CELL_BYTES;
     while (live) {
@@ -140,7 +139,6 @@ static void walk(writer *w, const haul_plan *plan)
     unsigned cell;
     w->plan = plan;
     w->most = most_bytes(plan);
-    w->map = &plan->found.map;
     for (i = 0; i < plan->found.map.block_count; i++)
         for (cell = 0; cell < HAUL__CELLS; cell++)
             add_cell(w, haul__plan_block(plan, i), haul__block_address(plan->found.map.numbers[i]), cell);

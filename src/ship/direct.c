@@ -10,8 +10,8 @@
  * compared by the device, which then does as if nothing had changed, and says so: the host packs, and that finds
  * which one it was or that all is well again. Back comes data alone, as ever; no pointer of the host's is written.
  *
- * A crossing costs one order, whatever the graph: no staging, no copy by the host, nothing that its caches must
- * give up.
+ * A crossing costs one order, whatever the graph: no staging, no copy by the host. Both ways are the device's, for what it
+ * reads leaves the processor's caches, and a host that wrote the results would have to fetch it all again.
  */
 #include "ship/ship.h"
 
@@ -51,7 +51,7 @@ void haul__drop_direct(haul_shipment *shipment)
 
 static size_t attachments_at(const haul__direct *direct)
 {
-    return (direct->segment_count * sizeof(haul_segment) + 15) & ~(size_t)15;
+    return direct->segment_count * sizeof(haul_segment);
 }
 
 /* 0: they are more than memory holds. */
@@ -61,8 +61,7 @@ static int lay_out(const haul_plan *plan, haul__direct *direct)
     haul__count_segments(plan, &direct->segment_count, &direct->attachment_count);
     return !haul__multiply_overflows(direct->segment_count, sizeof(haul_segment), &segments) &&
            !haul__multiply_overflows(direct->attachment_count, sizeof(haul_attachment), &attachments) &&
-           !haul__add_overflows(segments, 15, &segments) &&
-           !haul__add_overflows(attachments_at(direct), attachments, &direct->lists.bytes);
+           !haul__add_overflows(segments, attachments, &direct->lists.bytes);
 }
 
 /* Written here and sent, like any bytes. */
@@ -70,7 +69,6 @@ static haul_status send_lists(haul_shipment *shipment, unsigned char *memory)
 {
     const haul__direct *direct = &shipment->direct;
     haul_status status;
-    memset(memory, 0, direct->lists.bytes);
     haul__write_segments(shipment->plan, shipment->range.address, (haul_segment *)(void *)memory,
                          (haul_attachment *)(void *)(memory + attachments_at(direct)));
     status = haul__send_bytes(shipment->device, memory, direct->lists.bytes, direct->lists.address);
@@ -180,13 +178,6 @@ static haul_status will_not(haul_shipment *shipment)
     return HAUL_OK;
 }
 
-static haul_status tell(haul_shipment *shipment, const haul__listener *listener, uint64_t done)
-{
-    if (!listener || !listener->progress(listener->user, done, shipment->range.arena_bytes))
-        return HAUL_OK;
-    return haul__fail(&shipment->device->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
-}
-
 static haul_status gather_there(haul_shipment *shipment, int *done)
 {
     haul__staging word;
@@ -204,19 +195,20 @@ static haul_status gather_there(haul_shipment *shipment, int *done)
 
 haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, int *done)
 {
+    const size_t bytes = shipment->range.arena_bytes;
     haul_status status;
     *done = 0;
     if (shipment->direct.state != HAUL__READY)
         return HAUL_OK;
     status = haul__verify_counts(shipment->plan);
     if (status == HAUL_OK)
-        status = tell(shipment, listener, 0);
+        status = haul__tell(shipment->plan, listener, 0, bytes);
     if (status == HAUL_OK)
         status = gather_there(shipment, done);
     if (status == HAUL_ERROR_UNSUPPORTED)
         return will_not(shipment);
     if (status == HAUL_OK && *done)
-        status = tell(shipment, listener, shipment->range.arena_bytes);
+        status = haul__tell(shipment->plan, listener, bytes, bytes);
     if (status == HAUL_OK && *done)
         shipment->statistics.pulls++;
     return status;

@@ -11,8 +11,8 @@
  */
 #include "ship/ship.h"
 
-/* Ranges of one graph. More: each costs a call of the driver, some 10 us and more; objects that lie one on a page,
- * far from each other, are better packed. */
+/* Ranges of one graph. More: each costs a call of the driver, and a look at each lock that there is; objects that lie
+ * one on a page, far from each other, are packed. */
 #define RANGES_MAX 4096u
 
 static int concerns(const haul_device *device, const haul__lock *lock, uintptr_t begin, uintptr_t end)
@@ -120,43 +120,34 @@ static void count_holders(haul_device *device, const haul__pages *pages, int mor
 
 /* ---- A graph's. */
 
-static int are_too_many(const haul_plan *plan)
+/* All of them, none held yet. */
+static haul_status note_ranges(haul_device *device, const haul_plan *plan, haul__locked *locked, size_t *count)
 {
     haul__pages pages = { 0, 0, 0, 0 };
-    size_t count = 0;
-    while (count <= RANGES_MAX && haul__next_pages(plan, &pages))
-        count++;
-    return count > RANGES_MAX;
-}
-
-static haul_status note(haul_device *device, haul__locked *locked, const haul__pages *pages)
-{
-    if (!haul__grow(&device->context->allocator, (void **)&locked->ranges, &locked->capacity, locked->count + 1,
-                    sizeof *locked->ranges))
-        return HAUL_ERROR_MEMORY;
-    locked->ranges[locked->count] = *pages;
-    return HAUL_OK;
-}
-
-static haul_status lock_pages(haul_device *device, haul__locked *locked, const haul__pages *pages)
-{
-    haul_status status = note(device, locked, pages);
-    if (status == HAUL_OK)
-        status = lock_gaps(device, pages->begin, pages->end);
-    if (status != HAUL_OK)
-        return status;
-    locked->count++;
-    count_holders(device, pages, 1);
+    memset(locked, 0, sizeof *locked);
+    for (*count = 0; haul__next_pages(plan, &pages); ++*count) {
+        if (*count == RANGES_MAX)
+            return HAUL_ERROR_UNSUPPORTED;
+        if (!haul__grow(&device->context->allocator, (void **)&locked->ranges, &locked->capacity, *count + 1,
+                        sizeof *locked->ranges))
+            return HAUL_ERROR_MEMORY;
+        locked->ranges[*count] = pages;
+    }
     return HAUL_OK;
 }
 
 haul_status haul__lock_source(haul_device *device, const haul_plan *plan, haul__locked *locked)
 {
-    haul__pages pages = { 0, 0, 0, 0 };
-    haul_status status = are_too_many(plan) ? HAUL_ERROR_UNSUPPORTED : HAUL_OK;
-    memset(locked, 0, sizeof *locked);
-    while (status == HAUL_OK && haul__next_pages(plan, &pages))
-        status = lock_pages(device, locked, &pages);
+    size_t count;
+    haul_status status = note_ranges(device, plan, locked, &count);
+    while (status == HAUL_OK && locked->count < count) {
+        const haul__pages *pages = &locked->ranges[locked->count];
+        status = lock_gaps(device, pages->begin, pages->end);
+        if (status != HAUL_OK)
+            break;
+        count_holders(device, pages, 1);
+        locked->count++;
+    }
     if (status != HAUL_OK)
         haul__unlock_source(device, locked);
     return status;
@@ -165,10 +156,10 @@ haul_status haul__lock_source(haul_device *device, const haul_plan *plan, haul__
 void haul__unlock_source(haul_device *device, haul__locked *locked)
 {
     size_t i;
+    if (!locked->ranges)
+        return;
     for (i = 0; i < locked->count; i++)
         count_holders(device, &locked->ranges[i], 0);
     sweep(device);
-    if (locked->ranges)
-        haul__release(&device->context->allocator, locked->ranges, locked->capacity * sizeof *locked->ranges);
-    memset(locked, 0, sizeof *locked);
+    haul__leave_locked(device, locked);
 }

@@ -65,6 +65,36 @@ static void end(void)
     world_end(&here.w);
 }
 
+/* The same where somebody else has locked the first page. */
+static void *first_page(void)
+{
+    return (void *)((uintptr_t)here.first / 4096 * 4096);
+}
+
+static void unlock_page(void)
+{
+    haul_host_device()->unlock(haul_device_state(here.device), first_page(), 4096);
+}
+
+static void start_with_a_page_of_somebody_elses(void)
+{
+    open_place(0);
+    CHECK_STATUS(haul_host_device()->lock(haul_device_state(here.device), first_page(), 4096), HAUL_OK);
+    here.s = ship_locked(here.device, here.first);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+}
+
+/* Another device of the same context. */
+static haul_device *open_beside(void)
+{
+    haul_device_options options;
+    haul_device *other;
+    memset(&options, 0, sizeof options);
+    options.context = haul_device_context(here.device);
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &other), HAUL_OK);
+    return other;
+}
+
 /* The arena is what packing would send. */
 static void check_arena(haul_shipment *s)
 {
@@ -285,16 +315,9 @@ TEST(direct, a_pointer_to_no_elements_that_leads_to_nothing_described_is_null_as
 
 TEST(direct, why_a_plan_is_packed_is_forgotten_with_the_plan)
 {
-    haul_status (*lock)(void *, void *, size_t) = haul_host_device()->lock;
-    void *page, *state;
-    open_place(0);
-    page = (void *)((uintptr_t)here.first / 4096 * 4096);
-    state = haul_device_state(here.device);
-    CHECK_STATUS(lock(state, page, 4096), HAUL_OK);
-    here.s = ship_locked(here.device, here.first);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    start_with_a_page_of_somebody_elses();
     CHECK_HAS(told(here.s).packs_because, "locked");
-    haul_host_device()->unlock(state, page, 4096);
+    unlock_page();
     CHECK_STATUS(haul_replan(here.s), HAUL_OK);
     CHECK_STR(told(here.s).packs_because, NULL);
     CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
@@ -330,13 +353,10 @@ TEST(direct, graphs_that_share_pages_share_locks_until_the_last_goes)
 
 TEST(direct, two_devices_of_a_context_share_locks_whoever_goes_first)
 {
-    haul_device_options options;
     haul_device *other;
     haul_shipment *there;
     start();
-    memset(&options, 0, sizeof options);
-    options.context = haul_device_context(here.device);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &other), HAUL_OK);
+    other = open_beside();
     there = ship_locked(other, here.first);
     CHECK_STATUS(haul_refresh(there), HAUL_OK);
     CHECK_STATUS(haul_refresh(there), HAUL_OK);
@@ -351,15 +371,12 @@ TEST(direct, two_devices_of_a_context_share_locks_whoever_goes_first)
 
 TEST(direct, a_lock_goes_with_its_last_holder_though_another_device_has_made_it)
 {
-    haul_device_options options;
     haul_device *other;
     haul_shipment *there;
     int closes;
     for (closes = 0; closes < 2; closes++) {
         start();
-        memset(&options, 0, sizeof options);
-        options.context = haul_device_context(here.device);
-        CHECK_STATUS(haul_device_open(haul_host_device(), &options, &other), HAUL_OK);
+        other = open_beside();
         there = ship_locked(other, here.first);
         CHECK_STATUS(haul_refresh(there), HAUL_OK);
         haul_shipment_free(&here.s);
@@ -396,21 +413,14 @@ TEST(direct, a_copy_locks_for_itself)
 
 TEST(direct, pages_that_somebody_else_has_locked_are_packed)
 {
-    haul_status (*lock)(void *, void *, size_t) = haul_host_device()->lock;
-    void *page, *state;
-    open_place(0);
-    page = (void *)((uintptr_t)here.first / 4096 * 4096);
-    state = haul_device_state(here.device);
-    CHECK_STATUS(lock(state, page, 4096), HAUL_OK);
-    here.s = ship_locked(here.device, here.first);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    start_with_a_page_of_somebody_elses();
     CHECK_EQ(haul_device_error(here.device)->status, HAUL_OK);
     CHECK_HAS(told(here.s).packs_because, "locked");
     CHECK_EQ(counters_of(here.device).bytes_locked, 4096);
     CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 0);
     check_arena(here.s);
-    haul_host_device()->unlock(state, page, 4096);
+    unlock_page();
     end();
 }
 
