@@ -27,11 +27,12 @@ static void refuse(haul_shipment *shipment, const char *why)
 int haul__crossing_is_late(haul_shipment *shipment)
 {
     haul__direct *direct = &shipment->direct;
+    uint64_t fence;
     if (direct->is_untold && haul__select(shipment->device, NULL) == HAUL_OK &&
-        haul__fence(shipment->device, &direct->late_fence) == HAUL_OK)
+        haul__fence(shipment->device, &fence) == HAUL_OK) {
         direct->is_untold = 0;
-    if (direct->is_untold)
-        direct->late_fence = 0;
+        direct->late_fence = fence;
+    }
     return direct->is_untold || direct->late_fence != 0;
 }
 

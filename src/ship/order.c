@@ -205,11 +205,7 @@ void haul__shipment_abandon(haul_shipment *shipment)
 
 static haul_status order_after(haul_shipment *shipment, const haul_async *async)
 {
-    haul_status status = HAUL_OK;
-    if (!async)
-        status = haul__shipment_finish(shipment);
-    else
-        status = await_crossing(shipment);
+    haul_status status = async ? await_crossing(shipment) : haul__shipment_finish(shipment);
     if (status == HAUL_OK && async && shipment->work.is_pending && shipment->work.stream != async->stream)
         status = await_work(shipment);
     return status == HAUL_OK ? haul__select(shipment->device, async ? async->stream : NULL) : status;
