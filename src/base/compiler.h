@@ -88,6 +88,22 @@ HAUL__INLINE void haul__copy_few(unsigned char *to, const unsigned char *from, s
     }
 }
 
+/* Do so many bytes differ, at least as many as one wide move takes? Of a few hundred bytes a call of memcmp takes longer. */
+HAUL__INLINE int haul__differ_few(const unsigned char *a, const unsigned char *b, size_t bytes)
+{
+    haul__wide left, right, differ = { 0 };
+    uint64_t words[sizeof(haul__wide) / sizeof(uint64_t)];
+    size_t at;
+    for (at = 0; at < bytes; at += sizeof left) {
+        const size_t from = at + sizeof left < bytes ? at : bytes - sizeof left;
+        memcpy(&left, a + from, sizeof left);
+        memcpy(&right, b + from, sizeof right);
+        differ |= left ^ right;
+    }
+    memcpy(words, &differ, sizeof words);
+    return (words[0] | words[1] | words[2] | words[3]) != 0;
+}
+
 /* Memory that nobody may touch, told to AddressSanitizer. */
 #if defined(__SANITIZE_ADDRESS__)
 #define HAUL__POISONS 1

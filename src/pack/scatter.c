@@ -11,14 +11,20 @@
 #include "pack/cells.h"
 #include "pack/direction.h"
 
-#define FEW_BYTES (4 * HAUL__WORD) /* up to here a call of memcmp costs more than it does */
+#define FEW_BYTES ((size_t)32) /* up to here word by word, */
+#define SOME_BYTES ((size_t)512) /* up to here by wide ones: a call of memcmp would cost more than it does */
 #define FETCHED_BYTES ((size_t)1 << 20) /* while others come: what a second-level cache has room for */
+
+HAUL__INLINE int differ(const unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    return bytes <= SOME_BYTES ? haul__differ_few(to, from, bytes) : memcmp(to, from, bytes) != 0;
+}
 
 HAUL__INLINE void scatter_bytes(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     size_t at;
     if (bytes > FEW_BYTES) {
-        if (haul__load_word(to) != haul__load_word(from) || memcmp(to, from, bytes) != 0)
+        if (haul__load_word(to) != haul__load_word(from) || differ(to, from, bytes))
             haul__copy_few(to, from, bytes);
         return;
     }
