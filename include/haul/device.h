@@ -29,8 +29,8 @@ typedef struct haul_device_capabilities {
 } haul_device_capabilities;
 
 /* One patch: of each word of [arena, arena + 8 * words) (4 * words where pointers have 4 bytes) whose bit is set in
- * `bitmap` (in device memory too, 64-bit words, lowest bit first), and of each unaligned pointer at arena + odd[i],
- * i < odd_count (`odd` in device memory, 64-bit offsets):
+ * `bitmap` (in device memory too, 64-bit words, lowest bit first), and of each pointer at arena + odd[i], i < odd_count
+ * (`odd` in device memory, 64-bit offsets, aligned or not; no two of all these words share a byte):
  *
  *     if (word != 0 && word - from <= bytes) word += delta;        modulo the word
  *

@@ -110,7 +110,7 @@ void haul__arena_statistics(haul_shipment *shipment, double seconds)
     statistics->plan.bitmap_bytes = shipment->range.bitmap_bytes;
     statistics->base = shipment->range.address;
     statistics->transfers_to++;
-    statistics->bytes_to += shipment->range.bytes;
+    statistics->bytes_to += haul__sent_bytes(&shipment->range);
     statistics->pack_seconds = statistics->relocate_seconds = 0;
     statistics->transfer_seconds = seconds;
 }
@@ -404,7 +404,7 @@ static void replace(haul_shipment *old, haul_shipment *fresh)
     old->statistics.transfers_to++;
     old->statistics.bytes_to += fresh->statistics.bytes_to;
     old->statistics.transfer_seconds = fresh->statistics.transfer_seconds;
-    old->bitmap_is_there = haul__is_patched(&old->range);
+    old->marks_are_there = haul__is_patched(&old->range);
     haul__shipment_discard(old->device, fresh);
 }
 

@@ -23,10 +23,10 @@ static haul_status check(const haul_shipment *shipment, haul_device *device)
     return haul__is_arena(shipment) ? haul__contents_check(&shipment->contents, error) : HAUL_OK;
 }
 
-static haul_status send_bitmap(haul_shipment *copy)
+static haul_status send_marks(haul_shipment *copy)
 {
     if (haul__is_arena(copy))
-        return haul__arena_send_bitmap(copy);
+        return haul__arena_send_marks(copy);
     return haul__send_bitmap(copy->device, copy->plan, &copy->range);
 }
 
@@ -37,21 +37,41 @@ static haul_status relocate(haul_shipment *copy, uint64_t from)
     return haul__relocate(copy->device, &copy->range, from);
 }
 
-static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
+/* Bytes [first, end) of the range. */
+static haul_status order_across(const haul_shipment *shipment, haul_shipment *copy, size_t first, size_t end)
 {
     haul_device *device = copy->device;
+    haul_status status = device->table.across(device->state, copy->range.address + first, shipment->device->state,
+                                              shipment->range.address + first, end - first);
+    return status == HAUL_OK ? HAUL_OK
+                             : haul__device_failed(device, status, "copy of ", end - first,
+                                                   " bytes from device to device");
+}
+
+/* A list of pointers does not begin where the arena ends. */
+static haul_status order_along(const haul_shipment *shipment, haul_shipment *copy)
+{
+    haul__range *range = &copy->range;
+    haul_status status;
+    range->listed = shipment->range.listed;
+    if (range->listed == 0)
+        return order_across(shipment, copy, 0, range->bytes);
+    status = order_across(shipment, copy, 0, range->arena_bytes);
+    return status == HAUL_OK ? order_across(shipment, copy, haul__list_at(range), range->bytes) : status;
+}
+
+static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
+{
     const haul__range *old = &shipment->range, *range = &copy->range;
-    int along = shipment->bitmap_is_there && range->bytes == old->bytes;
-    size_t bytes = along ? range->bytes : range->arena_bytes;
+    int along = shipment->marks_are_there && range->bytes == old->bytes;
     haul_status status =
-        device->table.across(device->state, range->address, shipment->device->state, old->address, bytes);
-    if (status != HAUL_OK)
-        return haul__device_failed(device, status, "copy of ", bytes, " bytes from device to device");
-    status = haul__send_dependents(device, shipment->plan, range);
+        along ? order_along(shipment, copy) : order_across(shipment, copy, 0, range->arena_bytes);
+    if (status == HAUL_OK)
+        status = haul__send_dependents(copy->device, shipment->plan, range);
     if (status != HAUL_OK || !haul__is_patched(range))
         return status;
     if (!along)
-        status = send_bitmap(copy);
+        status = send_marks(copy);
     return status == HAUL_OK ? relocate(copy, old->address) : status;
 }
 
@@ -113,7 +133,7 @@ static void take_statistics(haul_shipment *copy, const haul_shipment *shipment, 
         haul_plan_get_statistics(copy->plan, &statistics->plan);
     statistics->base = copy->range.address;
     statistics->transfers_to = 1;
-    statistics->bytes_to = copy->range.bytes;
+    statistics->bytes_to = haul__sent_bytes(&copy->range);
     statistics->transfer_seconds = seconds;
 }
 

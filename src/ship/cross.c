@@ -2,8 +2,8 @@
  *
  *     host:    | used bytes                | room                    device:   | used bytes | bitmap |
  *     small:   | used bytes | bitmap |        one copy, then zeros again
- *     large:   copied from where it lies; the bitmap goes through staging meanwhile
- *     larger:  | all but the rest | bitmap | rest |
+ *     large:   copied from where it lies; its marks (marks.c) go through staging meanwhile
+ *     larger:  | all but the rest | marks | rest |
  *                                          | patch of all but the rest | patch of the rest |
  *
  * Then the device patches, from the host's base instead of 0, and once more for each other arena that pointers lead
@@ -27,7 +27,6 @@
  * as a thirty-second). */
 #define CUT_BYTES ((size_t)8 << 20)
 #define REST_PART 16u
-#define GROUP_BYTES (64 * sizeof(void *)) /* what a word of the bitmap is for */
 
 /* ---- Pointers that lead out. */
 
@@ -59,9 +58,6 @@ static haul_status refuse_outside(const haul__contents *contents, haul_error *er
 
 /* ---- Orders. */
 
-/* Bytes [at, at + bytes) of something that crosses in pieces of staging memory. */
-typedef void write_piece(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory);
-
 static void write_edited(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
 {
     const haul__contents *contents = &shipment->contents;
@@ -69,61 +65,11 @@ static void write_edited(const haul_shipment *shipment, size_t at, size_t bytes,
     haul__edit(contents, memory, at, bytes);
 }
 
-/* Bits, and 0 for the count behind them. */
-static void write_slots(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
-{
-    const haul__contents *contents = &shipment->contents;
-    const size_t all = haul__contents_bitmap_bytes(contents), bits = at + bytes < all ? bytes : all - at;
-    memcpy(memory, (const unsigned char *)contents->slots + at, bits);
-    memset(memory + bits, 0, bytes - bits);
-}
-
 static void write_zeros(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
 {
     (void)shipment;
     (void)at;
     memset(memory, 0, bytes);
-}
-
-static void write_odd(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
-{
-    const haul__contents *contents = &shipment->contents;
-    size_t first = at / sizeof(uint64_t), i;
-    for (i = 0; i < bytes / sizeof(uint64_t); i++) {
-        uint64_t offset = contents->odd[first + i].at;
-        memcpy(memory + i * sizeof offset, &offset, sizeof offset);
-    }
-}
-
-/* To offset `to` of the range, through the ring, in pieces of at most `most` bytes. */
-static haul_status send_staged(haul_shipment *shipment, write_piece *write, size_t bytes, size_t to, size_t most)
-{
-    haul_device *device = shipment->device;
-    size_t at, now;
-    haul_status status = HAUL_OK;
-    most = most > HAUL_ARENA_GRANULE ? most & ~(HAUL_ARENA_GRANULE - 1) : HAUL_ARENA_GRANULE;
-    for (at = 0; at < bytes && status == HAUL_OK; at += now) {
-        haul__buffer *buffer;
-        now = most < bytes - at ? most : bytes - at;
-        status = haul__take(device, now, &buffer);
-        if (status != HAUL_OK)
-            return status;
-        write(shipment, at, now, buffer->memory.memory);
-        status = haul__send_buffer(device, buffer, shipment->range.address + to + at, now);
-    }
-    return status;
-}
-
-/* While the arena itself crosses: few orders, for nobody waits for the first of them. */
-haul_status haul__arena_send_bitmap(haul_shipment *shipment)
-{
-    const haul__range *range = &shipment->range;
-    const size_t most = haul__piece_limit(shipment->device);
-    haul_status status = send_staged(shipment, write_slots, range->bitmap_bytes + sizeof(uint64_t),
-                                      range->bitmap_at, most);
-    if (status == HAUL_OK)
-        status = send_staged(shipment, write_odd, range->odd_count * sizeof(uint64_t), range->odd_at, most);
-    return status;
 }
 
 /* Pointers into other arenas; both ways: from the host's addresses to the device's, or back. */
@@ -199,17 +145,14 @@ haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
 }
 
 /* The words before `cut`, which needs no more than what lies before the fence, and those behind it. */
-static haul_status relocate_cut(haul_device *device, const haul_relocation *all, size_t cut, uint64_t fence)
+static haul_status relocate_cut(haul_shipment *shipment, const haul_relocation *all, size_t cut, uint64_t fence)
 {
-    haul_relocation first = *all, rest = *all;
+    haul_relocation first, rest;
     haul_status status;
-    first.words = cut / sizeof(void *);
+    haul__cut_marks(shipment, all, cut, &first, &rest);
     first.after = fence;
-    rest.arena += cut;
-    rest.bitmap += first.words / 8;
-    rest.words -= first.words;
-    status = haul__patch(device, &first);
-    return status == HAUL_OK ? haul__patch(device, &rest) : status;
+    status = haul__patch(shipment->device, &first);
+    return status == HAUL_OK ? haul__patch(shipment->device, &rest) : status;
 }
 
 static haul_status relocate(haul_shipment *shipment)
@@ -278,8 +221,7 @@ static haul_status send_as_one(haul_shipment *shipment)
     size_t bytes = range->bytes - range->arena_bytes;
     haul_status status;
     haul__unpoison(behind, bytes);
-    write_slots(shipment, 0, range->bitmap_bytes + sizeof(uint64_t), contents->base + range->bitmap_at);
-    write_odd(shipment, 0, range->odd_count * sizeof(uint64_t), contents->base + range->odd_at);
+    haul__write_marks(shipment, contents->base);
     status = order_as_one(shipment);
     if (status == HAUL_OK) {
         status = look_meanwhile(shipment);
@@ -299,8 +241,8 @@ static haul_status order_bytes(haul_shipment *shipment, size_t first, size_t end
 {
     const haul__contents *contents = &shipment->contents;
     if (contents->is_edited)
-        return send_staged(shipment, write_edited, contents->bytes, 0,
-                           haul__piece_bytes(shipment->device, contents->bytes));
+        return haul__send_written(shipment, write_edited, contents->bytes, 0,
+                                  haul__piece_bytes(shipment->device, contents->bytes));
     return haul__copy_to(shipment->device, shipment->range.address + first, contents->base + first, end - first);
 }
 
@@ -311,18 +253,19 @@ static size_t cut_of(const haul_shipment *shipment)
     if (contents->bytes < CUT_BYTES || contents->is_edited || contents->odd_count > 0 ||
         !haul__is_patched(&shipment->range))
         return contents->bytes;
-    return (contents->bytes - contents->bytes / REST_PART) / GROUP_BYTES * GROUP_BYTES;
+    return (contents->bytes - contents->bytes / REST_PART) / HAUL__MARK_BYTES * HAUL__MARK_BYTES;
 }
 
 /* What the patch needs beside the arena. */
-static haul_status order_marks(haul_shipment *shipment, int with_bitmap, int counts)
+static haul_status order_marks(haul_shipment *shipment, int with_marks, int counts)
 {
     if (!haul__is_patched(&shipment->range))
         return HAUL_OK;
-    if (with_bitmap)
-        return haul__arena_send_bitmap(shipment);
-    return counts ? send_staged(shipment, write_zeros, sizeof(uint64_t), shipment->range.count_at, sizeof(uint64_t))
-                  : HAUL_OK;
+    if (with_marks)
+        return haul__arena_send_marks(shipment);
+    if (!counts)
+        return HAUL_OK;
+    return haul__send_written(shipment, write_zeros, sizeof(uint64_t), shipment->range.count_at, sizeof(uint64_t));
 }
 
 /* The rest, and the patch of all. */
@@ -334,7 +277,7 @@ static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_re
     if (status != HAUL_OK)
         return haul__device_failed(device, status, "the order behind a copy of ", cut, " bytes");
     status = order_bytes(shipment, cut, shipment->contents.bytes);
-    return status == HAUL_OK ? relocate_cut(device, patch, cut, fence) : status;
+    return status == HAUL_OK ? relocate_cut(shipment, patch, cut, fence) : status;
 }
 
 static haul_status order_patch(haul_shipment *shipment, size_t cut, int counts)
@@ -349,12 +292,12 @@ static haul_status order_patch(haul_shipment *shipment, size_t cut, int counts)
     return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
 }
 
-static haul_status order_in_parts(haul_shipment *shipment, int with_bitmap, int counts)
+static haul_status order_in_parts(haul_shipment *shipment, int with_marks, int counts)
 {
     const size_t cut = cut_of(shipment);
     haul_status status = order_bytes(shipment, 0, cut);
     if (status == HAUL_OK)
-        status = order_marks(shipment, with_bitmap, counts);
+        status = order_marks(shipment, with_marks, counts);
     if (status == HAUL_OK)
         status = order_patch(shipment, cut, counts);
     if (status == HAUL_OK && !counts)
@@ -384,12 +327,12 @@ static haul_status conclude_counted(haul_shipment *shipment)
     return status == HAUL_OK && outside ? refuse_outside(&shipment->contents, &device->context->error) : status;
 }
 
-static haul_status send_in_parts(haul_shipment *shipment, int with_bitmap, const haul_async *async)
+static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const haul_async *async)
 {
     const int counts = device_counts(shipment, async);
     haul_status status = haul__tagged_check(&shipment->contents, &shipment->device->context->error);
     if (status == HAUL_OK)
-        status = order_in_parts(shipment, with_bitmap, counts);
+        status = order_in_parts(shipment, with_marks, counts);
     if (status != HAUL_OK)
         return status;
     return counts ? conclude_counted(shipment) : conclude(shipment, async);
@@ -411,11 +354,11 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
     double start = haul__seconds();
     if (status == HAUL_OK) {
         shipment->contents.is_edited = haul__is_edited(&shipment->contents);
-        status = send_in_parts(shipment, !shipment->bitmap_is_there, async);
+        status = send_in_parts(shipment, !shipment->marks_are_there, async);
     }
     if (status != HAUL_OK)
         return status;
-    shipment->bitmap_is_there = haul__is_patched(&shipment->range);
+    shipment->marks_are_there = haul__is_patched(&shipment->range);
     shipment->statistics.transfers_to++;
     shipment->statistics.bytes_to += shipment->range.arena_bytes;
     shipment->statistics.transfer_seconds = haul__seconds() - start;
@@ -432,7 +375,8 @@ int haul__arena_returns_directly(const haul_shipment *shipment)
 static int fetches_as_one(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
-    return haul__is_patched(&shipment->range) && contents->arena->region.pinned && contents->neighbour_count == 0 &&
+    return haul__is_patched(&shipment->range) && shipment->range.listed == 0 && contents->arena->region.pinned &&
+           contents->neighbour_count == 0 &&
            shipment->range.arena_bytes <= shipment->device->capabilities.send_bytes && !reaches_out(contents);
 }
 
@@ -442,8 +386,8 @@ static haul_status order_return(haul_shipment *shipment)
     haul_device *device = shipment->device;
     const haul__range *range = &shipment->range;
     haul_status status = HAUL_OK;
-    if (haul__is_patched(&shipment->range) && !shipment->bitmap_is_there)
-        status = haul__arena_send_bitmap(shipment);
+    if (haul__is_patched(&shipment->range) && !shipment->marks_are_there)
+        status = haul__arena_send_marks(shipment);
     if (status == HAUL_OK && fetches_as_one(shipment))
         return haul__fetch_as_one(device, range, shipment->contents.base);
     if (status == HAUL_OK && haul__is_patched(&shipment->range))

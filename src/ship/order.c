@@ -143,7 +143,7 @@ static haul_status await_work(haul_shipment *shipment)
     shipment->work.is_pending = 0;
     if (status == HAUL_OK)
         return HAUL_OK;
-    shipment->bitmap_is_there = 0;
+    shipment->marks_are_there = 0;
     while (shipment->returns)
         drop_return(shipment);
     return status;

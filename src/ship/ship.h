@@ -5,8 +5,8 @@
  *     address            + bitmap_at         + odd_at          + list_at                + bytes
  *     | arena            | relocation bitmap | odd offsets     | what is to be rebuilt  |
  *
- * Bitmap and odd offsets are there only when the device patches pointers itself, the list where there are objects whose
- * contents depend on addresses. One range means one allocation and one
+ * Bitmap and odd offsets are there only when the device patches pointers itself (an arena of the user's may have a list of
+ * its pointers in the bitmap's place), the list behind them where there are objects whose contents depend on addresses. One range means one allocation and one
  * transfer for a whole graph, however many pieces it crosses in. All functions below run inside a call that has
  * entered the device's context; when they fail they fill its error record, and have undone what they did.
  */
@@ -81,13 +81,26 @@ typedef struct haul__range {
     haul_address address;
     size_t arena_bytes, bitmap_at, bitmap_bytes, odd_at, odd_count, list_at, list_count;
     size_t count_at; /* of pointers that lead outside; 0: there is none */
+    size_t listed;   /* pointers that have been sent as a list, which ends at the count; 0: the bitmap has */
     size_t bytes;
 } haul__range;
 
-/* Does the device patch it? Then its bitmap is there. */
+/* Does the device patch it? Then there is a bitmap, or room for it. */
 HAUL__INLINE int haul__is_patched(const haul__range *range)
 {
     return range->bitmap_bytes > 0;
+}
+
+/* Where its list of pointers begins. */
+HAUL__INLINE size_t haul__list_at(const haul__range *range)
+{
+    return range->count_at - range->listed * sizeof(uint64_t);
+}
+
+/* What has been sent of it. */
+HAUL__INLINE size_t haul__sent_bytes(const haul__range *range)
+{
+    return range->listed ? range->arena_bytes + range->bytes - haul__list_at(range) : range->bytes;
 }
 
 /* What a device needs to reach a shipment's source by itself: lists in its memory, and locks. */
@@ -118,7 +131,7 @@ struct haul_shipment {
     haul__range range;
     haul_ship_options options;
     haul_shipment_statistics statistics;
-    int bitmap_is_there; /* the range's bitmap and odd offsets have arrived as they should */
+    int marks_are_there; /* the range's bitmap, or list, and odd offsets have arrived as they should */
     haul__work work;
     haul__return *returns; /* in the order of the calls */
     haul__memory spare;    /* of a return that has been written */
@@ -258,6 +271,7 @@ haul_status haul__send_bytes(haul_device *device, const void *from, size_t bytes
 haul_status haul__send_bitmap(haul_device *device, const haul_plan *plan, const haul__range *range);
 /* A patch of a range whose arena held pointers into [from, from + bytes], and the order for it. */
 haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uint64_t bytes, uint64_t delta);
+/* Of no word: nothing. */
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation);
 /* The patch of a range whose arena held pointers into [from, from + arena_bytes]. */
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from);
@@ -307,7 +321,7 @@ haul_status haul__send_dependents(haul_device *device, const haul_plan *plan, co
 haul_status haul__rebuild(haul_device *device, const haul_plan *plan, const haul__range *range,
                           const haul_async *async);
 
-/* ---- Shipments of arenas (arena.c, cross.c). Contents are open where contents.arena is not NULL. */
+/* ---- Shipments of arenas (arena.c, marks.c, cross.c). Contents are open where contents.arena is not NULL. */
 
 HAUL__INLINE int haul__is_arena(const haul_shipment *shipment)
 {
@@ -320,8 +334,19 @@ haul_status haul__arena_allocate(haul_shipment *shipment);
 void haul__arena_statistics(haul_shipment *shipment, double seconds);
 /* Sends what an open shipment's contents are to its range, and has it patched. */
 haul_status haul__arena_send(haul_shipment *shipment);
-/* Bitmap and odd offsets alone. */
-haul_status haul__arena_send_bitmap(haul_shipment *shipment);
+/* Its marks alone: bitmap and odd offsets, or a list. And bitmap and odd offsets written to where they lie in a range as
+ * a whole, which is in `memory`. */
+haul_status haul__arena_send_marks(haul_shipment *shipment);
+void haul__write_marks(const haul_shipment *shipment, unsigned char *memory);
+/* A patch of all, in two: of the words before byte `cut`, a multiple of what a word of the bitmap is for, and of the
+ * others. Either may have none. */
+#define HAUL__MARK_BYTES (64 * sizeof(void *))
+void haul__cut_marks(const haul_shipment *shipment, const haul_relocation *all, size_t cut, haul_relocation *first,
+                     haul_relocation *rest);
+/* Something of `bytes` bytes, to offset `to` of the range, through the ring, in pieces of at most `most`: `write` is asked
+ * for bytes [at, at + bytes) of it. */
+typedef void haul__write_piece(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory);
+haul_status haul__send_written(haul_shipment *shipment, haul__write_piece *write, size_t bytes, size_t to, size_t most);
 /* Orders the patch of a range whose contents have been copied from a device, where they lay `from` on. */
 haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from);
 haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async);

@@ -41,7 +41,7 @@ void haul__shipment_complete(haul_shipment *shipment, haul_device *device, haul_
     haul__device_hold(device);
     shipment->device = device;
     shipment->plan = plan;
-    shipment->bitmap_is_there = haul__is_patched(&shipment->range);
+    shipment->marks_are_there = haul__is_patched(&shipment->range);
     shipment->magic = MAGIC;
 }
 
@@ -211,7 +211,7 @@ static haul_status replan(haul_shipment *shipment)
     shipment->range = range;
     shipment->statistics = statistics;
     shipment->statistics.packs_because = NULL;
-    shipment->bitmap_is_there = haul__is_patched(&range);
+    shipment->marks_are_there = haul__is_patched(&range);
     return HAUL_OK;
 }
 

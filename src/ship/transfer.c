@@ -163,28 +163,36 @@ haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uin
     uint64_t bits = (uint64_t)range->bitmap_bytes * 8;
     memset(&relocation, 0, sizeof relocation);
     relocation.arena = range->address;
+    relocation.from = from;
+    relocation.bytes = bytes;
+    relocation.delta = delta;
+    relocation.word_bytes = sizeof(void *);
+    if (range->listed > 0) {
+        relocation.odd = range->address + haul__list_at(range);
+        relocation.odd_count = range->listed;
+        return relocation;
+    }
     relocation.words = range->arena_bytes / sizeof(void *);
     if (relocation.words > bits)
         relocation.words = bits;
     relocation.bitmap = range->address + range->bitmap_at;
-    relocation.from = from;
-    relocation.bytes = bytes;
-    relocation.delta = delta;
     relocation.odd = range->address + range->odd_at;
     relocation.odd_count = range->odd_count;
-    relocation.word_bytes = sizeof(void *);
     return relocation;
 }
 
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation)
 {
+    const uint64_t words = relocation->words + relocation->odd_count;
     haul_status status;
+    if (words == 0)
+        return HAUL_OK;
     haul__phase_begin(device, "relocate");
     status = device->table.relocate(device->state, relocation);
     haul__phase_end(device);
     if (status == HAUL_OK)
         return HAUL_OK;
-    haul__device_failed(device, status, "relocation of ", relocation->words * relocation->word_bytes,
+    haul__device_failed(device, status, "relocation of ", words * relocation->word_bytes,
                         " bytes on the device");
     haul__drain(device);
     return status;

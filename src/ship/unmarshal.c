@@ -40,7 +40,7 @@ static haul_status write_arena_pointers(haul_shipment *shipment, const unsigned 
     haul__contents_scatter_pointers(contents, shipment->device->context, arena, base);
     haul__nurseries_scatter(contents, arena, base, &grown);
     if (grown)
-        shipment->bitmap_is_there = 0;
+        shipment->marks_are_there = 0;
     return HAUL_OK;
 }
 

@@ -57,6 +57,7 @@ typedef struct fault_plan {
     uint64_t locked_bytes;                /* live */
     uint64_t device_blocks, device_bytes; /* live */
     uint64_t devices;                     /* open */
+    uint64_t offsets;                     /* that the last patch named one by one */
     const char *misuse;                   /* the first rule that the library broke; NULL: none */
     haul_context *context;                /* the last that was opened through the plan's doors */
 } fault_plan;

@@ -18,6 +18,7 @@
  * is that number: a verb is one or a few calls of the driver.
  */
 #define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -440,8 +441,10 @@ static void locked_close(gpu_bench *b)
 struct gpu_arena {
     haul_plan *plan;
     char *staged;
+    uint64_t *bits;             /* the bitmap, */
+    size_t bit_words;
     haul_relocation relocation; /* its `arena` and `bytes` are the arena's */
-    size_t bitmap_at, whole;
+    size_t marks_at, whole;     /* ... which crosses behind the arena, or a list of offsets */
     int is_small;               /* for the table's verb that does both */
 };
 
@@ -456,40 +459,91 @@ static void arena_open(gpu_bench *b)
     haul_device_get_capabilities(device, &able);
     arena->plan = new_plan(b->it);
     relocation->bytes = haul_plan_bytes(arena->plan);
-    arena->bitmap_at = (relocation->bytes + 15) & ~(size_t)15;
-    arena->whole = arena->bitmap_at + haul_plan_bitmap_bytes(arena->plan);
+    arena->bit_words = haul_plan_bitmap_bytes(arena->plan) / sizeof(uint64_t);
+    arena->bits = bench_allocate((arena->bit_words + 1) * sizeof(uint64_t));
+    arena->marks_at = (relocation->bytes + 15) & ~(size_t)15;
+    arena->whole = arena->marks_at + arena->bit_words * sizeof(uint64_t);
     arena->is_small = arena->whole <= able.send_bytes;
     must(real->stage(state, arena->whole, &staged), "stage");
     must(real->allocate(state, arena->whole, haul_plan_alignment(arena->plan), &relocation->arena), "allocate");
     arena->staged = staged;
     relocation->delta = relocation->arena;
-    relocation->words = relocation->bytes / sizeof(void *);
-    relocation->bitmap = relocation->arena + arena->bitmap_at;
     relocation->word_bytes = sizeof(void *);
+}
+
+/* Few pointers are told by their offsets, as the library does it. */
+static void write_marks(struct gpu_arena *arena)
+{
+    haul_relocation *relocation = &arena->relocation;
+    char *marks = arena->staged + arena->marks_at;
+    size_t count = 0, i;
+    for (i = 0; i < arena->bit_words; i++)
+        count += (size_t)__builtin_popcountll(arena->bits[i]);
+    relocation->bitmap = relocation->odd = relocation->arena + arena->marks_at;
+    if (arena->is_small || count > arena->bit_words / 2) {
+        memcpy(marks, arena->bits, arena->bit_words * sizeof(uint64_t));
+        relocation->words = relocation->bytes / sizeof(void *);
+        return;
+    }
+    relocation->odd_count = count;
+    arena->whole = arena->marks_at + count * sizeof(uint64_t);
+    for (i = 0; i < arena->bit_words; i++) {
+        uint64_t left;
+        for (left = arena->bits[i]; left; left &= left - 1) {
+            uint64_t offset = (i * 64 + (size_t)__builtin_ctzll(left)) * sizeof(void *);
+            memcpy(marks, &offset, sizeof(offset));
+            marks += sizeof(offset);
+        }
+    }
 }
 
 static void arena_before(gpu_bench *b)
 {
     struct gpu_arena *arena = b->arena;
-    must(haul_plan_pack(arena->plan, arena->staged, arena->relocation.bytes, 0,
-                        (uint64_t *)(void *)(arena->staged + arena->bitmap_at)), "haul_plan_pack");
+    must(haul_plan_pack(arena->plan, arena->staged, arena->relocation.bytes, 0, arena->bits), "haul_plan_pack");
+    write_marks(arena);
+}
+
+/* Those of the words before `cut` and those behind it. */
+static void cut_marks(const struct gpu_arena *arena, size_t cut, haul_relocation *first, haul_relocation *rest)
+{
+    const char *list = arena->staged + arena->marks_at;
+    uint64_t offset;
+    *first = *rest = arena->relocation;
+    if (arena->relocation.odd_count) {
+        for (first->odd_count = 0; first->odd_count < rest->odd_count; first->odd_count++) {
+            memcpy(&offset, list + first->odd_count * sizeof(offset), sizeof(offset));
+            if (offset >= cut)
+                break;
+        }
+        rest->odd += first->odd_count * sizeof(offset);
+        rest->odd_count -= first->odd_count;
+        return;
+    }
+    first->words = cut / sizeof(void *);
+    rest->arena += cut;
+    rest->bitmap += first->words / 8;
+    rest->words -= first->words;
 }
 
 /* All but a sixteenth is patched while that crosses, as the library does it. */
 static void arena_to_in_two(const struct gpu_arena *arena, void *state)
 {
-    haul_relocation first = arena->relocation, rest = arena->relocation;
-    const size_t bytes = (size_t)first.bytes, cut = (bytes - bytes / 16) / 512 * 512;
-    must(count_copy_to(state, first.arena, arena->staged, cut), "copy_to");
-    must(count_copy_to(state, first.bitmap, arena->staged + arena->bitmap_at, arena->whole - arena->bitmap_at), "copy_to");
-    must(count_fence(state, &first.after), "fence");
-    must(count_copy_to(state, first.arena + cut, arena->staged + cut, bytes - cut), "copy_to");
-    first.words = cut / sizeof(void *);
-    rest.arena += cut;
-    rest.bitmap += first.words / 8;
-    rest.words -= first.words;
-    must(count_relocate(state, &first), "relocate");
-    must(count_relocate(state, &rest), "relocate");
+    haul_relocation first, rest;
+    const size_t bytes = (size_t)arena->relocation.bytes, cut = (bytes - bytes / 16) / 512 * 512;
+    const haul_address to = arena->relocation.arena;
+    uint64_t fence;
+    must(count_copy_to(state, to, arena->staged, cut), "copy_to");
+    must(count_copy_to(state, to + arena->marks_at, arena->staged + arena->marks_at, arena->whole - arena->marks_at),
+         "copy_to");
+    must(count_fence(state, &fence), "fence");
+    must(count_copy_to(state, to + cut, arena->staged + cut, bytes - cut), "copy_to");
+    cut_marks(arena, cut, &first, &rest);
+    first.after = fence;
+    if (first.words + first.odd_count)
+        must(count_relocate(state, &first), "relocate");
+    if (rest.words + rest.odd_count)
+        must(count_relocate(state, &rest), "relocate");
 }
 
 static void arena_to(gpu_bench *b)
@@ -540,8 +594,10 @@ static void arena_close(gpu_bench *b)
 {
     struct gpu_arena *arena = b->arena;
     void *state = haul_device_state(device);
-    real->release(state, arena->relocation.arena, arena->whole);
-    real->unstage(state, arena->staged, arena->whole);
+    const uint64_t bytes = arena->marks_at + arena->bit_words * sizeof(uint64_t);
+    real->release(state, arena->relocation.arena, bytes);
+    real->unstage(state, arena->staged, bytes);
+    free(arena->bits);
     haul_plan_free(&arena->plan);
 }
 

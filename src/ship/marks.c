@@ -1,0 +1,157 @@
+/* Marks: what tells a device which words of an arena are pointers.
+ *
+ * The obvious form is the bitmap, one bit for each word: 1.6 % of the arena, whatever is in it. Few pointers among much
+ * data are told in less by a list of their offsets, which the device goes through without looking at anything else. So as
+ * soon as a list takes at most half of the bitmap's bytes, it is what goes there, into the end of the bitmap's room:
+ *
+ *     | arena | bitmap              | count | odd offsets |
+ *     | arena |           | offsets | count |
+ *
+ * A list of aligned pointers is no other thing to a device than one of odd ones. Where an arena has odd ones too the bitmap
+ * stays: it takes one list.
+ *
+ * To find out, the host reads the bitmap once while the arena crosses, which it would do anyway to send it.
+ */
+#include "ship/ship.h"
+
+#define LIST_PART 2u /* of the bitmap, at most */
+
+/* ---- Pointers of the contents: bitmap words that have some. */
+
+/* The bits of bitmap word `number`, but for those behind the contents. */
+static uint64_t slots_in(const haul__contents *contents, size_t number)
+{
+    const size_t left = contents->bytes / sizeof(void *) - number * 64;
+    return left >= 64 ? contents->slots[number] : contents->slots[number] & (((uint64_t)1 << left) - 1);
+}
+
+/* The first from `number` on that has bits, or their end. */
+static size_t next_marked(const haul__contents *contents, size_t number)
+{
+    const size_t end = haul__contents_bitmap_bytes(contents) / sizeof(uint64_t);
+    while (number < end && !contents->slots[number])
+        number++;
+    return number;
+}
+
+/* Pointers from byte `first` on, which a bitmap word begins with; no more are counted when there are more than `most`. */
+static size_t count_from(const haul__contents *contents, size_t first, size_t most)
+{
+    const size_t end = haul__contents_bitmap_bytes(contents) / sizeof(uint64_t);
+    size_t number, count = 0;
+    for (number = next_marked(contents, first / HAUL__MARK_BYTES); number < end && count <= most;
+         number = next_marked(contents, number + 1))
+        count += haul__bits64(slots_in(contents, number));
+    return count;
+}
+
+/* How many go as a list, in one piece; 0: none, the bitmap goes. */
+static size_t count_listed(const haul_shipment *shipment)
+{
+    const haul__range *range = &shipment->range;
+    const size_t limit = haul__piece_limit(shipment->device), part = range->bitmap_bytes / LIST_PART;
+    const size_t most = (part < limit ? part : limit) / sizeof(uint64_t);
+    const size_t count = range->odd_count == 0 ? count_from(&shipment->contents, 0, most) : 0;
+    return count < most ? count : 0;
+}
+
+/* ---- What is written to staging memory. */
+
+/* Bits, and 0 for the count behind them. */
+static void write_slots(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
+{
+    const haul__contents *contents = &shipment->contents;
+    const size_t all = haul__contents_bitmap_bytes(contents), bits = at + bytes < all ? bytes : all - at;
+    memcpy(memory, (const unsigned char *)contents->slots + at, bits);
+    memset(memory + bits, 0, bytes - bits);
+}
+
+static void write_odd(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
+{
+    const haul__contents *contents = &shipment->contents;
+    size_t first = at / sizeof(uint64_t), i;
+    for (i = 0; i < bytes / sizeof(uint64_t); i++) {
+        uint64_t offset = contents->odd[first + i].at;
+        memcpy(memory + i * sizeof offset, &offset, sizeof offset);
+    }
+}
+
+/* All of a list at once, and 0 for the count behind it. */
+static void write_list(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
+{
+    const haul__contents *contents = &shipment->contents;
+    const size_t end = haul__contents_bitmap_bytes(contents) / sizeof(uint64_t);
+    size_t number;
+    (void)at;
+    for (number = next_marked(contents, 0); number < end; number = next_marked(contents, number + 1)) {
+        uint64_t slots;
+        for (slots = slots_in(contents, number); slots; slots &= slots - 1) {
+            uint64_t offset = (number * 64 + haul__lowest64(slots)) * sizeof(void *);
+            memcpy(memory, &offset, sizeof offset);
+            memory += sizeof offset;
+            bytes -= sizeof offset;
+        }
+    }
+    memset(memory, 0, bytes);
+}
+
+/* ---- Sending. */
+
+haul_status haul__send_written(haul_shipment *shipment, haul__write_piece *write, size_t bytes, size_t to, size_t most)
+{
+    haul_device *device = shipment->device;
+    size_t at, now;
+    haul_status status = HAUL_OK;
+    most = most > HAUL_ARENA_GRANULE ? most & ~(HAUL_ARENA_GRANULE - 1) : HAUL_ARENA_GRANULE;
+    for (at = 0; at < bytes && status == HAUL_OK; at += now) {
+        haul__buffer *buffer;
+        now = most < bytes - at ? most : bytes - at;
+        status = haul__take(device, now, &buffer);
+        if (status != HAUL_OK)
+            return status;
+        write(shipment, at, now, buffer->memory.memory);
+        status = haul__send_buffer(device, buffer, shipment->range.address + to + at, now);
+    }
+    return status;
+}
+
+/* Few orders, for nobody waits for the first of them. */
+haul_status haul__arena_send_marks(haul_shipment *shipment)
+{
+    haul__range *range = &shipment->range;
+    const size_t most = haul__piece_limit(shipment->device);
+    haul_status status;
+    range->listed = count_listed(shipment);
+    if (range->listed > 0)
+        return haul__send_written(shipment, write_list, (range->listed + 1) * sizeof(uint64_t),
+                                  haul__list_at(range), SIZE_MAX);
+    status = haul__send_written(shipment, write_slots, range->bitmap_bytes + sizeof(uint64_t), range->bitmap_at, most);
+    if (status == HAUL_OK)
+        status = haul__send_written(shipment, write_odd, range->odd_count * sizeof(uint64_t), range->odd_at, most);
+    return status;
+}
+
+void haul__write_marks(const haul_shipment *shipment, unsigned char *memory)
+{
+    const haul__range *range = &shipment->range;
+    write_slots(shipment, 0, range->bitmap_bytes + sizeof(uint64_t), memory + range->bitmap_at);
+    write_odd(shipment, 0, range->odd_count * sizeof(uint64_t), memory + range->odd_at);
+}
+
+/* ---- Patching. */
+
+void haul__cut_marks(const haul_shipment *shipment, const haul_relocation *all, size_t cut, haul_relocation *first,
+                     haul_relocation *rest)
+{
+    *first = *rest = *all;
+    if (shipment->range.listed > 0) {
+        rest->odd_count = count_from(&shipment->contents, cut, SIZE_MAX);
+        first->odd_count -= rest->odd_count;
+        rest->odd += first->odd_count * sizeof(uint64_t);
+        return;
+    }
+    first->words = cut / sizeof(void *);
+    rest->arena += cut;
+    rest->bitmap += first->words / 8;
+    rest->words -= first->words;
+}

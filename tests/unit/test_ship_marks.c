@@ -1,0 +1,355 @@
+/* Marks of arenas on a device: few pointers among much data go there as a list, many as a bitmap, and nobody can tell which.
+ *
+ * A chain of links with data between them stands for both, and the sums over a walk of it on the device for what is right.
+ */
+#include <stdio.h>
+
+#include "arena_graphs.h"
+
+#define LARGE_BYTES ((size_t)9 << 20) /* enough to be patched while they cross */
+#define APART_BYTES ((size_t)1 << 20) /* too many to cross as one, with the bitmap behind them */
+#define COUNT 30
+
+static haul_device *the_device;
+static haul_arena *the_arena;
+static haul_shipment *the_shipment;
+static link *the_first;
+
+static size_t used(void)
+{
+    haul_arena_statistics now;
+    haul_arena_get_statistics(the_arena, &now);
+    return now.used_bytes;
+}
+
+static void fill_up(size_t bytes)
+{
+    CHECK(bytes == 0 || haul_arena_allocate(the_arena, bytes) != NULL);
+}
+
+/* `count` links more, with so much data before, between and behind them. */
+static void add(int from, int end, size_t before, size_t between, size_t behind)
+{
+    int i;
+    fill_up(before);
+    for (i = from; i < end; i++) {
+        the_first = links_add(the_arena, the_first, i, i + 1);
+        CHECK(the_first != NULL);
+        fill_up(between);
+    }
+    fill_up(behind);
+    links_set_homes(the_first, 0);
+}
+
+static void start_on(haul_device *device, int count, size_t before, size_t between, size_t behind)
+{
+    haul_arena_options options;
+    memset(&options, 0, sizeof options);
+    options.reserve_bytes = (size_t)32 << 20;
+    the_device = device;
+    links_open();
+    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    add(0, count, before, between, behind);
+}
+
+static void start_with(int count, size_t before, size_t between, size_t behind)
+{
+    haul_device *device;
+    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    start_on(device, count, before, between, behind);
+}
+
+static void start(size_t before, size_t between, size_t behind)
+{
+    start_with(COUNT, before, between, behind);
+}
+
+static void ship(const haul_ship_arena_options *how)
+{
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, how, &the_shipment), HAUL_OK);
+}
+
+static void finish(void)
+{
+    haul_shipment_free(&the_shipment);
+    haul_arena_free(&the_arena);
+    haul_device_close(&the_device);
+    links_close();
+    the_first = NULL;
+}
+
+static void end(void)
+{
+    haul_host_counters now;
+    haul_shipment_free(&the_shipment);
+    CHECK_STATUS(haul_host_get_counters(the_device, &now), HAUL_OK);
+    CHECK_EQ(now.bytes_live, 0);
+    finish();
+}
+
+static void check_seen(haul_device *device, const haul_shipment *shipment, int count)
+{
+    sight seen;
+    memset(&seen, 0, sizeof seen);
+    seen.from = haul_device_pointer(shipment, the_first);
+    CHECK(seen.from != NULL);
+    CHECK_STATUS(haul_host_launch(device, links_look, &seen), HAUL_OK);
+    check_sight(&seen, count);
+}
+
+static uint64_t relocations(void)
+{
+    haul_host_counters now;
+    CHECK_STATUS(haul_host_get_counters(the_device, &now), HAUL_OK);
+    return now.relocations;
+}
+
+/* What was sent beside the arena. */
+static size_t marks_of(const haul_shipment *shipment)
+{
+    haul_shipment_statistics told;
+    haul_shipment_get_statistics(shipment, &told);
+    return (size_t)told.bytes_to - told.plan.arena_bytes;
+}
+
+static size_t bitmap_bytes(void)
+{
+    return (used() / sizeof(void *) + 63) / 64 * 8;
+}
+
+/* Each link has three pointers that travel and its skipped one, which is none there. */
+static size_t list_bytes(int count)
+{
+    return (size_t)count * 3 * 8;
+}
+
+static int has_list(const haul_shipment *shipment, int count)
+{
+    const size_t marks = marks_of(shipment);
+    CHECK(marks == list_bytes(count) + 8 || (marks >= bitmap_bytes() && marks <= bitmap_bytes() + 16));
+    return marks == list_bytes(count) + 8;
+}
+
+TEST(ship_marks, few_pointers_among_much_data_go_as_a_list_and_many_as_a_bitmap)
+{
+    static const size_t between[] = { 0, 16, 496, 1000, 2000, 2800, 3200, 4000, 20000 };
+    size_t i;
+    for (i = 0; i < sizeof between / sizeof between[0]; i++) {
+        start_with(1200, 0, between[i], APART_BYTES);
+        ship(NULL);
+        CHECK_EQ(has_list(the_shipment, 1200), list_bytes(1200) < bitmap_bytes() / 2);
+        check_seen(the_device, the_shipment, 1200);
+        end();
+    }
+}
+
+static void there_again_and_back(int count, size_t between, int listed)
+{
+    haul_ship_arena_options how;
+    haul_shipment *copy;
+    memset(&how, 0, sizeof how);
+    how.direct_return = 1;
+    start_with(count, 0, between, APART_BYTES);
+    ship(NULL);
+    CHECK_EQ(has_list(the_shipment, count), listed);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    check_seen(the_device, the_shipment, count);
+    CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &copy), HAUL_OK);
+    CHECK_EQ(has_list(copy, count), listed);
+    haul_shipment_free(&the_shipment);
+    check_seen(the_device, copy, count);
+    CHECK_STATUS(haul_refresh(copy), HAUL_OK);
+    check_seen(the_device, copy, count);
+    haul_shipment_free(&copy);
+    ship(&how);
+    CHECK_STATUS(haul_host_launch(the_device, links_double, haul_device_pointer(the_shipment, the_first)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    links_set_homes(the_first, 1);
+    check_doubled(the_first);
+    end();
+}
+
+TEST(ship_marks, a_list_serves_refresh_and_copy_and_a_direct_return_as_a_bitmap_does)
+{
+    there_again_and_back(20000, 0, 0);
+    there_again_and_back(COUNT, 4000, 1);
+}
+
+static void cut_last(void *argument)
+{
+    link *l = argument;
+    while (l->next->next)
+        l = l->next;
+    l->next = NULL;
+}
+
+TEST(ship_marks, pointers_that_the_device_has_changed_come_back_from_one_with_a_list)
+{
+    link *l;
+    int count = 0;
+    start(0, 4000, APART_BYTES);
+    ship(NULL);
+    CHECK(has_list(the_shipment, COUNT));
+    CHECK_STATUS(haul_host_launch(the_device, cut_last, haul_device_pointer(the_shipment, the_first)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    for (l = the_first; l; l = l->next)
+        count++;
+    CHECK_EQ(count, COUNT - 1);
+    end();
+}
+
+/* Counted by the device where the arena is large, looked for by the host where it is not. */
+TEST(ship_marks, a_pointer_of_a_list_that_leads_out_is_refused_with_its_place)
+{
+    static const size_t behind[] = { APART_BYTES, 2 * APART_BYTES, LARGE_BYTES };
+    static link outside;
+    link *was;
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        char path[40];
+        start(0, 4000, behind[i]);
+        was = the_first->next->other;
+        the_first->next->other = &outside;
+        sprintf(path, "arena+%lu", (unsigned long)((char *)&the_first->next->other - (char *)the_first));
+        CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_GRAPH);
+        CHECK_HAS(haul_device_error(the_device)->path, path);
+        the_first->next->other = was;
+        ship(NULL);
+        CHECK(has_list(the_shipment, COUNT));
+        check_seen(the_device, the_shipment, COUNT);
+        end();
+    }
+}
+
+TEST(ship_marks, a_list_is_cut_where_the_arena_is_and_no_patch_is_ordered_for_a_part_without_pointers)
+{
+    static const struct {
+        size_t before, behind;
+        uint64_t patches;
+    } parts[] = { { 0, LARGE_BYTES, 1 }, { LARGE_BYTES, 0, 1 }, { 0, 0, 2 } };
+    uint64_t before;
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        start(parts[i].before, parts[i].before + parts[i].behind ? 0 : LARGE_BYTES / COUNT, parts[i].behind);
+        before = relocations();
+        ship(NULL);
+        CHECK(has_list(the_shipment, COUNT));
+        CHECK_EQ(relocations(), before + parts[i].patches);
+        check_seen(the_device, the_shipment, COUNT);
+        CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+        check_seen(the_device, the_shipment, COUNT);
+        end();
+    }
+}
+
+/* What is allocated behind a shipment's arena shares the last word of the bitmap with it. */
+TEST(ship_marks, pointers_that_are_added_later_are_not_patched_before_they_are_shipped)
+{
+    start(0, 4000, APART_BYTES + 8);
+    ship(NULL);
+    CHECK(has_list(the_shipment, COUNT));
+    add(COUNT, COUNT + 1, 0, 0, 0);
+    the_first->other->other->next = NULL; /* not yet a link of the chain */
+    the_first->other = the_first->other->other;
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    check_seen(the_device, the_shipment, COUNT);
+    add(COUNT, 3000, 0, 0, 0);
+    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    check_seen(the_device, the_shipment, 3000);
+    end();
+}
+
+TEST(ship_marks, a_list_serves_arenas_that_lead_into_one_another)
+{
+    haul_shipment *shipments[2];
+    haul_arena *arenas[2];
+    link *own, *more, *last;
+    sight seen;
+    start(0, 4000, APART_BYTES);
+    own = the_first;
+    arenas[0] = the_arena;
+    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &arenas[1]), HAUL_OK);
+    more = links_make(arenas[1], COUNT);
+    CHECK(more != NULL);
+    last = own->other;
+    last->next = more;
+    more->other = last;
+    links_set_homes(own, 0);
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, shipments), HAUL_OK);
+    CHECK(has_list(shipments[0], COUNT));
+    memset(&seen, 0, sizeof seen);
+    seen.from = haul_device_pointer(shipments[0], own);
+    CHECK_STATUS(haul_host_launch(the_device, links_look, &seen), HAUL_OK);
+    CHECK_EQ(seen.links, 2 * COUNT);
+    CHECK_EQ(seen.values, (int64_t)COUNT * (COUNT - 1));
+    haul_shipment_free(&shipments[0]);
+    haul_shipment_free(&shipments[1]);
+    haul_arena_free(&arenas[1]);
+    end();
+}
+
+/* A pointer off the grid stands in a list of its own, and there is one list. */
+typedef struct leaning {
+    char at[16]; /* a pointer from byte 1 on */
+} leaning;
+
+static void follow_leaning(void *argument)
+{
+    sight *seen = argument;
+    memcpy(&seen->from, (const char *)(const void *)seen->from + 1, sizeof seen->from);
+    links_look(seen);
+}
+
+TEST(ship_marks, where_a_pointer_lies_off_the_grid_the_bitmap_goes)
+{
+    static haul_type *leaning_type;
+    haul_ref ref;
+    leaning *l;
+    sight seen;
+    memset(&ref, 0, sizeof ref);
+    ref.name = "first";
+    ref.kind = HAUL_REF_POINTER;
+    ref.offset = 1;
+    ref.field_bytes = sizeof(void *);
+    ref.element_bytes = sizeof(link);
+    ref.target = &link_type;
+    ref.levels = 1;
+    ref.unaligned = 1;
+    start(0, 4000, APART_BYTES);
+    CHECK_STATUS(haul_type_create("leaning", sizeof(leaning), &ref, 1, &leaning_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(leaning_type), HAUL_OK);
+    l = haul_arena_new(the_arena, leaning_type, 1);
+    CHECK(l != NULL);
+    memcpy(l->at + 1, &the_first, sizeof the_first);
+    ship(NULL);
+    CHECK_EQ(marks_of(the_shipment), bitmap_bytes() + 8 + 8);
+    memset(&seen, 0, sizeof seen);
+    seen.from = haul_device_pointer(the_shipment, l);
+    CHECK_STATUS(haul_host_launch(the_device, follow_leaning, &seen), HAUL_OK);
+    check_sight(&seen, COUNT);
+    end();
+    haul_type_free(&leaning_type);
+}
+
+/* The last word of the bitmap may have pointers behind the shipment's end by then, where its own marks lie on the device. */
+TEST(ship_marks, after_a_failure_a_list_is_made_again_of_the_shipments_pointers_alone_D5)
+{
+    static fault_plan plan;
+    haul_device *device;
+    haul_async on = { NULL, NULL };
+    memset(&plan, 0, sizeof plan);
+    plan.deferred = 1;
+    CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
+    start_on(device, COUNT, 0, 4000, APART_BYTES + 8);
+    ship(NULL);
+    CHECK(has_list(the_shipment, COUNT));
+    CHECK(haul_arena_new(the_arena, link_type, 1) != NULL);
+    fault_arm(&plan, FAULT_LATE, 2); /* select, copy_to */
+    CHECK_STATUS(haul_refresh_async(the_shipment, &on), HAUL_OK);
+    CHECK_STATUS(haul_shipment_wait(the_shipment), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    check_seen(the_device, the_shipment, COUNT);
+    CHECK_EQ(plan.offsets, COUNT * 3);
+    finish();
+    fault_check_clean(&plan);
+}
