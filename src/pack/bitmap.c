@@ -6,11 +6,15 @@
  * their bits too: a patch leaves 0 alone.
  *
  * Blocks of plain bytes cost one look at their form; in a block of a kind each object is one OR for each cell's length.
+ *
+ * Where few words are slots their offsets are fewer bytes. They are read off the bitmap, of which only words of blocks that
+ * have slots are made, a few at a time.
  */
 #include "graph/mark.h"
 #include "pack/plan.h"
 
 #define GRANULES_A_WORD 32u /* each has two bits */
+#define SOME_WORDS 128u     /* what a block without gaps has */
 
 typedef struct window {
     uint64_t *words;
@@ -157,6 +161,72 @@ void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64
             break;
         set_block(&w, &plan->found.map, block);
     }
+}
+
+/* Offsets as they are found; not the last of them if there are too many. */
+typedef struct offsets {
+    uint64_t *to;
+    size_t count, most;
+} offsets;
+
+/* Words [first, first + count) of the bitmap. */
+static int add_offsets(offsets *o, const uint64_t *words, size_t first, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t bits;
+        for (bits = words[i]; bits; bits &= bits - 1) {
+            if (o->count == o->most)
+                return 0;
+            o->to[o->count++] = ((uint64_t)(first + i) * 64 + haul__lowest64(bits)) * sizeof(void *);
+        }
+    }
+    return 1;
+}
+
+static int add_words(offsets *o, const haul_plan *plan, size_t first, size_t end)
+{
+    uint64_t words[SOME_WORDS];
+    size_t count;
+    for (; first < end; first += count) {
+        count = end - first < SOME_WORDS ? end - first : SOME_WORDS;
+        haul__plan_bitmap(plan, first, count, words);
+        if (!add_offsets(o, words, first, count))
+            return 0;
+    }
+    return 1;
+}
+
+/* A word of the bitmap that two blocks share has the bits of both when it is made for the first of them. */
+static int add_blocks(offsets *o, const haul_plan *plan)
+{
+    size_t i, done = 0;
+    for (i = 0; i < plan->found.map.block_count; i++) {
+        const haul__block *block = haul__plan_block(plan, i);
+        const size_t behind = haul__place_of_block(plan, i + 1) >> HAUL__GRANULE_SHIFT;
+        const size_t first = (size_t)(block->base / GRANULES_A_WORD);
+        const size_t end = (behind + GRANULES_A_WORD - 1) / GRANULES_A_WORD;
+        if (block->form == HAUL__FULL || block->form == HAUL__BARE)
+            continue;
+        if (!add_words(o, plan, first < done ? done : first, end))
+            return 0;
+        done = end;
+    }
+    return 1;
+}
+
+size_t haul__plan_offsets(const haul_plan *plan, size_t most, uint64_t *to)
+{
+    offsets o;
+    int is_all;
+    o.to = to;
+    o.count = 0;
+    o.most = most;
+    if (plan->ordered)
+        is_all = add_offsets(&o, plan->ordered->bitmap, 0, haul_plan_bitmap_bytes(plan) / sizeof(uint64_t));
+    else
+        is_all = add_blocks(&o, plan);
+    return is_all ? o.count : SIZE_MAX;
 }
 
 size_t haul__plan_odd_count(const haul_plan *plan)

@@ -27,7 +27,7 @@ static haul_status send_marks(haul_shipment *copy)
 {
     if (haul__is_arena(copy))
         return haul__arena_send_marks(copy);
-    return haul__send_bitmap(copy->device, copy->plan, &copy->range);
+    return haul__send_marks(copy->device, copy->plan, &copy->range);
 }
 
 static haul_status relocate(haul_shipment *copy, uint64_t from)
@@ -57,7 +57,7 @@ static haul_status order_along(const haul_shipment *shipment, haul_shipment *cop
     if (range->listed == 0)
         return order_across(shipment, copy, 0, range->bytes);
     status = order_across(shipment, copy, 0, range->arena_bytes);
-    return status == HAUL_OK ? order_across(shipment, copy, haul__list_at(range), range->bytes) : status;
+    return status == HAUL_OK ? order_across(shipment, copy, haul__listed_at(range), range->bytes) : status;
 }
 
 static haul_status order(const haul_shipment *shipment, haul_shipment *copy)

@@ -1,4 +1,5 @@
-/* Marks: what tells a device which words of an arena are pointers.
+/* Marks: what tells a device which words of a user's arena are pointers. (Those of a plan's graph take the same forms, see
+ * transfer.c.)
  *
  * The obvious form is the bitmap, one bit for each word: 1.6 % of the arena, whatever is in it. Few pointers among much
  * data are told in less by a list of their offsets, which the device goes through without looking at anything else. So as
@@ -13,8 +14,6 @@
  * To find out, the host reads the bitmap once while the arena crosses, which it would do anyway to send it.
  */
 #include "ship/ship.h"
-
-#define LIST_PART 2u /* of the bitmap, at most */
 
 /* ---- Pointers of the contents: bitmap words that have some. */
 
@@ -48,10 +47,8 @@ static size_t count_from(const haul__contents *contents, size_t first, size_t mo
 /* How many go as a list, in one piece; 0: none, the bitmap goes. */
 static size_t count_listed(const haul_shipment *shipment)
 {
-    const haul__range *range = &shipment->range;
-    const size_t limit = haul__piece_limit(shipment->device), part = range->bitmap_bytes / LIST_PART;
-    const size_t most = (part < limit ? part : limit) / sizeof(uint64_t);
-    const size_t count = range->odd_count == 0 ? count_from(&shipment->contents, 0, most) : 0;
+    const size_t most = haul__listed_most(&shipment->range, haul__piece_limit(shipment->device));
+    const size_t count = most > 0 ? count_from(&shipment->contents, 0, most) : 0;
     return count < most ? count : 0;
 }
 
@@ -124,7 +121,7 @@ haul_status haul__arena_send_marks(haul_shipment *shipment)
     range->listed = count_listed(shipment);
     if (range->listed > 0)
         return haul__send_written(shipment, write_list, (range->listed + 1) * sizeof(uint64_t),
-                                  haul__list_at(range), SIZE_MAX);
+                                  haul__listed_at(range), SIZE_MAX);
     status = haul__send_written(shipment, write_slots, range->bitmap_bytes + sizeof(uint64_t), range->bitmap_at, most);
     if (status == HAUL_OK)
         status = haul__send_written(shipment, write_odd, range->odd_count * sizeof(uint64_t), range->odd_at, most);

@@ -5,8 +5,8 @@
  *     address            + bitmap_at         + odd_at          + list_at                + bytes
  *     | arena            | relocation bitmap | odd offsets     | what is to be rebuilt  |
  *
- * Bitmap and odd offsets are there only when the device patches pointers itself (an arena of the user's may have a list of
- * its pointers in the bitmap's place), the list behind them where there are objects whose contents depend on addresses. One range means one allocation and one
+ * Bitmap and odd offsets are there only when the device patches pointers itself, in the bitmap's place perhaps a list of all
+ * pointers; the list behind them where there are objects whose contents depend on addresses. One range means one allocation and one
  * transfer for a whole graph, however many pieces it crosses in. All functions below run inside a call that has
  * entered the device's context; when they fail they fill its error record, and have undone what they did.
  */
@@ -81,7 +81,7 @@ typedef struct haul__range {
     haul_address address;
     size_t arena_bytes, bitmap_at, bitmap_bytes, odd_at, odd_count, list_at, list_count;
     size_t count_at; /* of pointers that lead outside; 0: there is none */
-    size_t listed;   /* pointers that have been sent as a list, which ends at the count; 0: the bitmap has */
+    size_t listed;   /* pointers that have been sent as a list, into the end of the bitmap's room; 0: the bitmap has */
     size_t bytes;
 } haul__range;
 
@@ -92,15 +92,24 @@ HAUL__INLINE int haul__is_patched(const haul__range *range)
 }
 
 /* Where its list of pointers begins. */
-HAUL__INLINE size_t haul__list_at(const haul__range *range)
+HAUL__INLINE size_t haul__listed_at(const haul__range *range)
 {
-    return range->count_at - range->listed * sizeof(uint64_t);
+    return range->bitmap_at + range->bitmap_bytes - range->listed * sizeof(uint64_t);
+}
+
+/* Few pointers are told by a list of their offsets, at most so many: it takes a part of the bitmap's bytes, and one piece of
+ * `piece` bytes. 0: none are. */
+#define HAUL__LIST_PART 2u
+HAUL__INLINE size_t haul__listed_most(const haul__range *range, size_t piece)
+{
+    const size_t part = range->bitmap_bytes / HAUL__LIST_PART;
+    return range->odd_count > 0 ? 0 : (part < piece ? part : piece) / sizeof(uint64_t);
 }
 
 /* What has been sent of it. */
 HAUL__INLINE size_t haul__sent_bytes(const haul__range *range)
 {
-    return range->listed ? range->arena_bytes + range->bytes - haul__list_at(range) : range->bytes;
+    return range->listed ? range->arena_bytes + range->bytes - haul__listed_at(range) : range->bytes;
 }
 
 /* What a device needs to reach a shipment's source by itself: lists in its memory, and locks. */
@@ -267,8 +276,8 @@ haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base
                              const haul__listener *listener, double *packed);
 /* Bytes the same way. */
 haul_status haul__send_bytes(haul_device *device, const void *from, size_t bytes, haul_address to);
-/* Bitmap and odd offsets the same way. */
-haul_status haul__send_bitmap(haul_device *device, const haul_plan *plan, const haul__range *range);
+/* Its marks the same way: bitmap and odd offsets, or a list of pointers. */
+haul_status haul__send_marks(haul_device *device, const haul_plan *plan, haul__range *range);
 /* A patch of a range whose arena held pointers into [from, from + bytes], and the order for it. */
 haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uint64_t bytes, uint64_t delta);
 /* Of no word: nothing. */

@@ -7,7 +7,8 @@
  * A large graph is packed and sent at the same time: gather fills one buffer of the staging ring while the device reads
  * the others. Packing is then hidden behind the transfer, or the transfer behind it, and what is pinned does not grow
  * with the graph. Pieces shrink with the graph, so that a medium one has some to overlap too. The bitmap follows from
- * the plan alone; it goes last, and the patch behind it.
+ * the plan alone, and so do the pointers' offsets, which go in its place where they are fewer bytes (marks.c says when);
+ * they go last, and the patch behind them.
  *
  * A device may report late: a copy that has "succeeded" fails at the next wait. So nothing here is called done before
  * a wait has said so, and a failed copy is waited for, too, before its memory goes: the device may still be reading.
@@ -168,7 +169,7 @@ haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uin
     relocation.delta = delta;
     relocation.word_bytes = sizeof(void *);
     if (range->listed > 0) {
-        relocation.odd = range->address + haul__list_at(range);
+        relocation.odd = range->address + haul__listed_at(range);
         relocation.odd_count = range->listed;
         return relocation;
     }
@@ -297,16 +298,22 @@ haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base
                                        : send_compacted(device, plan, base, to, listener, packed);
 }
 
+/* What tells words of an arena goes in pieces as the arena does; not in smaller ones than these. */
+static size_t words_of_piece(const haul_device *device, const haul_plan *plan)
+{
+    const size_t most = haul__piece_bytes(device, haul_plan_bytes(plan)) / sizeof(uint64_t);
+    return most < WORDS_MIN ? WORDS_MIN : most;
+}
+
 typedef void write_words(const haul_plan *plan, size_t first, size_t count, uint64_t *words);
 
 /* `count` words of 64 bits that `write` makes. */
 static haul_status send_words(haul_device *device, const haul_plan *plan, write_words *write, size_t count,
                               haul_address to)
 {
-    size_t most = haul__piece_bytes(device, haul_plan_bytes(plan)) / sizeof(uint64_t), at, now;
+    const size_t most = words_of_piece(device, plan);
+    size_t at, now;
     haul_status status = HAUL_OK;
-    if (most < WORDS_MIN)
-        most = WORDS_MIN;
     for (at = 0; at < count && status == HAUL_OK; at += now) {
         haul__buffer *buffer;
         now = most < count - at ? most : count - at;
@@ -321,10 +328,38 @@ static haul_status send_words(haul_device *device, const haul_plan *plan, write_
     return status;
 }
 
-haul_status haul__send_bitmap(haul_device *device, const haul_plan *plan, const haul__range *range)
+/* HAUL_OK, and range->listed stays 0: they are not few. */
+static haul_status send_list(haul_device *device, const haul_plan *plan, haul__range *range)
 {
-    haul_status status = send_words(device, plan, haul__plan_bitmap, range->bitmap_bytes / sizeof(uint64_t),
-                                    range->address + range->bitmap_at);
+    const size_t most = haul__listed_most(range, words_of_piece(device, plan) * sizeof(uint64_t));
+    haul__buffer *buffer;
+    size_t count;
+    haul_status status;
+    if (most == 0)
+        return HAUL_OK;
+    status = haul__take(device, most * sizeof(uint64_t), &buffer);
+    if (status != HAUL_OK)
+        return status;
+    haul__phase_begin(device, "pack");
+    count = haul__plan_offsets(plan, most, buffer->memory.memory);
+    haul__phase_end(device);
+    if (count == 0 || count == SIZE_MAX) {
+        haul__put(device, buffer);
+        return HAUL_OK;
+    }
+    range->listed = count;
+    return haul__send_buffer(device, buffer, range->address + haul__listed_at(range), count * sizeof(uint64_t));
+}
+
+haul_status haul__send_marks(haul_device *device, const haul_plan *plan, haul__range *range)
+{
+    haul_status status;
+    range->listed = 0;
+    status = send_list(device, plan, range);
+    if (status != HAUL_OK || range->listed > 0)
+        return status;
+    status = send_words(device, plan, haul__plan_bitmap, range->bitmap_bytes / sizeof(uint64_t),
+                        range->address + range->bitmap_at);
     return status == HAUL_OK
                ? send_words(device, plan, haul__plan_odd, range->odd_count, range->address + range->odd_at)
                : status;
@@ -335,7 +370,7 @@ haul_status haul__send_bitmap(haul_device *device, const haul_plan *plan, const 
 typedef struct load {
     haul_device *device;
     haul_plan *plan;
-    const haul__range *range;
+    haul__range *range;
     const haul__listener *listener;
     const haul_async *async;
     haul__work *work;
@@ -378,7 +413,7 @@ static haul_status order_pieces(load *l)
     haul_status status = haul__send_arena(device, l->plan, haul__is_patched(range) ? 0 : range->address, range->address,
                                           l->listener, &l->packed);
     if (status == HAUL_OK && haul__is_patched(range))
-        status = haul__send_bitmap(device, l->plan, range);
+        status = haul__send_marks(device, l->plan, l->range);
     if (status == HAUL_OK)
         status = haul__send_dependents(device, l->plan, range);
     if (status == HAUL_OK && haul__is_patched(range))
@@ -491,7 +526,7 @@ static haul_status fill(load *l, haul_shipment_statistics *statistics)
     statistics->relocate_seconds = l->relocated > 0 ? all - l->relocated : 0;
     statistics->transfer_seconds = all - start - l->packed - statistics->relocate_seconds;
     statistics->transfers_to++;
-    statistics->bytes_to += l->range->bytes;
+    statistics->bytes_to += haul__sent_bytes(l->range);
     statistics->base = l->range->address;
     return HAUL_OK;
 }

@@ -1,6 +1,7 @@
-/* Marks of arenas on a device: few pointers among much data go there as a list, many as a bitmap, and nobody can tell which.
+/* Marks on a device: few pointers among much data go there as a list, many as a bitmap, and nobody can tell which.
  *
  * A chain of links with data between them stands for both, and the sums over a walk of it on the device for what is right.
+ * So does a chain of rows with arrays, for graphs that are packed.
  */
 #include <stdio.h>
 
@@ -351,5 +352,146 @@ TEST(ship_marks, after_a_failure_a_list_is_made_again_of_the_shipments_pointers_
     check_seen(the_device, the_shipment, COUNT);
     CHECK_EQ(plan.offsets, COUNT * 3);
     finish();
+    fault_check_clean(&plan);
+}
+
+/* ---- Of a graph that is packed, in pieces of one block. */
+
+typedef struct row {
+    struct row *next;
+    double *data;
+    int64_t count;
+} row;
+
+static haul_type *row_type;
+
+typedef struct rows {
+    const row *first;
+    int64_t rows, sum;
+} rows;
+
+static void look_at_rows(void *argument)
+{
+    rows *seen = argument;
+    const row *r;
+    int64_t i;
+    for (r = seen->first; r; r = r->next) {
+        seen->rows++;
+        for (i = 0; i < r->count; i++)
+            seen->sum += (int64_t)r->data[i];
+    }
+}
+
+static void add_one(void *argument)
+{
+    row *r;
+    int64_t i;
+    for (r = argument; r; r = r->next)
+        for (i = 0; i < r->count; i++)
+            r->data[i] += 1;
+}
+
+static row *rows_make(int count, int64_t elements)
+{
+    row *first = NULL;
+    int64_t i;
+    for (; count > 0; count--) {
+        row *r = malloc(sizeof *r);
+        CHECK(r != NULL);
+        r->next = first;
+        r->count = elements;
+        r->data = elements ? malloc((size_t)elements * sizeof *r->data) : NULL;
+        CHECK(elements == 0 || r->data != NULL);
+        for (i = 0; i < elements; i++)
+            r->data[i] = (double)(i + count);
+        first = r;
+    }
+    return first;
+}
+
+static void rows_free(row *first)
+{
+    while (first) {
+        row *next = first->next;
+        free(first->data);
+        free(first);
+        first = next;
+    }
+}
+
+static void check_rows_there(haul_device *device, const haul_shipment *shipment, const row *first)
+{
+    rows here, there;
+    memset(&here, 0, sizeof here);
+    memset(&there, 0, sizeof there);
+    here.first = first;
+    look_at_rows(&here);
+    there.first = haul_device_pointer(shipment, first);
+    CHECK(there.first != NULL);
+    CHECK_STATUS(haul_host_launch(device, look_at_rows, &there), HAUL_OK);
+    CHECK_EQ(there.rows, here.rows);
+    CHECK_EQ(there.sum, here.sum);
+}
+
+/* Is what was sent beside the arena a list of two pointers a row? If not it is the bitmap. */
+static int rows_are_listed(const haul_shipment *shipment, int count)
+{
+    haul_shipment_statistics told;
+    size_t list = (size_t)count * 2 * 8;
+    haul_shipment_get_statistics(shipment, &told);
+    CHECK(marks_of(shipment) == list || (marks_of(shipment) >= told.plan.bitmap_bytes &&
+                                         marks_of(shipment) <= told.plan.bitmap_bytes + 8));
+    CHECK_EQ(marks_of(shipment) == list, list <= told.plan.bitmap_bytes / 2);
+    return marks_of(shipment) == list;
+}
+
+static int ship_rows(haul_device *device, int count, int64_t elements, int is_ordered)
+{
+    haul_ship_options how;
+    row *first = rows_make(count, elements), *r;
+    haul_shipment *shipment, *copy;
+    int listed;
+    memset(&how, 0, sizeof how);
+    how.ordered = is_ordered;
+    CHECK_STATUS(haul_ship(device, first, row_type, 1, &how, &shipment), HAUL_OK);
+    listed = rows_are_listed(shipment, count);
+    check_rows_there(device, shipment, first);
+    for (r = first; r; r = r->next)
+        if (r->count)
+            r->data[r->count - 1] += r->next ? 7 : 8;
+    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    check_rows_there(device, shipment, first);
+    CHECK_STATUS(haul_shipment_copy(shipment, device, &copy), HAUL_OK);
+    CHECK_EQ(rows_are_listed(copy, count), listed);
+    haul_shipment_free(&shipment);
+    check_rows_there(device, copy, first);
+    CHECK_STATUS(haul_host_launch(device, add_one, haul_device_pointer(copy, first)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(copy), HAUL_OK);
+    check_rows_there(device, copy, first);
+    haul_shipment_free(&copy);
+    rows_free(first);
+    return listed;
+}
+
+TEST(ship_marks, pointers_of_a_graph_that_is_packed_go_the_shorter_way_too)
+{
+    static const int64_t elements[] = { 0, 30, 100, 120, 150, 300, 1000, 7000, 20000 };
+    static const haul_ref refs[] = { HAUL_OBJECT(row, next, &row_type), HAUL_ARRAY(row, data, HAUL_N(row, count)) };
+    fault_plan plan;
+    haul_device *device;
+    size_t i;
+    int is_ordered, listed = 0;
+    memset(&plan, 0, sizeof plan);
+    plan.chunk_bytes = 1 << 16;
+    plan.no_send = 1;
+    CHECK_STATUS(haul_type_create("row", sizeof(row), refs, 2, &row_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(row_type), HAUL_OK);
+    CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
+    for (is_ordered = 0; is_ordered < 2; is_ordered++)
+        for (i = 0; i < sizeof elements / sizeof elements[0]; i++)
+            listed += ship_rows(device, 300, elements[i], is_ordered);
+    CHECK(listed > 4);
+    haul_device_close(&device);
+    haul_type_free(&row_type);
     fault_check_clean(&plan);
 }
