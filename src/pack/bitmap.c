@@ -16,6 +16,10 @@
 #define GRANULES_A_WORD 32u /* each has two bits */
 #define SOME_WORDS 128u     /* what a block without gaps has */
 
+#define MANY_BLOCKS ((size_t)256)
+#define SAMPLES ((size_t)32)
+#define DENSE 4u /* times as many pointers as may be: too many by any sample */
+
 typedef struct window {
     uint64_t *words;
     size_t first, count; /* of the whole bitmap */
@@ -215,6 +219,31 @@ static int add_blocks(offsets *o, const haul_plan *plan)
     return 1;
 }
 
+static size_t count_slots(const haul_plan *plan, size_t i)
+{
+    const haul__block *block = haul__plan_block(plan, i);
+    uint64_t words[SOME_WORDS];
+    size_t word, count = 0;
+    if (block->form == HAUL__FULL || block->form == HAUL__BARE)
+        return 0;
+    haul__plan_bitmap(plan, (size_t)(block->base / GRANULES_A_WORD), SOME_WORDS, words);
+    for (word = 0; word < SOME_WORDS; word++)
+        count += haul__bits64(words[word]);
+    return count;
+}
+
+/* By some blocks of many: where there are far too many pointers, that is not found out by writing down as many as may be. */
+static int is_dense(const haul_plan *plan, size_t most)
+{
+    const size_t count = plan->found.map.block_count, step = count / SAMPLES;
+    size_t i, slots = 0;
+    if (count < MANY_BLOCKS)
+        return 0;
+    for (i = 0; i < SAMPLES; i++)
+        slots += count_slots(plan, i * step);
+    return slots * step > most * DENSE;
+}
+
 size_t haul__plan_offsets(const haul_plan *plan, size_t most, uint64_t *to)
 {
     offsets o;
@@ -225,7 +254,7 @@ size_t haul__plan_offsets(const haul_plan *plan, size_t most, uint64_t *to)
     if (plan->ordered)
         is_all = add_offsets(&o, plan->ordered->bitmap, 0, haul_plan_bitmap_bytes(plan) / sizeof(uint64_t));
     else
-        is_all = add_blocks(&o, plan);
+        is_all = !is_dense(plan, most) && add_blocks(&o, plan);
     return is_all ? o.count : SIZE_MAX;
 }
 
