@@ -9,37 +9,65 @@ static haul_type *node_type;
 static const haul_ref node_refs[] = { HAUL_OBJECT(user_node, next, &node_type),
                                       HAUL_ARRAY(user_node, row, HAUL_N(user_node, columns)) };
 
-static user_node *make_node(size_t i, user_node *next)
+static void *get(haul_arena *arena, size_t bytes)
 {
-    user_node *node = malloc(sizeof *node);
+    void *memory = arena ? haul_arena_allocate(arena, bytes) : malloc(bytes);
+    CHECK(memory != NULL);
+    return memory;
+}
+
+static user_node *make_node(haul_arena *arena, size_t i, size_t columns, user_node *next)
+{
+    user_node *node = arena ? haul_arena_new(arena, node_type, 1) : malloc(sizeof *node);
     uint64_t column;
     CHECK(node != NULL);
     node->next = next;
     node->value = i;
-    node->columns = i % 4;
-    node->row = node->columns ? malloc(node->columns * sizeof(double)) : NULL;
-    for (column = 0; column < node->columns; column++)
+    node->columns = columns;
+    node->row = columns ? get(arena, columns * sizeof(double)) : NULL;
+    for (column = 0; column < columns; column++)
         node->row[column] = (double)(i * 10 + column);
     return node;
 }
 
-test_list list_make(size_t length)
+static test_list empty_list(void)
 {
-    test_list list = { NULL, NULL, 0, NULL };
+    test_list list = { NULL, NULL, 0, NULL, NULL };
     CHECK_STATUS(haul_type_create("node", sizeof(user_node), node_refs, 2, &node_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
     list.type = node_type;
-    list.length = length;
-    while (length-- > 0)
-        list.head = make_node(length, list.head);
     CHECK_CUDA(cudaHostAlloc((void **)&list.walked, sizeof(double), cudaHostAllocPortable | cudaHostAllocMapped));
     *list.walked = 0;
     return list;
 }
 
+test_list list_make(size_t length)
+{
+    test_list list = empty_list();
+    list.length = length;
+    while (length-- > 0)
+        list.head = make_node(NULL, length, length % 4, list.head);
+    return list;
+}
+
+test_list list_make_in(haul_arena *arena, size_t length, size_t columns)
+{
+    test_list list = empty_list();
+    list.arena = arena;
+    list.length = length;
+    while (length-- > 0)
+        list.head = make_node(arena, length, columns, list.head);
+    return list;
+}
+
+test_list list_make_wide(size_t length, size_t columns)
+{
+    return list_make_in(NULL, length, columns);
+}
+
 void list_free(test_list *list)
 {
-    while (list->head) {
+    while (list->head && !list->arena) {
         user_node *next = list->head->next;
         free(list->head->row);
         free(list->head);

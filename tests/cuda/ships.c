@@ -34,13 +34,16 @@ static user_node *on_device(const haul_shipment *shipment, const test_list *list
 
 /* ---- One GPU. */
 
-static void ship_walk_and_return(size_t length)
+static size_t sent_beside_the_arena(const haul_shipment *shipment)
 {
-    haul_device *device = open_device(0, NULL);
-    test_list list = list_make(length), expected = list_make(length);
-    haul_shipment *shipment = NULL;
-    double sum = list_sum(&list);
-    CHECK_STATUS(haul_ship(device, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
+    haul_shipment_statistics told;
+    haul_shipment_get_statistics(shipment, &told);
+    return (size_t)told.bytes_to - told.plan.arena_bytes;
+}
+
+static void walk_and_return(haul_shipment *shipment, test_list list, test_list expected)
+{
+    const double sum = list_sum(&list);
     user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
     CHECK(*list.walked == sum);
@@ -52,6 +55,15 @@ static void ship_walk_and_return(size_t length)
     CHECK(*list.walked == list_sum(&expected));
     list_walk(&expected);
     list_check(&list, &expected);
+}
+
+static void ship_walk_and_return(size_t length)
+{
+    haul_device *device = open_device(0, NULL);
+    test_list list = list_make(length), expected = list_make(length);
+    haul_shipment *shipment = NULL;
+    CHECK_STATUS(haul_ship(device, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
+    walk_and_return(shipment, list, expected);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
     list_free(&list);
@@ -65,6 +77,50 @@ static void lists_of_any_length_are_walked_on_the_gpu_and_come_back(void)
     ship_walk_and_return(1000);
     ship_walk_and_return(20000);
     ship_walk_and_return(200000);
+}
+
+/* Two pointers a node go as a list of their offsets. */
+static void few_pointers_among_much_data_are_patched_by_a_list(void)
+{
+    haul_device *device = open_device(0, NULL);
+    test_list list = list_make_wide(500, 2000), expected = list_make_wide(500, 2000);
+    haul_shipment *shipment = NULL;
+    CHECK_STATUS(haul_ship(device, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
+    CHECK_EQ(sent_beside_the_arena(shipment), 500 * 2 * 8);
+    walk_and_return(shipment, list, expected);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    list_free(&list);
+    list_free(&expected);
+}
+
+/* Of an arena too large to be patched as one: there are pointers before and behind the cut. */
+static void an_arenas_list_is_patched_and_counted_and_patched_back(void)
+{
+    haul_arena_options options;
+    int directly;
+    memset(&options, 0, sizeof options);
+    options.reserve_bytes = (size_t)16 << 20;
+    options.pinned = 1;
+    for (directly = 0; directly < 2; directly++) {
+        haul_device *device = open_device(0, NULL);
+        haul_arena *arena = NULL;
+        haul_ship_arena_options how;
+        haul_shipment *shipment = NULL;
+        test_list list, expected = list_make_wide(600, 2000);
+        memset(&how, 0, sizeof how);
+        how.direct_return = directly;
+        CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
+        list = list_make_in(arena, 600, 2000);
+        CHECK_STATUS(haul_ship_arena(device, arena, &how, &shipment), HAUL_OK);
+        CHECK_EQ(sent_beside_the_arena(shipment), 600 * 2 * 8 + 8);
+        walk_and_return(shipment, list, expected);
+        haul_shipment_free(&shipment);
+        list_free(&list);
+        list_free(&expected);
+        haul_arena_free(&arena);
+        haul_device_close(&device);
+    }
 }
 
 /* Everything is ordered while the stream is held, and the list is changed as soon as each call returns. */
@@ -147,9 +203,8 @@ static void an_error_of_the_callers_is_told_by_the_library(void)
 
 /* ---- Copies from device to device. The source is walked first: the copy has what kernels wrote. */
 
-static void copy_and_walk(haul_device *from, haul_device *to, int ordinal)
+static void copy_and_walk_lists(haul_device *from, haul_device *to, int ordinal, test_list list, test_list expected)
 {
-    test_list list = list_make(3000), expected = list_make(3000);
     haul_shipment *shipment = NULL, *copy = NULL;
     CHECK_STATUS(haul_ship(from, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
     user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
@@ -167,6 +222,13 @@ static void copy_and_walk(haul_device *from, haul_device *to, int ordinal)
     haul_shipment_free(&copy);
     list_free(&list);
     list_free(&expected);
+}
+
+/* With a bitmap, and with a list of pointers. */
+static void copy_and_walk(haul_device *from, haul_device *to, int ordinal)
+{
+    copy_and_walk_lists(from, to, ordinal, list_make(3000), list_make(3000));
+    copy_and_walk_lists(from, to, ordinal, list_make_wide(300, 1000), list_make_wide(300, 1000));
 }
 
 static void a_shipment_is_copied_between_two_devices_on_one_gpu(void)
@@ -439,6 +501,8 @@ static void devices_work_in_several_threads_at_once(void)
 }
 
 const gpu_test ship_tests[] = { GPU_TEST(lists_of_any_length_are_walked_on_the_gpu_and_come_back),
+                                GPU_TEST(few_pointers_among_much_data_are_patched_by_a_list),
+                                GPU_TEST(an_arenas_list_is_patched_and_counted_and_patched_back),
                                 GPU_TEST(asynchronous_calls_are_in_order_with_kernels_on_their_stream),
                                 GPU_TEST(an_asynchronous_ship_tells_the_users_event),
                                 GPU_TEST(an_error_of_the_callers_is_told_by_the_library),
