@@ -8,7 +8,7 @@
 #include "arena_graphs.h"
 
 #define LARGE_BYTES ((size_t)9 << 20) /* enough to be patched while they cross */
-#define APART_BYTES ((size_t)1 << 20) /* too many to cross as one, with the bitmap behind them */
+#define APART_BYTES ((size_t)3 << 20) /* too many to cross as one, whoever packs, with the bitmap behind them */
 #define COUNT 30
 
 static haul_device *the_device;
@@ -48,6 +48,7 @@ static void start_on(haul_device *device, int count, size_t before, size_t betwe
     memset(&options, 0, sizeof options);
     options.reserve_bytes = (size_t)32 << 20;
     the_device = device;
+    the_first = NULL;
     links_open();
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
     add(0, count, before, between, behind);
