@@ -1,15 +1,18 @@
 /* Gather for blocks of a kind: object by object, its bytes and then its pointers over them.
  *
- * In such a block starts tell all (cells.h), and an object's pointers are translated while it is in the first-level cache.
+ * In such a block starts tell all, and an object's pointers are translated while it is in the first-level cache. Mostly it
+ * holds objects and nothing else: then no cell is looked at (starts.h). Where there are other things between them, it goes
+ * cell by cell (cells.h).
  *
  * With so much done for each line the processor does not look far enough ahead by itself: the source and the arena are
- * fetched a few cells on, and so is what the next cell's pointers lead to.
+ * fetched some objects on, and so is what the pointers of the next ones lead to.
  *
  * Whether a pointer is null no predictor can guess in a large tree whose leaves lie anywhere. So there is no branch on it:
  * where an address has no cell, one of no block is read in its place, and what does not fit is told once for the object.
  * In a small graph the branch is cheaper, and what pointers lead to is near anyway.
  */
 #include "pack/cells.h"
+#include "pack/starts.h"
 #include "pack/sweep.h"
 
 #define FEW_BYTES 256u
@@ -157,32 +160,113 @@ HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintp
     s->guard = guard;
 }
 
-/* Objects have one to four pointers mostly: for these the innermost loops are unrolled. */
-HAUL__INLINE void gather_kind(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l, int is_far)
+/* ---- Blocks that hold objects and nothing else. */
+
+/* Granules [first, end) of a block, of an object that does not lie in it as a whole. */
+static HAUL__NOINLINE uint64_t gather_part(haul__sweep *s, uint64_t guard, const haul__block *block, uintptr_t address,
+                                           unsigned first, unsigned end)
+{
+    unsigned cell;
+    for (cell = first / 32; cell * 32u < end; cell++) {
+        const uint32_t live = block->cells[cell].live, part = haul__granules_between(cell, first, end);
+        const uintptr_t at = address + cell * HAUL__CELL_BYTES;
+        haul__gather_runs(s, block, cell, (const unsigned char *)at, live & part);
+        guard = haul__gather_cell_slots(s, guard, haul__placed_slots(s->map, block, cell) & haul__words_of(part), live, at,
+                                        haul__cell_rank(block, cell), 1);
+    }
+    return guard;
+}
+
+/* Fetches the cells that the pointers of an object lead to. */
+HAUL__INLINE void prefetch_object(const haul__map *map, uintptr_t object, const layout *l, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        haul__prefetch_target(map, haul__load_word((const void *)(object + l->offset[i])));
+}
+
+HAUL__INLINE uint64_t gather_starts(haul__sweep *s, uint64_t guard, const haul__objects *o, uintptr_t address,
+                                    unsigned char *to, const layout *l, size_t count, int is_far)
+{
+    const haul__guide guide = haul__guide_of(s);
+    const size_t bytes = l->bytes, objects = o->count, near = HAUL__CELL_BYTES / bytes + 1;
+    const int fetches = s->fetches;
+    size_t i, k, offset[HAUL__SIMPLE_SLOTS];
+    for (i = 0; i < count; i++)
+        offset[i] = l->offset[i];
+    for (k = 0; k < objects; k++, to += bytes) {
+        const uintptr_t object = address + (uintptr_t)o->start[k] * HAUL__GRANULE;
+        if (fetches)
+            haul__fetch_objects(o, k, address, (uintptr_t)to, 1);
+        if (is_far && k + near < objects)
+            prefetch_object(s->map, address + (uintptr_t)o->start[k + near] * HAUL__GRANULE, l, count);
+        copy_object(to, object, bytes);
+        guard = is_far ? gather_far(s, guide, guard, object, to, l, offset, count)
+                       : gather_near(s, guide, guard, object, to, offset, count);
+    }
+    return guard;
+}
+
+HAUL__INLINE void gather_all(haul__sweep *s, const haul__block *block, uintptr_t address, const haul__objects *o,
+                             const layout *l, size_t count, int is_far)
+{
+    unsigned char *to = s->arena + (size_t)((haul__cell_rank(block, 0) + o->carried) << HAUL__GRANULE_SHIFT);
+    uint64_t guard = 0;
+    if (o->carried)
+        guard = gather_part(s, guard, block, address, 0, o->carried);
+    guard = gather_starts(s, guard, o, address, to, l, count, is_far);
+    if (o->out < HAUL__BLOCK_GRANULES)
+        guard = gather_part(s, guard, block, address, o->out, (unsigned)HAUL__BLOCK_GRANULES);
+    s->guard = guard;
+}
+
+/* ---- Either. */
+
+HAUL__INLINE void gather_block(haul__sweep *s, const haul__block *block, uintptr_t address, const haul__objects *o,
+                               const layout *l, size_t count, int is_far)
+{
+    if (o)
+        gather_all(s, block, address, o, l, count, is_far);
+    else
+        gather_objects(s, block, address, l, count, is_far);
+}
+
+/* Objects have one to four pointers mostly: for these the innermost loops are unrolled. `o`: NULL where there are other
+ * things between them. */
+HAUL__INLINE void gather_kind(haul__sweep *s, const haul__block *block, uintptr_t address, const haul__objects *o,
+                              const layout *l, int is_far)
 {
     switch (l->count) {
     case 1:
-        gather_objects(s, block, address, l, 1, is_far);
+        gather_block(s, block, address, o, l, 1, is_far);
         break;
     case 2:
-        gather_objects(s, block, address, l, 2, is_far);
+        gather_block(s, block, address, o, l, 2, is_far);
         break;
     case 4:
-        gather_objects(s, block, address, l, 4, is_far);
+        gather_block(s, block, address, o, l, 4, is_far);
         break;
     default:
-        gather_objects(s, block, address, l, l->count, is_far);
+        gather_block(s, block, address, o, l, l->count, is_far);
     }
 }
 
 HAUL__HOT static void gather_kind_far(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
 {
-    gather_kind(s, block, address, l, 1);
+    haul__objects o;
+    if (haul__find_objects(block, l->bytes, &o))
+        gather_kind(s, block, address, &o, l, 1);
+    else
+        gather_kind(s, block, address, NULL, l, 1);
 }
 
 HAUL__HOT static void gather_kind_near(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
 {
-    gather_kind(s, block, address, l, 0);
+    haul__objects o;
+    if (haul__find_objects(block, l->bytes, &o))
+        gather_kind(s, block, address, &o, l, 0);
+    else
+        gather_kind(s, block, address, NULL, l, 0);
 }
 
 void haul__gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address)

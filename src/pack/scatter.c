@@ -10,6 +10,7 @@
 #include "pack/ahead.h"
 #include "pack/cells.h"
 #include "pack/direction.h"
+#include "pack/starts.h"
 
 #define FEW_BYTES ((size_t)32) /* up to here word by word, */
 #define SOME_BYTES ((size_t)512) /* up to here by wide ones: a call of memcmp would cost more than it does */
@@ -149,27 +150,83 @@ HAUL__INLINE void scatter_objects(const haul__map *map, const haul__block *block
     } while (haul__cells_next(&c));
 }
 
-/* Objects have their data in one run or two mostly: for these the innermost loop is unrolled. */
-HAUL__HOT static void scatter_laid_out(const haul__map *map, const haul__block *block, uintptr_t address,
-                                       const unsigned char *arena, const data *d)
+/* Granules [first, end) of a block, of an object that does not lie in it as a whole. */
+static HAUL__NOINLINE void scatter_part(const haul__map *map, const haul__block *block, uintptr_t address,
+                                        const unsigned char *arena, unsigned first, unsigned end)
 {
-    switch (d->count) {
-    case 1:
-        scatter_objects(map, block, address, arena, d, 1);
-        break;
-    case 2:
-        scatter_objects(map, block, address, arena, d, 2);
-        break;
-    default:
-        scatter_objects(map, block, address, arena, d, d->count);
+    unsigned cell;
+    for (cell = first / 32; cell * 32u < end; cell++) {
+        const uint32_t live = block->cells[cell].live, part = haul__granules_between(cell, first, end);
+        scatter_runs(haul__placed_slots(map, block, cell), (unsigned char *)(address + cell * HAUL__CELL_BYTES),
+                     arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT), live & part, live);
     }
 }
 
-static void scatter_kind(const haul__map *map, const haul__block *block, uintptr_t address, const unsigned char *arena)
+HAUL__INLINE void scatter_starts(const haul__objects *o, uintptr_t address, const unsigned char *from, const data *d,
+                                 unsigned count)
 {
+    const size_t object = d->object, objects = o->count;
+    size_t offset[HAUL__SIMPLE_SLOTS + 1], bytes[HAUL__SIMPLE_SLOTS + 1], k;
+    unsigned i;
+    for (i = 0; i < count; i++) {
+        offset[i] = d->offset[i];
+        bytes[i] = d->bytes[i];
+    }
+    for (k = 0; k < objects; k++, from += object) {
+        unsigned char *to = (unsigned char *)(address + (uintptr_t)o->start[k] * HAUL__GRANULE);
+        haul__fetch_objects(o, k, address, (uintptr_t)from, 0);
+        for (i = 0; i < count; i++)
+            scatter_bytes(to + offset[i], from + offset[i], bytes[i]);
+    }
+}
+
+/* Of a block that holds objects and nothing else. */
+HAUL__INLINE void scatter_all(const haul__map *map, const haul__block *block, uintptr_t address,
+                              const unsigned char *arena, const haul__objects *o, const data *d, unsigned count)
+{
+    if (o->carried)
+        scatter_part(map, block, address, arena, 0, o->carried);
+    scatter_starts(o, address, arena + ((haul__cell_rank(block, 0) + o->carried) << HAUL__GRANULE_SHIFT), d, count);
+    if (o->out < HAUL__BLOCK_GRANULES)
+        scatter_part(map, block, address, arena, o->out, (unsigned)HAUL__BLOCK_GRANULES);
+}
+
+/* `o`: NULL where there are other things between the objects. */
+HAUL__INLINE void scatter_either(const haul__map *map, const haul__block *block, uintptr_t address,
+                                 const unsigned char *arena, const haul__objects *o, const data *d, unsigned count)
+{
+    if (o)
+        scatter_all(map, block, address, arena, o, d, count);
+    else
+        scatter_objects(map, block, address, arena, d, count);
+}
+
+/* Objects have their data in one run or two mostly: for these the innermost loop is unrolled. */
+HAUL__INLINE void scatter_laid_out(const haul__map *map, const haul__block *block, uintptr_t address,
+                                   const unsigned char *arena, const haul__objects *o, const data *d)
+{
+    switch (d->count) {
+    case 1:
+        scatter_either(map, block, address, arena, o, d, 1);
+        break;
+    case 2:
+        scatter_either(map, block, address, arena, o, d, 2);
+        break;
+    default:
+        scatter_either(map, block, address, arena, o, d, d->count);
+    }
+}
+
+HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *block, uintptr_t address,
+                                   const unsigned char *arena)
+{
+    haul__objects o;
     data d;
     lay_out(haul__simple_of(map, block), &d);
-    scatter_laid_out(map, block, address, arena, &d);
+    if (haul__find_objects(block, d.object, &o))
+        scatter_laid_out(map, block, address, arena, &o, &d);
+    else
+        scatter_laid_out(map, block, address, arena, NULL, &d);
 }
 
 /* ---- Blocks with masks. */
