@@ -86,7 +86,8 @@ static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit, const 
     status = haul__gpu_check(gpu, visit,
                              haul__gpu_kernels_relocate(&patch, relocation->word_bytes, gpu->processors,
                                                         beside ? gpu->side : gpu->stream),
-                             "the relocation kernel over an arena", relocation->words * relocation->word_bytes);
+                             "the relocation kernel over an arena",
+                             (relocation->words + relocation->odd_count) * relocation->word_bytes);
     return status == HAUL_OK && beside ? haul__gpu_join(gpu, visit) : status;
 }
 

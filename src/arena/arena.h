@@ -72,6 +72,7 @@ struct haul_arena {
     size_t floor;              /* the last checkpoint: only a rollback goes below */
     uint64_t changes;          /* releases, reuses and cuts below `shipped` */
     size_t shipped;            /* bytes from the base that some shipment carries */
+    uint64_t grown;            /* times that objects of kernels have come back, with pointers where there were none */
 };
 
 int haul__arena_is_valid(const haul_arena *arena);
@@ -231,12 +232,11 @@ void haul__contents_scatter_pointers(const haul__contents *contents, haul_contex
 /* A pointer on its way back: `old` is what the host has, `word` what the device has. 0: it leads nowhere. */
 int haul__word_back(const haul__contents *contents, uintptr_t old, uintptr_t word, uint64_t device, uintptr_t *value);
 
-/* The same for what the device has made (nursery.c). `*grown`: pointers are there that the bitmap on the device does
- * not have. */
+/* The same for what the device has made (nursery.c): pointers are there then that no device's marks have. */
 int haul__nurseries_keep(haul__contents *contents); /* 0: no memory */
 haul_status haul__nurseries_check(const haul__contents *contents, const unsigned char *memory, uint64_t device,
                                   haul_error *error);
-void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memory, uint64_t device, int *grown);
+void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memory, uint64_t device);
 int haul__contents_keep(haul__contents *contents, size_t at, size_t bytes); /* 0: no memory */
 /* The same, of data. */
 int haul__contents_bar(haul__contents *contents, size_t at, size_t bytes);

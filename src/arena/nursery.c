@@ -187,13 +187,13 @@ static void scatter_one(haul__contents *c, const grown *g, const unsigned char *
     kept->bytes -= g->to - g->from;
 }
 
-void haul__nurseries_scatter(haul__contents *c, const unsigned char *memory, uint64_t device, int *has_grown)
+void haul__nurseries_scatter(haul__contents *c, const unsigned char *memory, uint64_t device)
 {
     size_t i;
     grown g;
     for (i = 0; i < c->arena->nursery_count; i++)
         if (look(c, i, memory, &g) && g.to > g.from) {
             scatter_one(c, &g, memory, device);
-            *has_grown = 1;
+            c->arena->grown++;
         }
 }

@@ -18,7 +18,7 @@
 
 #define MANY_BLOCKS ((size_t)256)
 #define SAMPLES ((size_t)32)
-#define DENSE 4u /* times as many pointers as may be: too many by any sample */
+#define DENSE 4u /* times as many pointers as may be, by the sample: too many */
 
 typedef struct window {
     uint64_t *words;
@@ -219,17 +219,23 @@ static int add_blocks(offsets *o, const haul_plan *plan)
     return 1;
 }
 
-static size_t count_slots(const haul_plan *plan, size_t i)
+/* Of objects that start in a block; what reaches into it is left out. */
+HAUL__HOT static size_t count_slots(const haul__map *map, const haul__block *block)
 {
-    const haul__block *block = haul__plan_block(plan, i);
-    uint64_t words[SOME_WORDS];
-    size_t word, count = 0;
+    size_t count = 0, objects = 0;
+    unsigned cell;
     if (block->form == HAUL__FULL || block->form == HAUL__BARE)
         return 0;
-    haul__plan_bitmap(plan, (size_t)(block->base / GRANULES_A_WORD), SOME_WORDS, words);
-    for (word = 0; word < SOME_WORDS; word++)
-        count += haul__bits64(words[word]);
-    return count;
+    if (!haul__is_of_kind(block)) {
+        for (cell = 0; cell < HAUL__CELLS; cell++)
+            count += haul__bits64(haul__slots(block)[cell]);
+        return count;
+    }
+    for (cell = 0; cell < HAUL__CELLS; cell++)
+        objects += haul__bits32(haul__starts(block)[cell]);
+    for (cell = 0; cell < HAUL__SIMPLE_CELLS; cell++)
+        count += haul__bits64(haul__simple_slots(haul__simple_of(map, block), cell));
+    return objects * count;
 }
 
 /* By some blocks of many: where there are far too many pointers, that is not found out by writing down as many as may be. */
@@ -240,7 +246,7 @@ static int is_dense(const haul_plan *plan, size_t most)
     if (count < MANY_BLOCKS)
         return 0;
     for (i = 0; i < SAMPLES; i++)
-        slots += count_slots(plan, i * step);
+        slots += count_slots(&plan->found.map, haul__plan_block(plan, i * step));
     return slots * step > most * DENSE;
 }
 

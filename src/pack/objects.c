@@ -38,16 +38,20 @@ static void lay_out(const haul__simple *kind, layout *to)
                 (uint16_t)(cell * HAUL__CELL_BYTES + ((size_t)haul__lowest64(slots) << HAUL__WORD_SHIFT));
 }
 
+/* Fetches the cells that the pointers of an object lead to. */
+HAUL__INLINE void prefetch_object(const haul__map *map, uintptr_t object, const layout *l, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        haul__prefetch_target(map, haul__load_word((const void *)(object + l->offset[i])));
+}
+
 /* Fetches the cells that the pointers of the objects that start in a cell lead to. */
 HAUL__INLINE void prefetch_objects(const haul__map *map, uint32_t starts, uintptr_t address, const layout *l,
                                    size_t count)
 {
-    size_t i;
-    for (; starts; starts &= starts - 1) {
-        uintptr_t object = address + haul__lowest32(starts) * HAUL__GRANULE;
-        for (i = 0; i < count; i++)
-            haul__prefetch_target(map, haul__load_word((const void *)(object + l->offset[i])));
-    }
+    for (; starts; starts &= starts - 1)
+        prefetch_object(map, address + haul__lowest32(starts) * HAUL__GRANULE, l, count);
 }
 
 /* Where a pointer leads. *wrong stays 0 where it is null, or leads to a granule with a place. */
@@ -177,14 +181,6 @@ static HAUL__NOINLINE uint64_t gather_part(haul__sweep *s, uint64_t guard, const
     return guard;
 }
 
-/* Fetches the cells that the pointers of an object lead to. */
-HAUL__INLINE void prefetch_object(const haul__map *map, uintptr_t object, const layout *l, size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++)
-        haul__prefetch_target(map, haul__load_word((const void *)(object + l->offset[i])));
-}
-
 HAUL__INLINE uint64_t gather_starts(haul__sweep *s, uint64_t guard, const haul__objects *o, uintptr_t address,
                                     unsigned char *to, const layout *l, size_t count, int is_far)
 {
@@ -251,22 +247,24 @@ HAUL__INLINE void gather_kind(haul__sweep *s, const haul__block *block, uintptr_
     }
 }
 
-HAUL__HOT static void gather_kind_far(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
+HAUL__INLINE void gather_by_kind(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l,
+                                      int is_far)
 {
     haul__objects o;
     if (haul__find_objects(block, l->bytes, &o))
-        gather_kind(s, block, address, &o, l, 1);
+        gather_kind(s, block, address, &o, l, is_far);
     else
-        gather_kind(s, block, address, NULL, l, 1);
+        gather_kind(s, block, address, NULL, l, is_far);
+}
+
+HAUL__HOT static void gather_kind_far(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
+{
+    gather_by_kind(s, block, address, l, 1);
 }
 
 HAUL__HOT static void gather_kind_near(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l)
 {
-    haul__objects o;
-    if (haul__find_objects(block, l->bytes, &o))
-        gather_kind(s, block, address, &o, l, 0);
-    else
-        gather_kind(s, block, address, NULL, l, 0);
+    gather_by_kind(s, block, address, l, 0);
 }
 
 void haul__gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address)

@@ -3,8 +3,8 @@
  * The places of such objects follow one another whatever lies between them in the source: an object's place is that of the
  * one before and its length, and no cell is looked at. So a block costs what its objects cost, near or far from one another.
  *
- * That there is nothing else follows from numbers: all granules of an object are live, so if there are as many live ones as
- * the objects have in all, no two objects share one, and none is another thing's.
+ * That there is nothing else follows from numbers: all granules of an object are live, and no two objects of a kind share
+ * one; so if there are as many live ones as the objects have in all, none is another thing's.
  *
  *     the block before |  part |  start  |     start  |  ...  |  last one  -> the block behind
  *                         carried     ... count of these ...     out
@@ -31,7 +31,17 @@ HAUL__INLINE uint64_t haul__two_starts(const uint32_t *starts)
     return starts[0] | (uint64_t)starts[1] << 32;
 }
 
-/* 0: there is something else in it, or there may be. Then nothing is told. */
+HAUL__INLINE void haul__write_starts(const uint32_t *all, uint16_t *start)
+{
+    unsigned cell;
+    for (cell = 0; cell < HAUL__CELLS; cell += 2) {
+        uint64_t starts;
+        for (starts = haul__two_starts(all + cell); starts; starts &= starts - 1)
+            *start++ = (uint16_t)(cell * 32u + haul__lowest64(starts));
+    }
+}
+
+/* 0: there is something else in it. Then nothing is told. */
 HAUL__INLINE int haul__find_objects(const haul__block *block, size_t bytes, haul__objects *o)
 {
     const uint32_t *all = haul__starts(block);
@@ -40,18 +50,19 @@ HAUL__INLINE int haul__find_objects(const haul__block *block, size_t bytes, haul
     const uint64_t live =
         haul__cell_rank(block, HAUL__CELLS - 1) + haul__bits32(last_cell->live) - haul__cell_rank(block, 0);
     size_t count = 0, end, over, i;
-    unsigned cell;
+    unsigned cell, last = 0;
     for (cell = 0; cell < HAUL__CELLS; cell += 2) {
-        uint64_t starts;
-        for (starts = haul__two_starts(all + cell); starts; starts &= starts - 1)
-            o->start[count++] = (uint16_t)(cell * 32u + haul__lowest64(starts));
+        const uint64_t starts = haul__two_starts(all + cell);
+        count += haul__bits64(starts);
+        last = starts ? cell : last;
     }
     o->bytes = bytes;
     o->carried = block->carry ? (unsigned)(granules - block->carry) : 0;
-    end = count ? o->start[count - 1] + granules : o->carried;
+    end = count ? last * 32u + haul__highest64(haul__two_starts(all + last)) + granules : o->carried;
     over = end > HAUL__BLOCK_GRANULES ? end - HAUL__BLOCK_GRANULES : 0;
     if (o->carried > HAUL__BLOCK_GRANULES || o->carried + count * granules - over != live)
         return 0;
+    haul__write_starts(all, o->start);
     o->count = over ? count - 1 : count;
     o->out = over ? o->start[count - 1] : (unsigned)HAUL__BLOCK_GRANULES;
     o->ahead = bytes < HAUL__OBJECTS_BYTES ? HAUL__OBJECTS_BYTES / bytes : 1;

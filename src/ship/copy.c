@@ -2,7 +2,7 @@
  *
  * The new arena is the old one byte for byte; only its pointers are off, all by the same distance. So it is patched as
  * a packed one is, except that its words do not count from 0 but from the old base. What a kernel has made of them
- * meanwhile is left alone if it leads elsewhere. The bitmap travels along; where the old range has none, because the
+ * meanwhile is left alone if it leads elsewhere. Bitmap or list travels along; where the old range has none, because the
  * host had patched its pointers, it is made from the plan, which needs no byte of the source. Pointers with high tags are
  * no device's to patch: the stretches that hold them come to the host, as they are there, and go back moved.
  * An arena's comes from the arena, where the old one is not up to date.
@@ -37,6 +37,11 @@ static haul_status relocate(haul_shipment *copy, uint64_t from)
     return haul__relocate(copy->device, &copy->range, from);
 }
 
+static int marks_hold(const haul_shipment *shipment)
+{
+    return haul__is_arena(shipment) ? haul__marks_hold(shipment) : shipment->marks_are_there;
+}
+
 /* Bytes [first, end) of the range. */
 static haul_status order_across(const haul_shipment *shipment, haul_shipment *copy, size_t first, size_t end)
 {
@@ -54,6 +59,7 @@ static haul_status order_along(const haul_shipment *shipment, haul_shipment *cop
     haul__range *range = &copy->range;
     haul_status status;
     range->listed = shipment->range.listed;
+    range->grown = shipment->range.grown;
     if (range->listed == 0)
         return order_across(shipment, copy, 0, range->bytes);
     status = order_across(shipment, copy, 0, range->arena_bytes);
@@ -63,7 +69,7 @@ static haul_status order_along(const haul_shipment *shipment, haul_shipment *cop
 static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
 {
     const haul__range *old = &shipment->range, *range = &copy->range;
-    int along = shipment->marks_are_there && range->bytes == old->bytes;
+    int along = marks_hold(shipment) && range->bytes == old->bytes;
     haul_status status =
         along ? order_along(shipment, copy) : order_across(shipment, copy, 0, range->arena_bytes);
     if (status == HAUL_OK)

@@ -10,7 +10,7 @@
  * into. Of a larger arena it patches all but the rest while that crosses.
  *
  * Do pointers lead out of what is shipped? To look at each takes the host several times as long as the transfer. So
- * where it matters the device counts them while it patches, in a word behind the bitmap, and only if there are some does
+ * where it matters the device counts them while it patches, in a word behind its marks, and only if there are some does
  * the host look, to say which. In small arenas, and where the question has more sides to it (other arenas, pointers off
  * the grid, asynchronous calls), the host looks while the bytes cross.
  */
@@ -354,7 +354,7 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
     double start = haul__seconds();
     if (status == HAUL_OK) {
         shipment->contents.is_edited = haul__is_edited(&shipment->contents);
-        status = send_in_parts(shipment, !shipment->marks_are_there, async);
+        status = send_in_parts(shipment, !haul__marks_hold(shipment), async);
     }
     if (status != HAUL_OK)
         return status;
@@ -386,7 +386,7 @@ static haul_status order_return(haul_shipment *shipment)
     haul_device *device = shipment->device;
     const haul__range *range = &shipment->range;
     haul_status status = HAUL_OK;
-    if (haul__is_patched(&shipment->range) && !shipment->marks_are_there)
+    if (haul__is_patched(&shipment->range) && !haul__marks_hold(shipment))
         status = haul__arena_send_marks(shipment);
     if (status == HAUL_OK && fetches_as_one(shipment))
         return haul__fetch_as_one(device, range, shipment->contents.base);

@@ -2,8 +2,9 @@
  * transfer.c.)
  *
  * The obvious form is the bitmap, one bit for each word: 1.6 % of the arena, whatever is in it. Few pointers among much
- * data are told in less by a list of their offsets, which the device goes through without looking at anything else. So as
- * soon as a list takes at most half of the bitmap's bytes, it is what goes there, into the end of the bitmap's room:
+ * data are told in less by a list of their offsets, which the device goes through without looking at anything else. So where
+ * a list takes no more than half of the bitmap's bytes, and one piece, it is what goes there, into the end of the bitmap's
+ * room:
  *
  *     | arena | bitmap              | count | odd offsets |
  *     | arena |           | offsets | count |
@@ -11,7 +12,9 @@
  * A list of aligned pointers is no other thing to a device than one of odd ones. Where an arena has odd ones too the bitmap
  * stays: it takes one list.
  *
- * To find out, the host reads the bitmap once while the arena crosses, which it would do anyway to send it.
+ * To find out, and to write the list, the host reads the bitmap while the arena crosses, which takes it no longer than to
+ * copy it. Marks stay on the device until they are told to be no longer true: pointers that come with objects that kernels
+ * have made, by way of whichever shipment, are in nobody's marks yet (`grown`).
  */
 #include "ship/ship.h"
 
@@ -118,6 +121,7 @@ haul_status haul__arena_send_marks(haul_shipment *shipment)
     haul__range *range = &shipment->range;
     const size_t most = haul__piece_limit(shipment->device);
     haul_status status;
+    range->grown = shipment->contents.arena->grown;
     range->listed = count_listed(shipment);
     if (range->listed > 0)
         return haul__send_written(shipment, write_list, (range->listed + 1) * sizeof(uint64_t),
@@ -128,9 +132,10 @@ haul_status haul__arena_send_marks(haul_shipment *shipment)
     return status;
 }
 
-void haul__write_marks(const haul_shipment *shipment, unsigned char *memory)
+void haul__write_marks(haul_shipment *shipment, unsigned char *memory)
 {
-    const haul__range *range = &shipment->range;
+    haul__range *range = &shipment->range;
+    range->grown = shipment->contents.arena->grown;
     write_slots(shipment, 0, range->bitmap_bytes + sizeof(uint64_t), memory + range->bitmap_at);
     write_odd(shipment, 0, range->odd_count * sizeof(uint64_t), memory + range->odd_at);
 }

@@ -82,6 +82,7 @@ typedef struct haul__range {
     size_t arena_bytes, bitmap_at, bitmap_bytes, odd_at, odd_count, list_at, list_count;
     size_t count_at; /* of pointers that lead outside; 0: there is none */
     size_t listed;   /* pointers that have been sent as a list, into the end of the bitmap's room; 0: the bitmap has */
+    uint64_t grown;  /* the arena's, when its marks were sent */
     size_t bytes;
 } haul__range;
 
@@ -343,10 +344,16 @@ haul_status haul__arena_allocate(haul_shipment *shipment);
 void haul__arena_statistics(haul_shipment *shipment, double seconds);
 /* Sends what an open shipment's contents are to its range, and has it patched. */
 haul_status haul__arena_send(haul_shipment *shipment);
+/* Have its marks arrived, and are they all? */
+HAUL__INLINE int haul__marks_hold(const haul_shipment *shipment)
+{
+    return shipment->marks_are_there && shipment->range.grown == shipment->contents.arena->grown;
+}
+
 /* Its marks alone: bitmap and odd offsets, or a list. And bitmap and odd offsets written to where they lie in a range as
  * a whole, which is in `memory`. */
 haul_status haul__arena_send_marks(haul_shipment *shipment);
-void haul__write_marks(const haul_shipment *shipment, unsigned char *memory);
+void haul__write_marks(haul_shipment *shipment, unsigned char *memory);
 /* A patch of all, in two: of the words before byte `cut`, a multiple of what a word of the bitmap is for, and of the
  * others. Either may have none. */
 #define HAUL__MARK_BYTES (64 * sizeof(void *))

@@ -29,7 +29,6 @@ static haul_status write_arena_pointers(haul_shipment *shipment, const unsigned 
 {
     haul__contents *contents = &shipment->contents;
     uint64_t base = shipment->range.address;
-    int grown = 0;
     haul_status status = haul__contents_check(contents, error_of(shipment));
     if (status == HAUL_OK)
         status = haul__contents_check_pointers(contents, arena, base, error_of(shipment));
@@ -38,9 +37,7 @@ static haul_status write_arena_pointers(haul_shipment *shipment, const unsigned 
     if (status != HAUL_OK)
         return status;
     haul__contents_scatter_pointers(contents, shipment->device->context, arena, base);
-    haul__nurseries_scatter(contents, arena, base, &grown);
-    if (grown)
-        shipment->marks_are_there = 0;
+    haul__nurseries_scatter(contents, arena, base);
     return HAUL_OK;
 }
 

@@ -496,3 +496,136 @@ TEST(ship_marks, pointers_of_a_graph_that_is_packed_go_the_shorter_way_too)
     haul_type_free(&row_type);
     fault_check_clean(&plan);
 }
+
+/* One pointer in each, and so much between them that a block has no other. */
+typedef struct page {
+    struct page *next;
+    double data[511];
+} page;
+
+static void count_pages(void *argument)
+{
+    sight *seen = argument;
+    const page *p;
+    for (p = (const page *)(const void *)seen->from; p; p = p->next)
+        seen->links++;
+}
+
+TEST(ship_marks, large_objects_that_lie_far_apart_are_few_pointers)
+{
+    enum { PAGES = 300, APART = 1 << 16 };
+    haul_type *page_type = NULL;
+    haul_ref refs[] = { HAUL_OBJECT(page, next, &page_type) };
+    unsigned char *memory = calloc(PAGES, APART);
+    haul_device *device;
+    haul_shipment *shipment;
+    fault_plan plan;
+    sight seen;
+    size_t i;
+    CHECK(memory != NULL);
+    memset(&plan, 0, sizeof plan);
+    plan.chunk_bytes = 1 << 16;
+    plan.no_send = 1;
+    CHECK_STATUS(haul_type_create("page", sizeof(page), refs, 1, &page_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(page_type), HAUL_OK);
+    CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
+    for (i = 0; i + 1 < PAGES; i++)
+        ((page *)(void *)(memory + i * APART))->next = (page *)(void *)(memory + (i + 1) * APART);
+    CHECK_STATUS(haul_ship(device, memory, page_type, 1, NULL, &shipment), HAUL_OK);
+    CHECK_EQ(marks_of(shipment), PAGES * 8);
+    memset(&seen, 0, sizeof seen);
+    seen.from = haul_device_pointer(shipment, memory);
+    CHECK_STATUS(haul_host_launch(device, count_pages, &seen), HAUL_OK);
+    CHECK_EQ(seen.links, PAGES);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    haul_type_free(&page_type);
+    fault_check_clean(&plan);
+    free(memory);
+}
+
+/* ---- Two shipments of one arena, and objects that a kernel makes by way of one of them. */
+
+typedef struct birth {
+    haul_nursery *nursery;
+    link *first;
+    haul_stamp stamp;
+} birth;
+
+enum { BORN = 500 };
+
+static void bear(void *argument)
+{
+    birth *b = argument;
+    int i;
+    for (i = 0; i < BORN; i++) {
+        link *l = haul_nursery_new(b->nursery, &b->stamp);
+        if (!l)
+            return;
+        l->next = b->first;
+        l->value = i;
+        b->first = l;
+    }
+}
+
+/* `seen->from` is the birth. */
+static void look_at_born(void *argument)
+{
+    sight *seen = argument;
+    const birth *b = (const birth *)(const void *)seen->from;
+    const link *l;
+    for (l = b->first; l; l = l->next) {
+        seen->links++;
+        seen->values += l->value;
+    }
+}
+
+static void check_born(const haul_shipment *shipment, const birth *b, int count)
+{
+    sight seen;
+    memset(&seen, 0, sizeof seen);
+    seen.from = haul_device_pointer(shipment, b);
+    CHECK_STATUS(haul_host_launch(the_device, look_at_born, &seen), HAUL_OK);
+    CHECK_EQ(seen.links, count);
+    CHECK_EQ(seen.values, (int64_t)BORN * (BORN - 1) / 2);
+}
+
+static void bear_by_one_of_two(size_t between)
+{
+    static haul_type *nursery_type, *birth_type;
+    haul_ref refs[] = { HAUL_OBJECT(birth, nursery, &nursery_type), HAUL_OBJECT(birth, first, &link_type) };
+    haul_shipment *other, *copy;
+    birth *b;
+    start(0, 0, 0);
+    CHECK_STATUS(haul_type_create("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("birth", sizeof(birth), refs, 2, &birth_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(birth_type), HAUL_OK);
+    b = haul_arena_new(the_arena, birth_type, 1);
+    CHECK(b != NULL);
+    fill_up(between);
+    b->nursery = haul_arena_new_nursery(the_arena, (size_t)1 << 18);
+    CHECK(b->nursery != NULL);
+    CHECK_STATUS(haul_stamp_of(link_type, &b->stamp), HAUL_OK);
+    ship(NULL);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &other), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the_device, bear, haul_device_pointer(the_shipment, b)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_refresh(other), HAUL_OK);
+    check_born(other, b, BORN);
+    CHECK_STATUS(haul_shipment_copy(other, the_device, &copy), HAUL_OK);
+    check_born(copy, b, BORN);
+    haul_shipment_free(&copy);
+    haul_shipment_free(&other);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    check_born(the_shipment, b, BORN);
+    end();
+    haul_type_free(&nursery_type);
+    haul_type_free(&birth_type);
+}
+
+TEST(ship_marks, what_one_shipment_has_brought_back_is_patched_by_the_other_as_well)
+{
+    bear_by_one_of_two(0);
+    bear_by_one_of_two(APART_BYTES);
+    bear_by_one_of_two(LARGE_BYTES);
+}
