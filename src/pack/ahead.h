@@ -29,11 +29,12 @@ HAUL__INLINE void haul__fetch(uintptr_t at, int is_written)
         haul__prefetch(at);
 }
 
-HAUL__INLINE void haul__fetch_cell(uintptr_t address, int is_written)
+/* A line for each 64 bytes from `first` on. */
+HAUL__INLINE void haul__fetch_bytes(uintptr_t first, size_t bytes, int is_written)
 {
     size_t at;
-    for (at = 0; at < HAUL__CELL_BYTES; at += HAUL__LINE_BYTES)
-        haul__fetch(address + at, is_written);
+    for (at = 0; at < bytes; at += HAUL__LINE_BYTES)
+        haul__fetch(first + at, is_written);
 }
 
 /* Those lines of the cell at `address` that hold something live. */
@@ -50,14 +51,6 @@ HAUL__INLINE void haul__fetch_source(const haul__block *block, unsigned cell, ui
         haul__fetch_lines(address + HAUL__BYTES_AHEAD, block->cells[cell + HAUL__CELLS_AHEAD].live, is_written);
 }
 
-HAUL__INLINE void haul__fetch_arena(uintptr_t place, uint32_t live, int is_written)
-{
-    const size_t bytes = (size_t)haul__bits32(live) << HAUL__GRANULE_SHIFT;
-    size_t at;
-    for (at = 0; at < bytes; at += HAUL__LINE_BYTES)
-        haul__fetch(place + HAUL__BYTES_AHEAD + at, is_written);
-}
-
 /* `address`: of the cell at hand, number `cell` of its block; `place`: where it lies in the arena. Where all its lines
  * are live, those of the cells behind it are taken to be. */
 HAUL__INLINE void haul__fetch_ahead(const haul__block *block, unsigned cell, uintptr_t address, uintptr_t place,
@@ -65,13 +58,12 @@ HAUL__INLINE void haul__fetch_ahead(const haul__block *block, unsigned cell, uin
 {
     const uint32_t live = block->cells[cell].live;
     if (HAUL__LIKELY(haul__live_lines(live) == HAUL__LINE_STARTS)) {
-        haul__fetch_cell(address + HAUL__BYTES_AHEAD, !is_gather);
-        haul__fetch_cell(place + HAUL__BYTES_AHEAD, is_gather);
+        haul__fetch_bytes(address + HAUL__BYTES_AHEAD, HAUL__CELL_BYTES, !is_gather);
+        haul__fetch_bytes(place + HAUL__BYTES_AHEAD, HAUL__CELL_BYTES, is_gather);
         return;
     }
     haul__fetch_source(block, cell, address, !is_gather);
-    if (live)
-        haul__fetch_arena(place, live, is_gather);
+    haul__fetch_bytes(place + HAUL__BYTES_AHEAD, (size_t)haul__bits32(live) << HAUL__GRANULE_SHIFT, is_gather);
 }
 
 #endif

@@ -219,7 +219,7 @@ static int add_blocks(offsets *o, const haul_plan *plan)
     return 1;
 }
 
-/* Of objects that start in a block; what reaches into it is left out. */
+/* About how many a block has: what reaches into one of a kind is left out, and what reaches out is not. */
 HAUL__HOT static size_t count_slots(const haul__map *map, const haul__block *block)
 {
     size_t count = 0, objects = 0;

@@ -218,8 +218,8 @@ HAUL__INLINE void gather_all(haul__sweep *s, const haul__block *block, uintptr_t
 
 /* ---- Either. */
 
-HAUL__INLINE void gather_block(haul__sweep *s, const haul__block *block, uintptr_t address, const haul__objects *o,
-                               const layout *l, size_t count, int is_far)
+HAUL__INLINE void gather_either(haul__sweep *s, const haul__block *block, uintptr_t address, const haul__objects *o,
+                                const layout *l, size_t count, int is_far)
 {
     if (o)
         gather_all(s, block, address, o, l, count, is_far);
@@ -234,16 +234,16 @@ HAUL__INLINE void gather_kind(haul__sweep *s, const haul__block *block, uintptr_
 {
     switch (l->count) {
     case 1:
-        gather_block(s, block, address, o, l, 1, is_far);
+        gather_either(s, block, address, o, l, 1, is_far);
         break;
     case 2:
-        gather_block(s, block, address, o, l, 2, is_far);
+        gather_either(s, block, address, o, l, 2, is_far);
         break;
     case 4:
-        gather_block(s, block, address, o, l, 4, is_far);
+        gather_either(s, block, address, o, l, 4, is_far);
         break;
     default:
-        gather_block(s, block, address, o, l, l->count, is_far);
+        gather_either(s, block, address, o, l, l->count, is_far);
     }
 }
 

@@ -71,13 +71,6 @@ HAUL__INLINE int haul__find_objects(const haul__block *block, size_t bytes, haul
     return 1;
 }
 
-HAUL__INLINE void haul__fetch_bytes(uintptr_t first, size_t bytes, int is_written)
-{
-    size_t at;
-    for (at = 0; at < bytes; at += HAUL__LINE_BYTES)
-        haul__fetch(first + at, is_written);
-}
-
 /* Object number `i` of the block at `address` is at hand, and in the arena at `place`. There the last line of one is the
  * first of the next. */
 HAUL__INLINE void haul__fetch_objects(const haul__objects *o, size_t i, uintptr_t address, uintptr_t place,

@@ -37,11 +37,6 @@ static haul_status relocate(haul_shipment *copy, uint64_t from)
     return haul__relocate(copy->device, &copy->range, from);
 }
 
-static int marks_hold(const haul_shipment *shipment)
-{
-    return haul__is_arena(shipment) ? haul__marks_hold(shipment) : shipment->marks_are_there;
-}
-
 /* Bytes [first, end) of the range. */
 static haul_status order_across(const haul_shipment *shipment, haul_shipment *copy, size_t first, size_t end)
 {
@@ -69,7 +64,7 @@ static haul_status order_along(const haul_shipment *shipment, haul_shipment *cop
 static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
 {
     const haul__range *old = &shipment->range, *range = &copy->range;
-    int along = marks_hold(shipment) && range->bytes == old->bytes;
+    int along = haul__marks_hold(shipment) && range->bytes == old->bytes;
     haul_status status =
         along ? order_along(shipment, copy) : order_across(shipment, copy, 0, range->arena_bytes);
     if (status == HAUL_OK)

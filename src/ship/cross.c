@@ -376,8 +376,8 @@ static int fetches_as_one(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
     return haul__is_patched(&shipment->range) && shipment->range.listed == 0 && contents->arena->region.pinned &&
-           contents->neighbour_count == 0 &&
-           shipment->range.arena_bytes <= shipment->device->capabilities.send_bytes && !reaches_out(contents);
+           contents->neighbour_count == 0 && !reaches_out(contents) &&
+           shipment->range.arena_bytes <= shipment->device->capabilities.send_bytes;
 }
 
 /* Pointers become the host's, all is copied, pointers become the device's again; a small arena's on the way. */

@@ -344,10 +344,11 @@ haul_status haul__arena_allocate(haul_shipment *shipment);
 void haul__arena_statistics(haul_shipment *shipment, double seconds);
 /* Sends what an open shipment's contents are to its range, and has it patched. */
 haul_status haul__arena_send(haul_shipment *shipment);
-/* Have its marks arrived, and are they all? */
+/* Have its marks arrived, and are they all? Those of a plan's graph stay all. */
 HAUL__INLINE int haul__marks_hold(const haul_shipment *shipment)
 {
-    return shipment->marks_are_there && shipment->range.grown == shipment->contents.arena->grown;
+    return shipment->marks_are_there &&
+           (!haul__is_arena(shipment) || shipment->range.grown == shipment->contents.arena->grown);
 }
 
 /* Its marks alone: bitmap and odd offsets, or a list. And bitmap and odd offsets written to where they lie in a range as

@@ -109,6 +109,43 @@ static inline void check_sight(const sight *seen, int count)
     CHECK_EQ(seen->letters, (count + 2) / 3 + 12 * (count - (count + 2) / 3));
 }
 
+/* A pointer off the grid, which may lie across any cut: from byte 1 on. */
+typedef struct leaning {
+    char at[16];
+} leaning;
+
+static haul_type *leaning_type;
+
+/* One in the arena that leads to `first`. */
+static inline leaning *leaning_make(haul_arena *arena, link *first)
+{
+    leaning *l;
+    haul_ref ref;
+    memset(&ref, 0, sizeof ref);
+    ref.name = "first";
+    ref.kind = HAUL_REF_POINTER;
+    ref.offset = 1;
+    ref.field_bytes = sizeof(void *);
+    ref.element_bytes = sizeof(link);
+    ref.target = &link_type;
+    ref.levels = 1;
+    ref.unaligned = 1;
+    CHECK_STATUS(haul_type_create("leaning", sizeof(leaning), &ref, 1, &leaning_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(leaning_type), HAUL_OK);
+    l = haul_arena_new(arena, leaning_type, 1);
+    CHECK(l != NULL);
+    memcpy(l->at + 1, &first, sizeof first);
+    return l;
+}
+
+/* links_look, from the link that a leaning one leads to. */
+static inline void leaning_look(void *argument)
+{
+    sight *seen = argument;
+    memcpy(&seen->from, (const char *)(const void *)seen->from + 1, sizeof seen->from);
+    links_look(seen);
+}
+
 static inline void links_double(void *argument)
 {
     link *l;

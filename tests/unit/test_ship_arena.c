@@ -195,49 +195,20 @@ TEST(ship_arena, a_large_arena_that_is_edited_on_the_way_is_patched_when_all_of_
     end();
 }
 
-/* A pointer off the grid, which may lie across any cut. */
-typedef struct leaning {
-    char at[16]; /* a pointer from byte 1 on */
-} leaning;
-
-static void follow_leaning(void *argument)
-{
-    sight *seen = argument;
-    const link *first;
-    memcpy(&first, (const char *)(const void *)seen->from + 1, sizeof first);
-    seen->from = first;
-    links_look(seen);
-}
-
 TEST(ship_arena, a_large_arena_with_an_odd_pointer_is_patched_when_all_of_it_is_there)
 {
-    static haul_type *leaning_type;
-    haul_ref ref;
     leaning *l;
     sight seen;
     uint64_t before;
-    memset(&ref, 0, sizeof ref);
-    ref.name = "first";
-    ref.kind = HAUL_REF_POINTER;
-    ref.offset = 1;
-    ref.field_bytes = sizeof(void *);
-    ref.element_bytes = sizeof(link);
-    ref.target = &link_type;
-    ref.levels = 1;
-    ref.unaligned = 1;
     start(LARGE, NULL);
     links_set_homes(the_first, 0);
-    CHECK_STATUS(haul_type_create("leaning", sizeof(leaning), &ref, 1, &leaning_type), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(leaning_type), HAUL_OK);
-    l = haul_arena_new(the_arena, leaning_type, 1);
-    CHECK(l != NULL);
-    memcpy(l->at + 1, &the_first, sizeof the_first);
+    l = leaning_make(the_arena, the_first);
     before = relocations();
     CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
     CHECK_EQ(relocations(), before + 1);
     memset(&seen, 0, sizeof seen);
     seen.from = haul_device_pointer(the_shipment, l);
-    CHECK_STATUS(haul_host_launch(the_device, follow_leaning, &seen), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the_device, leaning_look, &seen), HAUL_OK);
     check_sight(&seen, LARGE);
     end();
     haul_type_free(&leaning_type);

@@ -290,44 +290,18 @@ TEST(ship_marks, a_list_serves_arenas_that_lead_into_one_another)
     end();
 }
 
-/* A pointer off the grid stands in a list of its own, and there is one list. */
-typedef struct leaning {
-    char at[16]; /* a pointer from byte 1 on */
-} leaning;
-
-static void follow_leaning(void *argument)
-{
-    sight *seen = argument;
-    memcpy(&seen->from, (const char *)(const void *)seen->from + 1, sizeof seen->from);
-    links_look(seen);
-}
-
+/* Such a pointer stands in a list of its own, and there is one list. */
 TEST(ship_marks, where_a_pointer_lies_off_the_grid_the_bitmap_goes)
 {
-    static haul_type *leaning_type;
-    haul_ref ref;
     leaning *l;
     sight seen;
-    memset(&ref, 0, sizeof ref);
-    ref.name = "first";
-    ref.kind = HAUL_REF_POINTER;
-    ref.offset = 1;
-    ref.field_bytes = sizeof(void *);
-    ref.element_bytes = sizeof(link);
-    ref.target = &link_type;
-    ref.levels = 1;
-    ref.unaligned = 1;
     start(0, 4000, APART_BYTES);
-    CHECK_STATUS(haul_type_create("leaning", sizeof(leaning), &ref, 1, &leaning_type), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(leaning_type), HAUL_OK);
-    l = haul_arena_new(the_arena, leaning_type, 1);
-    CHECK(l != NULL);
-    memcpy(l->at + 1, &the_first, sizeof the_first);
+    l = leaning_make(the_arena, the_first);
     ship(NULL);
     CHECK_EQ(marks_of(the_shipment), bitmap_bytes() + 8 + 8);
     memset(&seen, 0, sizeof seen);
     seen.from = haul_device_pointer(the_shipment, l);
-    CHECK_STATUS(haul_host_launch(the_device, follow_leaning, &seen), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the_device, leaning_look, &seen), HAUL_OK);
     check_sight(&seen, COUNT);
     end();
     haul_type_free(&leaning_type);
