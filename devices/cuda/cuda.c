@@ -143,6 +143,7 @@ static void cuda_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->chunk_bytes = 0;
     capabilities->patch_bytes = HAUL__GPU_PATCH_BYTES;
     capabilities->send_bytes = HAUL__GPU_SEND_BYTES;
+    capabilities->fetch_bytes = HAUL__GPU_FETCH_BYTES;
 }
 
 static const char *cuda_message(void *state)

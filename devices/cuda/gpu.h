@@ -143,6 +143,8 @@ haul_status haul__gpu_across(void *state, haul_address to, void *from_state, hau
 /* Up to here `send` is one kernel. Larger: fewer launches, but a kernel pulls a little slower than the copy engine
  * pushes, and past some 512 KiB that costs more than the launch that it saves. */
 #define HAUL__GPU_SEND_BYTES ((size_t)256 << 10)
+/* Up to here `fetch` pays: its kernel pushes at 95 % of the copy engine's speed, and saves two others (together 10 us). */
+#define HAUL__GPU_FETCH_BYTES ((size_t)8 << 20)
 /* Up to here the host patches while it packs: a launch costs 3 us, and adding a base while packing nothing. */
 #define HAUL__GPU_PATCH_BYTES ((size_t)4 << 20)
 

@@ -195,7 +195,7 @@ static void host_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->memory_bytes = host->memory_bytes;
     capabilities->allocate_alignment = ALIGNMENT_MIN;
     capabilities->chunk_bytes = 0;
-    capabilities->send_bytes = SEND_BYTES;
+    capabilities->send_bytes = capabilities->fetch_bytes = SEND_BYTES;
 }
 
 static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t alignment, haul_address *address)

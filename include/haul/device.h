@@ -24,8 +24,8 @@ typedef struct haul_device_capabilities {
                                  of 64 KiB of the source allow; 0: the library chooses */
     size_t patch_bytes;       /* graphs up to here get their device pointers while the host packs them: less work than
                                  an order to the device would be; 0: none */
-    size_t send_bytes;        /* up to here `send` is better than copy_to and relocate, and `fetch` than relocate and
-                                 copy_from; 0: never */
+    size_t send_bytes;        /* up to here `send` is better than copy_to and relocate; 0: never */
+    size_t fetch_bytes;       /* up to here `fetch` is better than relocate, copy_from and relocate; 0: never */
 } haul_device_capabilities;
 
 /* One patch: of each word of [arena, arena + 8 * words) (4 * words where pointers have 4 bytes) whose bit is set in
@@ -90,7 +90,7 @@ typedef struct haul_crossing {
     unsigned word_bytes; /* sizeof(void *) of the host: 8 or 4 */
 } haul_crossing;
 
-#define HAUL_DEVICE_VERSION 6u
+#define HAUL_DEVICE_VERSION 7u
 
 /* Preconditions of all verbs: `state` is what open gave; sizes are above 0; ranges lie in what allocate gave. Copies,
  * send, fetch, across, relocate, pull and push may return before they are done; they take effect in the order of

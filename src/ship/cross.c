@@ -28,6 +28,9 @@
 #define CUT_BYTES ((size_t)8 << 20)
 #define REST_PART 16u
 
+/* Offsets up to which an arena is patched on its way back: each part of it goes through all of them. */
+#define FETCH_LISTED 256u
+
 /* ---- Pointers that lead out. */
 
 static int find_outside(const haul__contents *contents, size_t *at)
@@ -371,16 +374,17 @@ int haul__arena_returns_directly(const haul_shipment *shipment)
     return haul__is_arena(shipment) && contents->direct && contents->kept_count == 0 && !contents->is_edited;
 }
 
-/* Is it small, and are its pointers told by the one patch? */
+/* Can the device patch it on the way, and does one patch tell all? */
 static int fetches_as_one(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
-    return haul__is_patched(&shipment->range) && shipment->range.listed == 0 && contents->arena->region.pinned &&
-           contents->neighbour_count == 0 && !reaches_out(contents) &&
-           shipment->range.arena_bytes <= shipment->device->capabilities.send_bytes;
+    const haul__range *range = &shipment->range;
+    return haul__is_patched(range) && range->listed + range->odd_count <= FETCH_LISTED &&
+           contents->arena->region.pinned && contents->neighbour_count == 0 && !reaches_out(contents) &&
+           range->arena_bytes <= shipment->device->capabilities.fetch_bytes;
 }
 
-/* Pointers become the host's, all is copied, pointers become the device's again; a small arena's on the way. */
+/* Pointers become the host's, all is copied, pointers become the device's again; or all of it on the way. */
 static haul_status order_return(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;

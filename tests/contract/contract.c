@@ -689,11 +689,11 @@ static void a_relocation_may_run_beside_what_was_ordered_since_its_fence(device 
 
 /* ---- Cases: send. */
 
-static size_t send_limit(device *d)
+static haul_device_capabilities told_by(device *d)
 {
     haul_device_capabilities capabilities;
     d->table->capabilities(d->state, &capabilities);
-    return capabilities.send_bytes;
+    return capabilities;
 }
 
 static haul_status send(device *d, const arena *a, const void *from)
@@ -709,7 +709,7 @@ static void try_send(device *d, uint64_t words, unsigned density, size_t odd_cou
     void *staged = NULL;
     make_arena(d, &a, words, sizeof(void *), density, odd_count);
     a.counted = 0;
-    if (a.total > send_limit(d))
+    if (a.total > told_by(d).send_bytes)
         return;
     EXPECT_OK(get(d, a.total, 16, &a.base));
     EXPECT_OK(d->table->stage(d->state, a.total, &staged));
@@ -745,7 +745,7 @@ static void sends_and_copies_take_effect_in_the_order_of_the_calls(device *d)
     arena a;
     make_arena(d, &a, 1000, sizeof(void *), 30, 4);
     a.counted = 0;
-    if (a.total > send_limit(d))
+    if (a.total > told_by(d).send_bytes)
         return;
     got = buffer(a.total);
     EXPECT_OK(get(d, a.total, 16, &a.base));
@@ -773,7 +773,7 @@ static void try_fetch(device *d, uint64_t words, unsigned density, size_t odd_co
     arena a;
     make_arena(d, &a, words, sizeof(void *), density, odd_count);
     a.counted = 0;
-    if (a.total > send_limit(d))
+    if (a.total > told_by(d).fetch_bytes)
         return;
     EXPECT_OK(get(d, a.total, 16, &a.base));
     EXPECT_OK(d->table->stage(d->state, a.total, &memory));
@@ -801,6 +801,8 @@ static void a_fetch_is_a_patched_copy_of_an_arena_that_stays_as_it_is(device *d)
     for (i = 0; i < 40; i++)
         try_fetch(d, random_between(&d->random, 0, 3000), (unsigned)random_below(&d->random, 65),
                   random_between(&d->random, 1, 50));
+    try_fetch(d, 300000, 8, 250);
+    try_fetch(d, 1000000, 2, 0);
 }
 
 /* ---- Cases: crossings of the device's own. */

@@ -94,32 +94,44 @@ static void few_pointers_among_much_data_are_patched_by_a_list(void)
     list_free(&expected);
 }
 
-/* Of an arena too large to be patched as one: there are pointers before and behind the cut. */
-static void an_arenas_list_is_patched_and_counted_and_patched_back(void)
+/* `beside`: the bytes of marks that must have been sent; 0: any. */
+static void ship_arena_and_return(size_t length, size_t width, int directly, size_t beside)
 {
+    haul_device *device = open_device(0, NULL);
+    test_list list, expected = list_make_wide(length, width);
+    haul_arena *arena = NULL;
     haul_arena_options options;
-    int directly;
+    haul_ship_arena_options how;
+    haul_shipment *shipment = NULL;
     memset(&options, 0, sizeof options);
+    memset(&how, 0, sizeof how);
     options.reserve_bytes = (size_t)16 << 20;
     options.pinned = 1;
+    how.direct_return = directly;
+    CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
+    list = list_make_in(arena, length, width);
+    CHECK_STATUS(haul_ship_arena(device, arena, &how, &shipment), HAUL_OK);
+    if (beside)
+        CHECK_EQ(sent_beside_the_arena(shipment), beside);
+    walk_and_return(shipment, list, expected);
+    haul_shipment_free(&shipment);
+    list_free(&list);
+    list_free(&expected);
+    haul_arena_free(&arena);
+    haul_device_close(&device);
+}
+
+/* Of an arena too large to be patched as one there are pointers before and behind the cut; smaller ones are patched on
+ * their way back. */
+static void an_arenas_marks_are_patched_and_counted_and_patched_back(void)
+{
+    int directly;
     for (directly = 0; directly < 2; directly++) {
-        haul_device *device = open_device(0, NULL);
-        haul_arena *arena = NULL;
-        haul_ship_arena_options how;
-        haul_shipment *shipment = NULL;
-        test_list list, expected = list_make_wide(600, 2000);
-        memset(&how, 0, sizeof how);
-        how.direct_return = directly;
-        CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
-        list = list_make_in(arena, 600, 2000);
-        CHECK_STATUS(haul_ship_arena(device, arena, &how, &shipment), HAUL_OK);
-        CHECK_EQ(sent_beside_the_arena(shipment), 600 * 2 * 8 + 8);
-        walk_and_return(shipment, list, expected);
-        haul_shipment_free(&shipment);
-        list_free(&list);
-        list_free(&expected);
-        haul_arena_free(&arena);
-        haul_device_close(&device);
+        ship_arena_and_return(600, 2000, directly, 600 * 2 * 8 + 8);
+        ship_arena_and_return(100, 2000, directly, 100 * 2 * 8 + 8);
+        ship_arena_and_return(200, 2000, directly, 200 * 2 * 8 + 8);
+        ship_arena_and_return(40000, 10, directly, 0);
+        ship_arena_and_return(1000, 10, directly, 0);
     }
 }
 
@@ -502,7 +514,7 @@ static void devices_work_in_several_threads_at_once(void)
 
 const gpu_test ship_tests[] = { GPU_TEST(lists_of_any_length_are_walked_on_the_gpu_and_come_back),
                                 GPU_TEST(few_pointers_among_much_data_are_patched_by_a_list),
-                                GPU_TEST(an_arenas_list_is_patched_and_counted_and_patched_back),
+                                GPU_TEST(an_arenas_marks_are_patched_and_counted_and_patched_back),
                                 GPU_TEST(asynchronous_calls_are_in_order_with_kernels_on_their_stream),
                                 GPU_TEST(an_asynchronous_ship_tells_the_users_event),
                                 GPU_TEST(an_error_of_the_callers_is_told_by_the_library),

@@ -352,7 +352,7 @@ static void front_capabilities(void *state, haul_device_capabilities *capabiliti
     if (f->plan->chunk_bytes)
         capabilities->chunk_bytes = f->plan->chunk_bytes;
     if (f->plan->no_send)
-        capabilities->send_bytes = 0;
+        capabilities->send_bytes = capabilities->fetch_bytes = 0;
 }
 
 static haul_status front_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
@@ -585,8 +585,8 @@ static int is_let_pass(front *f, const char *verb, const haul_relocation *reloca
     int half;
     *status = late_event(f, verb, &half);
     front_capabilities(f->state, &capabilities);
-    if (bytes > capabilities.send_bytes)
-        misused(f->plan, "send or fetch of more than the device's send_bytes");
+    if (bytes > (strcmp(verb, "send") == 0 ? capabilities.send_bytes : capabilities.fetch_bytes))
+        misused(f->plan, "send or fetch of more than the device's send_bytes or fetch_bytes");
     check_copy(f->plan, memory, bytes);
     check_relocation(f->plan, relocation);
     return *status == HAUL_OK && !half;

@@ -41,7 +41,7 @@ typedef struct fault_plan {
                               each stream (fault_stream) for itself; a poll does one step */
     int impatient;         /* every wait answers HAUL_ERROR_PENDING at once, and is no event */
     size_t chunk_bytes;    /* not 0: the device's chunk_bytes */
-    int no_send;           /* the device's send_bytes is 0 */
+    int no_send;           /* the device's send_bytes and fetch_bytes are 0 */
     int check_initialized; /* under MemorySanitizer: copies to the device carry initialised bytes only (G22) */
 
     /* Counted. */

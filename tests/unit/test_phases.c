@@ -36,7 +36,7 @@ static void end(void *state)
 static void capabilities(void *state, haul_device_capabilities *result)
 {
     haul_host_device()->capabilities(state, result);
-    result->send_bytes = 0;
+    result->send_bytes = result->fetch_bytes = 0;
 }
 
 static haul_device *open_device(void (*phase_begin)(void *state, const char *name), void (*phase_end)(void *state))

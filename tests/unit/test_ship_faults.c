@@ -391,7 +391,7 @@ TEST(ship_faults, a_device_that_is_lost_while_staging_is_not_tried_further_D6)
 static void like_no_small_graphs(void *state, haul_device_capabilities *capabilities)
 {
     haul_host_device()->capabilities(state, capabilities);
-    capabilities->patch_bytes = capabilities->send_bytes = 0;
+    capabilities->patch_bytes = capabilities->send_bytes = capabilities->fetch_bytes = 0;
 }
 
 static haul_status refuse_launch(void *state, const haul_relocation *relocation)

@@ -18,7 +18,7 @@ typedef struct verbs {
 } verbs;
 
 static verbs used;
-static size_t chunk_bytes, patch_bytes;
+static size_t chunk_bytes, patch_bytes, fetch_bytes; /* the last: 0: the host device's */
 static int no_send;
 
 static void told_capabilities(void *state, haul_device_capabilities *capabilities)
@@ -26,8 +26,10 @@ static void told_capabilities(void *state, haul_device_capabilities *capabilitie
     haul_host_device()->capabilities(state, capabilities);
     capabilities->chunk_bytes = chunk_bytes;
     capabilities->patch_bytes = patch_bytes;
+    if (fetch_bytes)
+        capabilities->fetch_bytes = fetch_bytes;
     if (no_send)
-        capabilities->send_bytes = 0;
+        capabilities->send_bytes = capabilities->fetch_bytes = 0;
 }
 
 static haul_status count_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
@@ -267,35 +269,97 @@ typedef struct ring {
 
 static haul_type *ring_type;
 
-TEST(pieces, a_small_arena_in_pinned_memory_comes_straight_back_by_one_order)
+/* Rings, the first of which leads to all others, with so much data behind each. */
+static ring *make_rings(haul_arena *arena, unsigned count, size_t apart)
+{
+    ring *first = NULL, **next = &first;
+    unsigned i;
+    for (i = 0; i < count; i++) {
+        *next = haul_arena_new(arena, ring_type, 1);
+        CHECK(*next != NULL && haul_arena_allocate(arena, apart) != NULL);
+        (*next)->weight = i;
+        next = &(*next)->next;
+    }
+    *next = first;
+    return first;
+}
+
+static void double_weights(void *root)
+{
+    ring *first = root, *r = first;
+    do
+        r->weight = r->weight * 2 + 1;
+    while ((r = r->next) != first);
+}
+
+/* A direct return, twice, of so many rings; what it uses is counted once. */
+static void return_rings(size_t most, unsigned count, size_t apart)
 {
     const haul_ref refs[] = { HAUL_OBJECT(ring, next, &ring_type) };
-    haul_device *device = counting_device(0);
+    haul_device *device;
     haul_arena_options options;
     haul_ship_arena_options how;
     haul_shipment *s;
     haul_arena *arena;
-    ring *first;
+    ring *first, *r;
+    unsigned i;
+    fetch_bytes = most;
+    device = counting_device(0);
     memset(&options, 0, sizeof options);
     memset(&how, 0, sizeof how);
     options.pinned = how.direct_return = 1;
-    options.reserve_bytes = 1 << 16;
+    options.reserve_bytes = 1 << 22;
     CHECK_STATUS(haul_type_create("ring", sizeof(ring), refs, 1, &ring_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(ring_type), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
-    first = haul_arena_new(arena, ring_type, 2);
-    CHECK(first != NULL);
-    first->next = first + 1;
+    first = make_rings(arena, count, apart);
     CHECK_STATUS(haul_ship_arena(device, arena, &how, &s), HAUL_OK);
-    memset(&used, 0, sizeof used);
-    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
-    CHECK_EQ(used.fetch, 1);
-    CHECK_EQ(used.wait, 1);
-    CHECK_EQ(sum(&used), 2);
+    for (i = 0; i < 2; i++) {
+        CHECK_STATUS(haul_host_launch(device, double_weights, haul_device_pointer(s, first)), HAUL_OK);
+        memset(&used, 0, sizeof used);
+        CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    }
+    for (i = 0, r = first; i < count; i++, r = r->next)
+        CHECK_EQ(r->weight, i * 4 + 3);
+    CHECK(r == first);
     haul_shipment_free(&s);
     haul_arena_free(&arena);
     haul_type_free(&ring_type);
     haul_device_close(&device);
+    fetch_bytes = 0;
+}
+
+static void check_it_was_one_order(void)
+{
+    CHECK_EQ(used.fetch, 1);
+    CHECK_EQ(used.wait, 1);
+    CHECK_EQ(sum(&used), 2);
+}
+
+TEST(pieces, a_small_arena_in_pinned_memory_comes_straight_back_by_one_order)
+{
+    return_rings(0, 2, 16);
+    check_it_was_one_order();
+}
+
+TEST(pieces, a_larger_arena_comes_back_so_where_the_device_says_that_it_pays)
+{
+    return_rings(1 << 22, 40, 1 << 15); /* pointers in a list */
+    check_it_was_one_order();
+    return_rings(1 << 22, 4000, 256);   /* in the bitmap */
+    check_it_was_one_order();
+    return_rings(1 << 19, 40, 1 << 15);
+    CHECK_EQ(used.fetch, 0);
+    CHECK_EQ(used.relocate, 2);
+}
+
+TEST(pieces, a_list_that_each_part_of_an_arena_would_go_through_is_patched_on_the_device)
+{
+    return_rings(1 << 22, 256, 6000);
+    check_it_was_one_order();
+    return_rings(1 << 22, 257, 6000);
+    CHECK_EQ(used.fetch, 0);
+    CHECK_EQ(used.relocate, 2);
 }
 
 TEST(pieces, a_device_that_wants_it_so_gets_small_graphs_patched_and_in_one_copy)

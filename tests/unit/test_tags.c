@@ -262,7 +262,8 @@ static void small_pieces(void *state, haul_device_capabilities *capabilities)
 {
     haul_host_device()->capabilities(state, capabilities);
     capabilities->chunk_bytes = chunk_bytes;
-    capabilities->send_bytes = chunk_bytes ? 0 : capabilities->send_bytes;
+    if (chunk_bytes)
+        capabilities->send_bytes = capabilities->fetch_bytes = 0;
 }
 
 static haul_device *open_like(haul_device *first)

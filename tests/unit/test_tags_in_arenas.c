@@ -76,7 +76,7 @@ static void pieces(void *state, haul_device_capabilities *capabilities)
 {
     haul_host_device()->capabilities(state, capabilities);
     capabilities->chunk_bytes = chunk_bytes;
-    capabilities->send_bytes = 0;
+    capabilities->send_bytes = capabilities->fetch_bytes = 0;
 }
 
 static haul_status allocate_high(void *state, uint64_t bytes, size_t alignment, haul_address *address)
