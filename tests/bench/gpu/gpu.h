@@ -172,6 +172,7 @@ typedef struct gpu_technique {
     unsigned calls_each;   /* driver calls for each object, about: 0 for those that need a few in all */
     int is_limit;          /* no graph arrives: no kernel, no check */
     int is_alone;          /* while it is open, others would measure something else: its rounds come behind theirs */
+    uint64_t *own_generation; /* of a copy of the graph that it alone works on, from `open` on; NULL: it works on the graph */
     int (*fits)(const gpu_bench *b);
     void (*open)(gpu_bench *b);
     void (*before)(gpu_bench *b);

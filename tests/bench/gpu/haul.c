@@ -10,6 +10,8 @@
  *   haul_arena         the graph stands in a haul_arena in pinned memory: haul_ship_arena, pointers that lead out
  *                      counted, and haul_unmarshal
  *   haul_arena_direct  the same, pointers trusted, and brought back without staging
+ *   haul_arena_still   haul_arena_direct of an arena that is filled once and then goes there and back, untouched by the
+ *                      host between, as the raw copy's bytes are
  *   haul_threads, haul_threads_refresh, haul_threads_arena
  *                      haul, haul_refresh and haul_arena where a context has as many threads as the machine has cores,
  *                      at most 16
@@ -672,7 +674,7 @@ static void standing_after(standing *s)
     gpu_unpack(&s->walk, s->base, (uint64_t)(uintptr_t)s->base);
 }
 
-static standing checked, direct;
+static standing checked, direct, still;
 
 static void checked_open(gpu_bench *b)
 {
@@ -701,11 +703,16 @@ static void checked_close(gpu_bench *b)
     standing_close(&checked);
 }
 
+static void trusting_open(gpu_bench *b, standing *s)
+{
+    standing_open(b, s, device);
+    s->options.outside = HAUL_OUTSIDE_KEEP;
+    s->options.direct_return = 1;
+}
+
 static void direct_open(gpu_bench *b)
 {
-    standing_open(b, &direct, device);
-    direct.options.outside = HAUL_OUTSIDE_KEEP;
-    direct.options.direct_return = 1;
+    trusting_open(b, &direct);
 }
 
 static void direct_before(gpu_bench *b)
@@ -728,6 +735,29 @@ static void direct_close(gpu_bench *b)
 {
     (void)b;
     standing_close(&direct);
+}
+
+static uint64_t still_generation;
+
+static void still_open(gpu_bench *b)
+{
+    trusting_open(b, &still);
+    standing_before(b, &still);
+    still_generation = b->it->generation;
+}
+
+static void still_to(gpu_bench *b)
+{
+    standing_to(b, &still);
+}
+
+/* What it has come to becomes the graph's. */
+static void still_close(gpu_bench *b)
+{
+    standing_after(&still);
+    b->it->generation = still_generation;
+    gpu_workload_check(b->it, 1, "haul_arena_still");
+    standing_close(&still);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -828,6 +858,9 @@ const gpu_technique gpu_haul_ways[] = {
       .tell_from = tell_from },
     { .name = "haul_arena_direct", .open = direct_open, .before = direct_before, .to = direct_to, .from = haul_from,
       .after = direct_after, .free = haul_free, .close = direct_close, .tell_to = tell_to_planned,
+      .tell_from = tell_from },
+    { .name = "haul_arena_still", .own_generation = &still_generation, .open = still_open, .before = forget_seen,
+      .to = still_to, .from = haul_from, .free = haul_free, .close = still_close, .tell_to = tell_to_planned,
       .tell_from = tell_from },
     { .name = "haul_threads", .before = forget_seen, .to = threads_to, .from = haul_from, .free = haul_free,
       .tell_to = tell_to_discovered, .tell_from = tell_from },
