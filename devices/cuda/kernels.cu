@@ -53,11 +53,11 @@ static __device__ __forceinline__ word patched(word value, const haul__gpu_patch
     return value != 0 && is_inside(value, patch) ? (word)(value + (word)patch.delta) : value;
 }
 
-/* Mostly there are none, so this is hardly ever an order to memory. */
-static __device__ __forceinline__ void count_outside(const haul__gpu_patch &patch, unsigned outside)
+/* Mostly there are none, so this is hardly ever an order to the bus. */
+static __device__ __forceinline__ void tell_outside(const haul__gpu_patch &patch, bool outside)
 {
-    if (outside != 0 && patch.outside)
-        atomicAdd(patch.outside, (unsigned long long)outside);
+    if (outside && patch.outside)
+        *(volatile uint32_t *)patch.outside = 1;
 }
 
 /* A word at any address, read and written by bytes. */
@@ -96,7 +96,7 @@ template <typename word>
 static __device__ __forceinline__ void relocate_group(const haul__gpu_patch &patch, uint64_t group, unsigned lane)
 {
     uint64_t bits[group_words], any = 0;
-    unsigned outside = 0;
+    bool outside = false;
     word *arena = (word *)patch.arena + group * group_words * 64 + lane;
     word values[2 * group_words];
 #pragma unroll
@@ -110,11 +110,11 @@ static __device__ __forceinline__ void relocate_group(const haul__gpu_patch &pat
 #pragma unroll
     for (unsigned i = 0; i < 2 * group_words; i++) {
         word value = patched(values[i], patch);
-        outside += values[i] != 0 && !is_inside(values[i], patch);
+        outside |= values[i] != 0 && !is_inside(values[i], patch);
         if (value != values[i])
             arena[i * warp] = value;
     }
-    count_outside(patch, outside);
+    tell_outside(patch, outside);
 }
 
 template <typename word>
@@ -127,7 +127,7 @@ static __global__ void __launch_bounds__(block_threads) relocate(const haul__gpu
     for (i = thread; i < patch.odd_count; i += threads) {
         unsigned char *at = patch.arena + patch.odd[i];
         word value = load_odd<word>(at);
-        count_outside(patch, value != 0 && !is_inside(value, patch));
+        tell_outside(patch, value != 0 && !is_inside(value, patch));
         store_odd<word>(at, patched(value, patch));
     }
 }

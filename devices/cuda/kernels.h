@@ -19,7 +19,7 @@ typedef struct haul__gpu_patch {
     uint64_t from, bytes, delta;
     const uint64_t *odd;
     uint64_t odd_count;
-    unsigned long long *outside; /* NULL: nobody asks */
+    uint32_t *outside; /* on the host; NULL: nobody asks */
 } haul__gpu_patch;
 
 /* What a kernel's last block writes where, when all of its blocks have ended; `where` NULL: nothing. */

@@ -31,8 +31,8 @@ static haul_status check_form(haul__gpu *gpu, const haul__gpu_visit *visit, cons
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "arena or bitmap is misaligned");
     if (relocation->odd_count > 0 && relocation->odd % 8 != 0)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the list of odd pointers is misaligned");
-    if (relocation->outside % 8 != 0)
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the count of pointers that lead outside is misaligned");
+    if ((uintptr_t)relocation->outside % sizeof *relocation->outside != 0)
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the word for pointers that lead outside is misaligned");
     return HAUL_OK;
 }
 
@@ -47,7 +47,7 @@ static haul__gpu_patch patch_of(const haul_relocation *relocation)
     patch.delta = relocation->delta;
     patch.odd = (const uint64_t *)(uintptr_t)relocation->odd;
     patch.odd_count = relocation->odd_count;
-    patch.outside = (unsigned long long *)(uintptr_t)relocation->outside;
+    patch.outside = NULL;
     return patch;
 }
 
@@ -65,9 +65,18 @@ static haul_status check_ranges(haul__gpu *gpu, const haul__gpu_visit *visit, co
     }
     if (status == HAUL_OK && relocation->odd_count > 0)
         status = haul__gpu_check_memory(gpu, visit, relocation->odd, relocation->odd_count * 8);
-    if (status == HAUL_OK && relocation->outside)
-        status = haul__gpu_check_memory(gpu, visit, relocation->outside, 8);
     return status;
+}
+
+static haul_status reach_word(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_relocation *relocation,
+                              haul__gpu_patch *patch)
+{
+    if (!relocation->outside)
+        return HAUL_OK;
+    patch->outside = (uint32_t *)(uintptr_t)haul__gpu_mapped(visit, relocation->outside);
+    return patch->outside ? HAUL_OK
+                          : haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
+                                           "a word for pointers that lead outside, in memory that is not pinned");
 }
 
 static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_relocation *relocation)
@@ -78,6 +87,8 @@ static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit, const 
     if (status != HAUL_OK || is_nothing(relocation))
         return status;
     status = check_ranges(gpu, visit, relocation);
+    if (status == HAUL_OK)
+        status = reach_word(gpu, visit, relocation, &patch);
     beside = relocation->after && haul__gpu_may_branch(gpu, visit);
     if (status == HAUL_OK && beside)
         status = haul__gpu_branch(gpu, visit, relocation->after);

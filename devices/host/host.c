@@ -299,7 +299,7 @@ static haul_status host_copy_from(void *state, void *to, haul_address from, size
 /* ---- Relocation. */
 
 /* word += delta where it leads into the range that moves; null never does. 1: it leads elsewhere. */
-static unsigned patch(unsigned char *word, const haul_relocation *relocation)
+static uint32_t patch(unsigned char *word, const haul_relocation *relocation)
 {
     uint64_t wide;
     uint32_t narrow;
@@ -327,10 +327,10 @@ static uint64_t load64(const unsigned char *memory)
 }
 
 /* The words of one bitmap word. Empty bytes are skipped in one step: pointers are sparse in most arenas. */
-static uint64_t relocate_words(unsigned char *word, uint64_t bits, const haul_relocation *relocation)
+static uint32_t relocate_words(unsigned char *word, uint64_t bits, const haul_relocation *relocation)
 {
     const unsigned word_bytes = relocation->word_bytes;
-    uint64_t outside = 0;
+    uint32_t outside = 0;
     while (bits) {
         if ((bits & 0xff) == 0) {
             bits >>= 8;
@@ -338,28 +338,29 @@ static uint64_t relocate_words(unsigned char *word, uint64_t bits, const haul_re
             continue;
         }
         if (bits & 1)
-            outside += patch(word, relocation);
+            outside |= patch(word, relocation);
         bits >>= 1;
         word += word_bytes;
     }
     return outside;
 }
 
-static uint64_t relocate_marked(unsigned char *arena, const unsigned char *bitmap, const haul_relocation *relocation)
+static uint32_t relocate_marked(unsigned char *arena, const unsigned char *bitmap, const haul_relocation *relocation)
 {
-    uint64_t at, outside = 0;
+    uint64_t at;
+    uint32_t outside = 0;
     for (at = 0; at < relocation->words; at += 64) {
         uint64_t bits = load64(bitmap + at / 8);
         if (relocation->words - at < 64)
             bits &= ((uint64_t)1 << (relocation->words - at)) - 1;
-        outside += relocate_words(arena + (size_t)at * relocation->word_bytes, bits, relocation);
+        outside |= relocate_words(arena + (size_t)at * relocation->word_bytes, bits, relocation);
     }
     return outside;
 }
 
 /* Odd pointers are checked before any is patched. `arena`: of the device's, or a copy of it. */
 static haul_status relocate_odd(haul__host *host, unsigned char *arena, const haul_relocation *relocation,
-                                uint64_t *outside)
+                                uint32_t *outside)
 {
     const unsigned char *odd = haul__host_view(host, relocation->odd, relocation->odd_count * 8);
     uint64_t i;
@@ -368,7 +369,7 @@ static haul_status relocate_odd(haul__host *host, unsigned char *arena, const ha
             return haul__host_fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i),
                                          relocation->word_bytes);
     for (i = 0; i < relocation->odd_count; i++)
-        *outside += patch(arena + load64(odd + 8 * i), relocation);
+        *outside |= patch(arena + load64(odd + 8 * i), relocation);
     return HAUL_OK;
 }
 
@@ -376,8 +377,8 @@ static haul_status relocate_odd(haul__host *host, unsigned char *arena, const ha
 static haul_status relocate_in(haul__host *host, const haul_relocation *relocation, unsigned char *copy)
 {
     uint64_t words = relocation->words, limit = UINT64_MAX / 16, bitmap_bytes = (words / 64 + (words % 64 != 0)) * 8;
-    unsigned char *arena = NULL, *bitmap = NULL, *count = NULL;
-    uint64_t outside = 0;
+    unsigned char *arena = NULL, *bitmap = NULL;
+    uint32_t outside = 0;
     haul_status status = HAUL_OK;
     if (relocation->word_bytes != 8 && relocation->word_bytes != 4)
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "relocate", "words of neither 8 nor 4 bytes");
@@ -393,20 +394,13 @@ static haul_status relocate_in(haul__host *host, const haul_relocation *relocati
     }
     if (relocation->odd_count > 0 && !haul__host_view(host, relocation->odd, relocation->odd_count * 8))
         return haul__host_fail_range(host, "relocate", relocation->odd, relocation->odd_count * 8);
-    if (relocation->outside) {
-        count = haul__host_view(host, relocation->outside, sizeof outside);
-        if (!count)
-            return haul__host_fail_range(host, "relocate", relocation->outside, sizeof outside);
-    }
     host->counters.relocations++;
     if (words > 0)
         outside = relocate_marked(copy ? copy : arena, bitmap, relocation);
     if (relocation->odd_count > 0)
         status = relocate_odd(host, copy ? copy : haul__host_view(host, relocation->arena, 1), relocation, &outside);
-    if (count) {
-        outside += load64(count);
-        memcpy(count, &outside, sizeof outside);
-    }
+    if (outside && relocation->outside)
+        *relocation->outside = 1;
     return status;
 }
 

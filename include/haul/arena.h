@@ -186,8 +186,8 @@ HAUL_API haul_status haul_arena_free_block(haul_arena *arena, void *memory);
 /* What becomes of a pointer of the arena that leads neither into what is shipped nor into an arena of options.into. */
 typedef enum haul_outside {
     HAUL_OUTSIDE_REFUSE = 0, /* HAUL_ERROR_GRAPH, with its place as path: "arena+4096". Every pointer is looked at: in
-                                large arenas by the device, which counts such pointers as it relocates, else by the host
-                                while the bytes cross */
+                                large arenas by the device as it relocates them, else by the host while the bytes
+                                cross */
     HAUL_OUTSIDE_NULL = 1,   /* null on the device; the host's stays. Every pointer is looked at; if there is such a one,
                                 the arena crosses through staging memory */
     HAUL_OUTSIDE_KEEP = 2    /* the bits that it has. No pointer is looked at: the fastest, for who knows that there are

@@ -37,8 +37,9 @@ typedef struct haul_device_capabilities {
  * So null stays null, and what does not lead into the range [from, from + bytes] stays as it is. A packed arena holds
  * offsets: from 0, delta its base. One that was copied from another device: from its base there.
  *
- * `outside`, if it is not 0, is a 64-bit count in device memory, at a multiple of 8: one is added to it for each such
- * word that is not null and stays as it is. For `relocate` only.
+ * `outside`, if it is not NULL, is a word in memory of `stage`, at a multiple of 4, which becomes 1 if such a word is not
+ * null and stays as it is; it is to be read when the patch is done. For `relocate` only. HAUL_ERROR_UNSUPPORTED: the
+ * device cannot write to that memory, which is not pinned.
  *
  * `after`, if it is not 0, is a fence of the selected stream: all that the patch reads and writes was ordered
  * before it, so the patch may run beside what was ordered since. What is ordered later comes behind the patch all
@@ -52,7 +53,7 @@ typedef struct haul_relocation {
     haul_address odd;
     uint64_t odd_count;
     unsigned word_bytes; /* sizeof(void *) of the host: 8 or 4 */
-    haul_address outside;
+    uint32_t *outside;
     uint64_t after;
 } haul_relocation;
 
@@ -124,7 +125,7 @@ typedef struct haul_device_table {
      * the bytes. `from` is memory of `stage`; bitmap and odd offsets lie within the bytes. */
     haul_status (*send)(void *state, const haul_relocation *relocation, const void *from, size_t bytes);
     /* The reverse: copy_from(to, relocation->arena, bytes), and there the words are as relocate would leave them; the
-     * arena stays as it is. `to` is memory of `stage`, the words lie within the bytes, relocation->outside is 0.
+     * arena stays as it is. `to` is memory of `stage`, the words lie within the bytes, relocation->outside is NULL.
      * HAUL_ERROR_UNSUPPORTED: the device cannot write to that memory, which is not pinned. */
     haul_status (*fetch)(void *state, void *to, const haul_relocation *relocation, size_t bytes);
     /* All four may be NULL: the device cannot reach host memory where it lies.

@@ -96,8 +96,7 @@ void haul__arena_lay_out(haul_shipment *shipment)
         return;
     range->bitmap_at = (range->arena_bytes + 7) & ~(size_t)7;
     range->bitmap_bytes = haul__contents_bitmap_bytes(contents);
-    range->count_at = range->bitmap_at + range->bitmap_bytes;
-    range->odd_at = range->count_at + sizeof(uint64_t);
+    range->odd_at = range->bitmap_at + range->bitmap_bytes;
     range->odd_count = contents->odd_count;
     range->bytes = range->odd_at + range->odd_count * sizeof(uint64_t);
 }

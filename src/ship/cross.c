@@ -10,17 +10,13 @@
  * into. Of a larger arena it patches all but the rest while that crosses.
  *
  * Do pointers lead out of what is shipped? To look at each takes the host several times as long as the transfer. So
- * where it matters the device counts them while it patches, in a word behind its marks, and only if there are some does
- * the host look, to say which. In small arenas, and where the question has more sides to it (other arenas, pointers off
- * the grid, asynchronous calls), the host looks while the bytes cross.
+ * the device, which looks at them anyway, sets a word of the host's if some do, and only then the host looks, to say
+ * which. In small arenas, and where the question has more sides to it (other arenas, pointers off the grid, asynchronous
+ * calls), the host looks while the bytes cross.
  */
 #include <stdio.h>
 
 #include "ship/ship.h"
-
-/* From here on the device counts. Below, the host looks in less time than orders for a count take (512 KiB of 128-byte
- * nodes: 48 us against 56); between 1 and 4 MiB there is no difference, and above, the host would be slower. */
-#define COUNT_BYTES ((size_t)1 << 20)
 
 /* From here on an arena is cut, and so much of it is the rest. Smaller arenas: a patch takes no longer than its start. A
  * larger rest has the more to be patched behind it (a quarter: 1.033 of a raw copy, an eighth 1.028, a sixteenth 1.026,
@@ -68,13 +64,6 @@ static void write_edited(const haul_shipment *shipment, size_t at, size_t bytes,
     haul__edit(contents, memory, at, bytes);
 }
 
-static void write_zeros(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
-{
-    (void)shipment;
-    (void)at;
-    memset(memory, 0, bytes);
-}
-
 /* Pointers into other arenas; both ways: from the host's addresses to the device's, or back. */
 static haul_status relocate_neighbours(haul_shipment *shipment, int back)
 {
@@ -97,12 +86,41 @@ static int reaches_out(const haul__contents *contents)
 }
 
 /* Can the device say whether pointers lead out? */
-static int device_counts(const haul_shipment *shipment, const haul_async *async)
+static int device_can_tell(const haul_shipment *shipment, const haul_async *async)
 {
     const haul__contents *contents = &shipment->contents;
     return contents->outside == HAUL_OUTSIDE_REFUSE && !async && contents->neighbour_count == 0 &&
-           contents->odd_count == 0 && contents->bytes >= COUNT_BYTES && haul__is_patched(&shipment->range) &&
-           !reaches_out(contents);
+           contents->odd_count == 0 && haul__is_patched(&shipment->range) && !reaches_out(contents);
+}
+
+/* `staging`: for the word that it tells it in; no data: it is not asked. */
+static haul_status ask_device(haul_shipment *shipment, const haul_async *async, haul__staging *staging)
+{
+    static const uint32_t none = 0;
+    haul_status status;
+    memset(staging, 0, sizeof *staging);
+    if (!device_can_tell(shipment, async))
+        return HAUL_OK;
+    status = haul__stage(shipment->device, sizeof none, 0, staging);
+    if (status != HAUL_OK)
+        return status;
+    memcpy(staging->data, &none, sizeof none);
+    if (staging->plain) {
+        haul__unstage(shipment->device, staging);
+        staging->data = NULL;
+    }
+    return HAUL_OK;
+}
+
+/* What it has told, once it has finished. */
+static int hear_device(haul_shipment *shipment, haul__staging *staging)
+{
+    uint32_t outside;
+    if (!staging->data)
+        return 0;
+    memcpy(&outside, staging->data, sizeof outside);
+    haul__unstage(shipment->device, staging);
+    return outside != 0;
 }
 
 /* Of pointers into the contents, where they lay `from` on and will lie `to` on, room beside them included. */
@@ -259,18 +277,6 @@ static size_t cut_of(const haul_shipment *shipment)
     return (contents->bytes - contents->bytes / REST_PART) / HAUL__MARK_BYTES * HAUL__MARK_BYTES;
 }
 
-/* What the patch needs beside the arena. */
-static haul_status order_marks(haul_shipment *shipment, int with_marks, int counts)
-{
-    if (!haul__is_patched(&shipment->range))
-        return HAUL_OK;
-    if (with_marks)
-        return haul__arena_send_marks(shipment);
-    if (!counts)
-        return HAUL_OK;
-    return haul__send_written(shipment, write_zeros, sizeof(uint64_t), shipment->range.count_at, sizeof(uint64_t));
-}
-
 /* The rest, and the patch of all. */
 static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_relocation *patch)
 {
@@ -283,62 +289,47 @@ static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_re
     return status == HAUL_OK ? relocate_cut(shipment, patch, cut, fence) : status;
 }
 
-static haul_status order_patch(haul_shipment *shipment, size_t cut, int counts)
+static haul_status order_patch(haul_shipment *shipment, size_t cut, uint32_t *outside)
 {
     const haul__range *range = &shipment->range;
     haul_relocation patch = own_relocation(shipment, (uintptr_t)shipment->contents.base, range->address);
     haul_status status;
     if (!haul__is_patched(range))
         return HAUL_OK;
-    patch.outside = counts ? range->address + range->count_at : 0;
+    patch.outside = outside;
     status = cut < shipment->contents.bytes ? order_rest(shipment, cut, &patch) : haul__patch(shipment->device, &patch);
     return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
 }
 
-static haul_status order_in_parts(haul_shipment *shipment, int with_marks, int counts)
+/* `outside`: where the device tells whether pointers lead out; NULL: the host looks. */
+static haul_status order_in_parts(haul_shipment *shipment, int with_marks, uint32_t *outside)
 {
     const size_t cut = cut_of(shipment);
     haul_status status = order_bytes(shipment, 0, cut);
+    if (status == HAUL_OK && with_marks && haul__is_patched(&shipment->range))
+        status = haul__arena_send_marks(shipment);
     if (status == HAUL_OK)
-        status = order_marks(shipment, with_marks, counts);
-    if (status == HAUL_OK)
-        status = order_patch(shipment, cut, counts);
-    if (status == HAUL_OK && !counts)
+        status = order_patch(shipment, cut, outside);
+    if (status == HAUL_OK && !outside)
         status = look_meanwhile(shipment);
     if (status != HAUL_OK)
         haul__drain(shipment->device);
     return status;
 }
 
-/* Waits for all of it, and for the count. */
-static haul_status conclude_counted(haul_shipment *shipment)
-{
-    haul_device *device = shipment->device;
-    haul__staging word;
-    uint64_t outside = 0;
-    haul_status status = haul__stage(device, sizeof outside, 0, &word);
-    if (status != HAUL_OK) {
-        haul__drain(device);
-        return status;
-    }
-    status = haul__copy_from(device, word.data, shipment->range.address + shipment->range.count_at, sizeof outside);
-    if (status == HAUL_OK)
-        status = conclude(shipment, NULL);
-    if (status == HAUL_OK)
-        memcpy(&outside, word.data, sizeof outside);
-    haul__unstage(device, &word);
-    return status == HAUL_OK && outside ? refuse_outside(&shipment->contents, &device->context->error) : status;
-}
-
 static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const haul_async *async)
 {
-    const int counts = device_counts(shipment, async);
-    haul_status status = haul__tagged_check(&shipment->contents, &shipment->device->context->error);
+    haul_error *error = &shipment->device->context->error;
+    haul__staging staging;
+    haul_status status = haul__tagged_check(&shipment->contents, error);
     if (status == HAUL_OK)
-        status = order_in_parts(shipment, with_marks, counts);
+        status = ask_device(shipment, async, &staging);
     if (status != HAUL_OK)
         return status;
-    return counts ? conclude_counted(shipment) : conclude(shipment, async);
+    status = order_in_parts(shipment, with_marks, (uint32_t *)(void *)staging.data);
+    if (status == HAUL_OK)
+        status = conclude(shipment, async);
+    return hear_device(shipment, &staging) && status == HAUL_OK ? refuse_outside(&shipment->contents, error) : status;
 }
 
 haul_status haul__arena_send(haul_shipment *shipment)

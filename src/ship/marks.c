@@ -6,8 +6,8 @@
  * a list takes no more than half of the bitmap's bytes, and one piece, it is what goes there, into the end of the bitmap's
  * room:
  *
- *     | arena | bitmap              | count | odd offsets |
- *     | arena |           | offsets | count |
+ *     | arena | bitmap              | odd offsets |
+ *     | arena |           | offsets |
  *
  * A list of aligned pointers is no other thing to a device than one of odd ones. Where an arena has odd ones too the bitmap
  * stays: it takes one list.
@@ -57,13 +57,9 @@ static size_t count_listed(const haul_shipment *shipment)
 
 /* ---- What is written to staging memory. */
 
-/* Bits, and 0 for the count behind them. */
 static void write_slots(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
 {
-    const haul__contents *contents = &shipment->contents;
-    const size_t all = haul__contents_bitmap_bytes(contents), bits = at + bytes < all ? bytes : all - at;
-    memcpy(memory, (const unsigned char *)contents->slots + at, bits);
-    memset(memory + bits, 0, bytes - bits);
+    memcpy(memory, (const unsigned char *)shipment->contents.slots + at, bytes);
 }
 
 static void write_odd(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
@@ -76,23 +72,22 @@ static void write_odd(const haul_shipment *shipment, size_t at, size_t bytes, un
     }
 }
 
-/* All of a list at once, and 0 for the count behind it. */
+/* All of a list at once. */
 static void write_list(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
 {
     const haul__contents *contents = &shipment->contents;
     const size_t end = haul__contents_bitmap_bytes(contents) / sizeof(uint64_t);
     size_t number;
     (void)at;
+    (void)bytes;
     for (number = next_marked(contents, 0); number < end; number = next_marked(contents, number + 1)) {
         uint64_t slots;
         for (slots = slots_in(contents, number); slots; slots &= slots - 1) {
             uint64_t offset = (number * 64 + haul__lowest64(slots)) * sizeof(void *);
             memcpy(memory, &offset, sizeof offset);
             memory += sizeof offset;
-            bytes -= sizeof offset;
         }
     }
-    memset(memory, 0, bytes);
 }
 
 /* ---- Sending. */
@@ -124,9 +119,9 @@ haul_status haul__arena_send_marks(haul_shipment *shipment)
     range->grown = shipment->contents.arena->grown;
     range->listed = count_listed(shipment);
     if (range->listed > 0)
-        return haul__send_written(shipment, write_list, (range->listed + 1) * sizeof(uint64_t),
-                                  haul__listed_at(range), SIZE_MAX);
-    status = haul__send_written(shipment, write_slots, range->bitmap_bytes + sizeof(uint64_t), range->bitmap_at, most);
+        return haul__send_written(shipment, write_list, range->listed * sizeof(uint64_t), haul__listed_at(range),
+                                  SIZE_MAX);
+    status = haul__send_written(shipment, write_slots, range->bitmap_bytes, range->bitmap_at, most);
     if (status == HAUL_OK)
         status = haul__send_written(shipment, write_odd, range->odd_count * sizeof(uint64_t), range->odd_at, most);
     return status;
@@ -136,7 +131,7 @@ void haul__write_marks(haul_shipment *shipment, unsigned char *memory)
 {
     haul__range *range = &shipment->range;
     range->grown = shipment->contents.arena->grown;
-    write_slots(shipment, 0, range->bitmap_bytes + sizeof(uint64_t), memory + range->bitmap_at);
+    write_slots(shipment, 0, range->bitmap_bytes, memory + range->bitmap_at);
     write_odd(shipment, 0, range->odd_count * sizeof(uint64_t), memory + range->odd_at);
 }
 

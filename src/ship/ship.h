@@ -80,7 +80,6 @@ struct haul_device {
 typedef struct haul__range {
     haul_address address;
     size_t arena_bytes, bitmap_at, bitmap_bytes, odd_at, odd_count, list_at, list_count;
-    size_t count_at; /* of pointers that lead outside; 0: there is none */
     size_t listed;   /* pointers that have been sent as a list, into the end of the bitmap's room; 0: the bitmap has */
     uint64_t grown;  /* the arena's, when its marks were sent */
     size_t bytes;

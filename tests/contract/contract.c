@@ -359,8 +359,7 @@ static void a_large_copy_arrives_whole(device *d)
 
 /* An arena as a shipment lays it out: words, bitmap, odd offsets; on the host, and as it must become. */
 typedef struct arena {
-    size_t bytes, bitmap_at, odd_at, count_at, total; /* in one allocation */
-    int counted; /* those that lead outside, to what stands at count_at */
+    size_t bytes, bitmap_at, odd_at, total; /* in one allocation */
     size_t odd_count;
     unsigned word_bytes;
     uint64_t words, from, range, delta;
@@ -387,7 +386,7 @@ static void store_word(unsigned char *word, uint64_t value, unsigned word_bytes)
 }
 
 /* 1: it leads outside. */
-static uint64_t patch(const arena *a, unsigned char *at)
+static int patch(const arena *a, unsigned char *at)
 {
     uint64_t mask = a->word_bytes == 8 ? UINT64_MAX : UINT32_MAX, word = load_word(at, a->word_bytes);
     if (word != 0 && ((word - a->from) & mask) <= a->range)
@@ -411,18 +410,17 @@ static uint64_t odd_offset(const arena *a, size_t i)
     return offset;
 }
 
-/* The whole of what relocate means. */
-static void relocate_plainly(const arena *a, unsigned char *bytes)
+/* The whole of what relocate means. 1: some word leads outside. */
+static int relocate_plainly(const arena *a, unsigned char *bytes)
 {
-    uint64_t i, outside = 0, count;
+    uint64_t i;
+    int outside = 0;
     for (i = 0; i < a->words; i++)
         if (is_marked(a, i))
-            outside += patch(a, bytes + i * a->word_bytes);
+            outside |= patch(a, bytes + i * a->word_bytes);
     for (i = 0; i < a->odd_count; i++)
-        outside += patch(a, bytes + odd_offset(a, (size_t)i));
-    memcpy(&count, bytes + a->count_at, sizeof count);
-    count += a->counted ? outside : 0;
-    memcpy(bytes + a->count_at, &count, sizeof count);
+        outside |= patch(a, bytes + odd_offset(a, (size_t)i));
+    return outside;
 }
 
 /* Marks about `density` of 64 words, and bits behind the last word too: they must be ignored. */
@@ -498,9 +496,7 @@ static void make_arena(device *d, arena *a, uint64_t words, unsigned word_bytes,
     a->bytes = (size_t)words * word_bytes + odd_count * (word_bytes + 1) + 3;
     a->bitmap_at = (a->bytes + 7) & ~(size_t)7;
     a->odd_at = a->bitmap_at + (size_t)((words + 63) / 64 * 8);
-    a->count_at = a->odd_at + odd_count * 8;
-    a->total = a->count_at + 8 + 5;
-    a->counted = (int)random_below(&d->random, 2);
+    a->total = a->odd_at + odd_count * 8 + 5;
     a->host = noise(d, a->total);
     a->expected = buffer(a->total);
     mark(d, a, density);
@@ -526,7 +522,7 @@ static haul_relocation order_of(const arena *a)
     relocation.odd = a->odd_count ? a->base + a->odd_at : 0;
     relocation.odd_count = a->odd_count;
     relocation.word_bytes = a->word_bytes;
-    relocation.outside = 0;
+    relocation.outside = NULL;
     relocation.after = 0;
     return relocation;
 }
@@ -534,7 +530,6 @@ static haul_relocation order_of(const arena *a)
 static haul_status relocate(device *d, const arena *a)
 {
     haul_relocation relocation = order_of(a);
-    relocation.outside = a->counted ? a->base + a->count_at : 0;
     return d->table->relocate(d->state, &relocation);
 }
 
@@ -601,6 +596,40 @@ static void odd_pointers_move(device *d)
                            random_between(&d->random, 1, i < 30 ? 20 : 3000));
 }
 
+/* Noise has words that lead outside; without any of those, or of those that are marked, nothing is told. */
+static void try_telling(device *d, uint64_t words, unsigned density, size_t odd_count, uint32_t *word)
+{
+    haul_relocation relocation;
+    arena a;
+    make_arena(d, &a, words, sizeof(void *), density, odd_count);
+    if (random_below(&d->random, 2)) {
+        a.from = 0;
+        a.range = UINT64_MAX;
+    }
+    EXPECT_OK(get(d, a.total, 16, &a.base));
+    EXPECT_OK(copy_to(d, a.base, a.host, a.total));
+    relocation = order_of(&a);
+    relocation.outside = word;
+    *word = 0;
+    EXPECT_OK(d->table->relocate(d->state, &relocation));
+    EXPECT_OK(wait(d));
+    EXPECT(*word == (uint32_t)relocate_plainly(&a, a.expected));
+    EXPECT(holds(d, a.base, a.expected, a.total));
+    drop_arena(d, &a);
+}
+
+static void a_word_of_the_hosts_tells_whether_any_pointer_leads_outside(device *d)
+{
+    void *memory = NULL;
+    size_t i;
+    EXPECT_OK(d->table->stage(d->state, 64, &memory));
+    for (i = 0; i < 40; i++) {
+        try_telling(d, random_between(&d->random, 1, 20), (unsigned)random_below(&d->random, 10), i % 3, memory);
+        try_telling(d, random_between(&d->random, 1, 30000), (unsigned)random_below(&d->random, 65), i % 3, memory);
+    }
+    d->table->unstage(d->state, memory, 64);
+}
+
 /* Copy, relocate, copy over a part, relocate again by another delta, copy back: one wait. */
 static void copies_and_relocations_take_effect_in_the_order_of_the_calls(device *d)
 {
@@ -656,7 +685,6 @@ static void try_relocation_beside(device *d, uint64_t words, unsigned density)
     uint64_t fence;
     arena a;
     make_arena(d, &a, words, sizeof(void *), density, 0);
-    a.counted = 0;
     got = buffer(a.total);
     EXPECT_OK(get(d, a.total, 16, &a.base));
     EXPECT_OK(copy_to(d, a.base, a.host, cut));
@@ -708,7 +736,6 @@ static void try_send(device *d, uint64_t words, unsigned density, size_t odd_cou
     arena a;
     void *staged = NULL;
     make_arena(d, &a, words, sizeof(void *), density, odd_count);
-    a.counted = 0;
     if (a.total > told_by(d).send_bytes)
         return;
     EXPECT_OK(get(d, a.total, 16, &a.base));
@@ -744,7 +771,6 @@ static void sends_and_copies_take_effect_in_the_order_of_the_calls(device *d)
     void *staged = NULL;
     arena a;
     make_arena(d, &a, 1000, sizeof(void *), 30, 4);
-    a.counted = 0;
     if (a.total > told_by(d).send_bytes)
         return;
     got = buffer(a.total);
@@ -772,7 +798,6 @@ static void try_fetch(device *d, uint64_t words, unsigned density, size_t odd_co
     void *memory = NULL;
     arena a;
     make_arena(d, &a, words, sizeof(void *), density, odd_count);
-    a.counted = 0;
     if (a.total > told_by(d).fetch_bytes)
         return;
     EXPECT_OK(get(d, a.total, 16, &a.base));
@@ -1242,6 +1267,7 @@ static const contract_case cases[] = {
     { CASE(marked_words_of_8_bytes_move_and_no_others) },
     { CASE(marked_words_of_4_bytes_move_and_no_others) },
     { CASE(odd_pointers_move) },
+    { CASE(a_word_of_the_hosts_tells_whether_any_pointer_leads_outside) },
     { CASE(copies_and_relocations_take_effect_in_the_order_of_the_calls) },
     { CASE(a_relocation_is_undone_by_its_opposite) },
     { CASE(a_relocation_may_run_beside_what_was_ordered_since_its_fence) },

@@ -127,9 +127,9 @@ static void an_arenas_marks_are_patched_and_counted_and_patched_back(void)
 {
     int directly;
     for (directly = 0; directly < 2; directly++) {
-        ship_arena_and_return(600, 2000, directly, 600 * 2 * 8 + 8);
-        ship_arena_and_return(100, 2000, directly, 100 * 2 * 8 + 8);
-        ship_arena_and_return(200, 2000, directly, 200 * 2 * 8 + 8);
+        ship_arena_and_return(600, 2000, directly, 600 * 2 * 8);
+        ship_arena_and_return(100, 2000, directly, 100 * 2 * 8);
+        ship_arena_and_return(200, 2000, directly, 200 * 2 * 8);
         ship_arena_and_return(40000, 10, directly, 0);
         ship_arena_and_return(1000, 10, directly, 0);
     }

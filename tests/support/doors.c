@@ -561,6 +561,7 @@ static void bring_forward(front *f, uint64_t fence)
 static haul_status front_relocate(void *state, const haul_relocation *relocation)
 {
     front *f = front_of(state);
+    order *o;
     int half;
     haul_status status = late_event(f, "relocate", &half);
     check_relocation(f->plan, relocation);
@@ -570,8 +571,10 @@ static haul_status front_relocate(void *state, const haul_relocation *relocation
         return status;
     if (!f->plan->deferred)
         return f->inner->relocate(state, relocation);
-    put_off(f, RELOCATE)->relocation = *relocation;
-    f->queue[f->queue_count - 1].relocation.after = 0;
+    o = put_off(f, RELOCATE);
+    o->relocation = *relocation;
+    o->relocation.after = 0;
+    o->to = relocation->outside;
     if (relocation->after)
         bring_forward(f, relocation->after);
     return HAUL_OK;

@@ -233,7 +233,7 @@ static haul_status refresh(void *user)
 TEST(ship_arena_faults, an_arena_that_is_patched_while_it_crosses_survives_every_fault_D4_D6)
 {
     large_survives(ship, check_ship, 0, 70);
-    large_survives(refresh, check_untouched, 1, 40);
+    large_survives(refresh, check_untouched, 1, 30);
 }
 
 static void check_arena(void *user, haul_status status)
