@@ -7,11 +7,11 @@
  *   haul_used          as haul, by a type that says which array the kernel uses; for workloads that use one alone
  *   haul_pinned_arena  a packed arena that lies in pinned memory already: one copy and the relocation, one copy back.
  *                      The public calls have no such form; this calls the device table's own verbs.
- *   haul_arena         the graph stands in a haul_arena in pinned memory: haul_ship_arena, pointers that lead out
- *                      counted, and haul_unmarshal
+ *   haul_arena         the graph stands in a haul_arena in pinned memory: haul_ship_arena, which refuses pointers that
+ *                      lead out, and haul_unmarshal
  *   haul_arena_direct  the same, pointers trusted, and brought back without staging
- *   haul_arena_still   haul_arena_direct of an arena that is filled once and then goes there and back, untouched by the
- *                      host between, as the raw copy's bytes are
+ *   haul_arena_still   haul_arena, brought back without staging, of an arena that is filled once and then goes there and
+ *                      back, untouched by the host between, as the raw copy's bytes are
  *   haul_threads, haul_threads_refresh, haul_threads_arena
  *                      haul, haul_refresh and haul_arena where a context has as many threads as the machine has cores,
  *                      at most 16
@@ -703,16 +703,11 @@ static void checked_close(gpu_bench *b)
     standing_close(&checked);
 }
 
-static void trusting_open(gpu_bench *b, standing *s)
-{
-    standing_open(b, s, device);
-    s->options.outside = HAUL_OUTSIDE_KEEP;
-    s->options.direct_return = 1;
-}
-
 static void direct_open(gpu_bench *b)
 {
-    trusting_open(b, &direct);
+    standing_open(b, &direct, device);
+    direct.options.outside = HAUL_OUTSIDE_KEEP;
+    direct.options.direct_return = 1;
 }
 
 static void direct_before(gpu_bench *b)
@@ -741,7 +736,8 @@ static uint64_t still_generation;
 
 static void still_open(gpu_bench *b)
 {
-    trusting_open(b, &still);
+    standing_open(b, &still, device);
+    still.options.direct_return = 1;
     standing_before(b, &still);
     still_generation = b->it->generation;
 }
