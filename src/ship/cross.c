@@ -9,6 +9,13 @@
  * Then the device patches, from the host's base instead of 0, and once more for each other arena that pointers lead
  * into. Of a larger arena it patches all but the rest while that crosses.
  *
+ * A direct return is the same the other way round: the device turns its pointers into the host's, the arena is copied to
+ * where it lies, and the device turns its own again. A small arena is patched on the way, a larger one in three parts:
+ *
+ *     larger:  | first | middle                                        | last |
+ *                      | patch of middle and last |                    | middle again |
+ *                                                 | first again |                     | last again |
+ *
  * Do pointers lead out of what is shipped? To look at each takes the host several times as long as the transfer. So
  * the device, which looks at them anyway, sets a word of the host's if some do, and only then the host looks, to say
  * which. In small arenas, and where the question has more sides to it (other arenas, pointers off the grid, asynchronous
@@ -274,7 +281,7 @@ static size_t cut_of(const haul_shipment *shipment)
     if (contents->bytes < CUT_BYTES || contents->is_edited || contents->odd_count > 0 ||
         !haul__is_patched(&shipment->range))
         return contents->bytes;
-    return (contents->bytes - contents->bytes / REST_PART) / HAUL__MARK_BYTES * HAUL__MARK_BYTES;
+    return haul__whole_marks(contents->bytes - contents->bytes / REST_PART);
 }
 
 /* The rest, and the patch of all. */
@@ -375,24 +382,92 @@ static int fetches_as_one(const haul_shipment *shipment)
            range->arena_bytes <= shipment->device->capabilities.fetch_bytes;
 }
 
+/* A return under way: what comes behind a failure is not ordered. */
+typedef struct returning {
+    haul_shipment *shipment;
+    haul_status status;
+} returning;
+
+static void patch_part(returning *r, const haul_relocation *all, size_t from, size_t end, uint64_t after)
+{
+    haul_relocation part = haul__part_of(all, from, end);
+    part.after = after;
+    if (r->status == HAUL_OK)
+        r->status = haul__patch(r->shipment->device, &part);
+}
+
+static void copy_part(returning *r, size_t from, size_t end)
+{
+    if (r->status == HAUL_OK)
+        r->status = haul__copy_from(r->shipment->device, r->shipment->contents.base + from,
+                                    r->shipment->range.address + from, end - from);
+}
+
+static uint64_t fence_off(returning *r)
+{
+    haul_device *device = r->shipment->device;
+    uint64_t fence = 0;
+    haul_status status = r->status == HAUL_OK ? haul__fence(device, &fence) : HAUL_OK;
+    if (status != HAUL_OK)
+        r->status = haul__device_failed(device, status, "the order of a return of ", r->shipment->range.arena_bytes,
+                                        " bytes");
+    return fence;
+}
+
+/* Is there so much to patch that it is worth its while beside the copies? (A list is patched in no time.) */
+static int returns_in_parts(const haul_shipment *shipment)
+{
+    return shipment->range.arena_bytes >= CUT_BYTES && haul__is_patched(&shipment->range) && shipment->range.listed == 0 &&
+           shipment->range.odd_count == 0 && shipment->contents.neighbour_count == 0;
+}
+
+/* Each part is patched for the host while the one before it crosses, and for the device again while the one behind it
+ * does; so the first and the last are small. */
+static haul_status order_return_in_parts(haul_shipment *shipment)
+{
+    const uint64_t here = (uintptr_t)shipment->contents.base, there = shipment->range.address;
+    const haul_relocation back = own_relocation(shipment, there, here), again = own_relocation(shipment, here, there);
+    const size_t bytes = shipment->range.arena_bytes, first = haul__whole_marks(bytes / REST_PART),
+                 last = haul__whole_marks(bytes - first);
+    returning r = { shipment, HAUL_OK };
+    uint64_t start, first_over, middle_over;
+    start = fence_off(&r);
+    patch_part(&r, &back, 0, first, 0);
+    copy_part(&r, 0, first);
+    first_over = fence_off(&r);
+    patch_part(&r, &back, first, bytes, start);
+    copy_part(&r, first, last);
+    middle_over = fence_off(&r);
+    patch_part(&r, &again, 0, first, first_over);
+    copy_part(&r, last, bytes);
+    patch_part(&r, &again, first, last, middle_over);
+    patch_part(&r, &again, last, bytes, 0);
+    return r.status;
+}
+
+static haul_status order_return_as_one(haul_shipment *shipment)
+{
+    haul_status status = HAUL_OK;
+    if (haul__is_patched(&shipment->range))
+        status = relocate_back(shipment);
+    if (status == HAUL_OK)
+        status = haul__copy_from(shipment->device, shipment->contents.base, shipment->range.address,
+                                 shipment->range.arena_bytes);
+    return status == HAUL_OK && haul__is_patched(&shipment->range) ? relocate(shipment) : status;
+}
+
 /* Pointers become the host's, all is copied, pointers become the device's again; or all of it on the way. */
 static haul_status order_return(haul_shipment *shipment)
 {
-    haul_device *device = shipment->device;
-    const haul__range *range = &shipment->range;
     haul_status status = HAUL_OK;
     if (haul__is_patched(&shipment->range) && !haul__marks_hold(shipment))
         status = haul__arena_send_marks(shipment);
     if (status == HAUL_OK && fetches_as_one(shipment))
-        return haul__fetch_as_one(device, range, shipment->contents.base);
-    if (status == HAUL_OK && haul__is_patched(&shipment->range))
-        status = relocate_back(shipment);
+        return haul__fetch_as_one(shipment->device, &shipment->range, shipment->contents.base);
     if (status == HAUL_OK)
-        status = haul__copy_from(device, shipment->contents.base, range->address, range->arena_bytes);
-    if (status == HAUL_OK && haul__is_patched(&shipment->range))
-        status = relocate(shipment);
+        status = returns_in_parts(shipment) ? order_return_in_parts(shipment) : order_return_as_one(shipment);
     if (status != HAUL_OK)
-        haul__drain(device);
+        haul__drain(shipment->device);
     return status;
 }
 

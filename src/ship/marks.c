@@ -137,18 +137,27 @@ void haul__write_marks(haul_shipment *shipment, unsigned char *memory)
 
 /* ---- Patching. */
 
+haul_relocation haul__part_of(const haul_relocation *all, size_t from, size_t end)
+{
+    haul_relocation part = *all;
+    if (end / sizeof(void *) < part.words)
+        part.words = end / sizeof(void *);
+    part.words -= from / sizeof(void *);
+    part.arena += from;
+    part.bitmap += from / sizeof(void *) / 8;
+    return part;
+}
+
 void haul__cut_marks(const haul_shipment *shipment, const haul_relocation *all, size_t cut, haul_relocation *first,
                      haul_relocation *rest)
 {
-    *first = *rest = *all;
     if (shipment->range.listed > 0) {
+        *first = *rest = *all;
         rest->odd_count = count_from(&shipment->contents, cut, SIZE_MAX);
         first->odd_count -= rest->odd_count;
         rest->odd += first->odd_count * sizeof(uint64_t);
         return;
     }
-    first->words = cut / sizeof(void *);
-    rest->arena += cut;
-    rest->bitmap += first->words / 8;
-    rest->words -= first->words;
+    *first = haul__part_of(all, 0, cut);
+    *rest = haul__part_of(all, cut, SIZE_MAX);
 }

@@ -354,9 +354,15 @@ HAUL__INLINE int haul__marks_hold(const haul_shipment *shipment)
  * a whole, which is in `memory`. */
 haul_status haul__arena_send_marks(haul_shipment *shipment);
 void haul__write_marks(haul_shipment *shipment, unsigned char *memory);
-/* A patch of all, in two: of the words before byte `cut`, a multiple of what a word of the bitmap is for, and of the
- * others. Either may have none. */
+/* What a word of the bitmap is for, and so much of an offset as is whole words' business: there an arena can be cut. */
 #define HAUL__MARK_BYTES (64 * sizeof(void *))
+HAUL__INLINE size_t haul__whole_marks(size_t bytes)
+{
+    return bytes / HAUL__MARK_BYTES * HAUL__MARK_BYTES;
+}
+/* Of a patch of all by a bitmap: that of the words in bytes [from, end) of the arena, cut there. */
+haul_relocation haul__part_of(const haul_relocation *all, size_t from, size_t end);
+/* A patch of all, in two: of the words before byte `cut`, where the arena can be cut, and of the others. Either may have none. */
 void haul__cut_marks(const haul_shipment *shipment, const haul_relocation *all, size_t cut, haul_relocation *first,
                      haul_relocation *rest);
 /* Something of `bytes` bytes, to offset `to` of the range, through the ring, in pieces of at most `most`: `write` is asked

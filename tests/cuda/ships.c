@@ -105,7 +105,7 @@ static void ship_arena_and_return(size_t length, size_t width, int directly, siz
     haul_shipment *shipment = NULL;
     memset(&options, 0, sizeof options);
     memset(&how, 0, sizeof how);
-    options.reserve_bytes = (size_t)16 << 20;
+    options.reserve_bytes = (size_t)32 << 20;
     options.pinned = 1;
     how.direct_return = directly;
     CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
@@ -121,8 +121,8 @@ static void ship_arena_and_return(size_t length, size_t width, int directly, siz
     haul_device_close(&device);
 }
 
-/* Of an arena too large to be patched as one there are pointers before and behind the cut; smaller ones are patched on
- * their way back. */
+/* Of an arena too large to be patched as one there are pointers before and behind the cut; it returns in parts where they
+ * are many. Smaller ones are patched on their way back. */
 static void an_arenas_marks_are_patched_and_counted_and_patched_back(void)
 {
     int directly;
@@ -131,6 +131,7 @@ static void an_arenas_marks_are_patched_and_counted_and_patched_back(void)
         ship_arena_and_return(100, 2000, directly, 100 * 2 * 8);
         ship_arena_and_return(200, 2000, directly, 200 * 2 * 8);
         ship_arena_and_return(40000, 10, directly, 0);
+        ship_arena_and_return(120000, 10, directly, 0);
         ship_arena_and_return(1000, 10, directly, 0);
     }
 }

@@ -168,4 +168,59 @@ static inline void check_doubled(const link *l)
     }
 }
 
+/* ---- Pairs. All that they have travels, so an arena of them can return directly. */
+
+typedef struct pair {
+    struct pair *left, *right; /* itself, or NULL after an odd number of swaps; the one that was made before */
+    double weight;             /* swaps */
+} pair;
+
+static haul_type *pair_type;
+
+static inline void pairs_open(void)
+{
+    static const haul_ref refs[] = { HAUL_OBJECT(pair, left, &pair_type), HAUL_OBJECT(pair, right, &pair_type) };
+    CHECK_STATUS(haul_type_create("pair", sizeof(pair), refs, 2, &pair_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(pair_type), HAUL_OK);
+}
+
+static inline void pairs_close(void)
+{
+    haul_type_free(&pair_type);
+}
+
+static inline pair *pairs_make(haul_arena *arena, int count)
+{
+    pair *first = NULL;
+    int i;
+    for (i = 0; i < count; i++) {
+        pair *p = haul_arena_new(arena, pair_type, 1);
+        if (!p)
+            return NULL;
+        p->left = p;
+        p->right = first;
+        first = p;
+    }
+    return first;
+}
+
+static inline void pairs_swap(void *argument)
+{
+    pair *p;
+    for (p = argument; p; p = p->right) {
+        p->left = p->left == p ? NULL : p;
+        p->weight += 1;
+    }
+}
+
+static inline void check_swapped(const pair *p, int count, int swaps)
+{
+    int i;
+    for (i = 0; p; p = p->right, i++) {
+        CHECK_PTR(p->left, swaps % 2 ? NULL : p);
+        CHECK(p->weight == swaps);
+    }
+    CHECK_EQ(i, count);
+}
+
 #endif

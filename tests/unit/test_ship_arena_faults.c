@@ -14,6 +14,7 @@ typedef struct scene {
     haul_arena *arena;
     haul_shipment *shipment;
     link *first;
+    pair *pairs; /* where they are to return directly: of links some things stay */
     unsigned char *before;
     size_t bytes;
     /* Set by the test. */
@@ -29,7 +30,7 @@ static haul_status make_arena(void *user)
     haul_arena_options options;
     (void)user;
     memset(&options, 0, sizeof options);
-    options.reserve_bytes = the.between + (1 << 20);
+    options.reserve_bytes = the.between + ((size_t)(the.direct ? 16 : 1) << 20);
     options.pinned = the.pinned;
     options.reuse = the.reuse;
     return haul_arena_create_for(the.device, &options, &the.arena);
@@ -61,6 +62,7 @@ static void prepare_device(void *user, fault_plan *plan)
 {
     (void)user;
     links_open();
+    pairs_open();
     CHECK_STATUS(fault_open(plan, NULL, &the.device), HAUL_OK);
 }
 
@@ -80,8 +82,11 @@ static void prepare(void *user, fault_plan *plan)
     static link outside;
     prepare_device(user, plan);
     CHECK_STATUS(make_arena(user), HAUL_OK);
-    the.first = the.between ? make_large() : links_make(the.arena, the.count);
-    CHECK(the.first != NULL);
+    if (the.direct)
+        the.pairs = pairs_make(the.arena, the.count);
+    else
+        the.first = the.between ? make_large() : links_make(the.arena, the.count);
+    CHECK(the.direct ? the.pairs != NULL : the.first != NULL);
     if (the.outside != HAUL_OUTSIDE_REFUSE)
         the.first->next->other = &outside;
     CHECK_STATUS(ship(user), HAUL_OK);
@@ -99,6 +104,7 @@ static void finish(void *user)
     haul_arena_free(&the.arena);
     haul_device_close(&the.device);
     links_close();
+    pairs_close();
     free(the.before);
     the.before = NULL;
 }
@@ -302,8 +308,11 @@ TEST(ship_arena_faults, calls_on_a_shipment_survive_every_fault_and_leave_the_ho
 /* A device that fails halfway leaves the arena undefined; the failure is told all the same. */
 static void check_told(void *user, haul_status status)
 {
+    haul_shipment_statistics told;
     (void)user;
     check_report(status);
+    haul_shipment_get_statistics(the.shipment, &told);
+    CHECK(status != HAUL_OK || told.scatter_seconds == 0); /* it was direct */
 }
 
 TEST(ship_arena_faults, a_direct_return_tells_every_fault)
@@ -317,4 +326,6 @@ TEST(ship_arena_faults, a_direct_return_tells_every_fault)
     CHECK(fault_everywhere(&operation) > 1);
     operation.settings.deferred = 1;
     CHECK(fault_everywhere(&operation) > 1);
+    the.count = 400001; /* in parts */
+    CHECK(fault_everywhere(&operation) > 15);
 }

@@ -147,10 +147,7 @@ TEST(ship_marks, few_pointers_among_much_data_go_as_a_list_and_many_as_a_bitmap)
 
 static void there_again_and_back(int count, size_t between, int listed)
 {
-    haul_ship_arena_options how;
     haul_shipment *copy;
-    memset(&how, 0, sizeof how);
-    how.direct_return = 1;
     start_with(count, 0, between, APART_BYTES);
     ship(NULL);
     CHECK_EQ(has_list(the_shipment, count), listed);
@@ -163,7 +160,7 @@ static void there_again_and_back(int count, size_t between, int listed)
     CHECK_STATUS(haul_refresh(copy), HAUL_OK);
     check_seen(the_device, copy, count);
     haul_shipment_free(&copy);
-    ship(&how);
+    ship(NULL);
     CHECK_STATUS(haul_host_launch(the_device, links_double, haul_device_pointer(the_shipment, the_first)), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     links_set_homes(the_first, 1);
@@ -171,7 +168,7 @@ static void there_again_and_back(int count, size_t between, int listed)
     end();
 }
 
-TEST(ship_marks, a_list_serves_refresh_and_copy_and_a_direct_return_as_a_bitmap_does)
+TEST(ship_marks, a_list_serves_refresh_and_copy_and_the_way_back_as_a_bitmap_does)
 {
     there_again_and_back(20000, 0, 0);
     there_again_and_back(COUNT, 4000, 1);
@@ -259,6 +256,47 @@ TEST(ship_marks, a_list_is_cut_where_the_arena_is_and_no_patch_is_ordered_for_a_
         check_seen(the_device, the_shipment, COUNT);
         end();
     }
+}
+
+/* Patches of a part may come as soon as their fences, or where they are ordered. */
+static void back_in_parts(int early)
+{
+    enum { PAIRS = 400001 };
+    static fault_plan plan;
+    haul_arena_options options;
+    haul_ship_arena_options how;
+    pair *first;
+    int swaps;
+    memset(&plan, 0, sizeof plan);
+    memset(&options, 0, sizeof options);
+    memset(&how, 0, sizeof how);
+    plan.deferred = early;
+    options.reserve_bytes = (size_t)32 << 20;
+    how.direct_return = 1;
+    pairs_open();
+    CHECK_STATUS(fault_open(&plan, NULL, &the_device), HAUL_OK);
+    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    first = pairs_make(the_arena, PAIRS);
+    CHECK(first != NULL && used() >= LARGE_BYTES);
+    ship(&how);
+    for (swaps = 1; swaps < 4; swaps++) {
+        const uint64_t before = relocations();
+        CHECK_STATUS(haul_host_launch(the_device, pairs_swap, haul_device_pointer(the_shipment, first)), HAUL_OK);
+        CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+        CHECK_EQ(relocations(), before + 5);
+        check_swapped(first, PAIRS, swaps);
+    }
+    haul_shipment_free(&the_shipment);
+    haul_arena_free(&the_arena);
+    haul_device_close(&the_device);
+    pairs_close();
+    fault_check_clean(&plan);
+}
+
+TEST(ship_marks, a_large_arena_with_many_pointers_returns_directly_in_parts)
+{
+    back_in_parts(0);
+    back_in_parts(1);
 }
 
 /* What is allocated behind a shipment's arena shares the last word of the bitmap with it. */
