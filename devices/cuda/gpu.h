@@ -4,7 +4,7 @@
  *     visit.c    entering and leaving a verb; CUDA's errors as statuses and words
  *     memory.c   device memory, staging
  *     copy.c     copies to, from and across
- *     patch.c    relocate and send; kernels.cu has what runs on the GPU
+ *     patch.c    relocate, send and fetch; kernels.cu has what runs on the GPU
  *     direct.c   host memory that is locked, read and written where it lies
  *     order.c    streams, fences, waiting
  *     answer.c   a word that tells how far a stream has come

@@ -19,7 +19,8 @@
  * the bus from pinned memory; a warp's 512 bytes are (where words have 8 bytes) the 64 words of one bitmap word, which
  * comes the same way at the same time. All loads of all threads are under way at once, and so the whole transfer costs
  * one latency and its bytes. Odd pointers lie across such pieces, so each block patches those parts that fall into its
- * own; every block reads the whole list for it, which is why patch.c sends long lists in another way.
+ * own; every block reads the whole list for it, which is why patch.c sends long lists in another way. Fetching is the same the
+ * other way round, with the arena on the host and all else on the device.
  *
  * Gathering and scattering go by lists: eight threads take a segment, 128 bytes of it at a time, one read or write of
  * the bus. No two segments share a byte, so again no order is needed; and again all that is asked for is asked for at

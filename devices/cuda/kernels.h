@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* haul_relocation, with addresses that the GPU can follow. For `send`, bitmap and odd lie in pinned host memory. */
+/* haul_relocation, with addresses that the GPU can follow. For `send`, bitmap and odd lie in pinned host
+ * memory; for a fetch, which is the same kernel, `arena` does. */
 typedef struct haul__gpu_patch {
     unsigned char *arena;
     uint64_t words;
@@ -44,7 +45,8 @@ cudaError_t haul__gpu_kernels_load(void);
 /* Patches an arena where it lies. There is at least one word or one odd pointer. */
 cudaError_t haul__gpu_kernels_relocate(const haul__gpu_patch *patch, unsigned word_bytes, int processors,
                                        cudaStream_t stream);
-/* Copies `bytes` bytes from `from`, pinned, to the arena, and patches them on the way. Both are multiples of 16. */
+/* Copies `bytes` bytes from `from` to the arena, and patches them on the way. One of the two is pinned host memory, the other
+ * the device's; both addresses are multiples of 16. */
 cudaError_t haul__gpu_kernels_send(const haul__gpu_patch *patch, unsigned word_bytes, const unsigned char *from,
                                    uint64_t bytes, cudaStream_t stream);
 /* Gathers an arena from host memory that is locked, or scatters it there. Words have 8 bytes; there is at least one

@@ -4,8 +4,8 @@
  */
 #include "gpu.h"
 
-/* Odd pointers up to which `send` is one kernel: each of its blocks reads the whole list over the bus. Larger: that
- * reading grows past the payload. Smaller: packed structs take two orders sooner. */
+/* Odd pointers up to which `send` is one kernel, and `fetch` is done: each block reads the whole list, for `send` over the bus.
+ * Larger: that reading grows past the payload. Smaller: packed structs take two orders sooner. */
 #define SEND_ODD 256u
 
 /* More words than any memory has; below it no size here overflows. */
@@ -75,7 +75,7 @@ static haul_status reach_word(haul__gpu *gpu, const haul__gpu_visit *visit, cons
         return HAUL_OK;
     patch->outside = (uint32_t *)(uintptr_t)haul__gpu_mapped(visit, relocation->outside);
     return patch->outside ? HAUL_OK
-                          : haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
+                          : haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
                                            "a word for pointers that lead outside, in memory that is not pinned");
 }
 
@@ -184,6 +184,8 @@ static haul_status fetch(haul__gpu *gpu, const haul__gpu_visit *visit, void *to,
         status = check_ranges(gpu, visit, relocation);
     if (status != HAUL_OK)
         return status;
+    if (relocation->odd_count > SEND_ODD)
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "too many odd pointers for each block to go through");
     patch.arena = (unsigned char *)(uintptr_t)haul__gpu_mapped(visit, to);
     if (!patch.arena || (uintptr_t)patch.arena % 16 != 0 || relocation->arena % 16 != 0)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "memory that is not pinned, or misaligned");

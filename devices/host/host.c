@@ -28,6 +28,7 @@
 #define ALIGNMENT_MIN 16u
 #define STAGE_ALIGNMENT 64u
 #define SEND_BYTES ((size_t)256 << 10) /* up to here copy and patch meet in the second-level cache */
+#define FETCH_BYTES ((size_t)8 << 20)  /* one patch is always better than two; larger arenas return as they do on a GPU */
 
 haul_status haul__host_fail(haul__host *host, haul_status status, const char *verb, const char *what)
 {
@@ -195,7 +196,8 @@ static void host_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->memory_bytes = host->memory_bytes;
     capabilities->allocate_alignment = ALIGNMENT_MIN;
     capabilities->chunk_bytes = 0;
-    capabilities->send_bytes = capabilities->fetch_bytes = SEND_BYTES;
+    capabilities->send_bytes = SEND_BYTES;
+    capabilities->fetch_bytes = FETCH_BYTES;
 }
 
 static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t alignment, haul_address *address)

@@ -204,8 +204,8 @@ typedef struct haul_ship_arena_options {
                           into the arena: one copy at full speed. (Not where there are fields of HAUL_SKIP, pointers
                           off the grid or with high tags, nurseries, or pointers that lead out and are null there: then
                           all is as without.) For kernels that are trusted: pointers come as the
-                          device has them, without a check, and when the device fails halfway the arena's contents are
-                          undefined */
+                          device has them, without a check; when it fails halfway the arena's contents, here and on
+                          the device, are undefined until it is done again, or refreshed from contents that are good */
 } haul_ship_arena_options;
 
 /* Ships what has been allocated so far, without discovery: pointers are those of haul_arena_new. One transfer, which

@@ -38,8 +38,7 @@ typedef struct haul_device_capabilities {
  * offsets: from 0, delta its base. One that was copied from another device: from its base there.
  *
  * `outside`, if it is not NULL, is a word in memory of `stage`, at a multiple of 4, which becomes 1 if such a word is not
- * null and stays as it is; it is to be read when the patch is done. For `relocate` only. HAUL_ERROR_UNSUPPORTED: the
- * device cannot write to that memory, which is not pinned.
+ * null and stays as it is; it is to be read when the patch is done. For `relocate` only.
  *
  * `after`, if it is not 0, is a fence of the selected stream: all that the patch reads and writes was ordered
  * before it, so the patch may run beside what was ordered since. What is ordered later comes behind the patch all
@@ -114,7 +113,8 @@ typedef struct haul_device_table {
     haul_status (*allocate)(void *state, uint64_t bytes, size_t alignment, haul_address *address);
     void (*release)(void *state, haul_address address, uint64_t bytes);
 
-    /* Host memory from which copies are fast (pinned), or plain memory where there is none to be had. */
+    /* Host memory from which copies are fast (pinned), or plain memory where there is none to be had. The device can write
+     * a word to it (`outside`, `changed`); where it cannot, HAUL_ERROR_MEMORY: the caller then has memory of its own. */
     haul_status (*stage)(void *state, size_t bytes, void **memory);
     void (*unstage)(void *state, void *memory, size_t bytes);
 
@@ -125,8 +125,9 @@ typedef struct haul_device_table {
      * the bytes. `from` is memory of `stage`; bitmap and odd offsets lie within the bytes. */
     haul_status (*send)(void *state, const haul_relocation *relocation, const void *from, size_t bytes);
     /* The reverse: copy_from(to, relocation->arena, bytes), and there the words are as relocate would leave them; the
-     * arena stays as it is. `to` is memory of `stage`, the words lie within the bytes, relocation->outside is NULL.
-     * HAUL_ERROR_UNSUPPORTED: the device cannot write to that memory, which is not pinned. */
+     * arena stays as it is. `to` is memory of `stage`, of this device or another; the words lie within the bytes,
+     * relocation->outside is NULL. HAUL_ERROR_UNSUPPORTED, and nothing is done: the device cannot write to that memory, or
+     * there are more odd offsets than it goes through. */
     haul_status (*fetch)(void *state, void *to, const haul_relocation *relocation, size_t bytes);
     /* All four may be NULL: the device cannot reach host memory where it lies.
      * `lock` lets all devices of the table read and write it there, at its own address, until `unlock`; both are given

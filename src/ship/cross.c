@@ -10,29 +10,29 @@
  * into. Of a larger arena it patches all but the rest while that crosses.
  *
  * A direct return is the same the other way round: the device turns its pointers into the host's, the arena is copied to
- * where it lies, and the device turns its own again. A small arena is patched on the way, a larger one in three parts:
+ * where it lies, and the device turns them again. Where the device likes to, it patches on the way (`fetch`); where much is
+ * to be patched in a larger arena, that is done beside the copies of three parts:
  *
- *     larger:  | first | middle                                        | last |
- *                      | patch of middle and last |                    | middle again |
- *                                                 | first again |                     | last again |
+ *                     | first                    | middle      | last         |
+ *     | patch: first  | patch: middle and last   | first again | middle again | last again |
  *
  * Do pointers lead out of what is shipped? To look at each takes the host several times as long as the transfer. So
  * the device, which looks at them anyway, sets a word of the host's if some do, and only then the host looks, to say
- * which. In small arenas, and where the question has more sides to it (other arenas, pointers off the grid, asynchronous
- * calls), the host looks while the bytes cross.
+ * which. In small arenas, which would need no staging but for that word, and where the question has more sides to it (other
+ * arenas, pointers off the grid, asynchronous calls), the host looks while the bytes cross.
  */
 #include <stdio.h>
 
 #include "ship/ship.h"
 
-/* From here on an arena is cut, and so much of it is the rest. Smaller arenas: a patch takes no longer than its start. A
- * larger rest has the more to be patched behind it (a quarter: 1.033 of a raw copy, an eighth 1.028, a sixteenth 1.026,
- * as a thirty-second). */
+/* From here on the device is asked. Below, the host has looked before the bytes have crossed. */
+#define ASK_BYTES HAUL__FIRST_BYTES
+
+/* From here on an arena is cut, and so much of it is the rest, or the first and the last part of a return. Smaller arenas:
+ * a patch takes no longer than its start. A larger rest has the more to be patched behind it (a quarter: 1.033 of a raw
+ * copy, an eighth 1.028, a sixteenth 1.026, as a thirty-second). */
 #define CUT_BYTES ((size_t)8 << 20)
 #define REST_PART 16u
-
-/* Offsets up to which an arena is patched on its way back: each part of it goes through all of them. */
-#define FETCH_LISTED 256u
 
 /* ---- Pointers that lead out. */
 
@@ -97,7 +97,8 @@ static int device_can_tell(const haul_shipment *shipment, const haul_async *asyn
 {
     const haul__contents *contents = &shipment->contents;
     return contents->outside == HAUL_OUTSIDE_REFUSE && !async && contents->neighbour_count == 0 &&
-           contents->odd_count == 0 && haul__is_patched(&shipment->range) && !reaches_out(contents);
+           contents->odd_count == 0 && contents->bytes >= ASK_BYTES && haul__is_patched(&shipment->range) &&
+           !reaches_out(contents);
 }
 
 /* `staging`: for the word that it tells it in; no data: it is not asked. */
@@ -111,11 +112,12 @@ static haul_status ask_device(haul_shipment *shipment, const haul_async *async, 
     status = haul__stage(shipment->device, sizeof none, 0, staging);
     if (status != HAUL_OK)
         return status;
-    memcpy(staging->data, &none, sizeof none);
     if (staging->plain) {
         haul__unstage(shipment->device, staging);
         staging->data = NULL;
+        return HAUL_OK;
     }
+    memcpy(staging->data, &none, sizeof none);
     return HAUL_OK;
 }
 
@@ -372,14 +374,12 @@ int haul__arena_returns_directly(const haul_shipment *shipment)
     return haul__is_arena(shipment) && contents->direct && contents->kept_count == 0 && !contents->is_edited;
 }
 
-/* Can the device patch it on the way, and does one patch tell all? */
-static int fetches_as_one(const haul_shipment *shipment)
+/* Does one patch tell all, in memory to which the device can copy while something else happens? (What returns directly has no
+ * pointers off the grid.) */
+static int has_one_patch(const haul_shipment *shipment)
 {
-    const haul__contents *contents = &shipment->contents;
-    const haul__range *range = &shipment->range;
-    return haul__is_patched(range) && range->listed + range->odd_count <= FETCH_LISTED &&
-           contents->arena->region.pinned && contents->neighbour_count == 0 && !reaches_out(contents) &&
-           range->arena_bytes <= shipment->device->capabilities.fetch_bytes;
+    return haul__is_patched(&shipment->range) && shipment->contents.arena->region.pinned &&
+           shipment->contents.neighbour_count == 0;
 }
 
 /* A return under way: what comes behind a failure is not ordered. */
@@ -417,8 +417,7 @@ static uint64_t fence_off(returning *r)
 /* Is there so much to patch that it is worth its while beside the copies? (A list is patched in no time.) */
 static int returns_in_parts(const haul_shipment *shipment)
 {
-    return shipment->range.arena_bytes >= CUT_BYTES && haul__is_patched(&shipment->range) && shipment->range.listed == 0 &&
-           shipment->range.odd_count == 0 && shipment->contents.neighbour_count == 0;
+    return has_one_patch(shipment) && shipment->range.arena_bytes >= CUT_BYTES && shipment->range.listed == 0;
 }
 
 /* Each part is patched for the host while the one before it crosses, and for the device again while the one behind it
@@ -462,8 +461,13 @@ static haul_status order_return(haul_shipment *shipment)
     haul_status status = HAUL_OK;
     if (haul__is_patched(&shipment->range) && !haul__marks_hold(shipment))
         status = haul__arena_send_marks(shipment);
-    if (status == HAUL_OK && fetches_as_one(shipment))
-        return haul__fetch_as_one(shipment->device, &shipment->range, shipment->contents.base);
+    if (status == HAUL_OK && has_one_patch(shipment) &&
+        shipment->range.arena_bytes <= shipment->device->capabilities.fetch_bytes) {
+        status = haul__fetch_as_one(shipment->device, &shipment->range, shipment->contents.base);
+        if (status != HAUL_ERROR_UNSUPPORTED)
+            return status;
+        status = HAUL_OK;
+    }
     if (status == HAUL_OK)
         status = returns_in_parts(shipment) ? order_return_in_parts(shipment) : order_return_as_one(shipment);
     if (status != HAUL_OK)

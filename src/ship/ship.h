@@ -286,7 +286,8 @@ haul_status haul__patch(haul_device *device, const haul_relocation *relocation);
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from);
 /* Copy and patch in one order, of a range as it lies in `memory`, which is of the device's staging. */
 haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from, const void *memory);
-/* The reverse: an arena's range as it lies, with pointers that hold at `memory`, of the device's staging. */
+/* The reverse: an arena's range as it lies, with pointers that hold at `memory`, of some device's staging.
+ * HAUL_ERROR_UNSUPPORTED: the device would rather have other orders, and nothing has happened. */
 haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, unsigned char *memory);
 /* Orders the copy of a taken buffer of the ring, which is the device's from then on. */
 haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_address to, size_t bytes);

@@ -480,8 +480,8 @@ haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, un
     haul__phase_begin(device, "transfer");
     status = device->table.fetch(device->state, memory, &relocation, range->arena_bytes);
     haul__phase_end(device);
-    if (status == HAUL_OK)
-        return HAUL_OK;
+    if (status == HAUL_OK || status == HAUL_ERROR_UNSUPPORTED)
+        return status;
     haul__device_failed(device, status, "fetching of ", range->arena_bytes, " bytes from the device");
     haul__drain(device);
     return status;

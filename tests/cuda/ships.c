@@ -123,7 +123,7 @@ static void ship_arena_and_return(size_t length, size_t width, int directly, siz
 
 /* Of an arena too large to be patched as one there are pointers before and behind the cut; it returns in parts where they
  * are many. Smaller ones are patched on their way back. */
-static void an_arenas_marks_are_patched_and_counted_and_patched_back(void)
+static void an_arenas_marks_are_patched_and_looked_at_and_patched_back(void)
 {
     int directly;
     for (directly = 0; directly < 2; directly++) {
@@ -515,7 +515,7 @@ static void devices_work_in_several_threads_at_once(void)
 
 const gpu_test ship_tests[] = { GPU_TEST(lists_of_any_length_are_walked_on_the_gpu_and_come_back),
                                 GPU_TEST(few_pointers_among_much_data_are_patched_by_a_list),
-                                GPU_TEST(an_arenas_marks_are_patched_and_counted_and_patched_back),
+                                GPU_TEST(an_arenas_marks_are_patched_and_looked_at_and_patched_back),
                                 GPU_TEST(asynchronous_calls_are_in_order_with_kernels_on_their_stream),
                                 GPU_TEST(an_asynchronous_ship_tells_the_users_event),
                                 GPU_TEST(an_error_of_the_callers_is_told_by_the_library),

@@ -388,7 +388,7 @@ static order *put_off(front *f, order_kind kind)
 
 static int touches(const order *o, haul_address address, uint64_t bytes)
 {
-    if (o->kind == RELOCATE || o->kind == SEND)
+    if (o->kind == RELOCATE || o->kind == SEND || o->kind == FETCH)
         return o->relocation.arena - address < bytes;
     if (o->kind == PULL || o->kind == PUSH)
         return o->crossing.arena - address < bytes || o->crossing.lists - address < bytes;

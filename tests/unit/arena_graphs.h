@@ -189,13 +189,14 @@ static inline void pairs_close(void)
     haul_type_free(&pair_type);
 }
 
-static inline pair *pairs_make(haul_arena *arena, int count)
+/* NULL: the arena refused. `apart`: bytes of data behind each. */
+static inline pair *pairs_make(haul_arena *arena, int count, size_t apart)
 {
     pair *first = NULL;
     int i;
     for (i = 0; i < count; i++) {
         pair *p = haul_arena_new(arena, pair_type, 1);
-        if (!p)
+        if (!p || (apart && !haul_arena_allocate(arena, apart)))
             return NULL;
         p->left = p;
         p->right = first;

@@ -547,7 +547,7 @@ static void return_directly(int count, int pinned)
     options.reserve_bytes = 1 << 24;
     how.direct_return = 1;
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
-    first = pairs_make(the_arena, count);
+    first = pairs_make(the_arena, count, 0);
     CHECK(first != NULL);
     CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_OK);
     for (round = 1; round <= 3; round++) {

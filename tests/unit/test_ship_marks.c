@@ -197,14 +197,12 @@ TEST(ship_marks, pointers_that_the_device_has_changed_come_back_from_one_with_a_
     end();
 }
 
-/* Told by the device, as early as it can and as late, or looked for by the host where the arena crosses as one. */
-static void refuse_way_out(fault_plan *plan, size_t behind)
+/* Told by the device, or looked for by the host. */
+static void refuse_way_out(haul_device *device, size_t behind, int listed)
 {
     static link outside;
     link *was;
     char path[40];
-    haul_device *device;
-    CHECK_STATUS(fault_open(plan, NULL, &device), HAUL_OK);
     start_on(device, COUNT, 0, 4000, behind);
     was = the_first->next->other;
     the_first->next->other = &outside;
@@ -213,7 +211,7 @@ static void refuse_way_out(fault_plan *plan, size_t behind)
     CHECK_HAS(haul_device_error(the_device)->path, path);
     the_first->next->other = was;
     ship(NULL);
-    CHECK(has_list(the_shipment, COUNT));
+    CHECK_EQ(has_list(the_shipment, COUNT), listed);
     check_seen(the_device, the_shipment, COUNT);
     the_first->next->other = &outside;
     CHECK_STATUS(haul_refresh(the_shipment), HAUL_ERROR_GRAPH);
@@ -222,19 +220,39 @@ static void refuse_way_out(fault_plan *plan, size_t behind)
     CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
     check_seen(the_device, the_shipment, COUNT);
     finish();
-    fault_check_clean(plan);
 }
 
-TEST(ship_marks, a_pointer_of_a_list_that_leads_out_is_refused_with_its_place)
+/* On a device that does things at once, and on one that does them as late as it may. The smallest crosses as one. */
+TEST(ship_marks, a_pointer_that_leads_out_is_refused_with_its_place)
 {
-    static const size_t behind[] = { APART_BYTES, 2 * APART_BYTES, LARGE_BYTES };
+    static const size_t behind[] = { 0, APART_BYTES, 2 * APART_BYTES, LARGE_BYTES };
     static fault_plan plan;
+    haul_device *device;
     size_t i;
-    for (i = 0; i < 6; i++) {
+    for (i = 0; i < 8; i++) {
         memset(&plan, 0, sizeof plan);
-        plan.deferred = i >= 3;
-        refuse_way_out(&plan, behind[i % 3]);
+        plan.deferred = i >= 4;
+        CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
+        refuse_way_out(device, behind[i % 4], i % 4 > 0);
+        fault_check_clean(&plan);
     }
+}
+
+static haul_status refuse_stage(void *state, size_t bytes, void **memory)
+{
+    (void)state;
+    (void)bytes;
+    (void)memory;
+    return HAUL_ERROR_MEMORY;
+}
+
+TEST(ship_marks, where_the_device_has_no_memory_to_tell_it_in_the_host_looks)
+{
+    haul_device_table table = *haul_host_device();
+    haul_device *device;
+    table.stage = refuse_stage;
+    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    refuse_way_out(device, APART_BYTES, 1);
 }
 
 TEST(ship_marks, a_list_is_cut_where_the_arena_is_and_no_patch_is_ordered_for_a_part_without_pointers)
@@ -258,10 +276,9 @@ TEST(ship_marks, a_list_is_cut_where_the_arena_is_and_no_patch_is_ordered_for_a_
     }
 }
 
-/* Patches of a part may come as soon as their fences, or where they are ordered. */
-static void back_in_parts(int early)
+/* Pairs, some of them with so much data behind, that return directly; each time by so many patches. */
+static void back_by(int early, int count, size_t apart, unsigned patches)
 {
-    enum { PAIRS = 400001 };
     static fault_plan plan;
     haul_arena_options options;
     haul_ship_arena_options how;
@@ -272,19 +289,19 @@ static void back_in_parts(int early)
     memset(&how, 0, sizeof how);
     plan.deferred = early;
     options.reserve_bytes = (size_t)32 << 20;
-    how.direct_return = 1;
+    options.pinned = how.direct_return = 1;
     pairs_open();
     CHECK_STATUS(fault_open(&plan, NULL, &the_device), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
-    first = pairs_make(the_arena, PAIRS);
+    first = pairs_make(the_arena, count, apart);
     CHECK(first != NULL && used() >= LARGE_BYTES);
     ship(&how);
     for (swaps = 1; swaps < 4; swaps++) {
         const uint64_t before = relocations();
         CHECK_STATUS(haul_host_launch(the_device, pairs_swap, haul_device_pointer(the_shipment, first)), HAUL_OK);
         CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
-        CHECK_EQ(relocations(), before + 5);
-        check_swapped(first, PAIRS, swaps);
+        CHECK_EQ(relocations(), before + patches);
+        check_swapped(first, count, swaps);
     }
     haul_shipment_free(&the_shipment);
     haul_arena_free(&the_arena);
@@ -293,10 +310,59 @@ static void back_in_parts(int early)
     fault_check_clean(&plan);
 }
 
-TEST(ship_marks, a_large_arena_with_many_pointers_returns_directly_in_parts)
+/* Patches of a part may come as soon as their fences, or where they are ordered. */
+TEST(ship_marks, a_large_arena_with_many_pointers_returns_directly_in_parts_and_one_with_few_as_one)
 {
-    back_in_parts(0);
-    back_in_parts(1);
+    int early;
+    for (early = 0; early < 2; early++) {
+        back_by(early, 400001, 0, 5);
+        back_by(early, COUNT, LARGE_BYTES / COUNT, 2);
+    }
+}
+
+/* The pairs' left ones are others, and come back as such. */
+TEST(ship_marks, a_large_arena_that_leads_into_another_returns_directly_as_one)
+{
+    haul_arena_options options;
+    haul_ship_arena_options how;
+    haul_arena *other;
+    haul_shipment *into;
+    const haul_shipment *all[1];
+    pair *first, *p, *there;
+    int i;
+    memset(&options, 0, sizeof options);
+    memset(&how, 0, sizeof how);
+    options.reserve_bytes = (size_t)16 << 20;
+    options.pinned = how.direct_return = 1;
+    pairs_open();
+    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &the_device), HAUL_OK);
+    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    CHECK_STATUS(haul_arena_create_for(the_device, &options, &other), HAUL_OK);
+    first = pairs_make(the_arena, 400001, 0);
+    there = pairs_make(other, 1, 0);
+    CHECK(first && there && used() >= LARGE_BYTES);
+    for (p = first; p; p = p->right)
+        p->left = there;
+    CHECK_STATUS(haul_ship_arena(the_device, other, NULL, &into), HAUL_OK);
+    all[0] = into;
+    how.into = all;
+    how.into_count = 1;
+    ship(&how);
+    for (i = 0; i < 2; i++) {
+        const uint64_t before = relocations();
+        first->weight = 7;
+        CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+        CHECK_EQ(relocations(), before + 4);
+        CHECK(first->weight == 0);
+        for (p = first; p; p = p->right)
+            CHECK_PTR(p->left, there);
+    }
+    haul_shipment_free(&the_shipment);
+    haul_shipment_free(&into);
+    haul_arena_free(&the_arena);
+    haul_arena_free(&other);
+    haul_device_close(&the_device);
+    pairs_close();
 }
 
 /* What is allocated behind a shipment's arena shares the last word of the bitmap with it. */

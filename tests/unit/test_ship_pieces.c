@@ -19,7 +19,7 @@ typedef struct verbs {
 
 static verbs used;
 static size_t chunk_bytes, patch_bytes, fetch_bytes; /* the last: 0: the host device's */
-static int no_send;
+static int no_send, no_fetch;
 
 static void told_capabilities(void *state, haul_device_capabilities *capabilities)
 {
@@ -71,6 +71,8 @@ static haul_status count_send(void *state, const haul_relocation *relocation, co
 static haul_status count_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
 {
     used.fetch++;
+    if (no_fetch)
+        return HAUL_ERROR_UNSUPPORTED;
     return haul_host_device()->fetch(state, to, relocation, bytes);
 }
 
@@ -353,13 +355,16 @@ TEST(pieces, a_larger_arena_comes_back_so_where_the_device_says_that_it_pays)
     CHECK_EQ(used.relocate, 2);
 }
 
-TEST(pieces, a_list_that_each_part_of_an_arena_would_go_through_is_patched_on_the_device)
+TEST(pieces, a_device_that_would_rather_not_patch_on_the_way_patches_before_and_behind)
 {
-    return_rings(1 << 22, 256, 6000);
-    check_it_was_one_order();
-    return_rings(1 << 22, 257, 6000);
-    CHECK_EQ(used.fetch, 0);
+    no_fetch = 1;
+    return_rings(0, 2, 16);
     CHECK_EQ(used.relocate, 2);
+    return_rings(1 << 22, 40, 1 << 15);
+    CHECK_EQ(used.fetch, 1);
+    CHECK_EQ(used.relocate, 2);
+    CHECK_EQ(used.copy_from, 1);
+    no_fetch = 0;
 }
 
 TEST(pieces, a_device_that_wants_it_so_gets_small_graphs_patched_and_in_one_copy)
