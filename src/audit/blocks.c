@@ -166,7 +166,7 @@ haul_status haul__audit_blocks(haul__audit *a)
     size_t count = a->walk.entry_count, bytes = count * sizeof(range);
     range *ranges;
     haul_status status;
-    if (!a->options.usable)
+    if (!a->options.usable || count == 0)
         return HAUL_OK;
     ranges = haul__allocate(a->allocator, bytes, sizeof(void *));
     if (!ranges)

@@ -104,12 +104,14 @@ static int owns_statics(const reference *host)
     return 0;
 }
 
-/* Without the words that own static objects, and aliases to these, a graph is built as any other. */
+/* Without the words that own static objects, and aliases to these, a graph is built as any other. An alias may be left at an
+ * end, where only one without tags may lead. */
 static int is_lost(const reference *rest, const reference_slot *s)
 {
     uintptr_t target = (uintptr_t)s->target, copy;
-    return s->owns_statics || (s->kind == SLOT_ALIAS && !reference_find(rest, target, &copy) &&
-                               !reference_find(rest, target - 1, &copy));
+    return s->owns_statics ||
+           (s->kind == SLOT_ALIAS && !reference_find(rest, target, &copy) &&
+            ((uintptr_t)s->value != target || !reference_find(rest, target - 1, &copy)));
 }
 
 /* 1: there were some. */

@@ -51,6 +51,29 @@ static unsigned char *aligned_memory(size_t bytes, size_t alignment, unsigned ch
     return *memory + (alignment - (uintptr_t)*memory % alignment) % alignment;
 }
 
+int trial_has_zero_distance(const trial *t)
+{
+    for (size_t i = 0; i < t->host.slot_count; i++) {
+        const reference_slot *s = &t->host.slots[i];
+        size_t at, target;
+        if (s->kind == SLOT_DISTANCE && s->target != NULL && haul_plan_offset(t->plan, s->at, &at) == HAUL_OK &&
+            haul_plan_offset(t->plan, s->target, &target) == HAUL_OK && target + s->lead == at)
+            return 1;
+    }
+    return 0;
+}
+
+int trial_refuses_zero_distance(trial *t)
+{
+    size_t bytes = haul_plan_bytes(t->plan);
+    unsigned char *memory, *arena = aligned_memory(bytes + 1, haul_plan_alignment(t->plan), &memory);
+    haul_status status = haul_plan_pack(t->plan, arena, bytes, 0, NULL);
+    free(memory);
+    if (status != HAUL_ERROR_LIMIT || haul_context_error(t->context)->path[0] == '\0')
+        return trial_fail(t, "pack with a distance that is 0 in the copy: %s", haul_status_name(status));
+    return trial_source_is_unchanged(t, "refused pack");
+}
+
 const void *trial_first_described(const trial *t, const void *element)
 {
     uintptr_t at = (uintptr_t)element;

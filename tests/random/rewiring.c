@@ -7,10 +7,13 @@
 
 #include "haul/host.h"
 
-/* One past an object is, on the device, where another one may begin. */
+/* One past an object is, on the device, where another one may begin; and an odd address in a word with tags is another
+ * address with tags. */
 static int is_plain_pointer(const trial *t, const reference_slot *s)
 {
     uintptr_t copy;
+    if (s->high_tags != 0)
+        return 0;
     return s->kind == SLOT_FOLLOWED || (s->kind == SLOT_ALIAS && s->value == s->target &&
                                         reference_find(&t->device_side, (uintptr_t)s->target, &copy));
 }

@@ -201,9 +201,8 @@ static void change_sent(void *argument)
     trial_change_copies(t, &t->device_side, 0);
 }
 
-int trial_update(trial *t)
+static int updates_the_host(trial *t, const reference_range *r)
 {
-    const reference_range *r = &t->host.all[(size_t)random_word(&t->c->filler) % t->host.all_count];
     size_t first = (size_t)random_word(&t->c->filler) % r->bytes;
     size_t bytes = 1 + (size_t)random_word(&t->c->filler) % (r->bytes - first);
     void *host = (void *)(r->host + first);
@@ -212,7 +211,15 @@ int trial_update(trial *t)
         status = haul_update_host(t->shipment, host, bytes);
     if (status != HAUL_OK)
         return trial_fail(t, "update of the host, %zu bytes at %p: %s", bytes, host, haul_status_name(status));
-    if (!trial_source_has_results(t, r->host + first, r->host + first + bytes, "update of the host"))
+    return trial_source_has_results(t, r->host + first, r->host + first + bytes, "update of the host");
+}
+
+/* Few graphs are nothing but roots of no elements. */
+int trial_update(trial *t)
+{
+    size_t n = t->host.all_count;
+    haul_status status = HAUL_OK;
+    if (n != 0 && !updates_the_host(t, &t->host.all[(size_t)random_word(&t->c->filler) % n]))
         return 0;
     for (size_t i = 0; i < t->host.all_count && status == HAUL_OK; i++) /* piece by piece: all of it */
         status = haul_update_device(t->shipment, (void *)t->host.all[i].host, t->host.all[i].bytes);

@@ -45,6 +45,9 @@ int trial_restore_unsent(trial *t);
 /* ---- Without a device (packing.c, auditing.c, damage.c). */
 
 int trial_plan(trial *t);
+/* By chance a distance may be 0 in the copy, which is null there: packing must then say so. */
+int trial_has_zero_distance(const trial *t);
+int trial_refuses_zero_distance(trial *t);
 int trial_pack(trial *t);
 int trial_pack_again(trial *t);
 int trial_look_up_described(trial *t);

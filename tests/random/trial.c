@@ -110,9 +110,12 @@ static int wrongs(trial *t)
 static int run_steps(trial *t, unsigned options)
 {
     if (!draw(t, options) || (chance(t->c, 1, 16) && !trial_reference_sees(t)) || !trial_plan(t) || !trial_audit(t) ||
-        !in_arenas(t) || ((options & TRIAL_WRONG) && !wrongs(t)) || !trial_pack(t) || !trial_pack_again(t) ||
-        !trial_look_up_described(t) || !trial_look_up_roots(t) || !trial_look_up_others(t) || !trial_unpack(t) ||
-        !trial_ship(t))
+        !in_arenas(t) || ((options & TRIAL_WRONG) && !wrongs(t)))
+        return 0;
+    if (trial_has_zero_distance(t))
+        return trial_refuses_zero_distance(t);
+    if (!trial_pack(t) || !trial_pack_again(t) || !trial_look_up_described(t) || !trial_look_up_roots(t) ||
+        !trial_look_up_others(t) || !trial_unpack(t) || !trial_ship(t))
         return 0;
     if (chance(t->c, 1, 4) && !(options & TRIAL_FAULTS))
         model_free_types(t->model); /* plans and shipments hold what they need */

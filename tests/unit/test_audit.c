@@ -872,6 +872,27 @@ TEST(audit, malloc_tells_the_sizes_of_its_blocks)
 
 /* ---- The call itself. */
 
+typedef struct hollow {
+    uint64_t word;
+} hollow;
+
+TEST(audit, an_object_of_which_nothing_travels_has_nothing_to_be_found)
+{
+    static const haul_ref refs[] = { HAUL_SKIP(hollow, word) };
+    haul_type *type;
+    hollow *h;
+    audit_start();
+    type = TYPE_OPEN(hollow, refs);
+    type_commit(type);
+    h = take(sizeof *h, sizeof(uint64_t));
+    h->word = (uintptr_t)h;
+    book(h, sizeof *h);
+    audit_one(h, type, 1);
+    CHECK_EQ(audit.count, 0);
+    haul_type_free(&type);
+    lab_end();
+}
+
 TEST(audit, what_a_plan_refuses_is_refused_with_the_same_words)
 {
     haul_root root;

@@ -139,6 +139,37 @@ TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused)
     bench_end(type);
 }
 
+typedef struct stub {
+    intptr_t distance, count;
+    struct stub *next;
+    intptr_t more;
+} stub;
+
+static haul_type *stub_type;
+
+/* To the end of the first, where in the copy the second begins, with the distance itself. */
+TEST(rule_corners, a_distance_to_no_elements_that_becomes_0_by_chance_is_null)
+{
+    static const haul_rule distance = { .addressing = HAUL_RELATIVE };
+    const haul_ref refs[] = { HAUL_DISTANCE(stub, distance, NULL, 8, &distance, HAUL_NS(stub, count)),
+                              HAUL_OBJECT(stub, next, &stub_type) };
+    stub *first = (stub *)(void *)memory_at(0), *second = (stub *)(void *)memory_at(64);
+    unsigned char *arena;
+    intptr_t word;
+    stub_type = made("stub", sizeof *first, refs, 2);
+    bench_start();
+    first->next = second;
+    second->distance = (intptr_t)sizeof *first - 64;
+    CHECK_STATUS(haul_type_commit(stub_type), HAUL_OK);
+    CHECK_STATUS(plan_of(first, stub_type), HAUL_OK);
+    CHECK_EQ(place_of(second), place_of(first) + sizeof *first);
+    arena = packed();
+    memcpy(&word, arena + place_of(second), sizeof word);
+    CHECK_EQ(word, 0);
+    free(arena);
+    bench_end(stub_type);
+}
+
 typedef struct ahead {
     char *values;
     intptr_t count, more;

@@ -7,7 +7,7 @@
 #include "arena_graphs.h"
 
 enum { FEW = 20, MANY = 60000, LARGE = 170000 }; /* small enough to cross as one; not; to be patched on the way */
-enum { IN_PARTS = 400001 };                      /* pairs that return in parts */
+enum { IN_PARTS = 620001 };                      /* pairs that return in parts */
 
 static haul_device *the_device;
 static haul_arena *the_arena;
@@ -544,7 +544,7 @@ static void return_directly(int count, int pinned)
     memset(&how, 0, sizeof how);
     memset(&options, 0, sizeof options);
     options.pinned = pinned;
-    options.reserve_bytes = 1 << 24;
+    options.reserve_bytes = 1 << 25;
     how.direct_return = 1;
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
     first = pairs_make(the_arena, count, 0);

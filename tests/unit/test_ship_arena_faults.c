@@ -30,7 +30,7 @@ static haul_status make_arena(void *user)
     haul_arena_options options;
     (void)user;
     memset(&options, 0, sizeof options);
-    options.reserve_bytes = the.between + ((size_t)(the.direct ? 16 : 1) << 20);
+    options.reserve_bytes = the.between + ((size_t)(the.direct ? 32 : 1) << 20);
     options.pinned = the.pinned;
     options.reuse = the.reuse;
     return haul_arena_create_for(the.device, &options, &the.arena);
@@ -329,6 +329,6 @@ TEST(ship_arena_faults, a_direct_return_tells_every_fault)
     CHECK(fault_everywhere(&operation) > 1);
     operation.settings.deferred = 1;
     CHECK(fault_everywhere(&operation) > 1);
-    the.count = 400001; /* in parts */
+    the.count = 620001; /* in parts */
     CHECK(fault_everywhere(&operation) > 15);
 }

@@ -315,7 +315,7 @@ TEST(ship_marks, a_large_arena_with_many_pointers_returns_directly_in_parts_and_
 {
     int early;
     for (early = 0; early < 2; early++) {
-        back_by(early, 400001, 0, 5);
+        back_by(early, 620001, 0, 5);
         back_by(early, COUNT, LARGE_BYTES / COUNT, 2);
     }
 }
@@ -332,13 +332,13 @@ TEST(ship_marks, a_large_arena_that_leads_into_another_returns_directly_as_one)
     int i;
     memset(&options, 0, sizeof options);
     memset(&how, 0, sizeof how);
-    options.reserve_bytes = (size_t)16 << 20;
+    options.reserve_bytes = (size_t)32 << 20;
     options.pinned = how.direct_return = 1;
     pairs_open();
     CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &the_device), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &other), HAUL_OK);
-    first = pairs_make(the_arena, 400001, 0);
+    first = pairs_make(the_arena, 620001, 0);
     there = pairs_make(other, 1, 0);
     CHECK(first && there && used() >= LARGE_BYTES);
     for (p = first; p; p = p->right)
