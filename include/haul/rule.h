@@ -138,8 +138,8 @@ typedef enum haul_direction {
 typedef enum haul_addressing {
     HAUL_ABSOLUTE = 0,
     HAUL_RELATIVE = 1 /* the distance from the word to its target, signed, of 4 or 8 bytes; 0: null. In the copy: the
-                         distance there. One that does not fit, or that is 0 there and leads to something (which only one
-                         with a base can), is HAUL_ERROR_LIMIT, told by the first pack. Such a word never comes back. */
+                         distance there. One that does not fit, or that is 0 there with a base, is HAUL_ERROR_LIMIT, told
+                         by the first pack; one to no elements may be 0 there. Such a word never comes back. */
 } haul_addressing;
 
 typedef struct haul_rule haul_rule;

@@ -55,7 +55,7 @@ static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64
 {
     const uint64_t here = haul__final_place(plan, at);
     haul_field_place field;
-    int64_t distance;
+    int64_t distance, lead;
     uint64_t place;
     haul_status status;
     field.offset = 0;
@@ -65,14 +65,14 @@ static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64
         *word = 0; /* to no elements */
         return HAUL_OK;
     }
-    distance = (intptr_t)((uintptr_t)distance - ((uintptr_t)kept->becomes - kept->address));
+    lead = (intptr_t)((uintptr_t)distance - ((uintptr_t)kept->becomes - kept->address));
     if (plan->ordered)
         place = haul__target(plan, kept->address, (uintptr_t)kept->becomes);
-    distance += (int64_t)(place - here);
+    distance = lead + (int64_t)(place - here);
     *word = (uint64_t)distance;
     if (distance != 0 && fits(distance, kept->bytes))
         return HAUL_OK;
-    if (distance == 0 && !haul__is_marked(&plan->found.map, (uintptr_t)kept->becomes))
+    if (distance == 0 && lead == 0 && !haul__is_marked(&plan->found.map, (uintptr_t)kept->becomes))
         return HAUL_OK; /* to an end, behind which the word itself stands in the copy: to no elements */
     status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
                         distance ? "a distance of %lld bytes in the copy does not fit %u bytes"

@@ -248,7 +248,7 @@ HAUL__INLINE void gather_kind(haul__sweep *s, const haul__block *block, uintptr_
 }
 
 HAUL__INLINE void gather_by_kind(haul__sweep *s, const haul__block *block, uintptr_t address, const layout *l,
-                                      int is_far)
+                                 int is_far)
 {
     haul__objects o;
     if (haul__find_objects(block, l->bytes, &o))

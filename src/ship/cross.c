@@ -25,7 +25,7 @@
 
 #include "ship/ship.h"
 
-/* From here on the device is asked. Below, the host has looked before the bytes have crossed. */
+/* From here on the device is asked. Below, a first refresh would pin as much as this for one word. */
 #define ASK_BYTES HAUL__FIRST_BYTES
 
 /* From here on an arena is cut, and so much of it is the rest, or the first and the last part of a return. Smaller arenas:
@@ -99,37 +99,6 @@ static int device_can_tell(const haul_shipment *shipment, const haul_async *asyn
     return contents->outside == HAUL_OUTSIDE_REFUSE && !async && contents->neighbour_count == 0 &&
            contents->odd_count == 0 && contents->bytes >= ASK_BYTES && haul__is_patched(&shipment->range) &&
            !reaches_out(contents);
-}
-
-/* `staging`: for the word that it tells it in; no data: it is not asked. */
-static haul_status ask_device(haul_shipment *shipment, const haul_async *async, haul__staging *staging)
-{
-    static const uint32_t none = 0;
-    haul_status status;
-    memset(staging, 0, sizeof *staging);
-    if (!device_can_tell(shipment, async))
-        return HAUL_OK;
-    status = haul__stage(shipment->device, sizeof none, 0, staging);
-    if (status != HAUL_OK)
-        return status;
-    if (staging->plain) {
-        haul__unstage(shipment->device, staging);
-        staging->data = NULL;
-        return HAUL_OK;
-    }
-    memcpy(staging->data, &none, sizeof none);
-    return HAUL_OK;
-}
-
-/* What it has told, once it has finished. */
-static int hear_device(haul_shipment *shipment, haul__staging *staging)
-{
-    uint32_t outside;
-    if (!staging->data)
-        return 0;
-    memcpy(&outside, staging->data, sizeof outside);
-    haul__unstage(shipment->device, staging);
-    return outside != 0;
 }
 
 /* Of pointers into the contents, where they lay `from` on and will lie `to` on, room beside them included. */
@@ -289,12 +258,10 @@ static size_t cut_of(const haul_shipment *shipment)
 /* The rest, and the patch of all. */
 static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_relocation *patch)
 {
-    haul_device *device = shipment->device;
     uint64_t fence;
-    haul_status status = haul__fence(device, &fence);
-    if (status != HAUL_OK)
-        return haul__device_failed(device, status, "the order behind a copy of ", cut, " bytes");
-    status = order_bytes(shipment, cut, shipment->contents.bytes);
+    haul_status status = haul__fence_behind(shipment->device, cut, &fence);
+    if (status == HAUL_OK)
+        status = order_bytes(shipment, cut, shipment->contents.bytes);
     return status == HAUL_OK ? relocate_cut(shipment, patch, cut, fence) : status;
 }
 
@@ -328,17 +295,19 @@ static haul_status order_in_parts(haul_shipment *shipment, int with_marks, uint3
 
 static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const haul_async *async)
 {
-    haul_error *error = &shipment->device->context->error;
-    haul__staging staging;
+    haul_device *device = shipment->device;
+    haul_error *error = &device->context->error;
+    haul__staging word;
     haul_status status = haul__tagged_check(&shipment->contents, error);
-    if (status == HAUL_OK)
-        status = ask_device(shipment, async, &staging);
+    memset(&word, 0, sizeof word);
+    if (status == HAUL_OK && device_can_tell(shipment, async))
+        status = haul__stage_word(device, &word);
     if (status != HAUL_OK)
         return status;
-    status = order_in_parts(shipment, with_marks, (uint32_t *)(void *)staging.data);
+    status = order_in_parts(shipment, with_marks, (uint32_t *)(void *)word.data);
     if (status == HAUL_OK)
         status = conclude(shipment, async);
-    return hear_device(shipment, &staging) && status == HAUL_OK ? refuse_outside(&shipment->contents, error) : status;
+    return haul__unstage_word(device, &word) && status == HAUL_OK ? refuse_outside(&shipment->contents, error) : status;
 }
 
 haul_status haul__arena_send(haul_shipment *shipment)
@@ -383,12 +352,12 @@ static int has_one_patch(const haul_shipment *shipment)
 }
 
 /* A return under way: what comes behind a failure is not ordered. */
-typedef struct returning {
+typedef struct way_back {
     haul_shipment *shipment;
     haul_status status;
-} returning;
+} way_back;
 
-static void patch_part(returning *r, const haul_relocation *all, size_t from, size_t end, uint64_t after)
+static void patch_part(way_back *r, const haul_relocation *all, size_t from, size_t end, uint64_t after)
 {
     haul_relocation part = haul__part_of(all, from, end);
     part.after = after;
@@ -396,21 +365,18 @@ static void patch_part(returning *r, const haul_relocation *all, size_t from, si
         r->status = haul__patch(r->shipment->device, &part);
 }
 
-static void copy_part(returning *r, size_t from, size_t end)
+static void copy_part(way_back *r, size_t from, size_t end)
 {
     if (r->status == HAUL_OK)
         r->status = haul__copy_from(r->shipment->device, r->shipment->contents.base + from,
                                     r->shipment->range.address + from, end - from);
 }
 
-static uint64_t fence_off(returning *r)
+static uint64_t fence_off(way_back *r)
 {
-    haul_device *device = r->shipment->device;
     uint64_t fence = 0;
-    haul_status status = r->status == HAUL_OK ? haul__fence(device, &fence) : HAUL_OK;
-    if (status != HAUL_OK)
-        r->status = haul__device_failed(device, status, "the order of a return of ", r->shipment->range.arena_bytes,
-                                        " bytes");
+    if (r->status == HAUL_OK)
+        r->status = haul__fence_behind(r->shipment->device, r->shipment->range.arena_bytes, &fence);
     return fence;
 }
 
@@ -428,7 +394,7 @@ static haul_status order_return_in_parts(haul_shipment *shipment)
     const haul_relocation back = own_relocation(shipment, there, here), again = own_relocation(shipment, here, there);
     const size_t bytes = shipment->range.arena_bytes, first = haul__whole_marks(bytes / REST_PART),
                  last = haul__whole_marks(bytes - first);
-    returning r = { shipment, HAUL_OK };
+    way_back r = { shipment, HAUL_OK };
     uint64_t start, first_over, middle_over;
     start = fence_off(&r);
     patch_part(&r, &back, 0, first, 0);

@@ -182,15 +182,12 @@ static haul_status will_not(haul_shipment *shipment)
 static haul_status gather_there(haul_shipment *shipment, int *done)
 {
     haul__staging word;
-    haul_status status = haul__stage(shipment->device, sizeof(uint32_t), 0, &word);
-    uint32_t *changed = (uint32_t *)(void *)word.data;
+    haul_status status = haul__stage_word(shipment->device, &word);
     if (status != HAUL_OK)
         return status;
-    *changed = 0;
-    status = word.plain ? HAUL_ERROR_UNSUPPORTED
-                        : order(shipment, shipment->device->table.pull, changed, "gathering of ");
-    *done = status == HAUL_OK && *changed == 0;
-    haul__unstage(shipment->device, &word);
+    status = word.data ? order(shipment, shipment->device->table.pull, (uint32_t *)(void *)word.data, "gathering of ")
+                       : HAUL_ERROR_UNSUPPORTED;
+    *done = !haul__unstage_word(shipment->device, &word) && status == HAUL_OK;
     return status;
 }
 

@@ -43,6 +43,13 @@ haul_status haul__fence(haul_device *device, uint64_t *fence)
     return device->table.fence(device->state, fence);
 }
 
+haul_status haul__fence_behind(haul_device *device, size_t bytes, uint64_t *fence)
+{
+    haul_status status = haul__fence(device, fence);
+    return status == HAUL_OK ? HAUL_OK
+                             : haul__device_failed(device, status, "the order behind a copy of ", bytes, " bytes");
+}
+
 haul_status haul__await(haul_device *device, uint64_t fence)
 {
     return heard(device, device->table.await(device->state, fence));

@@ -179,6 +179,8 @@ void haul__shipment_leave(haul_shipment *shipment);
 /* The stream of all orders until the next select; each call begins with it. */
 haul_status haul__select(haul_device *device, void *stream);
 haul_status haul__fence(haul_device *device, uint64_t *fence);
+/* The same, with words for a failure. */
+haul_status haul__fence_behind(haul_device *device, size_t bytes, uint64_t *fence);
 /* Waits for a fence, or asks: HAUL_OK, HAUL_ERROR_PENDING, or what failed. */
 haul_status haul__await(haul_device *device, uint64_t fence);
 haul_status haul__poll(haul_device *device, uint64_t fence);
@@ -243,6 +245,10 @@ haul_status haul__stage(haul_device *device, size_t bytes, size_t skew, haul__st
 void haul__unstage(haul_device *device, haul__staging *staging);
 /* The same where work may go on; `work` may be NULL: it does not. */
 void haul__unstage_until(haul_device *device, haul__staging *staging, const haul__work *work);
+/* A uint32_t of 0, which the device sets where it has something to tell; data NULL: there is no memory for it. */
+haul_status haul__stage_word(haul_device *device, haul__staging *staging);
+/* Has it, now that it has finished? Gives the memory back. */
+int haul__unstage_word(haul_device *device, haul__staging *staging);
 
 /* Device memory, given back; kept, if the device is late. */
 void haul__unload(haul_device *device, haul__range *range);

@@ -344,6 +344,29 @@ void haul__unstage(haul_device *device, haul__staging *staging)
         haul__memory_put(device, &staging->own);
 }
 
+haul_status haul__stage_word(haul_device *device, haul__staging *staging)
+{
+    haul_status status = haul__stage(device, sizeof(uint32_t), 0, staging);
+    if (status != HAUL_OK)
+        return status;
+    memset(staging->data, 0, sizeof(uint32_t));
+    if (staging->plain) {
+        haul__unstage(device, staging);
+        staging->data = NULL;
+    }
+    return HAUL_OK;
+}
+
+int haul__unstage_word(haul_device *device, haul__staging *staging)
+{
+    uint32_t word = 0;
+    if (!staging->data)
+        return 0;
+    memcpy(&word, staging->data, sizeof word);
+    haul__unstage(device, staging);
+    return word != 0;
+}
+
 void haul__unstage_until(haul_device *device, haul__staging *staging, const haul__work *work)
 {
     if (!work || !work->is_pending)

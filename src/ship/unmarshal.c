@@ -139,10 +139,7 @@ static haul_status order_piece(returning *r, const haul__piece *piece)
                              piece->bytes);
     if (status != HAUL_OK)
         return status;
-    status = haul__fence(device, &next->fence);
-    return status == HAUL_OK ? HAUL_OK
-                             : haul__device_failed(device, status, "the order behind a copy of ", piece->bytes,
-                                                   " bytes");
+    return haul__fence_behind(device, piece->bytes, &next->fence);
 }
 
 /* Of an arena any cut between granules will do. */

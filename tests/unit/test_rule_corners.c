@@ -139,6 +139,36 @@ TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused)
     bench_end(type);
 }
 
+typedef struct late {
+    int32_t nothing, plain;
+} late;
+
+/* The same, of an object that begins with bytes that do not travel. */
+TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused_whatever_the_target_begins_with)
+{
+    static const haul_rule before = { .base = 12, .addressing = HAUL_RELATIVE };
+    static const haul_ref late_refs[] = { HAUL_SKIP(late, nothing) };
+    static haul_type *late_type;
+    const haul_ref refs[] = { HAUL_DISTANCE(link4, distance, &late_type, 8, &before, HAUL_ONE) };
+    link4 *l = (link4 *)(void *)memory_at(0);
+    haul_type *type = made("link4", sizeof *l, refs, 1);
+    unsigned char *arena;
+    late_type = made("late", sizeof(late), late_refs, 1);
+    bench_start();
+    CHECK_STATUS(haul_type_commit(late_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    l->distance = 64 - 12 - (int32_t)offsetof(link4, distance);
+    CHECK_STATUS(plan_of(l, type), HAUL_OK);
+    CHECK_EQ(place_of(memory_at(68)), place_of(l) + sizeof *l + 4);
+    arena = malloc(haul_plan_bytes(bench.plan));
+    CHECK(arena != NULL);
+    CHECK_STATUS(haul_plan_pack(bench.plan, arena, haul_plan_bytes(bench.plan), 1u << 20, NULL), HAUL_ERROR_LIMIT);
+    CHECK_STR(haul_context_error(bench.context)->path, "root.distance");
+    free(arena);
+    bench_end(type);
+    haul_type_free(&late_type);
+}
+
 typedef struct stub {
     intptr_t distance, count;
     struct stub *next;

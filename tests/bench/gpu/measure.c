@@ -1,6 +1,7 @@
 /* One workload, all techniques, in turn within each round. A run of a technique: to the device, the kernel, back; then
  * what the kernel summed on the device and what came back to the host are checked. The kernel adds 1 to every word that
- * it uses, so each run finds the graph one step further on, and none can live on what another left behind.
+ * it uses, so each run finds the graph one step further on, and none can live on what another left behind. What came back to
+ * a technique's own copy of the graph is summed on the device when it goes there again.
  *
  * Times are the host's, between points where the device has finished. What the techniques share (buffers, a pool, the
  * walk's tables) is made before and is warm.
