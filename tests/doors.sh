@@ -53,6 +53,9 @@ may_use() { # FILE
         echo '|sysconf|strerror|__errno_location'
         ;;
     devices/cuda/ranges.c) echo 'dlopen|dlsym|dlclose|getenv|sched_yield' ;;
+    devices/cuda/mirror.c)
+        echo 'cuda[A-Z][A-Za-z]*|haul__gpu_[a-z]+|memfd_create|(mmap|ftruncate)(64)?|munmap|close|__errno_location'
+        ;;
     devices/cuda/*) echo 'cuda[A-Z][A-Za-z]*|haul__gpu_kernels_[a-z]+|clock_gettime|nanosleep|__errno_location' ;;
     *) echo 'nothing' ;;
     esac

@@ -7,6 +7,15 @@
  */
 #include "gpu.h"
 
+/* Of a mirror, or where a mirror begins or ends: kernels would find the GPU's bytes there. */
+static int is_device_memory(const haul__gpu_visit *visit, const void *memory)
+{
+    struct cudaPointerAttributes attributes;
+    cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
+    haul__gpu_forgive(visit, error);
+    return error == cudaSuccess && attributes.type == cudaMemoryTypeDevice;
+}
+
 static haul_status can_reach(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
     return gpu->reaches_host ? HAUL_OK
@@ -17,7 +26,10 @@ static haul_status can_reach(haul__gpu *gpu, const haul__gpu_visit *visit)
 /* Whatever CUDA has against it, nothing is broken. */
 static haul_status registered(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory, size_t bytes)
 {
-    haul_status status =
+    haul_status status;
+    if (is_device_memory(visit, memory) || is_device_memory(visit, (char *)memory + bytes - 1))
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "the GPU has memory at these addresses");
+    status =
         haul__gpu_check(gpu, visit, cudaHostRegister(memory, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped),
                         "cudaHostRegister", bytes);
     return status == HAUL_OK || status == HAUL_ERROR_DEVICE_LOST ? status : HAUL_ERROR_UNSUPPORTED;

@@ -5,6 +5,7 @@
  *     memory.c   device memory, staging
  *     copy.c     copies to, from and across
  *     patch.c    relocate, send and fetch; kernels.cu has what runs on the GPU
+ *     mirror.c   memory at addresses where the host has some too
  *     direct.c   host memory that is locked, read and written where it lies
  *     order.c    streams, fences, waiting
  *     answer.c   a word that tells how far a stream has come
@@ -131,6 +132,8 @@ void haul__gpu_drop_spares(haul__gpu *gpu, const haul__gpu_visit *visit);
 /* HAUL_ERROR_ARGUMENT unless the GPU's kernels may write all of [address, address + bytes). */
 haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address address,
                                    uint64_t bytes);
+/* That has been found out, and is no longer true of the range. */
+void haul__gpu_forget(haul__gpu *gpu, haul_address address, uint64_t bytes);
 
 /* ---- copy.c */
 
@@ -151,6 +154,11 @@ haul_status haul__gpu_across(void *state, haul_address to, void *from_state, hau
 haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation);
 haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes);
 haul_status haul__gpu_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes);
+
+/* ---- mirror.c */
+
+haul_status haul__gpu_mirror(void *state, size_t bytes, haul_mirror *mirror);
+void haul__gpu_unmirror(void *state, const haul_mirror *mirror);
 
 /* ---- direct.c */
 

@@ -84,7 +84,7 @@ static void remember(haul__gpu *gpu, haul_address address, uint64_t bytes)
     gpu->checked[0].bytes = bytes;
 }
 
-static void forget(haul__gpu *gpu, haul_address address, uint64_t bytes)
+void haul__gpu_forget(haul__gpu *gpu, haul_address address, uint64_t bytes)
 {
     unsigned i;
     for (i = 0; i < 2; i++)
@@ -356,7 +356,7 @@ void haul__gpu_release(void *state, haul_address address, uint64_t bytes)
     haul__gpu *gpu = state;
     haul__gpu_visit visit;
     (void)haul__gpu_enter(gpu, "release", &visit);
-    forget(gpu, address, bytes);
+    haul__gpu_forget(gpu, address, bytes);
     unshift(gpu, &address, &bytes);
     give_back(gpu, &visit, (void *)(uintptr_t)address, bytes);
     (void)haul__gpu_leave(gpu, &visit, HAUL_OK);

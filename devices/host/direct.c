@@ -1,7 +1,7 @@
 /* Host memory that is locked, read and written where it lies.
  *
  * All of the host's memory can be reached here, so a lock is a note. It is refused where a device's would be: pages
- * that are not there, and pages that have been locked before. A pull or push does for each segment what
+ * that are not there, that have been locked before, or that are a mirror's. A pull or push does for each segment what
  * haul/device.h says, byte by byte where a mask says which.
  */
 #define _GNU_SOURCE
@@ -58,6 +58,8 @@ haul_status haul__host_lock(void *state, void *memory, size_t bytes)
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "some of it is locked already");
     if (!mapped)
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "some of it is not there");
+    if (haul__host_is_mirror(host, memory, bytes))
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "the device has memory at these addresses");
     if (!haul__host_grow(host, (void **)&host->locks, &host->lock_capacity, host->lock_count, sizeof *host->locks))
         return haul__host_fail(host, HAUL_ERROR_MEMORY, "lock", "no host memory for the table of locks");
     host->locks[host->lock_count].memory = memory;

@@ -88,7 +88,7 @@ int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t cou
     return 1;
 }
 
-static int nameless_file(void)
+int haul__host_file(void)
 {
     char path[] = P_tmpdir "/haul-XXXXXX";
     int file = -1;
@@ -105,10 +105,12 @@ static int nameless_file(void)
     return file;
 }
 
-static void unmap(const haul__host *host, const haul__host_block *b)
+static void unmap(const haul__host *host, haul__host_block *b)
 {
     munmap(b->private_map, b->map_bytes);
     munmap(b->public_map, b->map_bytes + 2 * host->page);
+    if (b->window)
+        haul__host_drop_mirror(b);
 }
 
 /* Both views of `file`, which has b->map_bytes bytes. */
@@ -134,7 +136,7 @@ no_view:
 
 static int create_block(const haul__host *host, size_t bytes, size_t alignment, haul__host_block *b)
 {
-    int file = nameless_file(), mapped;
+    int file = haul__host_file(), mapped;
     if (file < 0)
         return 0;
     b->bytes = bytes;
@@ -200,24 +202,53 @@ static void host_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->fetch_bytes = FETCH_BYTES;
 }
 
-static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t alignment, haul_address *address)
+haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes, haul_status *status)
 {
     haul__host_block *b;
-    if (alignment < ALIGNMENT_MIN)
-        alignment = ALIGNMENT_MIN;
-    if (bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > host->page)
-        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "allocate", "no bytes, or an alignment above a page");
+    *status = HAUL_OK;
     if (bytes > host->memory_bytes || host->counters.bytes_live > host->memory_bytes - bytes)
-        return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", "more than the machine's memory");
-    if (!haul__host_grow(host, (void **)&host->blocks, &host->block_capacity, host->block_count, sizeof *host->blocks))
-        return haul__host_fail(host, HAUL_ERROR_MEMORY, "allocate", "no host memory for the table of allocations");
+        *status = haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, verb, "more than the machine's memory");
+    else if (!haul__host_grow(host, (void **)&host->blocks, &host->block_capacity, host->block_count,
+                              sizeof *host->blocks))
+        *status = haul__host_fail(host, HAUL_ERROR_MEMORY, verb, "no host memory for the table of allocations");
+    if (*status != HAUL_OK)
+        return NULL;
     b = &host->blocks[host->block_count];
-    if (!create_block(host, (size_t)bytes, alignment, b))
-        return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", strerror(errno));
+    memset(b, 0, sizeof *b);
+    return b;
+}
+
+void haul__host_add_block(haul__host *host, uint64_t bytes)
+{
     host->block_count++;
     host->counters.allocations++;
     host->counters.bytes_allocated += bytes;
     host->counters.bytes_live += bytes;
+}
+
+void haul__host_remove_block(haul__host *host, haul__host_block *block)
+{
+    host->counters.bytes_live -= block->bytes;
+    unmap(host, block);
+    *block = host->blocks[--host->block_count];
+    if (host->block_count == 0)
+        release_table(host);
+}
+
+static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t alignment, haul_address *address)
+{
+    haul__host_block *b;
+    haul_status status;
+    if (alignment < ALIGNMENT_MIN)
+        alignment = ALIGNMENT_MIN;
+    if (bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > host->page)
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "allocate", "no bytes, or an alignment above a page");
+    b = haul__host_new_block(host, "allocate", bytes, &status);
+    if (!b)
+        return status;
+    if (!create_block(host, (size_t)bytes, alignment, b))
+        return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", strerror(errno));
+    haul__host_add_block(host, bytes);
     *address = block_address(host, b);
     return HAUL_OK;
 }
@@ -238,15 +269,10 @@ static void host_release(void *state, haul_address address, uint64_t bytes)
     for (i = 0; i < host->block_count; i++)
         if (block_address(host, &host->blocks[i]) == address)
             break;
-    if (i < host->block_count) {
-        host->counters.bytes_live -= host->blocks[i].bytes;
-        unmap(host, &host->blocks[i]);
-        host->blocks[i] = host->blocks[--host->block_count];
-        if (host->block_count == 0)
-            release_table(host);
-    } else {
+    if (i < host->block_count)
+        haul__host_remove_block(host, &host->blocks[i]);
+    else
         haul__host_fail_range(host, "release", address, bytes);
-    }
     errno = saved;
 }
 
@@ -498,6 +524,8 @@ static const haul_device_table host_table = { HAUL_DEVICE_VERSION,
                                               host_release,
                                               host_stage,
                                               host_unstage,
+                                              haul__host_mirror,
+                                              haul__host_unmirror,
                                               host_copy_to,
                                               host_copy_from,
                                               host_relocate,
@@ -536,26 +564,31 @@ static haul__host *state_of(haul_device *device)
     return host && host->magic == HAUL__HOST_MAGIC ? host : NULL;
 }
 
-static int protect(const haul__host *host, size_t count, int protection)
+/* Device memory where its addresses are; `open` 0: out of reach, or the host's own again. */
+static int show(const haul__host *host, int open)
 {
     size_t i;
     int failed = 0;
-    for (i = 0; i < count; i++)
-        if (mprotect(host->blocks[i].public_map + host->page, host->blocks[i].map_bytes, protection) != 0)
+    for (i = 0; i < host->block_count; i++) {
+        const haul__host_block *b = &host->blocks[i];
+        if (b->window)
+            failed |= !haul__host_turn(host, b, open);
+        else if (mprotect(b->public_map + host->page, b->map_bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
             failed = 1;
+    }
     return !failed;
 }
 
 static haul_status launch(haul__host *host, void (*function)(void *argument), void *argument)
 {
-    if (!protect(host, host->block_count, PROT_READ | PROT_WRITE)) {
-        protect(host, host->block_count, PROT_NONE);
+    if (!show(host, 1)) {
+        show(host, 0);
         return haul__host_fail(host, HAUL_ERROR_DEVICE, "launch", "the system refuses access to the memory");
     }
     host->launching = 1;
     function(argument);
     host->launching = 0;
-    if (!protect(host, host->block_count, PROT_NONE))
+    if (!show(host, 0))
         return haul__host_fail(host, HAUL_ERROR_DEVICE, "launch", "the system refuses to close the memory again");
     return HAUL_OK;
 }

@@ -90,7 +90,15 @@ typedef struct haul_crossing {
     unsigned word_bytes; /* sizeof(void *) of the host: 8 or 4 */
 } haul_crossing;
 
-#define HAUL_DEVICE_VERSION 7u
+/* Addresses at which the host has memory of its own and the device has memory of its own: a pointer into it means the
+ * same place of either. (OpenSHMEM's symmetric memory, at one address; X10 says congruent.) */
+typedef struct haul_mirror {
+    void *memory; /* the host's bytes, at the addresses that the device has them at too */
+    void *window; /* the same bytes of the host at other addresses: for copies, where `memory` would mean the device's */
+    size_t bytes; /* of either */
+} haul_mirror;
+
+#define HAUL_DEVICE_VERSION 8u
 
 /* Preconditions of all verbs: `state` is what open gave; sizes are above 0; ranges lie in what allocate gave. Copies,
  * send, fetch, across, relocate, pull and push may return before they are done; they take effect in the order of
@@ -118,6 +126,13 @@ typedef struct haul_device_table {
     haul_status (*stage)(void *state, size_t bytes, void **memory);
     void (*unstage)(void *state, void *memory, size_t bytes);
 
+    /* Both may be NULL. Memory that is there twice: host memory, zeros, of at least so many bytes, at a multiple of 4096, and
+     * device memory at the same addresses, which is the caller's as if from `allocate`. The window is memory of `stage`
+     * for every verb; host memory that verbs are given never lies in `memory`. HAUL_ERROR_UNSUPPORTED: there is no such
+     * thing; HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE_MEMORY. `unmirror` gives both back, once no work uses them. */
+    haul_status (*mirror)(void *state, size_t bytes, haul_mirror *mirror);
+    void (*unmirror)(void *state, const haul_mirror *mirror);
+
     haul_status (*copy_to)(void *state, haul_address to, const void *from, size_t bytes);
     haul_status (*copy_from)(void *state, void *to, haul_address from, size_t bytes);
     haul_status (*relocate)(void *state, const haul_relocation *relocation);
@@ -131,8 +146,8 @@ typedef struct haul_device_table {
     haul_status (*fetch)(void *state, void *to, const haul_relocation *relocation, size_t bytes);
     /* All four may be NULL: the device cannot reach host memory where it lies.
      * `lock` lets all devices of the table read and write it there, at its own address, until `unlock`; both are given
-     * whole pages of 4 KiB. HAUL_ERROR_UNSUPPORTED, and nothing is locked: it cannot be, or some of it is locked
-     * already, by whomever. It is unlocked by the device that has locked it or, when that has closed or is lost, by another
+     * whole pages of 4 KiB. HAUL_ERROR_UNSUPPORTED, and nothing is locked: it cannot be, some of it is locked
+     * already, by whomever, or lies where the device has a mirror. It is unlocked by the device that has locked it or, when that has closed or is lost, by another
      * one of the table; no device has work with it under way then.
      * `pull` and `push` answer HAUL_ERROR_UNSUPPORTED for words of a size that the device does not know. */
     haul_status (*lock)(void *state, void *memory, size_t bytes);

@@ -1077,6 +1077,133 @@ static void pages_are_locked_once(device *d)
     EXPECT_OK(wait(d));
 }
 
+/* ---- Cases: mirrors. */
+
+/* 0: the device has none to give, as it may say, or its memory is not what it should be. */
+static int get_mirror(device *d, size_t bytes, haul_mirror *mirror)
+{
+    haul_status status = d->table->mirror ? d->table->mirror(d->state, bytes, mirror) : HAUL_ERROR_UNSUPPORTED;
+    size_t i;
+    if (status == HAUL_OK && (mirror->bytes < bytes || (uintptr_t)mirror->memory % PAGE != 0 ||
+                              (uintptr_t)mirror->window % 16 != 0 || mirror->memory == mirror->window))
+        broken(d, "a mirror of the size that was asked for, aligned, with a window elsewhere", __LINE__);
+    for (i = 0; status == HAUL_OK && i < bytes; i++)
+        if (((unsigned char *)mirror->memory)[i] != 0)
+            broken(d, "a mirror of zeros", __LINE__);
+    if (status != HAUL_OK && status != HAUL_ERROR_UNSUPPORTED)
+        broken(d, "a mirror, or none", __LINE__);
+    return status == HAUL_OK && !d->broken;
+}
+
+static void a_mirror_is_memory_of_the_hosts_and_of_the_devices_at_one_address(device *d)
+{
+    enum { BYTES = 300000 };
+    const unsigned char *here = noise(d, BYTES), *there = noise(d, BYTES), *later = noise(d, BYTES);
+    unsigned char *memory;
+    haul_address at;
+    haul_mirror mirror;
+    if (!get_mirror(d, BYTES, &mirror))
+        return;
+    memory = mirror.memory;
+    at = (haul_address)(uintptr_t)memory;
+    memcpy(memory, here, BYTES);
+    EXPECT_OK(copy_to(d, at, there, BYTES));
+    EXPECT_OK(wait(d));
+    EXPECT(memcmp(memory, here, BYTES) == 0);
+    EXPECT(memcmp(mirror.window, here, BYTES) == 0);
+    EXPECT(holds(d, at, there, BYTES));
+    EXPECT_OK(copy_to(d, at, mirror.window, BYTES));
+    EXPECT_OK(wait(d));
+    memcpy(memory, later, BYTES);
+    EXPECT(holds(d, at, here, BYTES));
+    EXPECT(memcmp(memory, later, BYTES) == 0);
+    EXPECT_OK(copy_from(d, mirror.window, at, BYTES));
+    EXPECT_OK(wait(d));
+    EXPECT(memcmp(memory, here, BYTES) == 0);
+    d->table->unmirror(d->state, &mirror);
+}
+
+/* Its words are no pointers into it; they move all the same. */
+static void a_window_is_memory_of_stage(device *d)
+{
+    arena a;
+    haul_mirror mirror;
+    haul_relocation relocation;
+    make_arena(d, &a, 500, sizeof(void *), 3, 8);
+    if (a.total > told_by(d).send_bytes)
+        return;
+    if (!get_mirror(d, a.total, &mirror))
+        return;
+    a.base = (haul_address)(uintptr_t)mirror.memory;
+    memcpy(mirror.memory, a.host, a.total);
+    EXPECT_OK(send(d, &a, mirror.window));
+    EXPECT_OK(wait(d));
+    relocate_plainly(&a, a.expected);
+    EXPECT(holds(d, a.base, a.expected, a.bytes));
+    EXPECT(memcmp(mirror.memory, a.host, a.total) == 0);
+    relocation = order_of(&a);
+    relocation.delta = 0;
+    memset(mirror.memory, 0, a.bytes);
+    EXPECT_OK(d->table->fetch(d->state, mirror.window, &relocation, a.bytes));
+    EXPECT_OK(wait(d));
+    EXPECT(memcmp(mirror.memory, a.expected, a.bytes) == 0);
+    d->table->unmirror(d->state, &mirror);
+}
+
+static void mirrors_come_and_go_in_any_order(device *d)
+{
+    static const size_t sizes[] = { 1, 70000, 5000001, 4096 };
+    haul_mirror mirrors[4];
+    unsigned char *sent[4];
+    size_t i, round;
+    for (i = 0; i < 4; i++)
+        sent[i] = noise(d, sizes[i]);
+    for (round = 0; round < 3; round++) {
+        for (i = 0; i < 4; i++) {
+            if (!get_mirror(d, sizes[i], &mirrors[i]))
+                return;
+            memcpy(mirrors[i].memory, sent[i], sizes[i]);
+            EXPECT_OK(copy_to(d, (haul_address)(uintptr_t)mirrors[i].memory, mirrors[i].window, sizes[i]));
+        }
+        EXPECT_OK(wait(d));
+        for (i = 0; i < 4; i++) {
+            const haul_mirror *one = &mirrors[(i * 3 + round) % 4];
+            const size_t which = (size_t)(one - mirrors);
+            EXPECT(holds(d, (haul_address)(uintptr_t)one->memory, sent[which], sizes[which]));
+            EXPECT(memcmp(one->memory, sent[which], sizes[which]) == 0);
+            d->table->unmirror(d->state, one);
+        }
+    }
+}
+
+static void a_mirror_that_is_not_there_is_refused_and_the_device_goes_on(device *d)
+{
+    static const size_t sizes[] = { SIZE_MAX, SIZE_MAX - 4096, SIZE_MAX / 2 };
+    haul_mirror mirror;
+    size_t i;
+    if (!d->table->mirror)
+        return;
+    for (i = 0; i < 3; i++) {
+        haul_status status = d->table->mirror(d->state, sizes[i], &mirror);
+        EXPECT(status == HAUL_ERROR_DEVICE_MEMORY || status == HAUL_ERROR_MEMORY || status == HAUL_ERROR_UNSUPPORTED);
+        if (get_mirror(d, 100, &mirror))
+            d->table->unmirror(d->state, &mirror);
+        EXPECT_OK(wait(d));
+    }
+}
+
+/* The device would take it for its own. */
+static void a_mirror_is_not_locked(device *d)
+{
+    haul_mirror mirror;
+    if (!d->table->lock || !get_mirror(d, 4 * PAGE, &mirror))
+        return;
+    EXPECT(d->table->lock(d->state, mirror.memory, PAGE) == HAUL_ERROR_UNSUPPORTED);
+    EXPECT(d->table->lock(d->state, (char *)mirror.memory + PAGE, 2 * PAGE) == HAUL_ERROR_UNSUPPORTED);
+    EXPECT_OK(wait(d));
+    d->table->unmirror(d->state, &mirror);
+}
+
 /* ---- Cases: across. */
 
 /* To `there` on d from `here` on the other one; the other one is not waited for. */
@@ -1105,6 +1232,33 @@ static void bytes_cross_from_one_device_to_another(device *d)
     for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         try_across(d, &other, sizes[i]);
     d->table->close(other.state);
+}
+
+static void a_mirror_crosses_to_another_device_and_back(device *d)
+{
+    enum { BYTES = 70000 };
+    const unsigned char *sent = noise(d, BYTES);
+    device other = *d;
+    haul_mirror mirror;
+    haul_address at, there;
+    other.broken = NULL;
+    if (!get_mirror(d, BYTES, &mirror))
+        return;
+    at = (haul_address)(uintptr_t)mirror.memory;
+    EXPECT_OK(d->table->open(d->settings, &d->allocator, &other.state));
+    EXPECT_OK(get(&other, BYTES, 16, &there));
+    EXPECT_OK(copy_to(d, at, sent, BYTES));
+    EXPECT_OK(d->table->across(other.state, there, d->state, at, BYTES));
+    EXPECT_OK(wait(&other));
+    EXPECT(holds(&other, there, sent, BYTES));
+    EXPECT_OK(copy_to(d, at, sent + 1, BYTES - 1));
+    EXPECT_OK(d->table->across(d->state, at, other.state, there, BYTES));
+    EXPECT_OK(wait(d));
+    EXPECT(holds(d, at, sent, BYTES));
+    EXPECT(((const unsigned char *)mirror.memory)[BYTES - 1] == 0);
+    put_back(&other, there, BYTES);
+    d->table->close(other.state);
+    d->table->unmirror(d->state, &mirror);
 }
 
 static void bytes_cross_within_a_device(device *d)
@@ -1278,6 +1432,12 @@ static const contract_case cases[] = {
     { CASE(a_push_scatters_what_crosses_and_no_byte_beside_it) },
     { CASE(crossings_and_copies_take_effect_in_the_order_of_the_calls) },
     { CASE(pages_are_locked_once) },
+    { CASE(a_mirror_is_memory_of_the_hosts_and_of_the_devices_at_one_address) },
+    { CASE(a_window_is_memory_of_stage) },
+    { CASE(mirrors_come_and_go_in_any_order) },
+    { CASE(a_mirror_that_is_not_there_is_refused_and_the_device_goes_on) },
+    { CASE(a_mirror_is_not_locked) },
+    { CASE(a_mirror_crosses_to_another_device_and_back) },
     { CASE(bytes_cross_from_one_device_to_another) },
     { CASE(bytes_cross_within_a_device) },
     { CASE(fences_grow_and_are_reached) },

@@ -68,6 +68,7 @@ static haul_status fired(fault_plan *plan, haul_status status)
 #define DEVICES_MAX 16u
 #define RANGES_MAX 4096u
 #define ORDERS_MAX 4096u
+#define MIRRORS_MAX 16u
 
 typedef struct range {
     haul_address address;
@@ -103,6 +104,8 @@ typedef struct front {
     uint64_t fences;
     order *queue; /* ORDERS_MAX */
     size_t queue_count;
+    haul_mirror mirrors[MIRRORS_MAX];
+    size_t mirror_count;
     haul_status failed; /* of what has happened since it was last told */
 } front;
 
@@ -469,10 +472,66 @@ static void front_unstage(void *state, void *memory, size_t bytes)
     f->inner->unstage(state, memory, bytes);
 }
 
+static haul_status front_mirror(void *state, size_t bytes, haul_mirror *mirror)
+{
+    front *f = front_of(state);
+    fault_plan *plan = f->plan;
+    uint64_t fired_before = plan->fired;
+    haul_status status = event(f, "mirror", HAUL_ERROR_DEVICE_MEMORY);
+    if (bytes == 0)
+        misused(plan, "mirror of 0 bytes");
+    if (status == HAUL_OK)
+        status = f->inner->mirror(state, bytes, mirror);
+    if (status != HAUL_OK) {
+        if (!plan->lost)
+            forgive(plan, fired_before);
+        return status;
+    }
+    CHECK(f->mirror_count < MIRRORS_MAX);
+    f->mirrors[f->mirror_count++] = *mirror;
+    plan->device_blocks++;
+    plan->device_bytes += mirror->bytes;
+    return HAUL_OK;
+}
+
+static void front_unmirror(void *state, const haul_mirror *mirror)
+{
+    front *f = front_of(state);
+    size_t i = 0;
+    while (i < f->mirror_count && memcmp(&f->mirrors[i], mirror, sizeof *mirror) != 0)
+        i++;
+    if (i == f->mirror_count) {
+        misused(f->plan, "unmirror of what was not given, or not so");
+        return;
+    }
+    if (is_worked_with(f->plan, mirror->window, mirror->bytes) ||
+        orders_for(f, (uintptr_t)mirror->memory, mirror->bytes))
+        misused(f->plan, "unmirror of memory that the device works with");
+    f->mirrors[i] = f->mirrors[--f->mirror_count];
+    f->plan->device_blocks--;
+    f->plan->device_bytes -= mirror->bytes;
+    f->inner->unmirror(state, mirror);
+}
+
+/* Does a device of the plan have memory of its own where this is? */
+static int means_a_device(const fault_plan *plan, const void *host)
+{
+    size_t i, at;
+    int found = 0;
+    pthread_mutex_lock(&fronts_lock);
+    for (i = 0; i < DEVICES_MAX; i++)
+        for (at = 0; fronts[i].state && fronts[i].plan == plan && at < fronts[i].mirror_count; at++)
+            found |= lies_in(host, fronts[i].mirrors[at].memory, fronts[i].mirrors[at].bytes);
+    pthread_mutex_unlock(&fronts_lock);
+    return found;
+}
+
 static void check_copy(fault_plan *plan, const void *host, size_t bytes)
 {
     if (bytes == 0 || !host)
         misused(plan, "copy of 0 bytes or NULL");
+    if (means_a_device(plan, host))
+        misused(plan, "copy from or to host memory by an address that is a device's too");
 }
 
 static void check_source(const fault_plan *plan, const void *from, size_t bytes)
@@ -927,6 +986,8 @@ const haul_device_table *fault_device(const haul_device_table *inner)
                                                    front_release,
                                                    front_stage,
                                                    front_unstage,
+                                                   front_mirror,
+                                                   front_unmirror,
                                                    front_copy_to,
                                                    front_copy_from,
                                                    front_relocate,

@@ -1,0 +1,266 @@
+/* Memory that the GPU has at addresses where the host has some too.
+ *
+ * A process and its GPUs share one space of addresses, so that one address never means two places; but of a range that the
+ * driver has reserved for the GPU the host's page tables hold nothing. Here they are given pages of the host's: those of
+ * a file without a name, which are there a second time at other addresses, the window. To CUDA an address of the range
+ * is the GPU's, whoever uses it, so copies are told the window's.
+ *
+ *     address     host's page tables    GPU's page tables
+ *     memory      the file              memory of the GPU
+ *     window      the file              the file (registered)
+ *
+ * No manual promises it. So before the range is given away, a word of each side is written there and looked for: where the
+ * system or a driver does otherwise, there is no such memory.
+ *
+ * The driver has these orders and the runtime has not; see answer.c.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gpu.h"
+
+#if CUDART_VERSION >= 12050
+
+#include <cuda.h>
+
+#define SINCE 11000u /* the driver's version of the entries */
+
+typedef struct orders {
+    CUresult(CUDAAPI *reserve)(CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long);
+    CUresult(CUDAAPI *unreserve)(CUdeviceptr, size_t);
+    CUresult(CUDAAPI *create)(CUmemGenericAllocationHandle *, size_t, const CUmemAllocationProp *, unsigned long long);
+    CUresult(CUDAAPI *release)(CUmemGenericAllocationHandle);
+    CUresult(CUDAAPI *map)(CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long);
+    CUresult(CUDAAPI *unmap)(CUdeviceptr, size_t);
+    CUresult(CUDAAPI *allow)(CUdeviceptr, size_t, const CUmemAccessDesc *, size_t);
+    CUresult(CUDAAPI *granularity)(size_t *, const CUmemAllocationProp *, CUmemAllocationGranularity_flags);
+} orders;
+
+static int find(const haul__gpu_visit *visit, const char *name, void *order, size_t bytes)
+{
+    enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+    void *entry = NULL;
+    cudaError_t error = cudaGetDriverEntryPointByVersion(name, &entry, SINCE, cudaEnableDefault, &found);
+    haul__gpu_forgive(visit, error);
+    if (error != cudaSuccess || found != cudaDriverEntryPointSuccess || !entry)
+        return 0;
+    memcpy(order, &entry, bytes);
+    return 1;
+}
+
+static int find_orders(const haul__gpu_visit *visit, orders *o)
+{
+    return find(visit, "cuMemAddressReserve", &o->reserve, sizeof o->reserve) &&
+           find(visit, "cuMemAddressFree", &o->unreserve, sizeof o->unreserve) &&
+           find(visit, "cuMemCreate", &o->create, sizeof o->create) &&
+           find(visit, "cuMemRelease", &o->release, sizeof o->release) &&
+           find(visit, "cuMemMap", &o->map, sizeof o->map) && find(visit, "cuMemUnmap", &o->unmap, sizeof o->unmap) &&
+           find(visit, "cuMemSetAccess", &o->allow, sizeof o->allow) &&
+           find(visit, "cuMemGetAllocationGranularity", &o->granularity, sizeof o->granularity);
+}
+
+/* ---- The GPU's side. */
+
+static CUmemAllocationProp properties(const haul__gpu *gpu)
+{
+    CUmemAllocationProp all;
+    memset(&all, 0, sizeof all);
+    all.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    all.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    all.location.id = gpu->settings.ordinal;
+    return all;
+}
+
+static int round_up(const haul__gpu *gpu, const orders *o, size_t *bytes)
+{
+    const CUmemAllocationProp all = properties(gpu);
+    size_t unit = 0;
+    if (o->granularity(&unit, &all, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) != CUDA_SUCCESS || unit == 0 ||
+        *bytes > SIZE_MAX - unit)
+        return 0;
+    *bytes = (*bytes + unit - 1) / unit * unit;
+    return 1;
+}
+
+/* This GPU, and those that can reach its memory, as with memory of a pool. 0: not even this one. */
+static int allow_all(const haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o, CUdeviceptr there, size_t bytes)
+{
+    CUmemAccessDesc one;
+    int count = haul_cuda_count(), other, reaches;
+    memset(&one, 0, sizeof one);
+    one.location = properties(gpu).location;
+    one.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    if (o->allow(there, bytes, &one, 1) != CUDA_SUCCESS)
+        return 0;
+    for (other = 0; other < count; other++) {
+        reaches = 0;
+        if (other != gpu->settings.ordinal)
+            haul__gpu_forgive(visit, cudaDeviceCanAccessPeer(&reaches, other, gpu->settings.ordinal));
+        one.location.id = other;
+        if (reaches)
+            (void)o->allow(there, bytes, &one, 1);
+    }
+    return 1;
+}
+
+static int get_memory(const haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o, CUdeviceptr there,
+                      size_t bytes)
+{
+    const CUmemAllocationProp all = properties(gpu);
+    CUmemGenericAllocationHandle memory;
+    CUresult mapped;
+    if (o->create(&memory, bytes, &all, 0) != CUDA_SUCCESS)
+        return 0;
+    mapped = o->map(there, bytes, 0, memory, 0);
+    (void)o->release(memory); /* it goes when it is unmapped */
+    if (mapped != CUDA_SUCCESS)
+        return 0;
+    if (allow_all(gpu, visit, o, there, bytes))
+        return 1;
+    (void)o->unmap(there, bytes);
+    return 0;
+}
+
+/* ---- The host's side. */
+
+static int get_pages(haul_mirror *mirror)
+{
+    int file = memfd_create("haul", MFD_CLOEXEC), is_there;
+    void *window = MAP_FAILED, *memory = MAP_FAILED;
+    if (file < 0)
+        return 0;
+    if (ftruncate(file, (off_t)mirror->bytes) == 0)
+        window = mmap(NULL, mirror->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (window != MAP_FAILED)
+        memory = mmap(mirror->memory, mirror->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+    is_there = memory == mirror->memory;
+    if (!is_there && window != MAP_FAILED)
+        munmap(window, mirror->bytes);
+    close(file);
+    mirror->window = window;
+    return is_there;
+}
+
+/* The range is the driver's again, as it was. */
+static void drop_pages(const haul_mirror *mirror)
+{
+    (void)mmap(mirror->memory, mirror->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    munmap(mirror->window, mirror->bytes);
+}
+
+/* ---- Both. */
+
+/* Does each side find what it wrote itself, and a copy bring over the other's? */
+static int is_twofold(const haul__gpu *gpu, const haul__gpu_visit *visit, const haul_mirror *mirror)
+{
+    volatile uint64_t *here = mirror->memory, *window = mirror->window;
+    cudaError_t error;
+    int is_right;
+    here[0] = 1;
+    error = cudaMemsetAsync(mirror->memory, 2, sizeof *here, gpu->own);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync((void *)(uintptr_t)&window[1], mirror->memory, sizeof *here, cudaMemcpyDeviceToHost,
+                                gpu->own);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(gpu->own);
+    haul__gpu_forgive(visit, error);
+    is_right = error == cudaSuccess && here[0] == 1 && window[0] == 1 && here[1] == UINT64_C(0x0202020202020202);
+    here[0] = here[1] = 0;
+    return is_right;
+}
+
+static haul_status fill_range(haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o, haul_mirror *mirror)
+{
+    const CUdeviceptr there = (CUdeviceptr)(uintptr_t)mirror->memory;
+    haul_status status;
+    if (!get_memory(gpu, visit, o, there, mirror->bytes))
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_DEVICE_MEMORY, "no memory of the GPU for a mirror");
+    status = get_pages(mirror) ? HAUL_OK : haul__gpu_fail(gpu, visit, HAUL_ERROR_MEMORY, "no host memory for a mirror");
+    if (status == HAUL_OK) {
+        status = haul__gpu_check(gpu, visit, cudaHostRegister(mirror->window, mirror->bytes,
+                                                              cudaHostRegisterPortable | cudaHostRegisterMapped),
+                                 "cudaHostRegister", mirror->bytes);
+        if (status == HAUL_OK && !is_twofold(gpu, visit, mirror)) {
+            haul__gpu_forgive(visit, cudaHostUnregister(mirror->window));
+            status = haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "host and GPU cannot both have the addresses");
+        }
+        if (status != HAUL_OK)
+            drop_pages(mirror);
+    }
+    if (status != HAUL_OK)
+        (void)o->unmap(there, mirror->bytes);
+    return status;
+}
+
+static haul_status make(haul__gpu *gpu, const haul__gpu_visit *visit, size_t bytes, haul_mirror *mirror)
+{
+    CUdeviceptr there = 0;
+    orders o;
+    haul_status status;
+    if (!gpu->reaches_host || !find_orders(visit, &o) || !round_up(gpu, &o, &bytes))
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "the driver cannot place memory");
+    if (o.reserve(&there, bytes, 0, 0, 0) != CUDA_SUCCESS)
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_DEVICE_MEMORY, "no addresses for a mirror");
+    mirror->memory = (void *)(uintptr_t)there;
+    mirror->bytes = bytes;
+    status = fill_range(gpu, visit, &o, mirror);
+    if (status != HAUL_OK)
+        (void)o.unreserve(there, bytes);
+    return status;
+}
+
+haul_status haul__gpu_mirror(void *state, size_t bytes, haul_mirror *mirror)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    haul_mirror made;
+    haul_status status = haul__gpu_enter(gpu, "mirror", &visit);
+    if (status == HAUL_OK)
+        status = make(gpu, &visit, bytes, &made);
+    if (status == HAUL_OK)
+        *mirror = made;
+    return haul__gpu_leave(gpu, &visit, status);
+}
+
+/* Of a lost GPU the driver keeps its side; what the host has goes all the same. */
+void haul__gpu_unmirror(void *state, const haul_mirror *mirror)
+{
+    const CUdeviceptr there = (CUdeviceptr)(uintptr_t)mirror->memory;
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    orders o;
+    (void)haul__gpu_enter(gpu, "unmirror", &visit);
+    if (!gpu->lost) {
+        haul__gpu_forgive(&visit, cudaDeviceSynchronize());
+        haul__gpu_forgive(&visit, cudaHostUnregister(mirror->window));
+    }
+    drop_pages(mirror);
+    if (!gpu->lost && find_orders(&visit, &o) && o.unmap(there, mirror->bytes) == CUDA_SUCCESS)
+        (void)o.unreserve(there, mirror->bytes);
+    haul__gpu_forget(gpu, (haul_address)there, mirror->bytes);
+    (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
+}
+
+#else
+
+haul_status haul__gpu_mirror(void *state, size_t bytes, haul_mirror *mirror)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    haul_status status = haul__gpu_enter(gpu, "mirror", &visit);
+    (void)bytes;
+    (void)mirror;
+    if (status == HAUL_OK)
+        status = haul__gpu_fail(gpu, &visit, HAUL_ERROR_UNSUPPORTED, "Haul was built with a CUDA older than 12.5");
+    return haul__gpu_leave(gpu, &visit, status);
+}
+
+void haul__gpu_unmirror(void *state, const haul_mirror *mirror)
+{
+    (void)state;
+    (void)mirror;
+}
+
+#endif
