@@ -37,12 +37,15 @@ typedef struct haul_arena haul_arena;
 /* A zeroed struct means the defaults. */
 typedef struct haul_arena_options {
     size_t reserve_bytes; /* of addresses, which cost nothing; the arena never has more. 0: 64 GiB (256 MiB where
-                             pointers have 4 bytes). Where no such range is to be had, or the memory is to be pinned, so
-                             much is allocated at once; 0 is then 64 MiB */
+                             pointers have 4 bytes). Where no such range is to be had, or the memory is to be pinned or
+                             mirrored, so much is allocated at once; 0 is then 64 MiB */
     size_t granularity;   /* the arena grows in steps of so many bytes; 0: 1 MiB */
     size_t limit_bytes;   /* it is never filled beyond; 0: no other limit than reserve_bytes */
     int pinned;           /* not 0, with haul_arena_create_for: memory from which the device copies fast, if it has any
                              to give. The statistics tell whether it had */
+    int mirrored;         /* not 0, with haul_arena_create_for: such memory at addresses where the device has as much of its
+                             own, so that a pointer means the same in both: see haul_ship_arena. If the device has
+                             none to give, as `pinned` */
     int reuse;            /* not 0: what is released is given out again for the same size. Sizes above 64 granules are
                              then rounded up, by at most a quarter */
     int checked;          /* not 0: two bits for each granule (1/64 of the bytes) tell where allocations begin and where
@@ -53,7 +56,7 @@ typedef struct haul_arena_options {
 /* Makes an arena. `context` gives the allocator, and is kept alive; `options` may be NULL.
  * HAUL_ERROR_ARGUMENT: a NULL result, no context, a reserve_bytes that the system cannot have. HAUL_ERROR_MEMORY. */
 HAUL_API haul_status haul_arena_create(haul_context *context, const haul_arena_options *options, haul_arena **arena);
-/* The same in the context of a device, which gives the memory if options->pinned. It stays open as long as the arena. */
+/* The same in the context of a device, which gives the memory if options->pinned or ->mirrored. It stays open as long as the arena. */
 HAUL_API haul_status haul_arena_create_for(haul_device *device, const haul_arena_options *options, haul_arena **arena);
 /* Drops the caller's hold and sets *arena to NULL; shipments keep the arena and its memory. NULL is allowed. */
 HAUL_API void haul_arena_free(haul_arena **arena);
@@ -114,6 +117,7 @@ typedef struct haul_arena_statistics {
     size_t allocations;        /* since the last reset */
     size_t released, reused;   /* of these; blocks */
     int pinned, grows;         /* grows: in a reserved range */
+    int mirrored;
 } haul_arena_statistics;
 HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *statistics);
 
@@ -224,6 +228,14 @@ typedef struct haul_ship_arena_options {
  * allocated in it, or freed, until the device is closed. haul_shipment_copy moves the arena as it is there; pointers
  * into arenas of options.into go on leading into these, wherever they are. HAUL_ERROR_STALE from calls on the shipment,
  * that one included: something of it has been released, given out again, rolled back or reset since.
+ *
+ * A mirrored arena, on the device that it was made for, lies there where it lies here: haul_device_pointer(shipment, p)
+ * is p. So nothing is patched, pointers that no type tells (in plain bytes, in whatever a library has allocated) are right
+ * too, and what kernels have made of them comes back right with options->direct_return, which is one raw copy. Each side
+ * sees its own bytes, as ever: a page never moves by itself. One shipment at a time is there; others of the same arena, to
+ * that device or another, and copies of shipments lie elsewhere and are patched. haul_replan writes where the old one was:
+ * after a failure refresh it. Pointers that lead out are looked for as in any arena, HAUL_OUTSIDE_KEEP spares that.
+ * Do not pass the arena's memory to the device's own copying functions, which would take it for the device's.
  *
  * HAUL_ERROR_ARGUMENT: nothing has been allocated; `into` holds what is no shipment of an arena to this device.
  * HAUL_ERROR_GRAPH: see haul_outside. */

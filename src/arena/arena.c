@@ -24,15 +24,15 @@ int haul__arena_is_valid(const haul_arena *arena)
 
 /* ---- Regions. */
 
-static void release_allocated(void *user, void *memory, size_t bytes)
+static void release_allocated(const haul__region *region)
 {
-    haul__release(user, memory, bytes);
+    haul__release(region->user, region->memory, region->bytes);
 }
 
-static void release_reserved(void *user, void *memory, size_t bytes)
+static void release_reserved(const haul__region *region)
 {
-    const haul_allocator *allocator = user;
-    allocator->unreserve(allocator->user, memory, bytes);
+    const haul_allocator *allocator = region->user;
+    allocator->unreserve(allocator->user, region->memory, region->bytes);
 }
 
 static int get_reserved(haul_allocator *allocator, size_t bytes, haul__region *region)
@@ -58,7 +58,7 @@ static int get_allocated(haul_allocator *allocator, size_t bytes, haul__region *
 static void release_region(haul__region *region)
 {
     if (region->memory)
-        region->release(region->user, region->memory, region->bytes);
+        region->release(region);
     region->memory = NULL;
 }
 
@@ -374,4 +374,5 @@ void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *s
     statistics->reused = arena->reused;
     statistics->pinned = arena->region.pinned;
     statistics->grows = arena->region.grows;
+    statistics->mirrored = arena->region.mirrored > 0;
 }

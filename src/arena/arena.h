@@ -20,13 +20,17 @@
 #include "type/type.h"
 
 /* Where an arena's bytes lie, and how they are given back. */
-typedef struct haul__region {
+typedef struct haul__region haul__region;
+struct haul__region {
     void *memory; /* zeros; NULL: none */
     size_t bytes;
-    void (*release)(void *user, void *memory, size_t bytes);
+    void (*release)(const haul__region *region);
     void *user;
     int grows, pinned;
-} haul__region;
+    unsigned char *window; /* where a device is to find the bytes; NULL: at `memory` */
+    size_t mirrored;       /* bytes that `user` has at the same addresses; */
+    int is_lent;           /* some shipment's, now */
+};
 
 /* Objects, at equal distances, of which a bit a word does not tell all: they have bytes that do not come back, or
  * pointers off the grid. */
@@ -86,6 +90,13 @@ size_t haul__arena_default_fixed_bytes(const haul_arena_options *options);
 HAUL__INLINE size_t haul__arena_used(const haul_arena *arena)
 {
     return (size_t)(arena->room.top - arena->room.base);
+}
+
+/* Where a device finds what lies at `base`, which is in the arena. */
+HAUL__INLINE unsigned char *haul__arena_window(const haul_arena *arena, unsigned char *base)
+{
+    const haul__region *region = &arena->region;
+    return region->window ? region->window + (base - (unsigned char *)region->memory) : base;
 }
 
 /* Grows so that `end`, an offset, is within. 0: it cannot; the record says why. */

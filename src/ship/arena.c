@@ -9,10 +9,23 @@
 
 /* ---- Arenas in a device's memory. */
 
-static void release_staged(void *user, void *memory, size_t bytes)
+/* Room for marks: a bit for each word, and a few odd offsets. */
+#define MARKS_PART (8 * sizeof(void *))
+#define MARKS_LEAST ((size_t)4096)
+
+static void release_staged(const haul__region *region)
 {
-    haul_device *device = user;
-    device->table.unstage(device->state, memory, bytes);
+    haul_device *device = region->user;
+    device->table.unstage(device->state, region->memory, region->bytes);
+    haul__device_drop(device);
+}
+
+static void release_mirrored(const haul__region *region)
+{
+    haul_device *device = region->user;
+    const haul_mirror mirror = { region->memory, region->window, region->mirrored };
+    haul__forget_lent(device, region);
+    device->table.unmirror(device->state, &mirror);
     haul__device_drop(device);
 }
 
@@ -40,20 +53,53 @@ static haul_status get_staged(haul_device *device, const haul_arena_options *opt
     return HAUL_OK;
 }
 
+/* The same, with as much of the device's at its addresses, and there room for marks behind what the arena may hold. */
+static haul_status get_mirrored(haul_device *device, const haul_arena_options *options, haul__region *region)
+{
+    const size_t fixed = haul__arena_default_fixed_bytes(options);
+    haul_mirror mirror;
+    size_t bytes;
+    haul_status status;
+    if (!device->table.mirror || haul__add_overflows(fixed, fixed / MARKS_PART + MARKS_LEAST, &bytes))
+        return HAUL_OK;
+    status = device->table.mirror(device->state, bytes, &mirror);
+    if (status == HAUL_ERROR_DEVICE_LOST)
+        return haul__device_failed(device, status, "mirroring of ", bytes, " bytes");
+    if (status != HAUL_OK)
+        return HAUL_OK;
+    region->memory = mirror.memory;
+    region->bytes = fixed;
+    region->release = release_mirrored;
+    region->user = device;
+    region->pinned = 1;
+    region->window = mirror.window;
+    region->mirrored = mirror.bytes;
+    haul__device_hold(device);
+    return HAUL_OK;
+}
+
+static haul_status get_memory(haul_device *device, const haul_arena_options *options, haul__region *region)
+{
+    haul_status status = HAUL_OK;
+    memset(region, 0, sizeof *region);
+    if (options && options->mirrored)
+        status = get_mirrored(device, options, region);
+    if (status == HAUL_OK && options && (options->pinned || options->mirrored) && !region->memory)
+        status = get_staged(device, options, region);
+    return status;
+}
+
 static haul_status make(haul_device *device, const haul_arena_options *options, haul_arena **arena)
 {
     haul__region region;
-    haul_status status = HAUL_OK;
-    memset(&region, 0, sizeof region);
-    if (options && options->pinned)
-        status = get_staged(device, options, &region);
+    haul_status status = get_memory(device, options, &region);
     if (status != HAUL_OK)
         return status;
     status = haul__arena_make(device->context, options, region.memory ? &region : NULL, arena);
     if (status == HAUL_OK)
         return HAUL_OK;
     if (region.memory)
-        release_staged(device, region.memory, region.bytes);
+        region.release(&region);
     return haul__fail(&device->context->error, status, status == HAUL_ERROR_ARGUMENT
                                                            ? "more addresses than there can be for an arena"
                                                            : "no memory for an arena");
@@ -99,6 +145,25 @@ void haul__arena_lay_out(haul_shipment *shipment)
     range->odd_at = range->bitmap_at + range->bitmap_bytes;
     range->odd_count = contents->odd_count;
     range->bytes = range->odd_at + range->odd_count * sizeof(uint64_t);
+}
+
+/* Where the arena's own device has memory at its addresses, that is the range, if nobody else has it. Marks are there for
+ * those alone who look at them (`with_others`: pointers into other arenas are patched). */
+static void lay_out(haul_shipment *shipment, int with_others)
+{
+    const haul__contents *contents = &shipment->contents;
+    const haul__region *region = &contents->arena->region;
+    haul__range *range = &shipment->range;
+    const size_t skip = (size_t)(contents->base - (unsigned char *)region->memory);
+    const int is_free = region->mirrored > 0 && !region->is_lent && region->user == shipment->device;
+    if (is_free && !with_others && !haul__looks_there(contents)) {
+        memset(range, 0, sizeof *range);
+        range->arena_bytes = range->bytes = contents->bytes;
+    } else {
+        haul__arena_lay_out(shipment);
+    }
+    if (is_free && range->bytes <= region->mirrored - skip)
+        range->mirror = contents->arena;
 }
 
 void haul__arena_statistics(haul_shipment *shipment, double seconds)
@@ -148,9 +213,15 @@ static void close_shipment(haul_device *device, haul_shipment *shipment)
 haul_status haul__arena_allocate(haul_shipment *shipment)
 {
     size_t alignment = shipment->contents.arena->alignment;
-    haul_status status =
-        haul__allocate_aligned(shipment->device, alignment > 256 ? alignment : 256, &shipment->range);
-    shipment->contents.there = shipment->range.address;
+    haul__range *range = &shipment->range;
+    haul_status status = HAUL_OK;
+    if (range->mirror) {
+        range->address = (uintptr_t)shipment->contents.base;
+        range->mirror->region.is_lent = 1;
+    } else {
+        status = haul__allocate_aligned(shipment->device, alignment > 256 ? alignment : 256, range);
+    }
+    shipment->contents.there = range->address;
     return status;
 }
 
@@ -214,7 +285,7 @@ static haul_status ship_all(haul_device *device, haul_arena *const *arenas, cons
         opened += status == HAUL_OK;
     }
     for (i = 0; i < count && status == HAUL_OK; i++) {
-        haul__arena_lay_out(shipments[i]);
+        lay_out(shipments[i], count > 1 || (options && options->into_count > 0));
         status = haul__arena_allocate(shipments[i]);
         allocated += status == HAUL_OK;
     }
@@ -373,7 +444,7 @@ haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *r
 static haul_status load_again(haul_shipment *old, haul_shipment *fresh)
 {
     haul_status status;
-    haul__arena_lay_out(fresh);
+    lay_out(fresh, old->contents.neighbour_count > 0);
     status = haul__arena_allocate(fresh);
     if (status != HAUL_OK)
         return status;
@@ -388,9 +459,23 @@ static haul_status load_again(haul_shipment *old, haul_shipment *fresh)
     return status;
 }
 
+/* An arena's memory on the device, which the old shipment has, is the fresh one's; or the old one's still. */
+static haul_status load_in_place(haul_shipment *old, haul_shipment *fresh)
+{
+    haul_arena *mirror = old->range.mirror;
+    haul_status status;
+    if (mirror)
+        mirror->region.is_lent = 0;
+    status = load_again(old, fresh);
+    if (mirror)
+        mirror->region.is_lent = 1;
+    return status;
+}
+
 static void replace(haul_shipment *old, haul_shipment *fresh)
 {
-    haul__unload(old->device, &old->range);
+    if (!old->range.mirror || !fresh->range.mirror)
+        haul__unload(old->device, &old->range);
     old->contents.neighbours = NULL;
     old->contents.neighbour_count = 0;
     fresh->contents.root = old->contents.root;
@@ -422,7 +507,7 @@ haul_status haul__arena_replan(haul_shipment *shipment)
         haul__plan_drop(plan);
     if (status != HAUL_OK)
         return status;
-    status = load_again(shipment, fresh);
+    status = load_in_place(shipment, fresh);
     if (status == HAUL_OK)
         replace(shipment, fresh);
     else

@@ -16,6 +16,9 @@
  *                     | first                    | middle      | last         |
  *     | patch: first  | patch: middle and last   | first again | middle again | last again |
  *
+ * Where the device has memory at the arena's own addresses (a mirrored arena), all of this is a copy each way. Its verbs are
+ * given the arena's window then, for its addresses would mean the device's bytes.
+ *
  * Do pointers lead out of what is shipped? To look at each takes the host several times as long as the transfer. So
  * the device, which looks at them anyway, sets a word of the host's if some do, and only then the host looks, to say
  * which. In small arenas, which would need no staging but for that word, and where the question has more sides to it (other
@@ -27,6 +30,9 @@
 
 /* From here on the device is asked. Below, a first refresh would pin as much as this for one word. */
 #define ASK_BYTES HAUL__FIRST_BYTES
+
+/* What crosses while the host looks at a pointer that it does not have in its caches (6 ns), about. */
+#define LOOK_BYTES ((size_t)512)
 
 /* From here on an arena is cut, and so much of it is the rest, or the first and the last part of a return. Smaller arenas:
  * a patch takes no longer than its start. A larger rest has the more to be patched behind it (a quarter: 1.033 of a raw
@@ -64,6 +70,13 @@ static haul_status refuse_outside(const haul__contents *contents, haul_error *er
 
 /* ---- Orders. */
 
+/* Where the device finds byte `at` of the contents. */
+static unsigned char *window(const haul_shipment *shipment, size_t at)
+{
+    const haul__contents *contents = &shipment->contents;
+    return haul__arena_window(contents->arena, contents->base + at);
+}
+
 static void write_edited(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
 {
     const haul__contents *contents = &shipment->contents;
@@ -92,13 +105,23 @@ static int reaches_out(const haul__contents *contents)
     return contents->before || contents->behind;
 }
 
-/* Can the device say whether pointers lead out? */
+/* Is a device with marks to be asked whether pointers lead out? */
+static int is_for_device(const haul__contents *contents)
+{
+    return contents->outside == HAUL_OUTSIDE_REFUSE && contents->neighbour_count == 0 && contents->odd_count == 0 &&
+           contents->bytes >= ASK_BYTES && !reaches_out(contents);
+}
+
 static int device_can_tell(const haul_shipment *shipment, const haul_async *async)
 {
-    const haul__contents *contents = &shipment->contents;
-    return contents->outside == HAUL_OUTSIDE_REFUSE && !async && contents->neighbour_count == 0 &&
-           contents->odd_count == 0 && contents->bytes >= ASK_BYTES && haul__is_patched(&shipment->range) &&
-           !reaches_out(contents);
+    return !async && is_for_device(&shipment->contents) && haul__is_patched(&shipment->range);
+}
+
+/* Of an arena without a patch the host looks as fast as the bytes cross, if its pointers are few. */
+int haul__looks_there(const haul__contents *contents)
+{
+    const size_t few = contents->bytes / LOOK_BYTES;
+    return is_for_device(contents) && (contents->bytes >= CUT_BYTES || haul__count_marked(contents, few) > few);
 }
 
 /* Of pointers into the contents, where they lay `from` on and will lie `to` on, room beside them included. */
@@ -179,14 +202,13 @@ static haul_status order_as_one(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;
     const haul__range *range = &shipment->range;
-    unsigned char *base = shipment->contents.base;
     haul_status status;
     if (shipment->contents.arena->region.pinned && range->bytes <= device->capabilities.send_bytes &&
         !reaches_out(&shipment->contents)) {
-        status = haul__send_as_one(device, range, (uintptr_t)base, base);
+        status = haul__send_as_one(device, range, (uintptr_t)shipment->contents.base, window(shipment, 0));
         return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
     }
-    status = haul__copy_to(device, range->address, base, range->bytes);
+    status = haul__copy_to(device, range->address, window(shipment, 0), range->bytes);
     return status == HAUL_OK ? relocate(shipment) : status;
 }
 
@@ -242,7 +264,7 @@ static haul_status order_bytes(haul_shipment *shipment, size_t first, size_t end
     if (contents->is_edited)
         return haul__send_written(shipment, write_edited, contents->bytes, 0,
                                   haul__piece_bytes(shipment->device, contents->bytes));
-    return haul__copy_to(shipment->device, shipment->range.address + first, contents->base + first, end - first);
+    return haul__copy_to(shipment->device, shipment->range.address + first, window(shipment, first), end - first);
 }
 
 /* Where the arena is cut; its end: nowhere. Odd pointers may lie across a cut; what is edited goes through staging. */
@@ -343,12 +365,18 @@ int haul__arena_returns_directly(const haul_shipment *shipment)
     return haul__is_arena(shipment) && contents->direct && contents->kept_count == 0 && !contents->is_edited;
 }
 
+/* Is there anything to patch on the way back? */
+static int is_moved(const haul_shipment *shipment)
+{
+    return haul__is_patched(&shipment->range) &&
+           (!shipment->range.mirror || shipment->contents.neighbour_count > 0);
+}
+
 /* Does one patch tell all, in memory to which the device can copy while something else happens? (What returns directly has no
  * pointers off the grid.) */
 static int has_one_patch(const haul_shipment *shipment)
 {
-    return haul__is_patched(&shipment->range) && shipment->contents.arena->region.pinned &&
-           shipment->contents.neighbour_count == 0;
+    return is_moved(shipment) && shipment->contents.arena->region.pinned && shipment->contents.neighbour_count == 0;
 }
 
 /* A return under way: what comes behind a failure is not ordered. */
@@ -368,8 +396,8 @@ static void patch_part(way_back *r, const haul_relocation *all, size_t from, siz
 static void copy_part(way_back *r, size_t from, size_t end)
 {
     if (r->status == HAUL_OK)
-        r->status = haul__copy_from(r->shipment->device, r->shipment->contents.base + from,
-                                    r->shipment->range.address + from, end - from);
+        r->status = haul__copy_from(r->shipment->device, window(r->shipment, from), r->shipment->range.address + from,
+                                    end - from);
 }
 
 static uint64_t fence_off(way_back *r)
@@ -413,23 +441,24 @@ static haul_status order_return_in_parts(haul_shipment *shipment)
 static haul_status order_return_as_one(haul_shipment *shipment)
 {
     haul_status status = HAUL_OK;
-    if (haul__is_patched(&shipment->range))
+    if (is_moved(shipment))
         status = relocate_back(shipment);
     if (status == HAUL_OK)
-        status = haul__copy_from(shipment->device, shipment->contents.base, shipment->range.address,
+        status = haul__copy_from(shipment->device, window(shipment, 0), shipment->range.address,
                                  shipment->range.arena_bytes);
-    return status == HAUL_OK && haul__is_patched(&shipment->range) ? relocate(shipment) : status;
+    return status == HAUL_OK && is_moved(shipment) ? relocate(shipment) : status;
 }
 
 /* Pointers become the host's, all is copied, pointers become the device's again; or all of it on the way. */
 static haul_status order_return(haul_shipment *shipment)
 {
     haul_status status = HAUL_OK;
-    if (haul__is_patched(&shipment->range) && !haul__marks_hold(shipment))
+    if (is_moved(shipment) && !haul__marks_hold(shipment))
         status = haul__arena_send_marks(shipment);
     if (status == HAUL_OK && has_one_patch(shipment) &&
         shipment->range.arena_bytes <= shipment->device->capabilities.fetch_bytes) {
-        status = haul__fetch_as_one(shipment->device, &shipment->range, shipment->contents.base);
+        status = haul__fetch_as_one(shipment->device, &shipment->range, (uintptr_t)shipment->contents.base,
+                                    window(shipment, 0));
         if (status != HAUL_ERROR_UNSUPPORTED)
             return status;
         status = HAUL_OK;

@@ -47,11 +47,16 @@ static size_t count_from(const haul__contents *contents, size_t first, size_t mo
     return count;
 }
 
+size_t haul__count_marked(const haul__contents *contents, size_t most)
+{
+    return count_from(contents, 0, most);
+}
+
 /* How many go as a list, in one piece; 0: none, the bitmap goes. */
 static size_t count_listed(const haul_shipment *shipment)
 {
     const size_t most = haul__listed_most(&shipment->range, haul__piece_limit(shipment->device));
-    const size_t count = most > 0 ? count_from(&shipment->contents, 0, most) : 0;
+    const size_t count = most > 0 ? haul__count_marked(&shipment->contents, most) : 0;
     return count < most ? count : 0;
 }
 

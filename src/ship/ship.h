@@ -56,6 +56,7 @@ typedef struct haul__kept {
     uint64_t bytes;
     haul__memory memory;  /* or */
     haul__locked locked;
+    haul__region *lent;   /* or: what an arena has lent */
     uint64_t fence;
 } haul__kept;
 
@@ -83,6 +84,7 @@ typedef struct haul__range {
     size_t listed;   /* pointers that have been sent as a list, into the end of the bitmap's room; 0: the bitmap has */
     uint64_t grown;  /* the arena's, when its marks were sent */
     size_t bytes;
+    haul_arena *mirror; /* whose memory this is, at the arena's own addresses; NULL: allocated */
 } haul__range;
 
 /* Does the device patch it? Then there is a bitmap, or room for it. */
@@ -252,6 +254,8 @@ int haul__unstage_word(haul_device *device, haul__staging *staging);
 
 /* Device memory, given back; kept, if the device is late. */
 void haul__unload(haul_device *device, haul__range *range);
+/* Before an arena goes that has lent it. */
+void haul__forget_lent(haul_device *device, const haul__region *region);
 /* Locks, given back; kept, where work before a fence may be under way with what they lock. 0: there is none. */
 void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence);
 /* Locks that stay for good; the notes of them go. */
@@ -286,15 +290,15 @@ haul_status haul__send_bytes(haul_device *device, const void *from, size_t bytes
 haul_status haul__send_marks(haul_device *device, const haul_plan *plan, haul__range *range);
 /* A patch of a range whose arena held pointers into [from, from + bytes], and the order for it. */
 haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uint64_t bytes, uint64_t delta);
-/* Of no word: nothing. */
+/* Of no word, or one that changes and tells nothing: nothing. */
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation);
 /* The patch of a range whose arena held pointers into [from, from + arena_bytes]. */
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from);
 /* Copy and patch in one order, of a range as it lies in `memory`, which is of the device's staging. */
 haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from, const void *memory);
-/* The reverse: an arena's range as it lies, with pointers that hold at `memory`, of some device's staging.
+/* The reverse: an arena's range as it lies, with pointers that hold at `to`, into `memory`, of some device's staging.
  * HAUL_ERROR_UNSUPPORTED: the device would rather have other orders, and nothing has happened. */
-haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, unsigned char *memory);
+haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, uint64_t to, unsigned char *memory);
 /* Orders the copy of a taken buffer of the ring, which is the device's from then on. */
 haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_address to, size_t bytes);
 
@@ -376,6 +380,10 @@ void haul__cut_marks(const haul_shipment *shipment, const haul_relocation *all, 
  * for bytes [at, at + bytes) of it. */
 typedef void haul__write_piece(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory);
 haul_status haul__send_written(haul_shipment *shipment, haul__write_piece *write, size_t bytes, size_t to, size_t most);
+/* Is it best found out by the device, with marks, whether pointers lead out of what is shipped to an arena's own addresses? */
+int haul__looks_there(const haul__contents *contents);
+/* How many pointers the bitmap has; no more are counted when there are more than `most`. */
+size_t haul__count_marked(const haul__contents *contents, size_t most);
 /* Orders the patch of a range whose contents have been copied from a device, where they lay `from` on. */
 haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from);
 haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async);

@@ -53,6 +53,8 @@ static void release_kept(haul_device *device, haul__kept *kept)
         device->table.release(device->state, kept->address, kept->bytes);
     release_memory(device, &kept->memory);
     haul__unlock_source(device, &kept->locked);
+    if (kept->lent)
+        kept->lent->is_lent = 0;
 }
 
 /* Locks are given up when it is known that the work is done: what the device then writes may be anybody's. */
@@ -137,14 +139,26 @@ void haul__memory_put(haul_device *device, haul__memory *memory)
 void haul__unload(haul_device *device, haul__range *range)
 {
     haul__kept kept;
-    if (!device->is_late) {
-        device->table.release(device->state, range->address, range->bytes);
-        return;
-    }
     memset(&kept, 0, sizeof kept);
-    kept.address = range->address;
-    kept.bytes = range->bytes;
-    keep(device, &kept, device->late_fence);
+    if (range->mirror) {
+        kept.lent = &range->mirror->region;
+    } else {
+        kept.address = range->address;
+        kept.bytes = range->bytes;
+    }
+    if (device->is_late)
+        keep(device, &kept, device->late_fence);
+    else
+        release_kept(device, &kept);
+}
+
+void haul__forget_lent(haul_device *device, const haul__region *region)
+{
+    size_t i, left = 0;
+    for (i = 0; i < device->kept_count; i++)
+        if (device->kept[i].lent != region)
+            device->kept[left++] = device->kept[i];
+    device->kept_count = left;
 }
 
 void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence)

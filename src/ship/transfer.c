@@ -186,7 +186,7 @@ haul_status haul__patch(haul_device *device, const haul_relocation *relocation)
 {
     const uint64_t words = relocation->words + relocation->odd_count;
     haul_status status;
-    if (words == 0)
+    if (words == 0 || (relocation->delta == 0 && !relocation->outside))
         return HAUL_OK;
     haul__phase_begin(device, "relocate");
     status = device->table.relocate(device->state, relocation);
@@ -472,10 +472,10 @@ haul_status haul__send_as_one(haul_device *device, const haul__range *range, uin
     return status;
 }
 
-haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, unsigned char *memory)
+haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, uint64_t to, unsigned char *memory)
 {
     haul_relocation relocation =
-        haul__relocation_of(range, range->address, range->arena_bytes, (uintptr_t)memory - range->address);
+        haul__relocation_of(range, range->address, range->arena_bytes, to - range->address);
     haul_status status;
     haul__phase_begin(device, "transfer");
     status = device->table.fetch(device->state, memory, &relocation, range->arena_bytes);

@@ -94,21 +94,31 @@ static void few_pointers_among_much_data_are_patched_by_a_list(void)
     list_free(&expected);
 }
 
+static haul_arena *make_arena(haul_device *device, int mirrored)
+{
+    haul_arena_options options;
+    haul_arena_statistics made;
+    haul_arena *arena = NULL;
+    memset(&options, 0, sizeof options);
+    options.reserve_bytes = (size_t)32 << 20;
+    options.pinned = !mirrored;
+    options.mirrored = mirrored;
+    CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
+    haul_arena_get_statistics(arena, &made);
+    CHECK(made.pinned && made.mirrored == mirrored);
+    return arena;
+}
+
 /* `beside`: the bytes of marks that must have been sent; 0: any. */
 static void ship_arena_and_return(size_t length, size_t width, int directly, size_t beside)
 {
     haul_device *device = open_device(0, NULL);
     test_list list, expected = list_make_wide(length, width);
-    haul_arena *arena = NULL;
-    haul_arena_options options;
+    haul_arena *arena = make_arena(device, 0);
     haul_ship_arena_options how;
     haul_shipment *shipment = NULL;
-    memset(&options, 0, sizeof options);
     memset(&how, 0, sizeof how);
-    options.reserve_bytes = (size_t)32 << 20;
-    options.pinned = 1;
     how.direct_return = directly;
-    CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
     list = list_make_in(arena, length, width);
     CHECK_STATUS(haul_ship_arena(device, arena, &how, &shipment), HAUL_OK);
     if (beside)
@@ -135,6 +145,207 @@ static void an_arenas_marks_are_patched_and_looked_at_and_patched_back(void)
         ship_arena_and_return(1000, 10, directly, 0);
     }
 }
+
+/* ---- Mirrored arenas. */
+
+static void walk_in_a_mirror(haul_device *device, size_t length, size_t width, haul_outside outside, int directly)
+{
+    test_list list, expected = list_make_wide(length, width);
+    haul_arena *arena = make_arena(device, 1);
+    haul_ship_arena_options how;
+    haul_shipment *shipment = NULL;
+    memset(&how, 0, sizeof how);
+    how.outside = outside;
+    how.direct_return = directly;
+    list = list_make_in(arena, length, width);
+    CHECK_STATUS(haul_ship_arena(device, arena, &how, &shipment), HAUL_OK);
+    CHECK_PTR(on_device(shipment, &list), list.head);
+    if (outside == HAUL_OUTSIDE_KEEP)
+        CHECK_EQ(sent_beside_the_arena(shipment), 0);
+    walk_and_return(shipment, list, expected);
+    haul_shipment_free(&shipment);
+    list_free(&list);
+    list_free(&expected);
+    haul_arena_free(&arena);
+}
+
+static void a_mirrored_arena_is_walked_where_it_lies_here_and_comes_back(void)
+{
+    haul_device *device = open_device(0, NULL);
+    int way;
+    for (way = 0; way < 4; way++) {
+        const haul_outside outside = way < 2 ? HAUL_OUTSIDE_REFUSE : HAUL_OUTSIDE_KEEP;
+        walk_in_a_mirror(device, 1, 0, outside, way % 2);
+        walk_in_a_mirror(device, 1000, 10, outside, way % 2);
+        walk_in_a_mirror(device, 40000, 10, outside, way % 2);
+        walk_in_a_mirror(device, 120000, 10, outside, way % 2);
+        walk_in_a_mirror(device, 600, 2000, outside, way % 2);
+    }
+    haul_device_close(&device);
+    device = open_device_from(HAUL_CUDA_ALLOCATE_PLAIN, 0, NULL);
+    walk_in_a_mirror(device, 1000, 10, HAUL_OUTSIDE_REFUSE, 1);
+    haul_device_close(&device);
+}
+
+/* While the kernel waits the host writes to its bytes at the addresses that the kernel will read. */
+static void the_host_writes_to_its_bytes_while_a_kernel_reads_its_own(void)
+{
+    haul_device *device = open_device(0, NULL);
+    haul_arena *arena = make_arena(device, 1);
+    test_list list = list_make_in(arena, 20000, 10);
+    const double sum = list_sum(&list);
+    cudaStream_t stream = gpu_make_stream();
+    haul_shipment *shipment = NULL;
+    user_node *node;
+    gpu_hold hold;
+    CHECK_STATUS(haul_ship_arena(device, arena, NULL, &shipment), HAUL_OK);
+    hold = gpu_hold_stream(stream);
+    user_walk(on_device(shipment, &list), list.walked, stream);
+    for (node = list.head; node; node = node->next)
+        node->value = 1000000;
+    gpu_let_go(&hold);
+    CHECK_CUDA(cudaStreamSynchronize(stream));
+    CHECK(*list.walked == sum);
+    for (node = list.head; node; node = node->next)
+        CHECK_EQ(node->value, 1000000);
+    haul_shipment_free(&shipment);
+    CHECK_CUDA(cudaStreamDestroy(stream));
+    list_free(&list);
+    haul_arena_free(&arena);
+    haul_device_close(&device);
+}
+
+/* On this GPU or another, from its window. */
+static void ship_a_mirror_elsewhere(haul_device *home, haul_device *device, int ordinal, size_t length)
+{
+    haul_arena *arena = make_arena(home, 1);
+    test_list list = list_make_in(arena, length, 10), expected = list_make_wide(length, 10);
+    haul_ship_arena_options how;
+    haul_shipment *first = NULL, *shipment = NULL;
+    memset(&how, 0, sizeof how);
+    how.direct_return = 1;
+    CHECK_STATUS(haul_ship_arena(home, arena, &how, &first), HAUL_OK);
+    CHECK_STATUS(haul_ship_arena(device, arena, &how, &shipment), HAUL_OK);
+    CHECK(on_device(shipment, &list) != list.head);
+    CHECK_CUDA(cudaSetDevice(ordinal));
+    walk_and_return(shipment, list, expected);
+    CHECK_CUDA(cudaSetDevice(0));
+    haul_shipment_free(&shipment);
+    haul_shipment_free(&first);
+    list_free(&list);
+    list_free(&expected);
+    haul_arena_free(&arena);
+}
+
+static void a_mirrored_arena_is_shipped_a_second_time_elsewhere(void)
+{
+    haul_device *home = open_device(0, NULL), *device = open_device(0, haul_device_context(home));
+    ship_a_mirror_elsewhere(home, home, 0, 1000);
+    ship_a_mirror_elsewhere(home, device, 0, 1000);
+    ship_a_mirror_elsewhere(home, device, 0, 120000);
+    haul_device_close(&device);
+    haul_device_close(&home);
+}
+
+static void a_mirrored_arena_is_shipped_to_another_gpu_from_its_window(void)
+{
+    haul_device *home = open_device(0, NULL), *device = open_device(1, haul_device_context(home));
+    ship_a_mirror_elsewhere(home, device, 1, 1000);
+    ship_a_mirror_elsewhere(home, device, 1, 120000);
+    haul_device_close(&device);
+    haul_device_close(&home);
+}
+
+/* `list` stands in a mirrored arena of `from`. */
+static void copy_a_mirror(haul_device *from, haul_device *to, int ordinal)
+{
+    haul_arena *arena = make_arena(from, 1);
+    test_list list = list_make_in(arena, 20000, 10), expected = list_make_wide(20000, 10);
+    haul_shipment *shipment = NULL, *copy = NULL;
+    CHECK_STATUS(haul_ship_arena(from, arena, NULL, &shipment), HAUL_OK);
+    user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
+    CHECK_STATUS(haul_shipment_copy(shipment, to, &copy), HAUL_OK);
+    haul_shipment_free(&shipment);
+    list_walk(&expected);
+    CHECK_CUDA(cudaSetDevice(ordinal));
+    user_walk(on_device(copy, &list), list.walked, cudaStreamLegacy);
+    CHECK_STATUS(haul_unmarshal(copy), HAUL_OK);
+    CHECK_CUDA(cudaSetDevice(0));
+    CHECK(*list.walked == list_sum(&expected));
+    list_walk(&expected);
+    list_check(&list, &expected);
+    haul_shipment_free(&copy);
+    list_free(&list);
+    list_free(&expected);
+    haul_arena_free(&arena);
+}
+
+static void the_shipment_of_a_mirrored_arena_is_copied_to_another_gpu(void)
+{
+    haul_device *from = open_device(0, NULL), *to = open_device(1, haul_device_context(from));
+    copy_a_mirror(from, to, 1);
+    copy_a_mirror(from, from, 0);
+    haul_device_close(&to);
+    haul_device_close(&from);
+}
+
+static void a_graph_in_a_mirrored_arena_is_packed_where_its_source_is_to_be_locked(void)
+{
+    haul_device *device = open_device(0, NULL);
+    haul_arena *arena = make_arena(device, 1);
+    test_list list = list_make_in(arena, 1000, 10), expected = list_make_wide(1000, 10);
+    haul_ship_options options;
+    haul_shipment_statistics told;
+    haul_shipment *shipment = NULL;
+    memset(&options, 0, sizeof options);
+    options.lock_source = 1;
+    CHECK_STATUS(haul_ship(device, list.head, list.type, 1, &options, &shipment), HAUL_OK);
+    walk_and_return(shipment, list, expected);
+    haul_shipment_get_statistics(shipment, &told);
+    CHECK(told.packs_because != NULL);
+    haul_shipment_free(&shipment);
+    list_free(&list);
+    list_free(&expected);
+    haul_arena_free(&arena);
+    haul_device_close(&device);
+}
+
+static void mirrored_arenas_leave_no_memory_behind(void)
+{
+    haul_device *device = open_device(0, NULL);
+    size_t before, after, all;
+    int round;
+    walk_in_a_mirror(device, 1000, 10, HAUL_OUTSIDE_REFUSE, 1);
+    CHECK_CUDA(cudaMemGetInfo(&before, &all));
+    for (round = 0; round < 30; round++)
+        walk_in_a_mirror(device, 1000, 10, HAUL_OUTSIDE_REFUSE, 1);
+    CHECK_CUDA(cudaMemGetInfo(&after, &all));
+    CHECK_EQ(after, before);
+    haul_device_close(&device);
+}
+
+/* Of a lost GPU's arena the host's bytes are still the host's. */
+static void a_mirrored_arena_outlives_its_gpu_D6(void)
+{
+    haul_device *device = open_device(0, NULL);
+    haul_arena *arena = make_arena(device, 1);
+    test_list list = list_make_in(arena, 1000, 10);
+    const double sum = list_sum(&list);
+    haul_shipment *shipment = NULL;
+    CHECK_STATUS(haul_ship_arena(device, arena, NULL, &shipment), HAUL_OK);
+    user_trap(cudaStreamLegacy);
+    CHECK(haul_refresh(shipment) != HAUL_OK);
+    CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_DEVICE_LOST);
+    CHECK(list_sum(&list) == sum);
+    list.head->value = 7;
+    CHECK_EQ(list.head->value, 7);
+    haul_shipment_free(&shipment);
+    haul_type_free(&list.type);
+    haul_arena_free(&arena);
+    haul_device_close(&device);
+}
+
+/* ---- Order. */
 
 /* Everything is ordered while the stream is held, and the list is changed as soon as each call returns. */
 static void asynchronous_calls_are_in_order_with_kernels_on_their_stream(void)
@@ -516,6 +727,14 @@ static void devices_work_in_several_threads_at_once(void)
 const gpu_test ship_tests[] = { GPU_TEST(lists_of_any_length_are_walked_on_the_gpu_and_come_back),
                                 GPU_TEST(few_pointers_among_much_data_are_patched_by_a_list),
                                 GPU_TEST(an_arenas_marks_are_patched_and_looked_at_and_patched_back),
+                                GPU_TEST(a_mirrored_arena_is_walked_where_it_lies_here_and_comes_back),
+                                GPU_TEST(the_host_writes_to_its_bytes_while_a_kernel_reads_its_own),
+                                GPU_TEST(a_mirrored_arena_is_shipped_a_second_time_elsewhere),
+                                GPU_TEST_ON_TWO(a_mirrored_arena_is_shipped_to_another_gpu_from_its_window),
+                                GPU_TEST_ON_TWO(the_shipment_of_a_mirrored_arena_is_copied_to_another_gpu),
+                                GPU_TEST(a_graph_in_a_mirrored_arena_is_packed_where_its_source_is_to_be_locked),
+                                GPU_TEST(mirrored_arenas_leave_no_memory_behind),
+                                GPU_TEST(a_mirrored_arena_outlives_its_gpu_D6),
                                 GPU_TEST(asynchronous_calls_are_in_order_with_kernels_on_their_stream),
                                 GPU_TEST(an_asynchronous_ship_tells_the_users_event),
                                 GPU_TEST(an_error_of_the_callers_is_told_by_the_library),

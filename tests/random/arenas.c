@@ -38,6 +38,7 @@ int building_arena(building *b)
     memset(&options, 0, sizeof options);
     options.checked = chance(b->c, 1, 4);
     options.reuse = chance(b->c, 1, 4);
+    options.mirrored = chance(b->c, 1, 4);
     status = haul_arena_create_for(b->device, &options, &b->arena);
     return status == HAUL_OK || building_fail(b, "making an arena: %s", haul_status_name(status));
 }

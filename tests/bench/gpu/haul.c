@@ -12,6 +12,8 @@
  *   haul_arena_direct  the same, pointers trusted, and brought back without staging
  *   haul_arena_still   haul_arena, brought back without staging, of an arena that is filled once and then goes there and
  *                      back, untouched by the host between, as the raw copy's bytes are
+ *   haul_mirrored      the same, in an arena that the device has memory for at the same addresses
+ *   haul_mirrored_kept the same, pointers trusted
  *   haul_threads, haul_threads_refresh, haul_threads_arena
  *                      haul, haul_refresh and haul_arena where a context has as many threads as the machine has cores,
  *                      at most 16
@@ -637,15 +639,20 @@ static void build(standing *s, const gpu_workload *it)
     }
 }
 
-static void standing_open(gpu_bench *b, standing *s, haul_device *on)
+static void standing_open(gpu_bench *b, standing *s, haul_device *on, int mirrored)
 {
     haul_arena_options options;
+    haul_arena_statistics made;
     memset(s, 0, sizeof(*s));
     memset(&options, 0, sizeof(options));
-    options.pinned = 1;
+    options.pinned = !mirrored;
+    options.mirrored = mirrored;
     options.reserve_bytes = b->room + b->room / 32 + 4096;
     s->device = on;
     must_on(on, haul_arena_create_for(on, &options, &s->arena), "haul_arena_create_for");
+    haul_arena_get_statistics(s->arena, &made);
+    if (!made.pinned || made.mirrored != mirrored)
+        gpu_die(b->it->name, "the arena is not where it was to be");
     gpu_walk_open(&s->walk, b->it);
     gpu_packed_bytes(&s->walk);
     build(s, b->it);
@@ -674,11 +681,11 @@ static void standing_after(standing *s)
     gpu_unpack(&s->walk, s->base, (uint64_t)(uintptr_t)s->base);
 }
 
-static standing checked, direct, still;
+static standing checked, direct;
 
 static void checked_open(gpu_bench *b)
 {
-    standing_open(b, &checked, device);
+    standing_open(b, &checked, device, 0);
 }
 
 static void checked_before(gpu_bench *b)
@@ -705,7 +712,7 @@ static void checked_close(gpu_bench *b)
 
 static void direct_open(gpu_bench *b)
 {
-    standing_open(b, &direct, device);
+    standing_open(b, &direct, device, 0);
     direct.options.outside = HAUL_OUTSIDE_KEEP;
     direct.options.direct_return = 1;
 }
@@ -732,28 +739,74 @@ static void direct_close(gpu_bench *b)
     standing_close(&direct);
 }
 
-static uint64_t still_generation;
+/* Filled once; then there and back, untouched by the host. */
+typedef struct lying {
+    standing standing;
+    uint64_t generation;
+} lying;
+static lying still, mirrored, trusted;
+
+static void lying_open(gpu_bench *b, lying *l, int is_mirrored, haul_outside outside)
+{
+    standing_open(b, &l->standing, device, is_mirrored);
+    l->standing.options.direct_return = 1;
+    l->standing.options.outside = outside;
+    standing_before(b, &l->standing);
+    l->generation = b->it->generation;
+}
+
+/* What it has come to becomes the graph's. */
+static void lying_close(gpu_bench *b, lying *l, const char *name)
+{
+    standing_after(&l->standing);
+    b->it->generation = l->generation;
+    gpu_workload_check(b->it, 1, name);
+    standing_close(&l->standing);
+}
 
 static void still_open(gpu_bench *b)
 {
-    standing_open(b, &still, device);
-    still.options.direct_return = 1;
-    standing_before(b, &still);
-    still_generation = b->it->generation;
+    lying_open(b, &still, 0, HAUL_OUTSIDE_REFUSE);
 }
 
 static void still_to(gpu_bench *b)
 {
-    standing_to(b, &still);
+    standing_to(b, &still.standing);
 }
 
-/* What it has come to becomes the graph's. */
 static void still_close(gpu_bench *b)
 {
-    standing_after(&still);
-    b->it->generation = still_generation;
-    gpu_workload_check(b->it, 1, "haul_arena_still");
-    standing_close(&still);
+    lying_close(b, &still, "haul_arena_still");
+}
+
+static void mirrored_open(gpu_bench *b)
+{
+    lying_open(b, &mirrored, 1, HAUL_OUTSIDE_REFUSE);
+}
+
+static void mirrored_to(gpu_bench *b)
+{
+    standing_to(b, &mirrored.standing);
+}
+
+static void mirrored_close(gpu_bench *b)
+{
+    lying_close(b, &mirrored, "haul_mirrored");
+}
+
+static void trusted_open(gpu_bench *b)
+{
+    lying_open(b, &trusted, 1, HAUL_OUTSIDE_KEEP);
+}
+
+static void trusted_to(gpu_bench *b)
+{
+    standing_to(b, &trusted.standing);
+}
+
+static void trusted_close(gpu_bench *b)
+{
+    lying_close(b, &trusted, "haul_mirrored_kept");
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -811,7 +864,7 @@ static void threads_refresh_close(gpu_bench *b)
 
 static void threads_arena_open(gpu_bench *b)
 {
-    standing_open(b, &threaded_standing, threaded);
+    standing_open(b, &threaded_standing, threaded, 0);
 }
 
 static void threads_arena_before(gpu_bench *b)
@@ -855,9 +908,15 @@ const gpu_technique gpu_haul_ways[] = {
     { .name = "haul_arena_direct", .open = direct_open, .before = direct_before, .to = direct_to, .from = haul_from,
       .after = direct_after, .free = haul_free, .close = direct_close, .tell_to = tell_to_planned,
       .tell_from = tell_from },
-    { .name = "haul_arena_still", .own_generation = &still_generation, .open = still_open, .before = forget_seen,
+    { .name = "haul_arena_still", .own_generation = &still.generation, .open = still_open, .before = forget_seen,
       .to = still_to, .from = haul_from, .free = haul_free, .close = still_close, .tell_to = tell_to_planned,
       .tell_from = tell_from },
+    { .name = "haul_mirrored", .own_generation = &mirrored.generation, .open = mirrored_open,
+      .before = forget_seen, .to = mirrored_to, .from = haul_from, .free = haul_free, .close = mirrored_close,
+      .tell_to = tell_to_planned, .tell_from = tell_from },
+    { .name = "haul_mirrored_kept", .own_generation = &trusted.generation, .open = trusted_open,
+      .before = forget_seen, .to = trusted_to, .from = haul_from, .free = haul_free, .close = trusted_close,
+      .tell_to = tell_to_planned, .tell_from = tell_from },
     { .name = "haul_threads", .before = forget_seen, .to = threads_to, .from = haul_from, .free = haul_free,
       .tell_to = tell_to_discovered, .tell_from = tell_from },
     { .name = "haul_threads_refresh", .open = threads_refresh_open, .before = threads_refresh_before,

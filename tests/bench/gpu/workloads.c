@@ -496,7 +496,7 @@ void gpu_workload_names(gpu_set set, void (*use)(const char *name, void *user), 
     use_each(&all, GPU_SET_USUAL | GPU_SET_FULL,
              "list_1024x128 splitlist_1024x128 tree_1024x128 list_1024x1k splitlist_1024x1k tree_1024x1k "
              "list_1024x1m splitlist_1024x1m tree_1024x1m list_1000000x128 splitlist_1000000x128 tree_1000000x128 "
-             "tree_1048575x64 umt_2048x128x128");
+             "tree_32768x128 tree_65536x128 tree_1048575x64 umt_2048x128x128");
     if (set == GPU_SET_USUAL)
         use_part_of_grid(&all);
     if (set == GPU_SET_FULL)
