@@ -91,7 +91,7 @@ run_examples() { # STEP PREFIX...
         { [ -x "$file" ] && [ -f "$file" ]; } || continue
         name=$(basename "$file")
         case $name in
-        json_on_device | json_in_arena)
+        json_on_device | json_in_arena | json_mirrored)
             if [ -f "$document" ]; then
                 attempt "$step" "$name" "$@" "$file" "$document"
             else

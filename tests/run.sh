@@ -172,7 +172,7 @@ examples() { # FOLDER
     for source in examples/*.c; do
         name=$(basename "$source" .c)
         case $name in
-        json_on_device | json_in_arena)
+        json_on_device | json_in_arena | json_mirrored)
             if [ -x "build/$1/examples/$name" ] && [ -f "$document" ]; then
                 attempt "example $name" "build/$1/examples/$name" "$document"
             else

@@ -34,7 +34,7 @@ TECHNIQUES = {
     "haul_plan": ("Haul, known plan", "#1b7837", "*"),
     "haul_refresh": ("Haul, refresh", "#5aae61", "*"),
     "haul_locked": ("Haul, refresh, source locked", "#ff7f00", "*"),
-    "haul_arena_still": ("Haul, arena in pinned memory", "#00441b", "*"),
+    "haul_mirrored_kept": ("Haul, mirrored arena", "#00441b", "*"),
     "haul_threads": ("Haul, first ship, 16 threads", "#e31a1c", "*"),
     "haul_threads_refresh": ("Haul, refresh, 16 threads", "#fb9a99", "*"),
 }
