@@ -198,7 +198,8 @@ struct haul_rule {
  * processes below 2 GiB). A pointer of which any high bit is a tag is worked out by the host, whenever
  * it packs (ship, refresh, replan) and when an arena is copied to another device, for the address that the arena has
  * there; haul_relocate leaves it alone. An address there that has a bit of the tag's own is HAUL_ERROR_LIMIT, with the
- * path. haul_unmarshal_pointers brings such a word back with whatever tag and address it has by then.
+ * path; a pointer to no elements is the tag alone then. haul_unmarshal_pointers brings such a word back with whatever
+ * tag and address it has by then.
  * Values that are no pointers are told by integer_below and integer_from, or by a `when` with HAUL_ELSE_RAW: a NaN-boxed
  * number, say, by a function that looks at here->place. */
 #define HAUL_HIGH_TAGS (~(((uintptr_t)1 << (sizeof(void *) > 4 ? 48 : 31)) - 1))

@@ -20,7 +20,8 @@ void haul__trail_close(const haul_allocator *allocator, haul__trail *trail)
 
 static int is_same(const haul__reached *a, const haul__reached *b)
 {
-    return a->first == b->first && a->end == b->end && a->asked == b->asked && a->hoped == b->hoped;
+    return a->first == b->first && a->end == b->end && a->asked == b->asked && a->kept == b->kept &&
+           a->hoped == b->hoped;
 }
 
 /* Where it stands among the known, or a free place. */
@@ -70,6 +71,9 @@ haul_status haul__trail_range(haul__discovery *d, const haul__entry *entry, uint
     range.end = end;
     range.turn = trail->reached_count;
     range.asked = lowest_bit(alignment, HAUL_ALIGNMENT_MAX);
+    range.kept = range.asked;
+    if (entry->what == HAUL__OBJECTS)
+        range.kept = lowest_bit(d->kinds[entry->kind].walk->placement, HAUL_ALIGNMENT_MAX);
     range.hoped = lowest_bit(entry->stride, HAUL__GRANULE);
     if (!make_room(d->allocator, trail))
         return HAUL_ERROR_MEMORY;

@@ -9,7 +9,8 @@
 typedef struct haul__reached {
     uintptr_t first, end;
     size_t turn;          /* in the order of their first being reached, from 0 */
-    uint8_t asked, hoped; /* log2 of what `first` is a multiple of: for certain; if its elements' size tells */
+    uint8_t asked, kept, hoped; /* log2 of what `first` is a multiple of: for certain; if what lies in its elements is as
+                                   it asks; if their size tells */
 } haul__reached;
 
 /* A pointer that says more, or less, than "this range begins at my target". */

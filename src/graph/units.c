@@ -5,7 +5,9 @@
  *
  *   - what was checked of its ranges' addresses (an alignment that a type declares, that of pointers) holds again,
  *   - tags find their bits free,
- *   - elements lie at multiples of their sizes' lowest bits, as far as that agrees with the others,
+ *   - what lies in elements of a constructed type has the alignment that it declares (an extent that is no multiple of
+ *     that keeps it from being checked), as far as that agrees with the others,
+ *   - elements lie at multiples of their sizes' lowest bits, as far as that agrees, too,
  *
  * and else at the next granule. None of this asks where the heap has put the unit: ranges are compared with each
  * other only, so another process with the same graph gets the same places. And it is right for one whose addresses
@@ -98,14 +100,22 @@ static void free_tags(making *m)
     }
 }
 
+static void ask_for(making *m, const haul__reached *range, unsigned shift)
+{
+    const size_t unit = m->of_turn[range->turn];
+    ask(&m->demands[unit], range->first - m->units->at[unit].first, (size_t)1 << shift);
+}
+
+/* Placements of at most a granule are no wish: objects lie anywhere in each other. */
 static void hope(making *m)
 {
+    const haul__trail *trail = m->trail;
     size_t i;
-    for (i = 0; i < m->trail->reached_count; i++) {
-        const haul__reached *range = &m->trail->reached[i];
-        const size_t unit = m->of_turn[range->turn];
-        ask(&m->demands[unit], range->first - m->units->at[unit].first, (size_t)1 << range->hoped);
-    }
+    for (i = 0; i < trail->reached_count; i++)
+        if (trail->reached[i].kept > HAUL__GRANULE_SHIFT)
+            ask_for(m, &trail->reached[i], trail->reached[i].kept);
+    for (i = 0; i < trail->reached_count; i++)
+        ask_for(m, &trail->reached[i], trail->reached[i].hoped);
 }
 
 /* ---- Places. */

@@ -401,7 +401,7 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
     status = haul__follow(d, w->slot, 0, w->at, w->start, o->self, o->index + ruled->slot.index);
     d->by_rule = 0;
     haul__ask_for(d, o, NULL);
-    if (w->what == HAUL__IS_KEPT || w->what == HAUL__IS_TAGGED || (w->what == HAUL__IS_ODD && w->start != w->value))
+    if (w->what == HAUL__IS_KEPT || (w->what == HAUL__IS_ODD && w->start != w->value))
         d->found->empty_count = empty; /* what becomes of the word is told by its own list */
     return status;
 }

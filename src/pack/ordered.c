@@ -150,12 +150,12 @@ static haul__mention with_tags(const haul_plan *plan, const haul__mention *menti
 }
 
 /* 0: it leads to nothing. */
-static uint64_t place_of_mentioned(const haul_plan *plan, const haul__units *units, const haul__mention *mention)
+static uint64_t place_of_mentioned(const haul_plan *plan, const haul__mention *mention, int ends)
 {
     uint64_t place;
     if (mention->kind == HAUL__MENTIONS_TAGGED)
         place = place_of(plan, mention->target);
-    else if (is_end(plan, units, mention))
+    else if (ends)
         place = place_of(plan, mention->target - 1) + 1;
     else if (!haul__offset_of(plan, mention->target, &place))
         place = 0;
@@ -167,7 +167,9 @@ static int told_before(const void *a, const void *b)
     const haul__told *x = a, *y = b;
     if (x->word != y->word)
         return x->word < y->word;
-    return x->value != y->value ? x->value < y->value : x->is_followed < y->is_followed;
+    if (x->value != y->value)
+        return x->value < y->value;
+    return x->is_followed != y->is_followed ? x->is_followed < y->is_followed : x->is_begin < y->is_begin;
 }
 
 static void sort_told(haul__ordered *o)
@@ -180,7 +182,8 @@ static void sort_told(haul__ordered *o)
     o->told_count = kept;
 }
 
-/* The end of a pair, or a word with tags, may be mentioned as a pointer to no elements, too: then it is that. */
+/* The end of a pair, or a word with tags, may be mentioned as a pointer to no elements, too: then it is that. And one
+ * that stands in several objects is an end if one of them says so: begin and end of a pair of nothing stay together. */
 static int tell(const haul_plan *plan, const haul__trail *trail, haul__ordered *o)
 {
     size_t i, kept = 0;
@@ -190,12 +193,14 @@ static int tell(const haul_plan *plan, const haul__trail *trail, haul__ordered *
         return 0;
     for (i = 0; i < trail->mention_count; i++) {
         const haul__mention mention = with_tags(plan, &trail->mentions[i]);
+        const int ends = mention.kind != HAUL__MENTIONS_TAGGED && is_end(plan, &o->units, &mention);
         haul__told *told = &o->told[kept];
         told->word = mention.word;
         told->value = mention.value;
-        told->place = place_of_mentioned(plan, &o->units, &mention);
+        told->place = place_of_mentioned(plan, &mention, ends);
         told->is_slot = is_slot(plan, mention.word);
         told->is_followed = mention.kind != HAUL__MENTIONS_PLACE;
+        told->is_begin = !ends;
         kept += told->place != 0;
     }
     o->told_count = kept;

@@ -13,6 +13,7 @@ typedef struct haul__told {
     uint64_t place;
     int is_slot;     /* told by a bit of the map */
     int is_followed; /* a mention that nobody has followed it says more */
+    int is_begin;    /* as it seems from one object that it stands in: another one may tell that it is an end */
 } haul__told;
 
 typedef struct haul__ordered {

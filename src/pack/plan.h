@@ -122,7 +122,7 @@ haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, 
 uintptr_t haul__odd_word(const haul_plan *plan, const haul__odd *odd, uint64_t base);
 
 /* tagged.c: pointers that the host works out. What one becomes in an arena that lies at `there`; 0: that address has
- * bits of its tag. */
+ * bits of its tag, and something stands there. */
 int haul__tagged_word(const haul_plan *plan, const haul__tagged *tagged, uint64_t there, uintptr_t *word);
 /* The reverse, of what stands in an arena at `there`; 0: it leads out of the graph. */
 int haul__tagged_back(const haul_plan *plan, const haul__tagged *tagged, uintptr_t word, uint64_t there,

@@ -5,7 +5,8 @@
  * packs, and writes the address there with the source's tag; when an arena moves to another device they are worked out
  * again, from the words as they are there. They are exceptions: a list by address, of which only those who have them pay.
  *
- * An address that has a bit of the tag's own could not be told from another tag: it is refused, with its path.
+ * An address that has a bit of the tag's own could not be told from another tag: it is refused, with its path. One to no
+ * elements, which leads somewhere only by chance of the heap, is the tag alone then.
  */
 #include "pack/plan.h"
 
@@ -19,8 +20,9 @@ int haul__tagged_word(const haul_plan *plan, const haul__tagged *tagged, uint64_
     if (plan->ordered)
         place = haul__target(plan, tagged->address, address + tagged->delta);
     copy = (uintptr_t)(there + place - tagged->delta);
-    *word = copy | tag;
-    return (copy & tagged->mask) == 0;
+    if ((copy & tagged->mask) == 0)
+        *word = copy | tag;
+    return (copy & tagged->mask) == 0 || haul__was_empty(&plan->found, tagged->address);
 }
 
 int haul__tagged_back(const haul_plan *plan, const haul__tagged *tagged, uintptr_t word, uint64_t there,
@@ -106,8 +108,11 @@ haul_status haul__move_tagged(haul_plan *plan, const haul__stretch *stretch, voi
         if (!address || (uintptr_t)(address + tagged->delta - (uintptr_t)from) > bytes)
             continue;
         address += (uintptr_t)(to - from);
-        if (address & tagged->mask)
-            return haul__refuse_tag(plan, tagged);
+        if (address & tagged->mask) {
+            if (!haul__was_empty(&plan->found, tagged->address))
+                return haul__refuse_tag(plan, tagged);
+            address = 0;
+        }
         word = address | (word & tagged->mask);
         memcpy(at, &word, sizeof word);
     }

@@ -415,6 +415,13 @@ static void draw_head(choices *c, model_type *t, unsigned index)
     }
 }
 
+static void draw_plain(model_type *t, unsigned index)
+{
+    clear(t, 's', index);
+    draw_new_field(t, FIELD_DATA, 4);
+    t->extent = 4;
+}
+
 static void draw_struct(choices *c, model *m, unsigned index)
 {
     model_type *t = &m->type[index];
@@ -430,16 +437,17 @@ static void draw_struct(choices *c, model *m, unsigned index)
     lay_out(c, m, t);
     declare_alignment(c, t);
     t->extent = draw_round_up(t->extent, t->alignment);
-    if (t->extent > MODEL_STRUCT_BYTES) {
-        clear(t, 's', index);
-        draw_new_field(t, FIELD_DATA, 4);
-        t->extent = 4;
-    }
+    if (t->extent > MODEL_STRUCT_BYTES)
+        draw_plain(t, index);
     t->upper = t->extent;
     find_runs(t);
     draw_true_extent(m, t);
     if (t->true_upper == 0) { /* nothing would travel: not a type to point to */
-        t->extent = t->upper = t->extent + t->alignment;
+        if (t->sizing == SIZE_BY_TAIL)
+            draw_plain(t, index); /* nor does it when its struct is longer */
+        else
+            t->extent += t->alignment;
+        t->upper = t->extent;
         find_runs(t);
         draw_true_extent(m, t);
     }

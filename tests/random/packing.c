@@ -51,6 +51,13 @@ static unsigned char *aligned_memory(size_t bytes, size_t alignment, unsigned ch
     return *memory + (alignment - (uintptr_t)*memory % alignment) % alignment;
 }
 
+/* With tags, what becomes of a pointer to no elements may hang on where the arena lies: bases alike in all bits that an
+ * alignment can leave free. */
+static size_t base_alignment(const trial *t)
+{
+    return t->model->has_high_tags ? HAUL_ALIGNMENT_MAX : haul_plan_alignment(t->plan);
+}
+
 int trial_has_zero_distance(const trial *t)
 {
     for (size_t i = 0; i < t->host.slot_count; i++) {
@@ -105,7 +112,7 @@ int trial_pack(trial *t)
     uint64_t *bitmap = must(malloc(words * 8 + 8));
     haul_status status;
     t->bytes = haul_plan_bytes(t->plan);
-    t->arena = aligned_memory(t->bytes, haul_plan_alignment(t->plan), &t->arena_memory);
+    t->arena = aligned_memory(t->bytes, base_alignment(t), &t->arena_memory);
     memset(t->arena, 0xA5, t->bytes);
     status = haul_plan_pack(t->plan, t->arena, t->bytes, (uint64_t)(uintptr_t)t->arena,
                             chance(t->c, 1, 2) ? bitmap : NULL);
@@ -136,7 +143,7 @@ static void relocate_odd_pointers(trial *t, unsigned char *arena, const uint64_t
 int trial_pack_again(trial *t)
 {
     size_t bitmap_bytes = haul_plan_bitmap_bytes(t->plan);
-    unsigned char *memory, *again = aligned_memory(t->bytes, haul_plan_alignment(t->plan), &memory);
+    unsigned char *memory, *again = aligned_memory(t->bytes, base_alignment(t), &memory);
     uint64_t *bitmap = must(malloc(bitmap_bytes + 8));
     uint64_t low = t->model->has_high_tags ? HAUL_OUTSIDE_MAX : 0; /* tags leave no room below 0 */
     uint64_t rest = (uint64_t)(uintptr_t)t->arena - low;

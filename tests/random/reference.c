@@ -877,6 +877,17 @@ static int is_end_in_order(const walker *w, const reference_slot *s, uintptr_t t
     return before != NULL && there - before->copy == (uintptr_t)s->value - before->host;
 }
 
+/* Or it leads to that beginning, be the first bytes there described or not. */
+static int is_beginning_in_order(const walker *w, const reference_slot *s, uintptr_t there)
+{
+    for (size_t i = 0; w->place->is_ordered && i < w->table_capacity; i++) {
+        const seen *e = &w->table[i];
+        if (e->used && e->host == (uintptr_t)s->target && e->copy == there - ((uintptr_t)s->value - e->host))
+            return 1;
+    }
+    return 0;
+}
+
 /* What an alias leads to has a copy, and its own copy leads there. */
 static void check_aliases(walker *w)
 {
@@ -890,7 +901,8 @@ static void check_aliases(walker *w)
             to++;
         if (to == 0)
             wrong(w, (uintptr_t)s->at, "an alias leads to nothing that is described");
-        else if (there != to + ((uintptr_t)s->value - target) && !is_end_in_order(w, s, there))
+        else if (there != to + ((uintptr_t)s->value - target) && !is_end_in_order(w, s, there) &&
+                 !is_beginning_in_order(w, s, there))
             wrong(w, (uintptr_t)s->at, "the copy of an alias leads elsewhere");
     }
 }

@@ -494,6 +494,102 @@ TEST(ordered, an_end_is_an_end_though_something_else_begins_there)
     haul_context_free(&context);
 }
 
+typedef struct pair {
+    int32_t *begin, *end;
+} pair;
+
+typedef struct pairs {
+    int32_t *values, *next;
+    pair pair[16];
+} pairs;
+
+typedef struct two_views {
+    pair **alone;
+    struct two_views *later;
+    pairs *together;
+} two_views;
+
+static haul_type *pair_type, *pairs_type, *views_type;
+
+/* Each pair is visited by itself, and then as a part of what leads into the former of the two objects. */
+TEST(ordered, begin_and_end_of_a_pair_of_nothing_stay_together_where_one_object_ends_and_another_begins)
+{
+    static const haul_ref pair_refs[] = { HAUL_ARRAY(pair, begin, HAUL_END(pair, begin, end)) };
+    static const haul_ref pairs_refs[] = { HAUL_ARRAY(pairs, values, HAUL_FIXED(3)),
+                                           HAUL_ARRAY(pairs, next, HAUL_FIXED(2)), HAUL_EMBED(pairs, pair, &pair_type) };
+    static const haul_ref views_refs[] = { HAUL_POINTERS(two_views, alone, &pair_type, HAUL_FIXED(16)),
+                                           HAUL_OBJECT(two_views, later, &views_type),
+                                           HAUL_OBJECT(two_views, together, &pairs_type) };
+    haul_context *context = new_context(0);
+    int32_t ints[5] = { 1, 2, 3, 4, 5 };
+    pairs all;
+    pair *alone[16];
+    two_views later = { alone, NULL, &all }, views = { alone, &later, NULL };
+    const pairs *copy;
+    haul_root root;
+    packing p;
+    size_t i;
+    all.values = ints;
+    all.next = ints + 3;
+    for (i = 0; i < 16; i++) {
+        all.pair[i].begin = all.pair[i].end = ints + 3;
+        alone[i] = &all.pair[i];
+    }
+    pair_type = TYPE_OPEN(pair, pair_refs);
+    pairs_type = TYPE_OPEN(pairs, pairs_refs);
+    views_type = TYPE_OPEN(two_views, views_refs);
+    type_commit(views_type);
+    root = root_of(&views, views_type);
+    pack_in_order(&p, context, &root, 1, 0);
+    CHECK_STATUS(haul_plan_pack(p.plan, p.arena, p.bytes, (uint64_t)(uintptr_t)p.arena, NULL), HAUL_OK);
+    copy = (const pairs *)(const void *)(p.arena + place_in(p.plan, &all));
+    CHECK(copy->next != copy->values + 3);
+    for (i = 0; i < 16; i++) {
+        CHECK_PTR(copy->pair[i].begin, copy->values + 3);
+        CHECK_PTR(copy->pair[i].end, copy->values + 3);
+    }
+    pack_drop(&p);
+    haul_type_free(&views_type);
+    haul_type_free(&pairs_type);
+    haul_type_free(&pair_type);
+    haul_context_free(&context);
+}
+
+typedef struct stub {
+    intptr_t distance, count;
+    struct stub *next;
+    intptr_t more;
+} stub;
+
+static haul_type *stub_type;
+
+/* To the end of the first, in the middle of a granule, and where in the copy the second begins. */
+TEST(ordered, a_distance_to_no_elements_that_becomes_0_by_chance_is_null_wherever_its_target_ends)
+{
+    static const haul_rule distance = { .addressing = HAUL_RELATIVE };
+    static const haul_ref refs[] = { HAUL_DISTANCE(stub, distance, NULL, 8, &distance, HAUL_NS(stub, count)),
+                                     HAUL_OBJECT(stub, next, &stub_type) };
+    haul_context *context = new_context(0);
+    stub *stubs = calloc(4, sizeof *stubs), *first, *second;
+    haul_root root;
+    packing p;
+    CHECK(stubs != NULL);
+    first = (stub *)(void *)((unsigned char *)stubs + sizeof(void *));
+    second = first + 2;
+    first->next = second;
+    second->distance = (intptr_t)((uintptr_t)(first + 1) - (uintptr_t)second);
+    stub_type = TYPE_OPEN(stub, refs);
+    type_commit(stub_type);
+    root = root_of(first, stub_type);
+    pack_in_order(&p, context, &root, 1, 0);
+    CHECK_EQ(place_in(p.plan, second), place_in(p.plan, first) + sizeof *first);
+    CHECK_EQ(((const stub *)(const void *)(p.arena + place_in(p.plan, second)))->distance, 0);
+    pack_drop(&p);
+    haul_type_free(&stub_type);
+    haul_context_free(&context);
+    free(stubs);
+}
+
 TEST(ordered, a_declared_alignment_is_kept_and_asked_of_the_arena)
 {
     static const haul_ref refs[] = { HAUL_OBJECT(shelf, wide, &aligned_type), HAUL_STRING(shelf, name) };
@@ -520,6 +616,43 @@ TEST(ordered, a_declared_alignment_is_kept_and_asked_of_the_arena)
     pack_drop(&p);
     haul_type_free(&type);
     haul_type_free(&aligned_type);
+    haul_context_free(&context);
+    free(page);
+}
+
+typedef struct constructed {
+    unsigned char *mixed;
+} constructed;
+
+/* Its extent is no multiple of it: elements of an array of such objects could not all have it. */
+TEST(ordered, a_declared_alignment_is_kept_in_a_constructed_type_too)
+{
+    static const size_t lengths[] = { 1, 1 }, places[] = { 0, sizeof(aligned) };
+    static haul_type *mixed_type;
+    static const haul_ref refs[] = { HAUL_OBJECT_AS(constructed, mixed, &mixed_type) };
+    haul_context *context = new_context(0);
+    haul_type *type, *types[2];
+    constructed c;
+    haul_root root;
+    packing p;
+    void *page = NULL;
+    CHECK(posix_memalign(&page, 4096, sizeof(aligned) + sizeof(point)) == 0);
+    c.mixed = memset(page, 7, sizeof(aligned) + sizeof(point));
+    types[0] = aligned_type = type_open("aligned", sizeof(aligned), NULL, 0);
+    types[1] = point_type = type_open("point", sizeof(point), NULL, 0);
+    CHECK_STATUS(haul_type_set_alignment(aligned_type, 64), HAUL_OK);
+    CHECK_STATUS(haul_type_create_struct(2, lengths, places, types, &mixed_type), HAUL_OK);
+    type = TYPE_OPEN(constructed, refs);
+    type_commit(type);
+    root = root_of(&c, type);
+    pack_in_order(&p, context, &root, 1, 0);
+    CHECK_EQ(p.alignment, 64);
+    CHECK_EQ(place_in(p.plan, c.mixed) % 64, 0);
+    pack_drop(&p);
+    haul_type_free(&type);
+    haul_type_free(&mixed_type);
+    haul_type_free(&aligned_type);
+    haul_type_free(&point_type);
     haul_context_free(&context);
     free(page);
 }

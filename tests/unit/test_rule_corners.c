@@ -226,6 +226,49 @@ TEST(rule_corners, a_biased_pointer_to_no_elements_comes_back_as_it_was)
     haul_type_free(&type);
 }
 
+typedef struct wide {
+    unsigned char bytes[64];
+} wide;
+
+typedef struct roll {
+    wide *wide;
+    intptr_t count, more[2];
+} roll;
+
+/* The heap has put what it is to lead to right behind its own object. */
+TEST(rule_corners, a_tagged_pointer_to_no_elements_is_the_tag_alone_where_the_copy_has_no_room_for_it)
+{
+    static haul_type *wide_type;
+    static const haul_rule tagged = { .tag_bits = HAUL_HIGH_TAGS | 63 };
+    static const haul_ref refs[] = { HAUL_OBJECTS_BY(roll, wide, &wide_type, &tagged, HAUL_NS(roll, count)) };
+    roll *r = (roll *)(void *)(memory_at(128) - sizeof *r);
+    haul_type *type = made("roll", sizeof *r, refs, 1);
+    const uintptr_t word = (uintptr_t)memory_at(128) | HAUL_HIGH_TAGS | 5;
+    unsigned char *arena;
+    uintptr_t there;
+    haul_device *device;
+    haul_shipment *shipment;
+    bench_start();
+    wide_type = made("wide", sizeof(wide), NULL, 0);
+    CHECK_STATUS(haul_type_set_alignment(wide_type, 64), HAUL_OK);
+    r->wide = (wide *)word;
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(plan_of(r, type), HAUL_OK);
+    CHECK((place_of(r) + sizeof *r) % 64 != 0);
+    arena = packed();
+    memcpy(&there, arena + place_of(r), sizeof there);
+    CHECK_EQ(there, HAUL_HIGH_TAGS | 5);
+    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, r, type, 1, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
+    CHECK_EQ((uintptr_t)r->wide, word);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    free(arena);
+    bench_end(type);
+    haul_type_free(&wide_type);
+}
+
 /* ---- Choices and aliases. */
 
 typedef struct masked {
