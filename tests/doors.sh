@@ -49,12 +49,12 @@ may_use() { # FILE
     src/base/clock.c) echo 'clock_gettime' ;;
     src/base/file.c) echo 'read|write|__errno_location' ;;
     devices/host/*)
-        echo 'memfd_create|(mkstemp|fcntl|mmap|ftruncate)(64)?|munmap|mprotect|msync|unlink|close'
+        echo '(mmap|mremap)(64)?|munmap|mprotect|msync'
         echo '|sysconf|strerror|__errno_location'
         ;;
     devices/cuda/ranges.c) echo 'dlopen|dlsym|dlclose|getenv|sched_yield' ;;
     devices/cuda/mirror.c)
-        echo 'cuda[A-Z][A-Za-z]*|haul__gpu_[a-z]+|memfd_create|(mmap|ftruncate)(64)?|munmap|close|__errno_location'
+        echo 'cuda[A-Z][A-Za-z]*|haul__gpu_[a-z]+|mmap(64)?|mremap|munmap|__errno_location'
         ;;
     devices/cuda/*) echo 'cuda[A-Z][A-Za-z]*|haul__gpu_kernels_[a-z]+|clock_gettime|nanosleep|__errno_location' ;;
     *) echo 'nothing' ;;

@@ -2,12 +2,12 @@
  *
  * A process and its GPUs share one space of addresses, so that one address never means two places; but of a range that the
  * driver has reserved for the GPU the host's page tables hold nothing. Here they are given pages of the host's: those of
- * a file without a name, which are there a second time at other addresses, the window. To CUDA an address of the range
- * is the GPU's, whoever uses it, so copies are told the window's.
+ * shared memory, which are there a second time at other addresses, the window. To CUDA an address of the range is the
+ * GPU's, whoever uses it, so copies are told the window's.
  *
  *     address     host's page tables    GPU's page tables
- *     memory      the file              memory of the GPU
- *     window      the file              the file (registered)
+ *     memory      pages of the host     memory of the GPU
+ *     window      the same pages        the same pages (registered)
  *
  * No manual promises it. So before the range is given away, a word of each side is written there and looked for: where the
  * system or a driver does otherwise, there is no such memory.
@@ -17,7 +17,6 @@
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "gpu.h"
 
@@ -125,29 +124,24 @@ static int get_memory(const haul__gpu *gpu, const haul__gpu_visit *visit, const 
 
 /* ---- The host's side. */
 
-static int get_pages(haul_mirror *mirror)
-{
-    int file = memfd_create("haul", MFD_CLOEXEC), is_there;
-    void *window = MAP_FAILED, *memory = MAP_FAILED;
-    if (file < 0)
-        return 0;
-    if (ftruncate(file, (off_t)mirror->bytes) == 0)
-        window = mmap(NULL, mirror->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (window != MAP_FAILED)
-        memory = mmap(mirror->memory, mirror->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
-    is_there = memory == mirror->memory;
-    if (!is_there && window != MAP_FAILED)
-        munmap(window, mirror->bytes);
-    close(file);
-    mirror->window = window;
-    return is_there;
-}
-
 /* The range is the driver's again, as it was. */
 static void drop_pages(const haul_mirror *mirror)
 {
     (void)mmap(mirror->memory, mirror->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     munmap(mirror->window, mirror->bytes);
+}
+
+/* Shared pages can be mapped once more: to mremap that is a move of none of them. */
+static int get_pages(haul_mirror *mirror)
+{
+    void *window = mmap(NULL, mirror->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (window == MAP_FAILED)
+        return 0;
+    mirror->window = window;
+    if (mremap(window, 0, mirror->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, mirror->memory) == mirror->memory)
+        return 1;
+    drop_pages(mirror);
+    return 0;
 }
 
 /* ---- Both. */
@@ -232,10 +226,8 @@ void haul__gpu_unmirror(void *state, const haul_mirror *mirror)
     haul__gpu_visit visit;
     orders o;
     (void)haul__gpu_enter(gpu, "unmirror", &visit);
-    if (!gpu->lost) {
-        haul__gpu_forgive(&visit, cudaDeviceSynchronize());
+    if (!gpu->lost)
         haul__gpu_forgive(&visit, cudaHostUnregister(mirror->window));
-    }
     drop_pages(mirror);
     if (!gpu->lost && find_orders(&visit, &o) && o.unmap(there, mirror->bytes) == CUDA_SUCCESS)
         (void)o.unreserve(there, mirror->bytes);

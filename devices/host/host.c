@@ -1,22 +1,20 @@
 /* The host device: host memory that behaves like a device's (haul/host.h).
  *
- * Each allocation is a file without a name, mapped twice:
+ * Each allocation is pages that are mapped twice:
  *
  *     private view    | slack | the bytes          |            read and write, always; for the table's verbs
  *     public view   # | slack | the bytes          | #          no access, except inside a launch; the addresses
  *
  * `#` is a guard page that no launch opens, and the slack is less than a page: the bytes end where the mapping ends
  * (up to the alignment), so that a kernel that runs past its arena faults too, and an arena's base is aligned as much
- * as was asked for and not by accident more. The file is closed at once; its pages go with the mappings.
+ * as was asked for and not by accident more.
  *
  * Every verb is done when it returns, which the contract allows: fences are reached when they are made, `wait` has
  * nothing to report, and there is one stream, the device's own. An event is an int of the user's, set to 1. Addresses
  * are checked against the live allocations: they are few, and a scan of them is nothing beside a copy.
  */
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,63 +86,51 @@ int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t cou
     return 1;
 }
 
-int haul__host_file(void)
+unsigned char *haul__host_pages(size_t bytes)
 {
-    char path[] = P_tmpdir "/haul-XXXXXX";
-    int file = -1;
-#ifdef MFD_CLOEXEC
-    file = memfd_create("haul", MFD_CLOEXEC);
-#endif
-    if (file >= 0)
-        return file;
-    file = mkstemp(path);
-    if (file >= 0) {
-        unlink(path);
-        fcntl(file, F_SETFD, FD_CLOEXEC);
-    }
-    return file;
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
 }
 
-static void unmap(const haul__host *host, haul__host_block *b)
+/* To mremap that is a move of none of them. */
+int haul__host_show(unsigned char *pages, size_t bytes, unsigned char *at)
 {
-    munmap(b->private_map, b->map_bytes);
-    munmap(b->public_map, b->map_bytes + 2 * host->page);
+    return mremap(pages, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == (void *)at;
+}
+
+unsigned char *haul__host_reserve(const haul__host *host, size_t bytes)
+{
+    void *map = mmap(NULL, bytes + 2 * host->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+void haul__host_unmap(const haul__host *host, const haul__host_block *b)
+{
+    if (b->private_map)
+        munmap(b->private_map, b->map_bytes);
     if (b->window)
-        haul__host_drop_mirror(b);
+        munmap(b->window, b->map_bytes);
+    if (b->public_map)
+        munmap(b->public_map, b->map_bytes + 2 * host->page);
 }
 
-/* Both views of `file`, which has b->map_bytes bytes. */
-static int map(const haul__host *host, int file, haul__host_block *b)
+static int map(const haul__host *host, haul__host_block *b)
 {
-    void *public_map, *private_map;
-    public_map =
-        mmap(NULL, b->map_bytes + 2 * host->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (public_map == MAP_FAILED)
-        return 0;
-    b->public_map = public_map;
-    if (mmap(b->public_map + host->page, b->map_bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
-        goto no_view;
-    private_map = mmap(NULL, b->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (private_map == MAP_FAILED)
-        goto no_view;
-    b->private_map = private_map;
-    return 1;
-no_view:
-    munmap(public_map, b->map_bytes + 2 * host->page);
+    b->public_map = haul__host_reserve(host, b->map_bytes);
+    b->private_map = haul__host_pages(b->map_bytes);
+    if (b->public_map && b->private_map && haul__host_show(b->private_map, b->map_bytes, b->public_map + host->page) &&
+        mprotect(b->public_map + host->page, b->map_bytes, PROT_NONE) == 0)
+        return 1;
+    haul__host_unmap(host, b);
     return 0;
 }
 
 static int create_block(const haul__host *host, size_t bytes, size_t alignment, haul__host_block *b)
 {
-    int file = haul__host_file(), mapped;
-    if (file < 0)
-        return 0;
     b->bytes = bytes;
     b->map_bytes = (bytes + host->page - 1) & ~(host->page - 1);
     b->slack = (b->map_bytes - bytes) & ~(alignment - 1);
-    mapped = ftruncate(file, (off_t)b->map_bytes) == 0 && map(host, file, b);
-    close(file);
-    return mapped;
+    return map(host, b);
 }
 
 /* ---- The verbs. */
@@ -184,7 +170,7 @@ static void host_close(void *state)
     haul_allocator allocator = host->allocator;
     int saved = errno;
     while (host->block_count > 0)
-        unmap(host, &host->blocks[--host->block_count]);
+        haul__host_unmap(host, &host->blocks[--host->block_count]);
     release_table(host);
     haul__host_drop_locks(host);
     host->magic = 0;
@@ -229,7 +215,7 @@ void haul__host_add_block(haul__host *host, uint64_t bytes)
 void haul__host_remove_block(haul__host *host, haul__host_block *block)
 {
     host->counters.bytes_live -= block->bytes;
-    unmap(host, block);
+    haul__host_unmap(host, block);
     *block = host->blocks[--host->block_count];
     if (host->block_count == 0)
         release_table(host);

@@ -13,8 +13,7 @@ typedef struct haul__host_block {
     unsigned char *public_map, *private_map; /* as mmap gave them; the public one begins with its guard */
     size_t map_bytes;                        /* of the private one; the public one has two pages more */
     size_t slack, bytes;
-    unsigned char *window; /* NULL: the public view is closed but for launches. Else it shows what is here too: */
-    int here, there;       /* the files of the host's bytes and of the device's */
+    unsigned char *window; /* what the public view shows but in launches; NULL: nothing, it is closed */
 } haul__host_block;
 
 typedef struct haul__host_locked {
@@ -49,8 +48,13 @@ unsigned char *haul__host_view(const haul__host *host, haul_address address, uin
 /* Room for one more element than `count` in an array of the device's. 0: no memory, and nothing has changed. */
 int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count, size_t element_bytes);
 
-/* A file without a name; below 0: none. */
-int haul__host_file(void);
+/* Pages that can be mapped again; the same at `at`, in place of what is there; addresses for them, between two guards.
+ * NULL, 0, NULL: the system has none, or refuses. */
+unsigned char *haul__host_pages(size_t bytes);
+int haul__host_show(unsigned char *pages, size_t bytes, unsigned char *at);
+unsigned char *haul__host_reserve(const haul__host *host, size_t bytes);
+/* What a block has of them. */
+void haul__host_unmap(const haul__host *host, const haul__host_block *block);
 /* Room for a block of so many bytes, `b`, that counts when it is added. NULL: the message says why. */
 haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes, haul_status *status);
 void haul__host_add_block(haul__host *host, uint64_t bytes);
@@ -59,7 +63,6 @@ void haul__host_remove_block(haul__host *host, haul__host_block *block);
 /* mirror.c */
 haul_status haul__host_mirror(void *state, size_t bytes, haul_mirror *mirror);
 void haul__host_unmirror(void *state, const haul_mirror *mirror);
-void haul__host_drop_mirror(haul__host_block *block);
 int haul__host_is_mirror(const haul__host *host, const unsigned char *memory, size_t bytes);
 /* The public view shows the device's bytes, or the host's again. 0: the system refuses. */
 int haul__host_turn(const haul__host *host, const haul__host_block *block, int to_device);

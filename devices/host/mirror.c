@@ -1,6 +1,6 @@
 /* Memory that the device has at addresses where the host has some too.
  *
- * Two files, and three views:
+ * Pages of each, and three views:
  *
  *     private view    | the device's bytes |         read and write, always; for the table's verbs
  *     window          | the host's bytes   |         the same
@@ -10,11 +10,8 @@
  * kernel that follows an unpatched pointer finds the device's bytes.
  */
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "host.h"
 
@@ -23,16 +20,9 @@ static unsigned char *public_view(const haul__host *host, const haul__host_block
     return block->public_map + host->page;
 }
 
-/* NULL: the system refuses. At `at`, if that is not NULL, whatever is there. */
-static unsigned char *view(int file, size_t bytes, unsigned char *at)
-{
-    void *map = mmap(at, bytes, PROT_READ | PROT_WRITE, at ? MAP_SHARED | MAP_FIXED : MAP_SHARED, file, 0);
-    return map == MAP_FAILED ? NULL : map;
-}
-
 int haul__host_turn(const haul__host *host, const haul__host_block *block, int to_device)
 {
-    return view(to_device ? block->there : block->here, block->map_bytes, public_view(host, block)) != NULL;
+    return haul__host_show(to_device ? block->private_map : block->window, block->map_bytes, public_view(host, block));
 }
 
 int haul__host_is_mirror(const haul__host *host, const unsigned char *memory, size_t bytes)
@@ -46,56 +36,17 @@ int haul__host_is_mirror(const haul__host *host, const unsigned char *memory, si
     return 0;
 }
 
-static int open_files(haul__host_block *b)
-{
-    b->here = haul__host_file();
-    b->there = haul__host_file();
-    return b->here >= 0 && b->there >= 0 && ftruncate(b->here, (off_t)b->map_bytes) == 0 &&
-           ftruncate(b->there, (off_t)b->map_bytes) == 0;
-}
-
-static void close_files(haul__host_block *b)
-{
-    if (b->here >= 0)
-        close(b->here);
-    if (b->there >= 0)
-        close(b->there);
-}
-
-/* The public view between its guards, which shows nothing yet. */
-static int reserve(const haul__host *host, haul__host_block *b)
-{
-    void *map = mmap(NULL, b->map_bytes + 2 * host->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (map == MAP_FAILED)
-        return 0;
-    b->public_map = map;
-    return 1;
-}
-
-static int open_views(const haul__host *host, haul__host_block *b)
-{
-    if (!reserve(host, b))
-        return 0;
-    b->private_map = view(b->there, b->map_bytes, NULL);
-    b->window = view(b->here, b->map_bytes, NULL);
-    if (b->private_map && b->window && haul__host_turn(host, b, 0))
-        return 1;
-    if (b->private_map)
-        munmap(b->private_map, b->map_bytes);
-    if (b->window)
-        munmap(b->window, b->map_bytes);
-    munmap(b->public_map, b->map_bytes + 2 * host->page);
-    return 0;
-}
-
 /* `b` is empty. */
 static haul_status mirror_block(haul__host *host, haul__host_block *b, size_t bytes)
 {
     b->bytes = b->map_bytes = (bytes + host->page - 1) & ~(host->page - 1);
-    if (open_files(b) && open_views(host, b))
+    b->public_map = haul__host_reserve(host, b->map_bytes);
+    b->private_map = haul__host_pages(b->map_bytes);
+    b->window = haul__host_pages(b->map_bytes);
+    if (b->public_map && b->private_map && b->window && haul__host_turn(host, b, 0))
         return HAUL_OK;
     haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "mirror", strerror(errno));
-    close_files(b);
+    haul__host_unmap(host, b);
     return HAUL_ERROR_DEVICE_MEMORY;
 }
 
@@ -130,10 +81,4 @@ void haul__host_unmirror(void *state, const haul_mirror *mirror)
     if (i < host->block_count)
         haul__host_remove_block(host, &host->blocks[i]);
     errno = saved;
-}
-
-void haul__host_drop_mirror(haul__host_block *block)
-{
-    munmap(block->window, block->map_bytes);
-    close_files(block);
 }

@@ -43,22 +43,25 @@ typedef struct haul_arena_options {
     size_t limit_bytes;   /* it is never filled beyond; 0: no other limit than reserve_bytes */
     int pinned;           /* not 0, with haul_arena_create_for: memory from which the device copies fast, if it has any
                              to give. The statistics tell whether it had */
-    int mirrored;         /* not 0, with haul_arena_create_for: such memory at addresses where the device has as much of its
-                             own, so that a pointer means the same in both: see haul_ship_arena. If the device has
-                             none to give, as `pinned` */
     int reuse;            /* not 0: what is released is given out again for the same size. Sizes above 64 granules are
                              then rounded up, by at most a quarter */
     int checked;          /* not 0: two bits for each granule (1/64 of the bytes) tell where allocations begin and where
                              checkpoints were taken, so that haul_arena_release, haul_arena_rollback and the free of the
                              drop-in forms notice what is none */
+    int mirrored;         /* not 0, with haul_arena_create_for: memory as of `pinned`, at addresses where the device has as
+                             much of its own, so that a pointer means the same in both: see haul_ship_arena. All of
+                             reserve_bytes is taken on both sides at once. If the device has none to give, as
+                             `pinned`: the statistics tell */
 } haul_arena_options;
 
 /* Makes an arena. `context` gives the allocator, and is kept alive; `options` may be NULL.
  * HAUL_ERROR_ARGUMENT: a NULL result, no context, a reserve_bytes that the system cannot have. HAUL_ERROR_MEMORY. */
 HAUL_API haul_status haul_arena_create(haul_context *context, const haul_arena_options *options, haul_arena **arena);
-/* The same in the context of a device, which gives the memory if options->pinned or ->mirrored. It stays open as long as the arena. */
+/* The same in the context of a device, which gives the memory if options->pinned or ->mirrored. It stays open as long as
+ * the arena. */
 HAUL_API haul_status haul_arena_create_for(haul_device *device, const haul_arena_options *options, haul_arena **arena);
-/* Drops the caller's hold and sets *arena to NULL; shipments keep the arena and its memory. NULL is allowed. */
+/* Drops the caller's hold and sets *arena to NULL; shipments keep the arena and its memory. NULL is allowed. Of a
+ * mirrored arena the call waits until the device has done what it was told with it. */
 HAUL_API void haul_arena_free(haul_arena **arena);
 
 /* Why the last call that failed on this arena did; status HAUL_OK when none has. Never NULL. */
@@ -229,13 +232,18 @@ typedef struct haul_ship_arena_options {
  * into arenas of options.into go on leading into these, wherever they are. HAUL_ERROR_STALE from calls on the shipment,
  * that one included: something of it has been released, given out again, rolled back or reset since.
  *
- * A mirrored arena, on the device that it was made for, lies there where it lies here: haul_device_pointer(shipment, p)
- * is p. So nothing is patched, pointers that no type tells (in plain bytes, in whatever a library has allocated) are right
- * too, and what kernels have made of them comes back right with options->direct_return, which is one raw copy. Each side
- * sees its own bytes, as ever: a page never moves by itself. One shipment at a time is there; others of the same arena, to
- * that device or another, and copies of shipments lie elsewhere and are patched. haul_replan writes where the old one was:
- * after a failure refresh it. Pointers that lead out are looked for as in any arena, HAUL_OUTSIDE_KEEP spares that.
- * Do not pass the arena's memory to the device's own copying functions, which would take it for the device's.
+ * A mirrored arena, on the device that it was made for, is shipped to its own addresses: haul_device_pointer(shipment, p)
+ * is p. Its pointers need no patch, but those into other arenas; pointers that no type tells (in plain bytes, in whatever
+ * a library has allocated) are right as well, and so is what comes back, pointers too with options->direct_return, which
+ * is then one raw copy. Each side has bytes of its own, as ever, and no page moves by itself. Only one shipment at a time
+ * lies there. Where another one does, or a late device may still write, and on other devices, the arena lies elsewhere and
+ * is patched, where types tell its pointers; so do copies of shipments. Who relies on the addresses asks
+ * haul_device_pointer. haul_replan moves a shipment there if it can, and writes where it was: after a failure refresh it.
+ * Pointers that lead out are looked for as in any arena; HAUL_OUTSIDE_KEEP spares that.
+ *
+ * To whoever asks the device's driver whose memory it is (cudaMemcpy, an MPI that knows of GPUs) an address of a mirrored
+ * arena is the device's: do not have the host's side copied or sent by them. The host's memory is shared with processes
+ * that are forked, as pinned memory is.
  *
  * HAUL_ERROR_ARGUMENT: nothing has been allocated; `into` holds what is no shipment of an arena to this device.
  * HAUL_ERROR_GRAPH: see haul_outside. */

@@ -45,7 +45,8 @@ extern "C" {
  * `allocate` gives `bytes` bytes of memory that the GPU can read and write, at a multiple of 256, or NULL: not enough.
  * The memory may be used on `stream` at once. `release` takes back what allocate gave, with the same size, while work
  * on `stream` may still use it: a release that is not in stream order waits for the stream first. It is called on a
- * lost device too. Both are called with the GPU current, from the thread that called Haul, and must not call back into
+ * lost device too. (A mirrored arena's memory comes neither from here nor from a pool: the
+ * driver must place it.) Both are called with the GPU current, from the thread that called Haul, and must not call back into
  * the device; no C++ exception may leave them. */
 typedef void *haul_cuda_allocate(void *user, size_t bytes, void *stream);
 typedef void haul_cuda_release(void *user, void *memory, size_t bytes, void *stream);

@@ -126,10 +126,11 @@ typedef struct haul_device_table {
     haul_status (*stage)(void *state, size_t bytes, void **memory);
     void (*unstage)(void *state, void *memory, size_t bytes);
 
-    /* Both may be NULL. Memory that is there twice: host memory, zeros, of at least so many bytes, at a multiple of 4096, and
-     * device memory at the same addresses, which is the caller's as if from `allocate`. The window is memory of `stage`
-     * for every verb; host memory that verbs are given never lies in `memory`. HAUL_ERROR_UNSUPPORTED: there is no such
-     * thing; HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE_MEMORY. `unmirror` gives both back, once no work uses them. */
+    /* Both may be NULL. Memory that is there twice: host memory, zeros, of at least so many bytes, at a multiple of 4096,
+     * and device memory at the same addresses. That is for all verbs as if from `allocate`, but goes with `unmirror`, not
+     * with `release`; the window is as if from `stage`. Host memory that verbs are given never lies in `memory`.
+     * HAUL_ERROR_UNSUPPORTED: there is no such thing; HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE_MEMORY. `unmirror` gives both
+     * back, when no work that the device was told uses them. */
     haul_status (*mirror)(void *state, size_t bytes, haul_mirror *mirror);
     void (*unmirror)(void *state, const haul_mirror *mirror);
 

@@ -1,9 +1,10 @@
 /* The host device: host memory that behaves like a device's.
  *
- * Its memory is one file mapping seen twice. Copies go through a private view; the addresses that it hands out belong
+ * Its memory is pages that are mapped twice. Copies go through a private view; the addresses that it hands out belong
  * to a second view, which is inaccessible except while haul_host_launch runs a function there. A pointer that was not
  * relocated, or a host that touches device memory, faults at once, on any machine. Inside a launch the relocated
- * pointers are real pointers.
+ * pointers are real pointers. (Of a mirrored arena the addresses are the host's, and the device's inside a launch: for all
+ * threads.)
  *
  * It works at once: a call has done all that it will when it returns, asynchronous ones too. A haul_async's stream is
  * NULL; its event is an int of the caller's, set to 1.

@@ -29,7 +29,7 @@ struct haul__region {
     int grows, pinned;
     unsigned char *window; /* where a device is to find the bytes; NULL: at `memory` */
     size_t mirrored;       /* bytes that `user` has at the same addresses; */
-    int is_lent;           /* some shipment's, now */
+    unsigned lent;         /* that is a shipment's now, or what a late device may still write: so many have it */
 };
 
 /* Objects, at equal distances, of which a bit a word does not tell all: they have bytes that do not come back, or
@@ -92,11 +92,11 @@ HAUL__INLINE size_t haul__arena_used(const haul_arena *arena)
     return (size_t)(arena->room.top - arena->room.base);
 }
 
-/* Where a device finds what lies at `base`, which is in the arena. */
-HAUL__INLINE unsigned char *haul__arena_window(const haul_arena *arena, unsigned char *base)
+/* Where a device finds what lies at `memory`, which is in the arena. */
+HAUL__INLINE unsigned char *haul__arena_window(const haul_arena *arena, unsigned char *memory)
 {
     const haul__region *region = &arena->region;
-    return region->window ? region->window + (base - (unsigned char *)region->memory) : base;
+    return region->window ? region->window + (memory - (unsigned char *)region->memory) : memory;
 }
 
 /* Grows so that `end`, an offset, is within. 0: it cannot; the record says why. */

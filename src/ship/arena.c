@@ -20,12 +20,13 @@ static void release_staged(const haul__region *region)
     haul__device_drop(device);
 }
 
+/* While a device that is late uses it, it is left to the system. */
 static void release_mirrored(const haul__region *region)
 {
     haul_device *device = region->user;
     const haul_mirror mirror = { region->memory, region->window, region->mirrored };
-    haul__forget_lent(device, region);
-    device->table.unmirror(device->state, &mirror);
+    if (haul__is_done_with(device, region))
+        device->table.unmirror(device->state, &mirror);
     haul__device_drop(device);
 }
 
@@ -147,15 +148,15 @@ void haul__arena_lay_out(haul_shipment *shipment)
     range->bytes = range->odd_at + range->odd_count * sizeof(uint64_t);
 }
 
-/* Where the arena's own device has memory at its addresses, that is the range, if nobody else has it. Marks are there for
- * those alone who look at them (`with_others`: pointers into other arenas are patched). */
+/* Where the arena's own device has memory at its addresses, that is the range, if nobody else has it. It needs marks only for
+ * pointers into other arenas, if it is shipped `with_others`, or for the device to look at. */
 static void lay_out(haul_shipment *shipment, int with_others)
 {
     const haul__contents *contents = &shipment->contents;
     const haul__region *region = &contents->arena->region;
     haul__range *range = &shipment->range;
     const size_t skip = (size_t)(contents->base - (unsigned char *)region->memory);
-    const int is_free = region->mirrored > 0 && !region->is_lent && region->user == shipment->device;
+    const int is_free = region->mirrored > 0 && region->lent == 0 && region->user == shipment->device;
     if (is_free && !with_others && !haul__looks_there(contents)) {
         memset(range, 0, sizeof *range);
         range->arena_bytes = range->bytes = contents->bytes;
@@ -217,7 +218,7 @@ haul_status haul__arena_allocate(haul_shipment *shipment)
     haul_status status = HAUL_OK;
     if (range->mirror) {
         range->address = (uintptr_t)shipment->contents.base;
-        range->mirror->region.is_lent = 1;
+        range->mirror->region.lent++;
     } else {
         status = haul__allocate_aligned(shipment->device, alignment > 256 ? alignment : 256, range);
     }
@@ -459,16 +460,19 @@ static haul_status load_again(haul_shipment *old, haul_shipment *fresh)
     return status;
 }
 
-/* An arena's memory on the device, which the old shipment has, is the fresh one's; or the old one's still. */
+/* What the old shipment was lent is lent to the fresh one, or to the old one again; whose marks may be overwritten then. */
 static haul_status load_in_place(haul_shipment *old, haul_shipment *fresh)
 {
     haul_arena *mirror = old->range.mirror;
     haul_status status;
-    if (mirror)
-        mirror->region.is_lent = 0;
+    if (!mirror)
+        return load_again(old, fresh);
+    mirror->region.lent--;
     status = load_again(old, fresh);
-    if (mirror)
-        mirror->region.is_lent = 1;
+    if (status == HAUL_OK && fresh->range.mirror)
+        return HAUL_OK;
+    mirror->region.lent++;
+    old->marks_are_there = 0;
     return status;
 }
 

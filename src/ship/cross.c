@@ -84,16 +84,26 @@ static void write_edited(const haul_shipment *shipment, size_t at, size_t bytes,
     haul__edit(contents, memory, at, bytes);
 }
 
-/* Pointers into other arenas; both ways: from the host's addresses to the device's, or back. */
+/* Of pointers into another arena; both ways: from the host's addresses to the device's, or back. The arena's own pointers
+ * have been moved out of its reach, but where they stay as they are: there a pointer to where the arena begins is not one to
+ * the other's end, and if the other is the same arena, shipped twice, all are its own. */
+static haul_relocation relocation_of_neighbour(const haul_shipment *shipment, const haul__neighbour *other, int back)
+{
+    const uint64_t from = back ? other->device : other->host, to = back ? other->host : other->device;
+    const uint64_t own = shipment->range.address;
+    uint64_t bytes = other->bytes;
+    if (shipment->range.mirror && from + bytes == own)
+        bytes--;
+    return haul__relocation_of(&shipment->range, from, bytes, shipment->range.mirror && from == own ? 0 : to - from);
+}
+
 static haul_status relocate_neighbours(haul_shipment *shipment, int back)
 {
     const haul__contents *contents = &shipment->contents;
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < contents->neighbour_count && status == HAUL_OK; i++) {
-        const haul__neighbour *other = &contents->neighbours[i];
-        uint64_t from = back ? other->device : other->host, to = back ? other->host : other->device;
-        const haul_relocation relocation = haul__relocation_of(&shipment->range, from, other->bytes, to - from);
+        const haul_relocation relocation = relocation_of_neighbour(shipment, &contents->neighbours[i], back);
         status = haul__patch(shipment->device, &relocation);
     }
     return status;
@@ -117,7 +127,8 @@ static int device_can_tell(const haul_shipment *shipment, const haul_async *asyn
     return !async && is_for_device(&shipment->contents) && haul__is_patched(&shipment->range);
 }
 
-/* Of an arena without a patch the host looks as fast as the bytes cross, if its pointers are few. */
+/* Of an arena without a patch the host looks as fast as the bytes cross, if its pointers are few. In a large one even to count
+ * them would take longer than an order to the device. */
 int haul__looks_there(const haul__contents *contents)
 {
     const size_t few = contents->bytes / LOOK_BYTES;

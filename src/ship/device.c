@@ -73,7 +73,8 @@ static haul_status check_table(const haul_device_table *table)
         !table->release || !table->stage || !table->unstage || !table->copy_to || !table->copy_from ||
         !table->relocate || !table->send || !table->fetch || !table->across || !table->select || !table->fence ||
         !table->poll || !table->await || !table->wait || !table->signal || !table->message ||
-        !table->lock != !table->pull || !table->unlock != !table->pull || !table->push != !table->pull || !table->mirror != !table->unmirror)
+        !table->lock != !table->pull || !table->unlock != !table->pull || !table->push != !table->pull ||
+        !table->mirror != !table->unmirror)
         return HAUL_ERROR_ARGUMENT;
     return HAUL_OK;
 }

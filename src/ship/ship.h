@@ -254,8 +254,8 @@ int haul__unstage_word(haul_device *device, haul__staging *staging);
 
 /* Device memory, given back; kept, if the device is late. */
 void haul__unload(haul_device *device, haul__range *range);
-/* Before an arena goes that has lent it. */
-void haul__forget_lent(haul_device *device, const haul__region *region);
+/* Waits for whatever may use a region that an arena has lent, before that goes. 0: in vain. */
+int haul__is_done_with(haul_device *device, const haul__region *region);
 /* Locks, given back; kept, where work before a fence may be under way with what they lock. 0: there is none. */
 void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence);
 /* Locks that stay for good; the notes of them go. */

@@ -54,7 +54,7 @@ static void release_kept(haul_device *device, haul__kept *kept)
     release_memory(device, &kept->memory);
     haul__unlock_source(device, &kept->locked);
     if (kept->lent)
-        kept->lent->is_lent = 0;
+        kept->lent->lent--;
 }
 
 /* Locks are given up when it is known that the work is done: what the device then writes may be anybody's. */
@@ -152,13 +152,21 @@ void haul__unload(haul_device *device, haul__range *range)
         release_kept(device, &kept);
 }
 
-void haul__forget_lent(haul_device *device, const haul__region *region)
+int haul__is_done_with(haul_device *device, const haul__region *region)
 {
     size_t i, left = 0;
-    for (i = 0; i < device->kept_count; i++)
+    int is_done = 1;
+    haul__select(device, NULL);
+    for (i = 0; i < device->kept_count; i++) {
         if (device->kept[i].lent != region)
             device->kept[left++] = device->kept[i];
+        else if (await_over(device, device->kept[i].fence) == HAUL_ERROR_PENDING)
+            is_done = 0;
+    }
     device->kept_count = left;
+    device->is_late = 0;
+    haul__drain(device);
+    return is_done && !device->is_late;
 }
 
 void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence)

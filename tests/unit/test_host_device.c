@@ -338,26 +338,51 @@ TEST(host_device, D9_relocations_outside_of_device_memory_are_errors_and_patch_n
     close_host(&h);
 }
 
-TEST(host_device, D1_no_more_files_is_no_more_device_memory)
+TEST(host_device, D1_no_more_addresses_is_no_more_device_memory)
 {
     host h;
     struct rlimit limit, none;
-    haul_address address = 77;
-    haul_status status;
+    haul_address first, address = 77;
+    haul_mirror mirror;
+    haul_status status, mirrored;
     open_host(&h);
-    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    first = allocate(&h, 100, 16); /* so that there is room to note another */
+    CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
     none = limit;
     none.rlim_cur = 0;
-    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    CHECK(setrlimit(RLIMIT_AS, &none) == 0);
     errno = 5;
     status = h.table->allocate(h.state, 100, 16, &address);
-    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    mirrored = h.table->mirror(h.state, 100, &mirror);
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
     CHECK_STATUS(status, HAUL_ERROR_DEVICE_MEMORY);
+    CHECK_STATUS(mirrored, HAUL_ERROR_DEVICE_MEMORY);
     CHECK_EQ(errno, 5);
     CHECK_EQ(address, 77);
-    CHECK_HAS(h.table->message(h.state), "allocate");
+    CHECK_HAS(h.table->message(h.state), "mirror");
     address = allocate(&h, 100, 16);
     h.table->release(h.state, address, 100);
+    h.table->release(h.state, first, 100);
+    close_host(&h);
+}
+
+/* A file of that size would be the end of the process. */
+TEST(host_device, a_limit_to_the_size_of_files_is_none_to_memory)
+{
+    host h;
+    struct rlimit limit, small;
+    haul_address address;
+    haul_mirror mirror;
+    open_host(&h);
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    small = limit;
+    small.rlim_cur = 4096;
+    CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    address = allocate(&h, 100000, 16);
+    CHECK_STATUS(h.table->mirror(h.state, 100000, &mirror), HAUL_OK);
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    h.table->unmirror(h.state, &mirror);
+    h.table->release(h.state, address, 100000);
     close_host(&h);
 }
 

@@ -483,37 +483,118 @@ TEST(ship_mirror, a_copy_does_not_take_the_arenas_own_addresses)
 
 /* ---- With other arenas. */
 
+typedef struct joined {
+    haul_arena *second;
+    pair *here, *there; /* each leads into the other's arena */
+    haul_shipment *both[2];
+} joined;
+
+static joined join(int mirrored)
+{
+    joined j;
+    memset(&j, 0, sizeof j);
+    start(0);
+    if (mirrored)
+        j.second = made(the_device, (size_t)1 << 20);
+    else
+        CHECK_STATUS(haul_arena_create_for(the_device, NULL, &j.second), HAUL_OK);
+    j.here = pairs_make(the_arena, FEW, 0);
+    j.there = pairs_make(j.second, FEW, 0);
+    j.here->left = j.there;
+    j.there->left = j.here;
+    return j;
+}
+
+static void part(joined *j)
+{
+    haul_shipment_free(&j->both[0]);
+    haul_shipment_free(&j->both[1]);
+    haul_arena_free(&j->second);
+    end();
+}
+
+static void look_left(void *argument)
+{
+    pair **at = argument;
+    at[1] = at[0]->left;
+}
+
+/* Both lead to the other on the device, and on the host. */
+static void check_joined(const joined *j)
+{
+    pair *at[2];
+    at[0] = haul_device_pointer(j->both[0], j->here);
+    run_on(look_left, at);
+    CHECK_PTR(at[1], haul_device_pointer(j->both[1], j->there));
+    at[0] = haul_device_pointer(j->both[1], j->there);
+    run_on(look_left, at);
+    CHECK_PTR(at[1], haul_device_pointer(j->both[0], j->here));
+    CHECK_PTR(j->here->left, j->there);
+    CHECK_PTR(j->there->left, j->here);
+}
+
 static void lead_into(int mirrored)
 {
-    haul_arena *pair_of[2], *second;
-    haul_shipment *both[2];
+    joined j = join(mirrored);
+    haul_arena *const arenas[2] = { the_arena, j.second };
     haul_ship_arena_options how;
-    link *outer;
+    int round;
     memset(&how, 0, sizeof how);
-    start(FEW);
-    if (mirrored)
-        second = made(the_device, (size_t)1 << 20);
-    else
-        CHECK_STATUS(haul_arena_create_for(the_device, NULL, &second), HAUL_OK);
-    outer = links_make(second, FEW);
-    links_set_homes(outer, 0);
-    outer->other->next = the_first;
-    the_first->other->next = NULL;
-    pair_of[0] = the_arena;
-    pair_of[1] = second;
     how.direct_return = 1;
-    CHECK_STATUS(haul_ship_arenas(the_device, pair_of, 2, &how, both), HAUL_OK);
-    CHECK_PTR(haul_device_pointer(both[0], the_first), the_first);
-    CHECK((haul_device_pointer(both[1], outer) == (void *)outer) == mirrored);
-    run_on(links_double, haul_device_pointer(both[1], outer));
-    CHECK_STATUS(haul_unmarshal(both[0]), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal(both[1]), HAUL_OK);
-    CHECK_EQ(the_first->other->value, 2 * (FEW - 1));
-    CHECK_EQ(outer->other->value, 2 * (FEW - 1));
-    CHECK_PTR(outer->other->next, the_first);
-    haul_shipment_free(&both[1]);
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, &how, j.both), HAUL_OK);
+    CHECK_PTR(haul_device_pointer(j.both[0], j.here), j.here);
+    CHECK((haul_device_pointer(j.both[1], j.there) == (void *)j.there) == mirrored);
+    for (round = 0; round < 3; round++) {
+        check_joined(&j);
+        CHECK_STATUS(haul_unmarshal(j.both[0]), HAUL_OK);
+        CHECK_STATUS(haul_unmarshal(j.both[1]), HAUL_OK);
+        check_joined(&j);
+        CHECK_STATUS(round ? haul_refresh(j.both[0]) : haul_replan(j.both[0]), HAUL_OK);
+        check_joined(&j);
+    }
+    part(&j);
+}
+
+TEST(ship_mirror, pointers_into_one_that_is_there_already_lead_to_its_copy_both_ways)
+{
+    joined j = join(0);
+    const haul_shipment *into[1];
+    haul_ship_arena_options how;
+    pair *at[2];
+    memset(&how, 0, sizeof how);
+    how.outside = HAUL_OUTSIDE_KEEP;
+    CHECK_STATUS(haul_ship_arena(the_device, j.second, &how, &j.both[1]), HAUL_OK);
+    how.outside = HAUL_OUTSIDE_REFUSE;
+    how.direct_return = 1;
+    how.into = into;
+    how.into_count = 1;
+    into[0] = j.both[1];
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &j.both[0]), HAUL_OK);
+    CHECK_PTR(haul_device_pointer(j.both[0], j.here), j.here);
+    at[0] = j.here;
+    run_on(look_left, at);
+    CHECK_PTR(at[1], haul_device_pointer(j.both[1], j.there));
+    CHECK_STATUS(haul_unmarshal(j.both[0]), HAUL_OK);
+    CHECK_PTR(j.here->left, j.there);
+    part(&j);
+}
+
+TEST(ship_mirror, an_arena_that_is_shipped_twice_at_once_leads_into_itself)
+{
+    haul_arena *twice[2];
+    haul_shipment *both[2];
+    int i;
+    start(FEW);
+    twice[0] = twice[1] = the_arena;
+    CHECK_STATUS(haul_ship_arenas(the_device, twice, 2, NULL, both), HAUL_OK);
+    for (i = 0; i < 2; i++) {
+        run_on(links_double, haul_device_pointer(both[i], the_first));
+        CHECK_STATUS(haul_unmarshal(both[i]), HAUL_OK);
+        links_set_homes(the_first, 1);
+        check_doubled(the_first);
+    }
     haul_shipment_free(&both[0]);
-    haul_arena_free(&second);
+    haul_shipment_free(&both[1]);
     end();
 }
 
@@ -528,6 +609,7 @@ TEST(ship_mirror, several_arenas_that_point_into_one_another_are_where_each_can_
 TEST(ship_mirror, replan_ships_what_has_been_added_to_the_same_place)
 {
     haul_host_counters before;
+    haul_shipment *second;
     static link outside;
     start(FEW);
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
@@ -545,10 +627,55 @@ TEST(ship_mirror, replan_ships_what_has_been_added_to_the_same_place)
     look_on(the_device, the_shipment, the_first, SOME);
     CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
     CHECK_EQ(counters().allocations, before.allocations);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &second), HAUL_OK);
+    CHECK(haul_device_pointer(second, the_first) != the_first);
+    haul_shipment_free(&second);
     haul_shipment_free(&the_shipment);
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
     CHECK_PTR(haul_device_pointer(the_shipment, the_first), the_first);
     end();
+}
+
+/* Marks that a replan has overwritten before it failed are sent again. */
+static void fail_to_replan_joined(void)
+{
+    joined j = join(0);
+    haul_arena *const arenas[2] = { the_arena, j.second };
+    static pair outside;
+    pair *more;
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, j.both), HAUL_OK);
+    more = pairs_make(the_arena, 400, 0);
+    more->left = &outside;
+    CHECK_STATUS(haul_replan(j.both[0]), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_refresh(j.both[0]), HAUL_OK);
+    check_joined(&j);
+    part(&j);
+}
+
+static void fail_to_replan_and_copy(void)
+{
+    static pair outside;
+    haul_shipment *copy;
+    pair *first, *more;
+    start(0);
+    first = pairs_make(the_arena, MANY, 0);
+    CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
+    more = pairs_make(the_arena, MANY, 0);
+    more->left = &outside;
+    CHECK_STATUS(haul_replan(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &copy), HAUL_OK);
+    run_on(pairs_swap, haul_device_pointer(copy, first));
+    CHECK_STATUS(haul_unmarshal_pointers(copy), HAUL_OK);
+    check_swapped(first, MANY, 1);
+    haul_shipment_free(&copy);
+    end();
+}
+
+TEST(ship_mirror, a_replan_that_fails_leaves_a_shipment_to_be_refreshed)
+{
+    fail_to_replan_joined();
+    fail_to_replan_and_copy();
 }
 
 TEST(ship_mirror, replan_moves_there_from_elsewhere_when_it_can)
@@ -833,10 +960,68 @@ TEST(ship_mirror, what_a_late_device_may_still_write_is_not_given_to_the_next_sh
     fault_check_clean(&plan);
 }
 
-TEST(ship_mirror, an_arena_may_go_while_what_it_has_lent_is_kept)
+TEST(ship_mirror, a_replan_that_is_late_lends_nothing_twice)
+{
+    fault_plan plan;
+    haul_shipment *shipment;
+    memset(&plan, 0, sizeof plan);
+    memset(&the, 0, sizeof the);
+    the.count = FEW;
+    the.ships = 1;
+    prepare(NULL, &plan);
+    plan.impatient = 1;
+    CHECK_STATUS(haul_replan(the.shipment), HAUL_ERROR_PENDING);
+    plan.impatient = 0;
+    CHECK_STATUS(haul_refresh(the.shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_arena(the.device, the.arena, NULL, &shipment), HAUL_OK);
+    CHECK_PTR(haul_device_pointer(the.shipment, the.first), the.first);
+    CHECK(haul_device_pointer(shipment, the.first) != the.first);
+    haul_shipment_free(&the.shipment);
+    haul_shipment_free(&shipment);
+    CHECK_STATUS(scene_ship(NULL), HAUL_OK);
+    CHECK_PTR(haul_device_pointer(the.shipment, the.first), the.first);
+    finish(NULL);
+    fault_check_clean(&plan);
+}
+
+/* The device in front minds an address that is a device's too. */
+static void is_elsewhere_by_its_window(int count, int no_send)
+{
+    fault_plan plan;
+    haul_shipment *first;
+    int round;
+    memset(&plan, 0, sizeof plan);
+    memset(&the, 0, sizeof the);
+    the.count = count;
+    the.ships = 1;
+    plan.no_send = no_send;
+    prepare(NULL, &plan);
+    first = the.shipment;
+    CHECK_STATUS(scene_ship(NULL), HAUL_OK);
+    for (round = 1; round <= 2; round++) {
+        CHECK_STATUS(haul_host_launch(the.device, pairs_swap, haul_device_pointer(the.shipment, the.first)), HAUL_OK);
+        CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_OK);
+        check_swapped(the.first, count, round);
+        CHECK_STATUS(haul_refresh(the.shipment), HAUL_OK);
+    }
+    haul_shipment_free(&first);
+    finish(NULL);
+    fault_check_clean(&plan);
+}
+
+TEST(ship_mirror, whoever_lies_elsewhere_crosses_through_the_window)
+{
+    is_elsewhere_by_its_window(FEW, 0);
+    is_elsewhere_by_its_window(FEW, 1);
+    is_elsewhere_by_its_window(SOME, 0);
+    is_elsewhere_by_its_window(PAIRS, 0);
+}
+
+static void let_the_arena_go(int deferred)
 {
     fault_plan plan;
     memset(&plan, 0, sizeof plan);
+    plan.deferred = deferred;
     memset(&the, 0, sizeof the);
     the.count = FEW;
     the.ships = 1;
@@ -846,6 +1031,12 @@ TEST(ship_mirror, an_arena_may_go_while_what_it_has_lent_is_kept)
     CHECK_STATUS(scene_arena(NULL), HAUL_OK);
     finish(NULL);
     fault_check_clean(&plan);
+}
+
+TEST(ship_mirror, an_arena_that_goes_waits_for_what_it_has_lent)
+{
+    let_the_arena_go(0);
+    let_the_arena_go(1);
 }
 
 TEST(ship_mirror, making_one_survives_every_fault_D3)
