@@ -48,6 +48,7 @@ struct lane { /* before C++17 no allocator would keep an alignment */
 struct named {
     std::string name;
     short rank;
+    short none[3]; /* zeros, where padding would hold what the heap has left: an address, perhaps, to an audit */
 };
 
 struct town : named {
@@ -169,7 +170,7 @@ static std::unique_ptr<everything> make_everything()
     e->note = "a constant";
     e->home.name = "home";
     e->home.rank = 3;
-    e->home.streets = { { "High Street, which has quite a long name", 1 }, { "Lane", 2 } };
+    e->home.streets = { { "High Street, which has quite a long name", 1, {} }, { "Lane", 2, {} } };
     e->self = e.get();
     return e;
 }
