@@ -17,7 +17,9 @@
  *         status = shipment.ship(device, root, node_type);
  *
  * Nothing throws. Who likes exceptions better wraps a call: haul::check(device.open(...), device.error()).
- * A handle can be moved, not copied; get() is the C handle, for every function that has no method here.
+ * A handle can be moved, not copied; get() is the C handle, for every function that has no method
+ * here. Handles may be destroyed in any order, any thread and any callback, whatever is under way
+ * (context.h).
  */
 #ifndef HAUL_HPP
 #define HAUL_HPP
@@ -222,7 +224,8 @@ inline void check(haul_status status, const haul_error *error = nullptr)
     if (status == HAUL_OK)
         return;
     std::string text = haul_status_name(status);
-    if (error && error->status == status) {
+    /* After BUSY another thread may be writing the record. */
+    if (status != HAUL_ERROR_BUSY && error && error->status == status) {
         text += std::string(": ") + error->text;
         if (error->path[0] != '\0')
             text += std::string(" (") + error->path + ")";

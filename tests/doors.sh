@@ -40,17 +40,17 @@ compiler='_GLOBAL_OFFSET_TABLE_|__stack_chk_fail(_local)?|__cpu_(model|features2
 
 may_use() { # FILE
     case $1 in
-    src/base/memory.c) echo 'malloc|free|posix_memalign|mmap|munmap|madvise' ;;
+    src/base/memory.c) echo 'malloc|free|posix_memalign|mmap|munmap|madvise|mprotect|msync|mlock2|munlock|__errno_location' ;;
     src/base/team.c)
         echo 'pthread_(create|join|sigmask|attr_(init|destroy|setstacksize)|mutex_(init|lock|unlock|destroy))'
         echo '|pthread_cond_(init|wait|signal|destroy)|sched_(yield|getaffinity)|__sched_cpucount|sysconf'
-        echo '|sig(fill|del)set|getpid'
+        echo '|sig(fill|del)set|getpid|__errno_location'
         ;;
     src/base/clock.c) echo 'clock_gettime' ;;
     src/base/file.c) echo 'read|write|__errno_location' ;;
     devices/host/*)
-        echo '(mmap|mremap)(64)?|munmap|mprotect|msync'
-        echo '|sysconf|strerror|__errno_location'
+        echo '(mmap|mremap)(64)?|munmap|madvise|mprotect|msync|memfd_create|(ftruncate|fallocate|getrlimit)(64)?|close'
+        echo '|sysconf|strerror|getpid|__errno_location'
         ;;
     devices/cuda/ranges.c) echo 'dlopen|dlsym|dlclose|getenv|sched_yield' ;;
     devices/cuda/mirror.c)

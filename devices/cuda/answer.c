@@ -45,24 +45,11 @@ static void make_count(haul__gpu *gpu, const haul__gpu_visit *visit)
     gpu->done = done;
 }
 
-static int find_entry(haul__gpu *gpu, const haul__gpu_visit *visit)
-{
-    enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-    void *entry = NULL;
-    cudaError_t error =
-        cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &entry, SINCE, cudaEnableDefault, &found);
-    haul__gpu_forgive(visit, error);
-    if (error != cudaSuccess || found != cudaDriverEntryPointSuccess || !entry)
-        return 0;
-    memcpy(&gpu->write, &entry, sizeof gpu->write);
-    return 1;
-}
-
 void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
     void *word = NULL;
     cudaError_t error;
-    if (!may_be_busy(visit) || !find_entry(gpu, visit))
+    if (!may_be_busy(visit) || !haul__gpu_find_entry(visit, "cuStreamWriteValue32", SINCE, &gpu->write, sizeof gpu->write))
         return;
     error = cudaHostAlloc(&word, sizeof *gpu->answer, cudaHostAllocMapped);
     haul__gpu_forgive(visit, error);

@@ -10,10 +10,8 @@
 /* Of a mirror, or where a mirror begins or ends: kernels would find the GPU's bytes there. */
 static int is_device_memory(const haul__gpu_visit *visit, const void *memory)
 {
-    struct cudaPointerAttributes attributes;
-    cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
-    haul__gpu_forgive(visit, error);
-    return error == cudaSuccess && attributes.type == cudaMemoryTypeDevice;
+    struct cudaPointerAttributes owner;
+    return haul__gpu_ask_owner(visit, memory, &owner) && owner.type == cudaMemoryTypeDevice;
 }
 
 static haul_status can_reach(haul__gpu *gpu, const haul__gpu_visit *visit)

@@ -1,7 +1,7 @@
 /* The inside of the CUDA device: what an open one holds, and how its files speak to each other.
  *
  *     cuda.c     the table; open, close, capabilities
- *     visit.c    entering and leaving a verb; CUDA's errors as statuses and words
+ *     visit.c    entering and leaving a verb; CUDA's errors as statuses and words; the driver's entries
  *     memory.c   device memory, staging
  *     copy.c     copies to, from and across
  *     patch.c    relocate, send and fetch; kernels.cu has what runs on the GPU
@@ -115,6 +115,9 @@ haul_status haul__gpu_check(haul__gpu *gpu, const haul__gpu_visit *visit, cudaEr
 void haul__gpu_forgive(const haul__gpu_visit *visit, cudaError_t error);
 /* A failure that CUDA did not find. Answers `status`. */
 haul_status haul__gpu_fail(haul__gpu *gpu, const haul__gpu_visit *visit, haul_status status, const char *what);
+/* The driver's entry of that name, as it is since that version of it, to *entry, a pointer to a function. 0: there is none.
+ * (From CUDA 12.5 on.) */
+int haul__gpu_find_entry(const haul__gpu_visit *visit, const char *name, unsigned since, void *entry, size_t bytes);
 /* For open, which has no state yet to fail in. */
 haul_status haul__gpu_status(cudaError_t error);
 
@@ -129,10 +132,12 @@ const unsigned char *haul__gpu_mapped(const haul__gpu_visit *visit, const void *
 /* The pool that settings and GPU call for; gpu->pool stays NULL where there is none. What it has spare goes before it. */
 cudaError_t haul__gpu_make_pool(haul__gpu *gpu);
 void haul__gpu_drop_spares(haul__gpu *gpu, const haul__gpu_visit *visit);
+/* Whose memory an address is. 0: CUDA cannot tell. */
+int haul__gpu_ask_owner(const haul__gpu_visit *visit, const void *address, struct cudaPointerAttributes *owner);
 /* HAUL_ERROR_ARGUMENT unless the GPU's kernels may write all of [address, address + bytes). */
 haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address address,
                                    uint64_t bytes);
-/* That has been found out, and is no longer true of the range. */
+/* Forgets that it has been found out of a range that goes. */
 void haul__gpu_forget(haul__gpu *gpu, haul_address address, uint64_t bytes);
 
 /* ---- copy.c */

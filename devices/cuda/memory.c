@@ -59,14 +59,19 @@ cudaError_t haul__gpu_make_pool(haul__gpu *gpu)
 
 /* ---- Whose memory is it? */
 
+int haul__gpu_ask_owner(const haul__gpu_visit *visit, const void *address, struct cudaPointerAttributes *owner)
+{
+    cudaError_t error = cudaPointerGetAttributes(owner, address);
+    haul__gpu_forgive(visit, error);
+    return error == cudaSuccess;
+}
+
 static int is_ours(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address address)
 {
-    struct cudaPointerAttributes attributes;
-    cudaError_t error = cudaPointerGetAttributes(&attributes, (const void *)(uintptr_t)address);
-    haul__gpu_forgive(visit, error);
-    return error == cudaSuccess &&
-           (attributes.type == cudaMemoryTypeManaged ||
-            (attributes.type == cudaMemoryTypeDevice && attributes.device == gpu->settings.ordinal));
+    struct cudaPointerAttributes owner;
+    return haul__gpu_ask_owner(visit, (const void *)(uintptr_t)address, &owner) &&
+           (owner.type == cudaMemoryTypeManaged ||
+            (owner.type == cudaMemoryTypeDevice && owner.device == gpu->settings.ordinal));
 }
 
 /* ---- Ranges that were found to be good: most calls ask for the same ones, or the one that was just allocated. */

@@ -39,14 +39,7 @@ typedef struct orders {
 
 static int find(const haul__gpu_visit *visit, const char *name, void *order, size_t bytes)
 {
-    enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-    void *entry = NULL;
-    cudaError_t error = cudaGetDriverEntryPointByVersion(name, &entry, SINCE, cudaEnableDefault, &found);
-    haul__gpu_forgive(visit, error);
-    if (error != cudaSuccess || found != cudaDriverEntryPointSuccess || !entry)
-        return 0;
-    memcpy(order, &entry, bytes);
-    return 1;
+    return haul__gpu_find_entry(visit, name, SINCE, order, bytes);
 }
 
 static int find_orders(const haul__gpu_visit *visit, orders *o)
@@ -165,24 +158,36 @@ static int is_twofold(const haul__gpu *gpu, const haul__gpu_visit *visit, const 
     return is_right;
 }
 
+static haul_status pin_and_try(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_mirror *mirror)
+{
+    haul_status status =
+        haul__gpu_check(gpu, visit, cudaHostRegister(mirror->window, mirror->bytes,
+                                                     cudaHostRegisterPortable | cudaHostRegisterMapped),
+                        "cudaHostRegister", mirror->bytes);
+    if (status != HAUL_OK || is_twofold(gpu, visit, mirror))
+        return status;
+    haul__gpu_forgive(visit, cudaHostUnregister(mirror->window));
+    return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "host and GPU cannot both have the addresses");
+}
+
+static haul_status fill_host_side(haul__gpu *gpu, const haul__gpu_visit *visit, haul_mirror *mirror)
+{
+    haul_status status;
+    if (!get_pages(mirror))
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_MEMORY, "no host memory for a mirror");
+    status = pin_and_try(gpu, visit, mirror);
+    if (status != HAUL_OK)
+        drop_pages(mirror);
+    return status;
+}
+
 static haul_status fill_range(haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o, haul_mirror *mirror)
 {
     const CUdeviceptr there = (CUdeviceptr)(uintptr_t)mirror->memory;
     haul_status status;
     if (!get_memory(gpu, visit, o, there, mirror->bytes))
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_DEVICE_MEMORY, "no memory of the GPU for a mirror");
-    status = get_pages(mirror) ? HAUL_OK : haul__gpu_fail(gpu, visit, HAUL_ERROR_MEMORY, "no host memory for a mirror");
-    if (status == HAUL_OK) {
-        status = haul__gpu_check(gpu, visit, cudaHostRegister(mirror->window, mirror->bytes,
-                                                              cudaHostRegisterPortable | cudaHostRegisterMapped),
-                                 "cudaHostRegister", mirror->bytes);
-        if (status == HAUL_OK && !is_twofold(gpu, visit, mirror)) {
-            haul__gpu_forgive(visit, cudaHostUnregister(mirror->window));
-            status = haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "host and GPU cannot both have the addresses");
-        }
-        if (status != HAUL_OK)
-            drop_pages(mirror);
-    }
+    status = fill_host_side(gpu, visit, mirror);
     if (status != HAUL_OK)
         (void)o->unmap(there, mirror->bytes);
     return status;

@@ -192,3 +192,21 @@ haul_status haul__gpu_leave(haul__gpu *gpu, haul__gpu_visit *visit, haul_status 
     errno = visit->system_error;
     return status;
 }
+
+/* ---- The driver's entries. */
+
+#if CUDART_VERSION >= 12050
+
+int haul__gpu_find_entry(const haul__gpu_visit *visit, const char *name, unsigned since, void *entry, size_t bytes)
+{
+    enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+    void *address = NULL;
+    cudaError_t error = cudaGetDriverEntryPointByVersion(name, &address, since, cudaEnableDefault, &found);
+    haul__gpu_forgive(visit, error);
+    if (error != cudaSuccess || found != cudaDriverEntryPointSuccess || !address)
+        return 0;
+    memcpy(entry, &address, bytes);
+    return 1;
+}
+
+#endif

@@ -46,12 +46,9 @@ static int is_mapped(const haul__host *host, void *memory, size_t bytes)
     return msync((unsigned char *)memory - before, bytes + before, MS_ASYNC) == 0;
 }
 
-haul_status haul__host_lock(void *state, void *memory, size_t bytes)
+static haul_status lock(haul__host *host, void *memory, size_t bytes)
 {
-    haul__host *host = state;
-    const int saved = errno;
     const int mapped = is_mapped(host, memory, bytes);
-    errno = saved;
     if ((uintptr_t)memory % LOCK_BYTES != 0 || bytes % LOCK_BYTES != 0)
         return haul__host_fail(host, HAUL_ERROR_ARGUMENT, "lock", "not whole pages");
     if (is_locked(host, memory, bytes))
@@ -68,9 +65,18 @@ haul_status haul__host_lock(void *state, void *memory, size_t bytes)
     return HAUL_OK;
 }
 
+haul_status haul__host_lock(void *state, void *memory, size_t bytes)
+{
+    const int saved = errno;
+    const haul_status status = lock(state, memory, bytes);
+    errno = saved;
+    return status;
+}
+
 void haul__host_unlock(void *state, void *memory, size_t bytes)
 {
     haul__host *host = state;
+    const int saved = errno;
     size_t i;
     for (i = 0; i < host->lock_count; i++)
         if (host->locks[i].memory == (unsigned char *)memory && host->locks[i].bytes == bytes)
@@ -81,6 +87,7 @@ void haul__host_unlock(void *state, void *memory, size_t bytes)
     host->locks[i] = host->locks[--host->lock_count];
     if (host->lock_count == 0)
         release_locks(host);
+    errno = saved;
 }
 
 /* ---- Crossings. */
@@ -168,15 +175,32 @@ static void push_segment(const unsigned char *arena, const haul_segment *segment
             put_word(to, from, segment, at, word_bytes);
 }
 
-/* Does a segment end in the arena, and do its attachments in their list? */
-static int is_good(const haul_segment *segment, const haul_crossing *crossing)
+/* Is all of it locked? *last: the stretch that was met last. */
+static int lies_in_locks(const haul_crossing *crossing, uint64_t from, uint64_t bytes, uint64_t *last)
+{
+    uint64_t tried;
+    for (tried = 0; tried < crossing->locked_count; tried++, ++*last) {
+        const haul_stretch *lock;
+        if (*last >= crossing->locked_count)
+            *last = 0;
+        lock = &crossing->locked[*last];
+        if (from >= lock->begin && from <= lock->end && bytes <= lock->end - from)
+            return 1;
+    }
+    return 0;
+}
+
+/* Does a segment lie in locked memory and in the arena, and do its attachments in their list? The lists lie where kernels
+ * write: they may say anything. */
+static int is_good(const haul_segment *segment, const haul_crossing *crossing, uint64_t *last)
 {
     const uint64_t pair = 2 * (uint64_t)crossing->word_bytes;
     uint64_t slots = segment->slots, count = 0;
     for (; slots; slots &= slots - 1)
         count++;
     if (segment->from % pair != 0 || segment->to % pair != 0 || segment->bytes % pair != 0 ||
-        segment->to > crossing->bytes || segment->bytes > crossing->bytes - segment->to)
+        segment->to > crossing->bytes || segment->bytes > crossing->bytes - segment->to ||
+        !lies_in_locks(crossing, segment->from, segment->bytes, last))
         return 0;
     if (count > 0 && (segment->bytes > 64 * crossing->word_bytes || segment->first > crossing->attachment_count ||
                       count > crossing->attachment_count - segment->first))
@@ -194,7 +218,7 @@ static haul_status find_lists(haul__host *host, const char *verb, const haul_cro
 {
     const uint64_t bytes = crossing->attachments_at + crossing->attachment_count * sizeof(haul_attachment);
     const unsigned char *list = haul__host_view(host, crossing->lists, bytes);
-    uint64_t i;
+    uint64_t last = 0, i;
     found->arena = haul__host_view(host, crossing->arena, crossing->bytes);
     if (!found->arena)
         return haul__host_fail_range(host, verb, crossing->arena, crossing->bytes);
@@ -203,9 +227,10 @@ static haul_status find_lists(haul__host *host, const char *verb, const haul_cro
     found->segments = (const haul_segment *)(const void *)list;
     found->attachments = (const haul_attachment *)(const void *)(list + crossing->attachments_at);
     for (i = 0; i < crossing->segment_count; i++)
-        if (!is_good(&found->segments[i], crossing))
+        if (!is_good(&found->segments[i], crossing, &last))
             return haul__host_fail(host, HAUL_ERROR_DEVICE, verb,
-                                   "a segment is misaligned, or leads out of the arena or the list of attachments");
+                                   "a segment is misaligned, or leads out of locked memory, the arena or the list of "
+                                   "attachments");
     return HAUL_OK;
 }
 

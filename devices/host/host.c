@@ -1,17 +1,8 @@
 /* The host device: host memory that behaves like a device's (haul/host.h).
  *
- * Each allocation is pages that are mapped twice:
- *
- *     private view    | slack | the bytes          |            read and write, always; for the table's verbs
- *     public view   # | slack | the bytes          | #          no access, except inside a launch; the addresses
- *
- * `#` is a guard page that no launch opens, and the slack is less than a page: the bytes end where the mapping ends
- * (up to the alignment), so that a kernel that runs past its arena faults too, and an arena's base is aligned as much
- * as was asked for and not by accident more.
- *
  * Every verb is done when it returns, which the contract allows: fences are reached when they are made, `wait` has
  * nothing to report, and there is one stream, the device's own. An event is an int of the user's, set to 1. Addresses
- * are checked against the live allocations: they are few, and a scan of them is nothing beside a copy.
+ * are checked against the live allocations, which stand in order.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,98 +32,6 @@ haul_status haul__host_fail_range(haul__host *host, const char *verb, haul_addre
     return HAUL_ERROR_DEVICE;
 }
 
-/* ---- Blocks. */
-
-static haul_address block_address(const haul__host *host, const haul__host_block *b)
-{
-    return (haul_address)(uintptr_t)(b->public_map + host->page + b->slack);
-}
-
-unsigned char *haul__host_view(const haul__host *host, haul_address address, uint64_t bytes)
-{
-    size_t i;
-    for (i = 0; i < host->block_count; i++) {
-        const haul__host_block *b = &host->blocks[i];
-        uint64_t at = address - block_address(host, b);
-        if (at <= b->bytes && bytes <= b->bytes - at)
-            return b->private_map + b->slack + (size_t)at;
-    }
-    return NULL;
-}
-
-static void release_table(haul__host *host)
-{
-    if (host->blocks)
-        host->allocator.release(host->allocator.user, host->blocks, host->block_capacity * sizeof *host->blocks);
-    host->blocks = NULL;
-    host->block_capacity = 0;
-}
-
-int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count, size_t element_bytes)
-{
-    const size_t doubled = *capacity ? *capacity * 2 : 16;
-    void *grown;
-    if (count < *capacity)
-        return 1;
-    grown = host->allocator.allocate(host->allocator.user, doubled * element_bytes, sizeof(void *));
-    if (!grown)
-        return 0;
-    if (*array) {
-        memcpy(grown, *array, count * element_bytes);
-        host->allocator.release(host->allocator.user, *array, *capacity * element_bytes);
-    }
-    *array = grown;
-    *capacity = doubled;
-    return 1;
-}
-
-unsigned char *haul__host_pages(size_t bytes)
-{
-    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return pages == MAP_FAILED ? NULL : pages;
-}
-
-/* To mremap that is a move of none of them. */
-int haul__host_show(unsigned char *pages, size_t bytes, unsigned char *at)
-{
-    return mremap(pages, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == (void *)at;
-}
-
-unsigned char *haul__host_reserve(const haul__host *host, size_t bytes)
-{
-    void *map = mmap(NULL, bytes + 2 * host->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return map == MAP_FAILED ? NULL : map;
-}
-
-void haul__host_unmap(const haul__host *host, const haul__host_block *b)
-{
-    if (b->private_map)
-        munmap(b->private_map, b->map_bytes);
-    if (b->window)
-        munmap(b->window, b->map_bytes);
-    if (b->public_map)
-        munmap(b->public_map, b->map_bytes + 2 * host->page);
-}
-
-static int map(const haul__host *host, haul__host_block *b)
-{
-    b->public_map = haul__host_reserve(host, b->map_bytes);
-    b->private_map = haul__host_pages(b->map_bytes);
-    if (b->public_map && b->private_map && haul__host_show(b->private_map, b->map_bytes, b->public_map + host->page) &&
-        mprotect(b->public_map + host->page, b->map_bytes, PROT_NONE) == 0)
-        return 1;
-    haul__host_unmap(host, b);
-    return 0;
-}
-
-static int create_block(const haul__host *host, size_t bytes, size_t alignment, haul__host_block *b)
-{
-    b->bytes = bytes;
-    b->map_bytes = (bytes + host->page - 1) & ~(host->page - 1);
-    b->slack = (b->map_bytes - bytes) & ~(alignment - 1);
-    return map(host, b);
-}
-
 /* ---- The verbs. */
 
 static size_t physical_memory(size_t page)
@@ -148,6 +47,7 @@ static size_t physical_memory(size_t page)
 
 static haul_status host_open(const void *settings, const haul_allocator *allocator, void **state)
 {
+    const int saved = errno;
     haul__host *host;
     (void)settings;
     if (!allocator || !allocator->allocate || !allocator->release)
@@ -157,9 +57,13 @@ static haul_status host_open(const void *settings, const haul_allocator *allocat
         return HAUL_ERROR_MEMORY;
     memset(host, 0, sizeof *host);
     host->magic = HAUL__HOST_MAGIC;
+    host->process = (long)getpid();
     host->allocator = *allocator;
     host->page = (size_t)sysconf(_SC_PAGESIZE);
     host->memory_bytes = physical_memory(host->page);
+    host->is_file = !haul__host_can_remap(host->page);
+    host->file = -1;
+    errno = saved;
     *state = host;
     return HAUL_OK;
 }
@@ -169,10 +73,9 @@ static void host_close(void *state)
     haul__host *host = state;
     haul_allocator allocator = host->allocator;
     int saved = errno;
-    while (host->block_count > 0)
-        haul__host_unmap(host, &host->blocks[--host->block_count]);
-    release_table(host);
+    haul__host_drop_blocks(host);
     haul__host_drop_locks(host);
+    haul__host_close_file(host);
     host->magic = 0;
     allocator.release(allocator.user, host, sizeof *host);
     errno = saved;
@@ -188,39 +91,6 @@ static void host_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->fetch_bytes = FETCH_BYTES;
 }
 
-haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes, haul_status *status)
-{
-    haul__host_block *b;
-    *status = HAUL_OK;
-    if (bytes > host->memory_bytes || host->counters.bytes_live > host->memory_bytes - bytes)
-        *status = haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, verb, "more than the machine's memory");
-    else if (!haul__host_grow(host, (void **)&host->blocks, &host->block_capacity, host->block_count,
-                              sizeof *host->blocks))
-        *status = haul__host_fail(host, HAUL_ERROR_MEMORY, verb, "no host memory for the table of allocations");
-    if (*status != HAUL_OK)
-        return NULL;
-    b = &host->blocks[host->block_count];
-    memset(b, 0, sizeof *b);
-    return b;
-}
-
-void haul__host_add_block(haul__host *host, uint64_t bytes)
-{
-    host->block_count++;
-    host->counters.allocations++;
-    host->counters.bytes_allocated += bytes;
-    host->counters.bytes_live += bytes;
-}
-
-void haul__host_remove_block(haul__host *host, haul__host_block *block)
-{
-    host->counters.bytes_live -= block->bytes;
-    haul__host_unmap(host, block);
-    *block = host->blocks[--host->block_count];
-    if (host->block_count == 0)
-        release_table(host);
-}
-
 static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t alignment, haul_address *address)
 {
     haul__host_block *b;
@@ -229,13 +99,22 @@ static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t align
         alignment = ALIGNMENT_MIN;
     if (bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > host->page)
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "allocate", "no bytes, or an alignment above a page");
+    if (haul__host_is_small(host, bytes)) {
+        status = haul__host_has_memory(host, "allocate", bytes);
+        if (status == HAUL_OK)
+            status = haul__host_take_slot(host, (size_t)bytes, alignment, address);
+        if (status == HAUL_OK)
+            haul__host_count(host, bytes);
+        return status;
+    }
     b = haul__host_new_block(host, "allocate", bytes, &status);
     if (!b)
         return status;
-    if (!create_block(host, (size_t)bytes, alignment, b))
+    if (!haul__host_fill_block(host, (size_t)bytes, alignment, b))
         return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", strerror(errno));
-    haul__host_add_block(host, bytes);
-    *address = block_address(host, b);
+    *address = haul__host_address(host, b);
+    haul__host_count(host, bytes);
+    haul__host_add_block(host);
     return HAUL_OK;
 }
 
@@ -251,12 +130,16 @@ static void host_release(void *state, haul_address address, uint64_t bytes)
 {
     haul__host *host = state;
     int saved = errno;
-    size_t i;
-    for (i = 0; i < host->block_count; i++)
-        if (block_address(host, &host->blocks[i]) == address)
-            break;
-    if (i < host->block_count)
-        haul__host_remove_block(host, &host->blocks[i]);
+    haul__host_block *b = haul__host_find(host, address);
+    uint64_t released = 0;
+    if (b && b->region) {
+        released = haul__host_free_slot(host, b, address);
+    } else if (b && !b->window && haul__host_address(host, b) == address) {
+        released = b->bytes;
+        haul__host_remove_block(host, b);
+    }
+    if (released)
+        haul__host_discount(host, released);
     else
         haul__host_fail_range(host, "release", address, bytes);
     errno = saved;
@@ -372,23 +255,37 @@ static uint32_t relocate_marked(unsigned char *arena, const unsigned char *bitma
     return outside;
 }
 
-/* Odd pointers are checked before any is patched. `arena`: of the device's, or a copy of it. */
-static haul_status relocate_odd(haul__host *host, unsigned char *arena, const haul_relocation *relocation,
+/* The word at an offset that a list names, of the device's memory or of a copy of the arena's `bytes` bytes; NULL: there is
+ * none. The list lies where kernels write: it may say anything. */
+static unsigned char *odd_word(const haul__host *host, const haul_relocation *relocation, uint64_t offset,
+                               unsigned char *copy, size_t bytes)
+{
+    if (!copy)
+        return haul__host_view(host, relocation->arena + offset, relocation->word_bytes);
+    return bytes >= relocation->word_bytes && offset <= bytes - relocation->word_bytes ? copy + offset : NULL;
+}
+
+/* Odd pointers are checked before any is patched; and as they are patched, for a patch may meet the list. */
+static haul_status relocate_odd(haul__host *host, const haul_relocation *relocation, unsigned char *copy, size_t bytes,
                                 uint32_t *outside)
 {
     const unsigned char *odd = haul__host_view(host, relocation->odd, relocation->odd_count * 8);
     uint64_t i;
-    for (i = 0; i < relocation->odd_count; i++)
-        if (!haul__host_view(host, relocation->arena + load64(odd + 8 * i), relocation->word_bytes))
-            return haul__host_fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i),
-                                         relocation->word_bytes);
-    for (i = 0; i < relocation->odd_count; i++)
-        *outside |= patch(arena + load64(odd + 8 * i), relocation);
+    int patches;
+    for (patches = 0; patches < 2; patches++)
+        for (i = 0; i < relocation->odd_count; i++) {
+            unsigned char *word = odd_word(host, relocation, load64(odd + 8 * i), copy, bytes);
+            if (!word)
+                return haul__host_fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i),
+                                             relocation->word_bytes);
+            if (patches)
+                *outside |= patch(word, relocation);
+        }
     return HAUL_OK;
 }
 
-/* `copy`: what is patched in place of the arena; NULL: the arena. */
-static haul_status relocate_in(haul__host *host, const haul_relocation *relocation, unsigned char *copy)
+/* `copy`: `bytes` bytes that are patched in place of the arena; NULL: the arena. */
+static haul_status relocate_in(haul__host *host, const haul_relocation *relocation, unsigned char *copy, size_t bytes)
 {
     uint64_t words = relocation->words, limit = UINT64_MAX / 16, bitmap_bytes = (words / 64 + (words % 64 != 0)) * 8;
     unsigned char *arena = NULL, *bitmap = NULL;
@@ -412,7 +309,7 @@ static haul_status relocate_in(haul__host *host, const haul_relocation *relocati
     if (words > 0)
         outside = relocate_marked(copy ? copy : arena, bitmap, relocation);
     if (relocation->odd_count > 0)
-        status = relocate_odd(host, copy ? copy : haul__host_view(host, relocation->arena, 1), relocation, &outside);
+        status = relocate_odd(host, relocation, copy, bytes, &outside);
     if (outside && relocation->outside)
         *relocation->outside = 1;
     return status;
@@ -423,7 +320,7 @@ static haul_status host_relocate(void *state, const haul_relocation *relocation)
     haul__host *host = state;
     if (relocation->after > host->fences)
         return haul__host_fail(host, HAUL_ERROR_ARGUMENT, "relocate", "there is no such fence");
-    return relocate_in(host, relocation, NULL);
+    return relocate_in(host, relocation, NULL, 0);
 }
 
 static haul_status host_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
@@ -435,7 +332,7 @@ static haul_status host_send(void *state, const haul_relocation *relocation, con
 static haul_status host_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
 {
     haul_status status = host_copy_from(state, to, relocation->arena, bytes);
-    return status == HAUL_OK ? relocate_in(state, relocation, to) : status;
+    return status == HAUL_OK ? relocate_in(state, relocation, to, bytes) : status;
 }
 
 static haul_status host_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
@@ -559,6 +456,8 @@ static int show(const haul__host *host, int open)
         const haul__host_block *b = &host->blocks[i];
         if (b->window)
             failed |= !haul__host_turn(host, b, open);
+        else if (b->region && open)
+            failed |= !haul__host_open_slots(host, b->region);
         else if (mprotect(b->public_map + host->page, b->map_bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
             failed = 1;
     }
@@ -586,6 +485,8 @@ haul_status haul_host_launch(haul_device *device, void (*function)(void *argumen
     int saved = errno;
     if (!host || !function)
         return HAUL_ERROR_ARGUMENT;
+    if (host->process != (long)getpid())
+        return HAUL_ERROR_STATE; /* after a fork the pages are the parent's */
     if (host->launching)
         return HAUL_ERROR_BUSY;
     status = launch(host, function, argument);

@@ -1,6 +1,9 @@
 /* The inside of the host device: what an open one holds.
  *
- *     host.c     the table; memory, copies, relocation, order, launches
+ *     host.c     the table; copies, relocation, order, launches
+ *     pages.c    pages that can be mapped twice
+ *     blocks.c   its memory, made of them
+ *     slots.c    small allocations, many to a map
  *     direct.c   host memory that is locked, read and written where it lies
  *     mirror.c   memory at addresses where the host has some too
  */
@@ -9,11 +12,29 @@
 
 #include "haul/host.h"
 
+/* A small allocation. bytes 0: there is none, and `slack` is the number of the next free slot. */
+typedef struct haul__host_slot {
+    uint32_t bytes, slack; /* slack: from where the slot begins to where the bytes do */
+} haul__host_slot;
+
+typedef struct haul__host_region haul__host_region;
+struct haul__host_region {
+    unsigned char *public_at, *private_at; /* of the first slot */
+    size_t stride;                         /* of a slot and its guard */
+    unsigned kind, count, live, first_free;
+    haul__host_region *next, *previous;    /* of its kind with a free slot */
+    haul__host_slot slots[];
+};
+
+#define HAUL__HOST_KINDS 5u       /* slots of 1, 2, 4, 8 and 16 pages */
+#define HAUL__HOST_GUARDED 8192u  /* slots that a launch opens one by one */
+
 typedef struct haul__host_block {
     unsigned char *public_map, *private_map; /* as mmap gave them; the public one begins with its guard */
     size_t map_bytes;                        /* of the private one; the public one has two pages more */
     size_t slack, bytes;
     unsigned char *window; /* what the public view shows but in launches; NULL: nothing, it is closed */
+    haul__host_region *region; /* NULL: all of it is one allocation */
 } haul__host_block;
 
 typedef struct haul__host_locked {
@@ -26,11 +47,15 @@ typedef struct haul__host_locked {
 typedef struct haul__host {
     uint32_t magic;
     int launching;
+    long process; /* that has opened it */
     haul_allocator allocator;
     size_t page;
+    int is_file, file; /* its pages are those of a file; which, -1: there are none yet */
     size_t memory_bytes;
-    haul__host_block *blocks;
+    haul__host_block *blocks; /* the last in order of address first: the system mostly gives ever lower ones */
     size_t block_count, block_capacity;
+    haul__host_region *open[HAUL__HOST_KINDS]; /* with a free slot */
+    size_t slots_live;
     haul__host_locked *locks;
     size_t lock_count, lock_capacity;
     uint64_t fences;
@@ -48,17 +73,43 @@ unsigned char *haul__host_view(const haul__host *host, haul_address address, uin
 /* Room for one more element than `count` in an array of the device's. 0: no memory, and nothing has changed. */
 int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count, size_t element_bytes);
 
-/* Pages that can be mapped again; the same at `at`, in place of what is there; addresses for them, between two guards.
- * NULL, 0, NULL: the system has none, or refuses. */
-unsigned char *haul__host_pages(size_t bytes);
-int haul__host_show(unsigned char *pages, size_t bytes, unsigned char *at);
+/* pages.c. Does mremap map pages again? Where it does not, a device's are a file's. */
+int haul__host_can_remap(size_t page);
+void haul__host_close_file(haul__host *host);
+/* Makes pages of zeros that can be mapped twice; NULL: the system has none. Shows some of them at
+ * `at` too, over the mapping there; 0: the system refuses. Gives them back. */
+unsigned char *haul__host_pages(haul__host *host, size_t bytes);
+int haul__host_show(const haul__host *host, unsigned char *pages, size_t bytes, unsigned char *at);
+void haul__host_forget(const haul__host *host, unsigned char *pages, size_t bytes);
+/* Addresses for them, between two guards; NULL: the system has none. */
 unsigned char *haul__host_reserve(const haul__host *host, size_t bytes);
-/* What a block has of them. */
+
+/* blocks.c. Maps `bytes` for an empty block; 0: the system refuses, and the block stays empty.
+ * Unmaps them. */
+int haul__host_fill_block(haul__host *host, size_t bytes, size_t alignment, haul__host_block *block);
 void haul__host_unmap(const haul__host *host, const haul__host_block *block);
 /* Room for a block of so many bytes, `b`, that counts when it is added. NULL: the message says why. */
 haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes, haul_status *status);
-void haul__host_add_block(haul__host *host, uint64_t bytes);
+void haul__host_add_block(haul__host *host);
 void haul__host_remove_block(haul__host *host, haul__host_block *block);
+/* Whose map an address is in, guards included; NULL: nobody's. */
+haul__host_block *haul__host_find(const haul__host *host, haul_address address);
+/* Is an allocation of `bytes` within the device's memory? Counts one that was made; counts one that
+ * was released. */
+haul_status haul__host_has_memory(haul__host *host, const char *verb, uint64_t bytes);
+void haul__host_count(haul__host *host, uint64_t bytes);
+void haul__host_discount(haul__host *host, uint64_t bytes);
+void haul__host_drop_blocks(haul__host *host);
+haul_address haul__host_address(const haul__host *host, const haul__host_block *block);
+
+/* slots.c. Small allocations share maps. */
+int haul__host_is_small(const haul__host *host, uint64_t bytes);
+haul_status haul__host_take_slot(haul__host *host, size_t bytes, size_t alignment, haul_address *address);
+/* Frees the slot at exactly this address, and its map with the last one. Its bytes; 0: there is no such slot. */
+uint64_t haul__host_free_slot(haul__host *host, haul__host_block *block, haul_address address);
+unsigned char *haul__host_slot_view(const haul__host_region *region, haul_address address, uint64_t bytes);
+int haul__host_open_slots(const haul__host *host, const haul__host_region *region);
+void haul__host_free_region(haul__host *host, haul__host_region *region);
 
 /* mirror.c */
 haul_status haul__host_mirror(void *state, size_t bytes, haul_mirror *mirror);

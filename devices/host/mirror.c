@@ -22,7 +22,8 @@ static unsigned char *public_view(const haul__host *host, const haul__host_block
 
 int haul__host_turn(const haul__host *host, const haul__host_block *block, int to_device)
 {
-    return haul__host_show(to_device ? block->private_map : block->window, block->map_bytes, public_view(host, block));
+    return haul__host_show(host, to_device ? block->private_map : block->window, block->map_bytes,
+                           public_view(host, block));
 }
 
 int haul__host_is_mirror(const haul__host *host, const unsigned char *memory, size_t bytes)
@@ -41,8 +42,8 @@ static haul_status mirror_block(haul__host *host, haul__host_block *b, size_t by
 {
     b->bytes = b->map_bytes = (bytes + host->page - 1) & ~(host->page - 1);
     b->public_map = haul__host_reserve(host, b->map_bytes);
-    b->private_map = haul__host_pages(b->map_bytes);
-    b->window = haul__host_pages(b->map_bytes);
+    b->private_map = haul__host_pages(host, b->map_bytes);
+    b->window = haul__host_pages(host, b->map_bytes);
     if (b->public_map && b->private_map && b->window && haul__host_turn(host, b, 0))
         return HAUL_OK;
     haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "mirror", strerror(errno));
@@ -58,14 +59,15 @@ haul_status haul__host_mirror(void *state, size_t bytes, haul_mirror *mirror)
     int saved = errno;
     if (bytes == 0 || bytes > SIZE_MAX / 4)
         return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "mirror", "no bytes, or more than there can be");
-    b = haul__host_new_block(host, "mirror", 2 * (uint64_t)bytes, &status);
+    b = haul__host_new_block(host, "mirror", 2 * (uint64_t)bytes, &status); /* as much for the host's side */
     if (b)
         status = mirror_block(host, b, bytes);
     if (status == HAUL_OK) {
         mirror->memory = public_view(host, b);
         mirror->window = b->window;
         mirror->bytes = b->bytes;
-        haul__host_add_block(host, b->bytes);
+        haul__host_count(host, b->bytes);
+        haul__host_add_block(host);
     }
     errno = saved;
     return status;
@@ -78,7 +80,9 @@ void haul__host_unmirror(void *state, const haul_mirror *mirror)
     size_t i = 0;
     while (i < host->block_count && host->blocks[i].window != mirror->window)
         i++;
-    if (i < host->block_count)
+    if (i < host->block_count) {
+        haul__host_discount(host, host->blocks[i].bytes);
         haul__host_remove_block(host, &host->blocks[i]);
+    }
     errno = saved;
 }

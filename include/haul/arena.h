@@ -60,8 +60,11 @@ HAUL_API haul_status haul_arena_create(haul_context *context, const haul_arena_o
 /* The same in the context of a device, which gives the memory if options->pinned or ->mirrored. It stays open as long as
  * the arena. */
 HAUL_API haul_status haul_arena_create_for(haul_device *device, const haul_arena_options *options, haul_arena **arena);
-/* Drops the caller's hold and sets *arena to NULL; shipments keep the arena and its memory. NULL is allowed. Of a
- * mirrored arena the call waits until the device has done what it was told with it. */
+/* Drops the caller's hold and sets *arena to NULL; shipments keep the arena and its memory, and so
+ * does a device that may still read or write it after HAUL_ERROR_PENDING. NULL is allowed. Of a
+ * mirrored arena the call waits until the device has done what it was told with it; of a pinned
+ * one, until what was late is done. Any thread, inside any callback: while a call is under way on
+ * the arena's context, all this is done at the end of that call (context.h). */
 HAUL_API void haul_arena_free(haul_arena **arena);
 
 /* Why the last call that failed on this arena did; status HAUL_OK when none has. Never NULL. */
@@ -127,8 +130,10 @@ HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_stat
 /* A part of the arena in which kernels make objects of up to `bytes` bytes in all (haul/device_arena.h), with a bit
  * for each word beside. It and what is made in it on the device belong to a typed arena; the first ship patches its
  * pointers as any others. What the device has made comes with haul_unmarshal_pointers alone: then its data and pointers
- * are written, its pointers are the arena's for later shipments, and nursery->used tells how much is there. NULL as
- * above. */
+ * are written, its pointers are the arena's for later shipments, and nursery->used tells how much is there. By no other
+ * way, and by no shipment that was discovered, does anything come back into the struct, its bits, or
+ * what lies behind `used`; a struct that has been written over is put right when the arena is shipped.
+ * NULL as above. */
 HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
 /* What kernels need to make objects of a committed type. HAUL_ERROR_ARGUMENT, HAUL_ERROR_STATE;
  * HAUL_ERROR_UNSUPPORTED: an object of more than 64 words, or one aligned to more than a granule, with pointers off the
@@ -207,46 +212,56 @@ typedef struct haul_ship_arena_options {
     const haul_shipment *const *into; /* shipments of other arenas to the same device: pointers into these arenas lead to
                                          their copies there, both ways. They must stay as long as this one is used */
     size_t into_count;
-    int direct_return; /* not 0: haul_unmarshal lets the device turn its pointers back into the host's and copies straight
-                          into the arena: one copy at full speed. (Not where there are fields of HAUL_SKIP, pointers
-                          off the grid or with high tags, nurseries, or pointers that lead out and are null there: then
-                          all is as without.) For kernels that are trusted: pointers come as the
-                          device has them, without a check; when it fails halfway the arena's contents, here and on
-                          the device, are undefined until it is done again, or refreshed from contents that are good */
+    int direct_return;     /* not 0: haul_unmarshal lets the device turn its pointers back into the
+                              host's and copies straight into the arena: one copy at full speed. (Not
+                              where there are fields of HAUL_SKIP, pointers off the grid or with high
+                              tags, nurseries, or pointers that lead out and are null there: then all is
+                              as without.) For kernels that are trusted: pointers and counts come as the
+                              device has them, without a check; when it fails halfway the arena's
+                              contents, here and on the device, are undefined until it is done again, or
+                              refreshed from contents that are good */
+    int let_counts_change; /* not 0: of a graph that was discovered, fields that shapes and rules
+                              read may come back changed, see haul_unmarshal */
 } haul_ship_arena_options;
 
-/* Ships what has been allocated so far, without discovery: pointers are those of haul_arena_new. One transfer, which
- * reads the arena's own memory, and one patch on the device. `options` may be NULL.
+/* Ships what has been allocated so far, without discovery: pointers are those of haul_arena_new.
+ * One transfer, which reads the arena's own memory, and one patch on the device. `options` may be
+ * NULL.
  *
- * The shipment is one like any other, with these differences. Look-ups both ways are a subtraction, for any byte of the
- * arena. Fields of HAUL_SKIP and HAUL_MODE_NULL are zeros there and stay as they are here, as always; where they hold
- * anything but zeros, the arena crosses through staging memory, at the price of a copy on the host. Other bytes between
- * objects travel, and come back. (So do fields of HAUL_SKIP in types whose elements reach into one another: MPI's
- * constructors can make such.) haul_refresh sends the same range again, pointers as they are now. haul_replan ships all
- * that the arena holds now.
- * haul_unmarshal_pointers checks pointers against the arena and those of options.into; pointers that the rule has kept
- * or made null are left alone while the device has them so. haul_ship_options do not apply. haul_unmarshal
- * overwrites what the host has meanwhile written to data anywhere in the arena's part that was shipped. Of asynchronous
- * calls to the device, the arena must stay as it is until haul_shipment_wait; after HAUL_ERROR_PENDING nothing may be
- * allocated in it, or freed, until the device is closed. haul_shipment_copy moves the arena as it is there; pointers
- * into arenas of options.into go on leading into these, wherever they are. HAUL_ERROR_STALE from calls on the shipment,
- * that one included: something of it has been released, given out again, rolled back or reset since.
+ * The shipment is one like any other, with these differences. Look-ups both ways are a subtraction,
+ * for any byte of the arena. Fields of HAUL_SKIP and HAUL_MODE_NULL are zeros there and stay as
+ * they are here, as always; where they hold anything but zeros, the arena crosses through staging
+ * memory, at the price of a copy on the host. Other bytes between objects travel, and come back.
+ * (So do fields of HAUL_SKIP in types whose elements reach into one another: MPI's constructors can
+ * make such.) haul_refresh sends the same range again, pointers as they are now. haul_replan ships
+ * all that the arena holds now. haul_unmarshal_pointers checks pointers against the arena and those
+ * of options.into; pointers that the rule has kept or made null are left alone while the device has
+ * them so. haul_ship_options do not apply. haul_unmarshal overwrites what the host has meanwhile
+ * written to data anywhere in the arena's part that was shipped. Of asynchronous calls to the
+ * device, the arena must stay as it is until haul_shipment_wait; after HAUL_ERROR_PENDING nothing
+ * may be allocated in it, or released, until haul_shipment_wait has succeeded (of a first ship: the
+ * device is closed). haul_shipment_copy moves the arena as it is there; pointers into arenas of
+ * options.into go on leading into these, wherever they are. HAUL_ERROR_STALE from calls on the
+ * shipment, that one included: something of it has been released, given out again, rolled back or
+ * reset since.
  *
- * A mirrored arena, on the device that it was made for, is shipped to its own addresses: haul_device_pointer(shipment, p)
- * is p. Its pointers need no patch, but those into other arenas; pointers that no type tells (in plain bytes, in whatever
- * a library has allocated) are right as well, and so is what comes back, pointers too with options->direct_return, which
- * is then one raw copy. Each side has bytes of its own, as ever, and no page moves by itself. Only one shipment at a time
- * lies there. Where another one does, or a late device may still write, and on other devices, the arena lies elsewhere and
- * is patched, where types tell its pointers; so do copies of shipments. Who relies on the addresses asks
- * haul_device_pointer. haul_replan moves a shipment there if it can, and writes where it was: after a failure refresh it.
- * Pointers that lead out are looked for as in any arena; HAUL_OUTSIDE_KEEP spares that.
+ * A mirrored arena, on the device that it was made for, is shipped to its own addresses:
+ * haul_device_pointer(shipment, p) is p. Its pointers need no patch, but those into other arenas;
+ * pointers that no type tells (in plain bytes, in whatever a library has allocated) are right as
+ * well, and so is what comes back, pointers too with options->direct_return, which is then one raw
+ * copy. Each side has bytes of its own, as ever, and no page moves by itself. Only one shipment at
+ * a time lies there. Where another one does, or a late device may still write, and on other
+ * devices, the arena lies elsewhere and is patched, where types tell its pointers; so do copies of
+ * shipments. Who relies on the addresses asks haul_device_pointer. haul_replan moves a shipment
+ * there if it can, and writes where it was: after a failure refresh it. Pointers that lead out are
+ * looked for as in any arena; HAUL_OUTSIDE_KEEP spares that.
  *
- * To whoever asks the device's driver whose memory it is (cudaMemcpy, an MPI that knows of GPUs) an address of a mirrored
- * arena is the device's: do not have the host's side copied or sent by them. The host's memory is shared with processes
- * that are forked, as pinned memory is.
+ * To whoever asks the device's driver whose memory it is (cudaMemcpy, an MPI that knows of GPUs) an
+ * address of a mirrored arena is the device's: do not have the host's side copied or sent by them.
+ * The host's memory is shared with processes that are forked.
  *
- * HAUL_ERROR_ARGUMENT: nothing has been allocated; `into` holds what is no shipment of an arena to this device.
- * HAUL_ERROR_GRAPH: see haul_outside. */
+ * HAUL_ERROR_ARGUMENT: nothing has been allocated; `into` holds what is no shipment of an arena to
+ * this device. HAUL_ERROR_GRAPH: see haul_outside. */
 HAUL_API haul_status haul_ship_arena(haul_device *device, haul_arena *arena, const haul_ship_arena_options *options,
                                      haul_shipment **shipment);
 /* The same for an arena whose objects a library has allocated that knows no types: discovers from `count` objects of

@@ -84,7 +84,7 @@ typedef struct haul_audit_summary {
 
 typedef struct haul_audit_options {
     /* Told of each finding; NULL: only the summary is wanted. The finding is gone when it returns. It must not call into
-     * the same context (that call gets HAUL_ERROR_BUSY). */
+     * the same context (that call gets HAUL_ERROR_BUSY; what it frees goes when the audit ends). */
     void (*finding)(void *user, const haul_audit_finding *finding);
     void *user;
     /* How many bytes the allocator's block that begins at `block` has for use; 0: it is not the beginning of a block, or

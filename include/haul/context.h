@@ -3,11 +3,26 @@
  * Make one, use it for as long as you like, from one thread at a time (a second thread, or a callback that calls
  * back in, gets HAUL_ERROR_BUSY). It keeps its tables between calls, so the second plan is cheaper than the first.
  * haul_device_open makes one for you, if you give it none.
+ *
+ * From its first plan on it keeps a range of 32 GiB of addresses (2^48 / 2^16 pointers; 512 KiB where addresses have 32
+ * bits), of which a page is touched for each 32 MiB that hold something of a graph. Any number of plans share it. Where
+ * it is not to be had (RLIMIT_AS, an allocator without reserve), plans are made and packed without it, a little slower.
+ *
+ * Frees. haul_shipment_free, haul_plan_free, haul_arena_free, haul_device_close and
+ * haul_context_free never fail and never wait for a call: they may be made in any thread and inside
+ * any callback, while calls and other frees are under way on the same context. The caller's pointer
+ * is NULL at once. Where a call is under way on the object's context, the object goes at the end of
+ * that call, in that call's thread; until then its memory stays, on the host and on the device, and
+ * so do its locks on source pages (lock_source). So a callback may free what the very call works
+ * with: the call goes on as if it had not, and what it makes is the caller's.
+ * Not allowed: to begin a call on an object that another thread frees; to free it twice; inside a
+ * function of an allocator, to free the type or the arena that has asked for memory.
  */
 #ifndef HAUL_CONTEXT_H
 #define HAUL_CONTEXT_H
 
 #include "haul/memory.h"
+#include "haul/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -78,24 +93,31 @@ typedef struct haul_context_options {
                                         Longer: a program that ships some megabytes every few milliseconds finds them
                                         awake, where to wake them would take as long as the copy; all of them keep a
                                         processor busy meanwhile (as OpenMP's wait policy "active" does). */
+    haul_error *error;               /* not NULL: has the words where no context was made that
+                                        could hold them. Written then alone, by
+                                        haul_context_create and haul_device_open. */
 } haul_context_options;
 
 /* Makes a context. `options` may be NULL, and a zeroed struct means the defaults.
  * HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT for a NULL result pointer, or an allocator without its two functions or with
  * one of reserve and unreserve alone, or a list that is NULL or holds a policy that does not exist, or too many
- * threads, or seconds below 0 (or that are no number). */
+ * threads, or seconds below 0 (or that are no number): options->error says which. */
 HAUL_API haul_status haul_context_create(const haul_context_options *options, haul_context **context);
 
 /* Drops the caller's hold and sets *context to NULL; plans, devices and shipments made with it keep it alive. NULL is
- * allowed. */
+ * allowed. Any thread, inside any callback: see above. */
 HAUL_API void haul_context_free(haul_context **context);
 
-/* Gives back the working memory that is kept between calls. HAUL_ERROR_BUSY while a call is under way. */
+/* Gives back the working memory that is kept between calls (the range of addresses only when the plan that was made or
+ * packed last has gone). Where the system had refused that range, the next call asks again. HAUL_ERROR_BUSY while a call
+ * is under way. */
 HAUL_API haul_status haul_context_trim(haul_context *context);
 
 /* The last failure of any call on this context, its plans and shipments; status HAUL_OK when there was none.
  * Belongs to the context; valid until its next call. Never NULL: for a NULL context, a record that
- * says so. */
+ * says so. Frees leave it as it is. So does HAUL_ERROR_BUSY, for the record is then being written
+ * by the call under way: do not read it, haul_status_text says all there is to say. Where several
+ * threads use a context, the record is the last call's, whichever thread made it. */
 HAUL_API const haul_error *haul_context_error(const haul_context *context);
 
 #ifdef __cplusplus

@@ -72,6 +72,11 @@ typedef struct haul_attachment {
     uint64_t here, there;
 } haul_attachment;
 
+/* Host memory from `begin` to in front of `end`. */
+typedef struct haul_stretch {
+    uint64_t begin, end;
+} haul_stretch;
+
 /* A whole arena's crossing, by the device alone. Its lists lie in device memory: the segments at `lists`, the
  * attachments `attachments_at` bytes behind, both at multiples of 16. What they say is trusted: a device need not
  * check it.
@@ -86,6 +91,9 @@ typedef struct haul_crossing {
     haul_address lists;
     uint64_t segment_count;
     uint64_t attachments_at, attachment_count;
+    const haul_stretch *locked; /* in host memory: all segments lie in these, some device has locked
+                                   them. A device may refuse others: kernels can write to lists */
+    uint64_t locked_count;
     uint32_t *changed;   /* in memory of `stage`; for `pull` */
     unsigned word_bytes; /* sizeof(void *) of the host: 8 or 4 */
 } haul_crossing;
@@ -98,7 +106,7 @@ typedef struct haul_mirror {
     size_t bytes; /* of either */
 } haul_mirror;
 
-#define HAUL_DEVICE_VERSION 8u
+#define HAUL_DEVICE_VERSION 9u
 
 /* Preconditions of all verbs: `state` is what open gave; sizes are above 0; ranges lie in what allocate gave. Copies,
  * send, fetch, across, relocate, pull and push may return before they are done; they take effect in the order of
@@ -184,6 +192,14 @@ typedef struct haul_device_table {
     const char *(*message)(void *state);
 } haul_device_table;
 
+/* After a fork. A device belongs to the process that opened it. In a child, each call that needs
+ * the device, on it or on its shipments and pinned or mirrored arenas, answers HAUL_ERROR_STATE and
+ * leaves words. The child's frees release the library's own memory and call no verb: the back end's
+ * memory stays with the child until it ends, and the parent notices nothing. The child may open
+ * another device in the same context, if the back end can work after a fork: the host device can,
+ * CUDA cannot once the parent has used it. Types, contexts, plans, packing and plain arenas work in
+ * the child. Parent and child share the memory of mirrored arenas. If another thread was in a call
+ * on a context at the fork, the context stays busy in the child, and objects freed there are kept. */
 typedef struct haul_device haul_device;
 
 typedef struct haul_device_options {
@@ -195,10 +211,12 @@ typedef struct haul_device_options {
 /* Opens a device. `table` is what a back end's function returned (haul_host_device()); `options` may be NULL.
  * HAUL_ERROR_ARGUMENT: NULL table or result, or a table with a missing verb; HAUL_ERROR_VERSION: a table of another
  * version; HAUL_ERROR_UNSUPPORTED: no such device; HAUL_ERROR_BUSY: the shared context is in a call;
- * HAUL_ERROR_MEMORY; HAUL_ERROR_DEVICE. On failure *device is NULL. */
+ * HAUL_ERROR_MEMORY; HAUL_ERROR_DEVICE. On failure *device is NULL; the words stand on options->context, or where
+ * options->new_context.error says. */
 HAUL_API haul_status haul_device_open(const haul_device_table *table, const haul_device_options *options,
                                       haul_device **device);
-/* Drops the caller's hold and sets *device to NULL; shipments keep it open. */
+/* Drops the caller's hold and sets *device to NULL; shipments and arenas keep it open. NULL is
+ * allowed. Any thread, inside any callback: see context.h. */
 HAUL_API void haul_device_close(haul_device **device);
 
 HAUL_API haul_context *haul_device_context(haul_device *device);

@@ -6,8 +6,13 @@
  *     kernel:  node *n = (node *)haul_nursery_new(tree->nursery, &tree->node);
  *     host:    haul_unmarshal_pointers(shipment);                           n is there now, at the host's address of it
  *
- * This page is for both sides: plain C99, and for nvcc functions of host and device. Any number of threads may allocate
- * at once. Nothing is given back; memory comes zeroed, at a multiple of two pointers.
+ * This page is for both sides: plain C99, and for compilers of CUDA functions of host and device.
+ * Any number of threads may allocate at once. Nothing is given back; memory comes zeroed, at a
+ * multiple of two pointers.
+ *
+ * The struct and the bits are for kernels to change, and the host does not believe them: it knows by
+ * itself where a nursery lies and how large it is, takes of `used` what lies within and is no less than
+ * before, and has each pointer checked. They never come back as bytes.
  *
  *     | nursery | a bit a word: is it a pointer | memory ...                  |
  */
@@ -23,9 +28,23 @@
 #define HAUL__BOTH_SIDES static inline
 #endif
 
+/* OpenMP's offloading compiles for a GPU, too, and has none of CUDA's atomics. */
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
+#define HAUL__CUDA_SIDE 1
+#else
+#define HAUL__CUDA_SIDE 0
+#endif
+
+/* The bits are those of 64-bit words, set by halves. A big-endian processor stores the upper half first. */
+#if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)
+#define HAUL__LOWER_HALF ((size_t)(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+#else
+#define HAUL__LOWER_HALF ((size_t)0)
+#endif
+
 typedef struct haul_nursery {
     unsigned char *memory;
-    uint32_t *slots;
+    uint32_t *slots; /* halves of words */
     size_t capacity; /* bytes of memory */
     size_t used;     /* of it; above capacity: somebody was refused */
 } haul_nursery;
@@ -38,16 +57,17 @@ typedef struct haul_stamp {
 
 HAUL__BOTH_SIDES size_t haul__nursery_add(size_t *to, size_t bytes)
 {
-#ifdef __CUDA_ARCH__
+#if HAUL__CUDA_SIDE
     return (size_t)atomicAdd((unsigned long long *)to, (unsigned long long)bytes);
 #else
     return __atomic_fetch_add(to, bytes, __ATOMIC_RELAXED);
 #endif
 }
 
-HAUL__BOTH_SIDES void haul__nursery_or(uint32_t *to, uint32_t bits)
+HAUL__BOTH_SIDES void haul__nursery_or(uint32_t *slots, size_t half, uint32_t bits)
 {
-#ifdef __CUDA_ARCH__
+    uint32_t *const to = slots + (half ^ HAUL__LOWER_HALF);
+#if HAUL__CUDA_SIDE
     atomicOr(to, bits);
 #else
     __atomic_fetch_or(to, bits, __ATOMIC_RELAXED);
@@ -72,20 +92,18 @@ HAUL__BOTH_SIDES void *haul_nursery_new(haul_nursery *nursery, const haul_stamp 
     size_t word;
     unsigned shift;
     uint64_t low, high;
-    uint32_t *bits;
     if (!memory)
         return NULL;
     word = (size_t)(memory - nursery->memory) / sizeof(void *);
     shift = (unsigned)(word % 32);
     low = stamp->slots << shift;
     high = stamp->slots >> 1 >> (63 - shift);
-    bits = nursery->slots + word / 32;
     if ((uint32_t)low)
-        haul__nursery_or(bits, (uint32_t)low);
+        haul__nursery_or(nursery->slots, word / 32, (uint32_t)low);
     if (low >> 32)
-        haul__nursery_or(bits + 1, (uint32_t)(low >> 32));
+        haul__nursery_or(nursery->slots, word / 32 + 1, (uint32_t)(low >> 32));
     if (high)
-        haul__nursery_or(bits + 2, (uint32_t)high);
+        haul__nursery_or(nursery->slots, word / 32 + 2, (uint32_t)high);
     return memory;
 }
 

@@ -3,8 +3,13 @@
  * Its memory is pages that are mapped twice. Copies go through a private view; the addresses that it hands out belong
  * to a second view, which is inaccessible except while haul_host_launch runs a function there. A pointer that was not
  * relocated, or a host that touches device memory, faults at once, on any machine. Inside a launch the relocated
- * pointers are real pointers. (Of a mirrored arena the addresses are the host's, and the device's inside a launch: for all
+ * pointers are real pointers, and a kernel that runs past the end of an allocation faults. (With more than 8,192
+ * allocations of up to 64 KiB alive, it meets a page of zeros of nobody's first. Each takes whole pages. A hundred thousand
+ * can be alive; of larger ones, as many as the system has mappings for: some 16,000.) (Of a mirrored arena the addresses are the host's, and the device's inside a launch: for all
  * threads.)
+ *
+ * Where the system does not map pages twice with mremap (qemu-user), they are those of a file without a name; with a limit
+ * to the size of files (RLIMIT_FSIZE) an allocation is then HAUL_ERROR_DEVICE_MEMORY.
  *
  * It works at once: a call has done all that it will when it returns, asynchronous ones too. A haul_async's stream is
  * NULL; its event is an int of the caller's, set to 1.
@@ -32,7 +37,8 @@ typedef struct haul_host_counters {
 
 /* Runs function(argument) with the device's memory accessible, as a kernel launch would, and returns when it is done.
  * Device addresses are what haul_device_pointer gives. HAUL_ERROR_ARGUMENT: another device, or NULL function.
- * HAUL_ERROR_DEVICE: the system refused the change of protection. Not reentrant. */
+ * HAUL_ERROR_DEVICE: the system refused the change of protection. HAUL_ERROR_STATE: the device was
+ * opened by another process, before a fork. Not reentrant. */
 HAUL_API haul_status haul_host_launch(haul_device *device, void (*function)(void *argument), void *argument);
 
 /* Counts since the device was opened. HAUL_ERROR_ARGUMENT: another device. */

@@ -2,7 +2,13 @@
  *
  * All host memory that Haul takes comes from one such table, given when a context, a type or a device is made. NULL
  * in its place means malloc and free, and mmap for address ranges. The table is copied; `user` must outlive what was
- * made with it.
+ * made with it. Its functions are called in the threads that call Haul: by several at once, where
+ * several use what was made with it (arenas of one context, say).
+ *
+ * What the functions do to errno stays here: a call of the library that succeeds leaves errno as it was.
+ *
+ * By default a range is locked page by page as it is touched, in a process that has locked all its memory to come
+ * (mlockall with MCL_FUTURE); RLIMIT_MEMLOCK then counts all of it, and what it refuses the library does without.
  */
 #ifndef HAUL_MEMORY_H
 #define HAUL_MEMORY_H

@@ -3,7 +3,7 @@
  * A plan is made by marking everything that the roots reach in two bitmaps over the source's address space, and
  * ranking the marks: the place of any source byte is a pure function of its address. This is the mark phase of a
  * compacting collector (Lisp-2; the Compressor, Kermany and Petrank 2006) with the to-space on a device. A plan stays
- * good while pointers and counts stay as they are; contents may change.
+ * good while pointers and counts stay as they are, on both sides; contents may change.
  *
  * Every source byte keeps its address modulo two pointers (16; 8 where pointers have 4 bytes), modulo more where a
  * type asks for it. An arena begins with as many reserved bytes, so that offset 0 is never an object and null stays 0
@@ -73,6 +73,8 @@ HAUL_API haul_status haul_plan_create(haul_context *context, const haul_root *ro
  * look-ups. HAUL_ERROR_MEMORY from pack and unpack, too: nothing is written then. HAUL_ERROR_LIMIT: 2^32 objects. */
 HAUL_API haul_status haul_plan_create_ordered(haul_context *context, const haul_root *roots, size_t count,
                                               haul_plan **plan);
+/* Drops the caller's hold and sets *plan to NULL; shipments keep the plan. NULL is allowed. Any
+ * thread, inside any callback: see context.h. */
 HAUL_API void haul_plan_free(haul_plan **plan);
 
 HAUL_API void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *statistics);
@@ -84,8 +86,8 @@ HAUL_API size_t haul_plan_bitmap_bytes(const haul_plan *plan);
 HAUL_API size_t haul_plan_alignment(const haul_plan *plan);
 
 /* Where a source address lies in the arena: HAUL_OK and its offset for every described byte, for the holes of a
- * described object, and for one past the end of a described range; HAUL_ERROR_ARGUMENT for any other address. O(1).
- * Any thread. */
+ * described object, and for one past the end of a described range; HAUL_ERROR_ARGUMENT for any other address. A
+ * few steps; at most log2 of the number of 64 KiB pieces that the graph lies in. Any thread. */
 HAUL_API haul_status haul_plan_offset(const haul_plan *plan, const void *address, size_t *offset);
 /* The reverse, O(log of the number of 64 KiB pieces). HAUL_ERROR_ARGUMENT for offsets in gaps. */
 HAUL_API haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **address);
@@ -100,9 +102,13 @@ HAUL_API haul_status haul_plan_address(const haul_plan *plan, size_t offset, voi
  * rebuilt; only a device does. Reads the source, writes nothing but the two results. */
 HAUL_API haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base, uint64_t *bitmap);
 
-/* Writes the bytes of an arena that are no pointers back to the source objects; the inverse of pack. Holes, skipped
- * fields, pointers, kept words and what is HAUL_IN or HAUL_NEITHER keep their values in the source. */
-HAUL_API haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes);
+/* Writes the bytes of an arena that are no pointers back to the source objects; the inverse of
+ * pack. Holes, skipped fields, pointers, kept words and what is HAUL_IN or HAUL_NEITHER keep their
+ * values in the source. HAUL_ERROR_GRAPH, with the path, before anything is written: a field that a
+ * shape or a rule reads, or a terminator, is not what it was when the plan was made, and
+ * `let_counts_change` is 0 (haul_unmarshal says more). HAUL_ERROR_ARGUMENT: too few bytes. */
+HAUL_API haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes,
+                                      int let_counts_change);
 
 /* Adds `base` to each word of `arena` (`bytes`: haul_plan_bytes) whose bit is set and that is not null: after it,
  * pointers hold for an arena that lies at `base`. Off-grid pointers of packed structs, those that a rule takes out of

@@ -50,7 +50,8 @@ typedef struct haul_rebuild {
  * before what the function puts there; what it puts there is done before the call, or the wait for an asynchronous
  * one, returns, and before the event is told. With work on any other stream, both is the function's own affair. On
  * the host device it calls haul_host_launch, whatever the form of the call: the copy is there. It runs inside a call
- * on the device's context: other calls on that get HAUL_ERROR_BUSY, haul_device_state and haul_host_launch work.
+ * on the device's context: other calls on that get HAUL_ERROR_BUSY, what it frees goes when the
+ * call ends, haul_device_state and haul_host_launch work.
  * Objects embedded in others, and each of an array, are called by themselves. Types follow in the order in which
  * discovery meets them; what a function finds in objects of other such types may not be right yet. An answer other
  * than HAUL_OK fails the call with that status: a ship leaves nothing behind, after a refresh the contents are

@@ -124,6 +124,9 @@ typedef struct haul_choice {
  * HAUL_IN may have pointers; haul_unmarshal_pointers leaves those alone, too, and those of the arrays of pointers that
  * lead there by a row of several levels.
  *
+ * What a count or a condition is read from must come back as it went (haul_unmarshal, ship.h); a
+ * field that is HAUL_IN does not come back, so that kernels may do with it as they like.
+ *
  * An arena (arena.h) is sent as it lies: bytes that are HAUL_OUT are sent, too. Those that are HAUL_IN do not come back
  * as fields; rows that lead elsewhere are looked at only where the graph is discovered (haul_ship_arena_from). */
 typedef enum haul_direction {

@@ -17,10 +17,10 @@ extern "C" {
  * which self lies, for rules that ask for it (with_parent), else NULL; `holder` is the nearest struct of the type that
  * a rule names for it (holder), else NULL.
  * There is one signature for all callbacks. It reads and answers; it must not change the graph and must not call into
- * the same context (that call gets HAUL_ERROR_BUSY). It is called more than once for one pointer, and again by each
- * pack, whose answers must be the same (HAUL_ERROR_STALE); not of what a changed pointer leads to, which is
- * HAUL_ERROR_STALE by itself. A count is the number of elements, or a negative number to
- * refuse (HAUL_ERROR_GRAPH). */
+ * the same context (that call gets HAUL_ERROR_BUSY; what it frees goes when the call under way
+ * ends). It is called more than once for one pointer, and again by each pack, whose answers must be
+ * the same (HAUL_ERROR_STALE); not of what a changed pointer leads to, which is HAUL_ERROR_STALE by
+ * itself. A count is the number of elements, or a negative number to refuse (HAUL_ERROR_GRAPH). */
 typedef struct haul_here {
     const void *self;
     const void *target;

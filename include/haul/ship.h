@@ -14,8 +14,9 @@
  * HAUL_ERROR_DEVICE, HAUL_ERROR_DEVICE_LOST can come from each that moves data, and are not repeated below; nor is
  * HAUL_ERROR_PENDING, which says that the back end's patience is over: what the device still uses is then kept and
  * released when it has finished, at the latest when it closes (after one more wait; if that is in vain too, the memory
- * is left to the system). On any failure no host object has been written, but for what haul_unmarshal says, and the
- * call can be repeated.
+ * is left to the system). A call that fails has written no host object itself, except where
+ * haul_unmarshal, haul_shipment_wait, lock_source or direct_return (arena.h) say so, and can be
+ * repeated.
  *
  * Memory for copies is pinned once: a device keeps up to 32 MiB of it, 512 KiB for small graphs, until it closes.
  */
@@ -45,6 +46,8 @@ typedef struct haul_ship_options {
                                packed whole in host memory before it is sent, and comes back whole before anything is
                                written. A plan that exists has its own order */
     int lock_source;        /* not 0: the device reads and writes the source where it lies, see haul_refresh */
+    int let_counts_change;  /* not 0: fields that shapes and rules read may come back changed, see
+                               haul_unmarshal */
 } haul_ship_options;
 
 /* Makes a plan for the roots (haul_plan_create says what can be wrong), allocates one arena on the device, packs,
@@ -95,6 +98,8 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address dev
  *   that belong to no object stay as they are.
  * - Results are written as they come: when the device fails halfway, each byte of theirs is a result in its place, or
  *   as it was. whole_return brings them back by staging.
+ * - The lists lie where kernels write, and the device believes them: a kernel that writes over them may have anything
+ *   written in the locked pages, pointers too. For kernels that are trusted.
  * - The lists take device memory: 32 bytes for each object (a large one has one for each 512 bytes at most, in graphs
  *   of 256 MiB and more for each 32 KiB without pointers; a few more where not all bytes are described), and 16 for each
  *   pointer.
@@ -107,38 +112,63 @@ HAUL_API haul_status haul_refresh(haul_shipment *shipment);
  * room for both until it is done. On failure the old shipment is as it was. */
 HAUL_API haul_status haul_replan(haul_shipment *shipment);
 
-/* Brings results back: every byte that is neither pointer, skipped field nor hole, and that its rows' directions
- * (rule.h) let come, is written to the host object it came from. Of an arena up to 32 MiB, or with whole_return,
- * nothing is written before all of it has arrived. A larger one is written piece by piece, in order of address, while
- * the next pieces cross, without those of which nothing comes back. If the device fails halfway, the pieces before
- * are written: every byte of theirs is a result, in its place; the others are as they were; the arena is as it was;
- * the error's text says how many bytes had been written; and the same call, made again, brings all. A source that is
- * locked is written by the device: see haul_refresh. */
+/* Brings results back: every byte that is neither pointer, skipped field nor hole, and that its
+ * rows' directions (rule.h) let come, is written to the host object it came from. Of an arena up to
+ * 32 MiB, or with whole_return, nothing is written before all of it has arrived. A larger one is
+ * written piece by piece, in order of address, while the next pieces cross, without those of which
+ * nothing comes back. If the device fails halfway, the pieces before are written: every byte of
+ * theirs is a result, in its place; the others are as they were; the arena is as it was; the
+ * error's text says how many bytes had been written; and the same call, made again, brings all. A
+ * source that is locked is written by the device: see haul_refresh.
+ *
+ * Counts do not come back changed. A new count beside the old pointer would lead the host beyond
+ * its array. So fields that a shape, a condition, a choice or a size read when the plan was made,
+ * and terminators, must arrive as they were: else HAUL_ERROR_GRAPH, with the path of the pointer or
+ * field that they describe and both values in the text, before anything is written. That holds for
+ * all calls that bring bytes back, with pointers or without. What to do: if the host's pointers fit
+ * the new values (fewer elements, say), ship with let_counts_change, and plan again before the next
+ * refresh; if the device may not change the field, give its row HAUL_IN; if it has made new
+ * objects, send them another way (nurseries, arena.h). What is not looked at:
+ * - fields that callbacks read (shape functions, HAUL_IF and the like): the library does not know
+ * which these are;
+ * - pointers: those of HAUL_END's pairs come with haul_unmarshal_pointers, each checked by itself;
+ * - a string that became shorter; it keeps its last terminator;
+ * - arenas that were not discovered (haul_ship_arena), and those with direct_return, whose pointers
+ * come too. Of an arena larger than 32 MiB, or one that the device writes (lock_source), the pieces
+ * of 1 MiB that hold such fields cross twice: first all are looked at, then all is written. That
+ * takes 8 bytes of memory for each field, once. */
 HAUL_API haul_status haul_unmarshal(haul_shipment *shipment);
-/* The same, and pointers that the device has changed come back as host pointers. All are checked before anything is
- * written: one that points outside the graph is HAUL_ERROR_GRAPH with its path. Pointers that the host has changed
- * meanwhile and the device has not are overwritten by what the device holds. After a change of pointers the plan is
- * stale. Ranges stand side by side in an arena: a pointer that the device has moved to the very end of one comes back as
- * the start of the next, if that begins there. */
+/* The same, and pointers that the device has changed come back as host pointers. All are checked
+ * before anything is written: one that points outside the graph is HAUL_ERROR_GRAPH with its path.
+ * (A count that has changed is refused here, too: whether a moved pointer has as many elements
+ * behind it is not known.) Pointers that the host has changed meanwhile and the device has not are
+ * overwritten by what the device holds. After a change of pointers the plan is stale. Ranges stand
+ * side by side in an arena: a pointer that the device has moved to the very end of one comes back
+ * as the start of the next, if that begins there. */
 HAUL_API haul_status haul_unmarshal_pointers(haul_shipment *shipment);
 
-/* One range of host memory, or one object: contents that are no pointers, to the device or back, as far as their
- * directions let them. Pointers on both sides stay as they are. The range is any that lies in one or more described
- * ranges; bytes of it that are not described are left alone. HAUL_ERROR_ARGUMENT: a range with no described byte, or
- * with an end that wraps. HAUL_ERROR_UNSUPPORTED: to the device, a range that reaches into an object that is rebuilt
- * there (rebuild.h). To the device, a range that lies in the arena with no pointer, skipped field or neighbour
- * between its bytes is one copy; else the piece of the arena that holds it comes back first, and goes again. */
+/* One range of host memory, or one object: contents that are no pointers, to the device or back, as
+ * far as their directions let them. Pointers on both sides stay as they are. The range is any that
+ * lies in one or more described ranges; bytes of it that are not described are left alone.
+ * HAUL_ERROR_ARGUMENT: a range with no described byte, or with an end that wraps. HAUL_ERROR_GRAPH:
+ * from the device, a count in the range that has changed. HAUL_ERROR_UNSUPPORTED: to the device, a
+ * range that reaches into an object that is rebuilt there (rebuild.h). To the device, a range that
+ * lies in the arena with no pointer, skipped field or neighbour between its bytes is one copy; else
+ * the piece of the arena that holds it comes back first, and goes again. */
 HAUL_API haul_status haul_update_device(haul_shipment *shipment, const void *host, size_t bytes);
 HAUL_API haul_status haul_update_host(haul_shipment *shipment, void *host, size_t bytes);
 
-/* Copies a shipment to another device, or to the same one once more, and relocates it there: from the arena as it is,
- * with what kernels have written; the host's objects are not touched. Pointers into the old arena lead into the new
- * one, all others stay as they are. The copy is a shipment like any other, of the same plan, host objects and options.
- * Pointers with high tags (HAUL_HIGH_TAGS) are worked out again by the host, which fetches the stretches that hold them and
- * sends them back; these are not counted as transfers. HAUL_ERROR_LIMIT: an address there that has bits of its tag.
- * Both devices must share a context (haul_device_options) and a table: else HAUL_ERROR_ARGUMENT and
- * HAUL_ERROR_UNSUPPORTED. On failure *copy is NULL and the device holds nothing; after HAUL_ERROR_PENDING `shipment`
- * must not be freed before the device that was copied to is closed. */
+/* Copies a shipment to another device, or to the same one once more, and relocates it there: from
+ * the arena as it is, with what kernels have written; the host's objects are not touched. Pointers
+ * into the old arena lead into the new one, all others stay as they are. The copy is a shipment
+ * like any other, of the same plan, host objects and options. Pointers with high tags
+ * (HAUL_HIGH_TAGS) are worked out again by the host, which fetches the stretches that hold them and
+ * sends them back; these are not counted as transfers. HAUL_ERROR_LIMIT: an address there that has
+ * bits of its tag. Both devices must share a context (haul_device_options) and a table: else
+ * HAUL_ERROR_ARGUMENT and HAUL_ERROR_UNSUPPORTED. On failure *copy is NULL and the device holds
+ * nothing; after HAUL_ERROR_PENDING haul_shipment_wait and haul_shipment_free of `shipment` wait for
+ * the device that was copied to; if the free does so in vain, the range that is read is left to the
+ * system. */
 HAUL_API haul_status haul_shipment_copy(haul_shipment *shipment, haul_device *device, haul_shipment **copy);
 
 /* ---- Asynchronous forms.
@@ -192,11 +222,15 @@ HAUL_API haul_status haul_update_host_async(haul_shipment *shipment, void *host,
 HAUL_API haul_status haul_unmarshal_async(haul_shipment *shipment, const haul_async *async);
 HAUL_API haul_status haul_unmarshal_pointers_async(haul_shipment *shipment, const haul_async *async);
 
-/* Waits until all that was ordered of the shipment is done, and writes what has come back to the host's objects, in the
- * order of the calls. When the device has failed, nothing is written. After HAUL_ERROR_PENDING all goes on, and can be
- * waited for again; after any other answer it is over. HAUL_ERROR_GRAPH, HAUL_ERROR_STATE: pointers that lead out of the
- * graph, results that the progress callback refused; such a return is not written, others are. HAUL_OK at once where
- * nothing is outstanding. */
+/* Waits until all that was ordered of the shipment is done, and writes what has come back to the
+ * host's objects, in the order of the calls. When the device has failed, nothing is written. After
+ * HAUL_ERROR_PENDING, from this or any call on the shipment, all goes on, and can be waited for
+ * again. After HAUL_ERROR_MEMORY from this call nothing has been written, and nothing is lost: the
+ * next call that waits writes all. After any other answer it is over.
+ * HAUL_ERROR_GRAPH, HAUL_ERROR_STATE, HAUL_ERROR_STALE: pointers that lead out of the graph or
+ * counts that have changed, results that the progress callback refused, an arena of the user's that
+ * no longer fits; such a return is not written, others are.
+ * HAUL_OK at once where nothing is outstanding. */
 HAUL_API haul_status haul_shipment_wait(haul_shipment *shipment);
 /* Asks without waiting: HAUL_OK when haul_shipment_wait would not have to wait, HAUL_ERROR_PENDING when it would,
  * or the failure (which haul_shipment_wait then tells, too). Writes nothing. */
@@ -209,7 +243,7 @@ typedef struct haul_shipment_statistics {
                                   An update of the device is one, and one back where it must read first; an update of
                                   the host one back. Asynchronous ones count when they are ordered or written. */
     uint64_t transfers_from;
-    uint64_t bytes_to, bytes_from;
+    uint64_t bytes_to, bytes_from; /* what crosses twice, to be looked at first, counts twice */
     /* Of the last ship or refresh. What overlaps is counted once: */
     double pack_seconds;       /* gathering into staging */
     double transfer_seconds;   /* copying to the device, as far as packing did not hide it; of an asynchronous one: as
@@ -225,7 +259,9 @@ typedef struct haul_shipment_statistics {
 HAUL_API void haul_shipment_get_statistics(const haul_shipment *shipment, haul_shipment_statistics *statistics);
 
 /* Frees the arena on the device and drops plan and device; sets *shipment to NULL. NULL is allowed. Waits for
- * asynchronous work of the shipment's; kernels of yours must not use the arena any more. */
+ * asynchronous work of the shipment's; kernels of yours must not use the arena any more. Any
+ * thread, inside any callback: while a call is under way on the device's context, all this is done
+ * at the end of that call (context.h). */
 HAUL_API void haul_shipment_free(haul_shipment **shipment);
 
 #ifdef __cplusplus

@@ -27,7 +27,7 @@ extern "C" {
     X(HAUL_OK, 0, "success")                                                                                          \
     X(HAUL_ERROR_ARGUMENT, -1, "an argument is not acceptable")                                                       \
     X(HAUL_ERROR_STATE, -2, "the object is not in a state that allows this call")                                     \
-    X(HAUL_ERROR_BUSY, -3, "the context is in use by another call")                                                   \
+    X(HAUL_ERROR_BUSY, -3, "another call is under way on the context, in another thread or around this callback")      \
     X(HAUL_ERROR_UNSUPPORTED, -4, "not supported here")                                                               \
     X(HAUL_ERROR_TYPE, -20, "a type description is wrong")                                                            \
     X(HAUL_ERROR_GRAPH, -40, "the data does not agree with its description")                                          \

@@ -211,18 +211,19 @@ typedef struct haul_ref {
 #define HAUL_NAME_BYTES_MAX 256u           /* of type and field names, terminator included */
 #define HAUL_EMBED_DEPTH_MAX 64u           /* types within types */
 
-/* Makes a type of `bytes` bytes (sizeof, never less) with `count` rows, which are copied, names too. It stays open
- * for haul_type_add until it is committed. `refs` may be NULL when `count` is 0: a struct without pointers. What is
- * wrong with the description is found at commit, and told there.
- * HAUL_ERROR_ARGUMENT: a NULL name or result; a name (of the type or of a row) that is empty, is no UTF-8, or has no
- * terminator within HAUL_NAME_BYTES_MAX. HAUL_ERROR_MEMORY. On failure *type is NULL. */
+/* Makes a type of `bytes` bytes (sizeof, never less) with `count` rows, which are copied, names
+ * too. It stays open for haul_type_add until it is committed. `refs` may be NULL when `count` is
+ * 0: a struct without pointers. What is wrong with the description, names included, is found at
+ * commit, and told there: a type that was not made could not hold the words. HAUL_ERROR_ARGUMENT:
+ * a NULL result, an incomplete allocator, NULL rows. HAUL_ERROR_MEMORY. On failure *type is NULL. */
 HAUL_API haul_status haul_type_create(const char *name, size_t bytes, const haul_ref *refs, size_t count,
                                       haul_type **type);
 /* The same with an allocator (NULL: malloc), which must outlive the type and all that uses it. */
 HAUL_API haul_status haul_type_create_in(const haul_allocator *allocator, const char *name, size_t bytes,
                                          const haul_ref *refs, size_t count, haul_type **type);
 
-/* Adds rows to a type that is not committed. HAUL_ERROR_STATE after commit; on failure the type is as before. */
+/* Adds rows to a type that is not committed. HAUL_ERROR_STATE after commit. HAUL_ERROR_ARGUMENT:
+ * NULL; a row without a name. On failure the type is as before, and haul_type_error says why. */
 HAUL_API haul_status haul_type_add(haul_type *type, const haul_ref *refs, size_t count);
 
 /* Declares that objects of this type stand at multiples of `alignment` (a power of two up to HAUL_ALIGNMENT_MAX): a
@@ -233,27 +234,34 @@ HAUL_API haul_status haul_type_set_alignment(haul_type *type, size_t alignment);
 
 /* Objects of this type are as long as `bytes` answers (here->self: the object; never below 1; a negative answer
  * refuses it): shorter than sizeof, as some allocators of variants make them, or longer. Rows beyond the end are not
- * there; bytes behind the sizeof travel as they are. Such an object, and one with a HAUL_TAIL, has no size that an
- * array could be stepped by: pointers lead to one of them, no struct and no constructor can hold one, and a root is
- * one. HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE after commit, and for a constructor's type. */
+ * there (where the begin of a pair is not, its end is no pointer); bytes behind the sizeof travel as they are. Such an
+ * object, and one with a HAUL_TAIL, has no size that an array could be stepped by: pointers lead to one of them, no
+ * struct and no constructor can hold one, and a root is one. HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE after commit, and for a constructor's type. */
 HAUL_API haul_status haul_type_set_size(haul_type *type, haul_function *bytes);
 
-/* Checks the type and every open type that it reaches, works out how they are walked, and closes them. On failure
- * nothing is closed, haul_type_error says which field of which type is wrong, and the call can be repeated after a
- * repair. A type that is closed already is left alone (HAUL_OK). HAUL_ERROR_TYPE: size 0 or above HAUL_TYPE_BYTES_MAX;
- * alignment; a field outside its struct; fields that overlap; a pointer field off the pointer grid that is not
- * declared packed; a count field that is no integer of 1, 2, 4 or 8 bytes, lies outside the struct, or in a pointer
- * field; an end pointer that is not one; a target whose handle is NULL; an element size that is not the target's; a
- * struct that embeds itself; a NULL callback; two different open types of one name among those reached; a rule that
- * contradicts itself, its row or another rule; a holder whose handle is NULL, or which is closed already; a direction
- * that keeps from being read what must be.
- * HAUL_ERROR_LIMIT: embedding deeper than HAUL_EMBED_DEPTH_MAX. HAUL_ERROR_MEMORY. */
+/* Checks the type and every open type that it reaches, works out how they are walked, and closes
+ * them. On failure nothing is closed, haul_type_error says which field of which type is wrong, and
+ * the call can be repeated after a repair. A type that is closed already is left alone (HAUL_OK).
+ * HAUL_ERROR_TYPE: a name (of a type or of a row) that is NULL or empty, is no UTF-8, or has no
+ * terminator within HAUL_NAME_BYTES_MAX; size 0 or above HAUL_TYPE_BYTES_MAX; alignment; a field
+ * outside its struct; fields that overlap; a pointer field off the pointer grid that is not
+ * declared packed; a count field that is no integer of 1, 2, 4 or 8 bytes, lies outside the
+ * struct, or in a pointer field; an end pointer that is not one; a target whose handle is NULL; an
+ * element size that is not the target's; a struct that embeds itself; a NULL callback; two
+ * different open types of one name among those reached; a rule that contradicts itself, its row or
+ * another rule; a holder whose handle is NULL, or which is closed already; a direction that keeps
+ * from being read what must be. HAUL_ERROR_LIMIT: embedding deeper than HAUL_EMBED_DEPTH_MAX.
+ * HAUL_ERROR_MEMORY. */
 HAUL_API haul_status haul_type_commit(haul_type *type);
 
-/* Why the last call on this type failed. Never NULL unless `type` is. */
+/* The last failure of any call on this type; status HAUL_OK when there was none, and after a commit
+ * that succeeded. Never NULL unless `type` is. The record is valid until the next call on this type,
+ * which may overwrite it, replace it or free it: ask again after each call. */
 HAUL_API const haul_error *haul_type_error(const haul_type *type);
 
-/* Drops the caller's hold and sets *type to NULL. What is in use lives on. NULL and a NULL handle are allowed. */
+/* Drops the caller's hold and sets *type to NULL. What is in use lives on. NULL and a NULL handle
+ * are allowed. Types belong to no context: this never waits and is done at once, for a committed
+ * type in any thread and inside any callback, whatever calls with that type are under way. */
 HAUL_API void haul_type_free(haul_type **type);
 
 /* ---------------------------------------------------------------------------------------------------------------
@@ -263,7 +271,9 @@ HAUL_API void haul_type_free(haul_type **type);
  * zeros, so that distances stay.
  * An extent is not rounded up to an alignment, as MPI's is for create_struct: give it by resized.
  * HAUL_ERROR_ARGUMENT for NULL pointers; HAUL_ERROR_TYPE at once when a size overflows;
- * HAUL_ERROR_MEMORY. Types whose size is 0 can be made and committed; a pointer to one is refused.
+ * HAUL_ERROR_MEMORY. The words of a constructor that fails stand on its old type (of create_struct: on the one that is
+ * at fault, or the first), where haul_type_error finds them; of a committed one, which may be shared, without numbers.
+ * Types whose size is 0 can be made and committed; a pointer to one is refused.
  */
 HAUL_API haul_status haul_type_contiguous(size_t count, haul_type *oldtype, haul_type **newtype);
 HAUL_API haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride, haul_type *oldtype,
@@ -323,7 +333,7 @@ HAUL_API haul_status haul_type_parameter(const char *name, haul_type **parameter
  * them that depends on a parameter and is no container, such as a contiguous one.
  * HAUL_ERROR_ARGUMENT: NULL, count 0 or too large, a parameter given twice, one that is none, an argument that is one.
  * HAUL_ERROR_STATE: a container that is committed, an instance, or made by another constructor. HAUL_ERROR_LIMIT: a name
- * longer than HAUL_NAME_BYTES_MAX. HAUL_ERROR_MEMORY. */
+ * longer than HAUL_NAME_BYTES_MAX. HAUL_ERROR_MEMORY. The words stand on the container. */
 HAUL_API haul_status haul_type_instance(haul_type *container, size_t count, haul_type *const *parameters,
                                         haul_type *const *arguments, haul_type **instance);
 

@@ -7,10 +7,12 @@
  * always, an allocation costs no clearing, and a wipe is one run over memory that is in use anyway.
  */
 #include "arena/arena.h"
+#include "base/reserve.h"
 
 #define MAGIC 0x48417631u
 #define STEP_BYTES ((size_t)1 << 20)
 #define FIXED_BYTES ((size_t)64 << 20)
+#define LESS 16u
 #if UINTPTR_MAX > 0xffffffffu
 #define RESERVE_BYTES ((size_t)64 << 30)
 #else
@@ -31,13 +33,12 @@ static void release_allocated(const haul__region *region)
 
 static void release_reserved(const haul__region *region)
 {
-    const haul_allocator *allocator = region->user;
-    allocator->unreserve(allocator->user, region->memory, region->bytes);
+    haul__unreserve(region->user, region->memory, region->bytes);
 }
 
 static int get_reserved(haul_allocator *allocator, size_t bytes, haul__region *region)
 {
-    region->memory = allocator->reserve ? allocator->reserve(allocator->user, bytes) : NULL;
+    region->memory = haul__reserve(allocator, bytes, 1);
     region->bytes = bytes;
     region->release = release_reserved;
     region->user = allocator;
@@ -69,15 +70,19 @@ size_t haul__arena_default_fixed_bytes(const haul_arena_options *options)
     return options->reserve_bytes ? options->reserve_bytes : FIXED_BYTES;
 }
 
-/* Room for the base to be aligned in. */
+/* Room for the base to be aligned in. Where nobody says how much, a process with little room (RLIMIT_AS, or
+ * RLIMIT_MEMLOCK if all of it is locked) gets a smaller range. */
 static haul_status get_memory(haul_arena *arena)
 {
     haul_allocator *allocator = &arena->context->allocator;
     size_t wanted = arena->options.reserve_bytes ? arena->options.reserve_bytes : RESERVE_BYTES;
     if (wanted > SIZE_MAX / 2)
         return HAUL_ERROR_ARGUMENT;
-    if (get_reserved(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region))
-        return HAUL_OK;
+    do {
+        if (get_reserved(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region))
+            return HAUL_OK;
+        wanted /= LESS;
+    } while (allocator->reserve && !arena->options.reserve_bytes && wanted >= STEP_BYTES);
     wanted = haul__arena_default_fixed_bytes(&arena->options);
     return get_allocated(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
@@ -191,26 +196,48 @@ void haul__arena_hold(haul_arena *arena)
     haul__atomic_add(&arena->holders, 1);
 }
 
-void haul__arena_drop(haul_arena *arena)
+static haul__freed *end(void *object)
 {
+    haul_arena *arena = object;
     haul_context *context = arena->context;
-    if (haul__atomic_add(&arena->holders, -1) != 0)
-        return;
     arena->magic = 0;
     haul__special_cut(arena, 0);
     haul__release(&context->allocator, arena->special, arena->special_capacity * sizeof *arena->special);
     haul__nurseries_free(arena);
+    haul__release(&context->allocator, arena->changes, arena->change_capacity * sizeof *arena->changes);
     haul__stamps_drop(arena);
     dismantle(arena);
     haul__context_drop(context);
+    return NULL;
+}
+
+void haul__arena_drop(haul_arena *arena)
+{
+    if (haul__atomic_add(&arena->holders, -1) == 0)
+        haul__free(&arena->freed, arena->context, end, arena);
+}
+
+haul__freed *haul__arena_let_go(haul_arena *arena)
+{
+    if (haul__atomic_add(&arena->holders, -1) != 0)
+        return NULL;
+    return haul__freed_later(&arena->freed, arena->context, end, arena);
+}
+
+static haul__freed *drop_callers(void *object)
+{
+    haul_arena *arena = object;
+    return haul__atomic_add(&arena->holders, -1) == 0 ? end(arena) : NULL;
 }
 
 void haul_arena_free(haul_arena **arena)
 {
-    if (arena && haul__arena_is_valid(*arena))
-        haul__arena_drop(*arena);
-    if (arena)
-        *arena = NULL;
+    haul_arena *freed = arena ? *arena : NULL;
+    if (!freed)
+        return;
+    *arena = NULL;
+    if (haul__arena_is_valid(freed))
+        haul__free(&freed->freed, freed->context, drop_callers, freed);
 }
 
 const haul_error *haul_arena_error(const haul_arena *arena)
@@ -278,8 +305,7 @@ void haul__arena_wipe(haul_arena *arena, size_t first, size_t end)
     clear_bits(arena->room.slots, first / sizeof(void *), end / sizeof(void *));
     if (arena->starts)
         clear_bits(arena->starts, first / HAUL_ARENA_GRANULE, end / HAUL_ARENA_GRANULE);
-    if (first < arena->shipped)
-        arena->changes++;
+    haul__arena_changed(arena, first);
 }
 
 void haul__arena_note_peak(haul_arena *arena)
@@ -341,7 +367,6 @@ haul_status haul_arena_reset(haul_arena *arena)
     cut(arena, 0);
     arena->room.allocations = arena->released = arena->reused = 0;
     arena->resets++;
-    arena->shipped = 0;
     return HAUL_OK;
 }
 
@@ -368,7 +393,8 @@ void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *s
     statistics->bookkeeping_bytes = sizeof *arena + statistics->used_bytes / sizeof(void *) / 8 +
                                     (arena->starts ? 2 * (statistics->used_bytes / HAUL_ARENA_GRANULE / 8) : 0) +
                                     arena->special_capacity * sizeof *arena->special +
-                                    arena->nursery_capacity * sizeof *arena->nurseries + haul__shelves_bytes(arena);
+                                    arena->nursery_capacity * sizeof *arena->nurseries +
+                                    arena->change_capacity * sizeof *arena->changes + haul__shelves_bytes(arena);
     statistics->allocations = arena->room.allocations;
     statistics->released = arena->released;
     statistics->reused = arena->reused;

@@ -17,6 +17,7 @@
 #include "graph/context.h"
 #include "haul/arena.h"
 #include "pack/pack.h"
+#include "pack/reads.h"
 #include "type/type.h"
 
 /* Where an arena's bytes lie, and how they are given back. */
@@ -30,6 +31,7 @@ struct haul__region {
     unsigned char *window; /* where a device is to find the bytes; NULL: at `memory` */
     size_t mirrored;       /* bytes that `user` has at the same addresses; */
     unsigned lent;         /* that is a shipment's now, or what a late device may still write: so many have it */
+    int is_left;           /* a device may use it forever: it is never given back */
 };
 
 /* Objects, at equal distances, of which a bit a word does not tell all: they have bytes that do not come back, or
@@ -40,9 +42,12 @@ typedef struct haul__special {
     const haul_type *type; /* held */
 } haul__special;
 
-/* Where the device may make objects: [struct | bits | memory]. */
+/* Where the device may make objects: [struct | bits | memory]. What the struct says is only ever compared with this: it
+ * lies where devices write. */
 typedef struct haul__nursery_place {
     size_t at, memory; /* offsets; of the struct is `at` */
+    size_t capacity;
+    size_t used;       /* as far as the host knows */
 } haul__nursery_place;
 
 /* Released blocks of one size: their offsets, in granules. */
@@ -51,10 +56,18 @@ typedef struct haul__shelf {
     size_t count, capacity;
 } haul__shelf;
 
+/* The lowest place of the arena at which something has gone behind the opening of contents number `opens`, and before
+ * that of any later ones. */
+typedef struct haul__change {
+    uint64_t opens;
+    size_t first;
+} haul__change;
+
 struct haul_arena {
     haul__arena_room room; /* first: inline allocation reads it */
     uint32_t magic;
     int holders; /* atomic: the caller's, and one for each shipment */
+    haul__freed freed;
     haul_context *context;
     haul_arena_options options;
     haul_error error;
@@ -74,14 +87,18 @@ struct haul_arena {
     size_t peak, released, reused;
     uint64_t resets;
     size_t floor;              /* the last checkpoint: only a rollback goes below */
-    uint64_t changes;          /* releases, reuses and cuts below `shipped` */
-    size_t shipped;            /* bytes from the base that some shipment carries */
+    int carriers;              /* atomic: contents that are open */
+    uint64_t opens;            /* contents that have been opened so far */
+    haul__change *changes;     /* what has been released, given out again or cut off since (contents.c) */
+    size_t change_count, change_capacity;
     uint64_t grown;            /* times that objects of kernels have come back, with pointers where there were none */
 };
 
 int haul__arena_is_valid(const haul_arena *arena);
 void haul__arena_hold(haul_arena *arena);
+/* Not from inside a haul__finish, which answers what the second answers in place of it. */
 void haul__arena_drop(haul_arena *arena);
+haul__freed *haul__arena_let_go(haul_arena *arena);
 /* `region` may be NULL: memory from the context's allocator. On failure the region is the caller's. */
 haul_status haul__arena_make(haul_context *context, const haul_arena_options *options, const haul__region *region,
                              haul_arena **arena);
@@ -105,6 +122,9 @@ void haul__arena_set_top(haul_arena *arena, unsigned char *top);
 void haul__arena_note_peak(haul_arena *arena); /* before the top goes back */
 /* Forgets what is known of [first, end): pointers and starts, and makes it zeros that nobody may touch. */
 void haul__arena_wipe(haul_arena *arena, size_t first, size_t end);
+
+/* What was allocated at or above `first` may be gone: contents that reach there are stale. */
+void haul__arena_changed(haul_arena *arena, size_t first);
 
 /* What is at or above `first` goes from the lists. */
 void haul__special_cut(haul_arena *arena, size_t first);
@@ -158,7 +178,7 @@ typedef struct haul__contents {
     haul_arena *arena; /* held */
     unsigned char *base;
     size_t bytes;      /* from its base */
-    uint64_t changes;  /* the arena's, then */
+    uint64_t opens;    /* their number: the arena's, then */
     const uint64_t *slots;
     uint64_t *own;     /* slots that were discovered; NULL: the arena's */
     haul_root root;    /* it was discovered from; type NULL: it was not */
@@ -175,12 +195,17 @@ typedef struct haul__contents {
     haul_outside outside;
     int direct;
     int is_edited;          /* the last time they went there, some bytes were others */
+    haul__reads reads; /* of a graph that was discovered: fields that shapes and rules read, and
+                          terminators */
+    int lets_change;        /* they may come back changed */
 } haul__contents;
 
 /* Describes what the arena holds now; `plan` tells its pointers, or NULL: the arena does. HAUL_ERROR_GRAPH: the plan's
  * graph does not lie in the arena. Fails with words in `error`. */
 haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, const haul_plan *plan, haul_error *error);
 void haul__contents_close(haul__contents *contents);
+/* The same, but for the hold on the arena, which is the caller's then. */
+void haul__contents_release(haul__contents *contents);
 /* HAUL_ERROR_STALE: what was shipped is no longer there. */
 haul_status haul__contents_check(const haul__contents *contents, haul_error *error);
 size_t haul__contents_bitmap_bytes(const haul__contents *contents);
@@ -231,6 +256,11 @@ void haul__copy_going(const haul__contents *contents, unsigned char *to, const u
 /* Would that be all of [first, end)? */
 int haul__is_solid(const haul__contents *contents, size_t first, size_t end);
 
+/* Fields that shapes and rules read (reads.c): are there any in [at, at + bytes) that must not
+ * change? And those bytes from the device, in `memory`: HAUL_ERROR_GRAPH where one has changed. */
+int haul__contents_have_reads(const haul__contents *contents, size_t at, size_t bytes);
+haul_status haul__contents_check_reads(const haul__contents *contents, const unsigned char *memory,
+                                       size_t at, size_t bytes, haul_error *error);
 /* Bytes [at, at + bytes) from the device, in `memory`: data only. */
 void haul__contents_scatter(const haul__contents *contents, haul_context *context, const unsigned char *memory,
                             size_t at, size_t bytes);
@@ -245,6 +275,8 @@ int haul__word_back(const haul__contents *contents, uintptr_t old, uintptr_t wor
 
 /* The same for what the device has made (nursery.c): pointers are there then that no device's marks have. */
 int haul__nurseries_keep(haul__contents *contents); /* 0: no memory */
+/* The contents are sent as they are now: what has come into nurseries since is theirs, too. */
+void haul__nurseries_settle(haul__contents *contents);
 haul_status haul__nurseries_check(const haul__contents *contents, const unsigned char *memory, uint64_t device,
                                   haul_error *error);
 void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memory, uint64_t device);

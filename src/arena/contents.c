@@ -237,11 +237,6 @@ static void take_slots(haul__contents *c, const haul_plan *plan, const haul__blo
     }
 }
 
-static int is_hole(const haul__block *block, unsigned granule)
-{
-    return block->side && block->side->holes && (block->side->holes[granule / 64] >> (granule % 64) & 1);
-}
-
 /* One more byte, behind those before it if it is as they are. */
 static int note_byte(haul__contents *c, size_t at, int is_edited)
 {
@@ -253,11 +248,11 @@ static int note_byte(haul__contents *c, size_t at, int is_edited)
     return is_edited ? haul__contents_replace(c, at, 1, NULL) : haul__contents_bar(c, at, 1);
 }
 
-/* Of a granule: bytes that do not come back, and, where it belongs to an object with skipped bytes, those that are not
- * described. */
+/* Of a granule: bytes that do not come back, and those of objects with skipped bytes that nobody describes. What lies
+ * beside such an object is nobody's, and travels. */
 static int take_gaps_of(haul__contents *c, const haul__block *block, unsigned granule, size_t at)
 {
-    uint16_t gaps = is_hole(block, granule) ? (uint16_t)~haul__byte_mask(block, granule) : 0;
+    uint16_t gaps = haul__hole_mask(block, granule) & (uint16_t)~haul__byte_mask(block, granule);
     uint16_t stays = haul__barred_mask(block, granule, HAUL__UNRETURNED);
     unsigned byte;
     for (byte = 0; byte < HAUL__GRANULE; byte++)
@@ -346,37 +341,98 @@ static haul_status take_plan(haul__contents *c, const haul_plan *plan, haul_erro
         if (!take_gaps(c, block, address))
             return out_of_memory(error);
     }
-    if (!take_words(c, plan))
+    if (!take_words(c, plan) || !haul__nurseries_keep(c))
         return out_of_memory(error);
-    if (!sort_lists(c))
+    if (!sort_lists(c) ||
+        haul__reads_make(plan, 1, &c->arena->context->allocator, &c->reads) != HAUL_OK)
         return out_of_memory(error);
     return HAUL_OK;
 }
 
+/* ---- Stale.
+ *
+ * Contents are stale when something below their end has gone since they were opened; what has gone behind it, or before,
+ * is nothing to them. So changes are noted with how many contents had been opened by then. Of two changes the earlier
+ * one tells nothing if the later one lies as low; so they lie higher and higher, and the first that is late enough is
+ * the lowest of those. Each opening makes room for one more: a release needs no memory.
+ */
+
+void haul__arena_changed(haul_arena *arena, size_t first)
+{
+    haul__change *last;
+    while (arena->change_count > 0 && arena->changes[arena->change_count - 1].first >= first)
+        arena->change_count--;
+    last = arena->change_count > 0 ? &arena->changes[arena->change_count - 1] : NULL;
+    if (arena->opens == 0 || (last && last->opens == arena->opens))
+        return;
+    arena->changes[arena->change_count].opens = arena->opens;
+    arena->changes[arena->change_count++].first = first;
+}
+
+/* 0: no memory. */
+static int note_opening(haul_arena *arena)
+{
+    if (haul__atomic_add(&arena->carriers, 0) == 1) /* nobody asks about what was before */
+        arena->change_count = 0;
+    if (!haul__grow(&arena->context->allocator, (void **)&arena->changes, &arena->change_capacity,
+                    arena->change_count + 1, sizeof *arena->changes))
+        return 0;
+    arena->opens++;
+    return 1;
+}
+
+/* Has something gone from the contents? */
+static int has_changed(const haul__contents *c)
+{
+    const haul_arena *arena = c->arena;
+    size_t low = 0, high = arena->change_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (arena->changes[middle].opens < c->opens)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < arena->change_count && arena->changes[low].first < c->bytes;
+}
+
+haul_status haul__contents_check(const haul__contents *contents, haul_error *error)
+{
+    if (!has_changed(contents))
+        return HAUL_OK;
+    return haul__fail(error, HAUL_ERROR_STALE,
+                      "something of the arena has been released, rolled back or reset since it was shipped");
+}
+
 /* ---- Open and close. */
+
+static void hold(haul__contents *contents, haul_arena *arena)
+{
+    haul__arena_hold(arena);
+    haul__atomic_add(&arena->carriers, 1);
+    contents->arena = arena;
+}
 
 haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, const haul_plan *plan, haul_error *error)
 {
     haul_status status;
     memset(contents, 0, sizeof *contents);
-    haul__arena_hold(arena);
-    contents->arena = arena;
+    hold(contents, arena);
     contents->base = arena->room.base;
     contents->bytes = haul__arena_used(arena);
-    contents->changes = arena->changes;
     contents->slots = arena->room.slots;
     haul__unpoison(contents->base, contents->bytes);
-    status = plan ? take_plan(contents, plan, error) : take_typed(contents, error);
-    if (status != HAUL_OK) {
+    if (!note_opening(arena))
+        status = out_of_memory(error);
+    else
+        status = plan ? take_plan(contents, plan, error) : take_typed(contents, error);
+    contents->opens = arena->opens;
+    if (status != HAUL_OK)
         haul__contents_close(contents);
-        return status;
-    }
-    if (arena->shipped < contents->bytes)
-        arena->shipped = contents->bytes;
-    return HAUL_OK;
+    return status;
 }
 
-void haul__contents_close(haul__contents *contents)
+void haul__contents_release(haul__contents *contents)
 {
     haul_arena *arena = contents->arena;
     const haul_allocator *allocator;
@@ -385,13 +441,22 @@ void haul__contents_close(haul__contents *contents)
     allocator = &arena->context->allocator;
     if (contents->root.type)
         haul__type_drop(contents->root.type);
+    haul__reads_free(allocator, &contents->reads);
     haul__release(allocator, contents->own, haul__contents_bitmap_bytes(contents));
     haul__release(allocator, contents->kept, contents->kept_capacity * sizeof *contents->kept);
     haul__release(allocator, contents->odd, contents->odd_capacity * sizeof *contents->odd);
     haul__release(allocator, contents->tagged, contents->tagged_count * sizeof *contents->tagged);
     haul__release(allocator, contents->neighbours, contents->neighbour_count * sizeof *contents->neighbours);
     memset(contents, 0, sizeof *contents);
-    haul__arena_drop(arena);
+    haul__atomic_add(&arena->carriers, -1);
+}
+
+void haul__contents_close(haul__contents *contents)
+{
+    haul_arena *arena = contents->arena;
+    haul__contents_release(contents);
+    if (arena)
+        haul__arena_drop(arena);
 }
 
 /* `count` things of `bytes` bytes each, from `from`. 0: no memory. */
@@ -428,6 +493,14 @@ static int copy_lists(haul__contents *copy, const haul__contents *contents)
                    &copy->neighbours))
         return 0;
     copy->neighbour_count = contents->neighbour_count;
+    if (!copy_list(allocator, contents->reads.words, contents->reads.count,
+                   sizeof *copy->reads.words, &copy->reads.words))
+        return 0;
+    copy->reads.count = copy->reads.capacity = contents->reads.count;
+    if (!copy_list(allocator, contents->reads.far, contents->reads.far_count,
+                   sizeof *copy->reads.far, &copy->reads.far))
+        return 0;
+    copy->reads.far_count = copy->reads.far_capacity = contents->reads.far_count;
     return 1;
 }
 
@@ -435,16 +508,16 @@ haul_status haul__contents_copy(haul__contents *copy, const haul__contents *cont
 {
     static const haul__contents none;
     *copy = none;
-    haul__arena_hold(contents->arena);
-    copy->arena = contents->arena;
+    hold(copy, contents->arena);
     copy->base = contents->base;
     copy->bytes = contents->bytes;
-    copy->changes = contents->changes;
+    copy->opens = contents->opens;
     copy->before = contents->before;
     copy->behind = contents->behind;
     copy->outside = contents->outside;
     copy->direct = contents->direct;
     copy->is_edited = contents->is_edited;
+    copy->lets_change = contents->lets_change;
     copy->root = contents->root;
     if (copy->root.type)
         haul__type_hold(copy->root.type);
@@ -452,14 +525,6 @@ haul_status haul__contents_copy(haul__contents *copy, const haul__contents *cont
         return HAUL_OK;
     haul__contents_close(copy);
     return out_of_memory(error);
-}
-
-haul_status haul__contents_check(const haul__contents *contents, haul_error *error)
-{
-    if (contents->changes == contents->arena->changes && contents->bytes <= haul__arena_used(contents->arena))
-        return HAUL_OK;
-    return haul__fail(error, HAUL_ERROR_STALE,
-                      "something of the arena has been released, rolled back or reset since it was shipped");
 }
 
 /* ---- Pointers that lead out. */

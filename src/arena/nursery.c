@@ -1,21 +1,40 @@
 /* Nurseries: what a device has made, brought into the arena.
  *
- *     | struct | bits, 32 a word | memory: given out ... used | zeros ... capacity |
+ *     | struct | bits, 64 a word | memory: given out ... used | zeros ... capacity |
  *
- * Kernels move `used` and set bits; both are in the arena and come back with it as bytes. None of it is believed: `used`
- * may only grow and is cut at the capacity, and where a bit says pointer, the word is checked as any that comes back.
- * Whatever the bits say then, the arena holds pointers only where it knows of them, and they lead into it.
+ * Kernels move `used` and set bits; both are in the arena and come back with it as bytes. None of it is believed: where
+ * a nursery lies, how large it is and how much of it is used the host knows by itself; a device's `used` may only be
+ * larger and is cut at the capacity, and where a bit says pointer, the word is checked as any that comes back. Whatever
+ * the bits say then, the arena holds pointers only where it knows of them, and they lead into it.
  *
- * Data comes back alone, or with pointers. Alone, objects that the host has not seen would be without pointers: so what
- * lies behind the host's `used`, and the book-keeping before, is then left as it is on the host.
+ * The head and the bits never come back as bytes, whichever way an arena was shipped. Data comes back alone, or with
+ * pointers. Alone, objects that the host has not seen would be without pointers: so what lies behind the host's `used` is
+ * then left as it is on the host. In an arena that is discovered nothing but that happens.
  */
 #include "arena/arena.h"
 
 #define WORD sizeof(void *)
 
-static haul_nursery *nursery_at(const haul__contents *c, const haul__nursery_place *place)
+static haul_nursery *nursery_at(const haul_arena *arena, const haul__nursery_place *place)
 {
-    return (haul_nursery *)(void *)(c->base + place->at);
+    return (haul_nursery *)(void *)(arena->room.base + place->at);
+}
+
+/* All of the head but `used`, which is the user's to read. */
+static void write_head(const haul_arena *arena, const haul__nursery_place *place)
+{
+    haul_nursery *nursery = nursery_at(arena, place);
+    nursery->memory = arena->room.base + place->memory;
+    nursery->slots = (uint32_t *)(nursery + 1);
+    nursery->capacity = place->capacity;
+}
+
+/* Whole granules, whatever a head says. */
+static size_t given_out(const haul__nursery_place *place, size_t used)
+{
+    if (used >= place->capacity)
+        return place->capacity;
+    return (used + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
 }
 
 /* ---- Making one. */
@@ -35,13 +54,17 @@ static size_t all_bytes(size_t capacity)
     return bytes;
 }
 
-static int note(haul_arena *arena, size_t at, size_t memory)
+static int note(haul_arena *arena, size_t at, size_t memory, size_t capacity)
 {
+    haul__nursery_place *place;
     if (!haul__grow(&arena->context->allocator, (void **)&arena->nurseries, &arena->nursery_capacity,
                     arena->nursery_count + 1, sizeof *arena->nurseries))
         return 0;
-    arena->nurseries[arena->nursery_count].at = at;
-    arena->nurseries[arena->nursery_count++].memory = memory;
+    place = &arena->nurseries[arena->nursery_count++];
+    place->at = at;
+    place->memory = memory;
+    place->capacity = capacity;
+    place->used = 0;
     return 1;
 }
 
@@ -53,14 +76,12 @@ haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes)
     if (!nursery)
         return NULL;
     at = (size_t)((unsigned char *)nursery - arena->room.base);
-    if (!note(arena, at, at + all - capacity)) {
+    if (!note(arena, at, at + all - capacity, capacity)) {
         haul_arena_release(arena, nursery, all);
         haul__fail(&arena->error, HAUL_ERROR_MEMORY, "no memory to note a nursery");
         return NULL;
     }
-    nursery->memory = (unsigned char *)nursery + (all - capacity);
-    nursery->slots = (uint32_t *)(nursery + 1);
-    nursery->capacity = capacity;
+    write_head(arena, &arena->nurseries[arena->nursery_count - 1]);
     haul__set_slot(arena, at + offsetof(haul_nursery, memory));
     haul__set_slot(arena, at + offsetof(haul_nursery, slots));
     return nursery;
@@ -82,66 +103,76 @@ void haul__nurseries_free(haul_arena *arena)
 
 /* ---- What stays on the host when data comes back. */
 
+/* A head that something else has written over is put right again. */
 int haul__nurseries_keep(haul__contents *c)
 {
     size_t i;
     for (i = 0; i < c->arena->nursery_count; i++) {
-        const haul__nursery_place *place = &c->arena->nurseries[i];
-        const haul_nursery *nursery = nursery_at(c, place);
-        size_t sizes = place->at + offsetof(haul_nursery, capacity);
-        size_t used = nursery->used < nursery->capacity ? nursery->used : nursery->capacity;
-        if (!haul__contents_keep(c, sizes, place->memory - sizes) ||
-            !haul__contents_keep(c, place->memory + used, nursery->capacity - used))
+        haul__nursery_place *place = &c->arena->nurseries[i];
+        place->used = given_out(place, nursery_at(c->arena, place)->used);
+        write_head(c->arena, place);
+        if (!haul__contents_keep(c, place->at, place->memory - place->at) ||
+            !haul__contents_keep(c, place->memory + place->used, place->capacity - place->used))
             return 0;
     }
     return 1;
 }
 
-/* The range that is kept at the end of a nursery. */
-static haul__kept_bytes *kept_end(const haul__contents *c, size_t end)
+/* The range that is kept at the end of a nursery; NULL: it is full. */
+static haul__kept_bytes *kept_end(const haul__contents *c, const haul__nursery_place *place)
 {
-    size_t low = 0, high = c->kept_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (c->kept[middle].at + c->kept[middle].bytes <= end)
-            low = middle;
-        else
-            high = middle;
+    const size_t end = place->memory + place->capacity, i = haul__first_kept(c, end - 1);
+    if (i == c->kept_count || c->kept[i].at < place->memory || c->kept[i].at + c->kept[i].bytes != end)
+        return NULL;
+    return &c->kept[i];
+}
+
+void haul__nurseries_settle(haul__contents *c)
+{
+    size_t i;
+    for (i = 0; i < c->arena->nursery_count && !c->own; i++) {
+        haul__nursery_place *place = &c->arena->nurseries[i];
+        haul__kept_bytes *kept = place->at < c->bytes ? kept_end(c, place) : NULL;
+        size_t used = place->at < c->bytes ? given_out(place, nursery_at(c->arena, place)->used) : 0;
+        if (place->used < used)
+            place->used = used;
+        if (!kept)
+            continue;
+        kept->at = place->memory + place->used;
+        kept->bytes = place->capacity - place->used;
     }
-    return &c->kept[low];
 }
 
 /* ---- Back. */
 
 /* One nursery as the device has left it. */
 typedef struct grown {
-    haul_nursery *here;
-    size_t memory, from, to; /* offsets of its memory in the arena; in its memory: what is new */
+    haul__nursery_place *place;
+    size_t memory, from, to; /* offset of its memory in the arena; in its memory: what is new */
     const unsigned char *slots;
 } grown;
 
 /* 0: it was made since, or in an arena whose pointers are discovered. */
 static int look(const haul__contents *c, size_t i, const unsigned char *memory, grown *g)
 {
-    const haul__nursery_place *place = &c->arena->nurseries[i];
+    haul__nursery_place *place = &c->arena->nurseries[i];
     haul_nursery there;
     if (place->at >= c->bytes || c->own)
         return 0;
     memcpy(&there, memory + place->at, sizeof there);
-    g->here = nursery_at(c, place);
+    g->place = place;
     g->memory = place->memory;
     g->slots = memory + place->at + sizeof there;
-    g->from = g->here->used < g->here->capacity ? g->here->used : g->here->capacity;
-    g->to = there.used < g->here->capacity ? there.used : g->here->capacity;
-    g->to = (g->to + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
+    g->from = place->used;
+    g->to = given_out(place, there.used);
     return 1;
 }
 
 static int is_slot(const grown *g, size_t word)
 {
-    uint32_t bits;
-    memcpy(&bits, g->slots + word / 32 * sizeof bits, sizeof bits);
-    return (int)(bits >> (word % 32) & 1);
+    uint64_t bits;
+    memcpy(&bits, g->slots + word / 64 * sizeof bits, sizeof bits);
+    return (int)(bits >> (word % 64) & 1);
 }
 
 haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *memory, uint64_t device,
@@ -153,7 +184,9 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
         if (!look(c, i, memory, &g))
             continue;
         if (g.to < g.from)
-            return haul__fail(error, HAUL_ERROR_GRAPH, "the device has left a nursery with less in it than it had");
+            return haul__fail(error, HAUL_ERROR_GRAPH,
+                              "the device has left the nursery at byte %zu of the arena with less in it than it had",
+                              g.place->at);
         for (at = g.from; at < g.to; at += WORD) {
             uintptr_t value;
             if (is_slot(&g, at / WORD) &&
@@ -168,23 +201,31 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
     return HAUL_OK;
 }
 
+static void set_bit(unsigned char *slots, size_t word, int is_set)
+{
+    uint64_t bits;
+    memcpy(&bits, slots + word / 64 * sizeof bits, sizeof bits);
+    bits &= ~((uint64_t)1 << (word % 64));
+    bits |= (uint64_t)is_set << (word % 64);
+    memcpy(slots + word / 64 * sizeof bits, &bits, sizeof bits);
+}
+
+/* Of the bits those come along that are for what is new. */
 static void scatter_one(haul__contents *c, const grown *g, const unsigned char *memory, uint64_t device)
 {
-    haul__kept_bytes *kept = kept_end(c, g->memory + g->here->capacity);
+    haul_nursery *here = nursery_at(c->arena, g->place);
     size_t at;
     for (at = g->from; at < g->to; at += WORD) {
-        size_t place = g->memory + at;
+        const size_t place = g->memory + at, word = at / WORD;
         uintptr_t value = haul__load_word(memory + place);
-        if (is_slot(g, at / WORD)) {
+        set_bit((unsigned char *)(here + 1), word, is_slot(g, word));
+        if (is_slot(g, word)) {
             haul__word_back(c, haul__load_word(c->base + place), value, device, &value);
             haul__set_slot(c->arena, place);
         }
         memcpy(c->base + place, &value, sizeof value);
     }
-    memcpy(g->here->slots, g->slots, g->memory - (size_t)((unsigned char *)g->here->slots - c->base));
-    g->here->used = g->to;
-    kept->at += g->to - g->from;
-    kept->bytes -= g->to - g->from;
+    g->place->used = here->used = g->to;
 }
 
 void haul__nurseries_scatter(haul__contents *c, const unsigned char *memory, uint64_t device)
@@ -196,4 +237,5 @@ void haul__nurseries_scatter(haul__contents *c, const unsigned char *memory, uin
             scatter_one(c, &g, memory, device);
             c->arena->grown++;
         }
+    haul__nurseries_settle(c);
 }

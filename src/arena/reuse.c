@@ -51,7 +51,7 @@ void *haul__unshelve(haul_arena *arena, size_t rounded)
         return NULL;
     at = shelf->blocks[--shelf->count] * HAUL_ARENA_GRANULE;
     arena->reused++;
-    arena->changes += at < arena->shipped;
+    haul__arena_changed(arena, at);
     return arena->room.base + at;
 }
 

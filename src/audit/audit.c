@@ -72,9 +72,7 @@ static haul_status search(haul__audit *a)
 
 static haul_status audit(haul__audit *a, const haul_root *roots, size_t count)
 {
-    haul_status status = haul__check_roots(a->context, roots, count);
-    if (status == HAUL_OK)
-        status = haul__record(a->context, roots, count, &a->found, &a->walk);
+    haul_status status = haul__record(a->context, roots, count, &a->found, &a->walk);
     if (status != HAUL_OK)
         return status;
     status = search(a);
@@ -102,7 +100,12 @@ haul_status haul_audit(haul_context *context, const haul_root *roots, size_t cou
         a.options = *options;
     if (!a.options.findings)
         a.options.findings = FINDINGS;
-    status = audit(&a, roots, count);
+    status = haul__check_roots(context, roots, count);
+    if (status == HAUL_OK) {
+        haul__hold_types(roots, count);
+        status = audit(&a, roots, count);
+        haul__drop_types(roots, count);
+    }
     if (status == HAUL_OK && summary)
         *summary = a.summary;
     haul__context_leave(context);

@@ -105,7 +105,8 @@ static haul_status search_run(search *s, const haul__entry *entry, const haul__w
         uintptr_t value;
         while (walk && *slot < walk->slot_count && base + walk->slots[*slot].offset + HAUL__WORD <= at)
             ++*slot;
-        if (walk && *slot < walk->slot_count && base + walk->slots[*slot].offset < at + HAUL__WORD)
+        if (walk && *slot < walk->slot_count && base + walk->slots[*slot].offset < at + HAUL__WORD &&
+            !haul__is_lone_end(&walk->slots[*slot], haul__audit_end(a, entry)))
             continue;
         if (!is_data(a, at))
             continue;

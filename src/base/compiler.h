@@ -18,9 +18,10 @@
 
 /* On a function that counts or shifts bits in its innermost loop: compile it a second time for processors with the
  * instructions for that, and let the loader choose. For static functions: a shared library would export the others.
- * Not under sanitizers, whose runtime is not up when the loader asks. */
-#if defined(__x86_64__) && defined(__ELF__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&  \
-    !defined(HAUL__SANITIZED) && !defined(HAUL_NO_CLONES)
+ * Not under sanitizers, whose runtime is not up when the loader asks. Only with glibc: the loader of musl cannot choose, and
+ * a call would end nowhere (string.h tells; __gnu_linux__ does not, since musl-gcc defines it too). */
+#if defined(__x86_64__) && defined(__ELF__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) &&        \
+    !defined(__clang__) && !defined(HAUL__SANITIZED) && !defined(HAUL_NO_CLONES)
 #if __GNUC__ >= 12
 #define HAUL__HOT __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
@@ -47,6 +48,9 @@
 #define haul__atomic_store(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define haul__atomic_add(p, v) __atomic_add_fetch(p, v, __ATOMIC_ACQ_REL)
 #define haul__atomic_load(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+/* *p becomes v if it is *was; else *was becomes *p, and the answer is 0. */
+#define haul__atomic_replace(p, was, v)                                                           \
+    __atomic_compare_exchange_n(p, was, v, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 #if defined(__x86_64__) || defined(__i386__)
 #define haul__relax() __builtin_ia32_pause() /* between two looks at what another thread will write */
 #elif defined(__aarch64__)

@@ -1,11 +1,18 @@
 /* The allocator door: malloc and mmap behind it by default, and arrays that grow.
+ *
+ * What stands behind it may change errno, even where it succeeds (malloc does, when one of its two ways to the system is
+ * closed). A call of the library leaves errno as it was, so it is put back here.
  */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/base.h"
+#include "base/reserve.h"
+
+#define SMALL_PAGES_BYTES ((size_t)4 << 20) /* of a range that is filled: a small use takes no huge page */
 
 static void *default_allocate(void *user, size_t bytes, size_t alignment)
 {
@@ -23,12 +30,35 @@ static void default_release(void *user, void *memory, size_t bytes)
     free(memory);
 }
 
+/* Is all that the process maps locked (mlockall with MCL_FUTURE)? To msync a lock is an error. */
+static int is_locked(void *memory)
+{
+    return msync(memory, 1, MS_ASYNC | MS_INVALIDATE) != 0 && errno == EBUSY;
+}
+
+/* A locked range would be in memory as a whole. It is reserved without access, as which no page of it can be there, and
+ * its pages are locked when they are touched, or where the system cannot do that, not at all. */
+static void lock_on_touch(void *memory, size_t bytes)
+{
+#ifdef MLOCK_ONFAULT
+    if (mlock2(memory, bytes, MLOCK_ONFAULT) == 0)
+        return;
+#endif
+    (void)munlock(memory, bytes);
+}
+
 static void *default_reserve(void *user, size_t bytes)
 {
-    void *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     (void)user;
-    return memory == MAP_FAILED ? NULL : memory;
+    if (memory == MAP_FAILED)
+        return NULL;
+    if (is_locked(memory))
+        lock_on_touch(memory, bytes);
+    if (mprotect(memory, bytes, PROT_READ | PROT_WRITE) == 0)
+        return memory;
+    munmap(memory, bytes);
+    return NULL;
 }
 
 static void default_unreserve(void *user, void *memory, size_t bytes)
@@ -52,14 +82,16 @@ int haul__allocator_is_complete(const haul_allocator *door)
 
 void *haul__allocate(const haul_allocator *door, size_t bytes, size_t alignment)
 {
+    const int saved = errno;
     void *memory;
     if (bytes == 0)
         return NULL;
     memory = door->allocate(door->user, bytes, alignment);
     if (memory && ((uintptr_t)memory & (alignment - 1)) != 0) {
         door->release(door->user, memory, bytes);
-        return NULL;
+        memory = NULL;
     }
+    errno = saved;
     return memory;
 }
 
@@ -73,8 +105,29 @@ void *haul__allocate_zeroed(const haul_allocator *door, size_t bytes)
 
 void haul__release(const haul_allocator *door, void *memory, size_t bytes)
 {
+    const int saved = errno;
     if (memory)
         door->release(door->user, memory, bytes);
+    errno = saved;
+}
+
+void *haul__reserve(const haul_allocator *door, size_t bytes, int is_filled)
+{
+    const int saved = errno;
+    void *memory = door->reserve ? door->reserve(door->user, bytes) : NULL;
+#ifdef MADV_NOHUGEPAGE
+    if (memory)
+        (void)madvise(memory, is_filled && bytes > SMALL_PAGES_BYTES ? SMALL_PAGES_BYTES : bytes, MADV_NOHUGEPAGE);
+#endif
+    errno = saved;
+    return memory;
+}
+
+void haul__unreserve(const haul_allocator *door, void *memory, size_t bytes)
+{
+    const int saved = errno;
+    door->unreserve(door->user, memory, bytes);
+    errno = saved;
 }
 
 int haul__grow(const haul_allocator *door, void **data, size_t *capacity, size_t needed, size_t element_bytes)

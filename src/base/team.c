@@ -17,6 +17,7 @@
  * such steps, and the one that asked has paid for two.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -71,6 +72,7 @@ struct haul__team {
 /* A mask has room for 1024 of them; beyond that, or where there is none, all that are there count. */
 unsigned haul__processors(void)
 {
+    const int saved = errno;
     long count = 0;
 #ifdef CPU_COUNT
     cpu_set_t mask;
@@ -79,7 +81,13 @@ unsigned haul__processors(void)
 #endif
     if (count < 1)
         count = sysconf(_SC_NPROCESSORS_ONLN);
+    errno = saved;
     return count < 1 ? 1u : (unsigned)count;
+}
+
+long haul__process(void)
+{
+    return (long)getpid();
 }
 
 static size_t team_bytes(unsigned threads)
@@ -185,6 +193,7 @@ static void block_signals(sigset_t *before)
 
 static void start(haul__team *team, unsigned threads)
 {
+    const int saved = errno;
     pthread_attr_t attributes;
     sigset_t before;
     if (pthread_attr_init(&attributes) != 0)
@@ -196,6 +205,7 @@ static void start(haul__team *team, unsigned threads)
         team->threads++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
+    errno = saved;
 }
 
 haul__team *haul__team_new(const haul_allocator *allocator, unsigned threads, double awake_seconds)
@@ -237,6 +247,7 @@ static int is_here(const haul__team *team)
 
 void haul__team_free(haul__team *team)
 {
+    const int saved = errno;
     haul_allocator allocator;
     unsigned i;
     if (!team)
@@ -252,6 +263,7 @@ void haul__team_free(haul__team *team)
     allocator = team->allocator;
     haul__release(&allocator, team->scratch, scratch_bytes(team->room));
     haul__release(&allocator, team, team_bytes(team->room));
+    errno = saved;
 }
 
 /* ---- Loops. */

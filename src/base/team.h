@@ -20,6 +20,8 @@ typedef struct haul__team haul__team;
 #define HAUL__SHARES 64u
 typedef void haul__share(void *user, size_t number, size_t first, size_t end, void *scratch);
 
+/* This process, as a number that no other one has: after a fork the child's is another. */
+long haul__process(void);
 /* On how many processors this process may run; at least 1. */
 unsigned haul__processors(void);
 

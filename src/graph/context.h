@@ -1,4 +1,5 @@
-/* The context as the rooms see it: allocator, limits, the last error, and the flag that keeps a second call out.
+/* The context as the rooms see it: allocator, limits, the last error, and the guard that keeps a
+ * second call out and takes what is freed meanwhile.
  */
 #ifndef HAUL_GRAPH_CONTEXT_H
 #define HAUL_GRAPH_CONTEXT_H
@@ -23,13 +24,28 @@ typedef struct haul__lock {
     struct haul_device *device;                                 /* that made it; NULL: it has closed */
 } haul__lock;
 
+/* What is left to do of an object that has been freed. It stands in the object: a free allocates
+ * nothing. */
+typedef struct haul__freed haul__freed;
+/* Does it, inside the context's guard. Answers what is to be freed next, of another context; NULL:
+ * nothing. */
+typedef haul__freed *haul__finish(void *object);
+struct haul__freed {
+    haul__freed *next;
+    haul_context *context;
+    haul__finish *finish;
+    void *object;
+};
+
 struct haul_context {
     uint32_t magic;
-    int busy;              /* atomic: 1 while a call is under way */
     int holders;           /* atomic */
+    uintptr_t guard;       /* atomic: see context.c */
+    haul__freed freed;     /* for the caller's hold */
     haul_allocator allocator;
     haul_context_options options; /* limits with their defaults filled in */
     haul_error error;
+    haul__table table;
     int has_warm;
     haul__map warm;        /* an empty map kept for the next plan */
     haul__notes guards, calls;
@@ -52,8 +68,18 @@ int haul__context_is_valid(const haul_context *context);
 /* Enters a call: HAUL_ERROR_ARGUMENT for a dead or NULL context, HAUL_ERROR_BUSY (the record is then left alone) when
  * another call is in, else HAUL_OK with an empty error record. Every HAUL_OK is paired with a leave. */
 haul_status haul__context_enter(haul_context *context);
+/* Finishes first what was freed during the call. Whoever calls it touches no object of the context
+ * afterwards. */
 void haul__context_leave(haul_context *context);
+/* Calls finish(object) when nobody is in a call on the context: now, or at the end of the call
+ * under way, in its thread. Not from inside a haul__finish. What has failed before stays in the
+ * context's record. */
+void haul__free(haul__freed *freed, haul_context *context, haul__finish *finish, void *object);
+/* The same, for a haul__finish to answer. */
+haul__freed *haul__freed_later(haul__freed *freed, haul_context *context, haul__finish *finish,
+                               void *object);
 void haul__context_hold(haul_context *context);
+/* Inside a call, or a haul__finish, it is never the last hold. */
 void haul__context_drop(haul_context *context);
 
 #endif

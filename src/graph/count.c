@@ -227,7 +227,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
     size_t unit = haul__unit_of(slot, level), limit = d->context->options.limits.scan_bytes, done = 0;
     int64_t sentinel = haul__narrow(slot->shape[level].add, unit);
     if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "it points outside any process's address range");
+        return haul__refuse_outside(d, slot, value);
     if (!d->exact && value != d->string_first && haul__is_in_last_string(d, value, unit, sentinel)) {
         *count = HAUL__KNOWN; /* the tail of one that is marked: suffixes must not be gone through each */
         return HAUL_OK;

@@ -312,7 +312,7 @@ HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, u
     return !bytes || haul__mark_mask(map, block, granule, (uint16_t)((1u << bytes) - 1u));
 }
 
-/* Marks [first, end). Blocks of a kind take whole granules alone. */
+/* Marks [first, end). Blocks of a kind take whole granules alone, ragged ones nothing. */
 HAUL__INLINE int mark_span(haul__map *map, uintptr_t first, uintptr_t end)
 {
     const uintptr_t entry = map->flat[first >> HAUL__BLOCK_SHIFT];
@@ -321,7 +321,8 @@ HAUL__INLINE int mark_span(haul__map *map, uintptr_t first, uintptr_t end)
     haul__block *block = haul__block_in(entry);
     haul__cell *cell, *last, *at;
     uint32_t low, high, part, met = 0;
-    if (HAUL__UNLIKELY(!(entry & 1u) || (first ^ (end - 1)) >> HAUL__BLOCK_SHIFT))
+    if (HAUL__UNLIKELY(!(entry & 1u) || (first ^ (end - 1)) >> HAUL__BLOCK_SHIFT ||
+                       (of_kind && block->words)))
         return HAUL__APART;
     if (HAUL__UNLIKELY((first & (HAUL__GRANULE - 1)) != 0))
         return of_kind ? HAUL__APART : mark_ragged(map, block, first, end);

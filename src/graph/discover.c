@@ -56,7 +56,7 @@ HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t 
             continue;
         fresh = mark_one(d, value, step);
         if (HAUL__UNLIKELY(fresh < 0)) {
-            haul_status status = haul__reach_one(d, value | step->tag);
+            haul_status status = haul__reach_one(d, value, (uint32_t)(step->tag >> 48));
             if (status != HAUL_OK)
                 return status;
         } else if (fresh && !*next) {
@@ -148,7 +148,7 @@ HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, co
             uintptr_t value = haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry[i]) + offset[at]));
             if (!HAUL__TOO_HIGH(value))
                 haul__collect(c, flat, value, tag, near_starts);
-            else if (status = haul__reach_one(d, value | tag), status != HAUL_OK)
+            else if (status = haul__reach_one(d, value, (uint32_t)(tag >> 48)), status != HAUL_OK)
                 return status;
         }
         if (c->near_count + c->over_count >= HAUL__CELLS_AHEAD)

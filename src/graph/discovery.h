@@ -38,6 +38,16 @@ typedef struct haul__step {
     uint32_t one;        /* exactly one object: the in-line way may be tried */
 } haul__step;
 
+/* Of a simple kind, what marks its objects in ragged blocks. */
+typedef struct haul__ragged {
+    uint64_t window; /* as many ones as there are words from one less than a length before a start
+                        to a length behind */
+    uint32_t form;   /* of the blocks; HAUL__NO_FORM: there is none */
+    uint32_t reach;  /* words of an object, less one */
+    uint32_t inside; /* so many words of a block, behind the first `reach`, have all of their window
+                        in it; 0: it is wider than 64 words */
+} haul__ragged;
+
 typedef struct haul__kind {
     const haul_type *type;
     const haul__walk *walk;
@@ -45,6 +55,7 @@ typedef struct haul__kind {
     haul__counted *counted; /* as many, with slot NULL where there is none; or NULL: none at all */
     haul__simple simple; /* bytes 0: elements of this kind are marked the general way */
     uint32_t form;     /* of blocks whose slots are all theirs; HAUL__NO_FORM: there is none */
+    haul__ragged ragged; /* objects that do not begin and end with granules */
     uint32_t step_count;
     uint32_t plain;    /* all steps are `one` */
     uint32_t ahead;    /* so many objects before its visit one is fetched */
@@ -67,10 +78,11 @@ typedef struct haul__span {
     const haul__counted *counted;
 } haul__span;
 
-/* The granules of a cell, from the first on, where an element can start and still lie inside. */
+/* The granules of a cell, from the first on, where an element can start and still lie inside; none
+ * where it may end within a granule. */
 HAUL__INLINE uint32_t haul__near_starts(const haul__kind *kind)
 {
-    if (kind->simple.bytes > HAUL__CELL_BYTES)
+    if (kind->simple.bytes > HAUL__CELL_BYTES || kind->simple.words)
         return 0;
     return ((uint32_t)(HAUL__CELL_BYTES - kind->simple.bytes) >> HAUL__GRANULE_SHIFT) + 1;
 }
@@ -241,6 +253,9 @@ haul_status haul__trail_pointer(haul__discovery *d, haul__mention_kind kind, uin
 /* kinds.c */
 haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *kind);
 haul_status haul__kind_steps(haul__discovery *d, uint32_t kind);
+/* Of a simple kind of whole granules, one of whose objects does not begin with a granule: gives it
+ * a form for such ones, once. 0: out of memory. */
+int haul__kind_ragged(haul__discovery *d, haul__kind *kind);
 
 /* worklist.c: single objects as address | kind << 48, first in first out; arrays in `entries`. */
 int haul__queue_open(haul__discovery *d);
@@ -338,8 +353,8 @@ haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__
 haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry);
 haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t kind);
 haul_status haul__step_aside(haul__discovery *d, uintptr_t element, uint32_t kind, const haul__step *step);
-/* What a pointer to one object leads to; `pointer` as a worklist's entry. */
-haul_status haul__reach_one(haul__discovery *d, uint64_t pointer);
+/* What a pointer to one object leads to, also one that is too high for a worklist's entry. */
+haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t kind);
 haul_status haul__check_limits(haul__discovery *d);
 
 /* follow.c */
@@ -417,6 +432,7 @@ haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slo
     __attribute__((format(printf, 4, 5)))
 #endif
     ;
+haul_status haul__refuse_outside(haul__discovery *d, const haul__slot *slot, uintptr_t address);
 /* The way to an element of an entry, or to a slot of it; HAUL_PATH_BYTES of room. 0: out of memory. */
 int haul__name_place(haul__discovery *d, size_t entry, size_t element, const haul__slot *slot, char *path);
 /* Sets other_path to the first thing found that covers `address`. */

@@ -4,6 +4,7 @@
  * path is that chain read backwards. A step that is taken many times in a row is written once, so that the last node
  * of a long list has a path one can read: "root(.next)*999999.name".
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -160,6 +161,12 @@ haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slo
     if (d->careful)
         place_path(d, d->at_entry, d->at_element, slot, error->path);
     return status;
+}
+
+haul_status haul__refuse_outside(haul__discovery *d, const haul__slot *slot, uintptr_t address)
+{
+    return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                        "it points outside any process's address range, to 0x%" PRIxPTR, address);
 }
 
 static size_t entry_bytes(const haul__discovery *d, const haul__entry *entry)

@@ -2,6 +2,8 @@
  *
  * Pointers are read once, before they come here; from then on the marks are what is trusted.
  */
+#include <inttypes.h>
+
 #include "graph/word.h"
 
 /* A pointer to no elements may lead anywhere: gather must not take it for one that has changed. */
@@ -118,7 +120,8 @@ static haul_status check_extent(haul__discovery *d, const haul__entry *entry, si
                             bytes, limits->bytes);
     if (entry->address < HAUL__LOWEST || entry->address > HAUL__HIGHEST || bytes > HAUL__HIGHEST - entry->address)
         return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                            "%zu bytes there lie outside any process's address range", bytes);
+                            "%zu bytes at 0x%" PRIxPTR " lie outside any process's address range", bytes,
+                            entry->address);
     if ((entry->address & (alignment - 1)) != 0)
         return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
                             "a misaligned pointer: its address modulo %zu is %zu", alignment,
@@ -163,7 +166,8 @@ static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marke
     size_t element;
     for (element = 0; element < entry->count; element++) {
         uintptr_t address = entry->address + element * entry->stride;
-        int fresh = haul__mark_simple(d->map, address, &kind->simple, kind->form);
+        uint32_t form = address & (HAUL__GRANULE - 1) ? kind->ragged.form : kind->form;
+        int fresh = form == HAUL__NO_FORM ? 0 : haul__mark_simple(d->map, address, form);
         if (fresh <= 0)
             return fresh;
         if (marked->first == marked->end)
@@ -178,7 +182,11 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
                               haul__marked *marked)
 {
     haul__pattern pattern;
-    int done = d->kinds[entry->kind].form != HAUL__NO_FORM ? mark_starts(d, entry, marked) : 0;
+    int done;
+    if ((entry->address & (HAUL__GRANULE - 1)) != 0 &&
+        !haul__kind_ragged(d, &d->kinds[entry->kind]))
+        return HAUL_ERROR_MEMORY;
+    done = d->kinds[entry->kind].form != HAUL__NO_FORM ? mark_starts(d, entry, marked) : 0;
     if (done)
         return done < 0 ? HAUL_ERROR_MEMORY : HAUL_OK;
     pattern.kind = walk->slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
@@ -193,28 +201,45 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
     return haul__mark_range(d, entry->slot, entry->address, end, &pattern, marked);
 }
 
-/* Run by run, each with the slots that lie in it. */
+/* From `at` on, the part of a run that ends at `end` with the slots that lie in it, from *slot on; without that of a pair
+ * whose begin is not there. Answers where the part ends. */
+static size_t take_part(const haul__walk *walk, size_t at, size_t end, size_t limit, size_t *slot,
+                        haul__pattern *pattern)
+{
+    while (*slot < walk->slot_count && walk->slots[*slot].offset < at)
+        ++*slot;
+    pattern->slots = walk->slots + *slot;
+    pattern->slot_count = 0;
+    for (; *slot < walk->slot_count && walk->slots[*slot].offset < end; ++*slot, pattern->slot_count++)
+        if (haul__is_lone_end(&walk->slots[*slot], limit)) {
+            if (walk->slots[*slot].offset > at)
+                return walk->slots[*slot].offset;
+            ++*slot;
+            return end - at < HAUL__WORD ? end : at + HAUL__WORD;
+        }
+    return end;
+}
+
+/* Run by run, part by part. */
 haul_status haul__mark_element(haul__discovery *d, const haul__slot *by, const haul__walk *walk, uintptr_t element,
                                size_t limit, haul__marked *marked)
 {
     haul_status status = HAUL_OK;
-    size_t run, slot = 0;
+    size_t run, slot = 0, at, stop;
     for (run = 0; run < walk->run_count && walk->runs[run].offset < limit && status == HAUL_OK; run++) {
         size_t end = walk->runs[run].offset + walk->runs[run].bytes;
-        haul__pattern pattern;
         if (end > limit)
             end = limit;
-        while (slot < walk->slot_count && walk->slots[slot].offset < walk->runs[run].offset)
-            slot++;
-        pattern.slots = walk->slots + slot;
-        for (pattern.slot_count = 0; slot < walk->slot_count && walk->slots[slot].offset < end; slot++)
-            pattern.slot_count++;
-        pattern.kind = pattern.slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
-        pattern.stride = 0;
-        pattern.element = element;
-        pattern.next = 0;
-        pattern.left = 1;
-        status = haul__mark_range(d, by, element + walk->runs[run].offset, element + end, &pattern, marked);
+        for (at = walk->runs[run].offset; at < end && status == HAUL_OK; at = stop) {
+            haul__pattern pattern;
+            stop = take_part(walk, at, end, limit, &slot, &pattern);
+            pattern.kind = pattern.slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
+            pattern.stride = 0;
+            pattern.element = element;
+            pattern.next = 0;
+            pattern.left = 1;
+            status = haul__mark_range(d, by, element + at, element + stop, &pattern, marked);
+        }
     }
     return status;
 }

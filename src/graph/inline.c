@@ -1,6 +1,8 @@
-/* Marking in line, the rarer forms: mixed blocks, plain objects among others, objects longer than a cell.
+/* Marking in line, the rarer forms: mixed blocks, plain objects among others, objects longer than a
+ * cell, and ragged ones near the ends of a block.
  */
 #include "graph/inline.h"
+#include "graph/ragged.h"
 
 /* The words of an object that starts a cell and lies in it. */
 HAUL__INLINE uint64_t words_of(const haul__kind *kind)
@@ -62,6 +64,20 @@ HAUL__NOINLINE int haul__mark_over_apart(haul__block *block, haul__block *next_b
     *bits |= slots;
     *next_bits |= next_slots;
     return known == 0;
+}
+
+/* One that need not begin or end with a granule: near the ends of a block, or long. */
+HAUL__NOINLINE int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address,
+                                           const haul__kind *kind)
+{
+    uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
+    uintptr_t next_entry = flat[(address + kind->simple.bytes - 1) >> HAUL__BLOCK_SHIFT];
+    const uint32_t form = kind->ragged.form;
+    if (!(entry & next_entry & 1u) || (address & (HAUL__WORD - 1)) != 0)
+        return HAUL__APART;
+    if ((entry & HAUL__FORM_MASK) != form || (next_entry & HAUL__FORM_MASK) != form)
+        return HAUL__APART;
+    return haul__ragged_mark(haul__block_in(entry), haul__block_in(next_entry), address);
 }
 
 /* One that is longer than a cell. */

@@ -39,13 +39,7 @@ enum { HAUL__APART = -1, HAUL__KNOWN_BEFORE = 0, HAUL__FRESH = 1 };
 int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__kind *kind);
 int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address, const haul__kind *kind);
 int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__kind *kind);
-
-HAUL__INLINE uint64_t haul__load_cell(const haul__cell *cell)
-{
-    uint64_t marks;
-    memcpy(&marks, cell, sizeof marks);
-    return marks;
-}
+int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address, const haul__kind *kind);
 
 /* An object that lies in one cell. In a block of its kind its start and its granules tell all. */
 HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
@@ -64,8 +58,31 @@ HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address, const
     if (HAUL__UNLIKELY(((found ^ wanted) & known) != 0))
         return HAUL__APART;
     marks |= wanted;
-    memcpy(cell, &marks, sizeof marks);
+    haul__store_cell(cell, marks);
     return (int)(known + 1);
+}
+
+/* One that need not begin or end with a granule, anywhere in a ragged block. The starts around its
+ * own lie in one cell or two; where it is one, what the second adds lies above the window. */
+HAUL__INLINE int haul__mark_ragged(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+{
+    const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
+    const uint32_t reach = kind->ragged.reach, word = haul__word_in_block(address),
+                   first = word - reach;
+    const uint64_t start = (uint64_t)1 << (word % 64);
+    haul__cell *cells;
+    uint64_t around;
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->ragged.form ||
+                       first >= kind->ragged.inside || (address & (HAUL__WORD - 1)) != 0))
+        return haul__mark_ragged_apart(flat, address, kind);
+    cells = haul__block_in(entry)->cells;
+    around = haul__load_cell(&cells[first / 64]) >> (first % 64);
+    around |= (haul__load_cell(&cells[(word + reach) / 64]) << 1) << (63 - first % 64);
+    around &= kind->ragged.window;
+    if (HAUL__UNLIKELY((around & ~((uint64_t)1 << reach)) != 0))
+        return HAUL__APART;
+    haul__store_cell(&cells[word / 64], haul__load_cell(&cells[word / 64]) | start);
+    return around == 0;
 }
 
 /* The same for one that reaches over the end of its cell. */
@@ -76,9 +93,11 @@ HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address, const
     unsigned granule = haul__granule_in_cell(address);
     haul__cell *cell, *next;
     uint32_t low, high, start = (uint32_t)1 << granule, known, odd;
+    if (kind->simple.words || HAUL__UNLIKELY((address & (HAUL__GRANULE - 1)) != 0))
+        return haul__mark_ragged(flat, address, kind);
     if (HAUL__UNLIKELY(kind->simple.bytes > HAUL__CELL_BYTES))
         return haul__mark_past_cell(flat, address, kind);
-    if (!(entry & next_entry & 1u) || granule == 0 || (address & (HAUL__GRANULE - 1)) != 0)
+    if (!(entry & next_entry & 1u) || granule == 0)
         return HAUL__APART;
     if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form || (next_entry & HAUL__FORM_MASK) != kind->form))
         return haul__mark_over_apart(haul__block_in(entry), haul__block_in(next_entry), address, kind);
@@ -121,7 +140,7 @@ HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *ca
         if (HAUL__UNLIKELY(fresh < 0)) {
             haul_status status;
             d->tail->written = (size_t)(out - d->tail->entry);
-            status = haul__reach_one(d, entry);
+            status = haul__reach_one(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry));
             if (status != HAUL_OK)
                 return status;
             if (!haul__has_room(d))
@@ -197,7 +216,7 @@ HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates
         if (HAUL__UNLIKELY(!step->one))
             status = haul__step_aside(d, element, number, step);
         else if (value = haul__load_word((const void *)(element + step->offset)), HAUL__TOO_HIGH(value))
-            status = haul__reach_one(d, value | step->tag);
+            status = haul__reach_one(d, value, (uint32_t)(step->tag >> 48));
         else
             haul__collect(c, flat, value, step->tag, step->near_starts);
         if (HAUL__UNLIKELY(status != HAUL_OK))

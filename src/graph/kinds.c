@@ -1,6 +1,7 @@
 /* Kinds: the types that one discovery meets, numbered as they turn up.
  */
 #include "graph/discovery.h"
+#include "graph/ragged.h"
 
 static size_t hash_place(const haul__discovery *d, const haul_type *type)
 {
@@ -34,17 +35,22 @@ static int make_room(haul__discovery *d)
     return 1;
 }
 
-/* Elements that can be marked in line: whole granules, slots on the grid and not too many, no wish for a larger
- * placement. `far`: zeros, and room for slots behind the first cell's length. */
+/* Elements that can be marked in line: whole words, slots on the grid and not too many, no wish for
+ * a larger placement. Where they are no whole granules: with slots; others are spans (counted.c).
+ * `far`: zeros, and room for slots behind the first cell's length. */
 static void foresee_marks(haul__kind *kind, haul__far *far)
 {
     const haul__walk *walk = kind->walk;
+    const int is_ragged = walk->extent % HAUL__GRANULE != 0;
     unsigned granules = (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT);
     haul__cell whole;
     size_t i;
-    if (!walk->dense || walk->is_noted || walk->is_wide || walk->extent == 0 || walk->extent > HAUL__SIMPLE_BYTES ||
-        walk->placement > HAUL__GRANULE || walk->extent % HAUL__GRANULE != 0 || walk->alignment > HAUL__GRANULE ||
-        walk->slot_count > HAUL__SIMPLE_SLOTS)
+    if (!walk->dense || walk->is_noted || walk->is_wide || walk->extent == 0 ||
+        walk->extent > HAUL__SIMPLE_BYTES || walk->placement > HAUL__GRANULE ||
+        walk->alignment > HAUL__GRANULE || walk->slot_count > HAUL__SIMPLE_SLOTS)
+        return;
+    if (is_ragged && (walk->extent % HAUL__WORD != 0 || walk->extent < HAUL__GRANULE ||
+                      !walk->slot_count || walk->alignment > HAUL__WORD))
         return;
     for (i = 0; i < walk->slot_count; i++) {
         const size_t offset = walk->slots[i].offset, cell = offset / HAUL__CELL_BYTES;
@@ -55,10 +61,35 @@ static void foresee_marks(haul__kind *kind, haul__far *far)
             kind->simple.far = far;
     }
     kind->simple.bytes = (uint32_t)walk->extent;
+    kind->simple.words = is_ragged ? (uint32_t)(walk->extent >> HAUL__WORD_SHIFT) : 0;
     kind->simple.granules = granules < 32 ? haul__range32(0, granules - 1) : UINT32_MAX;
     whole.live = kind->simple.granules;
     whole.aux = 1;
     memcpy(&kind->mark, &whole, sizeof kind->mark);
+}
+
+/* What marks objects of the kind in ragged blocks of this form. */
+static void foresee_ragged(haul__kind *kind, uint32_t form)
+{
+    const uint32_t words = kind->simple.bytes >> HAUL__WORD_SHIFT;
+    kind->ragged.form = form;
+    kind->ragged.reach = words - 1;
+    kind->ragged.inside =
+        words <= HAUL__RAGGED_NEAR ? (uint32_t)HAUL__BLOCK_WORDS - 2 * (words - 1) : 0;
+    kind->ragged.window = words <= HAUL__RAGGED_NEAR ? UINT64_MAX >> (64 - (2 * words - 1)) : 0;
+}
+
+int haul__kind_ragged(haul__discovery *d, haul__kind *kind)
+{
+    haul__simple ragged = kind->simple;
+    uint32_t form;
+    if (kind->ragged.reach || kind->form == HAUL__NO_FORM || kind->walk->alignment > HAUL__WORD)
+        return 1;
+    ragged.words = ragged.bytes >> HAUL__WORD_SHIFT;
+    form = haul__map_form(d->map, &ragged);
+    if (form)
+        foresee_ragged(kind, form);
+    return form != 0;
 }
 
 static haul_status foresee_form(haul__discovery *d, haul__kind *kind)
@@ -67,9 +98,11 @@ static haul_status foresee_form(haul__discovery *d, haul__kind *kind)
     foresee_marks(kind, &far);
     if (kind->simple.bytes && kind->walk->slot_count)
         kind->form = haul__map_form(d->map, &kind->simple);
+    if (kind->simple.words)
+        foresee_ragged(kind, kind->form);
     if (kind->simple.far == &far) { /* nobody keeps it */
         kind->simple.far = NULL;
-        kind->simple.bytes = 0;
+        kind->simple.bytes = kind->simple.words = 0;
     }
     return kind->form ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
@@ -110,7 +143,7 @@ haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *k
     memset(&fresh, 0, sizeof fresh);
     fresh.type = type;
     fresh.walk = haul__type_walk(type);
-    fresh.form = HAUL__NO_FORM;
+    fresh.form = fresh.ragged.form = HAUL__NO_FORM;
     fresh.uniform = HAUL__NOT_UNIFORM;
     fresh.ahead = HAUL__AHEAD_LEAST;
     foresee_slots(&fresh);

@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "graph/layout.h"
 #include "graph/mark.h"
+#include "graph/ragged.h"
 
 #define FEW_BLOCKS ((size_t)32) /* clearing and adding up the counts of four passes takes longer than to sort these */
 
@@ -57,11 +58,6 @@ static int sort_numbers(haul_context *context, haul__map *map)
     return 1;
 }
 
-static haul__block *block_of(const haul__map *map, size_t i)
-{
-    return haul__map_find(map, haul__block_address(map->numbers[i]));
-}
-
 /* ---- larger alignments */
 
 static int page_starts_live(const haul__block *block, size_t page)
@@ -93,7 +89,7 @@ static int spread_unit(haul__map *map, size_t first, size_t last, unsigned unit)
 {
     size_t page;
     for (page = first; unit && page <= last; page++) {
-        haul__side *side = haul__map_side(map, block_of(map, page / HAUL__PAGES));
+        haul__side *side = haul__map_side(map, haul__map_block(map, page / HAUL__PAGES));
         if (!side)
             return 0;
         side->unit[page % HAUL__PAGES] = (uint8_t)unit;
@@ -106,14 +102,14 @@ static int join_pages(haul__map *map)
     size_t pages = map->block_count * HAUL__PAGES, page, first = 0;
     unsigned unit = 0;
     for (page = 0; page < pages; page++) {
-        const haul__block *block = block_of(map, page / HAUL__PAGES);
+        const haul__block *block = haul__map_block(map, page / HAUL__PAGES);
         size_t in_block = page % HAUL__PAGES;
         int joined = 0;
         if (page > 0 && page_starts_live(block, in_block)) {
             if (in_block > 0)
                 joined = page_ends_live(block, in_block - 1);
             else if (map->numbers[page / HAUL__PAGES] == map->numbers[page / HAUL__PAGES - 1] + 1)
-                joined = page_ends_live(block_of(map, page / HAUL__PAGES - 1), HAUL__PAGES - 1);
+                joined = page_ends_live(haul__map_block(map, page / HAUL__PAGES - 1), HAUL__PAGES - 1);
         }
         if (!joined) {
             if (page > 0 && !spread_unit(map, first, page - 1, unit))
@@ -187,7 +183,7 @@ static size_t count_from(const haul__simple *kind, size_t granule)
 {
     size_t count = 0;
     for (; granule << HAUL__GRANULE_SHIFT < kind->bytes; granule += 32)
-        count += haul__bits64(haul__slots_from(kind, granule));
+        count += haul__bits64(haul__slots_from(kind, 2 * granule));
     return count;
 }
 
@@ -215,6 +211,8 @@ static size_t count_by_starts(const haul__simple *kind, haul__block *block)
 /* Settles how a block tells its slots, and counts them. */
 static size_t settle_slots(const haul__map *map, haul__block *block)
 {
+    if (block->words)
+        return haul__ragged_count(haul__simple_of(map, block), block);
     if (haul__is_of_kind(block))
         return count_by_starts(haul__simple_of(map, block), block);
     return block->form == HAUL__MIXED ? count_bits(haul__slots(block), HAUL__CELLS) : 0;
@@ -228,7 +226,7 @@ static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
     block->base = at;
     if (!map->has_units || !block->side) {
         placed->granules = rank_cells(block, 0, HAUL__CELLS, at);
-        if (!block->side && !map->has_units)
+        if (!haul__has_masks(block) && !map->has_units)
             placed->bytes += (size_t)(placed->granules - at) << HAUL__GRANULE_SHIFT;
         return 1;
     }
@@ -310,17 +308,17 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
     memset(placed, 0, sizeof *placed);
     placed->granules = 1 + granules_of(found->room_before); /* offset 0 is never an object */
     placed->alignment = HAUL__GRANULE;
-    if (!sort_numbers(context, map))
+    if (!sort_numbers(context, map) || !haul__map_list(map))
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
     for (i = 0; i < map->block_count; i++) {
-        haul__block *block = block_of(map, i);
-        if (block->side || map->has_units) /* else every mark is a whole granule: there is nothing to fold */
+        haul__block *block = haul__map_block(map, i);
+        if (haul__has_masks(block) || map->has_units) /* else there is nothing to fold */
             placed->bytes += haul__mark_fold(block);
     }
     if (map->has_units && !join_pages(map))
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
     for (i = 0; i < map->block_count; i++)
-        if (!place_block(map, block_of(map, i), placed))
+        if (!place_block(map, haul__map_block(map, i), placed))
             return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
     placed->granules += granules_of(found->room_behind);
     map->is_wide = placed->granules > UINT32_MAX;
@@ -338,7 +336,7 @@ static size_t block_at(const haul__map *map, uint64_t granule)
     size_t low = 0, high = map->block_count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (block_of(map, middle)->base <= granule)
+        if (haul__map_block(map, middle)->base <= granule)
             low = middle;
         else
             high = middle;
@@ -354,7 +352,7 @@ uintptr_t haul__source_of(const haul__map *map, uint64_t granule)
     uint64_t skip;
     if (map->block_count == 0)
         return 0;
-    block = block_of(map, i);
+    block = haul__map_block(map, i);
     if (granule < block->base)
         return 0;
     while (high - low > 1) {

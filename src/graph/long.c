@@ -61,7 +61,7 @@ HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t add
     p.block = haul__block_number(*at) == haul__block_number(address) ? block : next;
     p.cell = &p.block->cells[number];
     p.known = p.block->form == HAUL__MIXED ? &haul__slots(p.block)[number] : NULL;
-    p.wanted = haul__slots_from(kind, (*at - address) >> HAUL__GRANULE_SHIFT) << (2 * first);
+    p.wanted = haul__slots_from(kind, (*at - address) >> HAUL__WORD_SHIFT) << (2 * first);
     p.granules = take_granules(at, address + kind->bytes);
     p.words = haul__words_of(p.granules);
     return p;

@@ -3,20 +3,78 @@
  * A map is cleared by walking the list of its blocks, so that clearing costs what marking touched. Blocks are taken
  * one at a time: a plan then holds what it needs, and not what a pool rounds up to.
  */
+#include "base/reserve.h"
 #include "graph/map.h"
+#include "graph/ragged.h"
 
 #define FLAT_ENTRIES ((size_t)1 << (HAUL__ADDRESS_BITS - HAUL__BLOCK_SHIFT))
 #define FAR_BYTES ((HAUL__LAST_KIND / 2 + 1) * sizeof(haul__far))
-#define TABLE_PAGE ((size_t)4096) /* the granularity in which a reserved range takes memory */
 
 void haul__map_open(haul__map *map, const haul_allocator *allocator)
 {
     memset(map, 0, sizeof *map);
     map->allocator = *allocator;
     map->next_form = HAUL__FIRST_KIND;
-    if (allocator->reserve)
-        map->flat = allocator->reserve(allocator->user, FLAT_ENTRIES * sizeof *map->flat);
 }
+
+/* ---- The table. */
+
+/* Takes a listed map out of it. */
+static void vacate(haul__table *table)
+{
+    haul__map *holder = table->holder;
+    size_t i;
+    for (i = 0; holder && i < holder->block_count; i++)
+        table->flat[holder->numbers[i]] = 0;
+    if (holder)
+        holder->table = NULL;
+    table->holder = NULL;
+}
+
+static int has_table(haul__table *table, const haul_allocator *allocator)
+{
+    if (!table->flat && !table->is_refused) {
+        table->flat = haul__reserve(allocator, FLAT_ENTRIES * sizeof *table->flat, 0);
+        table->is_refused = !table->flat;
+    }
+    return table->flat != NULL;
+}
+
+void haul__table_lend(haul__table *table, haul__map *map)
+{
+    if (!has_table(table, &map->allocator) || (table->holder && !table->holder->is_listed))
+        return;
+    vacate(table);
+    table->holder = map;
+    map->table = table;
+    map->flat = table->flat;
+}
+
+const uintptr_t *haul__table_show(haul__table *table, haul__map *map)
+{
+    size_t i;
+    if (table->holder == map)
+        return table->flat;
+    if (!has_table(table, &map->allocator) || (table->holder && !table->holder->is_listed))
+        return NULL;
+    vacate(table);
+    for (i = 0; i < map->block_count; i++)
+        table->flat[map->numbers[i]] = map->entries[i];
+    table->holder = map;
+    map->table = table;
+    return table->flat;
+}
+
+void haul__table_close(haul__table *table, const haul_allocator *allocator)
+{
+    if (table->holder)
+        return;
+    if (table->flat)
+        haul__unreserve(allocator, table->flat, FLAT_ENTRIES * sizeof *table->flat);
+    memset(table, 0, sizeof *table);
+}
+
+/* ---- Blocks and sides. */
 
 static void release_bars(haul__map *map, haul__bars *bars)
 {
@@ -36,18 +94,27 @@ static void release_side(haul__map *map, haul__side *side)
         haul__release(&map->allocator, side->masks[page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
     }
     haul__release(&map->allocator, side->ends, side->end_capacity * sizeof *side->ends);
-    haul__release(&map->allocator, side->holes, HAUL__HOLE_BYTES);
+    for (page = 0; side->holes && page < HAUL__PAGES; page++)
+        haul__release(&map->allocator, side->holes->masks[page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
+    haul__release(&map->allocator, side->holes, sizeof *side->holes);
     release_bars(map, side->bars);
     haul__release(&map->allocator, side, sizeof *side);
 }
 
 enum { SIZE_FULL, SIZE_BARE, SIZE_KIND, SIZE_MIXED, SIZES };
 
-static unsigned size_of(uint32_t form)
+/* `words`: of an object, in a ragged block. Its starts take as much as a mixed block's slots. */
+static unsigned size_of(uint32_t form, uint32_t words)
 {
     if (form == HAUL__FULL || form == HAUL__BARE)
         return form == HAUL__FULL ? SIZE_FULL : SIZE_BARE;
-    return form == HAUL__MIXED ? SIZE_MIXED : SIZE_KIND;
+    return form == HAUL__MIXED || words ? SIZE_MIXED : SIZE_KIND;
+}
+
+/* How many words an object in blocks of the form has, if these are ragged. */
+static uint32_t words_of(const haul__map *map, uint32_t form)
+{
+    return form >= HAUL__FIRST_KIND ? map->simple[form / 2].words : 0;
 }
 
 static size_t bytes_of(unsigned size)
@@ -59,7 +126,7 @@ static size_t bytes_of(unsigned size)
 
 static void keep_block(haul__map *map, haul__block *block)
 {
-    unsigned size = size_of((uint32_t)block->form);
+    unsigned size = size_of(block->form, block->words);
     map->block_bytes -= bytes_of(size);
     memcpy((void *)block, &map->spare[size], sizeof map->spare[size]);
     map->spare[size] = block;
@@ -84,15 +151,21 @@ void haul__map_clear(haul__map *map)
 {
     size_t i;
     for (i = 0; i < map->block_count; i++) {
-        haul__block *block = haul__map_find(map, haul__block_address(map->numbers[i]));
+        haul__block *block =
+            map->is_listed ? haul__map_block(map, i) : haul__map_find(map, haul__block_address(map->numbers[i]));
         if (block->side)
             release_side(map, block->side);
-        if (map->flat)
-            map->flat[map->numbers[i]] = 0;
+        if (map->table)
+            map->table->flat[map->numbers[i]] = 0;
         keep_block(map, block);
     }
+    if (map->table)
+        map->table->holder = NULL;
+    map->table = NULL;
+    map->flat = NULL;
     forget_hashed(map);
     map->block_count = 0;
+    map->is_listed = 0;
     map->next_form = HAUL__FIRST_KIND;
     map->has_units = map->has_bars = 0;
     map->is_wide = 0;
@@ -108,21 +181,20 @@ void haul__map_close(haul__map *map)
         while ((block = take_kept(map, size)) != NULL)
             haul__release(&map->allocator, block, bytes_of(size));
     haul__release(&map->allocator, map->numbers, map->number_capacity * sizeof *map->numbers);
+    haul__release(&map->allocator, map->entries, map->entry_capacity * sizeof *map->entries);
     haul__release(&map->allocator, map->far, FAR_BYTES);
-    if (map->flat)
-        map->allocator.unreserve(map->allocator.user, map->flat, FLAT_ENTRIES * sizeof *map->flat);
     memset(map, 0, sizeof *map);
 }
 
 size_t haul__map_bytes(const haul__map *map)
 {
-    const uint32_t per_page = (uint32_t)(TABLE_PAGE / sizeof *map->flat);
-    size_t i, table = map->hashed_capacity * sizeof *map->hashed;
-    for (i = 0; map->flat && i < map->block_count; i++)
-        if (i == 0 || map->numbers[i] / per_page != map->numbers[i - 1] / per_page)
-            table += TABLE_PAGE;
-    return sizeof *map + table + map->number_capacity * sizeof *map->numbers + (map->far ? FAR_BYTES : 0) +
-           map->block_bytes + map->side_bytes;
+    return sizeof *map + map->number_capacity * sizeof *map->numbers + map->entry_capacity * sizeof *map->entries +
+           (map->far ? FAR_BYTES : 0) + map->block_bytes + map->side_bytes;
+}
+
+static uintptr_t entry_of(const haul__block *block)
+{
+    return (uintptr_t)block | (uintptr_t)block->form;
 }
 
 static size_t hash_place(const haul__map *map, uint32_t number)
@@ -134,9 +206,52 @@ static size_t hash_place(const haul__map *map, uint32_t number)
     return at;
 }
 
-haul__block *haul__map_find_hashed(const haul__map *map, uint32_t number)
+/* Numbers are in order and differ: two of them lie no farther apart in the list than they differ. So where blocks lie
+ * side by side, as they do in most heaps, a few steps are enough; and none where all of them do. */
+static haul__block *find_listed(const haul__map *map, uint32_t number)
 {
+    size_t low = 0, high = map->block_count;
+    const size_t first = high ? number - map->numbers[0] : 0;
+    if (HAUL__LIKELY(first < high && map->numbers[first] == number))
+        return haul__map_block(map, first);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const uint32_t there = map->numbers[middle];
+        if (there == number)
+            return haul__map_block(map, middle);
+        if (there < number) {
+            low = middle + 1;
+            high = high - middle > (size_t)(number - there) + 1 ? middle + (number - there) + 1 : high;
+        } else {
+            high = middle;
+            low = middle - low > (size_t)(there - number) ? middle - (there - number) : low;
+        }
+    }
+    return NULL;
+}
+
+HAUL__NOINLINE haul__block *haul__map_find_apart(const haul__map *map, uint32_t number)
+{
+    if (map->is_listed)
+        return find_listed(map, number);
     return map->hashed_capacity ? map->hashed[hash_place(map, number)].block : NULL;
+}
+
+int haul__map_list(haul__map *map)
+{
+    void *entries = map->entries;
+    size_t i;
+    if (map->entry_capacity < map->block_count &&
+        !haul__grow_to(&map->allocator, &entries, &map->entry_capacity, map->number_capacity, sizeof *map->entries))
+        return 0;
+    map->entries = entries;
+    for (i = 0; i < map->block_count; i++)
+        map->entries[i] =
+            map->flat ? map->flat[map->numbers[i]] : entry_of(map->hashed[hash_place(map, map->numbers[i])].block);
+    map->is_listed = 1;
+    map->flat = NULL;
+    forget_hashed(map);
+    return 1;
 }
 
 /* Keeps the hash at most half full. */
@@ -162,7 +277,7 @@ static int make_room(haul__map *map)
 /* Uninitialised. */
 static haul__block *new_block(haul__map *map, uint32_t form)
 {
-    unsigned size = size_of(form);
+    unsigned size = size_of(form, words_of(map, form));
     haul__block *block = take_kept(map, size);
     if (!block)
         block = haul__allocate(&map->allocator, bytes_of(size), HAUL__BLOCK_ALIGNMENT);
@@ -174,7 +289,7 @@ static haul__block *new_block(haul__map *map, uint32_t form)
 static void enter_block(haul__map *map, uint32_t number, haul__block *block)
 {
     if (map->flat) {
-        map->flat[number] = (uintptr_t)block | (uintptr_t)block->form;
+        map->flat[number] = entry_of(block);
     } else {
         haul__hashed *entry = &map->hashed[hash_place(map, number)];
         entry->block = block;
@@ -196,7 +311,7 @@ static haul__block *add_block(haul__map *map, uintptr_t address, uint32_t form)
     block = new_block(map, form);
     if (!block)
         return NULL;
-    memset(block, 0, bytes_of(size_of(form)));
+    memset(block, 0, bytes_of(size_of(form, 0)));
     block->form = form;
     enter_block(map, number, block);
     map->numbers[map->block_count++] = number;
@@ -214,17 +329,31 @@ haul__block *haul__map_fill(haul__map *map, uintptr_t address)
     return add_block(map, address, HAUL__FULL);
 }
 
+/* The marks of a ragged block's cell in a mixed one; its masks stand in the side already. */
+static void turn_ragged(const haul__block *block, unsigned number, haul__cell *cell)
+{
+    const uint64_t live = haul__ragged_live(block, number, 0);
+    cell->live = haul__both_words(live);
+    cell->aux = haul__any_word(live) & ~cell->live;
+}
+
 haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *block, uint32_t form)
 {
-    haul__block *turned = new_block(map, form);
+    haul__block *turned;
     unsigned number;
+    if (block->words && !haul__ragged_masks(map, block))
+        return NULL;
+    turned = new_block(map, form);
     if (!turned)
         return NULL;
     memcpy(turned, block, bytes_of(SIZE_BARE));
     turned->form = form;
+    turned->words = words_of(map, form);
     for (number = 0; form == HAUL__MIXED && number < HAUL__CELLS; number++) {
         haul__slots(turned)[number] = haul__marked_slots(map, block, number);
-        if (haul__is_of_kind(block))
+        if (block->words)
+            turn_ragged(block, number, &turned->cells[number]);
+        else if (haul__is_of_kind(block))
             turned->cells[number].aux = 0;
     }
     enter_block(map, haul__block_number(address), turned);
@@ -234,7 +363,7 @@ haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *bloc
 
 static int is_alike(const haul__simple *a, const haul__simple *b)
 {
-    if (a->slots != b->slots || a->bytes != b->bytes || !a->far != !b->far)
+    if (a->slots != b->slots || a->bytes != b->bytes || a->words != b->words || !a->far != !b->far)
         return 0;
     return !a->far || memcmp(a->far, b->far, sizeof *a->far) == 0;
 }
@@ -289,25 +418,31 @@ HAUL__INLINE uint64_t slots_by_starts(const haul__map *map, const haul__block *b
 {
     const haul__simple *kind = haul__simple_of(map, block);
     const size_t before = reach_before(block, kind->bytes >> HAUL__GRANULE_SHIFT, number, is_placed);
-    uint64_t slots = before ? haul__slots_from(kind, before) : 0;
+    uint64_t slots = before ? haul__slots_from(kind, 2 * before) : 0;
     uint32_t starts;
     for (starts = starts_in(block, number, is_placed); starts; starts &= starts - 1)
         slots |= kind->slots << (2 * haul__lowest32(starts));
     return slots;
 }
 
-uint64_t haul__marked_slots(const haul__map *map, const haul__block *block, unsigned number)
+HAUL__INLINE uint64_t slots_of(const haul__map *map, const haul__block *block, unsigned number,
+                               int is_placed)
 {
     if (block->form == HAUL__MIXED)
         return haul__slots(block)[number];
-    return haul__is_of_kind(block) ? slots_by_starts(map, block, number, 0) : 0;
+    if (block->words)
+        return haul__ragged_slots(map, block, number, is_placed);
+    return haul__is_of_kind(block) ? slots_by_starts(map, block, number, is_placed) : 0;
+}
+
+uint64_t haul__marked_slots(const haul__map *map, const haul__block *block, unsigned number)
+{
+    return slots_of(map, block, number, 0);
 }
 
 uint64_t haul__placed_slots(const haul__map *map, const haul__block *block, unsigned number)
 {
-    if (block->form == HAUL__MIXED)
-        return haul__slots(block)[number];
-    return haul__is_of_kind(block) ? slots_by_starts(map, block, number, 1) : 0;
+    return slots_of(map, block, number, 1);
 }
 
 haul__side *haul__map_side(haul__map *map, haul__block *block)
@@ -337,9 +472,21 @@ uint16_t haul__byte_mask(const haul__block *block, unsigned granule)
     size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
     if (block->side && block->side->masks[page])
         return block->side->masks[page][at];
+    if (block->words)
+        return haul__ragged_mask(block, granule);
     if (block->side && block->side->prefix[page] && haul__prefix_of(block->side->prefix[page], at))
         return (uint16_t)((1u << haul__prefix_of(block->side->prefix[page], at)) - 1u);
     return HAUL__FULL_MASK;
+}
+
+uint16_t haul__hole_mask(const haul__block *block, unsigned granule)
+{
+    const haul__holes *holes = block->side ? block->side->holes : NULL;
+    const uint16_t *masks;
+    if (!holes || !(holes->granules[granule / 64] >> (granule % 64) & 1))
+        return 0;
+    masks = holes->masks[granule / HAUL__PAGE_GRANULES];
+    return masks ? masks[granule % HAUL__PAGE_GRANULES] : HAUL__FULL_MASK;
 }
 
 int haul__is_described(const haul__map *map, uintptr_t address)
@@ -351,7 +498,5 @@ int haul__is_described(const haul__map *map, uintptr_t address)
     block = haul__map_find(map, address);
     if (!block || !haul__is_placed(block, address))
         return 0;
-    if (block->side && block->side->holes && (block->side->holes[granule / 64] >> (granule % 64) & 1))
-        return 1;
-    return haul__byte_mask(block, granule) >> (address & (HAUL__GRANULE - 1)) & 1;
+    return (haul__byte_mask(block, granule) | haul__hole_mask(block, granule)) >> (address & (HAUL__GRANULE - 1)) & 1;
 }

@@ -6,6 +6,7 @@
  * small object inside one cell, does not come here but is done in line (inline.h).
  */
 #include "graph/mark.h"
+#include "graph/ragged.h"
 
 /* The bits of the pattern that fall into a cell, of those that are asked for. */
 static uint64_t take_words(const haul__pattern *pattern, uintptr_t cell, uint64_t words)
@@ -69,8 +70,11 @@ static uint32_t partial_of(const haul__block *block, unsigned number)
 /* Those of a cell's words that have live bytes. Masks of granules that nobody asks for are not looked at. */
 static uint64_t live_words(const haul__block *block, unsigned number, uint64_t words)
 {
-    uint64_t live = haul__words_of(block->cells[number].live);
+    uint64_t live;
     uint32_t partial;
+    if (block->words)
+        return haul__ragged_live(block, number, 0) & words;
+    live = haul__words_of(block->cells[number].live);
     for (partial = partial_of(block, number); partial; partial &= partial - 1) {
         unsigned granule = haul__lowest32(partial);
         if (words >> (2 * granule) & 3u)
@@ -208,7 +212,15 @@ static void note_fresh(haul__marked *marked, uintptr_t first, uintptr_t end)
     marked->end = end;
 }
 
-/* Can this form have these marks, without being turned into a mixed one? */
+/* Is all of [first, end), in one cell of a ragged block, live already? Then nothing is to be
+ * marked. */
+static int is_live(const haul__block *block, unsigned number, uint64_t words)
+{
+    return (words & ~haul__ragged_live(block, number, 0)) == 0;
+}
+
+/* Can this form have these marks, without being turned into a mixed one? Not asked of ragged ones.
+ */
 static int can_hold(const haul__block *block, uintptr_t first, uintptr_t end, uint64_t new_slots)
 {
     if (block->form == HAUL__MIXED)
@@ -233,7 +245,9 @@ static haul_status mark_cell(haul__map *map, haul__block **in, uintptr_t first, 
         marked->conflict = start + ((uintptr_t)haul__lowest64(differs) << HAUL__WORD_SHIFT);
         return HAUL_ERROR_GRAPH;
     }
-    if (!can_hold(block, first, end, slots & ~known)) {
+    if (block->words && is_live(block, number, words))
+        return HAUL_OK;
+    if (block->words || !can_hold(block, first, end, slots & ~known)) {
         block = haul__map_turn(map, first, block, HAUL__MIXED);
         if (!block)
             return HAUL_ERROR_MEMORY;
@@ -255,7 +269,7 @@ static uintptr_t mark_plain_cells(const haul__map *map, haul__block *block, uint
 {
     haul__cell *cell = haul__cell_of(block, first);
     const int is_bare = block->form == HAUL__BARE;
-    if ((first & (HAUL__CELL_BYTES - 1)) != 0)
+    if ((first & (HAUL__CELL_BYTES - 1)) != 0 || block->words)
         return first;
     for (; end - first >= HAUL__CELL_BYTES; first += HAUL__CELL_BYTES, cell++) {
         if (!is_bare && haul__marked_slots(map, block, haul__cell_number(first)))
@@ -339,23 +353,33 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
     return HAUL_OK;
 }
 
-/* The block, in the form of the kind if it can take it. */
+static int is_empty(const haul__block *block)
+{
+    unsigned number;
+    for (number = 0; number < HAUL__CELLS && !haul__load_cell(&block->cells[number]); number++)
+        ;
+    return number == HAUL__CELLS;
+}
+
+/* The block, in the form of the kind if it can take it. A ragged one can hold nothing else. */
 static haul__block *block_for(haul__map *map, uintptr_t address, uint32_t form)
 {
     haul__block *block = haul__map_touch(map, address);
-    if (block && block->form == HAUL__BARE && !block->side)
+    if (block && block->form == HAUL__BARE && !block->side &&
+        (!map->simple[form / 2].words || is_empty(block)))
         block = haul__map_turn(map, address, block, form);
     return block;
 }
 
-int haul__mark_simple(haul__map *map, uintptr_t address, const haul__simple *kind, uint32_t form)
+int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form)
 {
+    const haul__simple *kind = &map->simple[form / 2];
     uintptr_t last = address + kind->bytes - 1;
     unsigned granule = haul__granule_in_cell(address);
     haul__block *block, *next_block;
     haul__cell *cell, *next;
     uint32_t low = kind->granules << granule, high = 0, start = (uint32_t)1 << granule;
-    if (form == HAUL__NO_FORM || (address & (HAUL__GRANULE - 1)) != 0)
+    if ((address & ((kind->words ? HAUL__WORD : HAUL__GRANULE) - 1)) != 0)
         return 0;
     next_block = block_for(map, last, form);
     block = next_block ? block_for(map, address, form) : NULL;
@@ -365,6 +389,8 @@ int haul__mark_simple(haul__map *map, uintptr_t address, const haul__simple *kin
         return -1;
     if (block->form != form || next_block->form != form)
         return 0;
+    if (kind->words)
+        return haul__ragged_mark(block, next_block, address) > 0;
     if (kind->bytes > HAUL__CELL_BYTES)
         return haul__mark_long(block, next_block, address, kind) > 0;
     cell = haul__cell_of(block, address);
@@ -384,32 +410,76 @@ int haul__mark_simple(haul__map *map, uintptr_t address, const haul__simple *kin
 static int hole_room(haul__map *map, haul__side *side, size_t page)
 {
     if (!side->holes) {
-        side->holes = haul__allocate_zeroed(&map->allocator, HAUL__HOLE_BYTES);
+        side->holes = haul__allocate_zeroed(&map->allocator, sizeof *side->holes);
         if (!side->holes)
             return 0;
-        map->side_bytes += HAUL__HOLE_BYTES;
+        map->side_bytes += sizeof *side->holes;
     }
     return full_masks(map, side, page);
 }
 
+/* Masks for a page whose hole granules have been whole so far. */
+static uint16_t *hole_masks(haul__map *map, haul__holes *holes, size_t page)
+{
+    const size_t first = page * HAUL__PAGE_GRANULES;
+    uint16_t *masks = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof *masks);
+    size_t at;
+    if (!masks)
+        return NULL;
+    map->side_bytes += HAUL__PAGE_GRANULES * sizeof *masks;
+    for (at = 0; at < HAUL__PAGE_GRANULES; at++)
+        if (holes->granules[(first + at) / 64] >> ((first + at) % 64) & 1)
+            masks[at] = HAUL__FULL_MASK;
+    return holes->masks[page] = masks;
+}
+
+/* 0: no memory. */
+static int note_hole(haul__map *map, haul__holes *holes, size_t granule, uint16_t mask)
+{
+    const size_t page = granule / HAUL__PAGE_GRANULES;
+    const uint64_t bit = (uint64_t)1 << (granule % 64);
+    uint16_t *masks = holes->masks[page];
+    if (!masks && mask != HAUL__FULL_MASK && !(holes->granules[granule / 64] & bit)) {
+        masks = hole_masks(map, holes, page);
+        if (!masks)
+            return 0;
+    }
+    if (masks)
+        masks[granule % HAUL__PAGE_GRANULES] |= mask;
+    holes->granules[granule / 64] |= bit;
+    return 1;
+}
+
+/* Bytes [first, end) as far as they lie in the granule at `granule`. */
+static uint16_t mask_between(uintptr_t granule, uintptr_t first, uintptr_t end)
+{
+    uint16_t mask = HAUL__FULL_MASK;
+    if (first > granule)
+        mask &= (uint16_t)(HAUL__FULL_MASK << (first - granule));
+    if (end - granule < HAUL__GRANULE)
+        mask &= (uint16_t)((1u << (end - granule)) - 1u);
+    return mask;
+}
+
 int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
 {
-    for (first &= ~(uintptr_t)(HAUL__GRANULE - 1); first < end; first += HAUL__GRANULE) {
-        haul__block *block = haul__map_touch(map, first);
+    uintptr_t at;
+    for (at = first & ~(uintptr_t)(HAUL__GRANULE - 1); at < end; at += HAUL__GRANULE) {
+        haul__block *block = haul__map_touch(map, at);
         haul__side *side = block && block->form != HAUL__FULL ? haul__map_side(map, block) : NULL;
-        size_t granule = haul__granule_in_block(first), page = granule / HAUL__PAGE_GRANULES;
+        size_t granule = haul__granule_in_block(at), page = granule / HAUL__PAGE_GRANULES;
         uint32_t bit = (uint32_t)1 << (granule % 32);
         haul__cell *cell;
         if (block && block->form == HAUL__FULL) {
-            if (first > UINTPTR_MAX - HAUL__GRANULE)
+            if (at > UINTPTR_MAX - HAUL__GRANULE)
                 break;
             continue;
         }
-        if (!side || !hole_room(map, side, page))
+        if (!side || !hole_room(map, side, page) ||
+            !note_hole(map, side->holes, granule, mask_between(at, first, end)))
             return 0;
-        side->holes[granule / 64] |= (uint64_t)1 << (granule % 64);
         if (haul__is_of_kind(block))
-            block = haul__map_turn(map, first, block, HAUL__MIXED);
+            block = haul__map_turn(map, at, block, HAUL__MIXED);
         if (!block)
             return 0;
         cell = &block->cells[granule / 32];
@@ -417,7 +487,7 @@ int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
             cell->aux |= bit;
             side->masks[page][granule % HAUL__PAGE_GRANULES] = 0;
         }
-        if (first > UINTPTR_MAX - HAUL__GRANULE)
+        if (at > UINTPTR_MAX - HAUL__GRANULE)
             break;
     }
     return 1;
@@ -431,13 +501,15 @@ int haul__is_marked(const haul__map *map, uintptr_t address)
     uint32_t bit = (uint32_t)1 << haul__granule_in_cell(address);
     if (!block || block->form == HAUL__FULL)
         return block != NULL;
+    if (block->words)
+        return (int)(haul__ragged_live(block, haul__cell_number(address), 0) >>
+                     haul__word_in_cell(address)) &
+               1;
     if (block->cells[haul__cell_number(address)].live & bit)
         return 1;
     if (!(partial_of(block, haul__cell_number(address)) & bit))
         return 0;
-    if (block->side->holes && (block->side->holes[granule / 64] >> (granule % 64) & 1))
-        return 1;
-    return haul__partial_mask(block, granule) >> (address & (HAUL__GRANULE - 1)) & 1;
+    return (haul__partial_mask(block, granule) | haul__hole_mask(block, granule)) >> (address & (HAUL__GRANULE - 1)) & 1;
 }
 
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement)
@@ -480,11 +552,13 @@ int haul__mark_masks(haul__map *map, haul__block *block, size_t page)
     size_t first = page * HAUL__PAGE_GRANULES, at;
     if (!side)
         return 0;
-    if (side->masks[page])
+    if (side->masks[page] && !block->words)
         return 1;
     if (!full_masks(map, side, page))
         return 0;
-    for (at = 0; at < HAUL__PAGE_GRANULES; at++)
+    for (at = 0; block->words && at < HAUL__PAGE_GRANULES; at++)
+        side->masks[page][at] = haul__ragged_mask(block, (unsigned)(first + at));
+    for (at = 0; !block->words && at < HAUL__PAGE_GRANULES; at++)
         if (side->masks[page][at] == 0 && (block->cells[(first + at) / 32].live >> ((first + at) % 32) & 1))
             side->masks[page][at] = HAUL__FULL_MASK;
     return 1;
@@ -531,5 +605,7 @@ HAUL__HOT static size_t fold(haul__block *block)
 
 size_t haul__mark_fold(haul__block *block)
 {
+    if (block->words)
+        return haul__ragged_fold(block);
     return block->form == HAUL__FULL ? HAUL__BLOCK_BYTES : fold(block);
 }

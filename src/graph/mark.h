@@ -28,9 +28,9 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
 /* While marking: is this byte live, or a hole of an object? */
 int haul__is_marked(const haul__map *map, uintptr_t address);
 
-/* One object of a simple kind, whose form is `form`, by its start. 1: it is new; 0: go the general way, haul__mark; -1: out
- * of memory. */
-int haul__mark_simple(haul__map *map, uintptr_t address, const haul__simple *kind, uint32_t form);
+/* One object of the simple kind whose form is `form`, by its start. 1: it is new; 0: go the general
+ * way, haul__mark; -1: out of memory. */
+int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form);
 
 /* long.c: the same in blocks that are of its kind already, for an object longer than a cell: `next` is the block of its
  * last byte. 1: it is new; 0: all of it was marked before, as this; -1: go the general way. */

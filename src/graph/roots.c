@@ -2,6 +2,20 @@
  */
 #include "graph/roots.h"
 
+void haul__hold_types(const haul_root *roots, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        haul__type_hold(roots[i].type);
+}
+
+void haul__drop_types(const haul_root *roots, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        haul__type_drop(roots[i].type);
+}
+
 haul_status haul__check_roots(haul_context *context, const haul_root *roots, size_t count)
 {
     size_t i;

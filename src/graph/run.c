@@ -27,6 +27,7 @@ static void take_map(haul_context *context, haul__found *found)
     else
         haul__map_open(&found->map, &context->allocator);
     context->has_warm = 0;
+    haul__table_lend(&context->table, &found->map);
 }
 
 void haul__found_drop(haul_context *context, haul__found *found)

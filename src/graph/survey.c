@@ -33,13 +33,15 @@ haul_status haul__check_end(haul__discovery *d, const haul__walk *walk, size_t b
 {
     size_t i;
     for (i = 0; walk->size && i < walk->slot_count && walk->slots[i].offset < bytes; i++) {
+        if (haul__is_lone_end(&walk->slots[i], bytes))
+            continue;
         if (bytes - walk->slots[i].offset < HAUL__WORD)
             return cut(d, &walk->slots[i], bytes);
         if (haul__counts_beyond(&walk->slots[i], bytes))
             return refuse_reading(d, &walk->slots[i], bytes);
     }
     for (i = 0; walk->size && i < walk->ruled_count && walk->ruled[i].slot.offset < bytes; i++)
-        if (haul__reads_beyond(&walk->ruled[i], bytes))
+        if (!haul__is_lone_end(&walk->ruled[i].slot, bytes) && haul__reads_beyond(&walk->ruled[i], bytes))
             return refuse_reading(d, &walk->ruled[i].slot, bytes);
     for (i = 0; walk->size && i < walk->part_count; i++)
         if (walk->parts[i].offset < bytes &&
@@ -60,7 +62,7 @@ static haul_status refuse_both(haul__discovery *d, const haul__ruled *ruled, con
 /* Can the row be asked at all? What is cut off is refused where it holds. */
 static int lies_inside(const haul__ruled *ruled, const haul__walk *walk, size_t bytes, int strict, int *must_visit)
 {
-    if (ruled->slot.offset >= bytes)
+    if (ruled->slot.offset >= bytes || haul__is_lone_end(&ruled->slot, bytes))
         return 0;
     if (strict || !walk->size || !haul__reads_beyond(ruled, bytes))
         return 1;
@@ -96,6 +98,15 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     return HAUL_OK;
 }
 
+/* Where the begin of a pair is not there, the end is what it is where their row does not hold; data, where it always does. */
+static int is_rest_without_begin(const haul__ruled *ruled, size_t bytes)
+{
+    const haul__rule *rule = ruled->rule;
+    return haul__is_lone_end(&ruled->slot, bytes) &&
+           (!rule || rule->said.when.kind == HAUL_WHEN_ALWAYS ||
+            rule->said.otherwise == HAUL_ELSE_RAW);
+}
+
 static haul_status look_at_all(haul__discovery *d, const haul__object *o, size_t bytes, haul__word *words, int strict,
                                int *must_visit)
 {
@@ -105,7 +116,7 @@ static haul_status look_at_all(haul__discovery *d, const haul__object *o, size_t
     size_t i;
     for (i = 0; i < walk->ruled_count; i++) {
         words[i].what = HAUL__IS_ABSENT;
-        words[i].is_rest = 0;
+        words[i].is_rest = (uint8_t)is_rest_without_begin(&walk->ruled[i], bytes);
         if (!lies_inside(&walk->ruled[i], walk, bytes, strict, must_visit))
             continue;
         status = look_at(d, o, &walk->ruled[i], bytes, &last, &words[i]);

@@ -384,6 +384,14 @@ static haul_status note_word(haul__discovery *d, const haul__ruled *ruled, const
     return haul__trail_mention(d, &mention);
 }
 
+/* A pair that holds. Of one without elements the end is looked at too, be its begin null. */
+static int is_pair(const haul__ruled *ruled, const haul__word *w)
+{
+    return (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_ODD) && !w->is_alias &&
+           !haul__is_end(ruled) && w->slot->levels > 0 &&
+           w->slot->shape[0].kind == HAUL_SHAPE_END;
+}
+
 static haul_status visit_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, const haul__word *w)
 {
     const size_t empty = d->found->empty_count;
@@ -392,7 +400,7 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
         status = haul__meet_pointer(d, w->at, w->slot, 0);
     if (status == HAUL_OK && d->trail && w->what != HAUL__IS_KEPT)
         status = note_word(d, ruled, w);
-    if (status != HAUL_OK || w->start == 0 || haul__is_end(ruled))
+    if (status != HAUL_OK || (w->start == 0 && !is_pair(ruled, w)) || haul__is_end(ruled))
         return status;
     if (w->is_alias)
         return haul__note_alias(d, w);

@@ -73,7 +73,8 @@ haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < walk->slot_count && status == HAUL_OK && walk->slots[i].offset < bytes; i++)
-        status = visit_slot(d, element, &walk->slots[i]);
+        if (!haul__is_lone_end(&walk->slots[i], bytes))
+            status = visit_slot(d, element, &walk->slots[i]);
     if (status == HAUL_OK && walk->part_count)
         status = visit_parts(d, element, walk, bytes);
     return status;
@@ -88,13 +89,13 @@ static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t
 }
 
 /* The general way for a pointer to one object. What is wrong with it gets its path in the second run. */
-HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uint64_t pointer)
+HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t kind)
 {
     haul__entry entry;
     memset(&entry, 0, sizeof entry);
-    entry.address = HAUL__ENTRY_ADDRESS(pointer);
+    entry.address = address;
     entry.count = 1;
-    entry.kind = HAUL__ENTRY_KIND(pointer);
+    entry.kind = kind;
     entry.stride = d->kinds[entry.kind].walk->extent;
     entry.parent = SIZE_MAX;
     entry.what = HAUL__OBJECTS;
@@ -141,7 +142,7 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t value = haul__load_word((const void *)(entry->address + i * HAUL__WORD));
         if (HAUL__TOO_HIGH(value))
-            status = haul__reach_one(d, value | tag);
+            status = haul__reach_one(d, value, kind);
         else
             haul__collect(&c, d->map->flat, value, tag, near_starts);
         if (c.near_count + c.over_count >= HAUL__CELLS_AHEAD && status == HAUL_OK)

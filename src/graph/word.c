@@ -11,7 +11,7 @@ static haul_here here_of(const haul__object *o, const haul__ruled *ruled, uintpt
     haul_here here;
     here.self = (const void *)o->self;
     here.target = (const void *)target;
-    here.index = o->index + ruled->slot.index;
+    here.index = o->index + (haul__is_end(ruled) ? 0 : ruled->slot.index);
     here.place = (const void *)(o->address + ruled->slot.offset);
     return here;
 }
@@ -28,18 +28,19 @@ static haul_status note_field(haul__discovery *d, const haul__slot *slot, uintpt
     return haul__note_guard(d, at, field->bytes, haul__read_stored((const void *)base, field));
 }
 
-static int lies_beyond(const haul_field_place *field, size_t bytes)
+/* Does a field of the struct at `self` end behind so many bytes? */
+static int lies_beyond(size_t self, const haul_field_place *field, size_t bytes)
 {
-    return field->bytes > bytes || field->offset > bytes - field->bytes;
+    return self > bytes || field->bytes > bytes - self || field->offset > bytes - self - field->bytes;
 }
 
 /* Does a slot of an object of so many bytes read fields that it does not have? */
 int haul__counts_beyond(const haul__slot *slot, size_t bytes)
 {
     unsigned level, i;
-    for (level = 0; slot->shape && slot->self == 0 && level < slot->levels; level++)
+    for (level = 0; slot->shape && level < slot->levels; level++)
         for (i = 0; i < slot->shape[level].field_count; i++)
-            if (lies_beyond(&slot->shape[level].field[i], bytes))
+            if (lies_beyond(slot->self, &slot->shape[level].field[i], bytes))
                 return 1;
     return 0;
 }
@@ -48,9 +49,9 @@ int haul__reads_beyond(const haul__ruled *ruled, size_t bytes)
 {
     const haul_rule *rule = ruled->rule ? &ruled->rule->said : NULL;
     if (rule && (rule->when.kind == HAUL_WHEN_FIELD || rule->when.kind == HAUL_WHEN_NOT) &&
-        lies_beyond(&rule->when.field, bytes))
+        lies_beyond(0, &rule->when.field, bytes))
         return 1;
-    if (rule && rule->choice.kind == HAUL_CHOICE_SELF && lies_beyond(&rule->choice.field, bytes))
+    if (rule && rule->choice.kind == HAUL_CHOICE_SELF && lies_beyond(0, &rule->choice.field, bytes))
         return 1;
     return haul__counts_beyond(&ruled->slot, bytes);
 }
@@ -92,7 +93,7 @@ static haul_status read_tag(haul__discovery *d, const haul__ruled *ruled, uintpt
     const haul_field_place *field = &ruled->rule->said.choice.field;
     size_t room = field->offset > HAUL__HIGHEST ? 0 : HAUL__HIGHEST - field->offset;
     if (start < HAUL__LOWEST || start > room || room - start < field->bytes)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot, "it points outside any process's address range");
+        return haul__refuse_outside(d, &ruled->slot, start);
     if (haul__known_bytes(d, start + field->offset, field->bytes, 0) < field->bytes ||
         !haul__is_readable(d, start + field->offset, field->bytes))
         return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot, "the tag of what it leads to is not readable");
@@ -234,7 +235,7 @@ static haul_status settle_pointer(haul__discovery *d, const haul__object *o, hau
     if (status != HAUL_OK || w->what == HAUL__IS_POINTER)
         return status;
     if (w->start < HAUL__LOWEST || w->start > HAUL__HIGHEST)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, w->slot, "it points outside any process's address range");
+        return haul__refuse_outside(d, w->slot, w->start);
     return check_distance(d, w, distance(w->value, w->start));
 }
 

@@ -65,20 +65,21 @@ static void set_cells(const window *w, const haul__map *map, const haul__block *
     }
 }
 
-HAUL__INLINE void set_words(const window *w, uint64_t rank, uint64_t slots)
+/* `at`: the word of the arena that the first bit is of. */
+HAUL__INLINE void set_words(const window *w, uint64_t at, uint64_t slots)
 {
-    size_t word = (size_t)(rank / GRANULES_A_WORD);
-    unsigned shift = 2 * (unsigned)(rank % GRANULES_A_WORD);
+    size_t word = (size_t)(at / 64);
+    unsigned shift = (unsigned)(at % 64);
     set_bits(w, word, slots << shift);
     if (shift)
         set_bits(w, word + 1, slots >> (64 - shift));
 }
 
-/* The slots that an object from the block before has in this one. */
-static void set_carried(const window *w, uint64_t rank, const haul__simple *kind, size_t granule)
+/* The slots that an object from the block before has in this one, from one of its words on. */
+static void set_carried(const window *w, uint64_t at, const haul__simple *kind, size_t word)
 {
-    for (; granule << HAUL__GRANULE_SHIFT < kind->bytes; granule += GRANULES_A_WORD, rank += GRANULES_A_WORD)
-        set_words(w, rank, haul__slots_from(kind, granule));
+    for (; word << HAUL__WORD_SHIFT < kind->bytes; word += 64, at += 64)
+        set_words(w, at, haul__slots_from(kind, word));
 }
 
 /* One more than the last word of an object's slots that has any. */
@@ -90,11 +91,21 @@ static unsigned words_with_slots(const haul__simple *kind)
     return end;
 }
 
-/* The slots of an object stand side by side in the arena as they do in the source, from its start on. */
+/* The slots of an object stand side by side in the arena as they do in the source, from its start
+ * on. `at`: its first word there. */
+HAUL__INLINE void set_object(const window *w, uint64_t at, const haul__simple *kind, uint64_t slots,
+                             unsigned words)
+{
+    unsigned word;
+    set_words(w, at, slots);
+    for (word = 1; word < words; word++)
+        set_words(w, at + word * 64u, haul__simple_slots(kind, word));
+}
+
 HAUL__INLINE void set_starts(const window *w, const haul__block *block, const haul__simple *kind, unsigned words)
 {
     const uint64_t slots = kind->slots;
-    unsigned cell, word;
+    unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         const uint64_t rank = haul__cell_rank(block, cell);
         const uint32_t live = block->cells[cell].live;
@@ -102,9 +113,24 @@ HAUL__INLINE void set_starts(const window *w, const haul__block *block, const ha
         for (starts = haul__starts(block)[cell]; starts; starts &= starts - 1) {
             unsigned granule = haul__lowest32(starts);
             const uint64_t place = rank + haul__bits32(live & (((uint32_t)1 << granule) - 1u));
-            set_words(w, place, slots);
-            for (word = 1; word < words; word++)
-                set_words(w, place + word * GRANULES_A_WORD, haul__simple_slots(kind, word));
+            set_object(w, 2 * place, kind, slots, words);
+        }
+    }
+}
+
+HAUL__INLINE void set_ragged(const window *w, const haul__block *block, const haul__simple *kind,
+                             unsigned words)
+{
+    const uint64_t slots = kind->slots;
+    unsigned cell;
+    for (cell = 0; cell < HAUL__CELLS; cell++) {
+        const uint64_t rank = haul__cell_rank(block, cell);
+        const uint32_t live = block->cells[cell].live;
+        uint64_t starts;
+        for (starts = haul__word_starts(block)[cell]; starts; starts &= starts - 1) {
+            unsigned word = haul__lowest64(starts);
+            const uint64_t place = rank + haul__bits32(live & (((uint32_t)1 << word / 2) - 1u));
+            set_object(w, 2 * place + word % 2, kind, slots, words);
         }
     }
 }
@@ -114,8 +140,13 @@ HAUL__HOT static void set_objects(const window *w, const haul__map *map, const h
     const haul__simple *kind = haul__simple_of(map, block);
     const unsigned words = words_with_slots(kind);
     if (block->carry)
-        set_carried(w, haul__cell_rank(block, 0), kind, (size_t)block->carry);
-    if (HAUL__LIKELY(words == 1))
+        set_carried(w, 2 * haul__cell_rank(block, 0), kind,
+                    (size_t)block->carry * (block->words ? 1 : 2));
+    if (block->words && words == 1)
+        set_ragged(w, block, kind, 1);
+    else if (block->words)
+        set_ragged(w, block, kind, words);
+    else if (HAUL__LIKELY(words == 1))
         set_starts(w, block, kind, 1);
     else
         set_starts(w, block, kind, words);
@@ -232,7 +263,8 @@ HAUL__HOT static size_t count_slots(const haul__map *map, const haul__block *blo
         return count;
     }
     for (cell = 0; cell < HAUL__CELLS; cell++)
-        objects += haul__bits32(haul__starts(block)[cell]);
+        objects += block->words ? haul__bits64(haul__word_starts(block)[cell])
+                                : haul__bits32(haul__starts(block)[cell]);
     for (cell = 0; cell < HAUL__SIMPLE_CELLS; cell++)
         count += haul__bits64(haul__simple_slots(haul__simple_of(map, block), cell));
     return objects * count;

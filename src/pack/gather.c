@@ -15,17 +15,17 @@
 
 HAUL__NOINLINE uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value)
 {
-    uint64_t place = haul__translate(s->map, value);
+    uint64_t place = haul__translate_in(s->map, s->flat, value);
     if (!place && !s->lost && !haul__was_empty(s->found, slot))
         s->lost = slot;
     return (uintptr_t)(place ? s->base + place : 0);
 }
 
-HAUL__INLINE void prefetch_targets(const haul__map *map, uint64_t slots, uintptr_t address)
+HAUL__INLINE void prefetch_targets(const uintptr_t *flat, uint64_t slots, uintptr_t address)
 {
     for (; slots; slots &= slots - 1) {
         uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-        haul__prefetch_target(map, haul__load_word((const void *)slot));
+        haul__prefetch_target(flat, haul__load_word((const void *)slot));
     }
 }
 
@@ -37,7 +37,7 @@ HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uin
     unsigned number;
     for (number = 0; number < HAUL__CELLS; number++) {
         if (number + 1 < HAUL__CELLS)
-            prefetch_targets(s->map, slots[number + 1], address + (number + 1) * HAUL__CELL_BYTES);
+            prefetch_targets(s->flat, slots[number + 1], address + (number + 1) * HAUL__CELL_BYTES);
         guard = haul__gather_cell_slots(s, guard, slots[number], block->cells[number].live,
                                         address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 1);
     }
@@ -112,8 +112,14 @@ HAUL__INLINE void copy_first(unsigned char *to, const unsigned char *from, unsig
 /* The bytes of `mask`, the rest zeros. */
 static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t mask)
 {
+    const uint16_t high = (uint16_t)(HAUL__FULL_MASK & ~HAUL__LOW_MASK);
     unsigned byte;
     memset(to, 0, HAUL__GRANULE);
+    if (mask == HAUL__LOW_MASK || mask == high) {
+        const size_t at = mask == high ? HAUL__WORD : 0;
+        memcpy(to + at, from + at, HAUL__WORD);
+        return;
+    }
     for (byte = 0; byte < HAUL__GRANULE; byte++)
         if (mask >> byte & 1)
             to[byte] = from[byte];
@@ -124,7 +130,7 @@ HAUL__INLINE void gather_granules(haul__sweep *s, const haul__block *block, unsi
                                   uint32_t masked)
 {
     const uint32_t live = block->cells[cell].live;
-    const uint8_t *prefix = block->side->prefix[cell / HAUL__PAGE_CELLS];
+    const uint8_t *prefix = block->side ? block->side->prefix[cell / HAUL__PAGE_CELLS] : NULL;
     unsigned char *to = s->arena + haul__place_of_cell(block, cell);
     for (; masked; masked &= masked - 1) {
         unsigned granule = haul__lowest32(masked), number = cell * 32u + granule;
@@ -193,7 +199,7 @@ static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t ad
     }
     if (haul__has_bars(block))
         haul__gather_barred(block, address, s->arena);
-    else if (block->side)
+    else if (haul__has_masks(block))
         gather_masked(s, block, address);
     else
         gather_whole(s, block, address);

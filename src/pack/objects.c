@@ -39,19 +39,19 @@ static void lay_out(const haul__simple *kind, layout *to)
 }
 
 /* Fetches the cells that the pointers of an object lead to. */
-HAUL__INLINE void prefetch_object(const haul__map *map, uintptr_t object, const layout *l, size_t count)
+HAUL__INLINE void prefetch_object(const uintptr_t *flat, uintptr_t object, const layout *l, size_t count)
 {
     size_t i;
     for (i = 0; i < count; i++)
-        haul__prefetch_target(map, haul__load_word((const void *)(object + l->offset[i])));
+        haul__prefetch_target(flat, haul__load_word((const void *)(object + l->offset[i])));
 }
 
 /* Fetches the cells that the pointers of the objects that start in a cell lead to. */
-HAUL__INLINE void prefetch_objects(const haul__map *map, uint32_t starts, uintptr_t address, const layout *l,
+HAUL__INLINE void prefetch_objects(const uintptr_t *flat, uint32_t starts, uintptr_t address, const layout *l,
                                    size_t count)
 {
     for (; starts; starts &= starts - 1)
-        prefetch_object(map, address + haul__lowest32(starts) * HAUL__GRANULE, l, count);
+        prefetch_object(flat, address + haul__lowest32(starts) * HAUL__GRANULE, l, count);
 }
 
 /* Where a pointer leads. *wrong stays 0 where it is null, or leads to a granule with a place. */
@@ -155,7 +155,7 @@ HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintp
         if (s->fetches)
             haul__fetch_ahead(block, c.cell, c.address, (uintptr_t)s->arena + haul__place_of_cell(block, c.cell), 1);
         if (is_far && c.cell + 1 < HAUL__CELLS)
-            prefetch_objects(s->map, c.all[c.cell + 1], c.address + HAUL__CELL_BYTES, l, count);
+            prefetch_objects(s->flat, c.all[c.cell + 1], c.address + HAUL__CELL_BYTES, l, count);
         if (HAUL__UNLIKELY(!c.is_whole))
             guard = gather_cell_apart(s, guard, &c);
         else if (c.starts)
@@ -181,6 +181,89 @@ static HAUL__NOINLINE uint64_t gather_part(haul__sweep *s, uint64_t guard, const
     return guard;
 }
 
+/* Words [first, end) of a ragged block, of an object that does not lie in it as a whole; zeros
+ * beside it, which an object behind it may write over. What another one may have written before it
+ * is left alone. */
+static HAUL__NOINLINE uint64_t gather_ragged_part(haul__sweep *s, uint64_t guard,
+                                                  const haul__block *block, uintptr_t address,
+                                                  unsigned first, unsigned end, int is_alone)
+{
+    unsigned char *const to = s->arena + (size_t)haul__place(block, address + first * HAUL__WORD);
+    const size_t bytes = (end - first) * HAUL__WORD;
+    unsigned cell;
+    memcpy(to, (const void *)(address + first * HAUL__WORD), bytes);
+    if (is_alone && first % 2)
+        memset(to - HAUL__WORD, 0, HAUL__WORD);
+    if (end % 2)
+        memset(to + bytes, 0, HAUL__WORD);
+    for (cell = first / 64; cell * 64u < end; cell++)
+        guard = haul__gather_cell_slots(s, guard,
+                                        haul__placed_slots(s->map, block, cell) &
+                                            haul__words_between(cell, first, end),
+                                        block->cells[cell].live, address + cell * HAUL__CELL_BYTES,
+                                        haul__cell_rank(block, cell), 1);
+    return guard;
+}
+
+/* Where an object of a ragged block goes: from there on `end` is behind it. The word beside it in
+ * its first granule, if no object before it has that, and the one behind it in its last become
+ * zeros. */
+HAUL__INLINE unsigned char *place_ragged(unsigned char *first, haul__ragged_end *end,
+                                         unsigned start, unsigned words)
+{
+    const unsigned place = haul__ragged_place(end, start), is_shared = start / 2 == end->granule;
+    unsigned char *const to = first + (size_t)place * HAUL__GRANULE + (start % 2) * HAUL__WORD;
+    if (start % 2 && !is_shared)
+        memset(to - HAUL__WORD, 0, HAUL__WORD);
+    if ((start + words) % 2)
+        memset(to + words * HAUL__WORD, 0, HAUL__WORD);
+    haul__ragged_next(end, start, words, place);
+    return to;
+}
+
+HAUL__INLINE uint64_t gather_ragged(haul__sweep *s, uint64_t guard, const haul__objects *o,
+                                    uintptr_t address, unsigned char *first, haul__ragged_end *end,
+                                    const layout *l, size_t count, int is_far)
+{
+    const haul__guide guide = haul__guide_of(s);
+    const size_t bytes = l->bytes, objects = o->count, near = HAUL__CELL_BYTES / bytes + 1;
+    const unsigned words = (unsigned)(bytes >> HAUL__WORD_SHIFT);
+    const int fetches = s->fetches;
+    haul__ragged_end at = *end;
+    size_t i, k, offset[HAUL__SIMPLE_SLOTS];
+    for (i = 0; i < count; i++)
+        offset[i] = l->offset[i];
+    for (k = 0; k < objects; k++) {
+        const uintptr_t object = address + (uintptr_t)o->start[k] * HAUL__WORD;
+        unsigned char *const to = place_ragged(first, &at, o->start[k], words);
+        if (fetches)
+            haul__fetch_objects(o, HAUL__WORD, k, address, (uintptr_t)to, 1);
+        if (is_far && k + near < objects)
+            prefetch_object(s->flat, address + (uintptr_t)o->start[k + near] * HAUL__WORD, l, count);
+        copy_object(to, object, bytes);
+        guard = is_far ? gather_far(s, guide, guard, object, to, l, offset, count)
+                       : gather_near(s, guide, guard, object, to, offset, count);
+    }
+    *end = at;
+    return guard;
+}
+
+HAUL__INLINE void gather_all_ragged(haul__sweep *s, const haul__block *block, uintptr_t address,
+                                    const haul__objects *o, const layout *l, size_t count,
+                                    int is_far)
+{
+    unsigned char *const first = s->arena + haul__place_of_cell(block, 0);
+    haul__ragged_end end = haul__ragged_begin(o);
+    uint64_t guard = 0;
+    if (o->carried)
+        guard = gather_ragged_part(s, guard, block, address, 0, o->carried, 1);
+    guard = gather_ragged(s, guard, o, address, first, &end, l, count, is_far);
+    if (o->out < HAUL__BLOCK_WORDS)
+        guard = gather_ragged_part(s, guard, block, address, o->out, (unsigned)HAUL__BLOCK_WORDS,
+                                   o->out / 2 != end.granule);
+    s->guard = guard;
+}
+
 HAUL__INLINE uint64_t gather_starts(haul__sweep *s, uint64_t guard, const haul__objects *o, uintptr_t address,
                                     unsigned char *to, const layout *l, size_t count, int is_far)
 {
@@ -193,9 +276,9 @@ HAUL__INLINE uint64_t gather_starts(haul__sweep *s, uint64_t guard, const haul__
     for (k = 0; k < objects; k++, to += bytes) {
         const uintptr_t object = address + (uintptr_t)o->start[k] * HAUL__GRANULE;
         if (fetches)
-            haul__fetch_objects(o, k, address, (uintptr_t)to, 1);
+            haul__fetch_objects(o, HAUL__GRANULE, k, address, (uintptr_t)to, 1);
         if (is_far && k + near < objects)
-            prefetch_object(s->map, address + (uintptr_t)o->start[k + near] * HAUL__GRANULE, l, count);
+            prefetch_object(s->flat, address + (uintptr_t)o->start[k + near] * HAUL__GRANULE, l, count);
         copy_object(to, object, bytes);
         guard = is_far ? gather_far(s, guide, guard, object, to, l, offset, count)
                        : gather_near(s, guide, guard, object, to, offset, count);
@@ -221,7 +304,9 @@ HAUL__INLINE void gather_all(haul__sweep *s, const haul__block *block, uintptr_t
 HAUL__INLINE void gather_either(haul__sweep *s, const haul__block *block, uintptr_t address, const haul__objects *o,
                                 const layout *l, size_t count, int is_far)
 {
-    if (o)
+    if (block->words)
+        gather_all_ragged(s, block, address, o, l, count, is_far);
+    else if (o)
         gather_all(s, block, address, o, l, count, is_far);
     else
         gather_objects(s, block, address, l, count, is_far);
@@ -251,7 +336,9 @@ HAUL__INLINE void gather_by_kind(haul__sweep *s, const haul__block *block, uintp
                                  int is_far)
 {
     haul__objects o;
-    if (haul__find_objects(block, l->bytes, &o))
+    if (block->words)
+        haul__find_ragged(block, &o);
+    if (block->words || haul__find_objects(block, l->bytes, &o))
         gather_kind(s, block, address, &o, l, is_far);
     else
         gather_kind(s, block, address, NULL, l, is_far);

@@ -375,19 +375,35 @@ haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, ui
 
 /* ---- And back. */
 
-haul_status haul__compact_again(haul_plan *plan, const void *arena, void **compacted, size_t *bytes)
+haul_status haul__prepare_scatter(haul_plan *plan)
 {
-    const haul__units *units = &plan->ordered->units;
+    if (!plan->ordered)
+        return HAUL_OK;
+    plan->ordered->compacted =
+        haul__allocate(&plan->context->allocator, haul__compacted_bytes(plan), HAUL__GRANULE);
+    return plan->ordered->compacted ? HAUL_OK : out_of_memory(plan);
+}
+
+void haul__end_scatter(haul_plan *plan)
+{
+    if (!plan->ordered)
+        return;
+    haul__release(&plan->context->allocator, plan->ordered->compacted, haul__compacted_bytes(plan));
+    plan->ordered->compacted = NULL;
+}
+
+const void *haul__compact_again(const haul_plan *plan, const void *arena)
+{
+    const haul__units *units;
     unsigned char *memory;
     size_t i;
-    *bytes = haul__compacted_bytes(plan);
-    memory = haul__allocate(&plan->context->allocator, *bytes, HAUL__GRANULE);
-    if (!memory)
-        return out_of_memory(plan);
+    if (!plan->ordered)
+        return arena;
+    units = &plan->ordered->units;
+    memory = plan->ordered->compacted;
     for (i = 0; i < units->count; i++) {
         const haul__unit *unit = &units->at[units->by_place[i]];
         memcpy(memory + unit->compact, (const unsigned char *)arena + unit->place, unit->bytes);
     }
-    *compacted = memory;
-    return HAUL_OK;
+    return memory;
 }

@@ -24,6 +24,7 @@ typedef struct haul__ordered {
     size_t odd_count, odd_capacity;
     haul__told *told; /* by word */
     size_t told_count, told_capacity;
+    void *compacted; /* memory for haul__compact_again; NULL outside of the calls that need it */
 } haul__ordered;
 
 /* What an ordered plan holds in memory. */
@@ -52,8 +53,8 @@ const haul__told *haul__find_told(const haul__ordered *ordered, uintptr_t word, 
 /* haul__gather of an ordered plan. */
 haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
                                  const haul__listener *listener);
-/* An ordered arena as a compacted one, in new memory, pointers as they are: *bytes of it are the caller's to release.
- * HAUL_ERROR_MEMORY. */
-haul_status haul__compact_again(haul_plan *plan, const void *arena, void **compacted, size_t *bytes);
+/* After haul__prepare_scatter: the plan's arena as a compacted one, pointers as they are. Of an
+ * ordered plan it stays until the next such call, or haul__end_scatter. */
+const void *haul__compact_again(const haul_plan *plan, const void *arena);
 
 #endif

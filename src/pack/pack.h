@@ -106,25 +106,46 @@ haul_status haul__verify_counts(haul_plan *plan);
 /* What gather checks, without a copy: HAUL_ERROR_STALE. Of a plan that was never packed it checks no pointers. */
 haul_status haul__verify(haul_plan *plan);
 /* After a gather or verify that found changed pointers: names one of them exactly, with the arena as it was sent to
- * `base`, which tells what each pointer was. */
+ * `base`, which tells what each pointer was. HAUL_ERROR_MEMORY: nothing has been named. */
 int haul__stale_wants_arena(const haul_plan *plan); /* 0: there is nothing to name better */
-void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base);
+haul_status haul__explain_stale(haul_plan *plan, const void *old, uint64_t base);
 
-/* The arena's bytes that are no pointers, written to the source. Fails by a listener's refusal alone, which is asked
- * only before the first byte is written; of an ordered plan by HAUL_ERROR_MEMORY too, just as early. */
-haul_status haul__scatter(haul_plan *plan, const void *arena, const haul__listener *listener);
+/* reads.c: fields that shapes and rules read, and terminators: has the plan any? Memory for
+ * haul__check_piece, or for haul__check_range, so that these need none: HAUL_ERROR_MEMORY. */
+int haul__has_reads(const haul_plan *plan);
+haul_status haul__prepare_reads(haul_plan *plan);
+haul_status haul__prepare_update(haul_plan *plan);
+/* After the former: has the piece any? */
+int haul__piece_has_reads(const haul_plan *plan, const haul__piece *piece);
+/* What has arrived, of a piece of the compacted arena: HAUL_ERROR_GRAPH, with the path, where
+ * scatter would write another value to such a field than discovery read there. The same of what
+ * haul__scatter_data would write, from a copy of `bytes` bytes of the arena. */
+haul_status haul__check_piece(haul_plan *plan, const haul__piece *piece, const void *memory);
+haul_status haul__check_range(haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece,
+                              size_t offset, size_t bytes);
+
+/* Memory for haul__scatter, haul__check_pointers and haul__scatter_pointers, so that these need
+ * none: HAUL_ERROR_MEMORY. When it succeeds, haul__end_scatter follows. */
+haul_status haul__prepare_scatter(haul_plan *plan);
+void haul__end_scatter(haul_plan *plan);
+/* The arena's bytes that are no pointers, written to the source; `lets_change`: fields that shapes
+ * and rules read, too, whatever they are. Fails before the first byte is written: HAUL_ERROR_GRAPH
+ * as above, or by a listener's refusal. */
+haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change,
+                          const haul__listener *listener);
 /* The two halves of it: the question, and one piece of the arena. */
 haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener);
 void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const void *memory);
 /* For whoever has to wait before it: fetches what it will write to, as far as there is room near the processor. */
 void haul__fetch_scattered(const haul_plan *plan);
 
-/* Checks that every pointer in `arena`, whose base on the device is `base`, is null or leads into the graph (or one
- * past a range): else HAUL_ERROR_GRAPH with the path. Writes nothing. */
-haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base);
-/* After a check: haul__scatter, and pointers written as host pointers. Of an ordered plan HAUL_ERROR_MEMORY, before
- * anything is written. */
-haul_status haul__scatter_pointers(haul_plan *plan, const void *arena, uint64_t base);
+/* Checks that every pointer in `arena`, whose base on the device is `base`, is null or leads into
+ * the graph (or one past a range): else HAUL_ERROR_GRAPH with the path; and, unless it
+ * `lets_change`, what haul__scatter checks. Writes nothing. */
+haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base,
+                                 int lets_change);
+/* After a check: haul__scatter, and pointers written as host pointers. */
+void haul__scatter_pointers(haul_plan *plan, const void *arena, uint64_t base);
 
 /* The smallest piece of the arena, in granules, that holds every described byte of a source range, and within it the
  * smallest that holds every one that is no pointer. */

@@ -201,6 +201,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     haul__sweep s;
     s.map = &g->plan->found.map;
     s.found = &g->plan->found;
+    s.flat = haul__table_show(&g->plan->context->table, &g->plan->found.map);
     s.arena = (unsigned char *)((uintptr_t)memory - piece->at);
     s.scratch = NULL;
     s.base = g->base;
@@ -208,7 +209,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.nulls = 0;
     s.fetches = g->for_device || haul__compacted_bytes(g->plan) > CLOSE_BYTES;
     s.is_far = s.map->block_count > NEAR_BLOCKS;
-    s.careful = s.map->has_units || s.map->is_wide || !s.map->flat;
+    s.careful = s.map->has_units || s.map->is_wide || !s.flat;
     s.is_large = haul__compacted_bytes(g->plan) >= LARGE_BYTES;
     s.lost = 0;
     status = gather_strips(g, piece, &s);

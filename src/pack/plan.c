@@ -61,7 +61,7 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
 {
     haul__trail trail;
     haul_plan *plan;
-    size_t bytes, i;
+    size_t bytes;
     haul_status status = haul__check_roots(context, roots, count);
     if (status != HAUL_OK)
         return status;
@@ -79,16 +79,16 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     plan->root_count = count;
     plan->context = context;
     plan->stale_block = SIZE_MAX;
+    haul__hold_types(plan->roots, count);
     memset(&trail, 0, sizeof trail);
     status = work_out(plan, is_ordered ? &trail : NULL);
     haul__trail_close(&context->allocator, &trail);
     if (status != HAUL_OK) {
+        haul__drop_types(plan->roots, count);
         haul__release(&context->allocator, plan->roots, bytes);
         haul__release(&context->allocator, plan, sizeof *plan);
         return status;
     }
-    for (i = 0; i < count; i++)
-        haul__type_hold(roots[i].type);
     haul__context_hold(context);
     plan->magic = MAGIC;
     plan->holders = 1;
@@ -104,13 +104,12 @@ void haul__plan_hold(haul_plan *plan)
 void haul__plan_drop(haul_plan *plan)
 {
     haul_context *context = plan->context;
-    size_t i;
     if (haul__atomic_add(&plan->holders, -1) != 0)
         return;
     haul__ordered_drop(plan);
+    haul__reads_free(&context->allocator, &plan->reads);
     haul__found_drop(context, &plan->found);
-    for (i = 0; i < plan->root_count; i++)
-        haul__type_drop(plan->roots[i].type);
+    haul__drop_types(plan->roots, plan->root_count);
     haul__release(&context->allocator, plan->roots, plan->root_count * sizeof *plan->roots);
     plan->magic = 0;
     haul__release(&context->allocator, plan, sizeof *plan);
@@ -142,12 +141,20 @@ haul_status haul_plan_create_ordered(haul_context *context, const haul_root *roo
     return create(context, roots, count, 1, plan);
 }
 
+static haul__freed *drop_callers(void *object)
+{
+    haul__plan_drop(object);
+    return NULL;
+}
+
 void haul_plan_free(haul_plan **plan)
 {
-    if (plan && haul__plan_is_valid(*plan))
-        haul__plan_drop(*plan);
-    if (plan)
-        *plan = NULL;
+    haul_plan *freed = plan ? *plan : NULL;
+    if (!freed)
+        return;
+    *plan = NULL;
+    if (haul__plan_is_valid(freed))
+        haul__free(&freed->freed, freed->context, drop_callers, freed);
 }
 
 size_t haul_plan_bytes(const haul_plan *plan)
@@ -189,7 +196,7 @@ void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *stati
         found->odd_capacity * sizeof *found->odd + found->kept_capacity * sizeof *found->kept +
         found->tagged_capacity * sizeof *found->tagged + found->empty_capacity * sizeof *found->empty +
         found->dependent_capacity * sizeof *found->dependents +
-        (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);
+        haul__reads_bytes(&plan->reads) + (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);
     statistics->worklist_bytes = found->worklist_bytes;
     statistics->discover_seconds = plan->discover_seconds;
     statistics->layout_seconds = plan->layout_seconds;
@@ -254,7 +261,18 @@ haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64
     return status;
 }
 
-haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes)
+static haul_status unpack(haul_plan *plan, const void *arena, int let_counts_change)
+{
+    haul_status status = haul__prepare_scatter(plan);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__scatter(plan, arena, let_counts_change, NULL);
+    haul__end_scatter(plan);
+    return status;
+}
+
+haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes,
+                             int let_counts_change)
 {
     haul_context *context;
     haul_status status;
@@ -268,7 +286,7 @@ haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes)
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "an arena of %zu bytes, %zu are needed", bytes,
                             haul_plan_bytes(plan));
     else
-        status = haul__scatter(plan, arena, NULL);
+        status = unpack(plan, arena, let_counts_change);
     haul__context_leave(context);
     return status;
 }

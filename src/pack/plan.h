@@ -7,16 +7,19 @@
 #include "graph/mark.h"
 #include "pack/ordered.h"
 #include "pack/pack.h"
+#include "pack/reads.h"
 
 struct haul_plan {
     uint32_t magic;
     int holders; /* atomic */
     haul_context *context;
+    haul__freed freed; /* for the caller's hold */
     haul_root *roots;
     size_t root_count;
     haul__found found;
     haul__placed placed;      /* compacted */
     haul__ordered *ordered;   /* the second layout, on top of it; NULL: the arena is the compacted one */
+    haul__reads reads;        /* made when results first come back */
     int packed;               /* once, so that the blocks' guards are known */
     size_t nulls;             /* null pointers when last packed */
     size_t stale_block;       /* where gather found changed pointers: index of the block; SIZE_MAX: nowhere */
@@ -25,7 +28,7 @@ struct haul_plan {
 
 HAUL__INLINE haul__block *haul__plan_block(const haul_plan *plan, size_t i)
 {
-    return haul__map_find(&plan->found.map, haul__block_address(plan->found.map.numbers[i]));
+    return haul__map_block(&plan->found.map, i);
 }
 
 /* A page's first granule that has a place only because its unit goes whole: for a pointer it is the end of what lies
@@ -35,22 +38,28 @@ HAUL__INLINE int haul__is_filling(const haul__map *map, const haul__block *block
     unsigned granule = haul__granule_in_block(address);
     if (HAUL__LIKELY(!map->has_units || (address & (((uintptr_t)1 << HAUL__PAGE_SHIFT) - 1)) != 0))
         return 0;
-    return haul__byte_mask(block, granule) == 0 &&
-           !(block->side->holes && (block->side->holes[granule / 64] >> (granule % 64) & 1));
+    return haul__byte_mask(block, granule) == 0 && haul__hole_mask(block, granule) == 0;
 }
 
 /* Where a source pointer leads in the arena: the place of its byte, or one past the place of the byte before it, for
- * the end of a range with nothing behind it. 0: it does not lead into the graph. */
-HAUL__INLINE uint64_t haul__translate(const haul__map *map, uintptr_t address)
+ * the end of a range with nothing behind it. 0: it does not lead into the graph. `flat`: the table, if the map stands
+ * in it; else NULL. */
+HAUL__INLINE uint64_t haul__translate_in(const haul__map *map, const uintptr_t *flat, uintptr_t address)
 {
     haul__block *block;
     if (HAUL__UNLIKELY(address < HAUL__LOWEST || address > HAUL__HIGHEST))
         return 0;
-    block = haul__map_find(map, address);
+    block = haul__map_find_in(map, flat, address);
     if (HAUL__LIKELY(block && haul__is_placed(block, address) && !haul__is_filling(map, block, address)))
         return haul__place(block, address);
-    block = haul__map_find(map, address - 1);
+    block = haul__map_find_in(map, flat, address - 1);
     return block && haul__is_placed(block, address - 1) ? haul__place(block, address - 1) + 1 : 0;
+}
+
+/* The same, by any thread. */
+HAUL__INLINE uint64_t haul__translate(const haul__map *map, uintptr_t address)
+{
+    return haul__translate_in(map, NULL, address);
 }
 
 /* The place in the arena of what has this place in the compacted one; 0: it is of no object. */
@@ -113,6 +122,9 @@ haul_status haul__gather_exceptions(haul__gathering *gathering, const haul__piec
 /* haul__scatter of a compacted arena, and of the blocks [first, end) of it. */
 void haul__scatter_compacted(const haul_plan *plan, const void *arena);
 void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const unsigned char *arena);
+
+/* haul__check_piece of all of a compacted arena; takes no memory. */
+haul_status haul__check_compacted(haul_plan *plan, const void *arena);
 
 /* haul__gather, before anything is put in another order. */
 haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, uint64_t there, int for_device,

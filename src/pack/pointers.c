@@ -181,23 +181,6 @@ static int write_back(uintptr_t slot, int is_good, uintptr_t value)
     return 1;
 }
 
-/* Calls `work` with the arena as the compacted plan has it. */
-static haul_status with_compacted(haul_plan *plan, const void *arena, uint64_t base,
-                                  haul_status (*work)(haul_plan *plan, const void *arena, uint64_t base))
-{
-    void *compacted;
-    size_t bytes;
-    haul_status status;
-    if (!plan->ordered)
-        return work(plan, arena, base);
-    status = haul__compact_again(plan, arena, &compacted, &bytes);
-    if (status != HAUL_OK)
-        return status;
-    status = work(plan, compacted, base);
-    haul__release(&plan->context->allocator, compacted, bytes);
-    return status;
-}
-
 static haul_status check_pointers(haul_plan *plan, const void *arena, uint64_t base)
 {
     uintptr_t slot = walk_pointers(plan, arena, base, leads_into_graph);
@@ -210,19 +193,16 @@ static haul_status check_pointers(haul_plan *plan, const void *arena, uint64_t b
     return status;
 }
 
-haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base)
+haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base, int lets_change)
 {
-    return with_compacted(plan, arena, base, check_pointers);
+    const void *compacted = haul__compact_again(plan, arena);
+    haul_status status = check_pointers(plan, compacted, base);
+    return status == HAUL_OK && !lets_change ? haul__check_compacted(plan, compacted) : status;
 }
 
-static haul_status scatter_pointers(haul_plan *plan, const void *arena, uint64_t base)
+void haul__scatter_pointers(haul_plan *plan, const void *arena, uint64_t base)
 {
-    walk_pointers(plan, arena, base, write_back);
-    haul__scatter_compacted(plan, arena);
-    return HAUL_OK;
-}
-
-haul_status haul__scatter_pointers(haul_plan *plan, const void *arena, uint64_t base)
-{
-    return with_compacted(plan, arena, base, scatter_pointers);
+    const void *compacted = haul__compact_again(plan, arena);
+    walk_pointers(plan, compacted, base, write_back);
+    haul__scatter_compacted(plan, compacted);
 }

@@ -34,12 +34,9 @@ HAUL__INLINE void scatter_bytes(unsigned char *to, const unsigned char *from, si
             memcpy(to + at, from + at, HAUL__WORD);
 }
 
-/* What lies between the slots of a run of granules. */
-HAUL__INLINE void scatter_words(uint64_t slots, unsigned char *to, const unsigned char *from, unsigned first,
-                                unsigned count)
+/* Words of the cell at `to`; in the arena they stand as far from `base`. */
+HAUL__INLINE void scatter_these(uint64_t words, unsigned char *to, const unsigned char *base)
 {
-    uint64_t words = haul__range64(2 * first, 2 * (first + count) - 1) & ~slots;
-    const unsigned char *base = from - ((size_t)(2 * first) << HAUL__WORD_SHIFT);
     while (words) {
         unsigned at = haul__lowest64(words);
         uint64_t rest = ~(words >> at);
@@ -47,6 +44,14 @@ HAUL__INLINE void scatter_words(uint64_t slots, unsigned char *to, const unsigne
         scatter_bytes(to + at * HAUL__WORD, base + at * HAUL__WORD, run * HAUL__WORD);
         words &= at + run < 64u ? UINT64_MAX << (at + run) : 0u;
     }
+}
+
+/* What lies between the slots of a run of granules. */
+HAUL__INLINE void scatter_words(uint64_t slots, unsigned char *to, const unsigned char *from,
+                                unsigned first, unsigned count)
+{
+    scatter_these(haul__range64(2 * first, 2 * (first + count) - 1) & ~slots, to,
+                  from - ((size_t)(2 * first) << HAUL__WORD_SHIFT));
 }
 
 HAUL__INLINE void scatter_run(uint64_t slots, unsigned char *to, const unsigned char *from, unsigned first,
@@ -174,10 +179,55 @@ HAUL__INLINE void scatter_starts(const haul__objects *o, uintptr_t address, cons
     }
     for (k = 0; k < objects; k++, from += object) {
         unsigned char *to = (unsigned char *)(address + (uintptr_t)o->start[k] * HAUL__GRANULE);
-        haul__fetch_objects(o, k, address, (uintptr_t)from, 0);
+        haul__fetch_objects(o, HAUL__GRANULE, k, address, (uintptr_t)from, 0);
         for (i = 0; i < count; i++)
             scatter_bytes(to + offset[i], from + offset[i], bytes[i]);
     }
+}
+
+/* Words [first, end) of a ragged block, of an object that does not lie in it as a whole. */
+static HAUL__NOINLINE void scatter_ragged_part(const haul__map *map, const haul__block *block,
+                                               uintptr_t address, const unsigned char *arena,
+                                               unsigned first, unsigned end)
+{
+    const unsigned char *const from =
+        arena + (size_t)haul__place(block, address + first * HAUL__WORD);
+    unsigned cell;
+    for (cell = first / 64; cell * 64u < end; cell++)
+        scatter_these(haul__words_between(cell, first, end) & ~haul__placed_slots(map, block, cell),
+                      (unsigned char *)(address + cell * HAUL__CELL_BYTES),
+                      (const unsigned char *)((uintptr_t)from + cell * HAUL__CELL_BYTES -
+                                              first * HAUL__WORD));
+}
+
+HAUL__INLINE void scatter_ragged(const haul__map *map, const haul__block *block, uintptr_t address,
+                                 const unsigned char *arena, const haul__objects *o, const data *d,
+                                 unsigned count)
+{
+    const size_t objects = o->count;
+    const unsigned char *const first = arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT);
+    const unsigned words = block->words;
+    haul__ragged_end end = haul__ragged_begin(o);
+    size_t offset[HAUL__SIMPLE_SLOTS + 1], bytes[HAUL__SIMPLE_SLOTS + 1], k;
+    unsigned i;
+    for (i = 0; i < count; i++) {
+        offset[i] = d->offset[i];
+        bytes[i] = d->bytes[i];
+    }
+    if (o->carried)
+        scatter_ragged_part(map, block, address, arena, 0, o->carried);
+    for (k = 0; k < objects; k++) {
+        const unsigned start = o->start[k], place = haul__ragged_place(&end, start);
+        const unsigned char *const from =
+            first + (size_t)place * HAUL__GRANULE + (start % 2) * HAUL__WORD;
+        unsigned char *to = (unsigned char *)(address + (uintptr_t)start * HAUL__WORD);
+        haul__fetch_objects(o, HAUL__WORD, k, address, (uintptr_t)from, 0);
+        for (i = 0; i < count; i++)
+            scatter_bytes(to + offset[i], from + offset[i], bytes[i]);
+        haul__ragged_next(&end, start, words, place);
+    }
+    if (o->out < HAUL__BLOCK_WORDS)
+        scatter_ragged_part(map, block, address, arena, o->out, (unsigned)HAUL__BLOCK_WORDS);
 }
 
 /* Of a block that holds objects and nothing else. */
@@ -195,7 +245,9 @@ HAUL__INLINE void scatter_all(const haul__map *map, const haul__block *block, ui
 HAUL__INLINE void scatter_either(const haul__map *map, const haul__block *block, uintptr_t address,
                                  const unsigned char *arena, const haul__objects *o, const data *d, unsigned count)
 {
-    if (o)
+    if (block->words)
+        scatter_ragged(map, block, address, arena, o, d, count);
+    else if (o)
         scatter_all(map, block, address, arena, o, d, count);
     else
         scatter_objects(map, block, address, arena, d, count);
@@ -223,7 +275,9 @@ HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *bloc
     haul__objects o;
     data d;
     lay_out(haul__simple_of(map, block), &d);
-    if (haul__find_objects(block, d.object, &o))
+    if (block->words)
+        haul__find_ragged(block, &o);
+    if (block->words || haul__find_objects(block, d.object, &o))
         scatter_laid_out(map, block, address, arena, &o, &d);
     else
         scatter_laid_out(map, block, address, arena, NULL, &d);
@@ -293,11 +347,12 @@ uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32
 HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *block, uint32_t number,
                                      unsigned char *to, const unsigned char *arena)
 {
+    const int has_odd = block->side && block->side->has_odd;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
         const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         const uint32_t live = block->cells[cell].live;
-        uint32_t masked = block->side->has_odd || !live ? live : live & haul__masked(block, cell);
+        uint32_t masked = has_odd || !live ? live : live & haul__masked(block, cell);
         if (live & ~masked)
             scatter_runs(haul__placed_slots(&plan->found.map, block, cell), to, from, live & ~masked, live);
         for (; masked; masked &= masked - 1) {
@@ -319,10 +374,10 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const
             haul__scatter_barred(plan, block, map->numbers[i], arena);
         else if (block->form == HAUL__FULL)
             haul__copy_changed(to, arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT), HAUL__BLOCK_BYTES);
-        else if (block->side)
-            scatter_masked(plan, block, map->numbers[i], to, arena);
-        else if (haul__is_of_kind(block) && !map->has_units)
+        else if (haul__is_of_kind(block) && !block->side && !map->has_units)
             scatter_kind(map, block, haul__block_address(map->numbers[i]), arena);
+        else if (haul__has_masks(block))
+            scatter_masked(plan, block, map->numbers[i], to, arena);
         else
             scatter_whole(map, block, to, arena);
     }
@@ -348,21 +403,16 @@ haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener
     return haul__tell(plan, listener, 0, haul__arena_bytes(plan));
 }
 
-haul_status haul__scatter(haul_plan *plan, const void *arena, const haul__listener *listener)
+haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change,
+                          const haul__listener *listener)
 {
-    void *compacted;
-    size_t bytes;
+    const void *compacted;
     haul_status status = haul__ask_to_scatter(plan, listener);
     if (status != HAUL_OK)
         return status;
-    if (!plan->ordered) {
-        haul__scatter_compacted(plan, arena);
-        return HAUL_OK;
-    }
-    status = haul__compact_again(plan, arena, &compacted, &bytes);
-    if (status != HAUL_OK)
-        return status;
-    haul__scatter_compacted(plan, compacted);
-    haul__release(&plan->context->allocator, compacted, bytes);
-    return HAUL_OK;
+    compacted = haul__compact_again(plan, arena);
+    status = lets_change ? HAUL_OK : haul__check_compacted(plan, compacted);
+    if (status == HAUL_OK)
+        haul__scatter_compacted(plan, compacted);
+    return status;
 }

@@ -106,7 +106,7 @@ static uint64_t slots_of(uint64_t slots, unsigned first, unsigned count)
 static void add_cell(writer *w, const haul__block *block, uintptr_t address, unsigned cell)
 {
     uint32_t live = haul__live(block, cell);
-    const uint32_t masked = live && block->side ? haul__masked(block, cell) : 0;
+    const uint32_t masked = live && haul__has_masks(block) ? haul__masked(block, cell) : 0;
     const uint64_t slots = live ? haul__placed_slots(&w->plan->found.map, block, cell) : 0;
     uint64_t to = haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT;
     address += (uintptr_t)cell * HAUL__CELL_BYTES;

@@ -130,18 +130,14 @@ int haul__stale_wants_arena(const haul_plan *plan)
     return plan->stale_block != SIZE_MAX;
 }
 
-void haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
+haul_status haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
 {
-    void *compacted;
-    size_t bytes;
-    if (plan->stale_block == SIZE_MAX)
-        return;
-    if (!plan->ordered) {
-        explain_block(plan, plan->stale_block, old, base);
-    } else if (haul__compact_again(plan, old, &compacted, &bytes) == HAUL_OK) {
-        explain_block(plan, plan->stale_block, compacted, base);
-        haul__release(&plan->context->allocator, compacted, bytes);
-    }
+    haul_status status = haul__prepare_scatter(plan);
+    if (status != HAUL_OK)
+        return status;
+    explain_block(plan, plan->stale_block, haul__compact_again(plan, old), base);
+    haul__end_scatter(plan);
+    return HAUL_OK;
 }
 
 static haul_status pointers_changed(haul_plan *plan, size_t i)

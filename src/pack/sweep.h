@@ -9,6 +9,7 @@
 typedef struct haul__sweep {
     const haul__map *map;
     const haul__found *found;
+    const uintptr_t *flat;  /* the table, with the map in it; NULL: there is none */
     unsigned char *arena;
     unsigned char *scratch; /* where blocks are put together, to go past the caches from there; NULL: in the arena */
     uint64_t base;
@@ -30,7 +31,7 @@ typedef struct haul__guide {
 HAUL__INLINE haul__guide haul__guide_of(const haul__sweep *s)
 {
     haul__guide guide;
-    guide.flat = s->map->flat;
+    guide.flat = s->flat;
     guide.base = s->base;
     return guide;
 }
@@ -67,9 +68,9 @@ HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, haul__guide guide, uint6
 }
 
 /* Fetches the cell that a pointer leads to. A prefetch never faults: neither the pointer nor the block need be good. */
-HAUL__INLINE void haul__prefetch_target(const haul__map *map, uintptr_t value)
+HAUL__INLINE void haul__prefetch_target(const uintptr_t *flat, uintptr_t value)
 {
-    haul__prefetch(haul__cell_place(map->flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT], value));
+    haul__prefetch(haul__cell_place(flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT], value));
 }
 
 /* The slots of one cell. */

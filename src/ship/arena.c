@@ -9,22 +9,23 @@
 
 /* ---- Arenas in a device's memory. */
 
-/* Room for marks: a bit for each word, and a few odd offsets. */
-#define MARKS_PART (8 * sizeof(void *))
-#define MARKS_LEAST ((size_t)4096)
+#define ODD_ROOM ((size_t)4096) /* for offsets of odd pointers, where there are few */
 
+/* While a device that is late uses it, it is left to the system. */
 static void release_staged(const haul__region *region)
 {
     haul_device *device = region->user;
-    device->table.unstage(device->state, region->memory, region->bytes);
+    haul__device_settle(device);
+    if (haul__is_done_with(device, region))
+        device->table.unstage(device->state, region->memory, region->bytes);
     haul__device_drop(device);
 }
 
-/* While a device that is late uses it, it is left to the system. */
 static void release_mirrored(const haul__region *region)
 {
     haul_device *device = region->user;
     const haul_mirror mirror = { region->memory, region->window, region->mirrored };
+    haul__device_settle(device);
     if (haul__is_done_with(device, region))
         device->table.unmirror(device->state, &mirror);
     haul__device_drop(device);
@@ -58,10 +59,11 @@ static haul_status get_staged(haul_device *device, const haul_arena_options *opt
 static haul_status get_mirrored(haul_device *device, const haul_arena_options *options, haul__region *region)
 {
     const size_t fixed = haul__arena_default_fixed_bytes(options);
+    const size_t marks = fixed / HAUL__MARK_BYTES * sizeof(uint64_t) + ODD_ROOM;
     haul_mirror mirror;
     size_t bytes;
     haul_status status;
-    if (!device->table.mirror || haul__add_overflows(fixed, fixed / MARKS_PART + MARKS_LEAST, &bytes))
+    if (!device->table.mirror || haul__add_overflows(fixed, marks, &bytes))
         return HAUL_OK;
     status = device->table.mirror(device->state, bytes, &mirror);
     if (status == HAUL_ERROR_DEVICE_LOST)
@@ -133,12 +135,17 @@ static int has_slots(const haul__contents *contents)
     return 0;
 }
 
-void haul__arena_lay_out(haul_shipment *shipment)
+static void lay_out_bytes(haul_shipment *shipment)
+{
+    haul__range *range = &shipment->range;
+    memset(range, 0, sizeof *range);
+    range->arena_bytes = range->bytes = shipment->contents.bytes;
+}
+
+static void lay_out_marks(haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
     haul__range *range = &shipment->range;
-    memset(range, 0, sizeof *range);
-    range->arena_bytes = range->bytes = contents->bytes;
     if (contents->odd_count == 0 && !has_slots(contents))
         return;
     range->bitmap_at = (range->arena_bytes + 7) & ~(size_t)7;
@@ -148,23 +155,25 @@ void haul__arena_lay_out(haul_shipment *shipment)
     range->bytes = range->odd_at + range->odd_count * sizeof(uint64_t);
 }
 
+void haul__arena_lay_out(haul_shipment *shipment)
+{
+    lay_out_bytes(shipment);
+    lay_out_marks(shipment);
+}
+
 /* Where the arena's own device has memory at its addresses, that is the range, if nobody else has it. It needs marks only for
  * pointers into other arenas, if it is shipped `with_others`, or for the device to look at. */
 static void lay_out(haul_shipment *shipment, int with_others)
 {
     const haul__contents *contents = &shipment->contents;
     const haul__region *region = &contents->arena->region;
-    haul__range *range = &shipment->range;
     const size_t skip = (size_t)(contents->base - (unsigned char *)region->memory);
     const int is_free = region->mirrored > 0 && region->lent == 0 && region->user == shipment->device;
-    if (is_free && !with_others && !haul__looks_there(contents)) {
-        memset(range, 0, sizeof *range);
-        range->arena_bytes = range->bytes = contents->bytes;
-    } else {
-        haul__arena_lay_out(shipment);
-    }
-    if (is_free && range->bytes <= region->mirrored - skip)
-        range->mirror = contents->arena;
+    lay_out_bytes(shipment);
+    if (!is_free || with_others || haul__looks_there(contents))
+        lay_out_marks(shipment);
+    if (is_free && shipment->range.bytes <= region->mirrored - skip)
+        shipment->range.mirror = contents->arena;
 }
 
 void haul__arena_statistics(haul_shipment *shipment, double seconds)
@@ -200,6 +209,7 @@ static haul_status open_shipment(haul_device *device, haul_arena *arena, const h
     }
     shipment->contents.outside = plan ? HAUL_OUTSIDE_NULL : options ? options->outside : HAUL_OUTSIDE_REFUSE;
     shipment->contents.direct = options && options->direct_return;
+    shipment->contents.lets_change = options && options->let_counts_change;
     shipment->device = device;
     *result = shipment;
     return HAUL_OK;
@@ -207,6 +217,7 @@ static haul_status open_shipment(haul_device *device, haul_arena *arena, const h
 
 static void close_shipment(haul_device *device, haul_shipment *shipment)
 {
+    haul__keep_arena(device, shipment->contents.arena);
     haul__contents_close(&shipment->contents);
     haul__shipment_discard(device, shipment);
 }
@@ -343,14 +354,16 @@ static haul_status ship_discovered(haul_device *device, haul_arena *arena, const
     haul_status status = haul__plan_make(device->context, root, 1, 0, &plan);
     if (status != HAUL_OK)
         return status;
+    haul__type_hold(root->type); /* while the plan still does */
     haul_plan_get_statistics(plan, &found);
     status = ship_all(device, &arena, plan, 1, options, result);
     haul__plan_drop(plan);
     if (status == HAUL_ERROR_GRAPH)
         name_way_out(device->context, root, arena);
-    if (status != HAUL_OK)
+    if (status != HAUL_OK) {
+        haul__type_drop(root->type);
         return status;
-    haul__type_hold(root->type);
+    }
     (*result)->contents.root = *root;
     (*result)->statistics.plan.objects = found.objects;
     (*result)->statistics.plan.pointers = found.pointers;
@@ -419,6 +432,7 @@ haul_status haul_ship_arena(haul_device *device, haul_arena *arena, const haul_s
 haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *root, const haul_type *type,
                                  size_t count, const haul_ship_arena_options *options, haul_shipment **shipment)
 {
+    const int is_held = haul__arena_is_valid(arena);
     haul_root one;
     haul_status status;
     if (!shipment)
@@ -427,6 +441,8 @@ haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *r
     status = begin(device, options);
     if (status != HAUL_OK)
         return status;
+    if (is_held) /* a callback may free it, and its context be another */
+        haul__arena_hold(arena);
     one.address = root;
     one.type = type;
     one.count = count;
@@ -436,6 +452,8 @@ haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *r
     else
         status = ship_discovered(device, arena, &one, options, shipment);
     haul__context_leave(device->context);
+    if (is_held)
+        haul__arena_drop(arena);
     return status;
 }
 
@@ -500,7 +518,8 @@ haul_status haul__arena_replan(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;
     const haul__contents *contents = &shipment->contents;
-    haul_ship_arena_options options = { contents->outside, NULL, 0, contents->direct };
+    haul_ship_arena_options options = { contents->outside, NULL, 0, contents->direct,
+                                         contents->lets_change };
     haul_plan *plan = NULL;
     haul_shipment *fresh;
     haul_status status = contents->root.type ? haul__plan_make(device->context, &contents->root, 1, 0, &plan) : HAUL_OK;

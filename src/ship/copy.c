@@ -20,6 +20,8 @@ static haul_status check(const haul_shipment *shipment, haul_device *device)
     if (device->table.across != source->table.across || device->table.open != source->table.open)
         return haul__fail(error, HAUL_ERROR_UNSUPPORTED, "no copies from a device \"%s\" to a device \"%s\"",
                           source->table.name, device->table.name);
+    if (!haul__device_is_here(device))
+        return haul__device_refuse(device);
     return haul__is_arena(shipment) ? haul__contents_check(&shipment->contents, error) : HAUL_OK;
 }
 
@@ -203,7 +205,7 @@ static haul_status copy_to(haul_shipment *shipment, haul_device *device, haul_sh
     haul_status status = check(shipment, device);
     if (status != HAUL_OK)
         return status;
-    device->is_late = 0;
+    device->is_late = device->is_untold = 0;
     status = haul__select(device, NULL);
     if (status != HAUL_OK)
         return status;
@@ -212,6 +214,8 @@ static haul_status copy_to(haul_shipment *shipment, haul_device *device, haul_sh
         return status;
     status = load(copy, shipment);
     if (status != HAUL_OK) {
+        haul__note_late(shipment, device);
+        haul__keep_arena(device, copy->contents.arena);
         haul__contents_close(&copy->contents);
         haul__shipment_discard(device, copy);
         return status;

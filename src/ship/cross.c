@@ -153,12 +153,11 @@ static haul_status relocate_own(haul_shipment *shipment, uint64_t from, uint64_t
 static haul_status relocate_nursery(haul_shipment *shipment, const haul__nursery_place *place, uint64_t from)
 {
     const haul__contents *contents = &shipment->contents;
-    const haul_nursery *nursery = (const haul_nursery *)(const void *)(contents->base + place->at);
     haul_relocation relocation;
     memset(&relocation, 0, sizeof relocation);
     relocation.arena = shipment->range.address + place->memory;
-    relocation.words = nursery->capacity / sizeof(void *);
-    relocation.bitmap = shipment->range.address + place->at + sizeof *nursery;
+    relocation.words = place->capacity / sizeof(void *);
+    relocation.bitmap = shipment->range.address + place->at + sizeof(haul_nursery);
     relocation.from = from;
     relocation.bytes = contents->bytes;
     relocation.delta = shipment->range.address - from;
@@ -358,6 +357,7 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
     haul_status status = haul__contents_check(&shipment->contents, &shipment->device->context->error);
     double start = haul__seconds();
     if (status == HAUL_OK) {
+        haul__nurseries_settle(&shipment->contents);
         shipment->contents.is_edited = haul__is_edited(&shipment->contents);
         status = send_in_parts(shipment, !haul__marks_hold(shipment), async);
     }
@@ -476,8 +476,10 @@ static haul_status order_return(haul_shipment *shipment)
     }
     if (status == HAUL_OK)
         status = returns_in_parts(shipment) ? order_return_in_parts(shipment) : order_return_as_one(shipment);
-    if (status != HAUL_OK)
+    if (status != HAUL_OK) {
         haul__drain(shipment->device);
+        shipment->marks_are_there = 0; /* it may be for what a kernel has made of them */
+    }
     return status;
 }
 

@@ -15,6 +15,87 @@ int haul__device_is_valid(const haul_device *device)
     return device && device->magic == MAGIC;
 }
 
+/* ---- After a fork. What the driver of a device holds is the parent's; of a child's calls it may
+ * know nothing, hang or end the process. So no verb is called there. */
+
+static void left_close(void *state)
+{
+    (void)state;
+}
+
+static void left_release(void *state, haul_address address, uint64_t bytes)
+{
+    (void)state;
+    (void)address;
+    (void)bytes;
+}
+
+static void left_memory(void *state, void *memory, size_t bytes)
+{
+    (void)state;
+    (void)memory;
+    (void)bytes;
+}
+
+static void left_mirror(void *state, const haul_mirror *mirror)
+{
+    (void)state;
+    (void)mirror;
+}
+
+static haul_status left_select(void *state, void *stream)
+{
+    (void)state;
+    (void)stream;
+    return HAUL_OK;
+}
+
+static haul_status left_fence(void *state, uint64_t *fence)
+{
+    (void)state;
+    *fence = 1;
+    return HAUL_OK;
+}
+
+static haul_status left_await(void *state, uint64_t fence)
+{
+    (void)state;
+    (void)fence;
+    return HAUL_OK;
+}
+
+static haul_status left_wait(void *state)
+{
+    (void)state;
+    return HAUL_OK;
+}
+
+int haul__device_is_here(const haul_device *device)
+{
+    return device->process == haul__process();
+}
+
+haul_status haul__device_refuse(const haul_device *device)
+{
+    return haul__fail(&device->context->error, HAUL_ERROR_STATE,
+                      "the device was opened by another process: after a fork a child opens its own");
+}
+
+void haul__device_settle(haul_device *device)
+{
+    haul_device_table *table = &device->table;
+    if (haul__device_is_here(device))
+        return;
+    table->close = left_close;
+    table->release = left_release;
+    table->unstage = table->unlock = left_memory;
+    table->unmirror = left_mirror;
+    table->select = left_select;
+    table->fence = left_fence;
+    table->poll = table->await = left_await;
+    table->wait = left_wait;
+}
+
 void haul__device_hold(haul_device *device)
 {
     haul__atomic_add(&device->holders, 1);
@@ -26,6 +107,7 @@ void haul__device_drop(haul_device *device)
     if (haul__atomic_add(&device->holders, -1) != 0)
         return;
     device->magic = 0;
+    haul__device_settle(device);
     haul__ring_close(device);
     haul__leave_locks(device);
     device->table.close(device->state);
@@ -50,7 +132,12 @@ haul_status haul__device_enter(haul_device *device)
     haul_status status = haul__context_enter(device->context);
     if (status != HAUL_OK)
         return status;
-    device->is_late = 0;
+    if (!haul__device_is_here(device)) {
+        status = haul__device_refuse(device);
+        haul__context_leave(device->context);
+        return status;
+    }
+    device->is_late = device->is_untold = 0;
     haul__collect(device);
     return HAUL_OK;
 }
@@ -65,17 +152,26 @@ haul_status haul__device_failed(haul_device *device, haul_status status, const c
                       *words ? ": " : "", words);
 }
 
-static haul_status check_table(const haul_device_table *table)
+static haul_status check_table(haul_error *error, const haul_device_table *table)
 {
+    if (!table)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT, "the device's table is NULL");
     if (table->version != HAUL_DEVICE_VERSION || table->table_bytes != sizeof *table)
-        return HAUL_ERROR_VERSION;
+        return haul__fail(error, HAUL_ERROR_VERSION,
+                          "the device's table is of version %u and has %zu bytes, not %u and %zu: "
+                          "build the device with "
+                          "this version's headers",
+                          (unsigned)table->version, (size_t)table->table_bytes,
+                          (unsigned)HAUL_DEVICE_VERSION, sizeof *table);
     if (!table->name || !table->open || !table->close || !table->capabilities || !table->allocate ||
         !table->release || !table->stage || !table->unstage || !table->copy_to || !table->copy_from ||
         !table->relocate || !table->send || !table->fetch || !table->across || !table->select || !table->fence ||
         !table->poll || !table->await || !table->wait || !table->signal || !table->message ||
         !table->lock != !table->pull || !table->unlock != !table->pull || !table->push != !table->pull ||
         !table->mirror != !table->unmirror)
-        return HAUL_ERROR_ARGUMENT;
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "the device's table lacks its name, a function that every device has, or "
+                          "one of a pair");
     return HAUL_OK;
 }
 
@@ -85,7 +181,8 @@ static haul_status take_context(const haul_device_options *options, haul_context
     if (!options || !options->context)
         return haul_context_create(options ? &options->new_context : NULL, context);
     if (!haul__context_is_valid(options->context))
-        return HAUL_ERROR_ARGUMENT;
+        return haul__fail(options->new_context.error, HAUL_ERROR_ARGUMENT,
+                          "options->context is no living context");
     haul__context_hold(options->context);
     *context = options->context;
     return HAUL_OK;
@@ -95,8 +192,11 @@ static haul_status take_context(const haul_device_options *options, haul_context
 static haul_status open_in(haul_context *context, const haul_device_table *table, const void *settings,
                            haul_device **result)
 {
-    haul_device *device = haul__allocate_zeroed(&context->allocator, sizeof *device);
-    haul_status status;
+    haul_status status = check_table(&context->error, table);
+    haul_device *device;
+    if (status != HAUL_OK)
+        return status;
+    device = haul__allocate_zeroed(&context->allocator, sizeof *device);
     if (!device)
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "no memory for a device handle");
     status = table->open(settings, &context->allocator, &device->state);
@@ -106,7 +206,9 @@ static haul_status open_in(haul_context *context, const haul_device_table *table
     }
     device->table = *table;
     device->context = context;
+    device->process = haul__process();
     device->holders = 1;
+    device->whole_bytes = HAUL__RING_BYTES;
     device->magic = MAGIC;
     table->capabilities(device->state, &device->capabilities);
     *result = device;
@@ -118,13 +220,10 @@ haul_status haul_device_open(const haul_device_table *table, const haul_device_o
     haul_context *context;
     haul_status status;
     if (!result)
-        return HAUL_ERROR_ARGUMENT;
+        return haul__fail(options ? options->new_context.error : NULL, HAUL_ERROR_ARGUMENT,
+                          "the address of the new device is NULL");
     *result = NULL;
-    if (!table)
-        return HAUL_ERROR_ARGUMENT;
-    status = check_table(table);
-    if (status == HAUL_OK)
-        status = take_context(options, &context);
+    status = take_context(options, &context);
     if (status != HAUL_OK)
         return status;
     status = haul__context_enter(context);
@@ -132,18 +231,27 @@ haul_status haul_device_open(const haul_device_table *table, const haul_device_o
         status = open_in(context, table, options ? options->settings : NULL, result);
         haul__context_leave(context);
     }
+    if (status != HAUL_OK && options && !options->context && options->new_context.error)
+        *options->new_context.error = context->error;
     if (status != HAUL_OK)
         haul__context_drop(context);
     return status;
 }
 
+static haul__freed *drop_callers(void *object)
+{
+    haul__device_drop(object);
+    return NULL;
+}
+
 void haul_device_close(haul_device **device)
 {
-    if (!device)
+    haul_device *closed = device ? *device : NULL;
+    if (!closed)
         return;
-    if (haul__device_is_valid(*device))
-        haul__device_drop(*device);
     *device = NULL;
+    if (haul__device_is_valid(closed))
+        haul__free(&closed->freed, closed->context, drop_callers, closed);
 }
 
 haul_context *haul_device_context(haul_device *device)

@@ -23,28 +23,16 @@ static void refuse(haul_shipment *shipment, const char *why)
     shipment->statistics.packs_because = why;
 }
 
-/* A fence that is made later lies behind it, too. */
-int haul__crossing_is_late(haul_shipment *shipment)
-{
-    haul__direct *direct = &shipment->direct;
-    uint64_t fence;
-    if (direct->is_untold && haul__select(shipment->device, NULL) == HAUL_OK &&
-        haul__fence(shipment->device, &fence) == HAUL_OK) {
-        direct->is_untold = 0;
-        direct->late_fence = fence;
-    }
-    return direct->is_untold || direct->late_fence != 0;
-}
-
 void haul__drop_direct(haul_shipment *shipment)
 {
     haul__direct *direct = &shipment->direct;
     if (direct->lists.bytes > 0)
         haul__unload(shipment->device, &direct->lists);
-    if (haul__crossing_is_late(shipment) && !direct->late_fence)
+    if (haul__shipment_is_late(shipment) && !shipment->late.fence)
         haul__leave_locked(shipment->device, &direct->locked);
     else
-        haul__unlock(shipment->device, &direct->locked, direct->late_fence);
+        haul__unlock(shipment->device, &direct->locked,
+                     shipment->late.device ? 0 : shipment->late.fence);
     memset(direct, 0, sizeof *direct);
 }
 
@@ -146,6 +134,8 @@ static haul_crossing crossing_of(const haul_shipment *shipment, uint32_t *change
     crossing.segment_count = direct->segment_count;
     crossing.attachments_at = attachments_at(direct);
     crossing.attachment_count = direct->attachment_count;
+    crossing.locked = direct->locked.ranges;
+    crossing.locked_count = direct->locked.count;
     crossing.changed = changed;
     crossing.word_bytes = sizeof(void *);
     return crossing;
@@ -167,9 +157,6 @@ static haul_status order(haul_shipment *shipment, haul_status (*verb)(void *stat
         haul__device_failed(device, status, what, crossing.bytes, " bytes by the device");
         haul__drain(device);
     }
-    if (device->is_late)
-        shipment->direct.late_fence = device->late_fence;
-    shipment->direct.is_untold = status == HAUL_ERROR_PENDING && !device->is_late;
     return status;
 }
 
@@ -212,13 +199,18 @@ haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, 
     return status;
 }
 
+int haul__is_ready_to_push(const haul_shipment *shipment)
+{
+    return shipment->direct.state == HAUL__READY && !shipment->options.whole_return;
+}
+
 haul_status haul__push(haul_shipment *shipment, const haul__listener *listener, int *done)
 {
     haul_shipment_statistics *statistics = &shipment->statistics;
     const double start = haul__seconds();
     haul_status status;
     *done = 0;
-    if (shipment->direct.state != HAUL__READY || shipment->options.whole_return)
+    if (!haul__is_ready_to_push(shipment))
         return HAUL_OK;
     status = haul__ask_to_scatter(shipment->plan, listener);
     if (status == HAUL_OK)

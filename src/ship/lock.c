@@ -43,6 +43,7 @@ static haul_status add(haul_device *device, uintptr_t begin, uintptr_t end)
 static void unlock(haul_device *device, const haul__lock *lock)
 {
     haul_device *by = lock->device && lock->device->failure != HAUL_ERROR_DEVICE_LOST ? lock->device : device;
+    haul__device_settle(by);
     by->table.unlock(by->state, (void *)lock->begin, lock->end - lock->begin);
 }
 
@@ -109,12 +110,12 @@ static haul_status lock_gaps(haul_device *device, uintptr_t begin, uintptr_t end
     return status;
 }
 
-static void count_holders(haul_device *device, const haul__pages *pages, int more)
+static void count_holders(haul_device *device, const haul_stretch *pages, int more)
 {
     haul_context *context = device->context;
     size_t i;
     for (i = 0; i < context->lock_count; i++)
-        if (concerns(device, &context->locks[i], pages->begin, pages->end))
+        if (concerns(device, &context->locks[i], (uintptr_t)pages->begin, (uintptr_t)pages->end))
             context->locks[i].holders += more ? 1 : (size_t)-1;
 }
 
@@ -131,7 +132,8 @@ static haul_status note_ranges(haul_device *device, const haul_plan *plan, haul_
         if (!haul__grow(&device->context->allocator, (void **)&locked->ranges, &locked->capacity, *count + 1,
                         sizeof *locked->ranges))
             return HAUL_ERROR_MEMORY;
-        locked->ranges[*count] = pages;
+        locked->ranges[*count].begin = pages.begin;
+        locked->ranges[*count].end = pages.end;
     }
     return HAUL_OK;
 }
@@ -141,8 +143,8 @@ haul_status haul__lock_source(haul_device *device, const haul_plan *plan, haul__
     size_t count;
     haul_status status = note_ranges(device, plan, locked, &count);
     while (status == HAUL_OK && locked->count < count) {
-        const haul__pages *pages = &locked->ranges[locked->count];
-        status = lock_gaps(device, pages->begin, pages->end);
+        const haul_stretch *pages = &locked->ranges[locked->count];
+        status = lock_gaps(device, (uintptr_t)pages->begin, (uintptr_t)pages->end);
         if (status != HAUL_OK)
             break;
         count_holders(device, pages, 1);

@@ -72,8 +72,10 @@ static haul_status wait(haul_device *device)
  * make one will do nothing more. */
 static void be_late(haul_device *device, haul_status status)
 {
-    if (status == HAUL_ERROR_PENDING)
-        device->is_late = haul__fence(device, &device->late_fence) == HAUL_OK;
+    if (status != HAUL_ERROR_PENDING)
+        return;
+    device->is_late = haul__fence(device, &device->late_fence) == HAUL_OK;
+    device->is_untold = !device->is_late;
 }
 
 void haul__drain(haul_device *device)
@@ -163,28 +165,20 @@ static haul_status write_return(haul_shipment *shipment, const haul__return *bac
     return back->write(shipment, back);
 }
 
-/* A crossing of the source by the device itself that a call has not waited for to its end: whoever reads the source, or
- * the arena, comes behind it. */
-static haul_status await_crossing(haul_shipment *shipment)
+static int has_whole_returns(const haul_shipment *shipment)
 {
-    haul_device *device = shipment->device;
-    haul_status status;
-    if (!haul__crossing_is_late(shipment))
-        return HAUL_OK;
-    status = shipment->direct.late_fence ? haul__await(device, shipment->direct.late_fence) : HAUL_ERROR_PENDING;
-    if (status == HAUL_ERROR_PENDING)
-        return haul__fail(&device->context->error, status, "the device has not finished yet");
-    shipment->direct.late_fence = 0;
-    return status == HAUL_OK ? HAUL_OK
-                             : haul__fail(&device->context->error, status, "work that was late failed: %s",
-                                          device->table.message(device->state));
+    const haul__return *back = shipment->returns;
+    while (back && !back->is_whole)
+        back = back->next;
+    return back != NULL;
 }
 
-haul_status haul__shipment_finish(haul_shipment *shipment)
+/* All memory that writing takes is there before the first byte is written: without it all returns
+ * stay, and the next call that waits writes them. */
+static haul_status write_returns(haul_shipment *shipment)
 {
-    haul_status first = await_crossing(shipment), status;
-    if (first == HAUL_OK && shipment->work.is_pending)
-        first = await_work(shipment);
+    const int prepares = has_whole_returns(shipment);
+    haul_status first = prepares ? haul__prepare_write(shipment) : HAUL_OK, status;
     if (first != HAUL_OK)
         return first;
     while (shipment->returns) {
@@ -192,27 +186,120 @@ haul_status haul__shipment_finish(haul_shipment *shipment)
         first = first == HAUL_OK ? status : first;
         drop_return(shipment);
     }
+    if (prepares)
+        haul__end_write(shipment);
     return first;
+}
+
+/* ---- Work that a call has given up waiting for. */
+
+/* A fence that is made later lies behind it, too. */
+int haul__shipment_is_late(haul_shipment *shipment)
+{
+    haul__late *late = &shipment->late;
+    uint64_t fence;
+    if (late->is_untold && haul__select(shipment->device, NULL) == HAUL_OK &&
+        haul__fence(shipment->device, &fence) == HAUL_OK) {
+        late->is_untold = 0;
+        late->fence = fence;
+    }
+    return late->is_untold || late->fence != 0;
+}
+
+void haul__note_late(haul_shipment *shipment, haul_device *device)
+{
+    haul__late *late = &shipment->late;
+    if (!device->is_late && !device->is_untold)
+        return;
+    late->fence = device->is_late ? device->late_fence : 0;
+    late->is_untold = device->is_untold;
+    if (device == shipment->device)
+        return;
+    late->is_untold = 0;
+    if (device->is_late) {
+        late->device = device;
+        haul__device_hold(device);
+    }
+}
+
+static void be_on_time(haul_shipment *shipment)
+{
+    haul_device *other = shipment->late.device;
+    memset(&shipment->late, 0, sizeof shipment->late);
+    if (other)
+        haul__device_drop(other);
+}
+
+static haul_device *late_device(const haul_shipment *shipment)
+{
+    return shipment->late.device ? shipment->late.device : shipment->device;
+}
+
+/* Whoever reads the source, or the arena, comes behind it. */
+static haul_status await_late(haul_shipment *shipment)
+{
+    haul_device *device = late_device(shipment);
+    haul_error *error = &shipment->device->context->error;
+    haul_status status;
+    if (!haul__shipment_is_late(shipment))
+        return HAUL_OK;
+    status = shipment->late.fence ? haul__await(device, shipment->late.fence) : HAUL_ERROR_PENDING;
+    if (status == HAUL_ERROR_PENDING)
+        return haul__fail(error, status, "the device has not finished yet");
+    if (status != HAUL_OK) {
+        shipment->marks_are_there = 0;
+        haul__fail(error, status, "work that was late failed: %s",
+                   device->table.message(device->state));
+    }
+    be_on_time(shipment);
+    return status;
+}
+
+haul_status haul__shipment_finish(haul_shipment *shipment)
+{
+    haul_status status = await_late(shipment);
+    if (status == HAUL_OK && shipment->work.is_pending)
+        status = await_work(shipment);
+    return status == HAUL_OK ? write_returns(shipment) : status;
+}
+
+/* What is behind the fence of work that goes on is kept until the later one. */
+static void give_up(haul_device *device, uint64_t fence)
+{
+    if (haul__await(device, fence) != HAUL_ERROR_PENDING)
+        return;
+    if (!device->is_late || device->late_fence < fence)
+        device->late_fence = fence;
+    device->is_late = 1;
 }
 
 void haul__shipment_abandon(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;
-    device->is_late = 0;
-    if (shipment->work.is_pending && haul__await(device, shipment->work.fence) == HAUL_ERROR_PENDING) {
-        device->is_late = 1;
-        device->late_fence = shipment->work.fence;
-    }
+    device->is_late = device->is_untold = 0;
+    if (shipment->work.is_pending)
+        give_up(device, shipment->work.fence);
+    if (!shipment->late.device && shipment->late.fence)
+        give_up(device, shipment->late.fence);
     while (shipment->returns)
         drop_return(shipment);
     haul__memory_put(device, &shipment->spare);
+}
+
+/* What another device reads even after one more wait is left to the system. */
+void haul__shipment_unload(haul_shipment *shipment)
+{
+    haul_device *reader = shipment->late.device;
+    if (!reader || haul__await(reader, shipment->late.fence) != HAUL_ERROR_PENDING)
+        haul__unload(shipment->device, &shipment->range);
+    be_on_time(shipment);
 }
 
 /* ---- Calls on shipments. */
 
 static haul_status order_after(haul_shipment *shipment, const haul_async *async)
 {
-    haul_status status = async ? await_crossing(shipment) : haul__shipment_finish(shipment);
+    haul_status status = async ? await_late(shipment) : haul__shipment_finish(shipment);
     if (status == HAUL_OK && async && shipment->work.is_pending && shipment->work.stream != async->stream)
         status = await_work(shipment);
     return status == HAUL_OK ? haul__select(shipment->device, async ? async->stream : NULL) : status;
@@ -234,6 +321,7 @@ haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *asyn
 
 void haul__shipment_leave(haul_shipment *shipment)
 {
+    haul__note_late(shipment, shipment->device);
     haul__context_leave(shipment->device->context);
 }
 
@@ -305,8 +393,9 @@ haul_status haul_shipment_poll(haul_shipment *shipment)
     status = haul__device_enter(device);
     if (status != HAUL_OK)
         return status;
-    if (haul__crossing_is_late(shipment) &&
-        (!shipment->direct.late_fence || haul__poll(device, shipment->direct.late_fence) == HAUL_ERROR_PENDING))
+    if (haul__shipment_is_late(shipment) &&
+        (!shipment->late.fence ||
+         haul__poll(late_device(shipment), shipment->late.fence) == HAUL_ERROR_PENDING))
         status = haul__fail(&device->context->error, HAUL_ERROR_PENDING, "the device has not finished yet");
     else if (shipment->work.is_pending)
         status = how_it_went(device, &shipment->work, haul__poll(device, shipment->work.fence));

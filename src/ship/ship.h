@@ -46,7 +46,7 @@ typedef struct haul__buffer {
 
 /* Pages of the source that are locked for one graph. */
 typedef struct haul__locked {
-    haul__pages *ranges;
+    haul_stretch *ranges;
     size_t count, capacity;
 } haul__locked;
 
@@ -56,7 +56,9 @@ typedef struct haul__kept {
     uint64_t bytes;
     haul__memory memory;  /* or */
     haul__locked locked;
-    haul__region *lent;   /* or: what an arena has lent */
+    haul__region *region; /* or: an arena's memory, which this device has given, and */
+    int is_lent;          /* its part at the same addresses; or */
+    haul_arena *arena;    /* any other arena, held */
     uint64_t fence;
 } haul__kept;
 
@@ -66,14 +68,18 @@ struct haul_device {
     haul_device_table table; /* a copy: the back end's may go */
     void *state;
     haul_context *context;   /* held */
+    haul__freed freed;       /* for the caller's hold */
+    long process;            /* that has opened it */
     haul_device_capabilities capabilities;
     void *stream;            /* selected: the last call's; NULL: the device's own */
     haul__buffer ring[HAUL__RING_BUFFERS];
+    size_t whole_bytes; /* up to here all of an arena has arrived before any of it is written */
     size_t expected_bytes;   /* of the next graph that is shipped: the last one's */
     uint64_t failures;       /* that the device has reported, and the last of them: the work under way may be hit */
     haul_status failure;
     int is_late;             /* a wait of this call has answered HAUL_ERROR_PENDING: what it gives back is kept */
     uint64_t late_fence;     /* ... until this fence */
+    int is_untold;           /* the same, and no fence was to be had */
     haul__kept *kept;
     size_t kept_count, kept_capacity;
 };
@@ -120,9 +126,15 @@ typedef struct haul__direct {
     haul__range lists; /* | segments | attachments |; of 0 bytes: none */
     size_t segment_count, attachment_count;
     haul__locked locked;
-    uint64_t late_fence; /* behind a crossing that was not waited for to its end; 0: there was none, or */
-    int is_untold;       /* ... there was one, and no fence was to be had */
 } haul__direct;
+
+/* Work of a call that was not waited for to its end. */
+typedef struct haul__late {
+    uint64_t fence;      /* behind it; 0: there is none, or */
+    int is_untold;       /* ... there is, and no fence was to be had */
+    haul_device *device; /* held: another one than the shipment's, which reads its range; NULL: it
+                            is its own */
+} haul__late;
 
 /* The last asynchronous work on a shipment. All earlier work is done when this is. */
 typedef struct haul__work {
@@ -136,6 +148,7 @@ typedef struct haul__return haul__return;
 
 struct haul_shipment {
     uint32_t magic;
+    haul__freed freed;
     haul_device *device; /* held */
     haul_plan *plan;     /* held; NULL: the range holds an arena of the user's: */
     haul__contents contents;
@@ -147,11 +160,18 @@ struct haul_shipment {
     haul__return *returns; /* in the order of the calls */
     haul__memory spare;    /* of a return that has been written */
     haul__direct direct;
+    haul__late late;
 };
 
 int haul__device_is_valid(const haul_device *device);
 void haul__device_hold(haul_device *device);
 void haul__device_drop(haul_device *device);
+/* Was it opened by this process? Not in a child after a fork: a call then fails with what
+ * haul__device_refuse answers, and before a free that may call verbs comes haul__device_settle:
+ * from then on the device's verbs do nothing. */
+int haul__device_is_here(const haul_device *device);
+haul_status haul__device_refuse(const haul_device *device);
+void haul__device_settle(haul_device *device);
 /* Around a phase of a call ("pack", "transfer", "relocate", "scatter"), for a profiler. */
 void haul__phase_begin(haul_device *device, const char *name);
 void haul__phase_end(haul_device *device);
@@ -193,10 +213,16 @@ void haul__drain(haul_device *device);
  * `work` may be NULL. */
 haul_status haul__conclude(haul_device *device, const haul_async *async, haul__work *work, const char *before,
                            uint64_t bytes, const char *after);
+/* May work of an earlier call still be under way, which gave it up? Then late.fence lies behind it;
+ * or is 0: there is none to be had. */
+int haul__shipment_is_late(haul_shipment *shipment);
+/* Notes what a call on the shipment has left under way on a device. */
+void haul__note_late(haul_shipment *shipment, haul_device *device);
 /* All that was ordered of a shipment, results written. HAUL_ERROR_PENDING: not yet. */
 haul_status haul__shipment_finish(haul_shipment *shipment);
-/* Lets go of what is under way, results unwritten. */
+/* Lets go of what is under way, results unwritten; and of the range. */
 void haul__shipment_abandon(haul_shipment *shipment);
+void haul__shipment_unload(haul_shipment *shipment);
 
 /* A result on its way to the host: takes over the memory, in any case; orders the copy of `bytes` at `at` of the arena
  * and notes it; `write` is called with it by haul__shipment_finish. */
@@ -206,9 +232,14 @@ struct haul__return {
     haul__memory memory;
     unsigned char *data; /* in it */
     haul__write *write;
+    int is_whole;         /* all of the arena: `write` comes after haul__prepare_write */
     size_t at, bytes;
     uintptr_t first, end; /* for `write`: a host range */
 };
+/* Memory for the writes of whole arenas, so that these need none: HAUL_ERROR_MEMORY. When it
+ * succeeds, haul__end_write follows (unmarshal.c). */
+haul_status haul__prepare_write(haul_shipment *shipment);
+void haul__end_write(haul_shipment *shipment);
 /* Memory for one, used before or new. */
 haul_status haul__return_memory(haul_shipment *shipment, size_t bytes, haul__memory *memory);
 haul_status haul__return_later(haul_shipment *shipment, const haul_async *async, const haul__return *what);
@@ -254,7 +285,10 @@ int haul__unstage_word(haul_device *device, haul__staging *staging);
 
 /* Device memory, given back; kept, if the device is late. */
 void haul__unload(haul_device *device, haul__range *range);
-/* Waits for whatever may use a region that an arena has lent, before that goes. 0: in vain. */
+/* Before a shipment lets go of its arena, which may be NULL: kept, if the device is late. */
+void haul__keep_arena(haul_device *device, haul_arena *arena);
+/* Waits for whatever may use an arena's memory, which the device has given, before that goes. 0: in
+ * vain. */
 int haul__is_done_with(haul_device *device, const haul__region *region);
 /* Locks, given back; kept, where work before a fence may be under way with what they lock. 0: there is none. */
 void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence);
@@ -326,8 +360,7 @@ haul_status haul__prepare_direct(haul_shipment *shipment);
  * will not; so it is the host's to do. */
 haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, int *done);
 haul_status haul__push(haul_shipment *shipment, const haul__listener *listener, int *done);
-/* May a crossing still be under way? Then direct.late_fence lies behind it; or is 0: there is none to be had. */
-int haul__crossing_is_late(haul_shipment *shipment);
+int haul__is_ready_to_push(const haul_shipment *shipment); /* would it try? */
 /* Before the plan or the arena goes. */
 void haul__drop_direct(haul_shipment *shipment);
 

@@ -269,25 +269,34 @@ void haul_shipment_get_statistics(const haul_shipment *shipment, haul_shipment_s
         *statistics = shipment->statistics;
 }
 
-void haul_shipment_free(haul_shipment **shipment)
+/* The arena may be another context's. */
+static haul__freed *finish(void *object)
 {
-    haul_shipment *last;
-    haul_device *device;
-    if (!shipment)
-        return;
-    last = *shipment;
-    *shipment = NULL;
-    if (!haul__shipment_is_valid(last))
-        return;
-    device = last->device;
-    last->magic = 0;
+    haul_shipment *last = object;
+    haul_device *device = last->device;
+    haul_arena *arena = last->contents.arena;
+    haul__device_settle(device);
     haul__select(device, NULL);
     haul__shipment_abandon(last);
     haul__drop_direct(last);
-    haul__unload(device, &last->range);
+    haul__shipment_unload(last);
     if (last->plan)
         haul__plan_drop(last->plan);
-    haul__contents_close(&last->contents);
+    haul__keep_arena(device, arena);
+    haul__contents_release(&last->contents);
     haul__release(&device->context->allocator, last, sizeof *last);
     haul__device_drop(device);
+    return arena ? haul__arena_let_go(arena) : NULL;
+}
+
+void haul_shipment_free(haul_shipment **shipment)
+{
+    haul_shipment *last = shipment ? *shipment : NULL;
+    if (!last)
+        return;
+    *shipment = NULL;
+    if (!haul__shipment_is_valid(last))
+        return;
+    last->magic = 0;
+    haul__free(&last->freed, last->device->context, finish, last);
 }

@@ -53,8 +53,10 @@ static void release_kept(haul_device *device, haul__kept *kept)
         device->table.release(device->state, kept->address, kept->bytes);
     release_memory(device, &kept->memory);
     haul__unlock_source(device, &kept->locked);
-    if (kept->lent)
-        kept->lent->lent--;
+    if (kept->is_lent)
+        kept->region->lent--;
+    if (kept->arena)
+        haul__arena_drop(kept->arena);
 }
 
 /* Locks are given up when it is known that the work is done: what the device then writes may be anybody's. */
@@ -79,13 +81,21 @@ void haul__leave_locked(haul_device *device, haul__locked *locked)
     memset(locked, 0, sizeof *locked);
 }
 
+/* It stays for good; an arena that is held stays so. */
+static void leave(haul_device *device, haul__kept *kept)
+{
+    haul__leave_locked(device, &kept->locked);
+    if (kept->region)
+        kept->region->is_left = 1;
+}
+
 /* Where there is no room to note it, it is waited for; if that is in vain, it is left to the system. */
 static void keep(haul_device *device, haul__kept *kept, uint64_t fence)
 {
     if (!haul__grow(&device->context->allocator, (void **)&device->kept, &device->kept_capacity,
                     device->kept_count + 1, sizeof *device->kept)) {
         if (may_be_used(kept, await_over(device, fence)))
-            haul__leave_locked(device, &kept->locked);
+            leave(device, kept);
         else
             release_kept(device, kept);
         return;
@@ -136,34 +146,59 @@ void haul__memory_put(haul_device *device, haul__memory *memory)
         release_memory(device, memory);
 }
 
+static void take_range(const haul__range *range, haul__kept *kept)
+{
+    memset(kept, 0, sizeof *kept);
+    if (range->mirror) {
+        kept->region = &range->mirror->region;
+        kept->is_lent = 1;
+    } else {
+        kept->address = range->address;
+        kept->bytes = range->bytes;
+    }
+}
+
 void haul__unload(haul_device *device, haul__range *range)
 {
     haul__kept kept;
-    memset(&kept, 0, sizeof kept);
-    if (range->mirror) {
-        kept.lent = &range->mirror->region;
-    } else {
-        kept.address = range->address;
-        kept.bytes = range->bytes;
-    }
+    take_range(range, &kept);
     if (device->is_late)
         keep(device, &kept, device->late_fence);
     else
         release_kept(device, &kept);
 }
 
+/* Memory that the device itself has given lives as long as the arena, and the arena holds the
+ * device: it is waited for before it goes. Any other arena is held. */
+void haul__keep_arena(haul_device *device, haul_arena *arena)
+{
+    haul__kept kept;
+    if (!arena || !device->is_late)
+        return;
+    memset(&kept, 0, sizeof kept);
+    if (arena->region.pinned && arena->region.user == device) {
+        kept.region = &arena->region;
+    } else {
+        kept.arena = arena;
+        haul__arena_hold(arena);
+    }
+    keep(device, &kept, device->late_fence);
+}
+
 int haul__is_done_with(haul_device *device, const haul__region *region)
 {
     size_t i, left = 0;
-    int is_done = 1;
+    int is_done = !region->is_left;
     haul__select(device, NULL);
     for (i = 0; i < device->kept_count; i++) {
-        if (device->kept[i].lent != region)
+        if (device->kept[i].region != region)
             device->kept[left++] = device->kept[i];
         else if (await_over(device, device->kept[i].fence) == HAUL_ERROR_PENDING)
             is_done = 0;
     }
     device->kept_count = left;
+    if (region->mirrored == 0)
+        return is_done;
     device->is_late = 0;
     haul__drain(device);
     return is_done && !device->is_late;
@@ -321,7 +356,7 @@ static void forget_kept(haul_device *device)
 {
     size_t i;
     for (i = 0; i < device->kept_count; i++)
-        haul__leave_locked(device, &device->kept[i].locked);
+        leave(device, &device->kept[i]);
     if (device->kept)
         haul__release(&device->context->allocator, device->kept, device->kept_capacity * sizeof *device->kept);
 }

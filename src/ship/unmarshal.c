@@ -1,14 +1,19 @@
 /* Unmarshal: results from the device back into the objects that they came from.
  *
- * What the device wrote is not trusted: it is data, or an offset that is checked. And an arena that the staging ring
- * can hold is received whole before the first byte goes to a host object, so that a device that fails leaves the host as
- * it was.
+ * What the device wrote is not trusted: it is data, or an offset that is checked. And an arena that
+ * the staging ring can hold is received whole before the first byte goes to a host object, so that
+ * a device that fails leaves the host as it was.
  *
- * A larger arena comes back in pieces through the ring: while one is written to the host's objects the next ones
- * cross. A device that fails halfway has then left the first pieces written. They are results, each byte in its place,
- * and the arena still has all of them, so that the call can be made again; whoever wants all or nothing asks for
- * whole_return and pays for memory of the arena's size. So does whoever wants pointers back: all are checked before any
- * is written. Where the source is locked, the device writes it (direct.c).
+ * A larger arena comes back in pieces through the ring: while one is written to the host's objects
+ * the next ones cross. A device that fails halfway has then left the first pieces written. They are
+ * results, each byte in its place, and the arena still has all of them, so that the call can be
+ * made again; whoever wants all or nothing asks for whole_return and pays for memory of the arena's
+ * size. So does whoever wants pointers back: all are checked before any is written. Where the
+ * source is locked, the device writes it (direct.c).
+ *
+ * Fields that shapes and rules read must come back as they were. Of an arena that is not received
+ * whole, the pieces that hold some come twice: first all of these are looked at, and then
+ * everything is written.
  */
 #include "ship/ship.h"
 
@@ -19,9 +24,13 @@ static haul_error *error_of(const haul_shipment *shipment)
 
 static haul_status write_arena_data(haul_shipment *shipment, const unsigned char *arena)
 {
-    haul_status status = haul__contents_check(&shipment->contents, error_of(shipment));
+    const haul__contents *contents = &shipment->contents;
+    haul_status status = haul__contents_check(contents, error_of(shipment));
     if (status == HAUL_OK)
-        haul__contents_scatter(&shipment->contents, shipment->device->context, arena, 0, shipment->contents.bytes);
+        status =
+            haul__contents_check_reads(contents, arena, 0, contents->bytes, error_of(shipment));
+    if (status == HAUL_OK)
+        haul__contents_scatter(contents, shipment->device->context, arena, 0, contents->bytes);
     return status;
 }
 
@@ -32,6 +41,9 @@ static haul_status write_arena_pointers(haul_shipment *shipment, const unsigned 
     haul_status status = haul__contents_check(contents, error_of(shipment));
     if (status == HAUL_OK)
         status = haul__contents_check_pointers(contents, arena, base, error_of(shipment));
+    if (status == HAUL_OK)
+        status =
+            haul__contents_check_reads(contents, arena, 0, contents->bytes, error_of(shipment));
     if (status == HAUL_OK)
         status = haul__nurseries_check(contents, arena, base, error_of(shipment));
     if (status != HAUL_OK)
@@ -49,7 +61,8 @@ static haul_status write_data(haul_shipment *shipment, const unsigned char *aren
     if (haul__is_arena(shipment))
         status = write_arena_data(shipment, arena);
     else
-        status = haul__scatter(shipment->plan, arena, listener.progress ? &listener : NULL);
+        status = haul__scatter(shipment->plan, arena, shipment->options.let_counts_change,
+                               listener.progress ? &listener : NULL);
     haul__phase_end(shipment->device);
     return status;
 }
@@ -62,9 +75,10 @@ static haul_status write_pointers(haul_shipment *shipment, const unsigned char *
     if (haul__is_arena(shipment))
         status = write_arena_pointers(shipment, arena);
     else
-        status = haul__check_pointers(shipment->plan, arena, base);
+        status =
+            haul__check_pointers(shipment->plan, arena, base, shipment->options.let_counts_change);
     if (status == HAUL_OK && !haul__is_arena(shipment))
-        status = haul__scatter_pointers(shipment->plan, arena, base);
+        haul__scatter_pointers(shipment->plan, arena, base);
     haul__phase_end(shipment->device);
     return status;
 }
@@ -81,33 +95,60 @@ static void fetch_ahead(const haul_shipment *shipment)
         haul__fetch_scattered(shipment->plan);
 }
 
-static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
+haul_status haul__prepare_write(haul_shipment *shipment)
+{
+    return haul__is_arena(shipment) ? HAUL_OK : haul__prepare_scatter(shipment->plan);
+}
+
+void haul__end_write(haul_shipment *shipment)
+{
+    if (!haul__is_arena(shipment))
+        haul__end_scatter(shipment->plan);
+}
+
+static haul_status bring_back_by(haul_shipment *shipment, const haul__staging *staging,
+                                 write_arena *write)
 {
     haul_shipment_statistics *statistics = &shipment->statistics;
-    haul__staging staging;
-    double start, arrived;
-    size_t bytes = shipment->range.arena_bytes;
-    haul_status status = haul__stage(shipment->device, bytes, 0, &staging);
-    if (status != HAUL_OK)
-        return status;
-    start = haul__seconds();
+    const size_t bytes = shipment->range.arena_bytes;
+    const double start = haul__seconds();
+    double arrived;
+    haul_status status;
     haul__context_call_team(shipment->device->context, bytes);
-    status = haul__shipment_order(shipment, staging.data, 0, bytes);
+    status = haul__shipment_order(shipment, staging->data, 0, bytes);
     if (status == HAUL_OK) {
         fetch_ahead(shipment);
         status = haul__shipment_arrive(shipment, bytes);
     }
     if (status == HAUL_OK) {
         arrived = haul__seconds();
-        status = write(shipment, staging.data);
+        status = write(shipment, staging->data);
         statistics->return_seconds = arrived - start;
         statistics->scatter_seconds = haul__seconds() - arrived;
     }
-    haul__unstage(shipment->device, &staging);
+    return status;
+}
+
+static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
+{
+    haul__staging staging;
+    haul_status status = haul__prepare_write(shipment);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__stage(shipment->device, shipment->range.arena_bytes, 0, &staging);
+    if (status == HAUL_OK) {
+        status = bring_back_by(shipment, &staging, write);
+        haul__unstage(shipment->device, &staging);
+    }
+    haul__end_write(shipment);
     return status;
 }
 
 /* ---- In pieces. */
+
+#define LOOK_BYTES                                                                                 \
+    ((size_t)1 << 20) /* of a piece that is only looked at: it holds fields that must not change   \
+                       */
 
 /* A piece on its way: a queue of these, as long as the ring. */
 typedef struct coming {
@@ -119,6 +160,7 @@ typedef struct coming {
 typedef struct returning {
     haul_shipment *shipment;
     size_t most;
+    int looks;        /* nothing is written yet: fields that shapes and rules read are looked at */
     haul__piece last; /* that was ordered */
     coming queue[HAUL__RING_BUFFERS];
     size_t first, count;
@@ -153,9 +195,26 @@ static int next_piece(const returning *r, haul__piece *piece)
     return piece->bytes > 0;
 }
 
+/* Must fields that shapes and rules read come back as they were? */
+static int must_look(const haul_shipment *shipment)
+{
+    if (haul__is_arena(shipment))
+        return haul__contents_have_reads(&shipment->contents, 0, shipment->contents.bytes);
+    return !shipment->options.let_counts_change && haul__has_reads(shipment->plan);
+}
+
+static int holds_reads(const haul_shipment *shipment, const haul__piece *piece)
+{
+    return haul__is_arena(shipment)
+               ? haul__contents_have_reads(&shipment->contents, piece->at, piece->bytes)
+               : haul__piece_has_reads(shipment->plan, piece);
+}
+
 /* A piece that nothing of comes back is not fetched. */
 static int is_wanted(const returning *r, const haul__piece *piece)
 {
+    if (r->looks && !holds_reads(r->shipment, piece))
+        return 0;
     return haul__is_arena(r->shipment) || haul__piece_returns(r->shipment->plan, piece);
 }
 
@@ -186,22 +245,51 @@ static haul_status await_fence(returning *r, uint64_t fence)
                                                    " bytes from the device");
 }
 
-static void write_first(returning *r)
+/* Is a piece that has arrived as it may be written? */
+static haul_status check_piece(const returning *r, const coming *one)
 {
-    coming *first = &r->queue[r->first];
-    double start = haul__seconds();
-    haul__phase_begin(r->shipment->device, "scatter");
-    if (haul__is_arena(r->shipment))
-        haul__contents_scatter(&r->shipment->contents, r->shipment->device->context, first->buffer->memory.memory,
-                               first->piece.at, first->piece.bytes);
+    const haul_shipment *shipment = r->shipment;
+    if (haul__is_arena(shipment))
+        return haul__contents_check_reads(&shipment->contents, one->buffer->memory.memory,
+                                          one->piece.at, one->piece.bytes, error_of(shipment));
+    return must_look(shipment)
+               ? haul__check_piece(shipment->plan, &one->piece, one->buffer->memory.memory)
+               : HAUL_OK;
+}
+
+static void write_piece(returning *r, const coming *one)
+{
+    const haul_shipment *shipment = r->shipment;
+    if (haul__is_arena(shipment))
+        haul__contents_scatter(&shipment->contents, shipment->device->context,
+                               one->buffer->memory.memory, one->piece.at, one->piece.bytes);
     else
-        haul__scatter_piece(r->shipment->plan, &first->piece, first->buffer->memory.memory);
-    haul__phase_end(r->shipment->device);
-    r->scattered += haul__seconds() - start;
-    r->written += first->piece.bytes;
-    haul__put(r->shipment->device, first->buffer);
+        haul__scatter_piece(shipment->plan, &one->piece, one->buffer->memory.memory);
+    r->written += one->piece.bytes;
+}
+
+static void drop_first(returning *r)
+{
+    haul__put(r->shipment->device, r->queue[r->first].buffer);
     r->first = (r->first + 1) % HAUL__RING_BUFFERS;
     r->count--;
+}
+
+/* Checked, and written; or only one of the two. */
+static haul_status take_first(returning *r, int checks, int writes)
+{
+    const coming *first = &r->queue[r->first];
+    const double start = haul__seconds();
+    haul_status status;
+    haul__phase_begin(r->shipment->device, "scatter");
+    status = checks ? check_piece(r, first) : HAUL_OK;
+    if (status == HAUL_OK && writes)
+        write_piece(r, first);
+    haul__phase_end(r->shipment->device);
+    r->scattered += haul__seconds() - start;
+    if (status == HAUL_OK)
+        drop_first(r);
+    return status;
 }
 
 static haul_status ask(const returning *r)
@@ -216,26 +304,31 @@ static haul_status ask(const returning *r)
 static haul_status write_after_all(returning *r)
 {
     haul_status status = HAUL_OK;
+    size_t i;
     if (r->count > 0)
         status = await_fence(r, r->queue[(r->first + r->count - 1) % HAUL__RING_BUFFERS].fence);
+    for (i = 0; i < r->count && status == HAUL_OK; i++)
+        status = check_piece(r, &r->queue[(r->first + i) % HAUL__RING_BUFFERS]);
     if (status == HAUL_OK)
         status = ask(r);
     while (status == HAUL_OK && r->count > 0)
-        write_first(r);
+        status = take_first(r, 0, 1);
     return status;
 }
 
+/* (What has been looked at is looked at again: nothing that a device does meanwhile may reach the
+ * host.) */
 static haul_status write_as_they_come(returning *r)
 {
     haul_status status = HAUL_OK;
     while (status == HAUL_OK && r->count > 0) {
         status = await_fence(r, r->queue[r->first].fence);
-        if (status == HAUL_OK && r->written == 0)
+        if (status == HAUL_OK && r->written == 0 && !r->looks)
             status = ask(r);
-        if (status != HAUL_OK)
-            break;
-        write_first(r);
-        status = order_pieces(r);
+        if (status == HAUL_OK)
+            status = take_first(r, 1, !r->looks);
+        if (status == HAUL_OK)
+            status = order_pieces(r);
     }
     return status;
 }
@@ -253,24 +346,64 @@ static void give_up(returning *r)
                    r->written);
 }
 
-static int has_all(const returning *r)
+static returning begin(haul_shipment *shipment, size_t most, int looks)
 {
-    return r->last.at + r->last.bytes == r->shipment->range.arena_bytes;
+    returning r;
+    memset(&r, 0, sizeof r);
+    r.shipment = shipment;
+    r.most = most;
+    r.looks = looks;
+    return r;
+}
+
+/* All pieces that hold fields which shapes and rules read, and none is written. *bytes: that came.
+ */
+static haul_status look_at_all(haul_shipment *shipment, size_t *bytes)
+{
+    const size_t limit = haul__piece_limit(shipment->device);
+    returning r = begin(shipment, limit < LOOK_BYTES ? limit : LOOK_BYTES, 1);
+    haul_status status = HAUL_OK;
+    *bytes = 0;
+    if (!must_look(shipment))
+        return HAUL_OK;
+    if (!haul__is_arena(shipment))
+        status = haul__prepare_reads(shipment->plan);
+    if (status == HAUL_OK)
+        status = order_pieces(&r);
+    if (status == HAUL_OK)
+        status = write_as_they_come(&r);
+    if (status != HAUL_OK)
+        give_up(&r);
+    *bytes = r.ordered;
+    return status;
+}
+
+/* Does all that comes back of a smaller arena have room in the ring? */
+static int fits_the_ring(haul_shipment *shipment)
+{
+    const size_t most = haul__ring_buffers(shipment->device);
+    returning r = begin(shipment, haul__piece_limit(shipment->device), 0);
+    size_t count = 0;
+    while (count <= most && next_piece(&r, &r.last))
+        count += (size_t)is_wanted(&r, &r.last);
+    return count <= most;
 }
 
 static haul_status bring_back_in_pieces(haul_shipment *shipment)
 {
     haul_shipment_statistics *statistics = &shipment->statistics;
+    const int fits = fits_the_ring(shipment);
     double start = haul__seconds();
+    size_t looked_at = 0;
     haul_status status;
-    returning r;
-    memset(&r, 0, sizeof r);
-    r.shipment = shipment;
-    r.most = haul__piece_limit(shipment->device);
+    returning r = begin(shipment, haul__piece_limit(shipment->device), 0);
     haul__context_call_team(shipment->device->context, shipment->range.arena_bytes);
+    status = fits ? HAUL_OK : look_at_all(shipment, &looked_at);
+    if (status != HAUL_OK)
+        return status;
     status = order_pieces(&r);
     if (status == HAUL_OK)
-        status = has_all(&r) ? write_after_all(&r) : write_as_they_come(&r);
+        status = fits ? write_after_all(&r) : write_as_they_come(&r);
     if (status != HAUL_OK) {
         give_up(&r);
         return status;
@@ -278,7 +411,7 @@ static haul_status bring_back_in_pieces(haul_shipment *shipment)
     statistics->scatter_seconds = r.scattered;
     statistics->return_seconds = haul__seconds() - start - r.scattered;
     statistics->transfers_from++;
-    statistics->bytes_from += r.ordered;
+    statistics->bytes_from += r.ordered + looked_at;
     return HAUL_OK;
 }
 
@@ -300,6 +433,7 @@ static haul_status bring_back_later(haul_shipment *shipment, const haul_async *a
     haul_status status;
     memset(&what, 0, sizeof what);
     what.write = write;
+    what.is_whole = 1;
     what.bytes = shipment->range.arena_bytes;
     status = haul__return_memory(shipment, what.bytes, &what.memory);
     if (status != HAUL_OK)
@@ -310,18 +444,37 @@ static haul_status bring_back_later(haul_shipment *shipment, const haul_async *a
 
 /* ---- The calls. */
 
-/* An ordered arena has no pieces that are pieces of the source. */
-static int returns_whole(const haul_shipment *shipment)
+/* An ordered arena has no pieces that are pieces of the source. One that is no larger than the ring
+ * can be arrives before anything is written, if need be in memory of its own: a device may like
+ * such small pieces that the ring holds less. */
+static int returns_whole(haul_shipment *shipment)
 {
-    return shipment->options.whole_return || shipment->range.arena_bytes <= haul__piece_limit(shipment->device) ||
-           (!haul__is_arena(shipment) && haul__plan_is_ordered(shipment->plan));
+    const size_t bytes = shipment->range.arena_bytes;
+    return shipment->options.whole_return || bytes <= haul__piece_limit(shipment->device) ||
+           (!haul__is_arena(shipment) && haul__plan_is_ordered(shipment->plan)) ||
+           (bytes <= shipment->device->whole_bytes && !fits_the_ring(shipment));
+}
+
+/* What the device writes by itself is looked at before. */
+static haul_status push(haul_shipment *shipment, int *done)
+{
+    const haul__listener listener = haul__shipment_listener(&shipment->options);
+    size_t looked_at = 0;
+    haul_status status = HAUL_OK;
+    *done = 0;
+    if (haul__is_ready_to_push(shipment))
+        status = look_at_all(shipment, &looked_at);
+    if (status == HAUL_OK)
+        status = haul__push(shipment, listener.progress ? &listener : NULL, done);
+    if (status == HAUL_OK && *done)
+        shipment->statistics.bytes_from += looked_at;
+    return status;
 }
 
 static haul_status bring_back(haul_shipment *shipment)
 {
-    const haul__listener listener = haul__shipment_listener(&shipment->options);
     int done;
-    haul_status status = haul__push(shipment, listener.progress ? &listener : NULL, &done);
+    haul_status status = push(shipment, &done);
     if (status != HAUL_OK || done)
         return status;
     if (haul__arena_returns_directly(shipment))

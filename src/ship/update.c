@@ -41,7 +41,7 @@ static void name_stale_pointer(haul_shipment *shipment)
     if (status == HAUL_OK) {
         status = haul__shipment_receive(shipment, staging.data, 0, shipment->range.arena_bytes);
         if (status == HAUL_OK)
-            haul__explain_stale(shipment->plan, staging.data, shipment->range.address);
+            status = haul__explain_stale(shipment->plan, staging.data, shipment->range.address);
         haul__unstage(device, &staging);
     }
     if (status != HAUL_OK)
@@ -222,24 +222,49 @@ static void put_data(const haul_shipment *shipment, const piece *one, void *memo
 {
     const haul__contents *contents = &shipment->contents;
     size_t at = one->at - one->skew;
-    if (haul__is_arena(shipment))
+    if (haul__is_arena(shipment) && one->span.is_solid)
+        memcpy((unsigned char *)memory + one->skew, contents->base + one->at, one->span.data_bytes);
+    else if (haul__is_arena(shipment))
         haul__copy_going(contents, (unsigned char *)((uintptr_t)memory - at), contents->base, one->at,
                          one->at + one->span.data_bytes);
     else
         haul__gather_data(shipment->plan, one->first, one->end, memory, at);
 }
 
+static int must_check(const haul_shipment *shipment)
+{
+    return !shipment->options.let_counts_change && haul__has_reads(shipment->plan);
+}
+
+/* May what has arrived be written? */
+static haul_status check_back(haul_shipment *shipment, const haul__return *back)
+{
+    haul_error *error = &shipment->device->context->error;
+    haul_status status = HAUL_OK;
+    if (haul__is_arena(shipment)) {
+        status = haul__contents_check(&shipment->contents, error);
+        if (status == HAUL_OK)
+            status = haul__contents_check_reads(&shipment->contents, back->data, back->at,
+                                                back->bytes, error);
+    } else if (must_check(shipment)) {
+        status = haul__check_range(shipment->plan, back->first, back->end, back->data, back->at,
+                                   back->bytes);
+    }
+    return status;
+}
+
 static haul_status put_data_back(haul_shipment *shipment, const haul__return *back)
 {
-    haul_status status = HAUL_OK;
-    if (!haul__is_arena(shipment))
+    haul_status status = check_back(shipment, back);
+    if (status != HAUL_OK)
+        return status;
+    if (haul__is_arena(shipment))
+        haul__contents_scatter(&shipment->contents, shipment->device->context, back->data, back->at,
+                               back->bytes);
+    else
         haul__scatter_data(shipment->plan, back->first, back->end, back->data - back->at % HAUL__STAGE_ALIGNMENT,
                            back->at - back->at % HAUL__STAGE_ALIGNMENT);
-    else
-        status = haul__contents_check(&shipment->contents, &shipment->device->context->error);
-    if (haul__is_arena(shipment) && status == HAUL_OK)
-        haul__contents_scatter(&shipment->contents, shipment->device->context, back->data, back->at, back->bytes);
-    return status;
+    return HAUL_OK;
 }
 
 /* Over what the device holds, where the piece is not the range's alone. */
@@ -261,6 +286,14 @@ static haul_status send_piece(haul_shipment *shipment, const haul_async *async, 
     return status;
 }
 
+/* Nothing of the range travels: an event is told all the same. */
+static haul_status tell_alone(haul_shipment *shipment, const haul_async *async)
+{
+    if (!async || !async->event)
+        return HAUL_OK;
+    return haul__conclude(shipment->device, async, &shipment->work, "event of an update of ", 0, " bytes");
+}
+
 /* The last granule may reach beyond the data: a put writes data alone, so the room for it is not needed. */
 static haul_status update_device(haul_shipment *shipment, const void *host, size_t bytes, const haul_async *async)
 {
@@ -270,7 +303,7 @@ static haul_status update_device(haul_shipment *shipment, const void *host, size
     if (status == HAUL_OK && !haul__is_arena(shipment))
         status = haul__refuse_dependents(shipment->plan, one.first, one.end, "refresh the shipment instead");
     if (status != HAUL_OK || one.span.data_bytes == 0)
-        return status;
+        return status == HAUL_OK ? tell_alone(shipment, async) : status;
     status = haul__stage(shipment->device, one.span.data_bytes, one.skew, &staging);
     if (status != HAUL_OK)
         return status;
@@ -310,6 +343,10 @@ static haul_status update_host_later(haul_shipment *shipment, void *host, size_t
     piece one;
     haul_status status = find(shipment, HAUL__UNRETURNED, host, bytes, &one);
     if (status != HAUL_OK || one.span.data_bytes == 0)
+        return status == HAUL_OK ? tell_alone(shipment, async) : status;
+    if (!haul__is_arena(shipment) && must_check(shipment))
+        status = haul__prepare_update(shipment->plan);
+    if (status != HAUL_OK)
         return status;
     memset(&what, 0, sizeof what);
     what.write = put_data_back;

@@ -4,6 +4,8 @@
  * never move, so that iteration may hand them out. Freeing is a worklist of dead groups: a group whose last holder
  * goes drops what it held itself, and those that die of it wait their turn; no chain is too long.
  */
+#include <stdio.h>
+
 #include "base/sort.h"
 #include "type/build.h"
 
@@ -17,8 +19,11 @@ static const haul_error closed = {
     "The type is committed, was made by a constructor, or has instances: no rows and no size can be added, and no "
     "alignment after commit."
 };
-static const haul_error bad_rows = { HAUL_ERROR_ARGUMENT, "", "",
-                                     "A row has no name, or one that is empty, too long or not UTF-8." };
+static const haul_error bad_row = { HAUL_ERROR_ARGUMENT, "", "", "A row has no name." };
+static const haul_error no_rows = { HAUL_ERROR_ARGUMENT, "", "",
+                                    "The number of rows is not 0, but the rows are NULL." };
+static const haul_error no_function = { HAUL_ERROR_ARGUMENT, "", "",
+                                        "The function that tells the size of an object is NULL." };
 
 /* Bytes that follow a UTF-8 lead byte; 4: it is none. */
 static unsigned followers(unsigned char lead)
@@ -244,6 +249,21 @@ static haul_status show(haul_type *type, const haul_error *error)
     return error->status;
 }
 
+/* A committed type may be shared: there only the constant is told. */
+haul_status haul__type_refuse(haul_type *type, const haul_error *constant, const char *format, ...)
+{
+    haul_error *error = type->committed ? NULL : haul__type_record(type);
+    va_list arguments;
+    if (!error)
+        return show(type, constant);
+    error->status = constant->status;
+    haul__set_path(error->path, type->name);
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return error->status;
+}
+
 haul_status haul__type_out_of_memory(haul_type *type)
 {
     return show(type, &no_memory);
@@ -278,15 +298,20 @@ static unsigned shapes_of(const haul_ref *ref)
                                                                                                        : 0;
 }
 
+/* A name that cannot be kept becomes empty, which the commit refuses: before, nobody holds words
+ * about a type. */
+static const char *name_to_keep(const char *name)
+{
+    return haul__name_is_good(name) ? name : "";
+}
+
 /* Counts the names' bytes and the shapes of new rows. */
 static haul_status measure(const haul_ref *refs, size_t count, size_t *name_bytes, size_t *shape_count)
 {
     size_t i;
     *name_bytes = *shape_count = 0;
     for (i = 0; i < count; i++) {
-        if (!haul__name_is_good(refs[i].name))
-            return HAUL_ERROR_ARGUMENT;
-        if (haul__add_overflows(*name_bytes, strlen(refs[i].name) + 1, name_bytes))
+        if (haul__add_overflows(*name_bytes, strlen(name_to_keep(refs[i].name)) + 1, name_bytes))
             return HAUL_ERROR_MEMORY;
         *shape_count += shapes_of(&refs[i]);
     }
@@ -296,9 +321,10 @@ static haul_status measure(const haul_ref *refs, size_t count, size_t *name_byte
 static void add_row(haul_type *type, const haul_ref *ref, char **text)
 {
     haul__row *row = &type->rows[type->row_count];
-    size_t name_bytes = strlen(ref->name) + 1;
+    const char *name = name_to_keep(ref->name);
+    size_t name_bytes = strlen(name) + 1;
     unsigned level;
-    memcpy(*text, ref->name, name_bytes);
+    memcpy(*text, name, name_bytes);
     row->name = *text;
     *text += name_bytes;
     row->offset = ref->offset;
@@ -412,10 +438,10 @@ haul_status haul_type_create_in(const haul_allocator *allocator, const char *nam
     haul_status status;
     if (type)
         *type = NULL;
-    if (!type || !haul__allocator_is_complete(allocator) || !haul__name_is_good(name) || (!refs && count > 0))
+    if (!type || !haul__allocator_is_complete(allocator) || (!refs && count > 0))
         return HAUL_ERROR_ARGUMENT;
     door = haul__allocator_or_default(allocator);
-    made = haul__type_make(&door, name, bytes, HAUL_COMBINER_STRUCT_REFS);
+    made = haul__type_make(&door, name_to_keep(name), bytes, HAUL_COMBINER_STRUCT_REFS);
     if (!made)
         return HAUL_ERROR_MEMORY;
     status = add_rows(made, refs, count);
@@ -435,13 +461,19 @@ haul_status haul_type_create(const char *name, size_t bytes, const haul_ref *ref
 haul_status haul_type_add(haul_type *type, const haul_ref *refs, size_t count)
 {
     haul_status status;
-    if (!haul__type_is_valid(type) || (!refs && count > 0))
+    size_t i;
+    if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
+    if (!refs && count > 0)
+        return show(type, &no_rows);
     if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
         return show(type, &closed);
+    for (i = 0; i < count; i++)
+        if (!haul__name_is_good(refs[i].name))
+            return haul__type_refuse(type, &bad_row,
+                                     HAUL__NO_NAME("Row %zu of those to add, at offset %zu,"), i,
+                                     refs[i].offset, HAUL_NAME_BYTES_MAX);
     status = add_rows(type, refs, count);
-    if (status == HAUL_ERROR_ARGUMENT)
-        return show(type, &bad_rows);
     if (status == HAUL_ERROR_MEMORY)
         return show(type, &no_memory);
     return show(type, &no_failure);
@@ -460,8 +492,10 @@ haul_status haul_type_set_alignment(haul_type *type, size_t alignment)
 
 haul_status haul_type_set_size(haul_type *type, haul_function *bytes)
 {
-    if (!haul__type_is_valid(type) || !bytes)
+    if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
+    if (!bytes)
+        return show(type, &no_function);
     if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
         return show(type, &closed);
     type->size = bytes;

@@ -5,6 +5,7 @@
  *     parameters, containers, instances           instance.c
  *     haul_type_commit                            commit.c                    closure, order, one group
  *       is every row right?                       check.c, its rule: rule.c, and its direction: direction.c
+ *       may arms of a union hold at once?         arms.c
  *       runs, slots, parts, ruled rows            flatten.c
  *       who holds what                            holders.c
  *     queries, iteration, the table               query.c, dump.c
@@ -42,6 +43,9 @@ typedef struct haul__row {
     unsigned kind, levels; /* as given, right or wrong */
     int unaligned;
     haul__rule *rule;      /* its own copy, or NULL */
+    /* Of the rows up to this one, where the farthest of pointers ends, and of bytes that are not
+     * sent; set by haul__check_places. */
+    size_t pointers_end, unsent_end;
 } haul__row;
 
 /* Constructors: blocks of `count` old elements, one after the other; with loops, blocks[0] repeated by all of them,
@@ -141,6 +145,8 @@ struct haul_type {
 
 /* build.c */
 int haul__name_is_good(const char *name);
+#define HAUL__NO_NAME(what)                                                                        \
+    what " has no name: one is UTF-8, not empty, and has less than %u bytes."
 /* An open type without rows, held once. NULL: no memory. */
 haul_type *haul__type_make(const haul_allocator *door, const char *name, size_t bytes, haul_combiner combiner);
 /* Frees it and all that it owns, but no group. */
@@ -153,6 +159,13 @@ void haul__group_drop(haul__group *group);
 /* The record to write a failure into; NULL: there is no memory for one. */
 haul_error *haul__type_record(haul_type *type);
 haul_status haul__type_out_of_memory(haul_type *type);
+/* Leaves words on a type: of an open one, those of `format`; of a committed one, the constant,
+ * whose status both have. */
+haul_status haul__type_refuse(haul_type *type, const haul_error *constant, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
 void haul__type_sort_rows(haul_type *type);
 
 /* instance.c */
@@ -179,8 +192,13 @@ haul_status haul__check_places(haul_type *type, haul_error *error);
 haul_status haul__check_row(const haul_type *type, const haul__row *row, haul_error *error);
 /* With the flat form made: no count is read from a pointer. */
 haul_status haul__check_counts(const haul_type *type, haul_error *error);
-/* Does a row of pointers, whatever its rule, lie in [offset, offset + bytes)? */
+/* Does a row of pointers, whatever its rule, lie in [offset, offset + bytes)? Or one of bytes that
+ * are not sent? */
 int haul__touches_pointer_row(const haul_type *type, size_t offset, size_t bytes);
+int haul__touches_unsent_row(const haul_type *type, size_t offset, size_t bytes);
+/* The last part that begins before `limit`. In a struct parts do not interleave, so no other one
+ * can reach there. */
+const haul__part *haul__last_part_before(const haul__walk *walk, size_t limit);
 
 /* rule.c */
 /* What a row is without asking the object: one that is always opaque is data, one that is always null is skipped. */
@@ -196,12 +214,16 @@ haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type 
 haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_error *error);
 /* The row that each pointer behind a pointer to pointers is, where its rule says so. */
 haul__row haul__each_row(const haul__row *row);
-/* Are the arms of two rows that overlap told apart? */
-haul_status haul__check_arms(const haul_type *type, const haul__row *row, const haul__row *other, haul_error *error);
 /* With the flat forms made: no condition reads a pointer, and targets leave room for tag bits. */
 haul_status haul__check_rule_flat(const haul_type *type, const haul__row *row, haul_error *error);
 
+/* arms.c: are arms that overlap told apart, as far as their conditions can tell? Rows lie in order,
+ * within the type. */
+haul_status haul__check_arms(const haul_type *type, haul_error *error);
+
 /* direction.c */
+/* Does it hold bytes that are not sent, whatever its condition? */
+int haul__row_is_unsent(const haul__row *row);
 /* The bars of the bytes that a row's direction is about: HAUL__UNSENT, HAUL__UNRETURNED; 0: they travel both ways. */
 unsigned haul__row_bars(const haul__row *row);
 /* Does its kind of row have bytes for its direction to be about? */

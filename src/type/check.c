@@ -4,8 +4,8 @@
  *   rows     element sizes and shapes                                         needs the row's target
  *   counts   no count is read from a pointer                                  needs the flat form
  *
- * Rows are sorted by offset once; overlap is then a matter of neighbours, and what lies at an offset one of binary
- * search. Sums of user's numbers are written as differences that cannot wrap.
+ * Rows are sorted by offset once; overlap is then a matter of how far those before reach, and what
+ * lies at an offset one of binary search. Sums of user's numbers are written as differences that cannot wrap.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,6 +39,14 @@ static int is_integer_width(unsigned bytes)
 }
 
 /* --- places ----------------------------------------------------------------------------------------------------- */
+
+static haul_status check_name(const haul_type *type, haul_error *error)
+{
+    if (*type->name)
+        return HAUL_OK;
+    return haul__wrong(error, type, NULL, HAUL__NO_NAME("A type of %zu bytes"), type->bytes,
+                       HAUL_NAME_BYTES_MAX);
+}
 
 static haul_status check_size(const haul_type *type, haul_error *error)
 {
@@ -124,6 +132,9 @@ static haul_status check_pointer_place(const haul_type *type, const haul__row *r
 
 static haul_status check_place(const haul_type *type, const haul__row *row, haul_error *error)
 {
+    if (!*row->name)
+        return haul__wrong(error, type, NULL, HAUL__NO_NAME("Row %zu, at offset %zu,"), row->serial,
+                           row->offset, HAUL_NAME_BYTES_MAX);
     if (row->kind < HAUL_REF_POINTER || row->kind > HAUL_REF_TAIL)
         return haul__wrong(error, type, row->name, "The row is of kind %u, which does not exist.", row->kind);
     if (row->kind == HAUL_REF_TAIL)
@@ -137,54 +148,67 @@ static haul_status check_place(const haul_type *type, const haul__row *row, haul
     return row->kind == HAUL_REF_POINTER ? check_pointer_place(type, row, error) : HAUL_OK;
 }
 
-static haul_status check_overlap(const haul_type *type, const haul__row *row, const haul__row *last,
-                                 haul_error *error)
+static size_t end_of(const haul__row *row)
 {
-    if (row->offset >= last->offset + last->bytes)
-        return HAUL_OK;
-    if (haul__row_when(row) && haul__row_when(last))
-        return haul__check_arms(type, row, last, error);
-    return haul__wrong(error, type, row->name,
-                       "The field (offset %zu, %zu bytes) overlaps field %s (offset %zu, %zu bytes): one byte can "
-                       "have one row, unless each has a condition.",
-                       row->offset, row->bytes, last->name, last->offset, last->bytes);
+    return row->offset + row->bytes;
 }
 
-/* Rows that overlap stand side by side, between two places that no row reaches over. */
+static const haul__row *farther(const haul__row *row, const haul__row *other)
+{
+    return other && end_of(other) >= end_of(row) ? other : row;
+}
+
+/* A row can overlap one before it only if it overlaps the one that reaches farthest. */
 static haul_status check_overlaps(const haul_type *type, haul_error *error)
 {
-    haul_status status = HAUL_OK;
-    size_t i, other, first = 0, end = 0;
-    for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
-        const haul__row *row = &type->rows[i];
-        if (row->offset >= end)
-            first = i;
-        for (other = i; other > first && status == HAUL_OK; other--)
-            status = check_overlap(type, row, &type->rows[other - 1], error);
-        if (end < row->offset + row->bytes)
-            end = row->offset + row->bytes;
+    /* Of all, and of those without a condition. */
+    const haul__row *farthest = NULL, *certain = NULL;
+    size_t i;
+    int has_arms = 0;
+    for (i = 0; i < type->row_count; i++) {
+        const haul__row *row = &type->rows[i], *other = haul__row_when(row) ? certain : farthest;
+        if (other && row->offset < end_of(other))
+            return haul__wrong(error, type, row->name,
+                               "The field (offset %zu, %zu bytes) overlaps field %s (offset "
+                               "%zu, %zu bytes): one byte can have one row, unless each has a "
+                               "condition.",
+                               row->offset, row->bytes, other->name, other->offset, other->bytes);
+        has_arms |= farthest && row->offset < end_of(farthest);
+        farthest = farther(row, farthest);
+        if (!haul__row_when(row))
+            certain = farther(row, certain);
     }
-    return status;
+    return has_arms ? haul__check_arms(type, error) : HAUL_OK;
 }
 
-int haul__touches_pointer_row(const haul_type *type, size_t offset, size_t bytes)
+/* Rows may overlap, so that each says how far it and those before it reach. */
+static void note_ends(haul_type *type)
 {
-    size_t i;
-    for (i = 0; i < type->row_count && type->rows[i].offset < offset + bytes; i++)
-        if (type->rows[i].kind == HAUL_REF_POINTER && type->rows[i].offset + type->rows[i].bytes > offset)
-            return 1;
-    return 0;
+    size_t i, pointers = 0, unsent = 0;
+    for (i = 0; i < type->row_count; i++) {
+        haul__row *row = &type->rows[i];
+        if (row->kind == HAUL_REF_POINTER && end_of(row) > pointers)
+            pointers = end_of(row);
+        if (haul__row_is_unsent(row) && end_of(row) > unsent)
+            unsent = end_of(row);
+        row->pointers_end = pointers;
+        row->unsent_end = unsent;
+    }
 }
 
 haul_status haul__check_places(haul_type *type, haul_error *error)
 {
-    haul_status status = check_size(type, error);
+    haul_status status = check_name(type, error);
     size_t i;
+    if (status == HAUL_OK)
+        status = check_size(type, error);
     if (status == HAUL_OK)
         status = check_alignment(type, error);
     haul__type_sort_rows(type);
     for (i = 0; i < type->row_count && status == HAUL_OK; i++)
         status = check_place(type, &type->rows[i], error);
+    if (status == HAUL_OK)
+        note_ends(type);
     return status == HAUL_OK ? check_overlaps(type, error) : status;
 }
 
@@ -208,6 +232,18 @@ const haul__row *haul__find_row(const haul_type *type, size_t offset)
 {
     const haul__row *row = last_row_before(type, offset + 1);
     return row && offset - row->offset < row->bytes ? row : NULL;
+}
+
+int haul__touches_pointer_row(const haul_type *type, size_t offset, size_t bytes)
+{
+    const haul__row *row = last_row_before(type, offset + bytes);
+    return row && row->pointers_end > offset;
+}
+
+int haul__touches_unsent_row(const haul_type *type, size_t offset, size_t bytes)
+{
+    const haul__row *row = last_row_before(type, offset + bytes);
+    return row && row->unsent_end > offset;
 }
 
 size_t haul__row_unit(const haul__row *row)
@@ -447,8 +483,7 @@ static int touches_slot(const haul__walk *walk, size_t offset, size_t bytes)
     return low > 0 && offset < walk->slots[low - 1].offset + sizeof(void *);
 }
 
-/* The last part that begins before `limit`. In a struct parts do not interleave, so no other one can reach there. */
-static const haul__part *last_part_before(const haul__walk *walk, size_t limit)
+const haul__part *haul__last_part_before(const haul__walk *walk, size_t limit)
 {
     size_t low = 0, high = walk->part_count;
     while (low < high) {
@@ -465,7 +500,7 @@ static const haul__part *last_part_before(const haul__walk *walk, size_t limit)
 static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
 {
     for (;;) {
-        const haul__part *part = last_part_before(walk, offset + bytes);
+        const haul__part *part = haul__last_part_before(walk, offset + bytes);
         if (touches_slot(walk, offset, bytes))
             return 1;
         if (!part)
@@ -481,17 +516,33 @@ static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
     }
 }
 
-/* Of rows that hold always; those of a union may give way to the count. */
+/* The last row with a rule that begins before `limit`. */
+static const haul__ruled *last_ruled_before(const haul__walk *walk, size_t limit)
+{
+    size_t low = 0, high = walk->ruled_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (walk->ruled[middle].slot.offset < limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? &walk->ruled[low - 1] : NULL;
+}
+
+static int is_certain_pointer(const haul__ruled *ruled)
+{
+    return ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.when.kind == HAUL_WHEN_ALWAYS;
+}
+
+/* Of rows that hold always, which no other row overlaps; those of a union may give way to the
+ * count. Where arms begin within the count, one search follows for each place at which they do. */
 static int touches_ruled_pointer(const haul__walk *walk, size_t offset, size_t bytes)
 {
-    size_t i;
-    for (i = 0; i < walk->ruled_count; i++) {
-        const haul__ruled *ruled = &walk->ruled[i];
-        if (ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.when.kind == HAUL_WHEN_ALWAYS &&
-            ruled->slot.offset < offset + bytes && offset < ruled->slot.offset + ruled->bytes)
-            return 1;
-    }
-    return 0;
+    const haul__ruled *ruled = last_ruled_before(walk, offset + bytes);
+    while (ruled && !is_certain_pointer(ruled) && ruled->slot.offset > offset)
+        ruled = last_ruled_before(walk, ruled->slot.offset);
+    return ruled && is_certain_pointer(ruled) && offset < ruled->slot.offset + ruled->bytes;
 }
 
 static haul_status check_fields(const haul_type *type, const haul__row *row, const haul_shape *shape,

@@ -5,10 +5,54 @@
  * does not depend on the counts. Lower bound, extent and reach (a bound on every byte's offset) are worked out at
  * once, from those of the old types, with every sum checked: what a constructor has accepted cannot overflow later.
  * Empty blocks and empty old types do not move the bounds.
+ *
+ * A constructor that fails has no type of its own to leave its words on: they stand on the old
+ * type.
  */
 #include <stdio.h>
 
 #include "type/build.h"
+
+static const haul_error too_large = {
+    HAUL_ERROR_TYPE, "", "", "A type made of this one would have more bytes than can be described."
+};
+static const haul_error outside = {
+    HAUL_ERROR_TYPE, "", "", "A subarray of elements of this type is not within its array."
+};
+static const haul_error no_extent = { HAUL_ERROR_TYPE, "", "",
+                                      "A resized type would have an extent of 0 bytes." };
+static const haul_error no_list = { HAUL_ERROR_ARGUMENT, "", "",
+                                    "A constructor was given NULL in place of one of its lists." };
+static const haul_error no_dimensions = {
+    HAUL_ERROR_ARGUMENT, "", "", "A subarray has no dimensions, or an order that does not exist."
+};
+static const haul_error no_result = {
+    HAUL_ERROR_ARGUMENT, "", "", "A constructor was given NULL in place of the new type's address."
+};
+static const haul_error not_living = {
+    HAUL_ERROR_ARGUMENT, "", "", "One of the types that a constructor was given is no living type."
+};
+
+static haul_status refuse(haul_type *old, const haul_error *error)
+{
+    return haul__type_refuse(old, error, "%s", error->text);
+}
+
+static haul_status refuse_size(haul_type *old, const char *name)
+{
+    return haul__type_refuse(old, &too_large,
+                             "%s would have more than the %zu bytes that can be described.", name,
+                             (size_t)HAUL_TYPE_BYTES_MAX);
+}
+
+static haul_status refuse_block(haul_type *old, size_t index, size_t count, size_t displacement)
+{
+    return haul__type_refuse(
+        old, &too_large,
+        "Block %zu of the new type, of %zu elements at displacement %zu, ends behind the %zu "
+        "bytes that can be described.",
+        index, count, displacement, (size_t)HAUL_TYPE_BYTES_MAX);
+}
 
 typedef struct bounds {
     int any;
@@ -80,11 +124,13 @@ static void set_block(haul_type *type, size_t index, size_t offset, size_t count
     type->blocks[index].type = old;
 }
 
-static int are_good(haul_type *oldtype, haul_type **newtype)
+static haul_status check_types(haul_type *oldtype, haul_type **newtype)
 {
     if (newtype)
         *newtype = NULL;
-    return newtype && haul__type_is_valid(oldtype);
+    if (!haul__type_is_valid(oldtype))
+        return HAUL_ERROR_ARGUMENT;
+    return newtype ? HAUL_OK : refuse(oldtype, &no_result);
 }
 
 /* One block, repeated by one loop (count > 1) or not. */
@@ -95,12 +141,12 @@ static haul_status make_loop(haul_combiner combiner, const char *name, haul__loo
     size_t span = 0;
     haul_type *type;
     if (loop.count > 0 && !add_many(0, loop.count - 1, loop.stride, &span) && blocklength > 0 && oldtype->bytes > 0)
-        return HAUL_ERROR_TYPE;
+        return refuse_size(oldtype, name);
     if (loop.count > 0 && !take_in(&b, 0, span, blocklength, oldtype))
-        return HAUL_ERROR_TYPE;
+        return refuse_size(oldtype, name);
     type = make(oldtype, name, combiner, 1, 1);
     if (!type)
-        return HAUL_ERROR_MEMORY;
+        return haul__type_out_of_memory(oldtype);
     set_block(type, 0, 0, blocklength, oldtype);
     type->loops[0] = loop;
     return give(type, &b, newtype);
@@ -110,8 +156,9 @@ haul_status haul_type_contiguous(size_t count, haul_type *oldtype, haul_type **n
 {
     char name[HAUL_NAME_BYTES_MAX];
     haul__loop once = { 1, 0 };
-    if (!are_good(oldtype, newtype))
-        return HAUL_ERROR_ARGUMENT;
+    haul_status status = check_types(oldtype, newtype);
+    if (status != HAUL_OK)
+        return status;
     snprintf(name, sizeof name, "contiguous(%zu, %s)", count, oldtype->name);
     return make_loop(HAUL_COMBINER_CONTIGUOUS, name, once, count, oldtype, newtype);
 }
@@ -120,12 +167,13 @@ haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride, ha
 {
     char name[HAUL_NAME_BYTES_MAX];
     haul__loop loop;
-    if (!are_good(oldtype, newtype))
-        return HAUL_ERROR_ARGUMENT;
+    haul_status status = check_types(oldtype, newtype);
+    if (status != HAUL_OK)
+        return status;
     loop.count = count;
-    if (haul__multiply_overflows(stride, oldtype->bytes, &loop.stride))
-        return HAUL_ERROR_TYPE;
     snprintf(name, sizeof name, "vector(%zu, %zu, %zu, %s)", count, blocklength, stride, oldtype->name);
+    if (haul__multiply_overflows(stride, oldtype->bytes, &loop.stride))
+        return refuse_size(oldtype, name);
     return make_loop(HAUL_COMBINER_VECTOR, name, loop, blocklength, oldtype, newtype);
 }
 
@@ -134,8 +182,9 @@ haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t st
 {
     char name[HAUL_NAME_BYTES_MAX];
     haul__loop loop;
-    if (!are_good(oldtype, newtype))
-        return HAUL_ERROR_ARGUMENT;
+    haul_status status = check_types(oldtype, newtype);
+    if (status != HAUL_OK)
+        return status;
     loop.count = count;
     loop.stride = stride_bytes;
     snprintf(name, sizeof name, "hvector(%zu, %zu, %zu, %s)", count, blocklength, stride_bytes, oldtype->name);
@@ -157,7 +206,7 @@ static haul_status fill_list(haul_type *type, const list *l, haul_type *oldtype,
         size_t length = l->lengths ? l->lengths[i] : l->blocklength;
         if (haul__multiply_overflows(l->displacements[i], l->unit, &offset) ||
             !take_in(b, offset, 0, length, oldtype))
-            return HAUL_ERROR_TYPE;
+            return refuse_block(oldtype, i, length, l->displacements[i]);
         set_block(type, i, offset, length, oldtype);
     }
     return HAUL_OK;
@@ -169,12 +218,13 @@ static haul_status make_list(const list *l, haul_type *oldtype, haul_type **newt
     bounds b = { 0, 0, 0, 0 };
     haul_status status;
     haul_type *type;
-    if (l->count > 0 && !l->displacements)
-        return HAUL_ERROR_ARGUMENT;
+    if (l->count > 0 &&
+        (!l->displacements || (!l->lengths && l->combiner != HAUL_COMBINER_INDEXED_BLOCK)))
+        return refuse(oldtype, &no_list);
     snprintf(name, sizeof name, "%s(%zu blocks, %s)", l->name, l->count, oldtype->name);
     type = make(oldtype, name, l->combiner, l->count, 0);
     if (!type)
-        return HAUL_ERROR_MEMORY;
+        return haul__type_out_of_memory(oldtype);
     status = fill_list(type, l, oldtype, &b);
     if (status == HAUL_OK)
         return give(type, &b, newtype);
@@ -186,8 +236,9 @@ haul_status haul_type_indexed(size_t count, const size_t *blocklengths, const si
                               haul_type *oldtype, haul_type **newtype)
 {
     list l = { HAUL_COMBINER_INDEXED, "indexed", 0, 0, 0, NULL, NULL };
-    if (!are_good(oldtype, newtype) || (count > 0 && !blocklengths))
-        return HAUL_ERROR_ARGUMENT;
+    haul_status status = check_types(oldtype, newtype);
+    if (status != HAUL_OK)
+        return status;
     l.count = count;
     l.unit = oldtype->bytes;
     l.lengths = blocklengths;
@@ -199,8 +250,9 @@ haul_status haul_type_create_hindexed(size_t count, const size_t *blocklengths, 
                                       haul_type *oldtype, haul_type **newtype)
 {
     list l = { HAUL_COMBINER_HINDEXED, "hindexed", 0, 0, 1, NULL, NULL };
-    if (!are_good(oldtype, newtype) || (count > 0 && !blocklengths))
-        return HAUL_ERROR_ARGUMENT;
+    haul_status status = check_types(oldtype, newtype);
+    if (status != HAUL_OK)
+        return status;
     l.count = count;
     l.lengths = blocklengths;
     l.displacements = displacements;
@@ -211,8 +263,9 @@ haul_status haul_type_create_indexed_block(size_t count, size_t blocklength, con
                                            haul_type *oldtype, haul_type **newtype)
 {
     list l = { HAUL_COMBINER_INDEXED_BLOCK, "indexed_block", 0, 0, 0, NULL, NULL };
-    if (!are_good(oldtype, newtype))
-        return HAUL_ERROR_ARGUMENT;
+    haul_status status = check_types(oldtype, newtype);
+    if (status != HAUL_OK)
+        return status;
     l.count = count;
     l.blocklength = blocklength;
     l.unit = oldtype->bytes;
@@ -229,18 +282,23 @@ haul_status haul_type_create_struct(size_t count, const size_t *blocklengths, co
     size_t i;
     if (newtype)
         *newtype = NULL;
-    if (!newtype || (count > 0 && (!blocklengths || !displacements || !types)))
+    if (count > 0 && (!types || !haul__type_is_valid(types[0])))
         return HAUL_ERROR_ARGUMENT;
+    if (!newtype)
+        return count > 0 ? refuse(types[0], &no_result) : HAUL_ERROR_ARGUMENT;
+    if (count > 0 && (!blocklengths || !displacements))
+        return refuse(types[0], &no_list);
     for (i = 0; i < count; i++)
         if (!haul__type_is_valid(types[i]))
-            return HAUL_ERROR_ARGUMENT;
+            return haul__type_refuse(types[0], &not_living,
+                                     "Type %zu of the list is no living type.", i);
     for (i = 0; i < count; i++)
         if (!take_in(&b, displacements[i], 0, blocklengths[i], types[i]))
-            return HAUL_ERROR_TYPE;
+            return refuse_block(types[i], i, blocklengths[i], displacements[i]);
     snprintf(name, sizeof name, "struct(%zu blocks)", count);
     type = make(count > 0 ? types[0] : NULL, name, HAUL_COMBINER_STRUCT, count, 0);
     if (!type)
-        return HAUL_ERROR_MEMORY;
+        return count > 0 ? haul__type_out_of_memory(types[0]) : HAUL_ERROR_MEMORY;
     for (i = 0; i < count; i++)
         set_block(type, i, displacements[i], blocklengths[i], types[i]);
     return give(type, &b, newtype);
@@ -253,9 +311,9 @@ static size_t dimension(size_t ndims, haul_order order, size_t k)
 }
 
 /* Fills the loops, if there are any to fill, the whole array's bytes and the offset of the first element. */
-static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes, const size_t *starts,
-                                 haul_order order, const haul_type *old, haul_type *type, size_t *whole,
-                                 size_t *first)
+static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes,
+                                 const size_t *starts, haul_order order, haul_type *old,
+                                 haul_type *type, size_t *whole, size_t *first)
 {
     size_t k;
     *whole = old->bytes;
@@ -263,13 +321,20 @@ static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t
     for (k = 0; k < ndims; k++) {
         size_t d = dimension(ndims, order, k), step = *whole;
         if (!haul__fits(starts[d], subsizes[d], sizes[d]))
-            return HAUL_ERROR_TYPE;
+            return haul__type_refuse(
+                old, &outside,
+                "Dimension %zu of a subarray has %zu elements from %zu on, of an array's %zu.", d,
+                subsizes[d], starts[d], sizes[d]);
         if (type && k > 0) {
             type->loops[ndims - 1 - k].count = subsizes[d];
             type->loops[ndims - 1 - k].stride = step;
         }
         if (!add_many(0, sizes[d], step, whole) || !add_many(*first, starts[d], step, first))
-            return HAUL_ERROR_TYPE;
+            return haul__type_refuse(
+                old, &too_large,
+                "With the %zu elements of dimension %zu the array has more than the %zu bytes that "
+                "can be described.",
+                sizes[d], d, (size_t)HAUL_TYPE_BYTES_MAX);
     }
     return HAUL_OK;
 }
@@ -283,18 +348,22 @@ haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const s
     size_t first;
     haul_status status;
     haul_type *type;
-    if (!are_good(oldtype, newtype) || ndims == 0 || !sizes || !subsizes || !starts ||
-        (order != HAUL_ORDER_C && order != HAUL_ORDER_FORTRAN))
-        return HAUL_ERROR_ARGUMENT;
+    status = check_types(oldtype, newtype);
+    if (status != HAUL_OK)
+        return status;
+    if (!sizes || !subsizes || !starts)
+        return refuse(oldtype, &no_list);
+    if (ndims == 0 || (order != HAUL_ORDER_C && order != HAUL_ORDER_FORTRAN))
+        return refuse(oldtype, &no_dimensions);
     status = fill_subarray(ndims, sizes, subsizes, starts, order, oldtype, NULL, &b.upper, &first);
     if (status != HAUL_OK)
         return status;
-    if (!add_many(b.upper, 1, oldtype->reach, &b.reach))
-        return HAUL_ERROR_TYPE;
     snprintf(name, sizeof name, "subarray(%zu dimensions, %s)", ndims, oldtype->name);
+    if (!add_many(b.upper, 1, oldtype->reach, &b.reach))
+        return refuse_size(oldtype, name);
     type = make(oldtype, name, HAUL_COMBINER_SUBARRAY, 1, ndims - 1);
     if (!type)
-        return HAUL_ERROR_MEMORY;
+        return haul__type_out_of_memory(oldtype);
     fill_subarray(ndims, sizes, subsizes, starts, order, oldtype, type, &b.upper, &first);
     set_block(type, 0, first, subsizes[dimension(ndims, order, 0)], oldtype);
     return give(type, &b, newtype);
@@ -306,7 +375,7 @@ static haul_status wrap(haul_combiner combiner, const char *name, size_t lower, 
     bounds b = { 1, 0, 0, 0 };
     haul_type *type = make(oldtype, name, combiner, 1, 0);
     if (!type)
-        return HAUL_ERROR_MEMORY;
+        return haul__type_out_of_memory(oldtype);
     b.lower = lower;
     b.upper = lower + extent;
     b.reach = oldtype->reach;
@@ -317,19 +386,23 @@ static haul_status wrap(haul_combiner combiner, const char *name, size_t lower, 
 haul_status haul_type_create_resized(haul_type *oldtype, size_t lower_bound, size_t extent, haul_type **newtype)
 {
     char name[HAUL_NAME_BYTES_MAX];
-    if (!are_good(oldtype, newtype))
-        return HAUL_ERROR_ARGUMENT;
-    if (extent == 0 || extent > HAUL_TYPE_BYTES_MAX || !haul__fits(lower_bound, extent, HAUL_TYPE_BYTES_MAX))
-        return HAUL_ERROR_TYPE;
+    haul_status status = check_types(oldtype, newtype);
+    if (status != HAUL_OK)
+        return status;
     snprintf(name, sizeof name, "resized(%zu, %zu, %s)", lower_bound, extent, oldtype->name);
+    if (extent == 0)
+        return refuse(oldtype, &no_extent);
+    if (!haul__fits(lower_bound, extent, HAUL_TYPE_BYTES_MAX))
+        return refuse_size(oldtype, name);
     return wrap(HAUL_COMBINER_RESIZED, name, lower_bound, extent, oldtype, newtype);
 }
 
 haul_status haul_type_dup(haul_type *oldtype, haul_type **newtype)
 {
     char name[HAUL_NAME_BYTES_MAX];
-    if (!are_good(oldtype, newtype))
-        return HAUL_ERROR_ARGUMENT;
+    haul_status status = check_types(oldtype, newtype);
+    if (status != HAUL_OK)
+        return status;
     snprintf(name, sizeof name, "dup(%s)", oldtype->name);
     return wrap(HAUL_COMBINER_DUP, name, oldtype->lower, oldtype->bytes, oldtype, newtype);
 }

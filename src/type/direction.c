@@ -36,6 +36,11 @@ static int is_unsent(const haul__row *row)
     return (haul__row_bars(row) & HAUL__UNSENT) != 0;
 }
 
+int haul__row_is_unsent(const haul__row *row)
+{
+    return (row->kind == HAUL_REF_DATA || row->kind == HAUL_REF_EMBED) && is_unsent(row);
+}
+
 haul_status haul__check_direction(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul_rule *rule = &row->rule->said;
@@ -84,10 +89,11 @@ static int overlaps(size_t offset, size_t bytes, const haul_field_place *field)
 static const char *unsent_row(const haul_type *type, const haul_field_place *field)
 {
     size_t i;
+    if (!haul__touches_unsent_row(type, field->offset, field->bytes))
+        return NULL;
     for (i = 0; i < type->row_count; i++) {
         const haul__row *row = &type->rows[i];
-        if ((row->kind == HAUL_REF_DATA || row->kind == HAUL_REF_EMBED) && is_unsent(row) &&
-            overlaps(row->offset, row->bytes, field))
+        if (haul__row_is_unsent(row) && overlaps(row->offset, row->bytes, field))
             return row->name;
     }
     return NULL;
@@ -95,12 +101,8 @@ static const char *unsent_row(const haul_type *type, const haul_field_place *fie
 
 static const haul__part *part_at(const haul__walk *walk, size_t offset)
 {
-    size_t i;
-    for (i = 0; i < walk->part_count; i++)
-        if (offset >= walk->parts[i].offset &&
-            (offset - walk->parts[i].offset) / walk->parts[i].stride < walk->parts[i].count)
-            return &walk->parts[i];
-    return NULL;
+    const haul__part *part = haul__last_part_before(walk, offset + 1);
+    return part && (offset - part->offset) / part->stride < part->count ? part : NULL;
 }
 
 /* The same in what is embedded. */

@@ -181,6 +181,7 @@ static haul_status put_pointer_part(haul__scratch *s, haul_type *type, const hau
 static haul__slot end_of_row(const haul_type *type, const haul__row *row)
 {
     haul__slot slot = slot_of_row(type, row, 0);
+    slot.index = slot.offset;
     slot.offset = slot.shape->field[0].offset;
     slot.levels = 0;
     slot.shape = NULL;

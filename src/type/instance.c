@@ -235,6 +235,16 @@ static int can_be_bound(const haul__bound *all, size_t i)
            haul__type_is_valid(all[i].argument) && !haul__type_is_parameter(all[i].argument);
 }
 
+static const haul_error wrong_arguments = {
+    HAUL_ERROR_ARGUMENT, "", "",
+    "An instance was asked for with parameters or arguments that cannot be."
+};
+static const haul_error no_container = { HAUL_ERROR_STATE, "", "",
+                                         "The type is committed, an instance, or made by another "
+                                         "constructor: no container for an instance." };
+static const haul_error long_name = { HAUL_ERROR_LIMIT, "", "",
+                                      "The name of an instance is too long." };
+
 haul_status haul_type_instance(haul_type *container, size_t count, haul_type *const *parameters,
                                haul_type *const *arguments, haul_type **instance)
 {
@@ -243,18 +253,36 @@ haul_status haul_type_instance(haul_type *container, size_t count, haul_type *co
     size_t i;
     if (instance)
         *instance = NULL;
-    if (!instance || !haul__type_is_valid(container) || !parameters || !arguments || count == 0 ||
-        count > HAUL_PARAMETERS_MAX)
+    if (!haul__type_is_valid(container))
         return HAUL_ERROR_ARGUMENT;
+    if (!instance || !parameters || !arguments)
+        return haul__type_refuse(container, &wrong_arguments, "The %s NULL.",
+                                 !instance     ? "instance's address is"
+                                 : !parameters ? "parameters are"
+                                               : "arguments are");
+    if (count == 0 || count > HAUL_PARAMETERS_MAX)
+        return haul__type_refuse(container, &wrong_arguments,
+                                 "An instance has 1 to %u parameters, not %zu.",
+                                 HAUL_PARAMETERS_MAX, count);
     for (i = 0; i < count; i++) {
         bound[i].parameter = parameters[i];
         bound[i].argument = arguments[i];
         if (!can_be_bound(bound, i))
-            return HAUL_ERROR_ARGUMENT;
+            return haul__type_refuse(
+                container, &wrong_arguments,
+                "Parameter %zu is none, or is given twice; or its argument is a parameter, or no "
+                "living type.",
+                i);
     }
     if (container->committed || container->bound_count > 0 || !is_container(container))
-        return HAUL_ERROR_STATE;
+        return haul__type_refuse(container, &no_container, "%s", no_container.text);
     status = find_or_make(container, bound, count, instance);
+    if (status == HAUL_ERROR_LIMIT)
+        return haul__type_refuse(container, &long_name,
+                                 "The name of the instance has more than %u bytes.",
+                                 HAUL_NAME_BYTES_MAX - 1);
+    if (status == HAUL_ERROR_MEMORY)
+        return haul__type_out_of_memory(container);
     if (status == HAUL_OK)
         haul__group_hold((*instance)->group);
     return status;
@@ -314,7 +342,10 @@ haul_status haul__check_bound(const haul_type *instance, haul_error *error)
         return haul__wrong(error, instance, NULL, "Its container has been freed: free it after the commit.");
     status = depends_on(instance, instance->container, &bits);
     for (i = 0; i < instance->bound_count && status == HAUL_OK; i++)
-        if (!(bits >> i & 1))
+        if (!*instance->bound[i].parameter->name)
+            return haul__wrong(error, instance, NULL, HAUL__NO_NAME("Parameter %zu"), i,
+                               HAUL_NAME_BYTES_MAX);
+        else if (!(bits >> i & 1))
             return haul__wrong(error, instance, NULL, "No row of %s leads to its parameter %s.",
                                instance->container->name, instance->bound[i].parameter->name);
     return status;

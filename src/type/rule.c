@@ -2,11 +2,11 @@
  *
  * A rule is a struct of independent members, so most of what can be wrong with one is a member that says something
  * its row, or another member, has no use for. Nothing is ignored in silence: such a rule is refused with both named.
- * Two arms of a union whose conditions read one field can be told to collide before any object is seen; other
- * collisions are found in the object that has them.
+ * Whether the arms of a union collide is asked in arms.c.
  */
 #include <inttypes.h>
 
+#include "base/sort.h"
 #include "type/build.h"
 
 /* --- what a row is ---------------------------------------------------------------------------------------------- */
@@ -154,17 +154,43 @@ static haul_status check_case(const haul_type *type, const haul__row *row, size_
 {
     const haul_case *all = row->rule->said.choice.cases;
     const haul_type *target = row->rule->types[i];
-    size_t other;
     if (!all[i].type)
-        return haul__wrong(error, type, row->name, "Case %" PRId64 " has no type: give the address of its handle.",
+        return haul__wrong(error, type, row->name,
+                           "Case %" PRId64 " has no type: give the address of its handle.",
                            all[i].value);
-    for (other = 0; other < i; other++)
-        if (((all[other].value ^ all[i].value) & row->rule->said.choice.mask) == 0)
-            return haul__wrong(error, type, row->name, "Two cases have the value %" PRId64 ".", all[i].value);
     if (target && target->bytes == 0)
         return haul__wrong(error, type, row->name, "Type %s of case %" PRId64 " has an extent of 0 bytes.",
                            target->name, all[i].value);
     return HAUL_OK;
+}
+
+static int is_less(const void *a, const void *b)
+{
+    return *(const int64_t *)a < *(const int64_t *)b;
+}
+
+/* In the bits that count. */
+static haul_status check_values(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul_choice *choice = &row->rule->said.choice;
+    const size_t bytes = choice->case_count * sizeof(int64_t); /* less than the cases take */
+    int64_t *values;
+    haul_status status = HAUL_OK;
+    size_t i;
+    if (choice->case_count < 2)
+        return HAUL_OK;
+    values = haul__allocate(&type->allocator, bytes, sizeof *values);
+    if (!values)
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; i < choice->case_count; i++)
+        values[i] = choice->cases[i].value & choice->mask;
+    haul__sort(values, choice->case_count, sizeof *values, is_less);
+    for (i = 1; i < choice->case_count && status == HAUL_OK; i++)
+        if (values[i - 1] == values[i])
+            status = haul__wrong(error, type, row->name, "Two cases have the value %" PRId64 ".",
+                                 values[i]);
+    haul__release(&type->allocator, values, bytes);
+    return status;
 }
 
 static haul_status check_choice(const haul_type *type, const haul__row *row, haul_error *error)
@@ -198,7 +224,7 @@ static haul_status check_choice(const haul_type *type, const haul__row *row, hau
                            choice->field.offset, (unsigned)choice->field.bytes);
     for (i = 0; i < choice->case_count && status == HAUL_OK; i++)
         status = check_case(type, row, i, error);
-    return status;
+    return status == HAUL_OK ? check_values(type, row, error) : status;
 }
 
 static const char *mode_name(haul_mode mode)
@@ -374,20 +400,6 @@ haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_e
     if (status == HAUL_OK && row->kind == HAUL_REF_POINTER)
         status = check_each(type, row, error);
     return status == HAUL_OK ? check_holder(type, row, error) : status;
-}
-
-/* Conditions on the same bits of one field must not have a value in common. */
-haul_status haul__check_arms(const haul_type *type, const haul__row *row, const haul__row *other, haul_error *error)
-{
-    const haul_when *a = haul__row_when(row), *b = haul__row_when(other);
-    if (a->kind != HAUL_WHEN_FIELD || b->kind != HAUL_WHEN_FIELD || a->field.offset != b->field.offset ||
-        a->field.bytes != b->field.bytes || a->mask != b->mask)
-        return HAUL_OK;
-    if (a->low > b->high || b->low > a->high)
-        return HAUL_OK;
-    return haul__wrong(error, type, row->name,
-                       "The field overlaps field %s, and both hold where the field at offset %zu is %" PRId64 ".",
-                       other->name, a->field.offset, a->low > b->low ? a->low : b->low);
 }
 
 static haul_status check_room(const haul_type *type, const haul__row *row, const haul_type *target, haul_error *error)

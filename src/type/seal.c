@@ -15,6 +15,8 @@ static int slot_comes_before(const void *a, const void *b)
     const haul__slot *x = &((const haul__made_slot *)a)->slot, *y = &((const haul__made_slot *)b)->slot;
     if (x->offset != y->offset)
         return x->offset < y->offset;
+    if ((x->flags & y->flags & HAUL__SLOT_END) != 0)
+        return x->self + x->index < y->self + y->index;
     return (x->flags & HAUL__SLOT_END) < (y->flags & HAUL__SLOT_END);
 }
 
@@ -101,7 +103,8 @@ static haul_status keep_apart(const haul__scratch *s, const haul_type *type, hau
     return HAUL_OK;
 }
 
-/* An end that is another row's pointer, or another row's end, needs no slot of its own. */
+/* An end that is another row's pointer, or another row's end, needs no slot of its own. Of several ends the one stays
+ * whose begin comes first: an object that ends in front of it has none of the others. */
 static haul_status merge_slots(haul__scratch *s, const haul_type *type, haul_error *error)
 {
     size_t i, kept = 0;

@@ -38,7 +38,8 @@ typedef struct haul__barred {
 typedef struct haul__slot {
     size_t offset;           /* of the pointer in the element */
     size_t self;             /* offset of the struct whose fields the shapes read */
-    size_t index;            /* place in an array of pointers within the struct: here->index */
+    size_t index;            /* place in an array of pointers within the struct: here->index; of an end: where its begin
+                                stands in the struct */
     const haul_type *target; /* of the last level, committed; NULL: plain bytes */
     size_t unit;             /* bytes from one element of the last level to the next */
     const haul_shape *shape; /* one for each level */
@@ -121,6 +122,12 @@ void haul__type_drop(const haul_type *type);
 
 /* The bars of a row's rule. */
 unsigned haul__bars_of(haul_direction direction);
+
+/* Is it the end of a pair whose begin an object of so many bytes does not have? Then it is bytes as any others. */
+HAUL__INLINE int haul__is_lone_end(const haul__slot *slot, size_t bytes)
+{
+    return (slot->flags & HAUL__SLOT_END) && slot->self + slot->index >= bytes;
+}
 
 /* ---- Elements one by one, those of parts included, in no recursion (flat.c). */
 

@@ -6,9 +6,6 @@
 #define _DEFAULT_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include "bench.h"
 
@@ -54,13 +51,6 @@ static void free_all(allocating *a)
     size_t i;
     for (i = 0; i < a->count; i++)
         free(a->object[i]);
-}
-
-static void forget_blocks(void)
-{
-#ifdef __GLIBC__
-    malloc_trim(0);
-#endif
 }
 
 static double time_typed(allocating *a, haul_arena *arena, const char *technique)
@@ -117,7 +107,7 @@ static void link_all(allocating *a)
 
 static void time_ship(allocating *a, haul_outside outside, const char *technique)
 {
-    haul_ship_arena_options options = { outside, NULL, 0, 0 };
+    haul_ship_arena_options options = { outside, NULL, 0, 0, 0 };
     haul_shipment *shipment;
     double started = bench_milliseconds();
     must(haul_ship_arena(a->device, a->arena, &options, &shipment), haul_device_error(a->device));
@@ -149,7 +139,7 @@ static void one_round(allocating *a, unsigned char *to, const unsigned char *fro
     time_ship(a, HAUL_OUTSIDE_KEEP, "ship_arena");
     time_ship(a, HAUL_OUTSIDE_REFUSE, "ship_arena_checked");
     time_reset(a);
-    forget_blocks();
+    bench_forget_blocks();
     of_malloc = time_malloc(a, "malloc_fresh");
     free_all(a);
     time_fresh(a, of_malloc);

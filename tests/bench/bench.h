@@ -1,6 +1,7 @@
 /* haul_bench: what its files share. main.c reads options; workloads.c builds graphs; hash_packer.c packs them by
- * hand; measure.c times both in turn; check.c proves that both made the same graph; report.c and table.c print.
- * haul_bench_gpu shares support.c, hash_packer.c and report.c. */
+ * hand; measure.c times both in turn; check.c proves that both made the same graph; sizes.c and arena.c time
+ * nodes of many sizes and allocation; report.c and table.c print. haul_bench_gpu shares support.c, hash_packer.c
+ * and report.c. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -28,6 +29,7 @@ void *bench_map_untouched(size_t bytes); /* page faults are the user's */
 void bench_unmap(void *memory, size_t bytes);
 /* malloc, never NULL. */
 void *bench_allocate(size_t bytes);
+void bench_forget_blocks(void); /* what was freed is one piece again, or the system's */
 void bench_die(const char *what, const haul_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -105,6 +107,7 @@ struct workload {
     void **heap;           /* what is to be freed, in the order of allocation */
     size_t heap_count;
     size_t item_bytes;     /* of a table's array of pointers when it is a mapping of its own */
+    int is_sized;          /* made by workload_make_sized */
 };
 
 typedef struct workload_maker {
@@ -117,6 +120,10 @@ extern const workload_maker workload_makers[];
 extern const size_t workload_maker_count;
 
 void workload_make(workload *made, const workload_maker *maker, double scale);
+/* `count` nodes of `bytes` bytes: a list (1 pointer), a tree (2) or a graph (4). Shuffled: linked in
+ * an order of chance, the graph's pointers to any node. In heap order: linked in the order of
+ * allocation, the graph's pointers to one of the next 64 nodes. workload_free frees its type too. */
+void workload_make_sized(workload *made, size_t count, size_t bytes, unsigned pointers, int is_shuffled);
 void workload_free(workload *it);
 void workload_free_types(void);
 /* Overwrites all contents that are no pointers, counts or terminators. */
@@ -135,6 +142,11 @@ size_t hash_pack(const workload *it, hash_map *map, const void **queue, char *ar
 int check_isomorphic(const workload *it, const char *hash, const char *haul, size_t haul_bytes, size_t root);
 
 void measure(workload *it, int runs);
+/* Packs and unpacks once, as measure does; what is wrong ends the program. */
+void measure_check(workload *it);
+
+/* sizes.c: the workload "sizes" */
+void measure_sizes(int runs, double scale);
 
 /* arena.c: the workload "allocate_64" */
 void measure_arena(int runs, double scale);

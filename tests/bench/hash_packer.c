@@ -222,6 +222,11 @@ static size_t pack_graph(const workload *it, hash_map *map, const void **queue, 
     return NODES(graph_node, 4);
 }
 
+static size_t pack_sized(const workload *it, hash_map *map, const void **queue, char *arena, prefetching how)
+{
+    return pack_nodes(it, map, queue, arena, it->node_bytes, it->pointers, how);
+}
+
 size_t hash_pack(const workload *it, hash_map *map, const void **queue, char *arena, prefetching how)
 {
     map->stamp++;
@@ -229,6 +234,8 @@ size_t hash_pack(const workload *it, hash_map *map, const void **queue, char *ar
         return how == PREFETCHED ? pack_records(it, map, arena, PREFETCHED) : pack_records(it, map, arena, PLAIN);
     if (it->shape == SHAPE_TABLE)
         return it->node_bytes ? TABLE(it->node_bytes) : TABLE(0);
+    if (it->is_sized)
+        return pack_sized(it, map, queue, arena, how);
     return it->pointers == 1   ? pack_list(it, map, queue, arena, how)
            : it->pointers == 2 ? pack_tree(it, map, queue, arena, how)
                                : pack_graph(it, map, queue, arena, how);

@@ -24,7 +24,7 @@ static void usage(void)
                     "workloads:");
     for (i = 0; i < workload_maker_count; i++)
         fprintf(stderr, " %s%s", workload_makers[i].name, workload_makers[i].big ? "*" : "");
-    fprintf(stderr, " allocate_64\n");
+    fprintf(stderr, " sizes allocate_64\n");
 }
 
 static int is_workload(const char *name)
@@ -33,7 +33,7 @@ static int is_workload(const char *name)
     for (i = 0; i < workload_maker_count; i++)
         if (strcmp(workload_makers[i].name, name) == 0)
             return 1;
-    return strcmp(name, "allocate_64") == 0;
+    return strcmp(name, "sizes") == 0 || strcmp(name, "allocate_64") == 0;
 }
 
 /* Takes one option and its value, if it has one; 0 when it is not understood. */
@@ -56,9 +56,9 @@ static int take_option(options *chosen, char ***argument)
     return 0;
 }
 
-static int is_chosen(const options *chosen, const workload_maker *maker)
+static int is_chosen(const options *chosen, const char *name, int big)
 {
-    return chosen->only ? strcmp(chosen->only, maker->name) == 0 : chosen->big || !maker->big;
+    return chosen->only ? strcmp(chosen->only, name) == 0 : chosen->big || !big;
 }
 
 static void open_report(const options *chosen)
@@ -82,14 +82,16 @@ int main(int argument_count, char **arguments)
     open_report(&chosen);
     for (i = 0; i < workload_maker_count; i++) {
         workload it;
-        if (!is_chosen(&chosen, &workload_makers[i]))
+        if (!is_chosen(&chosen, workload_makers[i].name, workload_makers[i].big))
             continue;
         workload_make(&it, &workload_makers[i], chosen.scale);
         measure(&it, chosen.runs);
         workload_free(&it);
     }
     workload_free_types();
-    if (!chosen.only || strcmp(chosen.only, "allocate_64") == 0)
+    if (is_chosen(&chosen, "sizes", 0))
+        measure_sizes(chosen.runs, chosen.scale);
+    if (is_chosen(&chosen, "allocate_64", 0))
         measure_arena(chosen.runs, chosen.scale);
     return 0;
 }

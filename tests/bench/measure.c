@@ -113,7 +113,7 @@ static void time_repack(bench *b)
 static void time_unpack(bench *b)
 {
     double started = bench_milliseconds();
-    must(b, b->context, haul_plan_unpack(b->plan, b->haul_arena, b->packed_bytes));
+    must(b, b->context, haul_plan_unpack(b->plan, b->haul_arena, b->packed_bytes, 0));
     report_sample("haul_unpack", "total", bench_milliseconds() - started);
 }
 
@@ -153,11 +153,15 @@ static void one_round(bench *b)
 /* ------------------------------------------------------------------------------------------------------------------
  * Before and after
  */
-static void open_memory(bench *b)
+static void open_bench(bench *b, workload *it)
 {
-    haul_plan_statistics numbers;
+    memset(b, 0, sizeof(*b));
+    b->it = it;
+    b->root.address = it->root;
+    b->root.type = it->type;
+    b->root.count = it->root_count;
+    must(b, NULL, haul_context_create(NULL, &b->context));
     must(b, b->context, haul_plan_create(b->context, &b->root, 1, &b->plan));
-    haul_plan_get_statistics(b->plan, &numbers);
     b->hash_arena_bytes = 64 + b->it->described_bytes + 16 * b->it->root_count;
     b->packed_bytes = haul_plan_bytes(b->plan);
     b->haul_arena_bytes = b->packed_bytes > b->hash_arena_bytes ? b->packed_bytes : b->hash_arena_bytes;
@@ -167,13 +171,19 @@ static void open_memory(bench *b)
     b->bitmap = bench_map(b->bitmap_bytes ? b->bitmap_bytes : 8);
     b->queue = bench_map(b->it->objects * sizeof(void *));
     hash_map_open(&b->map, b->it->objects, 1);
+}
+
+static void report_plan(bench *b)
+{
+    haul_plan_statistics numbers;
+    haul_plan_get_statistics(b->plan, &numbers);
     report_value("haul", "arena_bytes", (double)numbers.arena_bytes);
     report_value("haul", "bookkeeping_percent",
                  100.0 * (double)numbers.bookkeeping_bytes / (double)numbers.graph_bytes);
     report_value("haul", "worklist_bytes", (double)numbers.worklist_bytes);
 }
 
-static void close_memory(bench *b)
+static void close_bench(bench *b)
 {
     haul_plan_free(&b->plan);
     haul_context_free(&b->context);
@@ -203,25 +213,29 @@ static void check_unpack(bench *b)
     must(b, b->context, haul_plan_create(b->context, &b->root, 1, &b->plan));
     check_pack(b, PLAIN);
     workload_scramble(b->it);
-    must(b, b->context, haul_plan_unpack(b->plan, b->haul_arena, b->packed_bytes));
+    must(b, b->context, haul_plan_unpack(b->plan, b->haul_arena, b->packed_bytes, 0));
     must(b, b->context, haul_plan_pack(b->plan, b->haul_arena, b->haul_arena_bytes, 0, b->bitmap));
     must(b, b->context, haul_plan_offset(b->plan, b->root.address, &root));
     if (!check_isomorphic(b->it, b->hash_arena, b->haul_arena, b->packed_bytes, root))
         bench_die("unpacking did not restore the source", NULL);
 }
 
+void measure_check(workload *it)
+{
+    bench b;
+    open_bench(&b, it);
+    haul_plan_free(&b.plan);
+    check_unpack(&b);
+    close_bench(&b);
+}
+
 void measure(workload *it, int runs)
 {
     bench b;
     int run;
-    memset(&b, 0, sizeof(b));
-    b.it = it;
-    b.root.address = it->root;
-    b.root.type = it->type;
-    b.root.count = it->root_count;
     report_begin(it->name);
-    must(&b, NULL, haul_context_create(NULL, &b.context));
-    open_memory(&b);
+    open_bench(&b, it);
+    report_plan(&b);
     check_pack(&b, PREFETCHED);
     haul_plan_free(&b.plan);
     for (run = 0; run < runs; run++)
@@ -229,5 +243,5 @@ void measure(workload *it, int runs)
     check_unpack(&b);
     report_value("graph", "bytes", (double)b.graph_bytes);
     report_end();
-    close_memory(&b);
+    close_bench(&b);
 }

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "bench.h"
 
@@ -66,4 +69,11 @@ void *bench_allocate(size_t bytes)
     if (!memory)
         bench_die("out of memory", NULL);
     return memory;
+}
+
+void bench_forget_blocks(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

@@ -12,7 +12,7 @@
 static haul_type *list_type, *tree_type, *graph_type, *blocks_type, *strings_type, *objects_type, *record_type,
     *called_type;
 
-enum { BLOCK_BYTES = 1 << 20, STRING_BYTES_MAX = 63, ARRAY_COUNT_MAX = 32 };
+enum { BLOCK_BYTES = 1 << 20, STRING_BYTES_MAX = 63, ARRAY_COUNT_MAX = 32, HEAP_REACH = 64 };
 
 static const haul_ref list_refs[] = { HAUL_OBJECT(list_node, next, &list_type) };
 static const haul_ref tree_refs[] = { HAUL_OBJECT(tree_node, left, &tree_type),
@@ -92,13 +92,40 @@ static void **make_nodes(workload *made, size_t count, size_t bytes, unsigned po
     return order;
 }
 
+/* All nodes have their pointers first. */
+static void link_list(void **order, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        *(void **)order[i] = i + 1 < count ? order[i + 1] : NULL;
+}
+
+static void link_tree(void **order, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        void **child = order[i];
+        child[0] = 2 * i + 1 < count ? order[2 * i + 1] : NULL;
+        child[1] = 2 * i + 2 < count ? order[2 * i + 2] : NULL;
+    }
+}
+
+/* Each pointer leads to one of the next `reach` nodes. */
+static void link_graph(void **order, size_t count, size_t reach)
+{
+    bench_random random = { 2 };
+    size_t i;
+    int k;
+    for (i = 0; i < count; i++)
+        for (k = 0; k < 4; k++)
+            ((void **)order[i])[k] = order[(i + 1 + bench_below(&random, reach)) % count];
+}
+
 static void make_list_of(workload *made, size_t count)
 {
     void **order = make_nodes(made, count, sizeof(list_node), 1);
-    size_t i;
     describe(made, &list_type, "list", sizeof(list_node), list_refs, 1);
-    for (i = 0; i < count; i++)
-        ((list_node *)order[i])->next = i + 1 < count ? order[i + 1] : NULL;
+    link_list(order, count);
     free(order);
 }
 
@@ -115,29 +142,56 @@ static void make_long_list(workload *made, double scale)
 /* A perfect binary tree when scale is 1, else a complete one. */
 static void make_tree(workload *made, double scale)
 {
-    size_t count = scaled((1 << 20) - 1, scale), i;
+    size_t count = scaled((1 << 20) - 1, scale);
     void **order = make_nodes(made, count, sizeof(tree_node), 2);
     describe(made, &tree_type, "tree", sizeof(tree_node), tree_refs, 2);
-    for (i = 0; i < count; i++) {
-        tree_node *node = order[i];
-        node->left = 2 * i + 1 < count ? order[2 * i + 1] : NULL;
-        node->right = 2 * i + 2 < count ? order[2 * i + 2] : NULL;
-    }
+    link_tree(order, count);
     free(order);
 }
 
 /* Some 98 % of the nodes are within reach of the root; the rest is not part of the graph. */
 static void make_graph(workload *made, double scale)
 {
-    size_t count = scaled(1e6, scale), i;
+    size_t count = scaled(1e6, scale);
     void **order = make_nodes(made, count, sizeof(graph_node), 4);
-    bench_random random = { 2 };
-    int k;
     describe(made, &graph_type, "graph", sizeof(graph_node), graph_refs, 1);
-    for (i = 0; i < count; i++)
-        for (k = 0; k < 4; k++)
-            ((graph_node *)order[i])->edge[k] = order[bench_below(&random, count)];
+    link_graph(order, count, count);
     free(order);
+}
+
+static void describe_sized(workload *made, size_t bytes, unsigned pointers)
+{
+    const haul_ref *rows = pointers == 1 ? list_refs : pointers == 2 ? tree_refs : graph_refs;
+    haul_ref row[2];
+    size_t count = pointers == 2 ? 2 : 1, i;
+    memcpy(row, rows, count * sizeof(haul_ref));
+    for (i = 0; i < count; i++) {
+        row[i].target = &made->type;
+        row[i].element_bytes = bytes;
+    }
+    if (haul_type_create("node", bytes, row, count, &made->type) != HAUL_OK)
+        bench_die("node", NULL);
+    if (haul_type_commit(made->type) != HAUL_OK)
+        bench_die("node", haul_type_error(made->type));
+}
+
+void workload_make_sized(workload *made, size_t count, size_t bytes, unsigned pointers, int is_shuffled)
+{
+    void **order, **shuffled_order;
+    memset(made, 0, sizeof(*made));
+    made->name = "sizes";
+    made->is_sized = 1;
+    shuffled_order = make_nodes(made, count, bytes, pointers);
+    order = is_shuffled ? shuffled_order : made->heap;
+    made->root = order[0];
+    describe_sized(made, bytes, pointers);
+    if (pointers == 1)
+        link_list(order, count);
+    else if (pointers == 2)
+        link_tree(order, count);
+    else
+        link_graph(order, count, is_shuffled || count < HEAP_REACH ? count : HEAP_REACH);
+    free(shuffled_order);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -278,6 +332,8 @@ void workload_free(workload *it)
         free(((table *)it->root)->item);
     if (it->shape != SHAPE_NODES)
         free(it->root);
+    if (it->is_sized)
+        haul_type_free(&it->type);
 }
 
 void workload_free_types(void)

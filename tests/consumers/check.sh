@@ -120,11 +120,69 @@ forbidden_types_do_not_compile() {
     done <"$scratch/cases"
 }
 
+# The headers as clang reads them for a GPU, without CUDA's own headers: as CUDA, with what those would declare and
+# without; and as C whose parts OpenMP sends there.
+clang_cuda() { # COMPILER-OPTION...
+    clang -x cuda --cuda-gpu-arch=sm_70 -nocudainc -nocudalib -Wno-unknown-cuda-version -Wall -Werror -fsyntax-only \
+        -I"$source/include" "$@"
+}
+
+clang_openmp() { # COMPILER-OPTION...
+    clang -x c -std=c99 -fopenmp -fopenmp-targets=nvptx64-nvidia-cuda -Xopenmp-target -march=sm_70 -nogpulib \
+        -Wno-unknown-cuda-version -Wall -Werror -S -o "$scratch/openmp.s" -I"$source/include" "$@"
+}
+
+can_compile_for_a_gpu() {
+    command -v clang >/dev/null || return 1
+    echo 'int here;' >"$scratch/probe.c"
+    clang_cuda --cuda-device-only "$scratch/probe.c" >/dev/null 2>&1 && clang_openmp "$scratch/probe.c" >/dev/null 2>&1
+}
+
+headers_compile_for_a_gpu() {
+    printf '%s\n' '#define __host__ __attribute__((host))' '#define __device__ __attribute__((device))' \
+        >"$scratch/attributes.h"
+    printf '%s\n' '#include "attributes.h"' '#define __CUDACC__' \
+        '__device__ unsigned long long atomicAdd(unsigned long long *, unsigned long long);' \
+        '__device__ unsigned atomicOr(unsigned *, unsigned);' '#include <haul.h>' \
+        '__attribute__((global)) void kernel(haul_nursery *nursery, const haul_stamp *stamp)' \
+        '{ haul_nursery_new(nursery, stamp); }' >"$scratch/kernel.cu"
+    printf '%s\n' '#include "attributes.h"' '#include <haul.h>' >"$scratch/bare.cu"
+    printf '%s\n' '#include <haul.h>' 'void fill(haul_nursery *nursery)' '{' '#pragma omp target' \
+        'haul_nursery_allocate(nursery, 8);' '}' >"$scratch/openmp.c"
+    clang_cuda --cuda-device-only "$scratch/kernel.cu" && clang_cuda --cuda-host-only "$scratch/kernel.cu" &&
+        clang_cuda --cuda-device-only "$scratch/bare.cu" && clang_cuda --cuda-host-only "$scratch/bare.cu" &&
+        clang_openmp "$scratch/openmp.c"
+}
+
 only_haul_names_are_exported() {
     local library
     library=$(find "$scratch/moved shared" -name 'libhaul.so')
     nm -D --defined-only "$library" | awk '{ print $NF }' | grep -q '^haul_ship$' &&
         ! nm -D --defined-only "$library" | awk '{ print $NF }' | grep -vE '^haul_[a-z]'
+}
+
+# A machine with a shell and little else, for a user who is not root: $scratch/bare is its PATH.
+bare_machine() { # TOOL...
+    local tool
+    rm -rf "$scratch/bare"
+    mkdir -p "$scratch/bare" || return 1
+    for tool in bash dirname basename mkdir grep tail "$@"; do
+        ln -s "$(command -v "$tool")" "$scratch/bare/$tool" || return 1
+    done
+    printf '#!/bin/sh\necho 1000\n' >"$scratch/bare/id"
+    printf '#!/bin/sh\nexit 1\n' >"$scratch/bare/dpkg-query"
+    cp "$scratch/bare/dpkg-query" "$scratch/bare/apt-get"
+    chmod +x "$scratch/bare"/id "$scratch/bare"/dpkg-query "$scratch/bare"/apt-get
+}
+
+demo_says_what_is_missing() {
+    echo '{}' >"$scratch/document.json"
+    bare_machine || return 1
+    ! env -i PATH="$scratch/bare" bash "$source/examples/demo.sh" "$scratch/document.json" &&
+        grep -qF 'Missing packages: build-essential cmake libcjson-dev' "$scratch/log" &&
+        grep -qF 'sudo apt-get install build-essential cmake libcjson-dev' "$scratch/log" &&
+        grep -qF 'Missing packages: libassimp-dev libpng-dev glmark2-data' "$scratch/log" &&
+        grep -qF 'Missing tools: cmake make cc.' "$scratch/log"
 }
 
 try "install, static" install_haul static
@@ -154,6 +212,11 @@ done
 try "C++ types that cannot travel do not compile" forbidden_types_do_not_compile
 try "containers in an arena, C++17" pkg_config_project c++ "$source/examples/words_in_arena.cpp" static -std=c++17 \
     -pedantic-errors -Wall -Wextra -Werror
+if can_compile_for_a_gpu; then
+    try "clang reads the headers for a GPU" headers_compile_for_a_gpu
+else
+    echo "SKIPPED clang reads the headers for a GPU: clang is not here, or cannot compile for one"
+fi
 try "the program of README.md" program_of_the_readme
 try "the code of include/README.md" blocks_of_the_guide_compile
 try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
@@ -164,6 +227,7 @@ for way in fetch subdirectory; do
     done
     try "$way puts no warning flags on users" no_warning_flags_for_users "$way-C"
 done
+try "the demo names what is missing where it cannot install it" demo_says_what_is_missing
 try "HAUL_CUDA=ON without a compiler is refused with a sentence" cuda_on_is_refused_without_a_compiler
 
 rm -f "$scratch/log"

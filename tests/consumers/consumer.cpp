@@ -64,8 +64,9 @@ static bool check_throws()
     try {
         haul::type bad;
         haul::check(bad.create<node>(""));
+        haul::check(bad.commit());
     } catch (const std::runtime_error &failure) {
-        return std::string(failure.what()).find("HAUL_ERROR_ARGUMENT") == 0;
+        return std::string(failure.what()).find("HAUL_ERROR_TYPE") == 0;
     }
     return false;
 }

@@ -851,6 +851,7 @@ typedef struct crossing {
     haul_attachment *attachments;
     size_t segment_count, attachment_count;
     haul_crossing order;
+    haul_stretch locked;
     void *lists;
 } crossing;
 
@@ -954,6 +955,10 @@ static void place_crossing(device *d, crossing *c)
     order->changed = word;
     *order->changed = 0;
     EXPECT_OK(d->table->lock(d->state, c->host, c->host_bytes));
+    c->locked.begin = (uintptr_t)c->host;
+    c->locked.end = c->locked.begin + c->host_bytes;
+    order->locked = &c->locked;
+    order->locked_count = 1;
 }
 
 static void drop_crossing(device *d, crossing *c)

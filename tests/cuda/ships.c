@@ -256,16 +256,14 @@ static void a_mirrored_arena_is_shipped_to_another_gpu_from_its_window(void)
     haul_device_close(&home);
 }
 
-/* `list` stands in a mirrored arena of `from`. */
-static void copy_a_mirror(haul_device *from, haul_device *to, int ordinal)
+/* From device to device. The source is walked first: the copy has what kernels wrote. Frees both shipments, and the lists. */
+static void copy_shipment_and_walk(haul_shipment *shipment, haul_device *to, int ordinal, test_list list, test_list expected)
 {
-    haul_arena *arena = make_arena(from, 1);
-    test_list list = list_make_in(arena, 20000, 10), expected = list_make_wide(20000, 10);
-    haul_shipment *shipment = NULL, *copy = NULL;
-    CHECK_STATUS(haul_ship_arena(from, arena, NULL, &shipment), HAUL_OK);
+    haul_shipment *copy = NULL;
     user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
     CHECK_STATUS(haul_shipment_copy(shipment, to, &copy), HAUL_OK);
     haul_shipment_free(&shipment);
+    list_check(&list, &expected);
     list_walk(&expected);
     CHECK_CUDA(cudaSetDevice(ordinal));
     user_walk(on_device(copy, &list), list.walked, cudaStreamLegacy);
@@ -277,6 +275,15 @@ static void copy_a_mirror(haul_device *from, haul_device *to, int ordinal)
     haul_shipment_free(&copy);
     list_free(&list);
     list_free(&expected);
+}
+
+static void copy_a_mirror(haul_device *from, haul_device *to, int ordinal)
+{
+    haul_arena *arena = make_arena(from, 1);
+    test_list list = list_make_in(arena, 20000, 10);
+    haul_shipment *shipment = NULL;
+    CHECK_STATUS(haul_ship_arena(from, arena, NULL, &shipment), HAUL_OK);
+    copy_shipment_and_walk(shipment, to, ordinal, list, list_make_wide(20000, 10));
     haul_arena_free(&arena);
 }
 
@@ -425,27 +432,13 @@ static void an_error_of_the_callers_is_told_by_the_library(void)
     list_free(&list);
 }
 
-/* ---- Copies from device to device. The source is walked first: the copy has what kernels wrote. */
+/* ---- Copies from device to device. */
 
 static void copy_and_walk_lists(haul_device *from, haul_device *to, int ordinal, test_list list, test_list expected)
 {
-    haul_shipment *shipment = NULL, *copy = NULL;
+    haul_shipment *shipment = NULL;
     CHECK_STATUS(haul_ship(from, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
-    user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
-    CHECK_STATUS(haul_shipment_copy(shipment, to, &copy), HAUL_OK);
-    haul_shipment_free(&shipment);
-    list_check(&list, &expected);
-    list_walk(&expected);
-    CHECK_CUDA(cudaSetDevice(ordinal));
-    user_walk(on_device(copy, &list), list.walked, cudaStreamLegacy);
-    CHECK_STATUS(haul_unmarshal(copy), HAUL_OK);
-    CHECK_CUDA(cudaSetDevice(0));
-    CHECK(*list.walked == list_sum(&expected));
-    list_walk(&expected);
-    list_check(&list, &expected);
-    haul_shipment_free(&copy);
-    list_free(&list);
-    list_free(&expected);
+    copy_shipment_and_walk(shipment, to, ordinal, list, expected);
 }
 
 /* With a bitmap, and with a list of pointers. */

@@ -34,6 +34,7 @@ typedef struct building {
     unsigned char *base, *image, *expected;
     size_t used;
     int is_discovered, has_loose_bytes;
+    int lets_change; /* of a discovered one: what the description reads may come back changed */
     int is_careful;       /* pieces lie apart; those that tagged pointers lead to keep their addresses' low bits */
     piece *pieces;        /* in order, none over another, once they are sorted and all have gone in */
     size_t piece_count, piece_capacity;

@@ -65,6 +65,19 @@ static void expect(building *b, const reference_range *r)
     }
 }
 
+/* What the description reads is as it was. */
+static void freeze(const building *b)
+{
+    for (size_t i = 0; i < b->g->frozen.count; i++) {
+        const graph_region *r = &b->g->frozen.at[i];
+        for (size_t k = 0; k < r->count; k++) {
+            uintptr_t at = building_moved(b, r->address + k);
+            if (at != 0)
+                reference_set_data(&b->there, at, r->address[k]);
+        }
+    }
+}
+
 /* New data there; `expected` is what the arena is then to hold. */
 static void change_device(void *argument)
 {
@@ -72,6 +85,8 @@ static void change_device(void *argument)
     memcpy(b->expected, b->image, b->used);
     for (size_t i = 0; i < b->there.data_count; i++)
         fill(b->c, (void *)b->there.data[i].copy, b->there.data[i].bytes);
+    if (b->is_discovered && !b->lets_change)
+        freeze(b);
     for (size_t i = 0; i < b->there.data_count; i++)
         expect(b, &b->there.data[i]);
 }

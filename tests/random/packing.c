@@ -36,6 +36,7 @@ int trial_plan(trial *t)
 {
     haul_status status;
     t->is_ordered = chance(t->c, 1, 3);
+    t->lets_change = chance(t->c, 1, 2);
     status = t->is_ordered ? haul_plan_create_ordered(t->context, t->g.roots, t->g.root_count, &t->plan)
                            : haul_plan_create(t->context, t->g.roots, t->g.root_count, &t->plan);
     if (status != HAUL_OK)
@@ -240,7 +241,7 @@ int trial_unpack(trial *t)
 {
     haul_status status;
     trial_change_copies(t, &t->packed, 1);
-    status = haul_plan_unpack(t->plan, t->arena, t->bytes);
+    status = haul_plan_unpack(t->plan, t->arena, t->bytes, t->lets_change);
     if (status != HAUL_OK)
         return trial_fail(t, "unpack: %s", haul_status_name(status));
     return trial_source_has_results(t, 0, UINTPTR_MAX, "unpack");

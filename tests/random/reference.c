@@ -1023,6 +1023,15 @@ int reference_find(const reference *r, uintptr_t address, uintptr_t *copy)
     return 1;
 }
 
+void reference_set_data(const reference *r, uintptr_t address, unsigned char value)
+{
+    uintptr_t copy;
+    int is_data;
+    reference_stretch(r->data, r->data_count, address, 1, &is_data);
+    if (is_data && reference_find(r, address, &copy))
+        *(unsigned char *)copy = value;
+}
+
 /* ---- A copy by the reference ---- */
 
 static uintptr_t place_of_block(const graph *g, const reference_copy *copy, size_t i)

@@ -108,6 +108,8 @@ int reference_draw_aliases(choices *c, graph *g, const reference *r);
  * which. */
 size_t reference_stretch(const reference_range *list, size_t count, uintptr_t at, size_t bytes, int *inside);
 
+/* A byte of data at host address `address`, if it is one, becomes `value` in the copy. */
+void reference_set_data(const reference *r, uintptr_t address, unsigned char value);
 /* 1: host address `address` is described; its copy is then *copy. */
 int reference_find(const reference *r, uintptr_t address, uintptr_t *copy);
 

@@ -17,6 +17,7 @@ int trial_ship(trial *t)
     options.relocate_on_host = chance(t->c, 1, 3);
     options.ordered = t->is_ordered;
     options.lock_source = chance(t->c, 1, 2);
+    options.let_counts_change = t->lets_change;
     if (way == 0 && t->g.root_count == 1)
         status = haul_ship(t->device, t->g.roots[0].address, t->g.roots[0].type, t->g.roots[0].count, &options,
                            &t->shipment);
@@ -122,6 +123,67 @@ int trial_unmarshal(trial *t)
     if (status != HAUL_OK)
         return trial_fail(t, "unmarshal: %s", haul_status_name(status));
     return trial_source_has_results(t, 0, UINTPTR_MAX, "unmarshal");
+}
+
+typedef struct counting {
+    uintptr_t at;
+    const reference_count *count;
+} counting;
+
+static void make_smaller(void *argument)
+{
+    const counting *s = argument;
+    graph_write((void *)s->at, s->count->bytes, s->count->smaller);
+}
+
+/* Of data that come back. */
+static const reference_count *some_count(trial *t)
+{
+    size_t n = t->host.count_count;
+    const reference_count *k =
+        n != 0 ? &t->host.counts[(size_t)random_word(&t->c->filler) % n] : NULL;
+    int is_data, unreturned;
+    if (k == NULL)
+        return NULL;
+    n = reference_stretch(t->host.data, t->host.data_count, (uintptr_t)k->at, k->bytes, &is_data);
+    if (!is_data || n < k->bytes)
+        return NULL;
+    n = reference_stretch(t->host.unreturned, t->host.unreturned_count, (uintptr_t)k->at, k->bytes,
+                          &unreturned);
+    return !unreturned && n == k->bytes ? k : NULL;
+}
+
+int trial_unmarshal_a_count(trial *t)
+{
+    const reference_count *k = some_count(t);
+    const int way = (int)choose(t->c, 3);
+    unsigned char smaller[8];
+    haul_status status;
+    counting s;
+    if (k == NULL || !reference_find(&t->device_side, (uintptr_t)k->at, &s.at))
+        return 1;
+    s.count = k;
+    status = haul_host_launch(t->device, make_smaller, &s);
+    if (status == HAUL_OK)
+        status = way == 0   ? haul_unmarshal(t->shipment)
+                 : way == 1 ? haul_unmarshal_pointers(t->shipment)
+                            : haul_update_host(t->shipment, k->at, k->bytes);
+    if (status != (t->lets_change ? HAUL_OK : HAUL_ERROR_GRAPH))
+        return trial_fail(t, "unmarshal of a count that the device has changed, way %d: %s", way,
+                          haul_status_name(status));
+    if (!t->lets_change && haul_context_error(t->context)->path[0] == '\0')
+        return trial_fail(t, "unmarshal of a count that the device has changed, way %d: no path",
+                          way);
+    graph_write(smaller, k->bytes, k->smaller);
+    if (t->lets_change && memcmp(k->at, smaller, k->bytes) == 0)
+        trial_restore(t, (uintptr_t)k->at, k->bytes);
+    else if (t->lets_change)
+        return trial_fail(t, "unmarshal of a count that may change, way %d: it did not come back",
+                          way);
+    if (t->lets_change && way < 2 && !trial_restore_unsent(t))
+        return 0;
+    return trial_source_is_unchanged(t, "unmarshal of a count") &&
+           trial_refresh(t, "after a changed count");
 }
 
 typedef struct arena_check {

@@ -69,6 +69,21 @@ static void keep_unreturned(trial *t)
     }
 }
 
+/* What the description reads is as it was sent. */
+static void freeze(const trial *t, const reference *copy)
+{
+    for (size_t i = 0; i < t->g.frozen.count; i++) {
+        const graph_region *r = &t->g.frozen.at[i];
+        for (size_t k = 0; k < r->count; k++) {
+            int unsent;
+            reference_stretch(copy->unsent, copy->unsent_count, (uintptr_t)r->address + k, 1,
+                              &unsent);
+            if (!unsent)
+                reference_set_data(copy, (uintptr_t)r->address + k, r->address[k]);
+        }
+    }
+}
+
 void trial_change_copies(trial *t, const reference *copy, int all)
 {
     unsigned char *result = t->results;
@@ -81,6 +96,8 @@ void trial_change_copies(trial *t, const reference *copy, int all)
                 fill(t->c, (void *)(r->copy + at), n);
         }
     }
+    if (!t->lets_change)
+        freeze(t, copy);
     for (size_t i = 0; i < t->host.data_count; i++) {
         uintptr_t at;
         for (size_t k = 0; k < t->host.data[i].bytes;) { /* ranges that touch here may not touch there */

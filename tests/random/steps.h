@@ -18,6 +18,7 @@ typedef struct trial {
     haul_plan *plan;
     haul_shipment *shipment;
     int is_ordered;          /* plan and shipment are in the order of discovery */
+    int lets_change;         /* what the description reads may come back changed */
     unsigned char *arena_memory, *arena;
     size_t bytes;
     unsigned char *results;  /* what the kernel left in the data bytes, range after range */
@@ -35,7 +36,8 @@ int trial_source_is_unchanged(trial *t, const char *after);
 void trial_restore(trial *t, uintptr_t first, size_t bytes);
 /* New contents for all data but counts and terminated arrays. */
 void trial_change_source(trial *t);
-/* New contents for a copy's data, or for what of it is sent alone; t->results is then what is to come back. */
+/* New contents for a copy's data, or for what of it is sent alone; t->results is then what is to
+ * come back. Unless it may change, what the description reads stays. */
 void trial_change_copies(trial *t, const reference *copy, int all);
 /* The data bytes within [first, end) are those of t->results, and no other byte has changed. Puts the source back. */
 int trial_source_has_results(trial *t, uintptr_t first, uintptr_t end, const char *after);
@@ -69,6 +71,8 @@ int trial_device_agrees(trial *t, const char *after);
 int trial_addresses_agree(trial *t);
 int trial_pointers_agree(trial *t);
 int trial_unmarshal(trial *t);
+/* A count that the device has changed is refused, or comes back. */
+int trial_unmarshal_a_count(trial *t);
 int trial_refresh(trial *t, const char *why);
 int trial_refresh_after_change(trial *t);
 int trial_unmarshal_again(trial *t);

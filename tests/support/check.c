@@ -56,7 +56,7 @@ static void give_up(const char *message)
 
 /* ---- The checks. */
 
-static char current_note[512];
+static __thread char current_note[512];
 
 void check_note(const char *format, ...)
 {

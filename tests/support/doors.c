@@ -29,6 +29,7 @@ void fault_arm(fault_plan *plan, fault_mode mode, uint64_t at)
     plan->at = at;
     plan->events = plan->fired = plan->fell_back = 0;
     plan->first = HAUL_OK;
+    plan->failed = NULL;
     plan->last = "";
 }
 
@@ -49,6 +50,8 @@ static int hit(fault_plan *plan, const char *name)
 {
     plan->events++;
     plan->last = name;
+    if (plan->also_at != 0 && plan->events == plan->also_at)
+        return 1;
     if (plan->at == 0 || plan->events < plan->at || (plan->events > plan->at && plan->mode != FAULT_FROM))
         return 0;
     if (plan->mode == FAULT_CALL)
@@ -58,8 +61,10 @@ static int hit(fault_plan *plan, const char *name)
 
 static haul_status fired(fault_plan *plan, haul_status status)
 {
-    if (plan->fired++ == 0)
+    if (plan->fired++ == 0) {
         plan->first = status;
+        plan->failed = plan->last;
+    }
     return status;
 }
 
@@ -112,7 +117,7 @@ typedef struct front {
 static front fronts[DEVICES_MAX];
 static pthread_mutex_t fronts_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The front of an open device, or a free one for NULL. */
+/* The front of an open device. */
 static front *front_of(const void *state)
 {
     size_t i = 0;
@@ -276,7 +281,7 @@ static haul_status be_lost(front *f)
 /* Counts a device event; HAUL_OK, or the failure to answer. */
 static haul_status event(front *f, const char *name, haul_status failure)
 {
-    int fails = hit(f->plan, name);
+    int fails = !f->plan->memory_only && hit(f->plan, name);
     f->injected = 0;
     if (f->plan->lost)
         return be_lost(f);
@@ -299,19 +304,44 @@ static haul_status late_event(front *f, const char *name, int *half)
     return HAUL_OK;
 }
 
+/* A free front becomes the plan's; it has no state yet but itself. */
+static front *claim(const fault_device_settings *s)
+{
+    front *f;
+    size_t i = 0;
+    pthread_mutex_lock(&fronts_lock);
+    while (i < DEVICES_MAX && fronts[i].state)
+        i++;
+    f = i < DEVICES_MAX ? &fronts[i] : NULL;
+    if (f) {
+        memset(f, 0, sizeof *f);
+        f->state = f;
+        f->plan = s->plan;
+        f->inner = s->inner;
+    }
+    pthread_mutex_unlock(&fronts_lock);
+    CHECK(f != NULL);
+    return f;
+}
+
+static void let_go(front *f)
+{
+    pthread_mutex_lock(&fronts_lock);
+    f->state = NULL;
+    pthread_mutex_unlock(&fronts_lock);
+}
+
 static haul_status front_open(const void *settings, const haul_allocator *allocator, void **state)
 {
     const fault_device_settings *s = settings;
-    front *f = front_of(NULL);
-    haul_status status;
-    memset(f, 0, sizeof *f);
-    f->plan = s->plan;
-    f->inner = s->inner;
-    status = event(f, "open", HAUL_ERROR_DEVICE);
+    front *f = claim(s);
+    haul_status status = event(f, "open", HAUL_ERROR_DEVICE);
     if (status == HAUL_OK)
         status = s->inner->open(s->inner_settings, allocator, state);
-    if (status != HAUL_OK)
+    if (status != HAUL_OK) {
+        let_go(f);
         return status;
+    }
     f->ranges = calloc(RANGES_MAX, sizeof *f->ranges);
     f->queue = calloc(ORDERS_MAX, sizeof *f->queue);
     CHECK(f->ranges && f->queue);
@@ -341,11 +371,9 @@ static void front_close(void *state)
     }
     f->plan->devices--;
     f->inner->close(state);
-    pthread_mutex_lock(&fronts_lock);
-    f->state = NULL;
-    pthread_mutex_unlock(&fronts_lock);
     free(f->ranges);
     free(f->queue);
+    let_go(f);
 }
 
 static void front_capabilities(void *state, haul_device_capabilities *capabilities)
@@ -442,8 +470,10 @@ static void forgive(fault_plan *plan, uint64_t fired_before)
 {
     plan->fell_back += plan->fired - fired_before;
     plan->fired = fired_before;
-    if (fired_before == 0)
+    if (fired_before == 0) {
         plan->first = HAUL_OK;
+        plan->failed = NULL;
+    }
 }
 
 static haul_status front_stage(void *state, size_t bytes, void **memory)
@@ -826,19 +856,21 @@ static int step(front *f, const void *stream)
 static const void *stream_of(const front *f, uint64_t fence)
 {
     size_t i = 0;
-    while (f->queue[i].kind != FENCE || f->queue[i].fence != fence)
+    while (i < f->queue_count && (f->queue[i].kind != FENCE || f->queue[i].fence != fence))
         i++;
+    CHECK(i < f->queue_count);
     return f->queue[i].stream;
 }
 
-/* What the other device was told before a copy from it happens first. */
+/* What another device was told before a copy from it happens first. A copy within one device
+ * waits in its own stream. */
 static void catch_up_with(front *f, const void *stream)
 {
     size_t i;
     for (i = 0; i < f->queue_count; i++) {
         const order *o = &f->queue[i];
         front *other = o->kind == ACROSS && o->stream == stream ? front_of(o->other) : NULL;
-        while (other && waits(other, o->fence))
+        while (other && other != f && waits(other, o->fence))
             step(other, stream_of(other, o->fence));
     }
 }

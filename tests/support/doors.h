@@ -34,6 +34,8 @@ typedef struct fault_plan {
     /* Set by the test. */
     uint64_t at; /* counted from 1; 0: none */
     fault_mode mode;
+    uint64_t also_at;      /* FAULT_ONCE: this one fails, too; 0: none */
+    int memory_only;       /* the device's verbs are no events */
     void (*call)(void *user);
     void *call_user;
     int no_reserve;        /* the allocator is made without reserve and unreserve */
@@ -49,6 +51,7 @@ typedef struct fault_plan {
     uint64_t fired;     /* events that failed and must be reported */
     uint64_t fell_back; /* events that failed and are not: the library has another way (reserve, stage; D3) */
     haul_status first;  /* what the first that fired answered; HAUL_OK: none */
+    const char *failed; /* that event's name; NULL: none */
     const char *last;   /* the last event's name */
     int lost, late;
     uint64_t host_blocks, host_bytes;     /* live */

@@ -24,6 +24,7 @@
 #ifndef _DEFAULT_SOURCE
 #error "define _DEFAULT_SOURCE before the first header"
 #endif
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,9 @@
 #if defined(CORE_ASAN) || defined(CORE_MSAN) || defined(CORE_TSAN)
 #define CORE_SLOW 1 /* sanitized: large cases are made smaller */
 #endif
+
+/* In bytes. A thread must have twice as much on some processors (aarch64). */
+#define SMALL_STACK (PTHREAD_STACK_MIN > 65536 ? (size_t)PTHREAD_STACK_MIN : (size_t)65536)
 
 enum {
     WORD = sizeof(void *),
@@ -381,7 +385,8 @@ static inline void check_places(void)
     free(covered);
 }
 
-/* Unpack an arena all of whose bytes, pointers too, are inverted: data bytes follow, nothing else does. */
+/* Unpack an arena all of whose bytes, pointers and counts too, are inverted: data bytes follow,
+ * nothing else does. */
 static inline void check_unpack(void)
 {
     unsigned char *before = lab_picture(), *changed = lab_arena(the.bytes, GRANULE, 0);
@@ -389,7 +394,7 @@ static inline void check_unpack(void)
     for (at = 0; at < the.bytes; at++)
         changed[at] = (unsigned char)~the.arena[at];
     lab_lock(PROT_READ | PROT_WRITE);
-    CHECK_STATUS(haul_plan_unpack(the.plan, changed, the.bytes), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(the.plan, changed, the.bytes, 1), HAUL_OK);
     lab_unlock();
     for (at = 0; at < LAB_BYTES; at++)
         if (the.what[at] == OF_DATA)

@@ -6,6 +6,7 @@
 #ifndef HAUL_TESTS_SHIP_FAULTS_H
 #define HAUL_TESTS_SHIP_FAULTS_H
 
+#include "ship/ship.h"
 #include "ship_graphs.h"
 #include "support/doors.h"
 
@@ -25,7 +26,8 @@ typedef struct setting {
     haul_device *other;      /* of the suites that open it */
     haul_shipment *s, *copy;
     void *root;
-    int relocate_on_host, whole_return, ordered, lock_source;
+    int relocate_on_host, whole_return, ordered, lock_source, lets_change;
+    int in_pieces;           /* results are written as they come, however few they are */
     int keep;                /* prepare ships */
     size_t gap;              /* between the world's objects: not 0, and they lie in many blocks */
     const haul_async *async; /* NULL: ship does not return before the device is done */
@@ -72,6 +74,7 @@ static inline haul_status ship(void *user)
     options.ordered = the.ordered;
     options.whole_return = the.whole_return;
     options.lock_source = the.lock_source;
+    options.let_counts_change = the.lets_change;
     if (the.async)
         return haul_ship_async(the.device, the.root, *the.cargo->type, 1, &options, the.async, &the.s);
     return haul_ship(the.device, the.root, *the.cargo->type, 1, &options, &the.s);
@@ -112,6 +115,8 @@ static inline void prepare_cold(void *user, fault_plan *plan)
     the.root = the.cargo->load();
     the.before = world_picture(&the.w);
     CHECK_STATUS(fault_open(plan, NULL, &the.device), HAUL_OK);
+    if (the.in_pieces)
+        the.device->whole_bytes = 0;
 }
 
 /* One that has worked before, so that what it keeps for itself is there. */

@@ -43,6 +43,7 @@ static struct {
     haul_context_options options;
     int64_t told;         /* the sum that a walk must find */
     int returns_pointers; /* 1: the walk changes pointers, too */
+    int lets_change;      /* 1: and fields that the description reads */
     haul_error refused;   /* what the last refusal said */
 } yard;
 
@@ -320,6 +321,7 @@ static inline void yard_go(const haul_root *roots, size_t count, yard_walk *walk
     unsigned char *before = yard_picture();
     memset(&options, 0, sizeof options);
     options.relocate_on_host = on_host;
+    options.let_counts_change = yard.lets_change;
     CHECK(mprotect(yard.memory, yard.bytes, PROT_READ) == 0);
     status = haul_ship_roots(device, roots, count, &options, &s);
     if (status != HAUL_OK)

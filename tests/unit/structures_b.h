@@ -41,6 +41,7 @@ typedef struct site {
     size_t count;
     random_source random;
     haul_context_options options; /* statics, translations, argument: the test's */
+    int lets_change;              /* fields that the description reads come back changed */
 } site;
 
 static site the;
@@ -340,6 +341,7 @@ static inline void travel_once(const journey *j, int checked, int patched_here)
     memset(&how, 0, sizeof how);
     options.new_context = site_options(checked);
     how.relocate_on_host = patched_here;
+    how.let_counts_change = the.lets_change;
     CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
     site_protect(PROT_READ);
     status = haul_ship(device, j->root, j->type, 1, &how, &s);

@@ -268,7 +268,8 @@ TEST(counted, what_is_wrong_with_a_short_array_is_told_as_for_any_G2_G3_G4_G6_G7
     one->points = (point *)((uintptr_t)one->points + 2);
     lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".points", "misaligned");
     one->points = (point *)16;
-    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".points", "outside any process's address range");
+    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".points",
+               "12 bytes at 0x10 lie outside any process's address range");
     rows_end();
 }
 
@@ -374,7 +375,8 @@ TEST(counted, what_is_wrong_with_an_array_that_a_function_counts_is_told_with_it
     one->points = (point *)((uintptr_t)spot + 2);
     lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".points", "misaligned");
     one->points = (point *)16;
-    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".points", "outside any process's address range");
+    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".points",
+               "12 bytes at 0x10 lie outside any process's address range");
     one->points = spot;
     one->bytes = (unsigned char *)&first->halves + 3;
     one->byte_count = 2;

@@ -1105,7 +1105,7 @@ TEST(directions, a_packed_plan_has_them_both_ways)
     CHECK_EQ(arena[offset], 0);
     CHECK_EQ(arena[offset + 20], 0);
     arena[offset + 20] = 4;
-    CHECK_STATUS(haul_plan_unpack(plan, arena, sizeof arena), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(plan, arena, sizeof arena, 0), HAUL_OK);
     CHECK_EQ(bytes[19], 0);
     CHECK_EQ(bytes[20], 4);
     haul_plan_free(&plan);

@@ -398,13 +398,16 @@ TEST(graph_faults, a_pointer_off_a_declared_alignment_is_refused_G6)
 TEST(graph_faults, addresses_that_are_no_ones_are_refused_G7)
 {
     atom *a;
-    uintptr_t bad[4] = { 8, 4088, UINTPTR_MAX - 7, UINTPTR_MAX & ~(uintptr_t)7 };
+    uintptr_t bad[6] = { 8, 4088, UINTPTR_MAX - 7, UINTPTR_MAX & ~(uintptr_t)7 };
     int i, count = 4;
     atom_start();
     a = atoms_make(2);
     if (sizeof(void *) == 8) {
         bad[2] = (uintptr_t)UINT64_C(0x0001000000000000); /* non-canonical */
         bad[3] = (uintptr_t)UINT64_C(0xffff800000001000); /* the kernel's */
+        bad[4] = (uintptr_t)a | (uintptr_t)UINT64_C(0x0008000000000000); /* an address of 52 bits */
+        bad[5] = (uintptr_t)a | (uintptr_t)UINT64_C(0x5a00000000000000); /* a tag that some processors ignore */
+        count = 6;
     }
     for (i = 0; i < count; i++) {
         a->next = (atom *)bad[i];
@@ -427,6 +430,63 @@ TEST(graph_faults, addresses_that_are_no_ones_are_refused_G7)
     memset(the.what + lab_offset(a->bonds), OF_POINTER, 2 * sizeof(void *));
     lab_pack(a, atom_type, 1);
     atom_end();
+}
+
+/* Nodes of whole granules take the innermost loops: by themselves, and in arrays of pointers. */
+typedef struct plain_node {
+    struct plain_node *next, *other;
+    void *data[2];
+} plain_node;
+
+typedef struct node_table {
+    plain_node **node;
+    int64_t count;
+} node_table;
+
+static void refuse_in_nodes(uintptr_t bad, const haul_type *node_type, const haul_type *table_type)
+{
+    plain_node *first = take(sizeof *first, GRANULE), *second = take(sizeof *second, GRANULE);
+    node_table *table = take(sizeof *table, GRANULE);
+    plain_node **nodes = take(2 * sizeof *nodes, GRANULE);
+    first->next = second;
+    second->other = (plain_node *)bad;
+    lab_refuse(first, node_type, HAUL_ERROR_GRAPH, "root.next.other",
+               "outside any process's address range");
+    first->other = first;
+    lab_refuse(first, node_type, HAUL_ERROR_GRAPH, "root.next.other",
+               "outside any process's address range");
+    first->next = (plain_node *)bad;
+    second->other = NULL;
+    lab_refuse(first, node_type, HAUL_ERROR_GRAPH, "root.next",
+               "outside any process's address range");
+    table->node = nodes;
+    table->count = 2;
+    nodes[0] = second;
+    nodes[1] = (plain_node *)bad;
+    lab_refuse(table, table_type, HAUL_ERROR_GRAPH, "root.node[1]",
+               "outside any process's address range");
+}
+
+TEST(graph_faults, addresses_that_are_no_ones_are_refused_in_nodes_of_whole_granules_too_G7)
+{
+    static haul_type *node_type, *table_type;
+    static const haul_ref node_refs[] = { HAUL_OBJECT(plain_node, next, &node_type),
+                                          HAUL_OBJECT(plain_node, other, &node_type) };
+    static const haul_ref table_refs[] = { HAUL_POINTERS(node_table, node, &node_type,
+                                                         HAUL_N(node_table, count)) };
+    lab_start();
+    node_type = TYPE_OPEN(plain_node, node_refs);
+    type_commit(node_type);
+    table_type = TYPE_OPEN(node_table, table_refs);
+    type_commit(table_type);
+    refuse_in_nodes(UINTPTR_MAX & ~(uintptr_t)15, node_type, table_type);
+    if (sizeof(void *) == 8) {
+        refuse_in_nodes((uintptr_t)UINT64_C(0x0001000000000000), node_type, table_type);
+        refuse_in_nodes((uintptr_t)UINT64_C(0xffff800000001000), node_type, table_type);
+    }
+    haul_type_free(&node_type);
+    haul_type_free(&table_type);
+    lab_end();
 }
 
 TEST(graph_faults, a_misaligned_one_is_refused_whatever_stands_there_G7)

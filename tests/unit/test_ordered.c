@@ -673,7 +673,7 @@ TEST(ordered, contents_come_back_and_a_changed_pointer_is_stale_C3)
     root.type = node_type;
     pack_in_order(&p, context, &root, 1, 0);
     memcpy(p.arena + place_in(p.plan, &n[1].value), &value, sizeof value);
-    CHECK_STATUS(haul_plan_unpack(p.plan, p.arena, p.bytes), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(p.plan, p.arena, p.bytes, 0), HAUL_OK);
     CHECK_EQ(n[1].value, 77);
     CHECK_PTR(n[0].right, &n[1]);
     n[2].left = &n[1];
@@ -736,7 +736,7 @@ static haul_status plan_pack_unpack(void *user)
     arena = lab_arena(haul_plan_bytes(plan), haul_plan_alignment(plan), 0);
     status = haul_plan_pack(plan, arena, haul_plan_bytes(plan), 4096, NULL);
     if (status == HAUL_OK)
-        status = haul_plan_unpack(plan, arena, haul_plan_bytes(plan));
+        status = haul_plan_unpack(plan, arena, haul_plan_bytes(plan), 0);
     CHECK_EQ(haul_context_error(faulty)->status, status);
     haul_plan_free(&plan);
     free(arena);
@@ -785,7 +785,7 @@ static void *pack_long(void *argument)
         arena = lab_arena(haul_plan_bytes(plan), GRANULE, 0);
         run->status = haul_plan_pack(plan, arena, haul_plan_bytes(plan), 4096, NULL);
         if (run->status == HAUL_OK)
-            run->status = haul_plan_unpack(plan, arena, haul_plan_bytes(plan));
+            run->status = haul_plan_unpack(plan, arena, haul_plan_bytes(plan), 0);
         free(arena);
         haul_plan_free(&plan);
     }
@@ -808,7 +808,7 @@ TEST(ordered, a_list_of_a_million_nodes_packs_on_a_stack_of_64_KiB_G14)
         memory[i * 7919 % MANY].left = i + 1 < MANY ? &memory[(i + 1) * 7919 % MANY] : NULL;
     run.first = memory;
     CHECK(pthread_attr_init(&attributes) == 0);
-    CHECK(pthread_attr_setstacksize(&attributes, 65536) == 0);
+    CHECK(pthread_attr_setstacksize(&attributes, SMALL_STACK) == 0);
     CHECK(pthread_create(&thread, &attributes, pack_long, &run) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
     pthread_attr_destroy(&attributes);

@@ -108,6 +108,37 @@ TEST(ordered_ship, a_refresh_sends_contents_and_refuses_a_changed_pointer_by_nam
     drop();
 }
 
+/* To name the pointer, the arena is fetched and put in another order: that takes memory. */
+TEST(ordered_ship, a_stale_plan_is_told_as_such_even_without_memory_to_name_the_pointer_H1)
+{
+    fault_plan plan;
+    haul_ship_options options;
+    unsigned stale = 0;
+    uint64_t at;
+    memset(&plan, 0, sizeof plan);
+    memset(&options, 0, sizeof options);
+    memset(&v, 0, sizeof v);
+    options.ordered = 1;
+    world_start(&v.w, 1 << 16);
+    museum_open();
+    v.first = museum_make(&v.w, 20, 1);
+    CHECK_STATUS(fault_open(&plan, NULL, &v.device), HAUL_OK);
+    CHECK_STATUS(haul_ship(v.device, v.first, room_type, 1, &options, &v.s), HAUL_OK);
+    v.first->next->next->next = v.first;
+    for (at = 1; at < 20; at++) {
+        haul_status status;
+        fault_arm(&plan, FAULT_ONCE, at);
+        status = haul_refresh(v.s);
+        CHECK(status == HAUL_ERROR_STALE || status == plan.first);
+        CHECK_EQ(haul_device_error(v.device)->status, status);
+        stale += plan.fired > 0 && status == HAUL_ERROR_STALE;
+    }
+    CHECK(stale >= 2);
+    fault_disarm(&plan);
+    drop();
+    fault_check_clean(&plan);
+}
+
 TEST(ordered_ship, updates_move_an_object_or_a_range_over_many_objects)
 {
     unsigned char *before;

@@ -139,7 +139,7 @@ TEST(plan, of_nothing_answers_nothing)
     haul_plan_get_statistics(NULL, &statistics);
     CHECK_EQ(statistics.objects, 0);
     CHECK_STATUS(haul_plan_pack(NULL, byte, 64, 0, bits), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_plan_unpack(NULL, byte, 64), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_unpack(NULL, byte, 64, 0), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_relocate(NULL, 64, bits, 1), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_relocate(byte, 64, NULL, 1), HAUL_ERROR_ARGUMENT);
 }
@@ -237,8 +237,8 @@ TEST(plan, an_arena_too_small_or_none_is_refused_and_left_alone)
     CHECK_STATUS(haul_plan_pack(the.plan, arena, the.bytes, 0, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_EQ(arena[0], 0x42);
     CHECK_EQ(arena[the.bytes - 1], 0x42);
-    CHECK_STATUS(haul_plan_unpack(the.plan, arena, the.bytes - 1), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_plan_unpack(the.plan, NULL, the.bytes), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_unpack(the.plan, arena, the.bytes - 1, 0), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_unpack(the.plan, NULL, the.bytes, 0), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_plan_pack(the.plan, arena, the.bytes, 0, the.bitmap), HAUL_OK);
     CHECK_BYTES(arena, the.arena, the.bytes);
     free(arena);
@@ -360,7 +360,7 @@ TEST(plan, unpack_after_pack_brings_back_what_was_packed)
     for (at = 0; at < LAB_BYTES; at++)
         if (the.what[at] == OF_DATA)
             the.memory[at] ^= 0x5A;
-    CHECK_STATUS(haul_plan_unpack(the.plan, the.arena, the.bytes), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(the.plan, the.arena, the.bytes, 0), HAUL_OK);
     lab_check_untouched(before);
     item_end();
 }
@@ -1027,7 +1027,7 @@ TEST(plan, packing_and_unpacking_take_no_memory)
     the.bitmap = lab_arena(haul_plan_bitmap_bytes(the.plan), 8, 0);
     events = plan.events;
     CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_OK);
-    CHECK_STATUS(haul_plan_unpack(the.plan, the.arena, the.bytes), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(the.plan, the.arena, the.bytes, 0), HAUL_OK);
     CHECK_EQ(plan.events, events);
     kitchen_finish(NULL);
     fault_check_clean(&plan);

@@ -887,7 +887,7 @@ static haul_status mood_run(void *user)
     my->bitmap = lab_arena(haul_plan_bitmap_bytes(my->plan), 8, 0);
     status = haul_plan_pack(my->plan, my->arena, haul_plan_bytes(my->plan), 0, my->bitmap);
     if (status == HAUL_OK)
-        status = haul_plan_unpack(my->plan, my->arena, haul_plan_bytes(my->plan));
+        status = haul_plan_unpack(my->plan, my->arena, haul_plan_bytes(my->plan), 0);
     return HAUL_OK; /* there is something to undo */
 }
 
@@ -1002,7 +1002,7 @@ static void long_list_pack(long_list *l)
     bitmap = malloc(haul_plan_bitmap_bytes(plan));
     if (arena && bitmap) {
         l->pack_status = haul_plan_pack(plan, arena, bytes, 0, bitmap);
-        l->unpack_status = haul_plan_unpack(plan, arena, bytes);
+        l->unpack_status = haul_plan_unpack(plan, arena, bytes, 0);
     }
     haul_plan_get_statistics(plan, &l->statistics);
     free(arena);
@@ -1023,7 +1023,7 @@ static void small_stack_run(long_list *l)
     pthread_t thread;
     l->plan_status = l->pack_status = l->unpack_status = HAUL_ERROR_STATE;
     CHECK(pthread_attr_init(&attributes) == 0);
-    CHECK(pthread_attr_setstacksize(&attributes, 65536) == 0);
+    CHECK(pthread_attr_setstacksize(&attributes, SMALL_STACK) == 0);
     CHECK(pthread_create(&thread, &attributes, long_list_run, l) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
     pthread_attr_destroy(&attributes);
@@ -1208,7 +1208,7 @@ TEST(promises, a_source_on_read_only_pages_packs_G23)
         the.bitmap_bytes = haul_plan_bitmap_bytes(the.plan);
         pack_once(&the.arena, &the.bitmap, 0, 0);
         /* What has not changed is not written back either. */
-        CHECK_STATUS(haul_plan_unpack(the.plan, the.arena, the.bytes), HAUL_OK);
+        CHECK_STATUS(haul_plan_unpack(the.plan, the.arena, the.bytes, 0), HAUL_OK);
     }
     lab_check_untouched(before);
     CHECK(mprotect(the.memory, LAB_BYTES, PROT_READ | PROT_WRITE) == 0);

@@ -118,6 +118,15 @@ TEST(rule_corners, a_distance_with_a_base_leads_behind_the_copy_as_far_as_it_did
     bench_end(type);
 }
 
+static void is_not_packed(const char *path)
+{
+    unsigned char *arena = malloc(haul_plan_bytes(bench.plan));
+    CHECK(arena != NULL);
+    CHECK_STATUS(haul_plan_pack(bench.plan, arena, haul_plan_bytes(bench.plan), 1u << 20, NULL), HAUL_ERROR_LIMIT);
+    CHECK_STR(haul_context_error(bench.context)->path, path);
+    free(arena);
+}
+
 /* In the copy the two blocks lie side by side, and what lies 12 bytes before the second is the word itself. */
 TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused)
 {
@@ -125,17 +134,12 @@ TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused)
     static const haul_ref refs[] = { HAUL_DISTANCE(link4, distance, NULL, 8, &before, HAUL_ONE) };
     link4 *l = (link4 *)(void *)memory_at(0);
     haul_type *type = made("link4", sizeof *l, refs, 1);
-    unsigned char *arena;
     bench_start();
     l->distance = 64 - 12 - (int32_t)offsetof(link4, distance);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(plan_of(l, type), HAUL_OK);
     CHECK_EQ(place_of(memory_at(64)), place_of(l) + sizeof *l);
-    arena = malloc(haul_plan_bytes(bench.plan));
-    CHECK(arena != NULL);
-    CHECK_STATUS(haul_plan_pack(bench.plan, arena, haul_plan_bytes(bench.plan), 1u << 20, NULL), HAUL_ERROR_LIMIT);
-    CHECK_STR(haul_context_error(bench.context)->path, "root.distance");
-    free(arena);
+    is_not_packed("root.distance");
     bench_end(type);
 }
 
@@ -152,7 +156,6 @@ TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused_whatever_the_t
     const haul_ref refs[] = { HAUL_DISTANCE(link4, distance, &late_type, 8, &before, HAUL_ONE) };
     link4 *l = (link4 *)(void *)memory_at(0);
     haul_type *type = made("link4", sizeof *l, refs, 1);
-    unsigned char *arena;
     late_type = made("late", sizeof(late), late_refs, 1);
     bench_start();
     CHECK_STATUS(haul_type_commit(late_type), HAUL_OK);
@@ -160,11 +163,7 @@ TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused_whatever_the_t
     l->distance = 64 - 12 - (int32_t)offsetof(link4, distance);
     CHECK_STATUS(plan_of(l, type), HAUL_OK);
     CHECK_EQ(place_of(memory_at(68)), place_of(l) + sizeof *l + 4);
-    arena = malloc(haul_plan_bytes(bench.plan));
-    CHECK(arena != NULL);
-    CHECK_STATUS(haul_plan_pack(bench.plan, arena, haul_plan_bytes(bench.plan), 1u << 20, NULL), HAUL_ERROR_LIMIT);
-    CHECK_STR(haul_context_error(bench.context)->path, "root.distance");
-    free(arena);
+    is_not_packed("root.distance");
     bench_end(type);
     haul_type_free(&late_type);
 }

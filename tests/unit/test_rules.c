@@ -755,7 +755,8 @@ TEST(rules, a_tag_that_no_case_is_for_is_refused_G18)
     c->head.tag = 9;
     lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next", "no case of its rule is for 9");
     root->head.next = (object *)(void *)16;
-    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next", "outside any process's address range");
+    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next",
+               "it points outside any process's address range, to 0x10");
     object_end();
 }
 
@@ -1041,6 +1042,170 @@ TEST(rules, an_object_that_ends_before_what_its_rows_read_is_refused)
     b->next->flags = 1;
     lab_refuse(b, brief_type, HAUL_ERROR_GRAPH, "root.next.next", "ends before a field that this row reads");
     haul_type_free(&brief_type);
+    lab_end();
+}
+
+/* A pair whose end stands first, in the struct itself or in one that is embedded. */
+typedef struct ends_first {
+    char *end, *begin;
+} ends_first;
+
+typedef struct cut_pair {
+    int32_t bytes, kind;
+    ends_first text;
+    struct cut_pair *next;
+} cut_pair;
+
+static haul_type *cut_pair_type, *ends_first_type;
+
+static int64_t cut_pair_bytes(const haul_here *here)
+{
+    return ((const cut_pair *)here->self)->bytes;
+}
+
+static void cut_pair_start(const haul_ref *refs, size_t count)
+{
+    static const haul_ref inner[] = { HAUL_ARRAY(ends_first, begin, HAUL_END(ends_first, begin, end)) };
+    lab_start();
+    ends_first_type = TYPE_OPEN(ends_first, inner);
+    cut_pair_type = type_open("cut_pair", sizeof(cut_pair), refs, count);
+    CHECK_STATUS(haul_type_set_size(cut_pair_type, cut_pair_bytes), HAUL_OK);
+    type_commit(cut_pair_type);
+}
+
+static void cut_pair_end(void)
+{
+    haul_type_free(&cut_pair_type);
+    haul_type_free(&ends_first_type);
+    lab_end();
+}
+
+/* A whole one, and one that ends after `bytes` bytes. */
+static cut_pair *cut_pairs_make(size_t bytes)
+{
+    cut_pair *whole = take(sizeof *whole, 8), *cut = take(bytes, 8);
+    whole->bytes = (int32_t)sizeof *whole;
+    whole->kind = cut->kind = 1;
+    whole->text.begin = text("words");
+    whole->text.end = whole->text.begin + sizeof "words";
+    whole->next = cut;
+    points(&whole->text.begin), points(&whole->text.end), points(&whole->next);
+    cut->bytes = (int32_t)bytes;
+    memset(&cut->text, 0x5a, bytes - offsetof(cut_pair, text));
+    return whole;
+}
+
+static void pack_cut_pair(const haul_ref *refs, size_t count, size_t bytes)
+{
+    cut_pair_start(refs, count);
+    lab_pack(cut_pairs_make(bytes), cut_pair_type, 1);
+    cut_pair_end();
+}
+
+TEST(rules, an_object_that_ends_between_the_fields_of_a_pair_has_bytes_in_place_of_the_end)
+{
+    const haul_ref refs[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_END(cut_pair, text.begin, text.end)),
+                              HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+    pack_cut_pair(refs, 2, offsetof(cut_pair, text.begin));
+    pack_cut_pair(refs, 2, offsetof(cut_pair, text.begin) - 3);
+}
+
+TEST(rules, so_has_one_that_ends_between_the_fields_of_an_embedded_pair)
+{
+    const haul_ref refs[] = { HAUL_EMBED(cut_pair, text, &ends_first_type),
+                              HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+    pack_cut_pair(refs, 2, offsetof(cut_pair, text.begin));
+    pack_cut_pair(refs, 2, offsetof(cut_pair, text.begin) - 3);
+}
+
+TEST(rules, so_has_one_whose_pair_has_a_rule)
+{
+    static const haul_rule is_text = { .when = HAUL_EQUALS(cut_pair, kind, 1), .otherwise = HAUL_ELSE_RAW };
+    static const haul_rule with_parent = { .with_parent = 1 };
+    const haul_ref by_kind[] = { HAUL_ARRAY_BY(cut_pair, text.begin, &is_text,
+                                               HAUL_END(cut_pair, text.begin, text.end)),
+                                 HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+    const haul_ref by_parent[] = { HAUL_ARRAY_BY(cut_pair, text.begin, &with_parent,
+                                               HAUL_END(cut_pair, text.begin, text.end)),
+                                 HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+    pack_cut_pair(by_kind, 2, offsetof(cut_pair, text.begin));
+    pack_cut_pair(by_parent, 2, offsetof(cut_pair, text.begin));
+    pack_cut_pair(by_parent, 2, offsetof(cut_pair, text.begin) - 3);
+}
+
+TEST(rules, a_pair_with_a_rule_whose_begin_alone_is_null_is_refused)
+{
+    static const haul_rule is_text = { .when = HAUL_EQUALS(cut_pair, kind, 1) };
+    const haul_ref refs[] = { HAUL_ARRAY_BY(cut_pair, text.begin, &is_text,
+                                            HAUL_END(cut_pair, text.begin, text.end)),
+                              HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+    cut_pair *pair;
+    cut_pair_start(refs, 2);
+    pair = take(sizeof *pair, 8);
+    pair->bytes = (int32_t)sizeof *pair;
+    pair->kind = 1;
+    points(&pair->text.begin), points(&pair->text.end), points(&pair->next);
+    lab_pack(pair, cut_pair_type, 1);
+    pair->text.end = text("words");
+    lab_refuse(pair, cut_pair_type, HAUL_ERROR_GRAPH, "root.text.begin", "end lies before its begin");
+    cut_pair_end();
+}
+
+TEST(rules, where_such_a_pair_is_null_when_it_does_not_hold_its_end_is_so_too)
+{
+    static const haul_rule is_text = { .when = HAUL_EQUALS(cut_pair, kind, 1) };
+    const haul_ref refs[] = { HAUL_ARRAY_BY(cut_pair, text.begin, &is_text,
+                                            HAUL_END(cut_pair, text.begin, text.end)),
+                              HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+    cut_pair *whole;
+    cut_pair_start(refs, 2);
+    whole = cut_pairs_make(offsetof(cut_pair, text.begin));
+    hole(&whole->next->text.end, sizeof(void *));
+    lab_pack(whole, cut_pair_type, 1);
+    cut_pair_end();
+}
+
+/* The count stands in the embedded struct, behind its pointer. */
+typedef struct counted_text {
+    char *text;
+    int64_t length;
+} counted_text;
+
+typedef struct cut_count {
+    int64_t bytes;
+    counted_text text;
+    struct cut_count *next;
+} cut_count;
+
+static int64_t cut_count_bytes(const haul_here *here)
+{
+    return ((const cut_count *)here->self)->bytes;
+}
+
+TEST(rules, an_object_that_ends_before_a_count_of_an_embedded_struct_is_refused)
+{
+    static haul_type *cut_count_type, *counted_text_type;
+    const haul_ref inner[] = { HAUL_ARRAY(counted_text, text, HAUL_N(counted_text, length)) };
+    const haul_ref refs[] = { HAUL_EMBED(cut_count, text, &counted_text_type),
+                              HAUL_OBJECT(cut_count, next, &cut_count_type) };
+    cut_count *whole, *cut;
+    lab_start();
+    counted_text_type = TYPE_OPEN(counted_text, inner);
+    cut_count_type = TYPE_OPEN(cut_count, refs);
+    CHECK_STATUS(haul_type_set_size(cut_count_type, cut_count_bytes), HAUL_OK);
+    type_commit(cut_count_type);
+    whole = take(sizeof *whole, 8);
+    whole->bytes = (int64_t)sizeof *whole;
+    whole->text.text = text("words");
+    whole->text.length = sizeof "words";
+    points(&whole->text.text), points(&whole->next);
+    whole->next = cut = take(offsetof(cut_count, text.length), 8);
+    cut->bytes = (int64_t)offsetof(cut_count, text.length);
+    points(&cut->text.text);
+    lab_refuse(whole, cut_count_type, HAUL_ERROR_GRAPH, "root.next.text.text",
+               "ends before a field that this row reads");
+    haul_type_free(&cut_count_type);
+    haul_type_free(&counted_text_type);
     lab_end();
 }
 

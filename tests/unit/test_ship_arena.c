@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "arena_graphs.h"
+#include "support/random.h"
 
 enum { FEW = 20, MANY = 60000, LARGE = 170000 }; /* small enough to cross as one; not; to be patched on the way */
 enum { IN_PARTS = 620001 };                      /* pairs that return in parts */
@@ -659,6 +660,152 @@ TEST(ship_arena, use_after_reset_rollback_and_release_is_stale)
     CHECK_STATUS(haul_arena_reset(the_arena), HAUL_OK);
     the_first = links_make(the_arena, FEW);
     all_is_stale();
+    end();
+}
+
+TEST(ship_arena, what_goes_behind_a_shipment_is_nothing_to_it_whatever_was_shipped_before)
+{
+    haul_shipment *longer = NULL;
+    haul_arena_mark mark;
+    void *behind;
+    start(FEW, NULL);
+    mark = haul_arena_checkpoint(the_arena);
+    CHECK(links_make(the_arena, 3) != NULL);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &longer), HAUL_OK);
+    CHECK_STATUS(haul_arena_rollback(the_arena, mark), HAUL_OK);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    behind = haul_arena_allocate(the_arena, 64);
+    CHECK_STATUS(haul_arena_release(the_arena, behind, 64), HAUL_OK);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    check_seen(FEW);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_refresh(longer), HAUL_ERROR_STALE);
+    haul_shipment_free(&longer);
+    CHECK(links_make(the_arena, 3) != NULL);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    end();
+}
+
+/* Blocks of an arena, and shipments of it, each with whether something of it has gone. */
+typedef struct stale_model {
+    random_source random;
+    struct {
+        unsigned char *at;
+        size_t bytes;
+    } block[64];
+    struct {
+        haul_shipment *shipment;
+        size_t bytes;
+        int is_stale;
+    } carried[8];
+    size_t blocks;
+    haul_arena_mark mark;
+} stale_model;
+
+static size_t offset_in_arena(const void *at)
+{
+    haul_arena_statistics statistics;
+    haul_arena_get_statistics(the_arena, &statistics);
+    return (size_t)((const unsigned char *)at - (unsigned char *)statistics.base);
+}
+
+static void something_goes(stale_model *m, size_t first)
+{
+    size_t i;
+    for (i = 0; i < 8; i++)
+        m->carried[i].is_stale |= m->carried[i].shipment && first < m->carried[i].bytes;
+}
+
+static void model_allocate(stale_model *m)
+{
+    const size_t used = used_by(the_arena), bytes = 16 * random_between(&m->random, 1, 4);
+    unsigned char *at;
+    if (m->blocks == 64)
+        return;
+    at = haul_arena_allocate(the_arena, bytes);
+    CHECK(at != NULL);
+    if (offset_in_arena(at) < used)
+        something_goes(m, offset_in_arena(at));
+    m->block[m->blocks].at = at;
+    m->block[m->blocks++].bytes = bytes;
+}
+
+static void model_release(stale_model *m)
+{
+    const size_t i = m->blocks ? random_below(&m->random, m->blocks) : 0;
+    if (m->blocks == 0)
+        return;
+    something_goes(m, offset_in_arena(m->block[i].at));
+    CHECK_STATUS(haul_arena_release(the_arena, m->block[i].at, m->block[i].bytes), HAUL_OK);
+    m->block[i] = m->block[--m->blocks];
+}
+
+/* Cuts the arena back to the mark, or to nothing. */
+static void model_cut(stale_model *m, int all)
+{
+    size_t used = all ? 0 : m->mark.used, i, left = 0;
+    if (used > used_by(the_arena))
+        return;
+    if (used < used_by(the_arena))
+        something_goes(m, used);
+    CHECK_STATUS(all ? haul_arena_reset(the_arena) : haul_arena_rollback(the_arena, m->mark), HAUL_OK);
+    for (i = 0; i < m->blocks; i++)
+        if (offset_in_arena(m->block[i].at) < used)
+            m->block[left++] = m->block[i];
+    m->blocks = left;
+    m->mark = haul_arena_checkpoint(the_arena);
+}
+
+static void model_ship(stale_model *m)
+{
+    const size_t i = random_below(&m->random, 8);
+    haul_shipment_free(&m->carried[i].shipment);
+    if (used_by(the_arena) == 0 || random_one_in(&m->random, 3))
+        return;
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &m->carried[i].shipment), HAUL_OK);
+    m->carried[i].bytes = used_by(the_arena);
+    m->carried[i].is_stale = 0;
+}
+
+static void model_check(const stale_model *m)
+{
+    haul_arena_statistics statistics;
+    size_t i;
+    haul_arena_get_statistics(the_arena, &statistics);
+    for (i = 0; i < 8; i++)
+        if (m->carried[i].shipment)
+            CHECK_STATUS(haul_update_host(m->carried[i].shipment, statistics.base, 1),
+                         m->carried[i].is_stale ? HAUL_ERROR_STALE : HAUL_OK);
+}
+
+TEST(ship_arena, a_shipment_is_stale_if_something_of_it_has_gone_and_only_then)
+{
+    haul_arena_options options;
+    stale_model m;
+    int step;
+    memset(&options, 0, sizeof options);
+    options.reuse = 1;
+    memset(&m, 0, sizeof m);
+    m.random = random_start("shipments that are stale");
+    open_device();
+    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    m.mark = haul_arena_checkpoint(the_arena);
+    for (step = 0; step < 4000; step++) {
+        const size_t what = random_below(&m.random, 64);
+        if (what < 28)
+            model_allocate(&m);
+        else if (what < 44)
+            model_release(&m);
+        else if (what < 60)
+            model_ship(&m);
+        else if (what < 62)
+            m.mark = haul_arena_checkpoint(the_arena);
+        else
+            model_cut(&m, what == 63 && random_one_in(&m.random, 4));
+        model_check(&m);
+    }
+    for (step = 0; step < 8; step++)
+        haul_shipment_free(&m.carried[step].shipment);
     end();
 }
 

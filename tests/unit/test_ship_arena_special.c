@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "arena_graphs.h"
+#include "support/random.h"
 
 static haul_device *the_device;
 static haul_arena *the_arena;
@@ -408,6 +409,7 @@ TEST(ship_arena_special, rows_whose_rules_say_the_same_of_every_object_are_typed
 
 TEST(ship_arena_special, others_are_refused_at_allocation_with_advice_and_discovered)
 {
+    haul_ship_arena_options options;
     haul_stamp stamp;
     leaf *l;
     start(NULL);
@@ -417,7 +419,11 @@ TEST(ship_arena_special, others_are_refused_at_allocation_with_advice_and_discov
     CHECK_HAS(haul_arena_error(the_arena)->text, "haul_ship_arena_from");
     CHECK_STATUS(haul_stamp_of(leaf_type, &stamp), HAUL_ERROR_UNSUPPORTED);
     l = leaves_make(haul_arena_allocate(the_arena, 2 * sizeof(leaf)));
-    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, l, leaf_type, 1, NULL, &the_shipment), HAUL_OK);
+    memset(&options, 0, sizeof options);
+    options.let_counts_change = 1; /* a kind becomes another one */
+    CHECK_STATUS(
+        haul_ship_arena_from(the_device, the_arena, l, leaf_type, 1, &options, &the_shipment),
+        HAUL_OK);
     check_leaves(l, 1);
     haul_type_free(&leaf_type);
     end();
@@ -829,4 +835,137 @@ TEST(ship_arena_special, shipping_and_copying_survive_every_fault_H1_H2_D1_D4_D5
 {
     travel_with_faults(0);
     travel_with_faults(1);
+}
+
+/* ---- To the byte: what is withheld or becomes another is what is described, whoever shares its granule. */
+
+enum { OF_NOBODY, OF_DATA, OF_SKIP, OF_NULL, OF_IN, OF_OUT, OF_POINTER, KINDS };
+enum { CHUNK = 1024, FIELDS = 24, ITEM_WORDS = 9 };
+
+typedef struct to_the_byte {
+    random_source random;
+    haul_ref refs[FIELDS];
+    size_t ref_count, bytes;            /* of an object: rows, and how long it is */
+    unsigned char of[ITEM_WORDS * sizeof(void *)];
+    unsigned char chunk_of[CHUNK];      /* of each byte of the chunk */
+    unsigned char before[CHUNK], seen[CHUNK];
+    unsigned char *chunk, *there;
+} to_the_byte;
+
+static haul_type *item_type;
+static const haul_rule in_rule = { .direction = HAUL_IN }, out_rule = { .direction = HAUL_OUT };
+static const haul_rule null_rule = { .mode = HAUL_MODE_NULL };
+
+static void add_row(to_the_byte *b, size_t at, size_t bytes, int of)
+{
+    haul_ref *ref = &b->refs[b->ref_count++];
+    static const char *const names[FIELDS] = { "next", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l",
+                                               "m",    "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x" };
+    memset(ref, 0, sizeof *ref);
+    ref->name = names[b->ref_count - 1];
+    ref->kind = of == OF_POINTER || of == OF_NULL ? HAUL_REF_POINTER : of == OF_SKIP ? HAUL_REF_SKIP : HAUL_REF_DATA;
+    ref->offset = at;
+    ref->field_bytes = bytes;
+    ref->levels = ref->kind == HAUL_REF_POINTER;
+    ref->target = of == OF_POINTER ? &item_type : NULL;
+    ref->element_bytes = of == OF_NULL ? 1 : 0;
+    ref->rule = of == OF_IN ? &in_rule : of == OF_OUT ? &out_rule : of == OF_NULL ? &null_rule : NULL;
+}
+
+/* A pointer to the next one, then runs of bytes of any length and kind; some have no row. */
+static void draw_type(to_the_byte *b)
+{
+    size_t at = sizeof(void *), run;
+    b->ref_count = 0;
+    b->bytes = sizeof(void *) * random_between(&b->random, 2, ITEM_WORDS);
+    add_row(b, 0, sizeof(void *), OF_POINTER);
+    memset(b->of, OF_POINTER, sizeof(void *));
+    for (; at < b->bytes; at += run) {
+        int of = (int)random_between(&b->random, OF_DATA, OF_OUT);
+        run = random_between(&b->random, 1, 20);
+        if (of == OF_NULL && (at % sizeof(void *) != 0 || at + sizeof(void *) > b->bytes))
+            of = OF_SKIP;
+        if (of == OF_NULL)
+            run = sizeof(void *);
+        if (run > b->bytes - at)
+            run = b->bytes - at;
+        if (b->ref_count == FIELDS)
+            of = OF_DATA;
+        else if (of != OF_DATA)
+            add_row(b, at, run, of);
+        memset(b->of + at, of, run);
+    }
+    CHECK_STATUS(haul_type_create("item", b->bytes, b->refs, b->ref_count, &item_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(item_type), HAUL_OK);
+}
+
+/* Items in a row, some with a few words of nobody's between; each leads to the one behind it. */
+static unsigned char *place_items(to_the_byte *b)
+{
+    unsigned char *first = NULL, *last = NULL;
+    size_t at;
+    random_fill(&b->random, b->chunk, CHUNK);
+    memset(b->chunk_of, OF_NOBODY, CHUNK);
+    for (at = sizeof(void *) * random_below(&b->random, 4); at + b->bytes <= CHUNK;
+         at += b->bytes + sizeof(void *) * random_below(&b->random, 4)) {
+        unsigned char *item = b->chunk + at;
+        memcpy(b->chunk_of + at, b->of, b->bytes);
+        memset(item, 0, sizeof(void *));
+        if (last)
+            memcpy(last, &item, sizeof item);
+        first = first ? first : item;
+        last = item;
+    }
+    return first;
+}
+
+static void look_and_change(void *argument)
+{
+    to_the_byte *b = argument;
+    size_t i;
+    memcpy(b->seen, b->there, CHUNK);
+    for (i = 0; i < CHUNK; i++)
+        if (b->chunk_of[i] != OF_POINTER)
+            b->there[i] ^= 0x55;
+}
+
+static void check_byte(const to_the_byte *b, size_t i)
+{
+    const unsigned char of = b->chunk_of[i], sent = of == OF_SKIP || of == OF_NULL ? 0 : b->before[i];
+    const int returns = of == OF_NOBODY || of == OF_DATA || of == OF_OUT;
+    if (of != OF_POINTER)
+        CHECK_EQ(b->seen[i], sent);
+    CHECK_EQ(b->chunk[i], returns ? (unsigned char)(sent ^ 0x55) : b->before[i]);
+}
+
+static void cross_to_the_byte(to_the_byte *b)
+{
+    unsigned char *first;
+    size_t i;
+    draw_type(b);
+    b->chunk = haul_arena_allocate(the_arena, CHUNK);
+    CHECK(b->chunk != NULL);
+    first = place_items(b);
+    memcpy(b->before, b->chunk, CHUNK);
+    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, first, item_type, 1, NULL, &the_shipment), HAUL_OK);
+    b->there = haul_device_pointer(the_shipment, b->chunk);
+    CHECK_STATUS(haul_host_launch(the_device, look_and_change, b), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    for (i = 0; i < CHUNK; i++)
+        check_byte(b, i);
+    haul_shipment_free(&the_shipment);
+    haul_type_free(&item_type);
+    CHECK_STATUS(haul_arena_reset(the_arena), HAUL_OK);
+}
+
+TEST(ship_arena_special, each_byte_beside_one_that_stays_or_is_another_there_travels_as_it_is)
+{
+    to_the_byte b;
+    int round;
+    memset(&b, 0, sizeof b);
+    b.random = random_start("bytes beside others");
+    start(NULL);
+    for (round = 0; round < 300; round++)
+        cross_to_the_byte(&b);
+    end();
 }

@@ -31,6 +31,15 @@ static void start_in_pieces(void)
     prepare(NULL, &plan);
 }
 
+static void start_ordered(void)
+{
+    memset(&plan, 0, sizeof plan);
+    start_over();
+    plan.deferred = 1;
+    the.keep = the.ordered = 1;
+    prepare_changed(NULL, &plan);
+}
+
 static void end(void)
 {
     finish(NULL);
@@ -223,6 +232,23 @@ TEST(async, results_are_written_by_the_wait_and_not_before)
     end();
 }
 
+/* Pointers do not travel with updates: there is nothing to wait for, and the event says so. */
+TEST(async, an_update_of_which_nothing_travels_tells_its_event_too)
+{
+    haul_async on = on_stream(1);
+    int event = 0;
+    start();
+    on.event = &event;
+    CHECK_STATUS(haul_update_host_async(the.s, &the.first->next, sizeof the.first->next, &on), HAUL_OK);
+    CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+    CHECK_EQ(event, 1);
+    event = 0;
+    CHECK_STATUS(haul_update_device_async(the.s, &the.first->next, sizeof the.first->next, &on), HAUL_OK);
+    CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+    CHECK_EQ(event, 1);
+    end();
+}
+
 /* What the device holds at that place in the stream, not what it holds later. */
 TEST(async, results_are_those_of_their_place_in_the_stream)
 {
@@ -282,6 +308,68 @@ TEST(async, a_return_uses_the_memory_of_the_one_before)
         CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
         CHECK_EQ(plan.staged_blocks, staged);
     }
+    end();
+}
+
+/* Three returns; the wait's allocation `at` fails, or that one and all after it. 0: it has no such
+ * one. */
+static int wait_without_memory(fault_mode mode, uint64_t at)
+{
+    haul_async on = on_stream(0);
+    haul_shipment_statistics before, told;
+    haul_status status;
+    int fired;
+    start_ordered();
+    haul_shipment_get_statistics(the.s, &before);
+    CHECK_STATUS(haul_update_host_async(the.s, the.first, sizeof *the.first, &on), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_async(the.s, &on), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers_async(the.s, &on), HAUL_OK);
+    plan.memory_only = 1;
+    fault_arm(&plan, mode, at);
+    status = haul_shipment_wait(the.s);
+    fired = plan.fired > 0;
+    CHECK_STATUS(status, fired ? HAUL_ERROR_MEMORY : HAUL_OK);
+    if (fired) {
+        check_report(status);
+        check_world_is_untouched();
+        fault_disarm(&plan);
+        CHECK_STATUS(haul_shipment_poll(the.s), HAUL_OK);
+        CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+    }
+    check_return(NULL, HAUL_OK);
+    haul_shipment_get_statistics(the.s, &told);
+    CHECK_EQ(told.transfers_from - before.transfers_from, 3);
+    end();
+    return fired;
+}
+
+TEST(async, a_wait_that_fails_for_memory_has_written_nothing_and_writes_all_when_made_again_H1_H2)
+{
+    uint64_t at;
+    for (at = 1; wait_without_memory(FAULT_ONCE, at); at++)
+        CHECK(wait_without_memory(FAULT_FROM, at));
+    CHECK(at > 1);
+}
+
+/* An update alone puts nothing in another order. */
+TEST(async, results_that_wait_for_memory_may_be_dropped_and_an_update_waits_for_none)
+{
+    haul_async on = on_stream(0);
+    start_ordered();
+    plan.memory_only = 1;
+    CHECK_STATUS(haul_update_host_async(the.s, &the.first->area, sizeof(int32_t), &on), HAUL_OK);
+    fault_arm(&plan, FAULT_FROM, 1);
+    CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+    fault_disarm(&plan);
+    CHECK_EQ(the.first->area, area_there(the.s));
+    memcpy(the.w.memory, the.before, the.w.bytes);
+    CHECK_STATUS(haul_unmarshal_async(the.s, &on), HAUL_OK);
+    fault_arm(&plan, FAULT_FROM, 1);
+    CHECK_STATUS(haul_update_host(the.s, the.first, sizeof *the.first), HAUL_ERROR_MEMORY);
+    fault_disarm(&plan);
+    check_world_is_untouched();
+    haul_shipment_free(&the.s);
+    check_world_is_untouched();
     end();
 }
 

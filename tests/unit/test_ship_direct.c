@@ -21,7 +21,7 @@ static haul_shipment *ship_locked(haul_device *device, room *first)
     haul_ship_options options;
     haul_shipment *s;
     memset(&options, 0, sizeof options);
-    options.lock_source = 1;
+    options.lock_source = options.let_counts_change = 1; /* nothing but the one order */
     CHECK_STATUS(haul_ship(device, first, room_type, 1, &options, &s), HAUL_OK);
     return s;
 }
@@ -633,6 +633,7 @@ TEST(direct, any_failure_while_it_locks_and_lists_leaves_a_shipment_that_works_D
 
 static void prepare_locked(void *user, fault_plan *plan)
 {
+    the.lets_change = 1; /* nothing but the one order */
     prepare(user, plan);
     CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
     CHECK_STATUS(haul_refresh(the.s), HAUL_OK);

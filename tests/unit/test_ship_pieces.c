@@ -156,6 +156,7 @@ static tour *tour_start(size_t gap, size_t chunk, const haul_ship_options *optio
     museum_open();
     t->first = museum_make(&t->w, 12, 1);
     t->device = counting_device(chunk);
+    t->device->whole_bytes = 0; /* results are written as they come, however few they are */
     CHECK_STATUS(haul_ship(t->device, t->first, room_type, 1, options, &t->s), HAUL_OK);
     return t;
 }
@@ -207,7 +208,8 @@ TEST(pieces, a_graph_in_more_pieces_than_there_are_buffers_is_walked_refreshed_a
 {
     haul_ship_options options;
     memset(&options, 0, sizeof options);
-    there_and_back_in_pieces(NULL);
+    options.let_counts_change = 1; /* so nothing comes twice */
+    there_and_back_in_pieces(&options);
     options.relocate_on_host = 1;
     there_and_back_in_pieces(&options);
 }
@@ -768,6 +770,7 @@ static fault_operation operation_in_pieces(haul_status (*run)(void *), void (*ch
     operation.settings.chunk_bytes = 1;
     operation.settings.no_send = 1;
     the.gap = GAP;
+    the.in_pieces = 1;
     return operation;
 }
 
@@ -840,6 +843,102 @@ TEST(piece_faults, a_whole_return_that_fails_has_written_nothing)
     the.whole_return = 1;
     operation.settings.deferred = 1;
     CHECK(fault_everywhere(&operation) >= 10);
+}
+
+/* ---- Up to 32 MiB, whatever pieces the device likes. */
+
+typedef struct wide {
+    struct wide *next;
+    int64_t values[8191];
+} wide;
+
+static haul_type *wide_type;
+
+static wide *wides_make(size_t count)
+{
+    static const haul_ref refs[] = { HAUL_OBJECT(wide, next, &wide_type) };
+    wide *all = calloc(count, sizeof *all);
+    size_t i;
+    CHECK(all != NULL);
+    CHECK_STATUS(haul_type_create("wide", sizeof(wide), refs, 1, &wide_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(wide_type), HAUL_OK);
+    for (i = 0; i + 1 < count; i++)
+        all[i].next = &all[i + 1];
+    return all;
+}
+
+static void wides_fill(void *first)
+{
+    wide *w;
+    size_t i;
+    for (w = first; w; w = w->next)
+        for (i = 0; i < 8191; i++)
+            w->values[i] = 7;
+}
+
+static size_t wides_written(const wide *all, size_t count)
+{
+    size_t i, k, written = 0;
+    for (i = 0; i < count; i++)
+        for (k = 0; k < 8191; k++)
+            written += all[i].values[k] == 7;
+    return written;
+}
+
+static void wides_clear(wide *all, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        memset(all[i].values, 0, sizeof all[i].values);
+}
+
+/* Each event of an unmarshal fails; answers how many did without another way. */
+static uint64_t fail_return_of(size_t count, size_t chunk, int deferred)
+{
+    fault_plan plan;
+    haul_device *device;
+    haul_shipment *s;
+    wide *all = wides_make(count);
+    uint64_t at = 0, failed = 0;
+    memset(&plan, 0, sizeof plan);
+    plan.chunk_bytes = chunk;
+    plan.deferred = deferred;
+    CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, all, wide_type, 1, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, wides_fill, haul_device_pointer(s, all)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK); /* staging memory is there from now on */
+    wides_clear(all, count);
+    do {
+        haul_status status;
+        check_note("%zu nodes, pieces of %zu bytes, event %u", count, chunk, (unsigned)++at);
+        fault_arm(&plan, FAULT_ONCE, at);
+        status = haul_unmarshal(s);
+        CHECK_STATUS(status, plan.fired > 0 ? plan.first : HAUL_OK);
+        CHECK_EQ(wides_written(all, count), status == HAUL_OK ? count * 8191 : 0);
+        if (status == HAUL_OK)
+            wides_clear(all, count);
+        failed += plan.fired;
+    } while (plan.fired + plan.fell_back > 0);
+    fault_disarm(&plan);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&wide_type);
+    free(all);
+    fault_check_clean(&plan);
+    check_note(NULL);
+    return failed;
+}
+
+TEST(piece_faults,
+     up_to_32_MiB_a_device_that_fails_has_left_nothing_written_whatever_pieces_it_likes_D4)
+{
+    static const size_t chunks[] = { 0, 4096, (size_t)128 << 10, (size_t)2 << 20 };
+    size_t i;
+    for (i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
+        CHECK(fail_return_of(64, chunks[i], 0) >= 2);
+        CHECK(fail_return_of(64, chunks[i], 1) >= 2);
+        CHECK(fail_return_of(511, chunks[i], 0) >= 2);
+    }
 }
 
 /* ---- A device that is late (D13). */

@@ -182,7 +182,7 @@ static void there_and_back(const field *f, const haul_root *roots, size_t count,
     check_gathered(f, plan, arena);
     CHECK_STATUS(haul__verify(plan), HAUL_OK);
     change(f, plan, arena);
-    CHECK_STATUS(haul_plan_unpack(plan, arena, bytes), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(plan, arena, bytes, 0), HAUL_OK);
     check_scattered(f);
     free(arena);
     free(bitmap);

@@ -1,8 +1,10 @@
-/* Fields of two programs in Fortran, whose arrays are descriptors as gfortran has them: UMT's zones and quadratures
- * (CNT EXPR FAR FAM PARR SHARE COND), and the state of ICON's dynamical core (EXPR FAM PARR ROWS SHARE WID COND).
+/* Fields of two programs in Fortran, whose arrays are descriptors as gfortran has them: UMT's zones
+ * and quadratures (CNT EXPR FAR FAM PARR SHARE COND), and the state of ICON's dynamical core (EXPR
+ * FAM PARR ROWS SHARE WID COND); and pointers to components and to sections in any direction, alone
+ * and beside what they point into.
  *
- * A descriptor ends in as many dimensions as its array has. Pointers that were never associated are not null: they
- * are what was there before, and only the program's configuration says so.
+ * A descriptor ends in as many dimensions as its array has. Pointers that were never associated are
+ * not null: they are what was there before, and only the program's configuration says so.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
@@ -49,23 +51,59 @@ typedef struct gfc_4 {
     gfc_dim dim[4];
 } gfc_4;
 
-/* From the first to the last, through what lies between them. */
-static intptr_t elements(const gfc_any *a)
+/* Strides count spans: of an element, or, for one component of all elements (p => a%x), of the
+ * whole that it is in. The first element is the lowest one, unless a stride is negative. In spans:
+ * where the lowest element lies, seen from the first one, and how far behind it the highest one. */
+static intptr_t lowest(const gfc_any *a)
 {
-    intptr_t reach = 1;
+    intptr_t place = 0;
     int d;
-    for (d = 0; d < a->dtype.rank; d++) {
-        if (a->dim[d].ubound < a->dim[d].lbound)
-            return 0;
-        reach += (a->dim[d].ubound - a->dim[d].lbound) * a->dim[d].stride;
-    }
-    return reach;
+    for (d = 0; d < a->dtype.rank; d++)
+        if (a->dim[d].stride < 0 && a->dim[d].ubound > a->dim[d].lbound)
+            place += (a->dim[d].ubound - a->dim[d].lbound) * a->dim[d].stride;
+    return place;
 }
 
-HAUL_COUNT_FUNCTION(bytes_of, gfc_any, elements(self) * (intptr_t)self->dtype.elem_len)
-HAUL_COUNT_FUNCTION(elements_of, gfc_any, elements(self))
+static int is_empty(const gfc_any *a)
+{
+    int d;
+    for (d = 0; d < a->dtype.rank; d++)
+        if (a->dim[d].ubound < a->dim[d].lbound)
+            return 1;
+    return 0;
+}
 
-static const haul_ref plain_refs[] = { HAUL_BYTES(gfc_any, base_addr, HAUL_FN(bytes_of)) };
+static intptr_t reach(const gfc_any *a)
+{
+    intptr_t spans = 0;
+    int d;
+    for (d = 0; d < a->dtype.rank; d++)
+        spans += (a->dim[d].ubound - a->dim[d].lbound) *
+                 (a->dim[d].stride < 0 ? -a->dim[d].stride : a->dim[d].stride);
+    return spans;
+}
+
+static intptr_t bytes_reached(const gfc_any *a)
+{
+    return is_empty(a) ? 0 : reach(a) * a->span + (intptr_t)a->dtype.elem_len;
+}
+
+/* Of a derived type. A component of derived type is no array of that type: what lies between is
+ * something else. */
+static intptr_t elements_reached(const gfc_any *a)
+{
+    if (is_empty(a))
+        return 0;
+    return a->span == (intptr_t)a->dtype.elem_len ? reach(a) + 1 : -1;
+}
+
+HAUL_COUNT_FUNCTION(first_byte, gfc_any, is_empty(self) ? 0 : lowest(self) * self->span)
+HAUL_COUNT_FUNCTION(bytes_of, gfc_any, bytes_reached(self))
+HAUL_COUNT_FUNCTION(elements_of, gfc_any, elements_reached(self))
+
+static const haul_rule from_the_lowest = { .base_function = first_byte };
+static const haul_ref plain_refs[] = { HAUL_BYTES_BY(gfc_any, base_addr, &from_the_lowest,
+                                                     HAUL_FN(bytes_of)) };
 static haul_type *gfc_1_type, *gfc_2_type, *gfc_3_type, *gfc_4_type;
 
 static void descriptors_open(void)
@@ -87,7 +125,7 @@ static void descriptors_close(void)
 /* An array of derived type. */
 static haul_type *array_of(const char *name, haul_type *const *element)
 {
-    haul_ref row = HAUL_OBJECTS_AS(gfc_1, base_addr, NULL, HAUL_FN(elements_of));
+    haul_ref row = HAUL_OBJECTS_BY(gfc_1, base_addr, NULL, &from_the_lowest, HAUL_FN(elements_of));
     row.target = element;
     return type_open(name, sizeof(gfc_1), &row, 1);
 }
@@ -120,7 +158,7 @@ static void allocate(void *descriptor, int type, size_t elem_len, int rank, int 
     gfc_any *a;
     extent[0] = n1, extent[1] = n2, extent[2] = n3, extent[3] = n4;
     a = shape_set(descriptor, type, elem_len, rank, extent);
-    a->base_addr = put((size_t)elements(a) * elem_len, 16);
+    a->base_addr = put((size_t)bytes_reached(a), 16);
 }
 
 static void *at(const void *descriptor, intptr_t i, intptr_t j, intptr_t k, intptr_t l)
@@ -556,4 +594,145 @@ TEST(structures_fortran_fields, ICON_tracers_are_sections_of_one_array_there_and
 {
     icon_travel(1);
     icon_travel(0);
+}
+
+/* ---- Views. type :: particle; real(8) :: x, y; integer(4) :: kind; end type. Pointers to one
+ * component of all particles, and to sections that go backwards. Where the particles have no
+ * descriptor, only the views lead to them.
+ */
+
+enum { PARTICLES = 40, GRID_X = 6, GRID_Y = 9 };
+
+typedef struct particle {
+    double x, y;
+    int32_t kind, pad;
+} particle;
+
+typedef struct views {
+    gfc_1 particles;
+    gfc_1 y, kinds;  /* y => particles%y; kinds => particles(PARTICLES:1:-3)%kind */
+    gfc_1 backwards; /* => particles(PARTICLES:1:-1) */
+    gfc_2 turned;    /* => grid(GRID_X:1:-2, 2:GRID_Y:3) */
+    gfc_1 nothing;   /* => particles(5:4:-1)%y */
+} views;
+
+static haul_type *particle_type, *particles_type, *views_type;
+
+static void views_open(int has_particles)
+{
+    static const haul_ref refs[] = { HAUL_EMBED(views, y, &gfc_1_type),
+                                     HAUL_EMBED(views, kinds, &gfc_1_type),
+                                     HAUL_EMBED(views, turned, &gfc_2_type),
+                                     HAUL_EMBED(views, nothing, &gfc_1_type),
+                                     HAUL_EMBED(views, particles, &particles_type),
+                                     HAUL_EMBED(views, backwards, &particles_type) };
+    descriptors_open();
+    particle_type = type_open("particle", sizeof(particle), NULL, 0);
+    particles_type = array_of("particles", &particle_type);
+    views_type = type_open("views", sizeof(views), refs, has_particles ? 6 : 4);
+    type_close(views_type);
+}
+
+static void views_close(void)
+{
+    haul_type_free(&views_type);
+    haul_type_free(&particles_type);
+    haul_type_free(&particle_type);
+    descriptors_close();
+}
+
+/* A pointer of one dimension: the first element, and how many spans on the next one is. */
+static void view_set(gfc_1 *view, int type, size_t elem_len, void *first, int count,
+                     intptr_t stride)
+{
+    shape_set(view, type, elem_len, 1, &count)->base_addr = first;
+    view->span = sizeof(particle);
+    view->dim[0].stride = stride;
+    view->offset = -stride;
+}
+
+static views *views_make(int has_particles, uint64_t *seen)
+{
+    views *v = PUT(views);
+    particle *all = PUT_ARRAY(particle, PARTICLES);
+    double *grid = PUT_ARRAY(double, GRID_X *GRID_Y);
+    const int turned[] = { GRID_X / 2, (GRID_Y + 1) / 3 };
+    int i, j;
+    if (has_particles)
+        view_set(&v->particles, BT_DERIVED, sizeof(particle), all, PARTICLES, 1);
+    view_set(&v->y, BT_REAL, sizeof(double), &all[0].y, PARTICLES, 1);
+    view_set(&v->kinds, BT_INTEGER, sizeof(int32_t), &all[PARTICLES - 1].kind, (PARTICLES + 2) / 3,
+             -3);
+    if (has_particles)
+        view_set(&v->backwards, BT_DERIVED, sizeof(particle), &all[PARTICLES - 1], PARTICLES, -1);
+    view_set(&v->nothing, BT_REAL, sizeof(double), &all[4].y, 0, -1);
+    shape_set(&v->turned, BT_REAL, sizeof(double), 2, turned)->base_addr =
+        &grid[GRID_X + GRID_X - 1];
+    v->turned.dim[0].stride = -2;
+    v->turned.dim[1].stride = 3 * GRID_X;
+    v->turned.offset = 2 - 3 * GRID_X;
+    for (i = 0; i < PARTICLES; i++) {
+        all[i].y = i;
+        all[i].kind = 100 + i;
+        see(seen, (uint64_t)i);
+    }
+    for (i = PARTICLES - 1; i >= 0; i -= 3)
+        see(seen, (uint64_t)(100 + i));
+    for (j = 1; j < GRID_Y; j += 3)
+        for (i = GRID_X - 1; i >= 0; i -= 2)
+            see(seen, (uint64_t)(grid[i + GRID_X * j] = 10 * j + i));
+    return v;
+}
+
+static void views_walk(void *argument)
+{
+    visit *seen = argument;
+    views *v = seen->root;
+    int i, j;
+    for (i = 1; i <= PARTICLES; i++) {
+        see(&seen->seen, (uint64_t)*real_at(&v->y, i, 0, 0, 0));
+        *real_at(&v->y, i, 0, 0, 0) += 1;
+    }
+    for (i = 1; i <= (PARTICLES + 2) / 3; i++)
+        see(&seen->seen, (uint64_t)((*(int32_t *)at(&v->kinds, i, 0, 0, 0))++));
+    for (j = 1; j <= (GRID_Y + 1) / 3; j++)
+        for (i = 1; i <= GRID_X / 2; i++) {
+            see(&seen->seen, (uint64_t)*real_at(&v->turned, i, j, 0, 0));
+            *real_at(&v->turned, i, j, 0, 0) = 0;
+        }
+    for (i = 1; v->particles.base_addr && i <= PARTICLES; i++)
+        if (at(&v->particles, i, 0, 0, 0) != at(&v->backwards, PARTICLES + 1 - i, 0, 0, 0))
+            see(&seen->seen, 0);
+}
+
+static void views_travel(int has_particles)
+{
+    journey j = { NULL, NULL, 0, views_walk, NULL, 0 };
+    site_start(92);
+    views_open(has_particles);
+    j.root = views_make(has_particles, &j.seen);
+    j.type = views_type;
+    travel(&j);
+    views_close();
+    site_end();
+}
+
+TEST(structures_fortran_fields,
+     components_of_all_elements_and_reversed_sections_travel_beside_their_arrays_and_alone)
+{
+    views_travel(1);
+    views_travel(0);
+}
+
+TEST(structures_fortran_fields, a_component_of_derived_type_is_refused_as_an_array_of_that_type)
+{
+    uint64_t seen = 0;
+    views *v;
+    site_start(92);
+    views_open(1);
+    v = views_make(1, &seen);
+    v->particles.span = 3 * sizeof(particle);
+    refuse_graph(v, views_type, HAUL_ERROR_GRAPH, "root.particles.base_addr", NULL, "-1");
+    views_close();
+    site_end();
 }

@@ -486,6 +486,7 @@ TEST(structures_lua, POLY_objects_of_seven_kinds_on_one_list_are_each_of_the_kin
     lua_open(HAUL_STATIC_KEEP, HAUL_MODE_OWN_OR_STATIC, &UpVal_type);
     j.root = heap_make(&j.seen);
     j.type = state_type;
+    the.lets_change = 1; /* a value of a table that was nil becomes a number */
     travel(&j);
     lua_close();
     site_end();

@@ -322,7 +322,8 @@ typedef struct module_state {
 
 static haul_type *gfc_type, *cell_type, *byte_type, *state_type;
 
-/* The elements of the block that a descriptor reaches into, lowest address first. */
+/* Strides count spans: of an element, or, for one component of all elements (p => a%x), of the
+ * whole that it is in. In spans: where the lowest element lies, seen from the first one. */
 static intptr_t lowest_element(const gfc_array *a)
 {
     intptr_t lowest = 0;
@@ -333,6 +334,7 @@ static intptr_t lowest_element(const gfc_array *a)
     return lowest;
 }
 
+/* Of the block that a descriptor reaches into, lowest address first. */
 static intptr_t elements(const gfc_array *a)
 {
     intptr_t reach = 1;
@@ -346,9 +348,19 @@ static intptr_t elements(const gfc_array *a)
     return reach;
 }
 
-HAUL_COUNT_FUNCTION(array_base, gfc_array, lowest_element(self) * (intptr_t)self->dtype.elem_len)
-HAUL_COUNT_FUNCTION(units, gfc_array,
-                    elements(self) * (self->dtype.type == BT_DERIVED ? 1 : (intptr_t)self->dtype.elem_len))
+/* Bytes; of a derived type elements, which lie side by side or are none. */
+static intptr_t units_reached(const gfc_array *a)
+{
+    const intptr_t count = elements(a), elem_len = (intptr_t)a->dtype.elem_len;
+    if (count == 0)
+        return 0;
+    if (a->dtype.type == BT_DERIVED)
+        return a->span == elem_len ? count : -1;
+    return (count - 1) * a->span + elem_len;
+}
+
+HAUL_COUNT_FUNCTION(array_base, gfc_array, lowest_element(self) * self->span)
+HAUL_COUNT_FUNCTION(units, gfc_array, units_reached(self))
 HAUL_COUNT_FUNCTION(as_bytes, gfc_array, elements(self) * 1)
 HAUL_COUNT_FUNCTION(as_reals, gfc_array, elements(self) * (self->dtype.type == BT_DERIVED ? 1 : 8))
 
@@ -554,6 +566,7 @@ TEST(structures_values,
     m->arrays[1].dtype.type = BT_REAL;
     m->arrays[1].dtype.rank = 1;
     m->arrays[1].dtype.elem_len = 4;
+    m->arrays[1].span = 4;
     m->arrays[1].dim[0].stride = m->arrays[1].dim[0].lbound = 1;
     m->arrays[1].dim[0].ubound = 512;
     fortran_open(as_reals);

@@ -210,7 +210,7 @@ TEST(threads, contents_come_back_to_every_object_and_no_pointer_changes)
         if (w->at[i]->count)
             *(int32_t *)in_arena(&p, &w->at[i]->values[w->at[i]->count - 1]) = -i;
     }
-    CHECK_STATUS(haul_plan_unpack(p.plan, p.arena, haul_plan_bytes(p.plan)), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(p.plan, p.arena, haul_plan_bytes(p.plan), 0), HAUL_OK);
     for (i = 0; i < SHEETS; i++) {
         const sheet *s = w->at[i];
         CHECK_EQ(s->seen, i + 1);
@@ -366,7 +366,7 @@ TEST(threads, a_fault_is_handled_in_the_thread_that_meets_it)
     CHECK_EQ(mprotect(guarded, BYTES, PROT_READ), 0);
     sigaction(SIGSEGV, &action, &before);
     sigaction(SIGBUS, &action, &before_bus);
-    CHECK_STATUS(haul_plan_unpack(plan, arena, haul_plan_bytes(plan)), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(plan, arena, haul_plan_bytes(plan), 0), HAUL_OK);
     sigaction(SIGSEGV, &before, NULL);
     sigaction(SIGBUS, &before_bus, NULL);
     CHECK(faults > 0);

@@ -591,7 +591,8 @@ static void arena_tell_from(gpu_bench *b)
 
 static void arena_after(gpu_bench *b)
 {
-    must(haul_plan_unpack(b->arena->plan, b->arena->staged, b->arena->relocation.bytes), "haul_plan_unpack");
+    must(haul_plan_unpack(b->arena->plan, b->arena->staged, b->arena->relocation.bytes, 0),
+         "haul_plan_unpack");
 }
 
 static void arena_close(gpu_bench *b)

@@ -1,7 +1,7 @@
 /* The workloads: their names, how they are built, and what must be in them after the kernel has run.
  *
- *     list, splitlist, tree _ COUNT x BYTES    nodes of one size (128, 1k, 1m), allocated one by one with malloc,
- *                                              linked in an order of chance
+ *     list, splitlist, tree _ COUNT x BYTES    nodes of one size (56, 128, 1k, 1m; a multiple of 8, at least 32),
+ *                                              allocated one by one with malloc, linked in an order of chance
  *     umt _ ZONES x GROUPS x ANGLES            hexahedral zones of the transport code
  *     linear _ kK _ nN _ LAYOUT                a chain of K - 1 levels with an array each
  *     dense _ qQ _ nN _ all or selective       four levels, Q children each, an array on every node
@@ -397,7 +397,7 @@ static int make_of_nodes(gpu_workload *made, const char *name)
     if (sscanf(name, "%15[a-z]_%zux%zu%c", form, &count, &bytes, &unit) < 3)
         return 0;
     bytes = node_bytes(bytes, unit);
-    if (count < 1 || bytes < 32 || bytes % 16)
+    if (count < 1 || bytes < 32 || bytes % 8)
         return 0;
     if (strcmp(form, "list") == 0 || strcmp(form, "splitlist") == 0)
         make_list(made, count, bytes, form[0] == 's');
@@ -491,12 +491,13 @@ void gpu_workload_names(gpu_set set, void (*use)(const char *name, void *user), 
 {
     const names all = { set, use, user };
     use_each(&all, GPU_SET_QUICK,
-             "list_64x128 splitlist_64x128 tree_64x128 splitlist_16x1k umt_8x4x4 linear_k3_n100_allinit_allused "
+             "list_64x128 splitlist_64x128 tree_64x128 list_64x56 splitlist_64x72 tree_64x40 splitlist_16x1k "
+             "umt_8x4x4 linear_k3_n100_allinit_allused "
              "linear_k3_n100_allinit_LLused linear_k3_n100_LLinit_LLused dense_q2_n10_all dense_q2_n10_selective");
     use_each(&all, GPU_SET_USUAL | GPU_SET_FULL,
              "list_1024x128 splitlist_1024x128 tree_1024x128 list_1024x1k splitlist_1024x1k tree_1024x1k "
              "list_1024x1m splitlist_1024x1m tree_1024x1m list_1000000x128 splitlist_1000000x128 tree_1000000x128 "
-             "tree_32768x128 tree_65536x128 tree_1048575x64 umt_2048x128x128");
+             "tree_32768x128 tree_65536x128 tree_1048575x64 list_1000000x56 tree_1000000x56 umt_2048x128x128");
     if (set == GPU_SET_USUAL)
         use_part_of_grid(&all);
     if (set == GPU_SET_FULL)

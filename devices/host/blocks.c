@@ -1,0 +1,174 @@
+/* The host device's memory: pages that are mapped twice, and the table of what has been allocated.
+ *
+ *     private view    | slack | the bytes          |            read and write, always; for the table's verbs
+ *     public view   # | slack | the bytes          | #          no access, except inside a launch; the addresses
+ *
+ * `#` is a guard page that no launch opens, and the slack is less than a page: the bytes end where the mapping ends
+ * (up to the alignment), so that a kernel that runs past its arena faults too, and an arena's base is aligned as much
+ * as was asked for and not by accident more.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+
+#include "host.h"
+
+/* ---- Maps. */
+
+void haul__host_unmap(const haul__host *host, const haul__host_block *b)
+{
+    if (b->private_map)
+        haul__host_forget(host, b->private_map, b->map_bytes);
+    if (b->window)
+        haul__host_forget(host, b->window, b->map_bytes);
+    if (b->public_map)
+        munmap(b->public_map, b->map_bytes + 2 * host->page);
+}
+
+static int map(haul__host *host, haul__host_block *b)
+{
+    b->public_map = haul__host_reserve(host, b->map_bytes);
+    b->private_map = haul__host_pages(host, b->map_bytes);
+    if (b->public_map && b->private_map &&
+        haul__host_show(host, b->private_map, b->map_bytes, b->public_map + host->page) &&
+        mprotect(b->public_map + host->page, b->map_bytes, PROT_NONE) == 0)
+        return 1;
+    haul__host_unmap(host, b);
+    return 0;
+}
+
+int haul__host_fill_block(haul__host *host, size_t bytes, size_t alignment, haul__host_block *b)
+{
+    b->bytes = bytes;
+    b->map_bytes = (bytes + host->page - 1) & ~(host->page - 1);
+    b->slack = (b->map_bytes - bytes) & ~(alignment - 1);
+    return map(host, b);
+}
+
+/* ---- The table. */
+
+haul_address haul__host_address(const haul__host *host, const haul__host_block *b)
+{
+    return (haul_address)(uintptr_t)(b->public_map + host->page + b->slack);
+}
+
+/* The index, in the sorted list, of the only block that can hold `address`. */
+static size_t place_of(const haul__host *host, haul_address address)
+{
+    size_t low = 0, high = host->block_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if ((haul_address)(uintptr_t)host->blocks[middle].public_map > address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+haul__host_block *haul__host_find(const haul__host *host, haul_address address)
+{
+    const size_t i = place_of(host, address);
+    haul__host_block *b = i < host->block_count ? &host->blocks[i] : NULL;
+    if (!b || address - (haul_address)(uintptr_t)b->public_map >= b->map_bytes + 2 * host->page)
+        return NULL;
+    return b;
+}
+
+unsigned char *haul__host_view(const haul__host *host, haul_address address, uint64_t bytes)
+{
+    const haul__host_block *b = haul__host_find(host, address);
+    uint64_t at;
+    if (!b)
+        return NULL;
+    if (b->region)
+        return haul__host_slot_view(b->region, address, bytes);
+    at = address - haul__host_address(host, b);
+    return at <= b->bytes && bytes <= b->bytes - at ? b->private_map + b->slack + (size_t)at : NULL;
+}
+
+static void release_table(haul__host *host)
+{
+    if (host->blocks)
+        host->allocator.release(host->allocator.user, host->blocks, host->block_capacity * sizeof *host->blocks);
+    host->blocks = NULL;
+    host->block_capacity = 0;
+}
+
+int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count, size_t element_bytes)
+{
+    const size_t doubled = *capacity ? *capacity * 2 : 16;
+    void *grown;
+    if (count < *capacity)
+        return 1;
+    grown = host->allocator.allocate(host->allocator.user, doubled * element_bytes, sizeof(void *));
+    if (!grown)
+        return 0;
+    if (*array) {
+        memcpy(grown, *array, count * element_bytes);
+        host->allocator.release(host->allocator.user, *array, *capacity * element_bytes);
+    }
+    *array = grown;
+    *capacity = doubled;
+    return 1;
+}
+
+haul_status haul__host_has_memory(haul__host *host, const char *verb, uint64_t bytes)
+{
+    if (bytes > host->memory_bytes || host->counters.bytes_live > host->memory_bytes - bytes)
+        return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, verb, "more than the machine's memory");
+    return HAUL_OK;
+}
+
+void haul__host_count(haul__host *host, uint64_t bytes)
+{
+    host->counters.allocations++;
+    host->counters.bytes_allocated += bytes;
+    host->counters.bytes_live += bytes;
+}
+
+void haul__host_discount(haul__host *host, uint64_t bytes)
+{
+    host->counters.bytes_live -= bytes;
+}
+
+haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes, haul_status *status)
+{
+    haul__host_block *b;
+    *status = haul__host_has_memory(host, verb, bytes);
+    if (*status == HAUL_OK && !haul__host_grow(host, (void **)&host->blocks, &host->block_capacity,
+                                               host->block_count, sizeof *host->blocks))
+        *status = haul__host_fail(host, HAUL_ERROR_MEMORY, verb, "no host memory for the table of allocations");
+    if (*status != HAUL_OK)
+        return NULL;
+    b = &host->blocks[host->block_count];
+    memset(b, 0, sizeof *b);
+    return b;
+}
+
+void haul__host_add_block(haul__host *host)
+{
+    const haul__host_block added = host->blocks[host->block_count];
+    const size_t i = place_of(host, (haul_address)(uintptr_t)added.public_map);
+    memmove(&host->blocks[i + 1], &host->blocks[i], (host->block_count - i) * sizeof *host->blocks);
+    host->blocks[i] = added;
+    host->block_count++;
+}
+
+void haul__host_remove_block(haul__host *host, haul__host_block *block)
+{
+    const size_t behind = (size_t)(host->blocks + host->block_count - block) - 1;
+    haul__host_unmap(host, block);
+    haul__host_free_region(host, block->region);
+    memmove(block, block + 1, behind * sizeof *block);
+    host->block_count--;
+    if (host->block_count == 0)
+        release_table(host);
+}
+
+void haul__host_drop_blocks(haul__host *host)
+{
+    while (host->block_count > 0)
+        haul__host_remove_block(host, &host->blocks[host->block_count - 1]);
+    release_table(host);
+}

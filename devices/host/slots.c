@@ -1,0 +1,198 @@
+/* Small allocations of the host device: slots of one size, many to a map, with a guard page behind each.
+ *
+ *     public view   # | slot | # | slot | # ... | #      no access, except inside a launch
+ *
+ * A map of its own for each allocation would be four of the system's mappings, of which a process has 65,530; here a few
+ * hundred allocations share these. The bytes of an allocation end where its slot ends, up to the alignment.
+ *
+ * A launch opens the slots that are in use and nothing else, so a kernel that runs past an allocation faults. For that
+ * the system cuts the map at each slot. With more than HAUL__HOST_GUARDED slots in use it would run out of mappings:
+ * then maps are opened as a whole, and a kernel that runs past an allocation meets a page of nobody's first.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "host.h"
+
+#define SMALL_BYTES ((size_t)64 << 10)
+#define REGION_PAGES 256u /* of slots, without guards */
+
+static size_t slot_pages(unsigned kind)
+{
+    return (size_t)1 << kind;
+}
+
+/* The kind of slot for `bytes`: the smallest power of two of pages that holds them.
+ * HAUL__HOST_KINDS: no slot is that large. */
+static unsigned kind_for(const haul__host *host, uint64_t bytes)
+{
+    unsigned kind = 0;
+    if (bytes > SMALL_BYTES)
+        return HAUL__HOST_KINDS;
+    while (kind < HAUL__HOST_KINDS && slot_pages(kind) * host->page < bytes)
+        kind++;
+    return kind;
+}
+
+int haul__host_is_small(const haul__host *host, uint64_t bytes)
+{
+    return kind_for(host, bytes) < HAUL__HOST_KINDS;
+}
+
+static size_t region_bytes(unsigned count)
+{
+    return sizeof(haul__host_region) + count * sizeof(haul__host_slot);
+}
+
+/* ---- Regions with a free slot, in a list for each kind. */
+
+static void enlist(haul__host *host, haul__host_region *region)
+{
+    region->previous = NULL;
+    region->next = host->open[region->kind];
+    if (region->next)
+        region->next->previous = region;
+    host->open[region->kind] = region;
+}
+
+static void delist(haul__host *host, haul__host_region *region)
+{
+    if (region->previous)
+        region->previous->next = region->next;
+    else
+        host->open[region->kind] = region->next;
+    if (region->next)
+        region->next->previous = region->previous;
+}
+
+static haul_status add_region(haul__host *host, unsigned kind)
+{
+    const unsigned count = REGION_PAGES >> kind;
+    const size_t stride = (slot_pages(kind) + 1) * host->page;
+    haul__host_region *region =
+        host->allocator.allocate(host->allocator.user, region_bytes(count), sizeof(void *));
+    haul__host_block *b;
+    haul_status status;
+    unsigned i;
+    if (!region)
+        return haul__host_fail(host, HAUL_ERROR_MEMORY, "allocate", "no host memory for the table of allocations");
+    b = haul__host_new_block(host, "allocate", 0, &status);
+    if (b && !haul__host_fill_block(host, count * stride, host->page, b))
+        status = haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", strerror(errno));
+    if (status != HAUL_OK) {
+        host->allocator.release(host->allocator.user, region, region_bytes(count));
+        return status;
+    }
+    memset(region, 0, region_bytes(count));
+    region->count = count;
+    region->public_at = b->public_map + host->page;
+    region->private_at = b->private_map;
+    region->stride = stride;
+    region->kind = kind;
+    for (i = 0; i < count; i++)
+        region->slots[i].slack = i + 1;
+    b->region = region;
+    b->bytes = 0;
+    haul__host_add_block(host);
+    enlist(host, region);
+    return HAUL_OK;
+}
+
+void haul__host_free_region(haul__host *host, haul__host_region *region)
+{
+    if (region)
+        host->allocator.release(host->allocator.user, region, region_bytes(region->count));
+}
+
+/* ---- Slots. */
+
+static haul_address address_of(const haul__host_region *region, unsigned i)
+{
+    return (haul_address)(uintptr_t)(region->public_at + i * region->stride + region->slots[i].slack);
+}
+
+haul_status haul__host_take_slot(haul__host *host, size_t bytes, size_t alignment, haul_address *address)
+{
+    const unsigned kind = kind_for(host, bytes);
+    haul_status status = host->open[kind] ? HAUL_OK : add_region(host, kind);
+    haul__host_region *region = host->open[kind];
+    haul__host_slot *slot;
+    unsigned i;
+    if (status != HAUL_OK)
+        return status;
+    i = region->first_free;
+    slot = &region->slots[i];
+    region->first_free = slot->slack;
+    slot->bytes = (uint32_t)bytes;
+    slot->slack = (uint32_t)((slot_pages(kind) * host->page - bytes) & ~(alignment - 1));
+    host->slots_live++;
+    if (++region->live == region->count)
+        delist(host, region);
+    *address = address_of(region, i);
+    return HAUL_OK;
+}
+
+/* The number of the slot that an address is in, or in the guard behind; region->count: it is free. */
+static unsigned slot_at(const haul__host_region *region, haul_address address)
+{
+    const uint64_t i = (address - (haul_address)(uintptr_t)region->public_at) / region->stride;
+    return i < region->count && region->slots[i].bytes ? (unsigned)i : region->count;
+}
+
+unsigned char *haul__host_slot_view(const haul__host_region *region, haul_address address, uint64_t bytes)
+{
+    const unsigned i = slot_at(region, address);
+    const haul__host_slot *slot = &region->slots[i];
+    uint64_t at;
+    if (i == region->count)
+        return NULL;
+    at = address - address_of(region, i);
+    if (at > slot->bytes || bytes > slot->bytes - at)
+        return NULL;
+    return region->private_at + i * region->stride + slot->slack + (size_t)at;
+}
+
+uint64_t haul__host_free_slot(haul__host *host, haul__host_block *block, haul_address address)
+{
+    haul__host_region *region = block->region;
+    const unsigned i = slot_at(region, address);
+    haul__host_slot *slot = &region->slots[i];
+    uint64_t bytes;
+    if (i == region->count || address_of(region, i) != address)
+        return 0;
+    bytes = slot->bytes;
+    slot->bytes = 0;
+    slot->slack = region->first_free;
+    host->slots_live--;
+    if (region->live-- == region->count)
+        enlist(host, region);
+    region->first_free = i;
+    if (region->live == 0) {
+        delist(host, region);
+        haul__host_remove_block(host, block);
+    } else {
+        (void)madvise(region->private_at + i * region->stride, slot_pages(region->kind) * host->page, MADV_REMOVE);
+    }
+    return bytes;
+}
+
+/* ---- Launches. */
+
+static int open_slot(const haul__host *host, const haul__host_region *region, unsigned i)
+{
+    const size_t skipped = region->slots[i].slack & ~(host->page - 1);
+    unsigned char *at = region->public_at + i * region->stride + skipped;
+    return mprotect(at, slot_pages(region->kind) * host->page - skipped, PROT_READ | PROT_WRITE) == 0;
+}
+
+int haul__host_open_slots(const haul__host *host, const haul__host_region *region)
+{
+    int opened = host->slots_live <= HAUL__HOST_GUARDED;
+    unsigned i;
+    for (i = 0; opened && i < region->count; i++)
+        if (region->slots[i].bytes)
+            opened = open_slot(host, region, i);
+    return opened || mprotect(region->public_at, region->count * region->stride, PROT_READ | PROT_WRITE) == 0;
+}

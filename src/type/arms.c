@@ -1,0 +1,154 @@
+/* Arms: rows with conditions that share bytes, as those of a union do. May two of them hold at
+ * once?
+ *
+ * That can be told where both conditions read the same bits of one field: then they must have no
+ * value in common. What other conditions do is found in the object in which two of them hold.
+ *
+ * No arm is compared with all the others. They are gone through in the order of their offsets, and
+ * those met before that reach as far as the present one have no value in common, or the search had
+ * ended. So they lie one behind the other in the order of their values, and the present one can
+ * collide with its neighbours only. The neighbours are found in a tree over that order, in which
+ * each node knows how far the arms below it reach.
+ */
+#include <inttypes.h>
+
+#include "base/sort.h"
+#include "type/build.h"
+
+typedef struct arm {
+    const haul__row *row;
+    size_t place; /* among the arms in the order of their values; in the order of the rows */
+} arm;
+
+typedef struct arms {
+    arm *sorted;  /* by what the condition reads, then by its values */
+    size_t *rank; /* of each arm in the order of the rows: its place in `sorted` */
+    size_t *ends; /* the tree, its root at 1: where the farthest arm below a node ends, of those met
+                     so far */
+    size_t count, leaves;
+} arms;
+
+static const haul_when *condition_of(const haul__row *row)
+{
+    const haul_when *when = haul__row_when(row);
+    return when && when->kind == HAUL_WHEN_FIELD ? when : NULL;
+}
+
+static int read_the_same(const haul_when *a, const haul_when *b)
+{
+    return a->field.offset == b->field.offset && a->field.bytes == b->field.bytes &&
+           a->mask == b->mask;
+}
+
+static int value_comes_before(const void *a, const void *b)
+{
+    const haul_when *x = condition_of(((const arm *)a)->row),
+                    *y = condition_of(((const arm *)b)->row);
+    if (x->field.offset != y->field.offset)
+        return x->field.offset < y->field.offset;
+    if (x->field.bytes != y->field.bytes)
+        return x->field.bytes < y->field.bytes;
+    return x->mask != y->mask ? x->mask < y->mask : x->low < y->low;
+}
+
+static size_t end_of(const haul__row *row)
+{
+    return row->offset + row->bytes;
+}
+
+static void put_end(const arms *a, size_t rank, size_t end)
+{
+    size_t node;
+    for (node = a->leaves + rank; node > 0 && a->ends[node] < end; node /= 2)
+        a->ends[node] = end;
+}
+
+/* Down to the last (side 1) or first (side 0) arm below a node that ends behind `offset`. */
+static const haul__row *descend(const arms *a, size_t node, size_t side, size_t offset)
+{
+    while (node < a->leaves)
+        node = 2 * node + (a->ends[2 * node + side] > offset ? side : 1 - side);
+    return a->sorted[node - a->leaves].row;
+}
+
+/* The nearest arm with lower values (side 1) or higher ones (side 0) that was met and ends behind
+ * `offset`; NULL: none. */
+static const haul__row *neighbour(const arms *a, size_t rank, size_t side, size_t offset)
+{
+    size_t node;
+    for (node = a->leaves + rank; node > 1; node /= 2)
+        if ((node & 1) == side && a->ends[node ^ 1] > offset)
+            return descend(a, node ^ 1, side, offset);
+    return NULL;
+}
+
+static haul_status check_pair(const haul_type *type, const haul__row *row, const haul__row *other,
+                              haul_error *error)
+{
+    const haul_when *a = condition_of(row), *b = other ? condition_of(other) : NULL;
+    if (!b || !read_the_same(a, b) || a->low > b->high || b->low > a->high)
+        return HAUL_OK;
+    return haul__wrong(
+        error, type, row->name,
+        "The field overlaps field %s, and both hold where the field at offset %zu is %" PRId64 ".",
+        other->name, a->field.offset, a->low > b->low ? a->low : b->low);
+}
+
+static haul_status compare(const arms *a, const haul_type *type, haul_error *error)
+{
+    haul_status status = HAUL_OK;
+    size_t i, n = 0;
+    for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
+        const haul__row *row = &type->rows[i];
+        size_t rank;
+        if (!condition_of(row))
+            continue;
+        rank = a->rank[n++];
+        status = check_pair(type, row, neighbour(a, rank, 1, row->offset), error);
+        if (status == HAUL_OK)
+            status = check_pair(type, row, neighbour(a, rank, 0, row->offset), error);
+        put_end(a, rank, end_of(row));
+    }
+    return status;
+}
+
+static void put_in_order(arms *a, const haul_type *type)
+{
+    size_t i, n = 0;
+    for (i = 0; i < type->row_count; i++)
+        if (condition_of(&type->rows[i])) {
+            a->sorted[n].row = &type->rows[i];
+            a->sorted[n].place = n;
+            n++;
+        }
+    haul__sort(a->sorted, n, sizeof *a->sorted, value_comes_before);
+    for (i = 0; i < n; i++)
+        a->rank[a->sorted[i].place] = i;
+}
+
+haul_status haul__check_arms(const haul_type *type, haul_error *error)
+{
+    const haul_allocator *door = &type->allocator;
+    haul_status status = HAUL_ERROR_MEMORY;
+    size_t i, bytes;
+    char *memory;
+    arms a;
+    memset(&a, 0, sizeof a);
+    for (i = 0; i < type->row_count; i++)
+        a.count += condition_of(&type->rows[i]) != NULL;
+    if (a.count < 2)
+        return HAUL_OK;
+    for (a.leaves = 1; a.leaves < a.count; a.leaves *= 2)
+        ;
+    bytes = a.count * (sizeof *a.sorted + sizeof *a.rank) + 2 * a.leaves * sizeof *a.ends;
+    memory = haul__allocate_zeroed(door, bytes);
+    if (memory) {
+        a.sorted = (arm *)(void *)memory;
+        a.rank = (size_t *)(void *)(a.sorted + a.count);
+        a.ends = a.rank + a.count;
+        put_in_order(&a, type);
+        status = compare(&a, type, error);
+    }
+    haul__release(door, memory, bytes);
+    return status;
+}

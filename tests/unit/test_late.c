@@ -1,0 +1,186 @@
+/* Work that goes on after HAUL_ERROR_PENDING: nothing goes that a device may still read or write, and
+ * a wait says HAUL_OK only when all is done, whichever device it is and whoever the memory belongs to.
+ *
+ * Fault case of shared/reference: D13.
+ */
+#define _DEFAULT_SOURCE
+#include <string.h>
+
+#include "haul.h"
+#include "support/check.h"
+#include "support/doors.h"
+
+typedef struct link {
+    struct link *next;
+    int value;
+} link;
+
+static haul_type *link_type;
+
+static const haul_ref link_refs[] = { HAUL_OBJECT(link, next, &link_type) };
+
+/* Two devices of one context, which do what they are told when they are waited for. */
+typedef struct pair {
+    fault_plan plan;
+    haul_device *device[2];
+    haul_arena *arena;
+    haul_shipment *s;
+    link *first;
+} pair;
+
+static pair the;
+
+static void open_pair(void)
+{
+    haul_device_options options;
+    memset(&the, 0, sizeof the);
+    memset(&options, 0, sizeof options);
+    the.plan.deferred = 1;
+    CHECK_STATUS(haul_type_create("link", sizeof(link), link_refs, 1, &link_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(link_type), HAUL_OK);
+    CHECK_STATUS(fault_open(&the.plan, NULL, &the.device[0]), HAUL_OK);
+    options.context = haul_device_context(the.device[0]);
+    CHECK_STATUS(fault_open(&the.plan, &options, &the.device[1]), HAUL_OK);
+}
+
+static void close_pair(void)
+{
+    haul_device_close(&the.device[1]);
+    haul_device_close(&the.device[0]);
+    haul_type_free(&link_type);
+    fault_check_clean(&the.plan);
+    check_note(NULL);
+}
+
+typedef enum kind { PLAIN, PINNED, MIRRORED, KINDS } kind;
+
+/* An arena of the first device, shipped to device `to`, from where it returns directly. */
+static void ship_arena(kind what, int to)
+{
+    haul_arena_options options;
+    haul_ship_arena_options direct;
+    memset(&options, 0, sizeof options);
+    memset(&direct, 0, sizeof direct);
+    options.reserve_bytes = (size_t)1 << 20;
+    options.pinned = what == PINNED;
+    options.mirrored = what == MIRRORED;
+    direct.direct_return = 1;
+    CHECK_STATUS(haul_arena_create_for(the.device[0], &options, &the.arena), HAUL_OK);
+    the.first = haul_arena_new(the.arena, link_type, 1);
+    CHECK(the.first != NULL);
+    the.first->value = 1;
+    CHECK_STATUS(haul_ship_arena(the.device[to], the.arena, &direct, &the.s), HAUL_OK);
+}
+
+static void give_up(haul_status (*call)(haul_shipment *))
+{
+    the.plan.impatient = 1;
+    CHECK_STATUS(call(the.s), HAUL_ERROR_PENDING);
+}
+
+static void free_arena(void)
+{
+    haul_shipment_free(&the.s);
+    CHECK_STR(the.plan.misuse, NULL);
+    haul_arena_free(&the.arena);
+    CHECK_STR(the.plan.misuse, NULL);
+}
+
+static haul_status (*const calls[])(haul_shipment *) = { haul_unmarshal, haul_refresh };
+
+TEST(late, an_arena_stays_while_any_device_reads_or_writes_it_D13)
+{
+    int what, to, call, on_time;
+    for (what = 0; what < KINDS; what++)
+        for (to = 0; to < 2; to++)
+            for (call = 0; call < 2; call++)
+                for (on_time = 0; on_time < 2; on_time++) {
+                    check_note("kind %d, device %d, call %d, on time %d", what, to, call, on_time);
+                    open_pair();
+                    ship_arena((kind)what, to);
+                    give_up(calls[call]);
+                    the.plan.impatient = !on_time;
+                    haul_shipment_free(&the.s);
+                    the.plan.impatient = 0;
+                    free_arena();
+                    close_pair();
+                }
+}
+
+TEST(late, a_wait_is_over_when_the_late_work_is_D13)
+{
+    int what, call;
+    for (what = 0; what < KINDS; what++)
+        for (call = 0; call < 2; call++) {
+            open_pair();
+            ship_arena((kind)what, 1);
+            give_up(calls[call]);
+            CHECK_STATUS(haul_shipment_poll(the.s), HAUL_ERROR_PENDING);
+            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
+            CHECK_STATUS(haul_refresh(the.s), HAUL_ERROR_PENDING);
+            the.plan.impatient = 0;
+            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+            CHECK_STATUS(haul_shipment_poll(the.s), HAUL_OK);
+            CHECK_STATUS(haul_unmarshal(the.s), HAUL_OK);
+            free_arena();
+            close_pair();
+        }
+}
+
+TEST(late, a_wait_for_a_graph_is_over_when_the_late_work_is_D13)
+{
+    link one = { NULL, 1 };
+    int call;
+    for (call = 0; call < 2; call++) {
+        open_pair();
+        CHECK_STATUS(haul_ship(the.device[0], &one, link_type, 1, NULL, &the.s), HAUL_OK);
+        give_up(calls[call]);
+        CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
+        the.plan.impatient = 0;
+        CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+        haul_shipment_free(&the.s);
+        close_pair();
+    }
+}
+
+/* What is shipped for the first time has no shipment that could be waited for. */
+TEST(late, an_arena_whose_first_ship_is_late_stays_too_D13)
+{
+    int what, to;
+    for (what = 0; what < KINDS; what++)
+        for (to = 0; to < 2; to++) {
+            haul_shipment *none;
+            open_pair();
+            ship_arena((kind)what, to);
+            the.plan.impatient = 1;
+            CHECK_STATUS(haul_ship_arena(the.device[1 - to], the.arena, NULL, &none),
+                         HAUL_ERROR_PENDING);
+            CHECK_PTR(none, NULL);
+            the.plan.impatient = 0;
+            free_arena();
+            close_pair();
+        }
+}
+
+/* The device that copies reads memory of the one that is copied from. */
+TEST(late, what_another_device_still_copies_from_stays_D13)
+{
+    link one = { NULL, 1 };
+    int waits;
+    for (waits = 0; waits < 2; waits++) {
+        haul_shipment *copy;
+        open_pair();
+        CHECK_STATUS(haul_ship(the.device[0], &one, link_type, 1, NULL, &the.s), HAUL_OK);
+        the.plan.impatient = 1;
+        CHECK_STATUS(haul_shipment_copy(the.s, the.device[1], &copy), HAUL_ERROR_PENDING);
+        CHECK_PTR(copy, NULL);
+        CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
+        the.plan.impatient = 0;
+        if (waits)
+            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+        haul_shipment_free(&the.s);
+        CHECK_STR(the.plan.misuse, NULL);
+        CHECK_EQ(the.plan.device_blocks, 1); /* the copy's range, which is given back later */
+        close_pair();
+    }
+}

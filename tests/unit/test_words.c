@@ -1,0 +1,337 @@
+/* Each way in which a call that creates something can fail leaves a sentence that names the
+ * culprit: on the object that is at hand, or where the options say.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "haul/host.h"
+#include "haul/ship.h"
+#include "support/check.h"
+
+#define MOST (SIZE_MAX / 4)
+
+typedef struct pair {
+    struct pair *first;
+    int64_t count;
+} pair;
+
+static haul_type *made(const char *name, int committed)
+{
+    haul_type *type;
+    CHECK_STATUS(haul_type_create(name, 8, NULL, 0, &type), HAUL_OK);
+    if (committed)
+        CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    return type;
+}
+
+/* The words of an error, and that they are a sentence with the given part. */
+static void check_words(const haul_error *error, haul_status status, const char *path,
+                        const char *words)
+{
+    check_note("\"%s\": \"%s\"", error->path, error->text);
+    CHECK_EQ(error->status, status);
+    CHECK_STR(error->path, path);
+    CHECK_HAS(error->text, words);
+    check_note(NULL);
+}
+
+/* ---- Constructors: one row for each error of each. */
+
+typedef haul_status constructing(haul_type *old, haul_type **new_type);
+
+static const size_t one[] = { 1, 1, 1 }, most[] = { 1, 1, MOST }, zero[] = { 0, 0, 0 };
+
+static haul_status too_many(haul_type *old, haul_type **new_type)
+{
+    return haul_type_contiguous(SIZE_MAX, old, new_type);
+}
+
+static haul_status too_far_apart(haul_type *old, haul_type **new_type)
+{
+    return haul_type_vector(2, 1, MOST, old, new_type);
+}
+
+static haul_status too_many_bytes_apart(haul_type *old, haul_type **new_type)
+{
+    return haul_type_create_hvector(3, 1, MOST, old, new_type);
+}
+
+static haul_status long_block(haul_type *old, haul_type **new_type)
+{
+    return haul_type_indexed(3, most, zero, old, new_type);
+}
+
+static haul_status far_block(haul_type *old, haul_type **new_type)
+{
+    return haul_type_create_hindexed(3, one, most, old, new_type);
+}
+
+static haul_status far_equal_block(haul_type *old, haul_type **new_type)
+{
+    return haul_type_create_indexed_block(3, 1, most, old, new_type);
+}
+
+static haul_status far_member(haul_type *old, haul_type **new_type)
+{
+    haul_type *types[3];
+    types[0] = types[1] = types[2] = old;
+    return haul_type_create_struct(3, one, most, types, new_type);
+}
+
+static haul_status no_member(haul_type *old, haul_type **new_type)
+{
+    haul_type *types[3];
+    types[0] = types[1] = old;
+    types[2] = NULL;
+    return haul_type_create_struct(3, one, zero, types, new_type);
+}
+
+static haul_status outside(haul_type *old, haul_type **new_type)
+{
+    static const size_t sizes[] = { 4, 5 }, subsizes[] = { 2, 3 }, starts[] = { 2, 3 };
+    return haul_type_create_subarray(2, sizes, subsizes, starts, HAUL_ORDER_C, old, new_type);
+}
+
+static haul_status large_array(haul_type *old, haul_type **new_type)
+{
+    static const size_t sizes[] = { MOST, 5 }, starts[] = { 0, 0 };
+    return haul_type_create_subarray(2, sizes, one, starts, HAUL_ORDER_C, old, new_type);
+}
+
+static haul_status no_dimension(haul_type *old, haul_type **new_type)
+{
+    return haul_type_create_subarray(0, one, one, one, HAUL_ORDER_C, old, new_type);
+}
+
+static haul_status no_extent(haul_type *old, haul_type **new_type)
+{
+    return haul_type_create_resized(old, 3, 0, new_type);
+}
+
+static haul_status large_extent(haul_type *old, haul_type **new_type)
+{
+    return haul_type_create_resized(old, 3, MOST, new_type);
+}
+
+static haul_status no_lengths(haul_type *old, haul_type **new_type)
+{
+    return haul_type_indexed(1, NULL, one, old, new_type);
+}
+
+static haul_status no_displacements(haul_type *old, haul_type **new_type)
+{
+    return haul_type_create_hindexed(1, one, NULL, old, new_type);
+}
+
+static haul_status no_result(haul_type *old, haul_type **new_type)
+{
+    *new_type = NULL;
+    return haul_type_dup(old, NULL);
+}
+
+static const struct {
+    constructing *call;
+    haul_status status;
+    const char *words, *shared; /* of an open type, and of one that is committed */
+} constructors[] = {
+    { too_many, HAUL_ERROR_TYPE, "contiguous(18446744073709551615, old) would have more than",
+      "more bytes" },
+    { too_far_apart, HAUL_ERROR_TYPE, "vector(2, 1, 4611686018427387903, old) would have more than",
+      "more bytes" },
+    { too_many_bytes_apart, HAUL_ERROR_TYPE, "hvector(3, 1, 4611686018427387903, old) would have",
+      "more bytes" },
+    { long_block, HAUL_ERROR_TYPE, "Block 2 of the new type, of 4611686018427387903 elements",
+      "more bytes" },
+    { far_block, HAUL_ERROR_TYPE,
+      "Block 2 of the new type, of 1 elements at displacement 4611686018427387903", "more bytes" },
+    { far_equal_block, HAUL_ERROR_TYPE, "Block 2 of the new type, of 1 elements at displacement",
+      "more bytes" },
+    { far_member, HAUL_ERROR_TYPE, "Block 2 of the new type, of 1 elements at displacement",
+      "more bytes" },
+    { no_member, HAUL_ERROR_ARGUMENT, "Type 2 of the list is no living type", "no living type" },
+    { outside, HAUL_ERROR_TYPE,
+      "Dimension 1 of a subarray has 3 elements from 3 on, of an array's 5", "not within" },
+    { large_array, HAUL_ERROR_TYPE, "With the 4611686018427387903 elements of dimension 0",
+      "more bytes" },
+    { no_dimension, HAUL_ERROR_ARGUMENT, "no dimensions", "no dimensions" },
+    { no_extent, HAUL_ERROR_TYPE, "an extent of 0 bytes", "an extent of 0 bytes" },
+    { large_extent, HAUL_ERROR_TYPE, "resized(3, 4611686018427387903, old) would have",
+      "more bytes" },
+    { no_lengths, HAUL_ERROR_ARGUMENT, "one of its lists", "one of its lists" },
+    { no_displacements, HAUL_ERROR_ARGUMENT, "one of its lists", "one of its lists" },
+    { no_result, HAUL_ERROR_ARGUMENT, "the new type's address", "the new type's address" },
+};
+
+/* Where size_t has 32 bits the numbers are others. */
+static const char *words_here(const char *words)
+{
+    return sizeof(size_t) == 8 || !strstr(words, "46") ? words : "can be described";
+}
+
+TEST(words, of_a_constructor_that_fails_stand_on_its_old_type)
+{
+    size_t i;
+    int committed;
+    for (committed = 0; committed < 2; committed++)
+        for (i = 0; i < sizeof constructors / sizeof *constructors; i++) {
+            haul_type *old = made("old", committed), *new_type = old;
+            CHECK_STATUS(constructors[i].call(old, &new_type), constructors[i].status);
+            CHECK(new_type == NULL);
+            if (committed)
+                check_words(haul_type_error(old), constructors[i].status, "",
+                            constructors[i].shared);
+            else
+                check_words(haul_type_error(old), constructors[i].status, "old",
+                            words_here(constructors[i].words));
+            haul_type_free(&old);
+        }
+}
+
+/* ---- Types of rows. */
+
+TEST(words, name_the_row_and_the_type_that_has_no_name)
+{
+    static const haul_ref rows[] = {
+        HAUL_OBJECT(pair, first, NULL),
+        { "", HAUL_REF_DATA, 8, 8, 0, NULL, 0, { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 0, NULL }
+    };
+    haul_type *type;
+    CHECK_STATUS(haul_type_create("rows", 16, rows, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    check_words(haul_type_error(type), HAUL_ERROR_TYPE, "rows", "Row 1, at offset 8, has no name");
+    haul_type_free(&type);
+    CHECK_STATUS(haul_type_create(NULL, 16, NULL, 0, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    check_words(haul_type_error(type), HAUL_ERROR_TYPE, "", "A type of 16 bytes has no name");
+    haul_type_free(&type);
+    type = made("open", 0);
+    CHECK_STATUS(haul_type_add(type, rows, 2), HAUL_ERROR_ARGUMENT);
+    check_words(haul_type_error(type), HAUL_ERROR_ARGUMENT, "open",
+                "Row 1 of those to add, at offset 8, has no name");
+    CHECK_STATUS(haul_type_add(type, NULL, 2), HAUL_ERROR_ARGUMENT);
+    check_words(haul_type_error(type), HAUL_ERROR_ARGUMENT, "", "the rows are NULL");
+    CHECK_STATUS(haul_type_set_size(type, NULL), HAUL_ERROR_ARGUMENT);
+    check_words(haul_type_error(type), HAUL_ERROR_ARGUMENT, "", "the size of an object is NULL");
+    haul_type_free(&type);
+}
+
+TEST(words, of_an_instance_that_cannot_be_stand_on_its_container)
+{
+    haul_type *box = made("box", 0), *closed = made("closed", 1), *element, *nameless, *instance,
+              *argument[2];
+    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter("", &nameless), HAUL_OK);
+    argument[0] = closed;
+    argument[1] = element;
+    CHECK_STATUS(haul_type_instance(box, 0, &element, argument, &instance), HAUL_ERROR_ARGUMENT);
+    check_words(haul_type_error(box), HAUL_ERROR_ARGUMENT, "box", "1 to 8 parameters, not 0");
+    CHECK_STATUS(haul_type_instance(box, 1, &element, NULL, &instance), HAUL_ERROR_ARGUMENT);
+    check_words(haul_type_error(box), HAUL_ERROR_ARGUMENT, "box", "The arguments are NULL");
+    CHECK_STATUS(haul_type_instance(box, 1, &element, argument + 1, &instance),
+                 HAUL_ERROR_ARGUMENT);
+    check_words(haul_type_error(box), HAUL_ERROR_ARGUMENT, "box", "Parameter 0 is none");
+    CHECK_STATUS(haul_type_instance(closed, 1, &element, argument, &instance), HAUL_ERROR_STATE);
+    check_words(haul_type_error(closed), HAUL_ERROR_STATE, "", "no container");
+    CHECK_STATUS(haul_type_instance(box, 1, &nameless, argument, &instance), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(instance), HAUL_ERROR_TYPE);
+    check_words(haul_type_error(instance), HAUL_ERROR_TYPE, "box<closed>",
+                "Parameter 0 has no name");
+    haul_type_free(&instance);
+    haul_type_free(&box);
+    haul_type_free(&closed);
+    haul_type_free(&element);
+    haul_type_free(&nameless);
+}
+
+/* ---- Contexts and devices. */
+
+static void *no_memory(void *user, size_t bytes, size_t alignment)
+{
+    (void)user, (void)bytes, (void)alignment;
+    return NULL;
+}
+
+static void no_release(void *user, void *memory, size_t bytes)
+{
+    (void)user, (void)memory, (void)bytes;
+}
+
+/* Options that are refused, and those of the context that a device would make. */
+static void refuse_context(haul_context_options options, haul_status status, const char *words)
+{
+    haul_error error;
+    haul_context *context;
+    haul_device *device;
+    haul_device_options around;
+    memset(&error, 0, sizeof error);
+    options.error = &error;
+    CHECK_STATUS(haul_context_create(&options, &context), status);
+    CHECK(context == NULL);
+    check_words(&error, status, "", words);
+    memset(&error, 0, sizeof error);
+    memset(&around, 0, sizeof around);
+    around.new_context = options;
+    CHECK_STATUS(haul_device_open(haul_host_device(), &around, &device), status);
+    CHECK(device == NULL);
+    check_words(&error, status, "", words);
+}
+
+TEST(words, of_a_context_that_was_not_made_go_where_its_options_say)
+{
+    static const haul_static wrong[] = { { &wrong, 1, HAUL_STATIC_KEEP },
+                                         { &wrong, 1, (haul_static_policy)7 } };
+    haul_context_options options;
+    haul_allocator allocator;
+    haul_error error = { HAUL_OK, "", "", "" };
+    memset(&allocator, 0, sizeof allocator);
+    allocator.allocate = no_memory;
+    memset(&options, 0, sizeof options);
+    options.allocator = &allocator;
+    refuse_context(options, HAUL_ERROR_ARGUMENT, "the allocator lacks allocate or release");
+    allocator.release = no_release;
+    refuse_context(options, HAUL_ERROR_MEMORY, "no memory for a context");
+    options.allocator = NULL;
+    options.static_count = 2;
+    refuse_context(options, HAUL_ERROR_ARGUMENT, "statics is NULL");
+    options.statics = wrong;
+    refuse_context(options, HAUL_ERROR_ARGUMENT, "statics[1] has the policy 7");
+    options.static_count = 1;
+    options.translation_count = 1;
+    refuse_context(options, HAUL_ERROR_ARGUMENT, "translations is NULL");
+    options.translation_count = 0;
+    options.threads = HAUL_THREADS_MAX + 1;
+    refuse_context(options, HAUL_ERROR_ARGUMENT, "1025 threads are more than 1024");
+    options.threads = 0;
+    options.threads_awake_seconds = -1;
+    refuse_context(options, HAUL_ERROR_ARGUMENT, "threads_awake_seconds is negative");
+    options.threads_awake_seconds = 0;
+    options.error = &error;
+    CHECK_STATUS(haul_context_create(&options, NULL), HAUL_ERROR_ARGUMENT);
+    check_words(&error, HAUL_ERROR_ARGUMENT, "", "the address of the new context is NULL");
+}
+
+TEST(words, of_a_device_that_was_not_opened_go_where_its_options_say)
+{
+    haul_device_table table = *haul_host_device();
+    haul_device_options options;
+    haul_device *device;
+    haul_error error = { HAUL_OK, "", "", "" };
+    memset(&options, 0, sizeof options);
+    options.new_context.error = &error;
+    CHECK_STATUS(haul_device_open(NULL, &options, &device), HAUL_ERROR_ARGUMENT);
+    check_words(&error, HAUL_ERROR_ARGUMENT, "", "the device's table is NULL");
+    CHECK_STATUS(haul_device_open(&table, &options, NULL), HAUL_ERROR_ARGUMENT);
+    check_words(&error, HAUL_ERROR_ARGUMENT, "", "the address of the new device is NULL");
+    table.version++;
+    CHECK_STATUS(haul_device_open(&table, &options, &device), HAUL_ERROR_VERSION);
+    check_words(&error, HAUL_ERROR_VERSION, "", "the device's table is of version ");
+    table = *haul_host_device();
+    table.wait = NULL;
+    CHECK_STATUS(haul_device_open(&table, &options, &device), HAUL_ERROR_ARGUMENT);
+    check_words(&error, HAUL_ERROR_ARGUMENT, "", "the device's table lacks");
+    CHECK_STATUS(haul_context_create(NULL, &options.context), HAUL_OK);
+    CHECK_STATUS(haul_device_open(&table, &options, &device), HAUL_ERROR_ARGUMENT);
+    check_words(haul_context_error(options.context), HAUL_ERROR_ARGUMENT, "",
+                "the device's table lacks");
+    haul_context_free(&options.context);
+}
