@@ -1,0 +1,125 @@
+/* Asynchronous calls: several may be outstanding on a shipment, on any streams.
+ */
+#include <string.h>
+
+#include "attack.h"
+#include "calls.h"
+#include "graphs.h"
+#include "support/check.h"
+
+static haul_async draw_async(world *w, cargo *c)
+{
+    haul_async on = { NULL, NULL };
+    if (w->async_works && !random_one_in(&w->random, 4))
+        on.stream = fault_stream((unsigned)random_below(&w->random, FAULT_STREAMS));
+    if (random_one_in(&w->random, 3)) {
+        on.event = &c->event;
+        c->event = 0;
+    }
+    return on;
+}
+
+/* The call's answer. 1: it has been ordered. */
+static int ordered(world *w, cargo *c, const haul_async *on, const char *name, haul_status status,
+                   haul_status right)
+{
+    if (call_end(w, name, status, right)) {
+        c->on_the_way = 1;
+        c->wants_event |= on->event != NULL;
+        return 1;
+    }
+    if (on->event)
+        c->wants_event = 0; /* it may have been told, or not */
+    if (status != right && c->shipment)
+        cargo_give_up(w, c, NULL);
+    return 0;
+}
+
+void step_ship_async(world *w)
+{
+    cargo *c = cargo_place(w);
+    haul_root root;
+    haul_ship_options o = draw_ship_options(w);
+    if (!c)
+        return;
+    objects_mend(w, -1);
+    c->device = (int)random_below(&w->random, DEVICES);
+    c->root_count = 1;
+    c->root[0] = object_some(w, ITEM, -1);
+    if (c->root[0] < 0)
+        return;
+    make_roots(w, c->root, 1, &root);
+    haul_async on = draw_async(w, c);
+    call_begin(w, CALL_IS_ASYNC);
+    haul_status status =
+        haul_ship_async(w->device[c->device], root.address, root.type, 1, &o, &on, &c->shipment);
+    if (!ordered(w, c, &on, "haul_ship_async", status, HAUL_OK))
+        return;
+    picture_draw(w, &c->picture, c->root, 1);
+    cargo_begin(w, c, &o);
+}
+
+void step_refresh_async(world *w)
+{
+    cargo *c = cargo_some(w);
+    if (!c)
+        return;
+    cargo_alone(w, c);
+    haul_async on = draw_async(w, c);
+    haul_status right = right_answer(w, c, 1);
+    cargo_call_begin(w, c, CALL_IS_ASYNC);
+    if (!ordered(w, c, &on, "haul_refresh_async", haul_refresh_async(c->shipment, &on), right))
+        return;
+    picture_send(w, &c->picture);
+    c->known = 1;
+}
+
+void step_update_device_async(world *w)
+{
+    cargo *c = cargo_some(w);
+    part p;
+    int i = c && c->known ? draw_part(w, c, &p) : -1;
+    if (i < 0)
+        return;
+    cargo_alone(w, c);
+    haul_async on = draw_async(w, c);
+    haul_status right = right_answer_for_part(w, c, i, &p);
+    cargo_call_begin(w, c, CALL_IS_ASYNC);
+    haul_status status = haul_update_device_async(c->shipment, p.at, p.bytes, &on);
+    if (ordered(w, c, &on, "haul_update_device_async", status, right))
+        picture_send_part(w, &c->picture, i, p.first, p.bytes);
+}
+
+void step_update_host_async(world *w)
+{
+    cargo *c = cargo_some(w);
+    part p;
+    int i = c && c->known ? draw_part(w, c, &p) : -1;
+    if (i < 0 || !picture_counts_fit(w, &c->picture, i))
+        return;
+    cargo_alone(w, c);
+    haul_async on = draw_async(w, c);
+    haul_status right = right_answer_for_part(w, c, i, &p);
+    cargo_call_begin(w, c, CALL_IS_ASYNC);
+    haul_status status = haul_update_host_async(c->shipment, p.at, p.bytes, &on);
+    if (ordered(w, c, &on, "haul_update_host_async", status, right))
+        results_add_part(&c->coming, &c->picture, i, p.first, p.bytes);
+}
+
+void step_unmarshal_async(world *w)
+{
+    cargo *c = cargo_some(w);
+    int with_pointers = random_one_in(&w->random, 2);
+    if (!c || !c->known || !picture_counts_fit(w, &c->picture, -1) ||
+        (c->arena >= 0 && !arena_leads_in(w, c)))
+        return;
+    cargo_alone(w, c);
+    haul_async on = draw_async(w, c);
+    haul_status right = right_answer(w, c, 0);
+    cargo_call_begin(w, c, CALL_IS_ASYNC);
+    haul_status status =
+        (with_pointers ? haul_unmarshal_pointers_async : haul_unmarshal_async)(c->shipment, &on);
+    const char *name = with_pointers ? "haul_unmarshal_pointers_async" : "haul_unmarshal_async";
+    if (ordered(w, c, &on, name, status, right))
+        results_add(w, &c->coming, &c->picture, with_pointers);
+}

@@ -1,0 +1,41 @@
+/* Sequences of calls, drawn from a seed: how they are run, and how one that fails is told.
+ *
+ * Each step of a sequence has a seed of its own, so that a sequence stays one when steps are left
+ * out of it. A sequence that fails, in whatever way (a check, a sanitizer, a signal, time that runs
+ * out), runs in a process of its own; steps are left out as long as it fails without them, and what
+ * is left is told as a log of its calls.
+ */
+#ifndef ATTACK_H
+#define ATTACK_H
+
+#include "support/random.h"
+
+enum { STEPS_MAX = 256 };
+
+typedef struct sequence {
+    uint64_t seed;
+    unsigned steps;
+    unsigned char left_out[STEPS_MAX];
+} sequence;
+
+/* One subject. `run` ends the program when something is wrong. */
+typedef struct attack {
+    const char *name;
+    unsigned steps;
+    unsigned share; /* of a hundred sequences */
+    void (*run)(const sequence *s);
+} attack;
+
+extern const attack attack_calls, attack_garbage, attack_pairs, attack_threads;
+
+/* Random numbers for step number i; of the sequence as a whole: i == s->steps. */
+random_source sequence_random(const sequence *s, unsigned i);
+
+/* A line of the log, where one is kept. */
+void attack_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void attack_listen(int verbose);
+
+/* Runs the sequence here. When it fails, tells what is left of it. 1: it passed. */
+int attack_run(const attack *a, sequence *s, int verbose);
+
+#endif

@@ -1,0 +1,90 @@
+/* Calls of the library on a world's plans, shipments and arenas. Each function makes one call, with
+ * a fault or without, and checks its answer; what it did is then part of the world.
+ */
+#ifndef ATTACK_CALLS_H
+#define ATTACK_CALLS_H
+
+#include "world.h"
+
+/* ---- Around each call (faults.c). */
+
+enum { CALL_IS_ASYNC = 1, CALL_IS_OF_ARENA = 2 };
+
+/* Before a call: now and then one of its allocations or verbs is to fail. */
+void call_begin(world *w, unsigned what);
+/* After it. `right` is the answer where nothing fails. 1: the call has succeeded. */
+int call_end(world *w, const char *name, haul_status status, haul_status right);
+
+/* ---- Shipments (cargo.c). */
+
+cargo *cargo_some(world *w);
+/* A free place; NULL: none. */
+cargo *cargo_place(world *w);
+/* Before a call on a shipment. */
+void cargo_call_begin(world *w, const cargo *c, unsigned what);
+/* Waits until nothing is on the way any more. */
+void cargo_wait(world *w, cargo *c);
+/* Without faults, after a failure: what was on its way is over, written or not; so may `writes`
+ * (NULL: none) be. */
+void cargo_give_up(world *w, cargo *c, const results *writes);
+void cargo_free(world *w, cargo *c);
+/* Some object of the shipment's; -1: none. */
+int cargo_object(world *w, const cargo *c);
+/* A call on the shipment that is not asynchronous. 1: it has succeeded, and all that was on its way
+ * has been written. */
+typedef struct cargo_call {
+    const char *name;
+    haul_status (*run)(cargo *c, void *argument);
+    void *argument;
+    haul_status right;
+    results *writes; /* that it may have written when it fails; NULL: none */
+} cargo_call;
+int cargo_do(world *w, cargo *c, const cargo_call *call);
+
+/* ---- Steps: each draws what it needs, or does nothing. */
+
+void step_any(world *w); /* one of them, and of the host's own (sequences.c) */
+void step_ship(world *w);
+void step_refresh(world *w);
+void step_replan(world *w);
+void step_unmarshal(world *w);
+void step_update_device(world *w);
+void step_update_host(world *w);
+void step_copy(world *w);
+void step_look_up(world *w);
+void step_free(world *w);
+void step_kernel(world *w);
+void step_wait(world *w);
+void step_poll(world *w);
+
+void step_ship_async(world *w);
+void step_refresh_async(world *w);
+void step_update_device_async(world *w);
+void step_update_host_async(world *w);
+void step_unmarshal_async(world *w);
+
+/* ---- Arenas (arenas.c). */
+
+void step_arena(world *w);
+void step_arena_allocate(world *w);
+void step_arena_release(world *w);
+void step_arena_rollback(world *w);
+void step_arena_ship(world *w);
+void step_arena_free(world *w);
+
+void arena_free(world *w, int number);
+/* Waits for what is on its way to and from the arena, but for one shipment's (NULL: none): while an
+ * arena is sent it must stay as it is. */
+void settle_arena(world *w, int number, const cargo *but);
+/* So that the shipment's arena may be written. */
+void cargo_alone(world *w, const cargo *c);
+/* The shipment is about to go, and the arena's memory with it where nothing else holds that. */
+void arena_is_left(world *w, const cargo *c);
+/* Does every pointer of the shipment's objects lead into what it carries? */
+int arena_leads_in(const world *w, const cargo *c);
+/* To ship it: not if it is empty. */
+haul_status arena_right_answer(const world *w, int number);
+/* The shipment carries what the arena holds now. */
+void cargo_draw_arena(world *w, cargo *c);
+
+#endif

@@ -1,0 +1,195 @@
+/* Shipments as such: places for them, what is on its way, and what a call that fails leaves behind.
+ */
+#include <string.h>
+
+#include "attack.h"
+#include "calls.h"
+#include "support/check.h"
+
+cargo *cargo_some(world *w)
+{
+    size_t start = random_below(&w->random, CARGOES_MAX);
+    for (size_t k = 0; k < CARGOES_MAX; k++) {
+        cargo *c = &w->cargoes[(start + k) % CARGOES_MAX];
+        if (c->shipment)
+            return c;
+    }
+    return NULL;
+}
+
+cargo *cargo_place(world *w)
+{
+    for (int i = 0; i < CARGOES_MAX; i++)
+        if (!w->cargoes[i].shipment) {
+            memset(&w->cargoes[i], 0, sizeof w->cargoes[i]);
+            w->cargoes[i].arena = -1;
+            return &w->cargoes[i];
+        }
+    return NULL;
+}
+
+int cargo_object(world *w, const cargo *c)
+{
+    size_t start = random_below(&w->random, OBJECTS_MAX);
+    for (size_t k = 0; k < OBJECTS_MAX; k++) {
+        size_t i = (start + k) % OBJECTS_MAX;
+        if (c->picture.of[i].marks)
+            return (int)i;
+    }
+    return -1;
+}
+
+static void landed(world *w, cargo *c)
+{
+    if (c->wants_event)
+        CHECK_EQ(c->event, 1);
+    c->on_the_way = c->wants_event = c->doubtful = 0;
+    results_apply(w, &c->coming);
+    results_clear(&c->coming);
+}
+
+/* Without faults, after a failure: what was on its way is over, written or not. */
+void cargo_give_up(world *w, cargo *c, const results *writes)
+{
+    haul_status status;
+    do
+        status = haul_shipment_wait(c->shipment);
+    while (status == HAUL_ERROR_PENDING);
+    c->on_the_way = c->wants_event = c->doubtful = 0;
+    results_apply_found(w, &c->coming);
+    if (writes)
+        results_apply_found(w, writes);
+    results_clear(&c->coming);
+    c->known = 0;
+}
+
+void cargo_call_begin(world *w, const cargo *c, unsigned what)
+{
+    call_begin(w, c->arena >= 0 ? what | CALL_IS_OF_ARENA : what);
+    w->also = c->doubtful ? HAUL_ERROR_DEVICE : HAUL_OK;
+    w->forgives = c->locked;
+}
+
+void cargo_wait(world *w, cargo *c)
+{
+    int was_on_the_way = c->on_the_way;
+    cargo_call_begin(w, c, 0);
+    haul_status status = haul_shipment_wait(c->shipment);
+    if (call_end(w, "haul_shipment_wait", status, HAUL_OK))
+        landed(w, c);
+    else if (status != HAUL_ERROR_PENDING)
+        cargo_give_up(w, c, NULL);
+    CHECK(was_on_the_way || status == HAUL_OK);
+}
+
+int cargo_do(world *w, cargo *c, const cargo_call *call)
+{
+    if (call->right != HAUL_OK)
+        while (c->on_the_way)
+            cargo_wait(w, c);
+    cargo_call_begin(w, c, 0);
+    haul_status status = call->run(c, call->argument);
+    if (call_end(w, call->name, status, call->right)) {
+        landed(w, c);
+        return 1;
+    }
+    if (status != call->right)
+        cargo_give_up(w, c, call->writes);
+    return 0;
+}
+
+void cargo_free(world *w, cargo *c)
+{
+    if (c->arena >= 0)
+        arena_is_left(w, c);
+    haul_shipment_free(&c->shipment);
+    CHECK_STR(w->plan.misuse, NULL);
+    CHECK(c->shipment == NULL);
+    results_clear(&c->coming);
+    picture_free(w, &c->picture);
+}
+
+void step_wait(world *w)
+{
+    cargo *c = cargo_some(w);
+    if (c)
+        cargo_wait(w, c);
+}
+
+void step_poll(world *w)
+{
+    cargo *c = cargo_some(w);
+    haul_status status;
+    if (!c)
+        return;
+    status = haul_shipment_poll(c->shipment);
+    attack_say("  haul_shipment_poll: %s", haul_status_name(status));
+    CHECK(status == HAUL_OK || (c->on_the_way && status == HAUL_ERROR_PENDING) || w->lost ||
+          c->doubtful);
+}
+
+void step_free(world *w)
+{
+    cargo *c = cargo_some(w);
+    if (!c || random_one_in(&w->random, 2))
+        return;
+    attack_say("  haul_shipment_free");
+    cargo_free(w, c);
+}
+
+/* What the device was told is done; nothing has been written here. */
+static int has_settled(world *w, const cargo *c)
+{
+    haul_status status = HAUL_ERROR_PENDING;
+    for (int i = 0; i < 10000 && status == HAUL_ERROR_PENDING; i++)
+        status = haul_shipment_poll(c->shipment);
+    CHECK(status == HAUL_OK || w->lost || c->doubtful);
+    return status == HAUL_OK;
+}
+
+/* Looks at what is there, and mostly changes it. */
+void step_kernel(world *w)
+{
+    cargo *c = cargo_some(w);
+    if (!c || !c->known || c->stale || !has_settled(w, c))
+        return;
+    attack_say("  a kernel on shipment %d", (int)(c - w->cargoes));
+    cargo_check(w, c, "other calls");
+    if (random_one_in(&w->random, 12) && cargo_change_count(w, c))
+        return;
+    if (!random_one_in(&w->random, 4))
+        cargo_change(w, c);
+}
+
+/* With the end of an object of the graph, or one behind: what lies there counts as a hole of that
+ * object. */
+static int shares_a_granule(const world *w, const cargo *c, int i)
+{
+    const uintptr_t granule = 2 * sizeof(void *), at = (uintptr_t)w->objects[i].memory;
+    for (int k = 0; k < OBJECTS_MAX; k++) {
+        const object *o = &w->objects[k];
+        if (c->picture.of[k].marks && at - ((uintptr_t)o->memory + o->bytes) < granule)
+            return 1;
+    }
+    return 0;
+}
+
+void step_look_up(world *w)
+{
+    cargo *c = cargo_some(w);
+    int i = (int)random_below(&w->random, OBJECTS_MAX);
+    const object *o = &w->objects[i];
+    if (!c || !o->memory)
+        return;
+    haul_address there = haul_device_address(c->shipment, o->memory);
+    attack_say("  haul_device_address of object %d", i);
+    if (c->picture.of[i].marks && c->picture.of[i].marks[0]) {
+        CHECK(there != 0);
+        CHECK_PTR(haul_host_pointer(c->shipment, there), o->memory);
+        CHECK_PTR(haul_device_pointer(c->shipment, o->memory), (void *)(uintptr_t)there);
+    } else if (c->arena < 0 && !shares_a_granule(w, c, i)) {
+        CHECK_EQ(there, 0);
+    }
+    CHECK_EQ(haul_device_address(c->shipment, NULL), 0);
+    CHECK_PTR(haul_host_pointer(c->shipment, 0), NULL);
+}

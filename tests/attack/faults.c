@@ -1,0 +1,84 @@
+/* Faults around calls.
+ */
+#include <string.h>
+
+#include "attack.h"
+#include "calls.h"
+#include "support/check.h"
+
+static fault_mode draw_mode(world *w, unsigned what)
+{
+    switch (random_below(&w->random, 12)) {
+    case 0:
+        return FAULT_LOST;
+    case 1:
+    case 2:
+        return FAULT_FROM;
+    case 3:
+    case 4:
+        return what & CALL_IS_ASYNC ? FAULT_ONCE : FAULT_LATE;
+    case 5:
+    case 6:
+        return what & CALL_IS_OF_ARENA ? FAULT_ONCE : FAULT_SLOW;
+    default:
+        return FAULT_ONCE;
+    }
+}
+
+void call_begin(world *w, unsigned what)
+{
+    fault_mode mode = FAULT_ONCE;
+    uint64_t at = 0;
+    int lost = w->plan.lost;
+    if (w->faults && random_one_in(&w->random, 3)) {
+        mode = draw_mode(w, what);
+        at = 1 + random_below(&w->random, random_one_in(&w->random, 4) ? 60 : 12);
+    }
+    fault_arm(&w->plan, mode, at);
+    w->plan.lost = lost;
+}
+
+static void check_error(const world *w, const char *name, haul_status status)
+{
+    const haul_error *error = haul_device_error(w->device[0]);
+    check_note("the error of %s", name);
+    CHECK_STATUS(error->status, status);
+    CHECK(error->text[0] != '\0');
+    check_note(NULL);
+}
+
+/* Each call asks a late device what it has finished of things that nobody waits for: when that
+ * fails, the call goes on. */
+static int was_told_to_nobody(const world *w)
+{
+    return w->was_late && w->plan.failed && strcmp(w->plan.failed, "poll") == 0;
+}
+
+int call_end(world *w, const char *name, haul_status status, haul_status right)
+{
+    fault_plan *plan = &w->plan;
+    int lost = plan->lost, untold = was_told_to_nobody(w);
+    attack_say("  %s: %s%s%s", name, haul_status_name(status), plan->fired ? ", failed at " : "",
+               plan->fired ? plan->last : "");
+    check_note("%s, %llu faults, the last event %s", name, (unsigned long long)plan->fired,
+               plan->last);
+    if (!untold && (plan->fired == 0 || status != right) &&
+        (w->also == HAUL_OK || status != w->also))
+        CHECK_STATUS(status, plan->fired > 0 ? plan->first : right);
+    CHECK(plan->fired == 0 || status != HAUL_OK || w->forgives || untold);
+    w->was_late |= status == HAUL_ERROR_PENDING;
+    CHECK_STR(plan->misuse, NULL);
+    check_note(NULL);
+    if (status != HAUL_OK)
+        check_error(w, name, status);
+    w->also = HAUL_OK;
+    w->forgives = 0;
+    for (int i = 0; i < CARGOES_MAX && plan->fired; i++)
+        w->cargoes[i].doubtful |= w->cargoes[i].on_the_way;
+    fault_disarm(plan);
+    plan->lost = lost;
+    for (int i = 0; i < CARGOES_MAX && lost && !w->lost; i++)
+        w->cargoes[i].known = 0;
+    w->lost = lost;
+    return status == HAUL_OK;
+}

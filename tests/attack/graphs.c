@@ -1,0 +1,287 @@
+/* Calls on graphs and their shipments that are done when they return.
+ */
+#include <string.h>
+
+#include "attack.h"
+#include "calls.h"
+#include "graphs.h"
+#include "support/check.h"
+
+static int draw_roots(world *w, int *root)
+{
+    int count = 0, wanted = 1 + (int)random_below(&w->random, ROOTS_MAX);
+    for (int k = 0; k < wanted; k++) {
+        int i = object_some(w, ITEM, -1);
+        if (i >= 0)
+            root[count++] = i;
+    }
+    return count;
+}
+
+haul_ship_options draw_ship_options(world *w)
+{
+    haul_ship_options o;
+    memset(&o, 0, sizeof o);
+    o.relocate_on_host = random_one_in(&w->random, 4);
+    o.whole_return = random_one_in(&w->random, 4);
+    o.ordered = random_one_in(&w->random, 4);
+    o.lock_source = random_one_in(&w->random, 4);
+    o.let_counts_change = random_one_in(&w->random, 4);
+    return o;
+}
+
+void make_roots(const world *w, const int *root, int count, haul_root *roots)
+{
+    for (int i = 0; i < count; i++) {
+        roots[i].address = w->objects[root[i]].memory;
+        roots[i].type = w->items->type;
+        roots[i].count = 1;
+    }
+}
+
+/* The shipment is there: what it is from now on. */
+void cargo_begin(world *w, cargo *c, const haul_ship_options *o)
+{
+    c->known = 1;
+    c->locked = o->lock_source;
+    c->lets_counts_change = o->let_counts_change;
+    picture_send(w, &c->picture);
+}
+
+void step_ship(world *w)
+{
+    cargo *c = cargo_place(w);
+    haul_root roots[ROOTS_MAX];
+    haul_ship_options o = draw_ship_options(w);
+    haul_status status;
+    if (!c)
+        return;
+    objects_mend(w, -1);
+    c->device = (int)random_below(&w->random, DEVICES);
+    c->root_count = draw_roots(w, c->root);
+    if (c->root_count == 0)
+        return;
+    make_roots(w, c->root, c->root_count, roots);
+    call_begin(w, 0);
+    if (c->root_count == 1 && random_one_in(&w->random, 2))
+        status =
+            haul_ship(w->device[c->device], roots[0].address, roots[0].type, 1, &o, &c->shipment);
+    else
+        status =
+            haul_ship_roots(w->device[c->device], roots, (size_t)c->root_count, &o, &c->shipment);
+    if (!call_end(w, "haul_ship", status, HAUL_OK)) {
+        CHECK(c->shipment == NULL);
+        return;
+    }
+    picture_draw(w, &c->picture, c->root, c->root_count);
+    cargo_begin(w, c, &o);
+    cargo_check(w, c, "haul_ship");
+}
+
+/* ---- On a shipment. */
+
+/* What any call answers on a shipment whose graph has changed, or whose arena has given something
+ * back. */
+haul_status right_answer(const world *w, const cargo *c, int looks_at_pointers)
+{
+    if (c->stale)
+        return HAUL_ERROR_STALE;
+    if (!looks_at_pointers)
+        return HAUL_OK;
+    if (c->arena >= 0) /* of a graph in an arena, what leads out is null there */
+        return c->discovered || arena_leads_in(w, c) ? HAUL_OK : HAUL_ERROR_GRAPH;
+    return picture_fits(w, &c->picture) ? HAUL_OK : HAUL_ERROR_STALE;
+}
+
+static haul_status refresh(cargo *c, void *unused)
+{
+    (void)unused;
+    return haul_refresh(c->shipment);
+}
+
+void step_refresh(world *w)
+{
+    cargo *c = cargo_some(w);
+    if (!c)
+        return;
+    while (c->coming.count)
+        cargo_wait(w, c); /* what it writes may make the plan stale */
+    cargo_call call = { "haul_refresh", refresh, NULL, right_answer(w, c, 1), NULL };
+    if (cargo_do(w, c, &call)) {
+        picture_send(w, &c->picture);
+        c->known = 1;
+        cargo_check(w, c, call.name);
+    } else if (c->locked) {
+        c->known = 0; /* new data may have gone there */
+    }
+}
+
+static haul_status replan(cargo *c, void *unused)
+{
+    (void)unused;
+    return haul_replan(c->shipment);
+}
+
+void step_replan(world *w)
+{
+    cargo *c = cargo_some(w);
+    int was_known;
+    if (!c || (c->arena >= 0 && (!w->arenas[c->arena].arena || (c->discovered && c->root[0] < 0))))
+        return;
+    while (c->on_the_way)
+        cargo_wait(w, c); /* what it writes may change the graph */
+    cargo_alone(w, c);
+    objects_mend(w, c->arena);
+    was_known = c->known;
+    cargo_call call = { "haul_replan", replan, NULL, HAUL_OK, NULL };
+    if (c->arena >= 0)
+        call.right = arena_right_answer(w, c->arena);
+    if (!cargo_do(w, c, &call)) {
+        c->known = was_known && !w->lost &&
+                   c->arena < 0; /* as it was; where a mirror was written, nobody knows */
+        if (c->known && !c->stale)
+            cargo_check(w, c, "haul_replan, which failed");
+        return;
+    }
+    picture_free(w, &c->picture);
+    if (c->arena < 0) {
+        picture_draw(w, &c->picture, c->root, c->root_count);
+        picture_send(w, &c->picture);
+        c->known = 1;
+    } else {
+        cargo_draw_arena(w, c);
+    }
+    cargo_check(w, c, call.name);
+}
+
+static haul_status unmarshal(cargo *c, void *with_pointers)
+{
+    return *(int *)with_pointers ? haul_unmarshal_pointers(c->shipment)
+                                 : haul_unmarshal(c->shipment);
+}
+
+/* Counts do not come back changed, unless the shipment lets them. */
+static haul_status right_answer_for_return(const world *w, const cargo *c)
+{
+    haul_status right = right_answer(w, c, 0);
+    int fit = c->lets_counts_change || picture_counts_fit(w, &c->picture, -1);
+    return right == HAUL_OK && !fit ? HAUL_ERROR_GRAPH : right;
+}
+
+void step_unmarshal(world *w)
+{
+    cargo *c = cargo_some(w);
+    int with_pointers = random_one_in(&w->random, 2);
+    results r = { NULL, 0, 0 };
+    if (!c || !c->known || (c->arena >= 0 && !arena_leads_in(w, c)))
+        return;
+    cargo_alone(w, c);
+    cargo_call call = { with_pointers ? "haul_unmarshal_pointers" : "haul_unmarshal", unmarshal,
+                        &with_pointers, right_answer_for_return(w, c), &r };
+    results_add(w, &r, &c->picture, with_pointers);
+    if (cargo_do(w, c, &call))
+        results_apply(w, &r);
+    results_clear(&r);
+}
+
+/* A range in an object of the shipment's; now and then in one that is not. */
+int draw_part(world *w, const cargo *c, part *p)
+{
+    int i = random_one_in(&w->random, 8) ? object_some(w, ARRAY, -1) : cargo_object(w, c);
+    const object *o;
+    if (i < 0)
+        return -1;
+    o = &w->objects[i];
+    p->first = random_below(&w->random, o->bytes);
+    p->at = o->memory + p->first;
+    p->bytes = 1 + random_below(&w->random, o->bytes - p->first);
+    attack_say("  bytes %zu to %zu of object %d:", p->first, p->first + p->bytes - 1, i);
+    return i;
+}
+
+static haul_status update_device(cargo *c, void *argument)
+{
+    const part *p = argument;
+    return haul_update_device(c->shipment, p->at, p->bytes);
+}
+
+static haul_status update_host(cargo *c, void *argument)
+{
+    const part *p = argument;
+    return haul_update_host(c->shipment, p->at, p->bytes);
+}
+
+haul_status right_answer_for_part(const world *w, const cargo *c, int i, const part *p)
+{
+    const view *v = &c->picture.of[i];
+    if (v->marks && c->arena >= 0)
+        return right_answer(w, c, 0); /* all of it lies in the arena */
+    for (size_t k = p->first; v->marks && k < p->first + p->bytes; k++)
+        if (v->marks[k] & (IS_DATA | IS_POINTER))
+            return right_answer(w, c, 0);
+    return c->stale ? HAUL_ERROR_STALE : HAUL_ERROR_ARGUMENT;
+}
+
+void step_update_device(world *w)
+{
+    cargo *c = cargo_some(w);
+    part p;
+    int i = c && c->known ? draw_part(w, c, &p) : -1;
+    if (i < 0)
+        return;
+    cargo_call call = { "haul_update_device", update_device, &p, right_answer_for_part(w, c, i, &p),
+                        NULL };
+    if (cargo_do(w, c, &call)) {
+        picture_send_part(w, &c->picture, i, p.first, p.bytes);
+        cargo_check(w, c, call.name);
+    }
+}
+
+void step_update_host(world *w)
+{
+    cargo *c = cargo_some(w);
+    results r = { NULL, 0, 0 };
+    part p;
+    int i = c && c->known ? draw_part(w, c, &p) : -1;
+    if (i < 0)
+        return;
+    if (!picture_counts_fit(w, &c->picture, i))
+        return; /* refused where the range reaches into such a field */
+    cargo_alone(w, c);
+    cargo_call call = { "haul_update_host", update_host, &p, right_answer_for_part(w, c, i, &p),
+                        &r };
+    results_add_part(&r, &c->picture, i, p.first, p.bytes);
+    if (cargo_do(w, c, &call))
+        results_apply(w, &r);
+    results_clear(&r);
+}
+
+void step_copy(world *w)
+{
+    cargo *c = cargo_some(w), *to = cargo_place(w);
+    haul_status status, right;
+    if (!c || !c->known || !to)
+        return;
+    while (c->on_the_way)
+        cargo_wait(w, c);
+    if (!c->known)
+        return;
+    right = right_answer(w, c, 0);
+    to->device = (int)random_below(&w->random, DEVICES);
+    call_begin(w, CALL_IS_OF_ARENA); /* after HAUL_ERROR_PENDING the source could not be freed */
+    status = haul_shipment_copy(c->shipment, w->device[to->device], &to->shipment);
+    if (!call_end(w, "haul_shipment_copy", status, right)) {
+        CHECK(to->shipment == NULL);
+        return;
+    }
+    memcpy(to->root, c->root, sizeof to->root);
+    to->root_count = c->root_count;
+    to->arena = c->arena;
+    to->discovered = c->discovered;
+    to->used = c->used;
+    to->locked = c->locked;
+    to->lets_counts_change = c->lets_counts_change;
+    to->known = 1;
+    picture_copy(w, &to->picture, &c->picture);
+    cargo_check(w, to, "haul_shipment_copy");
+}

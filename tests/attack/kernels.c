@@ -1,0 +1,158 @@
+/* Kernels of the attack, launched on the host device: one that compares, one that changes.
+ */
+#include <string.h>
+
+#include "haul/host.h"
+#include "support/check.h"
+#include "world.h"
+
+typedef struct launch {
+    world *w;
+    cargo *c;
+    int wrong; /* an object; -1: none */
+    size_t wrong_at;
+} launch;
+
+/* The word that a pointer of the host's is on the device. */
+static uintptr_t there(const cargo *c, const unsigned char *image)
+{
+    const void *host;
+    memcpy(&host, image, sizeof host);
+    return host ? (uintptr_t)haul_device_address(c->shipment, host) : 0;
+}
+
+/* Ranges begin at multiples of 8, and those that touch here may lie apart there. Bytes [at, end) of
+ * one such stretch of an object, all of them described. */
+static int stretch_agrees(const cargo *c, const object *o, const view *v, size_t at, size_t end,
+                          size_t *wrong)
+{
+    uintptr_t device = (uintptr_t)haul_device_address(c->shipment, o->memory + at), word = 0;
+    *wrong = at;
+    if (device == 0 || haul_host_pointer(c->shipment, device) != o->memory + at)
+        return 0;
+    for (size_t k = at; k < end; k++) {
+        *wrong = k;
+        if (!(v->marks[k] & IS_POINTER)) {
+            if (*(const unsigned char *)(device + (k - at)) != v->image[k])
+                return 0;
+            continue;
+        }
+        memcpy(&word, (const void *)(device + (k - at)), sizeof word);
+        if (word != there(c, v->image + k))
+            return 0;
+        k += sizeof word - 1;
+    }
+    return 1;
+}
+
+static void compare(void *argument)
+{
+    launch *l = argument;
+    for (int i = 0; i < OBJECTS_MAX && l->wrong < 0; i++) {
+        const object *o = &l->w->objects[i];
+        const view *v = &l->c->picture.of[i];
+        for (size_t at = 0, end; v->marks && at < o->bytes && l->wrong < 0; at = end) {
+            for (end = at; end < o->bytes && v->marks[end] && (end == at || end % 8 != 0);)
+                end++;
+            if (end > at && !stretch_agrees(l->c, o, v, at, end, &l->wrong_at))
+                l->wrong = i;
+            end += end == at;
+        }
+    }
+}
+
+void cargo_check(world *w, cargo *c, const char *after)
+{
+    launch l = { w, c, -1, 0 };
+    CHECK_STATUS(haul_host_launch(w->device[c->device], compare, &l), HAUL_OK);
+    if (l.wrong >= 0)
+        check_failed(__FILE__, __LINE__,
+                     "after %s: byte %zu of object %d (marks 0x%x) is not 0x%02x on the device",
+                     after, l.wrong_at, l.wrong, c->picture.of[l.wrong].marks[l.wrong_at],
+                     c->picture.of[l.wrong].image[l.wrong_at]);
+}
+
+/* Some item of the same graph, or none. */
+static const void *some_item(launch *l)
+{
+    size_t start = random_below(&l->w->random, OBJECTS_MAX);
+    for (size_t k = 0; k < OBJECTS_MAX; k++) {
+        size_t i = (start + k) % OBJECTS_MAX;
+        const view *v = &l->c->picture.of[i];
+        if (v->marks && l->w->objects[i].kind == ITEM && v->marks[0] & IS_POINTER)
+            return random_one_in(&l->w->random, 4) ? NULL : l->w->objects[i].memory;
+    }
+    return NULL;
+}
+
+static void change_byte(launch *l, const object *o, view *v, size_t k)
+{
+    unsigned char *at = haul_device_pointer(l->c->shipment, o->memory + k);
+    *at = (unsigned char)(1 + random_below(&l->w->random, 255));
+    v->image[k] = *at;
+}
+
+/* `next` of an item, or an element of an array of pointers. */
+static void change_pointer(launch *l, const object *o, view *v, size_t k)
+{
+    unsigned char *at = haul_device_pointer(l->c->shipment, o->memory + k);
+    const void *host = some_item(l);
+    uintptr_t device;
+    memcpy(v->image + k, &host, sizeof host);
+    device = there(l->c, v->image + k);
+    memcpy(at, &device, sizeof device);
+}
+
+static void change(void *argument)
+{
+    launch *l = argument;
+    for (int i = 0; i < OBJECTS_MAX; i++) {
+        const object *o = &l->w->objects[i];
+        view *v = &l->c->picture.of[i];
+        size_t k = 0;
+        if (!v->marks || random_one_in(&l->w->random, 3))
+            continue;
+        if (o->kind == ITEM && !(v->marks[0] & IS_POINTER))
+            continue; /* shipped as plain bytes, but the arena knows its pointers */
+        for (int times = 0; times < 8; times++) {
+            k = random_below(&l->w->random, o->bytes);
+            if (v->marks[k] & IS_DATA && !(v->marks[k] & (IS_COUNT | IS_END)))
+                change_byte(l, o, v, k);
+        }
+        k -= k % sizeof(void *);
+        if (o->kind == ITEM)
+            k = 0;
+        if (o->kind <= MANY && v->marks[k] & IS_POINTER && random_one_in(&l->w->random, 4))
+            change_pointer(l, o, v, k);
+    }
+}
+
+void cargo_change(world *w, cargo *c)
+{
+    launch l = { w, c, -1, 0 };
+    CHECK_STATUS(haul_host_launch(w->device[c->device], change, &l), HAUL_OK);
+}
+
+static void change_count(void *argument)
+{
+    launch *l = argument;
+    size_t start = random_below(&l->w->random, OBJECTS_MAX);
+    for (size_t n = 0; n < OBJECTS_MAX && l->wrong < 0; n++) {
+        int i = (int)((start + n) % OBJECTS_MAX);
+        const object *o = &l->w->objects[i];
+        view *v = &l->c->picture.of[i];
+        for (size_t k = 0; v->marks && k < o->bytes && l->wrong < 0; k++)
+            if (v->marks[k] & (IS_COUNT | IS_END)) {
+                unsigned char *at = haul_device_pointer(l->c->shipment, o->memory + k);
+                *at = v->image[k] = (unsigned char)(v->first[k] ^ 1);
+                l->wrong = i;
+            }
+    }
+}
+
+int cargo_change_count(world *w, cargo *c)
+{
+    launch l = { w, c, -1, 0 };
+    CHECK_STATUS(haul_host_launch(w->device[c->device], change_count, &l), HAUL_OK);
+    return l.wrong >= 0;
+}
