@@ -24,7 +24,16 @@ install() {
         dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
     done
     [ -n "$missing" ] || return 0
-    [ "$(id -u)" -eq 0 ] || sudo="sudo -n"
+    if [ "$(id -u)" -ne 0 ]; then
+        sudo="sudo -n"
+        if ! { command -v sudo >/dev/null && sudo -n true; } 2>/dev/null; then
+            echo "Missing packages:$missing"
+            echo "You are not root, and sudo asks for a password. Run this, then start again:"
+            echo "    sudo apt-get install$missing"
+            echo "Going on with what is there."
+            return 0
+        fi
+    fi
     echo "Installing:$missing"
     # shellcheck disable=SC2086
     if ! { $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
@@ -37,11 +46,25 @@ install() {
 if [ ${#documents[@]} -eq 0 ]; then
     install build-essential cmake libcjson-dev iso-codes
     documents=(/usr/share/iso-codes/json/iso_639-3.json)
-    [ -r "${documents[0]}" ] || { echo "No document: install iso-codes, or name a JSON file."; exit 1; }
+    if [ ! -r "${documents[0]}" ]; then
+        echo "No document: install iso-codes (Debian), or name one: examples/demo.sh FILE.json"
+        exit 1
+    fi
 else
     install build-essential cmake libcjson-dev
 fi
 install libassimp-dev libpng-dev glmark2-data # for the picture
+
+# Without these nothing can be built; libraries are asked for by CMake.
+missing=""
+make=${CMAKE_GENERATOR:+cmake} # with a generator of the user's choice, what it needs is the user's
+for tool in cmake "${make:-make}" "${CC:-cc}"; do
+    command -v "$tool" >/dev/null || missing="$missing $tool"
+done
+if [ -n "$missing" ]; then
+    echo "Missing tools:$missing. Install them (Debian: build-essential cmake) and start again."
+    exit 1
+fi
 
 echo "Building in build/demo"
 if ! { cmake -S . -B build/demo -DCMAKE_BUILD_TYPE=Release -DHAUL_BUILD_TESTS=OFF -DHAUL_BUILD_BENCHMARKS=OFF &&
@@ -52,7 +75,7 @@ if ! { cmake -S . -B build/demo -DCMAKE_BUILD_TYPE=Release -DHAUL_BUILD_TESTS=OF
 fi
 built=build/demo/examples
 if [ ! -x $built/json_on_device ]; then
-    echo "json_on_device was not built: cJSON (libcjson-dev) was not found."
+    echo "json_on_device was not built: install cJSON (Debian: libcjson-dev) and start again."
     exit 1
 fi
 
@@ -75,5 +98,5 @@ if [ -x $built/bvh_picture ] && [ -r $mesh ]; then
     echo "bvh_picture $mesh"
     $built/bvh_picture $mesh build/bvh_picture.png || exit 1
 else
-    echo "No picture: bvh_picture needs libassimp-dev, libpng-dev and glmark2-data."
+    echo "No picture: it needs libassimp-dev, libpng-dev and glmark2-data (Debian)."
 fi

@@ -4,13 +4,18 @@
 #   tests/run.sh                     all stages
 #   HAUL_STAGES="1 5" tests/run.sh   some of them
 #   HAUL_SEED=7 tests/run.sh         with this seed for everything random; otherwise the time, which is printed
+#   HAUL_TIMEOUT=3600 tests/run.sh   seconds for each program and each build; else 1200
 #
 # Ends with a table of stages and the line "N passed, N failed" over all test cases. Logs and programs stay in build/.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
-stages=${HAUL_STAGES:-1 2 3 4 5 6 7 8 9 10 11 12}
+stages=${HAUL_STAGES:-1 2 3 4 5 6 7 8 9 10 11 12 13 14 15}
 export HAUL_SEED=${HAUL_SEED:-$(date +%s)}
+limit=${HAUL_TIMEOUT:-1200}
+case $limit in
+'' | *[!0-9]* | 0*) echo "HAUL_TIMEOUT is a number of seconds above 0, not '$limit'."; exit 2 ;;
+esac
 jobs=$(nproc 2>/dev/null || echo 2)
 logs=$root/build/logs
 mkdir -p "$logs"
@@ -19,20 +24,46 @@ unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 # ---- What the stages need ------------------------------------------------------------------------
 
 packages="build-essential cmake ninja-build pkg-config libcriterion-dev libcjson-dev iso-codes clang libclang-rt-dev
-gcc-multilib libc6-dev-i386 libassimp-dev libpng-dev glmark2-data libyaml-dev uap-core
-libsuitesparse-dev"
+libassimp-dev libpng-dev glmark2-data libyaml-dev uap-core libsuitesparse-dev"
+packages_32="gcc-multilib libc6-dev-i386"
+# For other processors clang compiles: Debian's gcc for them conflicts with gcc-multilib.
+packages_platforms="qemu-user musl-tools clang binutils-aarch64-linux-gnu libc6-dev-arm64-cross
+binutils-s390x-linux-gnu libc6-dev-s390x-cross"
 
-missing_packages() {
+missing_packages() { # PACKAGE...
     local package
-    for package in $packages; do
+    for package in "$@"; do
         dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
     done
 }
 
+# gcc's library for ARCHITECTURE, which has the version in its name: the newest.
+cross_library() {
+    apt-cache pkgnames libgcc- | grep -E "^libgcc-[0-9]+-dev-$1-cross$" | sort -t - -k 2 -n | tail -n 1
+}
+
+# install PACKAGE...: all of them or none. What is there is not removed for them.
+install() {
+    local missing
+    missing=$(missing_packages "$@" | tr '\n' ' ')
+    [ -n "$missing" ] || return 0
+    echo "Installing: $missing"
+    # shellcheck disable=SC2086
+    if ! $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends --no-remove \
+        $missing >>"$logs/install.log" 2>&1; then
+        tail -n 5 "$logs/install.log"
+        echo "Could not install all of it. Still missing: $(missing_packages "$@" | tr '\n' ' ')"
+        echo "Going on with what is there."
+    fi
+}
+
+# In groups, so that one that cannot be had takes no other along.
 install_packages() {
     local missing sudo=""
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
-    missing=$(missing_packages | tr '\n' ' ')
+    # shellcheck disable=SC2046,SC2086
+    missing=$(missing_packages $packages $packages_32 $packages_platforms $(cross_library arm64) \
+        $(cross_library s390x) | tr '\n' ' ')
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
         if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
@@ -43,22 +74,29 @@ install_packages() {
             return 0
         fi
     fi
-    echo "Installing: $missing"
     $sudo apt-get update -qq >"$logs/install.log" 2>&1
     # shellcheck disable=SC2086
-    if ! $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
-        >>"$logs/install.log" 2>&1; then
-        tail -n 5 "$logs/install.log"
-        echo "Could not install all of it. Still missing: $(missing_packages | tr '\n' ' ')"
-        echo "Going on with what is there."
-    fi
+    install $packages
+    # shellcheck disable=SC2086
+    install $packages_32
+    # shellcheck disable=SC2046,SC2086
+    install $packages_platforms $(cross_library arm64) $(cross_library s390x)
 }
 
 # ---- Counting ------------------------------------------------------------------------------------
 # Each test program's log counts by the cases that it reports ("N passed, N failed", or Criterion's synthesis); a
 # program that reports none counts as one case. A program that fails and reports no failed case adds one.
 
-passed=0 failed=0 skipped=0 table="" stage_passed=0 stage_failed=0 stage_skipped=0 stack_kib=""
+passed=0 failed=0 skipped=0 table="" stage_passed=0 stage_failed=0 stage_skipped=0 stack_kib="" emulator=()
+
+# reason EXIT-CODE: in words; 124 and 137 are those of timeout.
+reason() {
+    case $1 in
+    124) echo "timed out after $limit s; HAUL_TIMEOUT=SECONDS gives it more" ;;
+    137) echo "killed: it did not end within 10 s after its $limit s, or memory ran out" ;;
+    *) echo "exit $1" ;;
+    esac
+}
 
 # tally NAME EXIT-CODE LOG
 tally() {
@@ -76,8 +114,12 @@ tally() {
     read -r p f <<<"$counts"
     if [ "$2" -ne 0 ]; then
         [ "$f" -gt 0 ] || f=1
-        echo "  FAILED $1 (exit $2); the end of ${3#"$root/"}, without what went well:"
-        grep -vE '\.\.\. ok|^ok |^\[[0-9]+/[0-9]+\] (Building|Linking)' "$3" | tail -n 40 | awk '{ print "    " $0 }'
+        echo "  FAILED $1 ($(reason "$2")); the end of ${3#"$root/"}, without what went well:"
+        awk '/^ok |^\[[0-9]+\/[0-9]+\] (Building|Linking)/ { next }
+            { held = held "    " $0 "\n" }
+            /(^|\.\.\. )ok$/ { held = "" }
+            END { printf "%s", told held }
+            /^FAILED$/ { told = told held; held = "" }' "$3" | tail -n 40
         echo "  (HAUL_SEED=$HAUL_SEED)"
     elif [ $((p + f)) -eq 0 ]; then
         p=1
@@ -94,7 +136,7 @@ attempt() {
     log="$logs/$stage-${name//[^a-zA-Z0-9]/-}.log"
     (
         [ -z "$stack_kib" ] || ulimit -s "$stack_kib" || exit 1
-        timeout --kill-after=10 1200 "$@"
+        timeout --kill-after=10 "$limit" "$@"
         exit $? # not the last command's place: the shell's words on a crash belong in the log
     ) >"$log" 2>&1 </dev/null
     code=$?
@@ -133,8 +175,8 @@ need() {
 }
 
 can_link() { # COMPILER OPTION...
-    echo 'int main(void) { return 0; }' >"$logs/probe.c"
-    "$@" "$logs/probe.c" -o "$logs/probe" >/dev/null 2>&1 && "$logs/probe"
+    printf '#include <errno.h>\nint main(void) { return errno; }\n' >"$logs/probe.c"
+    "$@" "$logs/probe.c" -o "$logs/probe" >/dev/null 2>&1 && "${emulator[@]}" "$logs/probe"
 }
 
 # ---- Building and running ------------------------------------------------------------------------
@@ -159,6 +201,30 @@ program() {
     fi
     shift 2
     attempt "$(basename "$file") $*" "$file" "$@"
+}
+
+# start NAME COMMAND...: as attempt, but beside others, as many as there are processors. finish: waits for all of them.
+started=()
+start() {
+    local log="$logs/$stage-${1//[^a-zA-Z0-9]/-}.log"
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+        wait -n
+    done
+    (
+        timeout --kill-after=10 "$limit" "${@:2}" >"$log" 2>&1 </dev/null
+        echo $? >"$log.code"
+    ) &
+    started+=("$1")
+}
+
+finish() {
+    local name log
+    wait
+    for name in "${started[@]}"; do
+        log="$logs/$stage-${name//[^a-zA-Z0-9]/-}.log"
+        tally "$name" "$(cat "$log.code")" "$log"
+    done
+    started=()
 }
 
 plain_suites() { # FOLDER GRAPHS
@@ -236,6 +302,8 @@ stage_1() {
     fi
     program release haul_contract host
     program release haul_random --graphs 10000 --seed "$HAUL_SEED"
+    program release haul_random --graphs 3000 --seed "$HAUL_SEED" --faults --every 300
+    program release haul_attack --sequences 8000 --seed "$HAUL_SEED"
     examples release
     replays release
 }
@@ -250,6 +318,8 @@ sanitized_build() {
 stage_2() {
     sanitized_build || return
     plain_suites sanitized 1000
+    program sanitized haul_random --graphs 300 --seed "$HAUL_SEED" --faults --every 100
+    program sanitized haul_attack --sequences 2000 --seed "$HAUL_SEED"
     examples sanitized
     replays sanitized
 }
@@ -329,8 +399,12 @@ stage_7() {
 }
 
 stage_8() {
+    local line
     need cmake gcc g++ pkg-config || return
     attempt "consumers" bash tests/consumers/check.sh build/consumers
+    while read -r line; do
+        skip "${line#SKIPPED }"
+    done < <(grep '^SKIPPED ' "$logs/$stage-consumers.log")
 }
 
 stage_9() {
@@ -373,6 +447,65 @@ stage_12() {
     done
     program threads haul_contract host
     program threads haul_random --graphs 500 --seed "$HAUL_SEED"
+    program threads haul_attack --sequences 600 --seed "$HAUL_SEED"
+}
+
+# ---- Platforms.
+
+# An emulator spends its time on addresses that are reserved, so there are 4 GiB of them: too few for a context's table, in
+# whose place there is a hash, and for what an arena asks for at first.
+platform() { # PROCESSOR
+    need cmake clang "qemu-$1" || return
+    emulator=("qemu-$1" -R 0x100000000 -L "/usr/$1-linux-gnu")
+    if can_link clang --target="$1-linux-gnu"; then
+        build "$1" clang "-O1 -g" -DCMAKE_BUILD_TYPE=None -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$1" \
+            -DCMAKE_C_COMPILER_TARGET="$1-linux-gnu" -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+            -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF && return
+    else
+        skip "clang and binutils cannot link for $1 here, or $1 cannot be emulated"
+    fi
+    emulator=()
+    return 1
+}
+
+# Each suite by itself. Left to the other stages: those that take long, and async, which counts on the table.
+stage_13() {
+    local suite tests=build/aarch64/tests
+    platform aarch64 || return
+    start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
+    start "contract" "${emulator[@]}" "$tests/haul_contract" host
+    start "contract, pages of 16 KiB" "${emulator[@]}" -p 16384 "$tests/haul_contract" host
+    start "contract, pages of 64 KiB" "${emulator[@]}" -p 65536 "$tests/haul_contract" host
+    for suite in $(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c | sed 's/TEST(//' | sort -u); do
+        case $suite in
+        async | forms | lanes | promises) ;;
+        *) start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite/" ;;
+        esac
+    done
+    finish
+    emulator=()
+}
+
+stage_14() {
+    local suite tests=build/s390x/tests
+    platform s390x || return
+    start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
+    start "contract" "${emulator[@]}" "$tests/haul_contract" host
+    for suite in arena ship_arena ship_marks tags tags_in_arenas directions structures rules; do
+        start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite/"
+    done
+    finish
+    emulator=()
+}
+
+stage_15() {
+    need cmake musl-gcc || return
+    can_link musl-gcc || { skip "musl-gcc cannot link here"; return; }
+    build musl musl-gcc "-O1 -g" -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF || return
+    start "random" build/musl/tests/haul_random --graphs 200 --seed "$HAUL_SEED"
+    start "contract" build/musl/tests/haul_contract host
+    finish
 }
 
 titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, examples"
@@ -386,7 +519,10 @@ titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, exam
     "benchmark, small sizes"
     "CUDA: everything compiled; contract and tests on the GPU, if there is one"
     "acceptance: real libraries at work on copies; Release, then ASan and UBSan"
-    "clang, ThreadSanitizer, three threads in every context: what is shared, contract, random graphs")
+    "clang, ThreadSanitizer, three threads in every context: what is shared, contract, random graphs"
+    "aarch64 (emulated): unit, contract with pages of 4, 16 and 64 KiB, random graphs"
+    "s390x (emulated, big-endian): contract, random graphs, arenas and bits"
+    "musl: contract, random graphs")
 
 run_stage() {
     local begin=$SECONDS result
