@@ -117,17 +117,22 @@ haul_status haul__conclude(haul_device *device, const haul_async *async, haul__w
 
 /* ---- A shipment's outstanding work. */
 
-static haul_status how_it_went(haul_device *device, const haul__work *work, haul_status status)
+/* `failures`: the device's, when the work was ordered or given up. */
+static haul_status how_it_went(haul_device *device, const char *what, uint64_t failures,
+                               haul_status status)
 {
     if (status == HAUL_ERROR_PENDING)
         return haul__fail(&device->context->error, status, "the device has not finished yet");
-    if (status == HAUL_OK && work->failures != device->failures)
+    if (status == HAUL_OK && failures != device->failures)
         return haul__fail(&device->context->error, device->failure,
-                          "asynchronous work failed: the device has reported a failure since it was ordered");
-    return status == HAUL_OK ? HAUL_OK
-                             : haul__fail(&device->context->error, status, "asynchronous work failed: %s",
-                                          device->table.message(device->state));
+                          "%s failed: the device has reported a failure since it was ordered", what);
+    if (status != HAUL_OK)
+        haul__fail(&device->context->error, status, "%s failed: %s", what,
+                   device->table.message(device->state));
+    return status;
 }
+
+static const char asynchronous[] = "asynchronous work";
 
 static void drop_return(haul_shipment *shipment)
 {
@@ -146,7 +151,8 @@ static void drop_return(haul_shipment *shipment)
 static haul_status await_work(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;
-    haul_status status = how_it_went(device, &shipment->work, haul__await(device, shipment->work.fence));
+    haul_status status = how_it_went(device, asynchronous, shipment->work.failures,
+                                     haul__await(device, shipment->work.fence));
     if (status == HAUL_ERROR_PENDING)
         return status;
     shipment->work.is_pending = 0;
@@ -212,6 +218,7 @@ void haul__note_late(haul_shipment *shipment, haul_device *device)
     if (!device->is_late && !device->is_untold)
         return;
     late->fence = device->is_late ? device->late_fence : 0;
+    late->failures = device->failures;
     late->is_untold = device->is_untold;
     if (device == shipment->device)
         return;
@@ -235,22 +242,26 @@ static haul_device *late_device(const haul_shipment *shipment)
     return shipment->late.device ? shipment->late.device : shipment->device;
 }
 
+/* Awaits the fence, or asks. */
+static haul_status ask_late(haul_shipment *shipment,
+                            haul_status (*ask)(haul_device *device, uint64_t fence))
+{
+    const haul__late *late = &shipment->late;
+    haul_device *device = late_device(shipment);
+    if (!haul__shipment_is_late(shipment))
+        return HAUL_OK;
+    return how_it_went(device, "work that was late", late->failures,
+                       late->fence ? ask(device, late->fence) : HAUL_ERROR_PENDING);
+}
+
 /* Whoever reads the source, or the arena, comes behind it. */
 static haul_status await_late(haul_shipment *shipment)
 {
-    haul_device *device = late_device(shipment);
-    haul_error *error = &shipment->device->context->error;
-    haul_status status;
-    if (!haul__shipment_is_late(shipment))
-        return HAUL_OK;
-    status = shipment->late.fence ? haul__await(device, shipment->late.fence) : HAUL_ERROR_PENDING;
+    haul_status status = ask_late(shipment, haul__await);
     if (status == HAUL_ERROR_PENDING)
-        return haul__fail(error, status, "the device has not finished yet");
-    if (status != HAUL_OK) {
+        return status;
+    if (status != HAUL_OK)
         shipment->marks_are_there = 0;
-        haul__fail(error, status, "work that was late failed: %s",
-                   device->table.message(device->state));
-    }
     be_on_time(shipment);
     return status;
 }
@@ -393,12 +404,10 @@ haul_status haul_shipment_poll(haul_shipment *shipment)
     status = haul__device_enter(device);
     if (status != HAUL_OK)
         return status;
-    if (haul__shipment_is_late(shipment) &&
-        (!shipment->late.fence ||
-         haul__poll(late_device(shipment), shipment->late.fence) == HAUL_ERROR_PENDING))
-        status = haul__fail(&device->context->error, HAUL_ERROR_PENDING, "the device has not finished yet");
-    else if (shipment->work.is_pending)
-        status = how_it_went(device, &shipment->work, haul__poll(device, shipment->work.fence));
+    status = ask_late(shipment, haul__poll);
+    if (status == HAUL_OK && shipment->work.is_pending)
+        status = how_it_went(device, asynchronous, shipment->work.failures,
+                             haul__poll(device, shipment->work.fence));
     haul__context_leave(device->context);
     return status;
 }

@@ -131,6 +131,7 @@ typedef struct haul__direct {
 /* Work of a call that was not waited for to its end. */
 typedef struct haul__late {
     uint64_t fence;      /* behind it; 0: there is none, or */
+    uint64_t failures;   /* the device's, when the call gave up */
     int is_untold;       /* ... there is, and no fence was to be had */
     haul_device *device; /* held: another one than the shipment's, which reads its range; NULL: it
                             is its own */

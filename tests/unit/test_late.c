@@ -144,6 +144,32 @@ TEST(late, a_wait_for_a_graph_is_over_when_the_late_work_is_D13)
 }
 
 /* What is shipped for the first time has no shipment that could be waited for. */
+/* Whichever question of the library's the device answers with the failure. */
+TEST(late, a_poll_tells_that_late_work_has_failed_and_so_does_the_wait_D13)
+{
+    link one = { NULL, 1 };
+    uint64_t at, fired = 1;
+    for (at = 1; fired > 0; at++) {
+        haul_status status;
+        open_pair();
+        CHECK_STATUS(haul_ship(the.device[0], &one, link_type, 1, NULL, &the.s), HAUL_OK);
+        give_up(haul_refresh);
+        the.plan.impatient = 0;
+        fault_arm(&the.plan, FAULT_ONCE, at);
+        status = haul_shipment_poll(the.s);
+        fired = the.plan.fired;
+        fault_disarm(&the.plan);
+        check_note("event %llu", (unsigned long long)at);
+        CHECK_STATUS(status, fired ? HAUL_ERROR_DEVICE : HAUL_ERROR_PENDING);
+        CHECK_STATUS(haul_shipment_wait(the.s), fired ? HAUL_ERROR_DEVICE : HAUL_OK);
+        CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+        CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
+        haul_shipment_free(&the.s);
+        close_pair();
+    }
+    CHECK(at > 2);
+}
+
 TEST(late, an_arena_whose_first_ship_is_late_stays_too_D13)
 {
     int what, to;
