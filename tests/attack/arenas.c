@@ -17,6 +17,13 @@ static arena_of_world *some_arena(world *w, int *number)
     return w->arenas[*number].arena ? &w->arenas[*number] : NULL;
 }
 
+/* One that may be allocated in. */
+static arena_of_world *some_free_arena(world *w, int *number)
+{
+    arena_of_world *a = some_arena(w, number);
+    return a && !a->is_frozen ? a : NULL;
+}
+
 static size_t used(const haul_arena *arena)
 {
     haul_arena_statistics s;
@@ -42,7 +49,7 @@ void step_arena(world *w)
     options.pinned = random_one_in(&w->random, 4);
     options.mirrored = random_one_in(&w->random, 3);
     a->device = (int)random_below(&w->random, DEVICES);
-    call_begin(w, CALL_IS_OF_ARENA);
+    call_begin(w, 0);
     w->forgives = 1; /* memory that is neither pinned nor mirrored will do */
     haul_status status = haul_arena_create_for(w->device[a->device], &options, &a->arena);
     if (call_end(w, "haul_arena_create_for", status, HAUL_OK))
@@ -76,7 +83,7 @@ static int offset_of(const world *w, int i, size_t *offset)
 void step_arena_allocate(world *w)
 {
     int number, i;
-    arena_of_world *a = some_arena(w, &number);
+    arena_of_world *a = some_free_arena(w, &number);
     object_kind kind = random_one_in(&w->random, 2) ? ITEM : ARRAY;
     size_t bytes = w->items->bytes, offset;
     unsigned char *memory;
@@ -143,7 +150,7 @@ static void drop_objects(world *w, int number, size_t offset)
 void step_arena_release(world *w)
 {
     int number;
-    arena_of_world *a = some_arena(w, &number);
+    arena_of_world *a = some_free_arena(w, &number);
     int i = a ? object_some(w, random_one_in(&w->random, 2) ? ITEM : ARRAY, number) : -1;
     size_t offset = 0, bytes;
     unsigned char *memory;
@@ -165,7 +172,7 @@ void step_arena_release(world *w)
 void step_arena_rollback(world *w)
 {
     int number;
-    arena_of_world *a = some_arena(w, &number);
+    arena_of_world *a = some_free_arena(w, &number);
     size_t back = 0, before;
     if (!a)
         return;
@@ -239,7 +246,7 @@ void step_arena_ship(world *w)
     c->root_count = c->discovered;
     c->device = random_one_in(&w->random, 2) ? a->device : (int)random_below(&w->random, DEVICES);
     right = arena_right_answer(w, number);
-    call_begin(w, CALL_IS_OF_ARENA);
+    call_begin(w, 0);
     if (c->discovered)
         status = haul_ship_arena_from(w->device[c->device], a->arena, w->objects[c->root[0]].memory,
                                       w->items->type, 1, NULL, &c->shipment);
@@ -247,6 +254,7 @@ void step_arena_ship(world *w)
         status = haul_ship_arena(w->device[c->device], a->arena, NULL, &c->shipment);
     if (!call_end(w, c->discovered ? "haul_ship_arena_from" : "haul_ship_arena", status, right)) {
         CHECK(c->shipment == NULL);
+        a->is_frozen |= status == HAUL_ERROR_PENDING;
         return;
     }
     cargo_draw_arena(w, c);

@@ -8,7 +8,7 @@
 
 /* ---- Around each call (faults.c). */
 
-enum { CALL_IS_ASYNC = 1, CALL_IS_OF_ARENA = 2 };
+enum { CALL_IS_ASYNC = 1 };
 
 /* Before a call: now and then one of its allocations or verbs is to fail. */
 void call_begin(world *w, unsigned what);
@@ -27,6 +27,8 @@ void cargo_wait(world *w, cargo *c);
 /* Without faults, after a failure: what was on its way is over, written or not; so may `writes`
  * (NULL: none) be. */
 void cargo_give_up(world *w, cargo *c, const results *writes);
+/* A call on the shipment has failed with this answer. 1: it is left at that, and can be waited for. */
+int cargo_goes_on(world *w, cargo *c, haul_status status);
 void cargo_free(world *w, cargo *c);
 /* Some object of the shipment's; -1: none. */
 int cargo_object(world *w, const cargo *c);

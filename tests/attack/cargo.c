@@ -43,7 +43,7 @@ static void landed(world *w, cargo *c)
 {
     if (c->wants_event)
         CHECK_EQ(c->event, 1);
-    c->on_the_way = c->wants_event = c->doubtful = 0;
+    c->on_the_way = c->wants_event = c->doubtful = c->is_told = 0;
     results_apply(w, &c->coming);
     results_clear(&c->coming);
 }
@@ -55,7 +55,7 @@ void cargo_give_up(world *w, cargo *c, const results *writes)
     do
         status = haul_shipment_wait(c->shipment);
     while (status == HAUL_ERROR_PENDING);
-    c->on_the_way = c->wants_event = c->doubtful = 0;
+    c->on_the_way = c->wants_event = c->doubtful = c->is_told = 0;
     results_apply_found(w, &c->coming);
     if (writes)
         results_apply_found(w, writes);
@@ -63,9 +63,23 @@ void cargo_give_up(world *w, cargo *c, const results *writes)
     c->known = 0;
 }
 
+/* A call on it has answered HAUL_ERROR_PENDING, so what the device holds is unknown. Now and then
+ * it is left at that. 0: what was to come may have been written, or what comes may be written at
+ * any time; so it must be waited for. */
+int cargo_goes_on(world *w, cargo *c, haul_status status)
+{
+    if (status != HAUL_ERROR_PENDING || c->coming.count > 0 || c->locked ||
+        random_one_in(&w->random, 2))
+        return 0;
+    attack_say("  and goes on");
+    c->on_the_way = 1;
+    c->wants_event = c->known = 0;
+    return 1;
+}
+
 void cargo_call_begin(world *w, const cargo *c, unsigned what)
 {
-    call_begin(w, c->arena >= 0 ? what | CALL_IS_OF_ARENA : what);
+    call_begin(w, what);
     w->also = c->doubtful ? HAUL_ERROR_DEVICE : HAUL_OK;
     w->forgives = c->locked;
 }
@@ -75,6 +89,7 @@ void cargo_wait(world *w, cargo *c)
     int was_on_the_way = c->on_the_way;
     cargo_call_begin(w, c, 0);
     haul_status status = haul_shipment_wait(c->shipment);
+    CHECK(!c->is_told || status != HAUL_OK);
     if (call_end(w, "haul_shipment_wait", status, HAUL_OK))
         landed(w, c);
     else if (status != HAUL_ERROR_PENDING)
@@ -89,11 +104,12 @@ int cargo_do(world *w, cargo *c, const cargo_call *call)
             cargo_wait(w, c);
     cargo_call_begin(w, c, 0);
     haul_status status = call->run(c, call->argument);
+    CHECK(!c->is_told || status != HAUL_OK);
     if (call_end(w, call->name, status, call->right)) {
         landed(w, c);
         return 1;
     }
-    if (status != call->right)
+    if (status != call->right && !cargo_goes_on(w, c, status))
         cargo_give_up(w, c, call->writes);
     return 0;
 }
@@ -122,10 +138,14 @@ void step_poll(world *w)
     haul_status status;
     if (!c)
         return;
+    cargo_call_begin(w, c, 0);
     status = haul_shipment_poll(c->shipment);
-    attack_say("  haul_shipment_poll: %s", haul_status_name(status));
-    CHECK(status == HAUL_OK || (c->on_the_way && status == HAUL_ERROR_PENDING) || w->lost ||
-          c->doubtful);
+    if (c->on_the_way && status == HAUL_ERROR_PENDING)
+        w->also = HAUL_ERROR_PENDING;
+    CHECK(!c->is_told || status != HAUL_OK);
+    if (call_end(w, "haul_shipment_poll", status, HAUL_OK) || status == HAUL_ERROR_PENDING)
+        return;
+    c->is_told = c->doubtful = c->on_the_way;
 }
 
 void step_free(world *w)

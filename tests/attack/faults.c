@@ -19,7 +19,7 @@ static fault_mode draw_mode(world *w, unsigned what)
         return what & CALL_IS_ASYNC ? FAULT_ONCE : FAULT_LATE;
     case 5:
     case 6:
-        return what & CALL_IS_OF_ARENA ? FAULT_ONCE : FAULT_SLOW;
+        return FAULT_SLOW;
     default:
         return FAULT_ONCE;
     }

@@ -268,10 +268,11 @@ void step_copy(world *w)
         return;
     right = right_answer(w, c, 0);
     to->device = (int)random_below(&w->random, DEVICES);
-    call_begin(w, CALL_IS_OF_ARENA); /* after HAUL_ERROR_PENDING the source could not be freed */
+    call_begin(w, 0);
     status = haul_shipment_copy(c->shipment, w->device[to->device], &to->shipment);
     if (!call_end(w, "haul_shipment_copy", status, right)) {
         CHECK(to->shipment == NULL);
+        c->on_the_way = status == HAUL_ERROR_PENDING; /* it may still be read */
         return;
     }
     memcpy(to->root, c->root, sizeof to->root);

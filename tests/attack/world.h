@@ -121,6 +121,7 @@ typedef struct cargo {
     int locked;                      /* lock_source */
     int on_the_way;                  /* asynchronous calls have not been waited for */
     int doubtful; /* a device has failed since they were ordered: they may be called failed, too */
+    int is_told;  /* a poll has told that what is on the way has failed: so will a wait */
     results coming; /* that a wait will write */
     int event, wants_event;
 } cargo;
@@ -131,6 +132,7 @@ typedef struct arena_of_world {
     haul_arena_statistics first; /* when it was made: where it lies */
     haul_arena_mark mark;
     int has_mark;
+    int is_frozen; /* a first ship has answered HAUL_ERROR_PENDING: nothing may come or go any more */
 } arena_of_world;
 
 typedef struct world {
