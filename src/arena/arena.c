@@ -87,12 +87,16 @@ static haul_status get_memory(haul_arena *arena)
     return get_allocated(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
+int haul__arena_table(haul_arena *arena, size_t bytes, haul__region *region)
+{
+    haul_allocator *allocator = &arena->context->allocator;
+    return get_reserved(allocator, bytes, region) || get_allocated(allocator, bytes, region);
+}
+
 /* A table of bits with a word to spare. */
 static haul_status get_bits(haul_arena *arena, size_t bits, haul__region *region, uint64_t **table)
 {
-    haul_allocator *allocator = &arena->context->allocator;
-    size_t bytes = (bits / 64 + 2) * sizeof(uint64_t);
-    if (!get_reserved(allocator, bytes, region) && !get_allocated(allocator, bytes, region))
+    if (!haul__arena_table(arena, (bits / 64 + 2) * sizeof(uint64_t), region))
         return HAUL_ERROR_MEMORY;
     *table = region->memory;
     return HAUL_OK;
@@ -131,6 +135,7 @@ static void dismantle(haul_arena *arena)
 {
     haul_context *context = arena->context;
     haul__shelves_free(arena);
+    release_region(&arena->blocks_region);
     release_region(&arena->marks_region);
     release_region(&arena->starts_region);
     release_region(&arena->slots_region);
@@ -305,6 +310,7 @@ void haul__arena_wipe(haul_arena *arena, size_t first, size_t end)
     clear_bits(arena->room.slots, first / sizeof(void *), end / sizeof(void *));
     if (arena->starts)
         clear_bits(arena->starts, first / HAUL_ARENA_GRANULE, end / HAUL_ARENA_GRANULE);
+    haul__blocks_forget(arena, first, end);
     haul__arena_changed(arena, first);
 }
 
@@ -394,7 +400,8 @@ void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *s
                                     (arena->starts ? 2 * (statistics->used_bytes / HAUL_ARENA_GRANULE / 8) : 0) +
                                     arena->special_capacity * sizeof *arena->special +
                                     arena->nursery_capacity * sizeof *arena->nurseries +
-                                    arena->change_capacity * sizeof *arena->changes + haul__shelves_bytes(arena);
+                                    arena->change_capacity * sizeof *arena->changes + haul__shelves_bytes(arena) +
+                                    haul__blocks_bytes(arena);
     statistics->allocations = arena->room.allocations;
     statistics->released = arena->released;
     statistics->reused = arena->reused;

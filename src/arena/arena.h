@@ -50,6 +50,9 @@ typedef struct haul__nursery_place {
     size_t used;       /* as far as the host knows */
 } haul__nursery_place;
 
+/* The blocks of the drop-in forms that begin in a group of granules (blocks.c). */
+typedef struct haul__blocks haul__blocks;
+
 /* Released blocks of one size: their offsets, in granules. */
 typedef struct haul__shelf {
     size_t *blocks;
@@ -84,6 +87,8 @@ struct haul_arena {
     haul__nursery_place *nurseries;
     size_t nursery_count, nursery_capacity;
     haul__shelf *shelves;      /* NULL: nothing is used again */
+    haul__blocks *blocks;      /* NULL: there are none */
+    haul__region blocks_region;
     size_t peak, released, reused;
     uint64_t resets;
     size_t floor;              /* the last checkpoint: only a rollback goes below */
@@ -116,11 +121,13 @@ HAUL__INLINE unsigned char *haul__arena_window(const haul_arena *arena, unsigned
     return region->window ? region->window + (memory - (unsigned char *)region->memory) : memory;
 }
 
+/* Zeros beside the arena, reserved if they can be. 0: there is no memory. */
+int haul__arena_table(haul_arena *arena, size_t bytes, haul__region *region);
 /* Grows so that `end`, an offset, is within. 0: it cannot; the record says why. */
 int haul__arena_grow(haul_arena *arena, size_t end);
 void haul__arena_set_top(haul_arena *arena, unsigned char *top);
 void haul__arena_note_peak(haul_arena *arena); /* before the top goes back */
-/* Forgets what is known of [first, end): pointers and starts, and makes it zeros that nobody may touch. */
+/* Forgets what is known of [first, end): pointers, starts and blocks, and makes it zeros that nobody may touch. */
 void haul__arena_wipe(haul_arena *arena, size_t first, size_t end);
 
 /* What was allocated at or above `first` may be gone: contents that reach there are stale. */
@@ -135,6 +142,10 @@ void haul__set_slot(haul_arena *arena, size_t at);
 
 void haul__nurseries_remove(haul_arena *arena, size_t first, size_t end);
 void haul__nurseries_free(haul_arena *arena);
+
+/* The drop-in forms (blocks.c): no block begins in [first, end) any more. */
+void haul__blocks_forget(haul_arena *arena, size_t first, size_t end);
+size_t haul__blocks_bytes(const haul_arena *arena);
 
 /* Reuse (reuse.c): the bytes that an allocation really takes; 0: more than there can be. */
 size_t haul__arena_round(const haul_arena *arena, size_t bytes);

@@ -620,6 +620,52 @@ TEST(hostile_device, a_locked_source_is_written_and_nothing_beside_it)
     play_scenes("locked sources on a hostile device", play_locked);
 }
 
+/* ---- Blocks of the drop-in forms. */
+
+/* Everywhere a size with the check that once stood in front of a block. */
+static void forge(void *unused)
+{
+    size_t at;
+    (void)unused;
+    for (at = 0; at + HAUL_ARENA_GRANULE <= RESERVE / 2; at += HAUL_ARENA_GRANULE) {
+        const size_t words[2] = { 300, (at ^ ~(size_t)300) * (size_t)UINT64_C(0x9e3779b97f4a7c15) | 1u };
+        put(ranges[0].at + at, words, sizeof words);
+    }
+}
+
+TEST(hostile_device, blocks_have_the_sizes_that_the_host_gave_them)
+{
+    enum { BLOCKS = 8, BYTES = 64 };
+    haul_arena_options options;
+    haul_shipment *shipment;
+    haul_arena *arena;
+    unsigned char *blocks[BLOCKS], before[BYTES], *moved;
+    int i;
+    memset(&options, 0, sizeof options);
+    open_devices();
+    options.reserve_bytes = RESERVE;
+    CHECK_STATUS(haul_arena_create_for(the_device, &options, &arena), HAUL_OK);
+    for (i = 0; i < BLOCKS; i++)
+        CHECK((blocks[i] = haul_arena_malloc(arena, BYTES)) != NULL);
+    CHECK(haul_arena_allocate(arena, RESERVE / 2) != NULL);
+    CHECK_STATUS(haul_ship_arena(the_device, arena, NULL, &shipment), HAUL_OK);
+    CHECK_EQ(range_count, 1);
+    CHECK_STATUS(haul_host_launch(the_device, forge, NULL), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    memcpy(before, blocks[3], BYTES);
+    CHECK_EQ(((size_t *)(void *)before)[0], 300);
+    CHECK_STATUS(haul_arena_free_block(arena, blocks[2]), HAUL_OK);
+    CHECK(memcmp(before, blocks[3], BYTES) == 0);
+    memcpy(before, blocks[5], BYTES);
+    CHECK((moved = haul_arena_realloc(arena, blocks[4], 200)) != NULL && moved != blocks[4]);
+    CHECK(memcmp(before, blocks[5], BYTES) == 0);
+    for (i = BYTES; i < 200; i++)
+        CHECK_EQ(moved[i], 0);
+    haul_shipment_free(&shipment);
+    haul_arena_free(&arena);
+    close_devices();
+}
+
 /* ---- Lists that lead out, one by one. */
 
 /* A word of a range of the device's, from its end. */
