@@ -105,6 +105,21 @@ blocks_of_the_guide_compile() {
     done
 }
 
+# The numbers of faults in the tests' names, and the columns of the table of structures.
+codes_of_the_tests_are_explained() {
+    local code missing=0
+    for code in $(grep -ohE '^TEST\([^)]*' "$source"/tests/unit/*.c | grep -oE '[ _][TGDHC][0-9]+' |
+        tr -d ' _' | sort -u) \
+        $(sed -nE 's/^\| [^|]* \| ([A-Z ]+) \| .*/\1/p' "$source/tests/unit/STRUCTURES.md" |
+            tr ' ' '\n' | sort -u); do
+        if ! grep -q "^| $code |" "$source/docs/testing.md"; then
+            echo "docs/testing.md does not explain $code"
+            missing=1
+        fi
+    done
+    return $missing
+}
+
 # Each case of forbidden.cpp, but the first, is refused by the compiler with the sentence that stands behind it there.
 forbidden_types_do_not_compile() {
     local file=$source/tests/cpp/forbidden.cpp number sentence
@@ -219,6 +234,7 @@ else
 fi
 try "the program of README.md" program_of_the_readme
 try "the code of include/README.md" blocks_of_the_guide_compile
+try "the codes of the tests in docs/testing.md" codes_of_the_tests_are_explained
 try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
 try "find_package refuses another minor version" other_minor_is_refused
 for way in fetch subdirectory; do

@@ -1,6 +1,6 @@
 /* Arenas as memory: what is given out, what comes back, and what is refused.
  *
- * Fault cases of shared/reference: H1, H2, H6 of arenas; misuse of each call.
+ * Faults by number (docs/testing.md): H1, H2, H6 of arenas; misuse of each call.
  */
 #include <pthread.h>
 

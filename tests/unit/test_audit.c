@@ -1,7 +1,7 @@
 /* The audit: each kind of finding is found where it is and only there; what is right is left in peace; what lies beyond
  * a block is not read; and the audit survives every fault of its allocator.
  *
- * Fault cases of shared/reference: H1, H2 (the allocator), C3 (a callback that calls back in); an undescribed pointer and
+ * Faults by number (docs/testing.md): H1, H2, C3 (a callback that calls back in); an undescribed pointer and
  * a count that is too long are the errors of the user that no other call can see.
  */
 #define _DEFAULT_SOURCE

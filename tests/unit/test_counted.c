@@ -3,7 +3,7 @@
  * Each graph is made by the general way too (checked contexts, and those with the hash in place of the flat table go it
  * for every pointer), and both must come out the same.
  *
- * Fault cases of shared/reference: G2-G4, G6-G8, G10, G19, G21.
+ * Faults by number (docs/testing.md): G2-G4, G6-G8, G10, G19, G21.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

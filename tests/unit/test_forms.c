@@ -3,7 +3,7 @@
  * The lab looks at every byte and pointer; here is only what stands where. Nodes have their links anywhere, since starts
  * must tell them across the ends of cells and blocks.
  *
- * Fault cases of shared/reference: G8, G9, G10, G13, G22.
+ * Faults by number (docs/testing.md): G8, G9, G10, G13, G22.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

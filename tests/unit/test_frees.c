@@ -2,7 +2,7 @@
  * its context is left to that call, which then goes on with what it holds; no bytes are touched
  * that have been given back.
  *
- * Fault cases of shared/reference: C2, T16.
+ * Faults by number (docs/testing.md): C2, T16.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

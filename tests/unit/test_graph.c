@@ -3,7 +3,7 @@
  * Each graph goes through lab_pack (core_graphs.h), which looks at every byte. Here stands what is particular to
  * each: how many objects and bytes there are, and where pointers lead.
  *
- * Fault cases of shared/reference: G9-G13, G16, G18, G20, G25-G27, C8.
+ * Faults by number (docs/testing.md): G9-G13, G16, G18, G20, G25-G27, C8.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

@@ -3,7 +3,7 @@
  *
  * lab_refuse (core_graphs.h) asks four kinds of context: checked or not, with the flat table or the hash.
  *
- * Fault cases of shared/reference: G1-G8, G12, G19, G21, T16 (a callback that refuses).
+ * Faults by number (docs/testing.md): G1-G8, G12, G19, G21, T16 (a callback that refuses).
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

@@ -1,6 +1,6 @@
 /* Holders: rules that ask for a struct far up the way, however many pointers that is.
  *
- * Fault cases of shared/reference: G18 (what a callback answers cannot be), D13 (it has changed), T16 (a commit refuses
+ * Faults by number (docs/testing.md): G18 (an impossible answer of a callback), D13 (it has changed), T16 (a commit refuses
  * what asks in vain), H1, H2.
  */
 #define _DEFAULT_SOURCE

@@ -1,7 +1,7 @@
 /* Work that goes on after HAUL_ERROR_PENDING: nothing goes that a device may still read or write, and
  * a wait says HAUL_OK only when all is done, whichever device it is and whoever the memory belongs to.
  *
- * Fault case of shared/reference: D13.
+ * Faults by number (docs/testing.md): D13.
  */
 #define _DEFAULT_SOURCE
 #include <string.h>

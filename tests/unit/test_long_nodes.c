@@ -5,7 +5,7 @@
  * pointer, so a pointer that is lost, misplaced or written back is seen; here is what stands where, and what is
  * counted.
  *
- * Fault cases of shared/reference: G8, G9, G10, G13, G22, H1.
+ * Faults by number (docs/testing.md): G8, G9, G10, G13, G22, H1.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

@@ -1,6 +1,6 @@
 /* Ordered shipments: everything that a shipment does, with the arena in the order of discovery.
  *
- * Random graphs do the same (tests/random). Fault cases of shared/reference: C3, D1-D6, D14, D17, H1-H5.
+ * Random graphs do the same (tests/random). Faults by number (docs/testing.md): C3, D1-D6, D14, D17, H1-H5.
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"

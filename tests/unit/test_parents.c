@@ -1,7 +1,7 @@
 /* Who led there: rules that ask the struct whose pointer led to an object, and arrays of pointers of which each is what
  * other arrays of their struct say.
  *
- * Fault cases of shared/reference: G18 (a kind that no case is for), D13 (what a rule read has changed), H1, H2.
+ * Faults by number (docs/testing.md): G18 (a kind that no case is for), D13 (what a rule read has changed), H1, H2.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

@@ -1,7 +1,7 @@
 /* Plans: where each byte goes, what the statistics say, packing again after contents have changed, and STALE with its
  * path when pointers or counts have; and every allocation that fails, once and from then on.
  *
- * Fault cases of shared/reference: G22, G24, H1, H2, H5, H6, C6 (freed while in use), T16.
+ * Faults by number (docs/testing.md): G22, G24, H1, H2, H5, H6, C6 (freed while in use), T16.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

@@ -4,7 +4,7 @@
  *
  * Conflicts and their paths stand in test_graph_faults.c.
  *
- * Fault cases of shared/reference: G9, G11, G14, G15, G17, G20, G22, G23, C3, H10.
+ * Faults by number (docs/testing.md): G9, G11, G14, G15, G17, G20, G22, G23, C3, H10.
  */
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L

@@ -5,7 +5,7 @@
  * The lab looks at every byte and pointer of the graph, and that no other byte is read or written.
  * The marks are compared with a plain list of words.
  *
- * Fault cases of shared/reference: G8, G9, G10, G13.
+ * Faults by number (docs/testing.md): G8, G9, G10, G13.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

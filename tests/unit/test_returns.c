@@ -1,7 +1,7 @@
 /* What must not come back changed: counts, tags, conditions and terminators, which the host's own
  * pointers have to fit.
  *
- * Fault cases of shared/reference: D14 (device results are hostile).
+ * Faults by number (docs/testing.md): D14 (device results are hostile).
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"

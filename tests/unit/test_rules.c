@@ -1,7 +1,7 @@
 /* Rules on rows, as real structures need them: each is laid out as its library does, packed, looked at in the copy,
  * and unpacked (lab_pack, core_graphs.h). What contradicts its description is refused with a path.
  *
- * Fault cases of shared/reference: G18 (a union's tag that no case is for); D13 (what a rule read has changed); H1,
+ * Faults by number (docs/testing.md): G18 (a union's tag that no case is for); D13 (what a rule read has changed); H1,
  * H2 (memory that runs out).
  */
 #define _DEFAULT_SOURCE

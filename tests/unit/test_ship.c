@@ -1,6 +1,6 @@
 /* Shipping: graphs go to a device whole, are walked there with ordinary pointers, and come back as data.
  *
- * Fault cases of shared/reference: G1, G13, G23; D10, D11; T16 and C8 (a callback that calls back in); C6 (freed
+ * Faults by number (docs/testing.md): G1, G13, G23; D10, D11; T16 and C8 (a callback that calls back in); C6 (freed
  * while in use). All other failures of this room are in test_ship_faults.c.
  */
 #define _DEFAULT_SOURCE

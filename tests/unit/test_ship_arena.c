@@ -1,6 +1,6 @@
 /* Arenas on a device: shipped as they lie, walked there, and brought back.
  *
- * Fault cases of shared/reference: D1, D4, D5, D6, D13, H1, H2 of arenas.
+ * Faults by number (docs/testing.md): D1, D4, D5, D6, D13, H1, H2 of arenas.
  */
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * After each failure: the first one is what was reported, the host's objects are as they were, nothing has leaked, and
  * the same call works. (A direct return promises less: see there.)
  *
- * Fault cases of shared/reference: D1, D3-D6, D13, H1, H2 of arenas.
+ * Faults by number (docs/testing.md): D1, D3-D6, D13, H1, H2 of arenas.
  */
 #include "arena_graphs.h"
 

@@ -3,7 +3,7 @@
  * The device is the deferred one of tests/support/doors.h: it does nothing before it is waited for, each stream for
  * itself, so that an order that nothing keeps is found out.
  *
- * Fault cases of shared/reference: D4, D5, D6, D12, D13, H1, H2 of asynchronous calls.
+ * Faults by number (docs/testing.md): D4, D5, D6, D12, D13, H1, H2 of asynchronous calls.
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"

@@ -1,6 +1,6 @@
 /* Shipments copied from device to device: walked there, relocated there, and apart from what they came from.
  *
- * Fault cases of shared/reference: D1, D4, D5, D6, D9, D13, D16, D17, H1, H2 of copies.
+ * Faults by number (docs/testing.md): D1, D4, D5, D6, D9, D13, D16, D17, H1, H2 of copies.
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"

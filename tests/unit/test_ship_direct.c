@@ -3,7 +3,7 @@
  * The host device stands in: it counts what it gathers, scatters and has locked, and refuses what a GPU would. What
  * arrives is compared with what a refresh that packs sends, byte for byte.
  *
- * Fault cases of shared/reference: D1, D4, D5, D6, D13, D17, H1, H2 of locks, lists and both crossings.
+ * Faults by number (docs/testing.md): D1, D4, D5, D6, D13, D17, H1, H2 of locks, lists and both crossings.
  */
 #define _DEFAULT_SOURCE
 #include "pack/pack.h"

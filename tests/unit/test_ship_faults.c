@@ -4,7 +4,7 @@
  * each: the first failure is what was reported, no host object has changed, nothing has leaked, and the same call
  * works.
  *
- * Fault cases of shared/reference: C3, C4, D1-D6, D11, D14, D17, H1-H5.
+ * Faults by number (docs/testing.md): C3, C4, D1-D6, D11, D14, D17, H1-H5.
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"

@@ -1,6 +1,6 @@
 /* Mirrored arenas: the device has memory at the arena's own addresses, so that a pointer means the same in both.
  *
- * Fault cases of shared/reference: D3, D5, D6, H1, H2 of such arenas.
+ * Faults by number (docs/testing.md): D3, D5, D6, H1, H2 of such arenas.
  */
 #include <stdio.h>
 

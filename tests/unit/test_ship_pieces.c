@@ -3,7 +3,7 @@
  * The device says that it likes pieces of one byte; a piece is one block of the source then, so that a museum spread
  * over a few blocks takes more pieces than the staging ring has buffers.
  *
- * Fault cases of shared/reference: C3, C4, D1, D4, D5, D6, D13, D17, H1, H2, in pieces.
+ * Faults by number (docs/testing.md): C3, C4, D1, D4, D5, D6, D13, D17, H1, H2, in pieces.
  */
 #define _DEFAULT_SOURCE
 #include "pack/pack.h"

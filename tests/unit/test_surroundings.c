@@ -2,7 +2,7 @@
  * errno, the signal mask; other threads with contexts of their own on the same types and the same
  * graph; and bytes that mean nothing.
  *
- * Fault cases of shared/reference: G26, H7, H11, H12, C1, C5, C10.
+ * Faults by number (docs/testing.md): G26, H7, H11, H12, C1, C5, C10.
  */
 #define _GNU_SOURCE
 #include <errno.h>

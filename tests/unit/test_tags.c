@@ -1,7 +1,7 @@
 /* Pointers whose top bits say something else: worked out by the host for wherever the arena lies, on a device that patches
  * the other pointers, on one that patches none, after a refresh, and on a copy of the arena somewhere else.
  *
- * Fault cases of shared/reference: D13 (a tagged word that has changed), D14 (one that leads out of the graph), H1, H2.
+ * Faults by number (docs/testing.md): D13 (a tagged word that has changed), D14 (one that leads out of the graph), H1, H2.
  * Where pointers have 4 bytes no address of a test leaves a bit free, so that only the descriptions are looked at.
  */
 #define _DEFAULT_SOURCE

@@ -1,7 +1,7 @@
 /* Pointers with high tags in arenas: the host writes the device's address on the way there and takes it apart on the
  * way back; on a refresh, on another device, in pieces that end within such a word, and off the grid.
  *
- * Fault cases of shared/reference: D14 (a word that leads out of the arena), H1, H2. Where pointers have 4 bytes no
+ * Faults by number (docs/testing.md): D14 (a word that leads out of the arena), H1, H2. Where pointers have 4 bytes no
  * address of a test leaves a bit free.
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Contexts with threads: whatever several threads share comes out as one thread makes it, results and errors alike.
  *
- * Fault cases of shared/reference: H1, H2, C3, D13 with threads.
+ * Faults by number (docs/testing.md): H1, H2, C3, D13 with threads.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

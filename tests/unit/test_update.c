@@ -1,6 +1,6 @@
 /* Contents again: refresh, replan, updates of one range, and pointers that come back.
  *
- * Fault cases of shared/reference: D14 (device results are hostile), D15, C3 (a source that has changed since).
+ * Faults by number (docs/testing.md): D14 (device results are hostile), D15, C3 (a source that has changed since).
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
