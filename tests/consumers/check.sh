@@ -95,7 +95,7 @@ blocks_of_the_guide_compile() {
     local block
     rm -rf "$scratch/guide" && mkdir "$scratch/guide" || return 1
     awk -v to="$scratch/guide" '/^```c$/ { n++; inside = 1; next } /^```$/ { inside = 0 }
-        inside { print >(to "/" 1000 + n ".c") }' "$source/include/README.md"
+        inside { print >(to "/" 1000 + n ".c") }' "$source/docs/describing.md"
     [ -s "$scratch/guide/1002.c" ] || return 1
     for block in "$scratch/guide"/*.c; do
         [ "$block" = "$scratch/guide/1001.c" ] && continue
@@ -233,7 +233,7 @@ else
     echo "SKIPPED clang reads the headers for a GPU: clang is not here, or cannot compile for one"
 fi
 try "the program of README.md" program_of_the_readme
-try "the code of include/README.md" blocks_of_the_guide_compile
+try "the code of docs/describing.md" blocks_of_the_guide_compile
 try "the codes of the tests in docs/testing.md" codes_of_the_tests_are_explained
 try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
 try "find_package refuses another minor version" other_minor_is_refused
