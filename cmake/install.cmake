@@ -1,4 +1,5 @@
-# What `cmake --install` puts where: headers, library, CMake package, pkg-config file. The prefix can be moved.
+# Where `cmake --install` puts headers, library, CMake package, pkg-config file and documents. The
+# prefix can be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -37,3 +38,10 @@ if(HAUL_HAS_CUDA)
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/haul.pc.in ${PROJECT_BINARY_DIR}/haul.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/haul.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+# There once the target `docs` has been built.
+install(DIRECTORY ${PROJECT_BINARY_DIR}/reference/html DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/reference/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)

@@ -26,6 +26,7 @@ unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 packages="build-essential cmake ninja-build pkg-config libcriterion-dev libcjson-dev iso-codes clang libclang-rt-dev
 libassimp-dev libpng-dev glmark2-data libyaml-dev uap-core libsuitesparse-dev"
 packages_32="gcc-multilib libc6-dev-i386"
+packages_documents="doxygen"
 # For other processors clang compiles: Debian's gcc for them conflicts with gcc-multilib.
 packages_platforms="qemu-user musl-tools clang binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 binutils-s390x-linux-gnu libc6-dev-s390x-cross"
@@ -62,7 +63,7 @@ install_packages() {
     local missing sudo=""
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
     # shellcheck disable=SC2046,SC2086
-    missing=$(missing_packages $packages $packages_32 $packages_platforms $(cross_library arm64) \
+    missing=$(missing_packages $packages $packages_32 $packages_documents $packages_platforms $(cross_library arm64) \
         $(cross_library s390x) | tr '\n' ' ')
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
@@ -79,6 +80,8 @@ install_packages() {
     install $packages
     # shellcheck disable=SC2086
     install $packages_32
+    # shellcheck disable=SC2086
+    install $packages_documents
     # shellcheck disable=SC2046,SC2086
     install $packages_platforms $(cross_library arm64) $(cross_library s390x)
 }

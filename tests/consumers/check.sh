@@ -105,6 +105,20 @@ blocks_of_the_guide_compile() {
     done
 }
 
+the_guide_is_installed() {
+    local documents="$scratch/moved static/share/doc/haul"
+    [ -s "$documents/LICENSE" ] && [ -s "$documents/docs/describing.md" ]
+}
+
+# HTML and a page for each function, without a warning.
+reference_is_made() {
+    cmake -S "$source" -B "$scratch/reference" -DHAUL_CUDA=OFF -DHAUL_BUILD_TESTS=OFF \
+        -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF &&
+        cmake --build "$scratch/reference" --target docs &&
+        [ -s "$scratch/reference/reference/html/index.html" ] &&
+        [ -s "$scratch/reference/reference/man/man3/haul_refresh.3" ] && ! grep -q 'warning:' "$scratch/log"
+}
+
 # The numbers of faults in the tests' names, and the columns of the table of structures.
 codes_of_the_tests_are_explained() {
     local code missing=0
@@ -235,6 +249,12 @@ fi
 try "the program of README.md" program_of_the_readme
 try "the code of docs/describing.md" blocks_of_the_guide_compile
 try "the codes of the tests in docs/testing.md" codes_of_the_tests_are_explained
+try "the guide and the licence are installed" the_guide_is_installed
+if command -v doxygen >/dev/null; then
+    try "the reference is made without warnings" reference_is_made
+else
+    echo "SKIPPED the reference is made without warnings: doxygen is not here"
+fi
 try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
 try "find_package refuses another minor version" other_minor_is_refused
 for way in fetch subdirectory; do
