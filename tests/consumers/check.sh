@@ -90,19 +90,21 @@ program_of_the_readme() {
         grep -q '^two: 18$' "$scratch/log"
 }
 
-# Each block of the guide to descriptions, behind its first one.
-blocks_of_the_guide_compile() {
-    local block
-    rm -rf "$scratch/guide" && mkdir "$scratch/guide" || return 1
-    awk -v to="$scratch/guide" '/^```c$/ { n++; inside = 1; next } /^```$/ { inside = 0 }
-        inside { print >(to "/" 1000 + n ".c") }' "$source/docs/describing.md"
-    [ -s "$scratch/guide/1002.c" ] || return 1
-    for block in "$scratch/guide"/*.c; do
-        [ "$block" = "$scratch/guide/1001.c" ] && continue
-        echo "$block"
-        cat "$scratch/guide/1001.c" "$block" | cc -std=c99 -pedantic-errors -Wall -Wextra -Wconversion -Werror \
-            -Wno-unused -I"$source/include" -fsyntax-only -x c - || return 1
+# Each block of C in a page of docs/, behind the page's first one.
+blocks_of_the_documents_compile() {
+    local page block
+    for page in "$source"/docs/*.md; do
+        rm -rf "$scratch/page" && mkdir "$scratch/page" || return 1
+        awk -v to="$scratch/page" '/^```c$/ { n++; inside = 1; next } /^```$/ { inside = 0 }
+            inside { print >(to "/" 1000 + n ".c") }' "$page"
+        for block in "$scratch/page"/*.c; do
+            [ -s "$block" ] && [ "$block" != "$scratch/page/1001.c" ] || continue
+            echo "$page: $block"
+            cat "$scratch/page/1001.c" "$block" | cc -std=c99 -pedantic-errors -Wall -Wextra \
+                -Wconversion -Werror -Wno-unused -I"$source/include" -fsyntax-only -x c - || return 1
+        done
     done
+    [ "$(grep -c '^```c$' "$source/docs/describing.md")" -gt 2 ]
 }
 
 the_guide_is_installed() {
@@ -247,7 +249,7 @@ else
     echo "SKIPPED clang reads the headers for a GPU: clang is not here, or cannot compile for one"
 fi
 try "the program of README.md" program_of_the_readme
-try "the code of docs/describing.md" blocks_of_the_guide_compile
+try "the code of docs/" blocks_of_the_documents_compile
 try "the codes of the tests in docs/testing.md" codes_of_the_tests_are_explained
 try "the guide and the licence are installed" the_guide_is_installed
 if command -v doxygen >/dev/null; then
