@@ -242,6 +242,13 @@ static haul_device *late_device(const haul_shipment *shipment)
     return shipment->late.device ? shipment->late.device : shipment->device;
 }
 
+/* Where there was no fence to be had, only a device that is lost is known to do nothing more. */
+static haul_status ask_for_a_fence(haul_device *device, uint64_t unused)
+{
+    haul_status status = heard(device, haul__fence(device, &unused));
+    return status == HAUL_ERROR_DEVICE_LOST ? status : HAUL_ERROR_PENDING;
+}
+
 /* Awaits the fence, or asks. */
 static haul_status ask_late(haul_shipment *shipment,
                             haul_status (*ask)(haul_device *device, uint64_t fence))
@@ -250,8 +257,9 @@ static haul_status ask_late(haul_shipment *shipment,
     haul_device *device = late_device(shipment);
     if (!haul__shipment_is_late(shipment))
         return HAUL_OK;
-    return how_it_went(device, "work that was late", late->failures,
-                       late->fence ? ask(device, late->fence) : HAUL_ERROR_PENDING);
+    if (!late->fence)
+        ask = ask_for_a_fence;
+    return how_it_went(device, "work that was late", late->failures, ask(device, late->fence));
 }
 
 /* Whoever reads the source, or the arena, comes behind it. */

@@ -947,7 +947,7 @@ static haul_status wait_event(front *f, const char *name)
     fault_plan *plan = f->plan;
     if (plan->late)
         return HAUL_OK;
-    if (plan->impatient) {
+    if (plan->impatient && !plan->lost) {
         f->injected = 1;
         snprintf(f->message, sizeof f->message, "injected fault: the device takes its time");
         return HAUL_ERROR_PENDING;

@@ -170,6 +170,35 @@ TEST(late, a_poll_tells_that_late_work_has_failed_and_so_does_the_wait_D13)
     CHECK(at > 2);
 }
 
+/* Also one that is lost before it could be asked for a fence. */
+TEST(late, a_lost_device_is_not_waited_for_D13_D17)
+{
+    link one = { NULL, 1 };
+    uint64_t at;
+    int lost = 1, untold = 0;
+    for (at = 1; lost; at++) {
+        haul_status status;
+        open_pair();
+        CHECK_STATUS(haul_ship(the.device[0], &one, link_type, 1, NULL, &the.s), HAUL_OK);
+        fault_arm(&the.plan, FAULT_LOST, at);
+        the.plan.impatient = 1;
+        status = haul_refresh(the.s);
+        the.plan.impatient = 0;
+        the.plan.at = 0;
+        lost = the.plan.lost;
+        check_note("event %llu, %s", (unsigned long long)at, the.plan.last);
+        if (lost && status == HAUL_ERROR_PENDING) {
+            untold++;
+            CHECK_STATUS(haul_shipment_poll(the.s), HAUL_ERROR_DEVICE_LOST);
+            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_DEVICE_LOST);
+        }
+        CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+        haul_shipment_free(&the.s);
+        close_pair();
+    }
+    CHECK(untold > 0);
+}
+
 TEST(late, an_arena_whose_first_ship_is_late_stays_too_D13)
 {
     int what, to;
