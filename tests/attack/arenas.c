@@ -254,7 +254,7 @@ void step_arena_ship(world *w)
         status = haul_ship_arena(w->device[c->device], a->arena, NULL, &c->shipment);
     if (!call_end(w, c->discovered ? "haul_ship_arena_from" : "haul_ship_arena", status, right)) {
         CHECK(c->shipment == NULL);
-        a->is_frozen |= status == HAUL_ERROR_PENDING;
+        a->is_frozen |= w->left_late || status == HAUL_ERROR_PENDING;
         return;
     }
     cargo_draw_arena(w, c);

@@ -30,7 +30,9 @@ static int ordered(world *w, cargo *c, const haul_async *on, const char *name, h
     }
     if (on->event)
         c->wants_event = 0; /* it may have been told, or not */
-    if (status != right && c->shipment && !cargo_goes_on(w, c, status))
+    if (status == right)
+        c->on_the_way |= w->left_late;
+    else if (c->shipment && !cargo_goes_on(w, c, status))
         cargo_give_up(w, c, NULL);
     return 0;
 }

@@ -109,7 +109,9 @@ int cargo_do(world *w, cargo *c, const cargo_call *call)
         landed(w, c);
         return 1;
     }
-    if (status != call->right && !cargo_goes_on(w, c, status))
+    if (status == call->right)
+        c->on_the_way |= w->left_late;
+    else if (!cargo_goes_on(w, c, status))
         cargo_give_up(w, c, call->writes);
     return 0;
 }

@@ -30,7 +30,8 @@ void call_begin(world *w, unsigned what)
     fault_mode mode = FAULT_ONCE;
     uint64_t at = 0;
     int lost = w->plan.lost;
-    if (w->faults && random_one_in(&w->random, 3)) {
+    w->plan.impatient = w->faults && random_one_in(&w->random, 16);
+    if (w->faults && !w->plan.impatient && random_one_in(&w->random, 3)) {
         mode = draw_mode(w, what);
         at = 1 + random_below(&w->random, random_one_in(&w->random, 4) ? 60 : 12);
     }
@@ -51,28 +52,43 @@ static void check_error(const world *w, const char *name, haul_status status)
  * fails, the call goes on. */
 static int was_told_to_nobody(const world *w)
 {
-    return w->was_late && w->plan.failed && strcmp(w->plan.failed, "poll") == 0;
+    return w->was_late && w->plan.failed &&
+           (strcmp(w->plan.failed, "poll") == 0 || strcmp(w->plan.failed, "select") == 0);
+}
+
+static int may_answer(const world *w, haul_status status, haul_status right)
+{
+    const fault_plan *plan = &w->plan;
+    if (w->also != HAUL_OK && status == w->also)
+        return 1;
+    if (plan->impatient && status == HAUL_ERROR_PENDING)
+        return 1;
+    if (status == right)
+        return status != HAUL_OK || plan->fired == 0 || w->forgives || was_told_to_nobody(w);
+    if (plan->fired > 1 && was_told_to_nobody(w)) /* one of the next ones was told */
+        return status == HAUL_ERROR_MEMORY || status == HAUL_ERROR_DEVICE_MEMORY ||
+               status == HAUL_ERROR_DEVICE || status == HAUL_ERROR_DEVICE_LOST;
+    return plan->fired > 0 && status == plan->first;
 }
 
 int call_end(world *w, const char *name, haul_status status, haul_status right)
 {
     fault_plan *plan = &w->plan;
-    int lost = plan->lost, untold = was_told_to_nobody(w);
+    int lost = plan->lost;
     attack_say("  %s: %s%s%s", name, haul_status_name(status), plan->fired ? ", failed at " : "",
-               plan->fired ? plan->last : "");
-    check_note("%s, %llu faults, the last event %s", name, (unsigned long long)plan->fired,
-               plan->last);
-    if (!untold && (plan->fired == 0 || status != right) &&
-        (w->also == HAUL_OK || status != w->also))
+               plan->fired ? plan->failed : "");
+    check_note("%s, %llu faults, the first at %s, the last event %s", name,
+               (unsigned long long)plan->fired, plan->fired ? plan->failed : "none", plan->last);
+    if (!may_answer(w, status, right))
         CHECK_STATUS(status, plan->fired > 0 ? plan->first : right);
-    CHECK(plan->fired == 0 || status != HAUL_OK || w->forgives || untold);
     w->was_late |= status == HAUL_ERROR_PENDING;
     CHECK_STR(plan->misuse, NULL);
     check_note(NULL);
     if (status != HAUL_OK)
         check_error(w, name, status);
     w->also = HAUL_OK;
-    w->forgives = 0;
+    w->left_late = plan->impatient && status != HAUL_OK;
+    w->forgives = plan->impatient = 0;
     for (int i = 0; i < CARGOES_MAX && plan->fired; i++)
         w->cargoes[i].doubtful |= w->cargoes[i].on_the_way;
     fault_disarm(plan);

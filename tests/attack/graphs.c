@@ -272,7 +272,7 @@ void step_copy(world *w)
     status = haul_shipment_copy(c->shipment, w->device[to->device], &to->shipment);
     if (!call_end(w, "haul_shipment_copy", status, right)) {
         CHECK(to->shipment == NULL);
-        c->on_the_way = status == HAUL_ERROR_PENDING; /* it may still be read */
+        c->on_the_way |= w->left_late || status == HAUL_ERROR_PENDING; /* it may still be read */
         return;
     }
     memcpy(to->root, c->root, sizeof to->root);

@@ -26,7 +26,7 @@ static const step steps[] = {
     { step_update_host, 5 },
     { step_copy, 4 },
     { step_look_up, 3 },
-    { step_free, 4 },
+    { step_free, 7 },
     { step_kernel, 12 },
     { step_wait, 5 },
     { step_poll, 3 },
@@ -35,11 +35,11 @@ static const step steps[] = {
     { step_unmarshal_async, 6 },
     { step_update_device_async, 3 },
     { step_update_host_async, 3 },
-    { step_arena, 4 },
+    { step_arena, 6 },
     { step_arena_allocate, 14 },
     { step_arena_release, 3 },
     { step_arena_rollback, 3 },
-    { step_arena_ship, 6 },
+    { step_arena_ship, 14 },
     { step_arena_free, 2 },
 };
 

@@ -143,6 +143,7 @@ typedef struct world {
     int faults;      /* calls may be failed */
     int lost;
     int was_late;     /* a call has answered HAUL_ERROR_PENDING */
+    int left_late;    /* the last call has failed, and the device may go on with it */
     int forgives;     /* the next call may succeed without some of its memory */
     haul_status also; /* one more answer that the next call may give; HAUL_OK: none */
     const item_type *items;
