@@ -7,7 +7,7 @@
 #include "graphs.h"
 #include "support/check.h"
 
-static haul_async draw_async(world *w, cargo *c)
+haul_async draw_async(world *w, cargo *c)
 {
     haul_async on = { NULL, NULL };
     if (w->async_works && !random_one_in(&w->random, 4))

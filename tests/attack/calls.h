@@ -65,6 +65,17 @@ void step_update_device_async(world *w);
 void step_update_host_async(world *w);
 void step_unmarshal_async(world *w);
 
+/* ---- Plans (plans.c). */
+
+void step_plan(world *w);
+void step_plan_pack(world *w);
+void step_plan_unpack(world *w);
+void step_plan_free(world *w);
+void step_ship_plan(world *w);
+void step_trim(world *w);
+
+void draft_free(world *w, draft *d);
+
 /* ---- Arenas (arenas.c). */
 
 void step_arena(world *w);

@@ -7,7 +7,7 @@
 #include "graphs.h"
 #include "support/check.h"
 
-static int draw_roots(world *w, int *root)
+int draw_roots(world *w, int *root)
 {
     int count = 0, wanted = 1 + (int)random_below(&w->random, ROOTS_MAX);
     for (int k = 0; k < wanted; k++) {

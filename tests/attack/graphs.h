@@ -11,7 +11,11 @@ typedef struct part {
     size_t first, bytes;
 } part;
 
+/* Answers how many. */
+int draw_roots(world *w, int *root);
 haul_ship_options draw_ship_options(world *w);
+/* A stream or none, an event or none. */
+haul_async draw_async(world *w, cargo *c);
 void make_roots(const world *w, const int *root, int count, haul_root *roots);
 /* The shipment is there, with what the host has. */
 void cargo_begin(world *w, cargo *c, const haul_ship_options *o);

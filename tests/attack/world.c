@@ -44,6 +44,9 @@ void world_close(world *w)
     for (int i = 0; i < CARGOES_MAX; i++)
         if (w->cargoes[i].shipment)
             end_cargo(w, &w->cargoes[i]);
+    for (int i = 0; i < PLANS_MAX; i++)
+        if (w->drafts[i].plan)
+            draft_free(w, &w->drafts[i]);
     objects_check(w, "the end");
     for (int i = 0; i < ARENAS_MAX; i++)
         if (w->arenas[i].arena)
