@@ -20,4 +20,8 @@
 #include "haul/ship.h"
 #include "haul/arena.h"
 
+#if HAUL_VERSION != 10000 * HAUL_VERSION_MAJOR + 100 * HAUL_VERSION_MINOR + HAUL_VERSION_PATCH
+#error "HAUL_VERSION in haul/status.h is not the version of haul.h"
+#endif
+
 #endif

@@ -26,7 +26,7 @@ unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 packages="build-essential cmake ninja-build pkg-config libcriterion-dev libcjson-dev iso-codes clang libclang-rt-dev
 libassimp-dev libpng-dev glmark2-data libyaml-dev uap-core libsuitesparse-dev"
 packages_32="gcc-multilib libc6-dev-i386"
-packages_documents="doxygen"
+packages_documents="doxygen dwarves"
 # For other processors clang compiles: Debian's gcc for them conflicts with gcc-multilib.
 packages_platforms="qemu-user musl-tools clang binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 binutils-s390x-linux-gnu libc6-dev-s390x-cross"

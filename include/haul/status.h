@@ -21,6 +21,10 @@ extern "C" {
 #define HAUL_API
 #endif
 
+/* 10000 * major + 100 * minor + patch: of these headers, and of the library that runs. Any thread. */
+#define HAUL_VERSION 100
+HAUL_API unsigned haul_version(void);
+
 /* One list makes the numbers, the names and the texts. Numbers are stable and leave room; they say what is damaged:
  * -1.. the call, -20.. the description, -40.. the user's data, -60.. resources, -80.. the device and the outside. */
 #define HAUL_STATUS_LIST(X)                                                                                           \

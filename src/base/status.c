@@ -4,6 +4,11 @@
 
 #include "base/base.h"
 
+unsigned haul_version(void)
+{
+    return HAUL_VERSION;
+}
+
 const char *haul_status_name(haul_status status)
 {
     switch (status) {

@@ -192,6 +192,16 @@ only_haul_names_are_exported() {
         ! nm -D --defined-only "$library" | awk '{ print $NF }' | grep -vE '^haul_[a-z]'
 }
 
+# tests/consumers/abi.txt is for 64 bits.
+binary_interface_is_as_committed() {
+    bash "$here/abi.sh" "$(find "$scratch/moved shared" -name 'libhaul.so')" "$source/include" \
+        >"$scratch/abi.txt" || return 1
+    diff -u "$here/abi.txt" "$scratch/abi.txt" || {
+        echo "If old programs may break, commit what tests/consumers/abi.sh prints, and log it in CHANGELOG.md."
+        return 1
+    }
+}
+
 # A machine with a shell and little else, for a user who is not root: $scratch/bare is its PATH.
 bare_machine() { # TOOL...
     local tool
@@ -219,6 +229,11 @@ demo_says_what_is_missing() {
 try "install, static" install_haul static
 try "install, shared" install_haul shared -DBUILD_SHARED_LIBS=ON
 try "the shared library exports haul_ names only" only_haul_names_are_exported
+if command -v pahole >/dev/null && [ "$(getconf LONG_BIT)" = 64 ]; then
+    try "exported names and struct layouts are those of abi.txt" binary_interface_is_as_committed
+else
+    echo "SKIPPED exported names and struct layouts: pahole is not here, or the machine has 32 bits"
+fi
 for kind in static shared; do
     try "installed files do not name their prefix, $kind" no_trace_of_the_old_prefix $kind
     for language in C CXX; do

@@ -15,6 +15,11 @@
 
 /* ---- Statuses. */
 
+TEST(status, the_library_that_runs_has_the_version_of_its_headers)
+{
+    CHECK_EQ(haul_version(), HAUL_VERSION);
+}
+
 TEST(status, every_status_has_its_name_and_a_sentence)
 {
 #define CHECK_NAME(name, number, text)                                                                               \
