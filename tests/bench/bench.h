@@ -1,6 +1,6 @@
 /* haul_bench: what its files share. main.c reads options; workloads.c builds graphs; hash_packer.c packs them by
- * hand; measure.c times both in turn; check.c proves that both made the same graph; sizes.c and arena.c time
- * nodes of many sizes and allocation; report.c and table.c print. haul_bench_gpu shares support.c, hash_packer.c
+ * hand; measure.c times both in turn; check.c proves that both made the same graph; sizes.c, mixed.c and
+ * arena.c time nodes of many sizes, mixed heaps and allocation; report.c and table.c print. haul_bench_gpu shares support.c, hash_packer.c
  * and report.c. */
 #ifndef BENCH_H
 #define BENCH_H
@@ -15,6 +15,7 @@
  * support.c: clock, random numbers, memory. What fails here ends the program with a message.
  */
 double bench_milliseconds(void);
+double bench_processor_milliseconds(void); /* what this process has had of them */
 
 typedef struct bench_random {
     uint64_t state;
@@ -147,6 +148,9 @@ void measure_check(workload *it);
 
 /* sizes.c: the workload "sizes" */
 void measure_sizes(int runs, double scale);
+
+/* mixed.c: the workload "mixed" */
+void measure_mixed(int runs, double scale);
 
 /* arena.c: the workload "allocate_64" */
 void measure_arena(int runs, double scale);

@@ -24,7 +24,7 @@ static void usage(void)
                     "workloads:");
     for (i = 0; i < workload_maker_count; i++)
         fprintf(stderr, " %s%s", workload_makers[i].name, workload_makers[i].big ? "*" : "");
-    fprintf(stderr, " sizes allocate_64\n");
+    fprintf(stderr, " sizes mixed allocate_64\n");
 }
 
 static int is_workload(const char *name)
@@ -33,7 +33,7 @@ static int is_workload(const char *name)
     for (i = 0; i < workload_maker_count; i++)
         if (strcmp(workload_makers[i].name, name) == 0)
             return 1;
-    return strcmp(name, "sizes") == 0 || strcmp(name, "allocate_64") == 0;
+    return strcmp(name, "sizes") == 0 || strcmp(name, "mixed") == 0 || strcmp(name, "allocate_64") == 0;
 }
 
 /* Takes one option and its value, if it has one; 0 when it is not understood. */
@@ -91,6 +91,8 @@ int main(int argument_count, char **arguments)
     workload_free_types();
     if (is_chosen(&chosen, "sizes", 0))
         measure_sizes(chosen.runs, chosen.scale);
+    if (is_chosen(&chosen, "mixed", 0))
+        measure_mixed(chosen.runs, chosen.scale);
     if (is_chosen(&chosen, "allocate_64", 0))
         measure_arena(chosen.runs, chosen.scale);
     return 0;
