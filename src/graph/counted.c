@@ -25,6 +25,7 @@
  * whether a last granule is whole, is not a branch.
  */
 #include "graph/inline.h"
+#include "graph/words.h"
 
 #define SPAN_BYTES (HAUL__MEMO_BYTES - 1)          /* longer ones are noted, so as not to be gone through twice */
 #define HIGHEST_FIRST (HAUL__HIGHEST - SPAN_BYTES) /* where a span can begin */
@@ -257,10 +258,12 @@ static part part_of(haul__block *block, uintptr_t first, uintptr_t end)
     if (first >= end)
         return p;
     p.bytes = ((1u << (end - first)) - 1u) << (first & (HAUL__GRANULE - 1));
-    if (cell->live & bit)
+    if (block->form == HAUL__MIXED)
+        p.known = p.bytes & haul__words_mask(block, haul__granule_in_block(first));
+    else if (cell->live & bit)
         p.known = p.bytes;
     else if (cell->aux & bit)
-        p.known = p.bytes & haul__partial_mask(block, haul__granule_in_block(first));
+        p.known = p.bytes & haul__page_mask(block, haul__granule_in_block(first));
     return p;
 }
 
@@ -274,17 +277,22 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
     uint32_t known = head.known | tail.known, fresh = (head.bytes ^ head.known) | (tail.bytes ^ tail.known);
     uintptr_t at, stop;
     for (at = first; at < end; at = stop) {
-        const haul__cell *cell = haul__cell_of(block, at);
-        uint32_t whole;
+        const unsigned number = haul__cell_number(at);
+        const haul__cell *cell = &block->cells[number];
+        uint32_t whole, any = cell->live | cell->aux, all = cell->live;
         stop = (at | (HAUL__CELL_BYTES - 1)) + 1;
         if (stop > end)
             stop = end;
         whole = whole_granules(at, stop);
-        known |= (cell->live | cell->aux) & whole;
-        fresh |= ~cell->live & whole;
-        if (block->form == HAUL__MIXED && haul__slots(block)[haul__cell_number(at)] &
-                                              haul__range64(haul__word_in_cell(at), haul__word_in_cell(stop - 1)))
-            return HAUL__APART;
+        if (block->form == HAUL__MIXED) {
+            const uint64_t live = haul__load_cell(cell), slots = haul__slots(block)[number];
+            if (live & slots & haul__range64(haul__word_in_cell(at), haul__word_in_cell(stop - 1)))
+                return HAUL__APART;
+            any = haul__any_word(live | slots);
+            all = haul__both_words(live);
+        }
+        known |= any & whole;
+        fresh |= ~all & whole;
     }
     if (known)
         return fresh ? HAUL__APART : HAUL__KNOWN_BEFORE;
@@ -292,8 +300,13 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
         (tail.bytes && haul__mark_part(map, block, tail.first, tail.end - tail.first) < 0))
         return NO_MEMORY;
     for (at = first; at < end; at = stop) {
+        uint32_t whole;
         stop = (at | (HAUL__CELL_BYTES - 1)) + 1;
-        haul__cell_of(block, at)->live |= whole_granules(at, stop < end ? stop : end);
+        whole = whole_granules(at, stop < end ? stop : end);
+        if (block->form == HAUL__MIXED)
+            haul__set_words(block, haul__cell_number(at), haul__words_of(whole));
+        else
+            haul__cell_of(block, at)->live |= whole;
     }
     return HAUL__FRESH;
 }
@@ -303,13 +316,39 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
 HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, unsigned bytes)
 {
     const unsigned granule = haul__granule_in_block(last), shift = granule % 2 * 4;
-    uint8_t *prefix = block->side ? block->side->prefix[granule / HAUL__PAGE_GRANULES] : NULL;
+    uint8_t *prefix = haul__prefix(block, granule / HAUL__PAGE_GRANULES);
     if (HAUL__LIKELY(prefix != NULL)) {
         prefix += granule % HAUL__PAGE_GRANULES / 2;
         *prefix = (uint8_t)((*prefix & ~(15u << shift)) | bytes << shift);
         return 1;
     }
     return !bytes || haul__mark_mask(map, block, granule, (uint16_t)((1u << bytes) - 1u));
+}
+
+/* Marks [first, end) in a mixed block. Only where the last word is live in part its bytes are told; the word beside it in
+ * its granule must not be so too. */
+HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+{
+    const unsigned from = haul__cell_number(first), to = haul__cell_number(end - 1);
+    const unsigned tail = end & (HAUL__WORD - 1) ? (unsigned)(end & (HAUL__GRANULE - 1)) : 0;
+    const uint64_t low = UINT64_MAX << haul__word_in_cell(first);
+    const uint64_t high = UINT64_MAX >> (63u - haul__word_in_cell(end - 1));
+    const uint64_t part = (uint64_t)(tail != 0) << haul__word_in_cell(end - 1);
+    uint64_t met = haul__partial_words(block, to) & (uint64_t)3 << (2 * haul__granule_in_cell(end - 1));
+    unsigned at;
+    for (at = from; at <= to; at++)
+        met |= (haul__load_cell(&block->cells[at]) | haul__slots(block)[at]) & (at == from ? low : UINT64_MAX) &
+               (at == to ? high : UINT64_MAX);
+    if (HAUL__UNLIKELY(met || (first & (HAUL__GRANULE - 1)) != 0))
+        return mark_ragged(map, block, first, end);
+    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
+        return NO_MEMORY;
+    for (at = from; at <= to; at++)
+        haul__store_cell(&block->cells[at],
+                         haul__load_cell(&block->cells[at]) | ((at == from ? low : UINT64_MAX) &
+                                                               (at == to ? high & ~part : UINT64_MAX)));
+    haul__slots(block)[to] |= part;
+    return HAUL__FRESH;
 }
 
 /* Marks [first, end). Blocks of a kind take whole granules alone, ragged ones nothing. */
@@ -324,6 +363,8 @@ HAUL__INLINE int mark_span(haul__map *map, uintptr_t first, uintptr_t end)
     if (HAUL__UNLIKELY(!(entry & 1u) || (first ^ (end - 1)) >> HAUL__BLOCK_SHIFT ||
                        (of_kind && block->words)))
         return HAUL__APART;
+    if ((entry & HAUL__FORM_MASK) == HAUL__MIXED)
+        return mark_in_mixed(map, block, first, end);
     if (HAUL__UNLIKELY((first & (HAUL__GRANULE - 1)) != 0))
         return of_kind ? HAUL__APART : mark_ragged(map, block, first, end);
     cell = haul__cell_of(block, first);
@@ -380,11 +421,11 @@ HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
     const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
     const size_t page = haul__granule_in_block(address) / HAUL__PAGE_GRANULES;
     const size_t at = haul__granule_in_block(address) % HAUL__PAGE_GRANULES;
-    const haul__side *side = entry & 1u ? haul__block_in(entry)->side : NULL;
-    if (side && side->prefix[page])
-        haul__prefetch_write((uintptr_t)side->prefix[page] + at / 2);
-    else if (side && side->masks[page])
-        haul__prefetch_write((uintptr_t)side->masks[page] + at * sizeof(uint16_t));
+    const haul__byte_pages *pages = entry & 1u && haul__block_in(entry)->side ? haul__block_in(entry)->side->pages : NULL;
+    if (pages && pages->prefix[page])
+        haul__prefetch_write((uintptr_t)pages->prefix[page] + at / 2);
+    else if (pages && pages->masks[page])
+        haul__prefetch_write((uintptr_t)pages->masks[page] + at * sizeof(uint16_t));
 }
 
 /* Marks what a span covers. A string that was there before must have its terminator noted as one. */

@@ -144,6 +144,12 @@ static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned 
 
 /* ---- the sweep */
 
+/* Are the marks of a block more than live granules? */
+static int must_fold(const haul__map *map, const haul__block *block)
+{
+    return haul__has_masks(block) || block->form == HAUL__MIXED || map->has_units;
+}
+
 /* Starts move out of the way of the ranks. */
 HAUL__HOT static size_t keep_starts(haul__block *block)
 {
@@ -208,6 +214,17 @@ static size_t count_by_starts(const haul__simple *kind, haul__block *block)
     return count;
 }
 
+static size_t count_mixed(const haul__map *map, const haul__block *block)
+{
+    size_t count = 0;
+    unsigned number;
+    if (!block->side || !block->side->halves)
+        return count_bits(haul__slots(block), HAUL__CELLS);
+    for (number = 0; number < HAUL__CELLS; number++)
+        count += haul__bits64(haul__placed_slots(map, block, number));
+    return count;
+}
+
 /* Settles how a block tells its slots, and counts them. */
 static size_t settle_slots(const haul__map *map, haul__block *block)
 {
@@ -215,7 +232,7 @@ static size_t settle_slots(const haul__map *map, haul__block *block)
         return haul__ragged_count(haul__simple_of(map, block), block);
     if (haul__is_of_kind(block))
         return count_by_starts(haul__simple_of(map, block), block);
-    return block->form == HAUL__MIXED ? count_bits(haul__slots(block), HAUL__CELLS) : 0;
+    return block->form == HAUL__MIXED ? count_mixed(map, block) : 0;
 }
 
 static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
@@ -226,7 +243,7 @@ static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
     block->base = at;
     if (!map->has_units || !block->side) {
         placed->granules = rank_cells(block, 0, HAUL__CELLS, at);
-        if (!haul__has_masks(block) && !map->has_units)
+        if (!must_fold(map, block))
             placed->bytes += (size_t)(placed->granules - at) << HAUL__GRANULE_SHIFT;
         return 1;
     }
@@ -312,8 +329,8 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
     for (i = 0; i < map->block_count; i++) {
         haul__block *block = haul__map_block(map, i);
-        if (haul__has_masks(block) || map->has_units) /* else there is nothing to fold */
-            placed->bytes += haul__mark_fold(block);
+        if (must_fold(map, block) && !haul__mark_fold(map, block, &placed->bytes))
+            return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
     }
     if (map->has_units && !join_pages(map))
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");

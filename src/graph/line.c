@@ -12,6 +12,7 @@ static void foresee(const haul__discovery *d, uintptr_t address, const haul__kin
     const uintptr_t entry = d->map->flat ? d->map->flat[address >> HAUL__BLOCK_SHIFT] : 0;
     haul__block *block = haul__block_in(entry);
     const unsigned granule = haul__granule_in_block(address);
+    const uint16_t *masks;
     haul__prefetch(address + kind->first_slot);
     haul__prefetch(address + kind->last_slot);
     if (!block || !(entry & 1u))
@@ -19,8 +20,9 @@ static void foresee(const haul__discovery *d, uintptr_t address, const haul__kin
     haul__prefetch_write((uintptr_t)&block->cells[haul__cell_number(address)]);
     if ((entry & HAUL__FORM_MASK) == HAUL__MIXED)
         haul__prefetch_write((uintptr_t)&haul__slots(block)[haul__cell_number(address)]);
-    if (block->side && block->side->masks[granule / HAUL__PAGE_GRANULES])
-        haul__prefetch_write((uintptr_t)&block->side->masks[granule / HAUL__PAGE_GRANULES][granule % HAUL__PAGE_GRANULES]);
+    masks = haul__masks(block, granule / HAUL__PAGE_GRANULES);
+    if (masks)
+        haul__prefetch_write((uintptr_t)&masks[granule % HAUL__PAGE_GRANULES]);
 }
 
 static haul_status take(haul__discovery *d, uint64_t what)

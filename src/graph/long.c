@@ -3,9 +3,9 @@
  * Such an object lies in a few cells, of one block or of two. Whether it was marked before is asked of all of them,
  * and only if nothing of it was they are written: so what goes the general way after all finds the marks as they
  * were. In blocks of its kind the start and the live granules tell all; in mixed ones the slots are compared too, a
- * cell's words at once.
+ * cell's words at once, and it may begin and end with any of them.
  */
-#include "graph/mark.h"
+#include "graph/words.h"
 
 /* The part of [at, end) in the cell of `at`, as granules; *at goes on to the next cell. */
 HAUL__INLINE uint32_t take_granules(uintptr_t *at, uintptr_t end)
@@ -46,8 +46,7 @@ int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address, co
 /* What lies of an object in one cell. */
 typedef struct part {
     haul__block *block;
-    haul__cell *cell;
-    uint64_t *known; /* slots of the cell, in a mixed block */
+    unsigned number; /* of the cell */
     uint32_t granules;
     uint64_t words, wanted; /* of the cell; those of `words` that are to be slots */
 } part;
@@ -56,26 +55,43 @@ typedef struct part {
 HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind,
                             uintptr_t *at)
 {
-    const unsigned first = haul__granule_in_cell(*at), number = haul__cell_number(*at);
+    const unsigned first = haul__word_in_cell(*at);
     part p;
     p.block = haul__block_number(*at) == haul__block_number(address) ? block : next;
-    p.cell = &p.block->cells[number];
-    p.known = p.block->form == HAUL__MIXED ? &haul__slots(p.block)[number] : NULL;
-    p.wanted = haul__slots_from(kind, (*at - address) >> HAUL__WORD_SHIFT) << (2 * first);
+    p.number = haul__cell_number(*at);
+    p.wanted = haul__slots_from(kind, (*at - address) >> HAUL__WORD_SHIFT) << first;
     p.granules = take_granules(at, address + kind->bytes);
-    p.words = haul__words_of(p.granules);
+    p.words = haul__range64(first, haul__word_in_cell(*at - 1));
     return p;
 }
 
 /* 0: nothing of it is live; 1: all of it, and as the same thing; -1: neither, or this block cannot tell. */
 static int meet(const part *p)
 {
-    const uint32_t live = p->cell->live & p->granules;
-    if ((!p->known && p->wanted) || (!haul__is_of_kind(p->block) && (p->cell->aux & p->granules)))
-        return -1;
-    if (!live)
+    const haul__cell *cell = &p->block->cells[p->number];
+    uint64_t live, slots;
+    if (p->block->form != HAUL__MIXED)
+        return p->wanted || p->block->words || (cell->live & p->granules) ||
+                       (p->block->form == HAUL__BARE && (cell->aux & p->granules))
+                   ? -1
+                   : 0;
+    live = haul__load_cell(cell) & p->words;
+    slots = haul__slots(p->block)[p->number] & p->words;
+    if (!(live | slots))
         return 0;
-    return live == p->granules && p->known && !((*p->known ^ p->wanted) & p->words) ? 1 : -1;
+    return live == p->words && slots == p->wanted ? 1 : -1;
+}
+
+/* Of which nothing was live. */
+static void enter(const part *p)
+{
+    haul__cell *cell = &p->block->cells[p->number];
+    if (p->block->form != HAUL__MIXED) {
+        cell->live |= p->granules;
+        return;
+    }
+    haul__store_cell(cell, haul__load_cell(cell) | p->words);
+    haul__slots(p->block)[p->number] |= p->wanted;
 }
 
 int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind)
@@ -91,9 +107,7 @@ int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t addre
     }
     for (at = address; met == 0 && at < end;) {
         p = take_part(block, next, address, kind, &at);
-        p.cell->live |= p.granules;
-        if (p.known)
-            *p.known |= p.wanted;
+        enter(&p);
     }
     return met < 0 ? -1 : met == 0;
 }

@@ -5,7 +5,7 @@
  */
 #include "base/reserve.h"
 #include "graph/map.h"
-#include "graph/ragged.h"
+#include "graph/words.h"
 
 #define FLAT_ENTRIES ((size_t)1 << (HAUL__ADDRESS_BITS - HAUL__BLOCK_SHIFT))
 #define FAR_BYTES ((HAUL__LAST_KIND / 2 + 1) * sizeof(haul__far))
@@ -89,10 +89,12 @@ static void release_bars(haul__map *map, haul__bars *bars)
 static void release_side(haul__map *map, haul__side *side)
 {
     size_t page;
-    for (page = 0; page < HAUL__PAGES; page++) {
-        haul__release(&map->allocator, side->prefix[page], HAUL__PAGE_GRANULES / 2);
-        haul__release(&map->allocator, side->masks[page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
+    for (page = 0; side->pages && page < HAUL__PAGES; page++) {
+        haul__release(&map->allocator, side->pages->prefix[page], HAUL__PAGE_GRANULES / 2);
+        haul__release(&map->allocator, side->pages->masks[page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
     }
+    haul__release(&map->allocator, side->pages, sizeof *side->pages);
+    haul__release(&map->allocator, side->halves, HAUL__HALVES_BYTES);
     haul__release(&map->allocator, side->ends, side->end_capacity * sizeof *side->ends);
     for (page = 0; side->holes && page < HAUL__PAGES; page++)
         haul__release(&map->allocator, side->holes->masks[page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
@@ -329,33 +331,30 @@ haul__block *haul__map_fill(haul__map *map, uintptr_t address)
     return add_block(map, address, HAUL__FULL);
 }
 
-/* The marks of a ragged block's cell in a mixed one; its masks stand in the side already. */
-static void turn_ragged(const haul__block *block, unsigned number, haul__cell *cell)
+/* The marks of a cell in a block that turns into a mixed one. */
+static void turn_cell(const haul__map *map, const haul__block *block, haul__block *mixed, unsigned number)
 {
-    const uint64_t live = haul__ragged_live(block, number, 0);
-    cell->live = haul__both_words(live);
-    cell->aux = haul__any_word(live) & ~cell->live;
+    if (block->form == HAUL__BARE) {
+        haul__words_of_bare(block, mixed, number);
+        return;
+    }
+    haul__slots(mixed)[number] = haul__marked_slots(map, block, number);
+    haul__store_cell(&mixed->cells[number], block->words ? haul__ragged_live(block, number, 0)
+                                                         : haul__words_of(block->cells[number].live));
 }
 
 haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *block, uint32_t form)
 {
     haul__block *turned;
     unsigned number;
-    if (block->words && !haul__ragged_masks(map, block))
-        return NULL;
     turned = new_block(map, form);
     if (!turned)
         return NULL;
     memcpy(turned, block, bytes_of(SIZE_BARE));
     turned->form = form;
     turned->words = words_of(map, form);
-    for (number = 0; form == HAUL__MIXED && number < HAUL__CELLS; number++) {
-        haul__slots(turned)[number] = haul__marked_slots(map, block, number);
-        if (block->words)
-            turn_ragged(block, number, &turned->cells[number]);
-        else if (haul__is_of_kind(block))
-            turned->cells[number].aux = 0;
-    }
+    for (number = 0; form == HAUL__MIXED && number < HAUL__CELLS; number++)
+        turn_cell(map, block, turned, number);
     enter_block(map, haul__block_number(address), turned);
     keep_block(map, block);
     return turned;
@@ -428,8 +427,13 @@ HAUL__INLINE uint64_t slots_by_starts(const haul__map *map, const haul__block *b
 HAUL__INLINE uint64_t slots_of(const haul__map *map, const haul__block *block, unsigned number,
                                int is_placed)
 {
-    if (block->form == HAUL__MIXED)
-        return haul__slots(block)[number];
+    if (block->form == HAUL__MIXED) {
+        const uint64_t slots = haul__slots(block)[number];
+        const uint32_t halves = is_placed ? haul__halves(block, number) : 0;
+        if (!is_placed)
+            return slots & haul__load_cell(&block->cells[number]);
+        return halves ? haul__slots_beside(slots, halves) : slots;
+    }
     if (block->words)
         return haul__ragged_slots(map, block, number, is_placed);
     return haul__is_of_kind(block) ? slots_by_starts(map, block, number, is_placed) : 0;
@@ -455,28 +459,29 @@ haul__side *haul__map_side(haul__map *map, haul__block *block)
     return block->side;
 }
 
-uint16_t haul__partial_mask(const haul__block *block, unsigned granule)
+uint16_t haul__page_mask(const haul__block *block, unsigned granule)
 {
-    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-    if (!block->side)
-        return 0;
-    if (block->side->masks[page])
-        return block->side->masks[page][at];
-    if (block->side->prefix[page])
-        return (uint16_t)((1u << haul__prefix_of(block->side->prefix[page], at)) - 1u);
-    return 0;
+    const size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    const uint16_t *masks = haul__masks(block, page);
+    const uint8_t *prefix = haul__prefix(block, page);
+    if (masks)
+        return masks[at];
+    return prefix ? (uint16_t)((1u << haul__prefix_of(prefix, at)) - 1u) : 0;
 }
 
 uint16_t haul__byte_mask(const haul__block *block, unsigned granule)
 {
-    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-    if (block->side && block->side->masks[page])
-        return block->side->masks[page][at];
+    const unsigned number = granule / 32;
+    const uint16_t *masks = haul__masks(block, granule / HAUL__PAGE_GRANULES);
+    uint16_t mask;
+    if (masks)
+        return masks[granule % HAUL__PAGE_GRANULES];
     if (block->words)
         return haul__ragged_mask(block, granule);
-    if (block->side && block->side->prefix[page] && haul__prefix_of(block->side->prefix[page], at))
-        return (uint16_t)((1u << haul__prefix_of(block->side->prefix[page], at)) - 1u);
-    return HAUL__FULL_MASK;
+    if (haul__halves(block, number) >> (granule % 32) & 1)
+        return haul__slots(block)[number] >> (granule % 32 * 2) & 1 ? HAUL__HIGH_MASK : HAUL__LOW_MASK;
+    mask = haul__page_mask(block, granule);
+    return mask ? mask : HAUL__FULL_MASK;
 }
 
 uint16_t haul__hole_mask(const haul__block *block, unsigned granule)

@@ -22,7 +22,7 @@
  *   of a kind its slots are those of objects of one simple kind (mark.h): a bit for each object's start tells them all
  *   ragged    of a kind, too, but its objects begin or end within a granule, and it holds nothing
  *             else (ragged.h)
- *   mixed     64 slot bits a cell (one a word)
+ *   mixed     64 slot bits a cell (one a word; words.h)
  *
  * A block begins bare or full, and turns from bare into one of a kind (while it is empty, into a
  * ragged one) and from these into a mixed one when it has to; never back. The table carries the
@@ -30,8 +30,8 @@
  *
  * While marking, `aux` of a cell has the starts, where the block is of a kind; else a bit for each granule of which
  * only some bytes are live; their byte masks stand in the side. In a ragged block the whole cell is
- * 64 bits of starts, one a word; what is live follows from them. Layout folds these into `live` and
- * puts the cell's rank into `aux`. From then on
+ * 64 bits of starts, one a word; what is live follows from them; in a mixed one it is 64 live words.
+ * Layout folds these into `live` and puts the cell's rank into `aux`. From then on
  *
  *   place(address) = granule size * (cell.aux + live bits below the address's) + address mod granule
  *
@@ -73,6 +73,8 @@
 #define HAUL__PAGE_CELLS (HAUL__CELLS / (unsigned)HAUL__PAGES)
 #define HAUL__FULL_MASK ((uint16_t)((1u << HAUL__GRANULE) - 1u)) /* every byte of a granule */
 #define HAUL__LOW_MASK ((uint16_t)((1u << HAUL__WORD) - 1u))     /* of its first word */
+#define HAUL__HIGH_MASK ((uint16_t)(HAUL__FULL_MASK & ~(unsigned)HAUL__LOW_MASK))
+#define HAUL__HALVES_BYTES (HAUL__CELLS * sizeof(uint32_t))
 
 /* Addresses below are no objects of anybody's; addresses above belong to no process. */
 #define HAUL__LOWEST ((uintptr_t)4096)
@@ -98,11 +100,17 @@ typedef struct haul__holes {
     uint16_t *masks[16];                 /* a bit a byte; NULL: of these granules all bytes are */
 } haul__holes;
 
-/* A page of byte masks, in one of two forms. Strings and structs of odd sizes leave a granule with its first bytes
+/* Byte masks, by pages, each in one of two forms. Strings and structs of odd sizes leave a granule with its first bytes
  * live: four bits a granule are enough for that. Anything else turns the page into full masks. */
+typedef struct haul__byte_pages {
+    uint8_t *prefix[16]; /* four bits a granule: number of leading live bytes; 0: see live bit */
+    uint16_t *masks[16]; /* a bit a byte */
+} haul__byte_pages;
+
 typedef struct haul__side {
-    uint8_t *prefix[16];   /* four bits a granule: number of leading live bytes; 0: see live bit */
-    uint16_t *masks[16];   /* a bit a byte */
+    haul__byte_pages *pages;    /* NULL: there are none */
+    uint32_t *halves;      /* of a mixed block, by cells: granules of which only one word is live, and
+                              no page says so (words.h); NULL: there are none */
     uint8_t unit[16];      /* log2 of the largest placement asked for on the page, 0: none above a granule */
     uint16_t *ends;        /* where terminators of strings stand, in bytes from the block's start */
     size_t end_count, end_capacity;
@@ -321,8 +329,8 @@ HAUL__INLINE unsigned haul__word_in_cell(uintptr_t address)
     return (unsigned)(address >> HAUL__WORD_SHIFT) & 63u;
 }
 
-/* The live bytes of a granule that is not wholly live; while marking. */
-uint16_t haul__partial_mask(const haul__block *block, unsigned granule);
+/* The bytes of a granule that its page says to be live; 0: it has none. While marking. */
+uint16_t haul__page_mask(const haul__block *block, unsigned granule);
 /* The live bytes of any placed granule; after layout. */
 uint16_t haul__byte_mask(const haul__block *block, unsigned granule);
 /* The bytes of a granule that belong to objects with skipped bytes; while marking and after layout. */
@@ -390,6 +398,17 @@ HAUL__INLINE uint64_t haul__place(const haul__block *block, uintptr_t address)
            (address & (HAUL__GRANULE - 1));
 }
 
+/* The page's masks, in one form or the other; NULL: there are none. */
+HAUL__INLINE uint8_t *haul__prefix(const haul__block *block, size_t page)
+{
+    return block->side && block->side->pages ? block->side->pages->prefix[page] : NULL;
+}
+
+HAUL__INLINE uint16_t *haul__masks(const haul__block *block, size_t page)
+{
+    return block->side && block->side->pages ? block->side->pages->masks[page] : NULL;
+}
+
 /* The first live bytes of a granule of the page. */
 HAUL__INLINE unsigned haul__prefix_of(const uint8_t *prefix, size_t granule)
 {
@@ -410,16 +429,24 @@ HAUL__INLINE uint32_t haul__fours(const uint8_t *prefix)
     return (uint32_t)((bits | bits >> 24) & 0xffffu);
 }
 
-/* Those of a cell's granules that its page says to have a mask; of a block with a side. */
+/* Those of a cell's granules that its page says to have a mask. */
 HAUL__INLINE uint32_t haul__masked_by_page(const haul__block *block, unsigned number)
 {
     const size_t page = number / HAUL__PAGE_CELLS, first = number % HAUL__PAGE_CELLS * 32u;
-    const uint8_t *prefix = block->side->prefix[page];
+    const uint8_t *prefix = haul__prefix(block, page);
+    const uint16_t *masks = haul__masks(block, page);
     uint32_t masked = 0;
     unsigned at;
-    for (at = 0; block->side->masks[page] && at < 32; at++)
-        masked |= (uint32_t)(block->side->masks[page][first + at] != HAUL__FULL_MASK) << at;
+    for (at = 0; masks && at < 32; at++)
+        masked |= (uint32_t)(masks[first + at] != HAUL__FULL_MASK) << at;
     return prefix ? haul__fours(prefix + first / 2) | haul__fours(prefix + first / 2 + 8) << 16 : masked;
+}
+
+/* Those of which one word is live and the other dead, and no page says so; of a mixed block, after
+ * layout. */
+HAUL__INLINE uint32_t haul__halves(const haul__block *block, unsigned number)
+{
+    return block->side && block->side->halves ? block->side->halves[number] : 0;
 }
 
 /* Can granules of the block be live in part? After layout. */
@@ -436,9 +463,9 @@ uint32_t haul__halved(const haul__block *block, unsigned number);
 HAUL__INLINE uint32_t haul__masked(const haul__block *block, unsigned number)
 {
     if (HAUL__UNLIKELY(block->words) &&
-        !(block->side && block->side->masks[number / HAUL__PAGE_CELLS]))
+        !haul__masks(block, number / HAUL__PAGE_CELLS))
         return haul__halved(block, number);
-    return haul__masked_by_page(block, number);
+    return haul__masked_by_page(block, number) | haul__halves(block, number);
 }
 
 #endif

@@ -5,8 +5,7 @@
  * before exactly if it is one now; anything else is two descriptions that disagree. The common case of discovery, a
  * small object inside one cell, does not come here but is done in line (inline.h).
  */
-#include "graph/mark.h"
-#include "graph/ragged.h"
+#include "graph/words.h"
 
 /* The bits of the pattern that fall into a cell, of those that are asked for. */
 static uint64_t take_words(const haul__pattern *pattern, uintptr_t cell, uint64_t words)
@@ -61,7 +60,7 @@ static uint64_t words_of_mask(unsigned granule, uint16_t mask)
     return (uint64_t)(((mask & low) ? 1u : 0u) | ((mask & (uint16_t)~low) ? 2u : 0u)) << (2 * granule);
 }
 
-/* Granules of a cell that are partly live. */
+/* Granules of a cell that are partly live; not of a mixed block. */
 static uint32_t partial_of(const haul__block *block, unsigned number)
 {
     return haul__is_of_kind(block) || block->form == HAUL__FULL ? 0 : block->cells[number].aux;
@@ -74,32 +73,47 @@ static uint64_t live_words(const haul__block *block, unsigned number, uint64_t w
     uint32_t partial;
     if (block->words)
         return haul__ragged_live(block, number, 0) & words;
+    if (block->form == HAUL__MIXED)
+        return (haul__load_cell(&block->cells[number]) | haul__slots(block)[number]) & words;
     live = haul__words_of(block->cells[number].live);
     for (partial = partial_of(block, number); partial; partial &= partial - 1) {
         unsigned granule = haul__lowest32(partial);
         if (words >> (2 * granule) & 3u)
-            live |= words_of_mask(granule, haul__partial_mask(block, number * 32u + granule));
+            live |= words_of_mask(granule, haul__page_mask(block, number * 32u + granule));
     }
     return live & words;
 }
 
-static int full_masks(haul__map *map, haul__side *side, size_t page)
+/* Those of all pages, with none yet; NULL: out of memory. */
+static haul__byte_pages *pages_of(haul__map *map, haul__side *side)
 {
-    size_t at;
-    if (side->masks[page])
-        return 1;
-    side->masks[page] = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof(uint16_t));
-    if (!side->masks[page])
-        return 0;
-    map->side_bytes += HAUL__PAGE_GRANULES * sizeof(uint16_t);
-    for (at = 0; side->prefix[page] && at < HAUL__PAGE_GRANULES; at++) {
-        unsigned bytes = (side->prefix[page][at / 2] >> (at % 2 * 4)) & 15u;
-        side->masks[page][at] = (uint16_t)((1u << bytes) - 1u);
+    if (!side->pages) {
+        side->pages = haul__allocate_zeroed(&map->allocator, sizeof *side->pages);
+        if (side->pages)
+            map->side_bytes += sizeof *side->pages;
     }
-    haul__release(&map->allocator, side->prefix[page], HAUL__PAGE_GRANULES / 2);
-    if (side->prefix[page])
+    return side->pages;
+}
+
+int haul__make_masks(haul__map *map, haul__side *side, size_t page)
+{
+    haul__byte_pages *pages = pages_of(map, side);
+    uint16_t *masks = pages ? pages->masks[page] : NULL;
+    uint8_t *prefix = pages ? pages->prefix[page] : NULL;
+    size_t at;
+    if (!pages || masks)
+        return pages != NULL;
+    masks = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof *masks);
+    if (!masks)
+        return 0;
+    map->side_bytes += HAUL__PAGE_GRANULES * sizeof *masks;
+    for (at = 0; prefix && at < HAUL__PAGE_GRANULES; at++)
+        masks[at] = (uint16_t)((1u << haul__prefix_of(prefix, at)) - 1u);
+    haul__release(&map->allocator, prefix, HAUL__PAGE_GRANULES / 2);
+    if (prefix)
         map->side_bytes -= HAUL__PAGE_GRANULES / 2;
-    side->prefix[page] = NULL;
+    pages->masks[page] = masks;
+    pages->prefix[page] = NULL;
     return 1;
 }
 
@@ -113,42 +127,43 @@ int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16
 {
     size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
     haul__side *side = haul__map_side(map, block);
-    if (!side)
+    haul__byte_pages *pages = side ? pages_of(map, side) : NULL;
+    if (!pages)
         return 0;
-    if (!side->masks[page] && (mask & (mask + 1u)) == 0) {
-        if (!side->prefix[page]) {
-            side->prefix[page] = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES / 2);
-            if (!side->prefix[page])
+    if (!pages->masks[page] && (mask & (mask + 1u)) == 0) {
+        if (!pages->prefix[page]) {
+            pages->prefix[page] = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES / 2);
+            if (!pages->prefix[page])
                 return 0;
             map->side_bytes += HAUL__PAGE_GRANULES / 2;
         }
-        put_prefix(side->prefix[page], at, mask ? haul__bits32(mask) : 0);
+        put_prefix(pages->prefix[page], at, mask ? haul__bits32(mask) : 0);
         return 1;
     }
-    if (!full_masks(map, side, page))
+    if (!haul__make_masks(map, side, page))
         return 0;
-    side->masks[page][at] = mask;
+    pages->masks[page][at] = mask;
     return 1;
 }
 
 /* A granule that is whole now and was partly live has an old mask. */
-static void forget_mask(haul__side *side, size_t granule)
+static void forget_mask(const haul__byte_pages *pages, size_t granule)
 {
     size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-    if (side->masks[page])
-        side->masks[page][at] = HAUL__FULL_MASK;
+    if (pages->masks[page])
+        pages->masks[page][at] = HAUL__FULL_MASK;
     else
-        put_prefix(side->prefix[page], at, 0);
+        put_prefix(pages->prefix[page], at, 0);
 }
 
-/* Not in a block of a kind, whose `aux` is another thing. */
+/* In a bare block. */
 static void make_whole(haul__block *block, haul__cell *cell, uint32_t granules)
 {
     uint32_t partial = cell->aux & granules;
     cell->live |= granules;
     cell->aux &= ~granules;
     for (; partial; partial &= partial - 1)
-        forget_mask(block->side, (size_t)(cell - block->cells) * 32u + haul__lowest32(partial));
+        forget_mask(block->side->pages, (size_t)(cell - block->cells) * 32u + haul__lowest32(partial));
 }
 
 int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes)
@@ -158,9 +173,11 @@ int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_
     uint32_t bit = (uint32_t)1 << haul__granule_in_cell(address);
     uint16_t mask = (uint16_t)(((1u << bytes) - 1u) << (address & (HAUL__GRANULE - 1)));
     uint16_t old, now;
+    if (block->form == HAUL__MIXED)
+        return haul__words_part(map, block, granule, mask);
     if (cell->live & bit)
         return 0;
-    old = (cell->aux & bit) ? haul__partial_mask(block, granule) : 0;
+    old = (cell->aux & bit) ? haul__page_mask(block, granule) : 0;
     now = old | mask;
     if (now == old)
         return 0;
@@ -174,10 +191,24 @@ int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_
     return 1;
 }
 
+/* Granules of a cell become live, in any form of block but ragged ones. 1: some of them are new. */
+static int mark_whole(haul__block *block, unsigned number, uint32_t granules)
+{
+    haul__cell *cell = &block->cells[number];
+    const uint32_t live =
+        block->form == HAUL__MIXED ? haul__both_words(haul__load_cell(cell)) : cell->live;
+    if (block->form == HAUL__MIXED)
+        haul__set_words(block, number, haul__words_of(granules));
+    else if (haul__is_of_kind(block))
+        cell->live |= granules;
+    else
+        make_whole(block, cell, granules);
+    return (live & granules) != granules;
+}
+
 /* Live bits for the part [first, end) of one cell. 1, 0, -1 as above. In a block of a kind only whole granules. */
 static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
 {
-    haul__cell *cell = haul__cell_of(block, first);
     uintptr_t whole_first = (first + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
     uintptr_t whole_end = end & ~(uintptr_t)(HAUL__GRANULE - 1);
     int fresh = 0, answer;
@@ -189,12 +220,8 @@ static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintpt
         fresh |= answer;
     }
     if (whole_first < whole_end) {
-        uint32_t bits = haul__range32(haul__granule_in_cell(whole_first), haul__granule_in_cell(whole_end - 1));
-        fresh |= (cell->live & bits) != bits;
-        if (haul__is_of_kind(block))
-            cell->live |= bits;
-        else
-            make_whole(block, cell, bits);
+        fresh |= mark_whole(block, haul__cell_number(first),
+                            haul__range32(haul__granule_in_cell(whole_first), haul__granule_in_cell(whole_end - 1)));
     }
     if (whole_end < end && whole_end >= first) {
         answer = haul__mark_part(map, block, whole_end, end - whole_end);
@@ -267,20 +294,14 @@ static haul_status mark_cell(haul__map *map, haul__block **in, uintptr_t first, 
 static uintptr_t mark_plain_cells(const haul__map *map, haul__block *block, uintptr_t first, uintptr_t end,
                                   haul__marked *marked)
 {
-    haul__cell *cell = haul__cell_of(block, first);
     const int is_bare = block->form == HAUL__BARE;
     if ((first & (HAUL__CELL_BYTES - 1)) != 0 || block->words)
         return first;
-    for (; end - first >= HAUL__CELL_BYTES; first += HAUL__CELL_BYTES, cell++) {
+    for (; end - first >= HAUL__CELL_BYTES; first += HAUL__CELL_BYTES) {
         if (!is_bare && haul__marked_slots(map, block, haul__cell_number(first)))
             break;
-        if (cell->live == UINT32_MAX)
-            continue;
-        if (haul__is_of_kind(block))
-            cell->live = UINT32_MAX;
-        else
-            make_whole(block, cell, UINT32_MAX);
-        note_fresh(marked, first, first + HAUL__CELL_BYTES);
+        if (mark_whole(block, haul__cell_number(first), UINT32_MAX))
+            note_fresh(marked, first, first + HAUL__CELL_BYTES);
     }
     return first;
 }
@@ -415,7 +436,7 @@ static int hole_room(haul__map *map, haul__side *side, size_t page)
             return 0;
         map->side_bytes += sizeof *side->holes;
     }
-    return full_masks(map, side, page);
+    return haul__make_masks(map, side, page);
 }
 
 /* Masks for a page whose hole granules have been whole so far. */
@@ -483,9 +504,9 @@ int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
         if (!block)
             return 0;
         cell = &block->cells[granule / 32];
-        if (!((cell->live | cell->aux) & bit)) {
+        if (block->form == HAUL__BARE && !((cell->live | cell->aux) & bit)) {
             cell->aux |= bit;
-            side->masks[page][granule % HAUL__PAGE_GRANULES] = 0;
+            side->pages->masks[page][granule % HAUL__PAGE_GRANULES] = 0;
         }
         if (at > UINTPTR_MAX - HAUL__GRANULE)
             break;
@@ -499,17 +520,22 @@ int haul__is_marked(const haul__map *map, uintptr_t address)
         address >= HAUL__LOWEST && address <= HAUL__HIGHEST ? haul__map_find(map, address) : NULL;
     unsigned granule = haul__granule_in_block(address);
     uint32_t bit = (uint32_t)1 << haul__granule_in_cell(address);
+    uint16_t mask;
     if (!block || block->form == HAUL__FULL)
         return block != NULL;
     if (block->words)
         return (int)(haul__ragged_live(block, haul__cell_number(address), 0) >>
                      haul__word_in_cell(address)) &
                1;
-    if (block->cells[haul__cell_number(address)].live & bit)
+    if (block->form == HAUL__MIXED)
+        mask = haul__words_mask(block, granule);
+    else if (block->cells[haul__cell_number(address)].live & bit)
         return 1;
-    if (!(partial_of(block, haul__cell_number(address)) & bit))
+    else if (partial_of(block, haul__cell_number(address)) & bit)
+        mask = haul__page_mask(block, granule);
+    else
         return 0;
-    return (haul__partial_mask(block, granule) | haul__hole_mask(block, granule)) >> (address & (HAUL__GRANULE - 1)) & 1;
+    return (mask | haul__hole_mask(block, granule)) >> (address & (HAUL__GRANULE - 1)) & 1;
 }
 
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement)
@@ -549,18 +575,20 @@ int haul__mark_end(haul__map *map, uintptr_t terminator)
 int haul__mark_masks(haul__map *map, haul__block *block, size_t page)
 {
     haul__side *side = haul__map_side(map, block);
-    size_t first = page * HAUL__PAGE_GRANULES, at;
+    size_t at;
+    uint16_t mask[HAUL__PAGE_GRANULES];
     if (!side)
         return 0;
-    if (side->masks[page] && !block->words)
+    if (haul__masks(block, page) && !block->words)
         return 1;
-    if (!full_masks(map, side, page))
+    for (at = 0; at < HAUL__PAGE_GRANULES; at++) {
+        const size_t granule = page * HAUL__PAGE_GRANULES + at;
+        const int is_placed = (int)(block->cells[granule / 32].live >> (granule % 32)) & 1;
+        mask[at] = is_placed ? haul__byte_mask(block, (unsigned)granule) : 0;
+    }
+    if (!haul__make_masks(map, side, page))
         return 0;
-    for (at = 0; block->words && at < HAUL__PAGE_GRANULES; at++)
-        side->masks[page][at] = haul__ragged_mask(block, (unsigned)(first + at));
-    for (at = 0; !block->words && at < HAUL__PAGE_GRANULES; at++)
-        if (side->masks[page][at] == 0 && (block->cells[(first + at) / 32].live >> ((first + at) % 32) & 1))
-            side->masks[page][at] = HAUL__FULL_MASK;
+    memcpy(side->pages->masks[page], mask, sizeof mask);
     return 1;
 }
 
@@ -568,19 +596,19 @@ int haul__mark_masks(haul__map *map, haul__block *block, size_t page)
 static void fill_masks(haul__block *block, unsigned cell)
 {
     uint32_t bits;
-    if (!block->side->masks[cell / HAUL__PAGE_CELLS])
+    if (!haul__masks(block, cell / HAUL__PAGE_CELLS))
         return;
     for (bits = block->cells[cell].live & haul__masked(block, cell); bits; bits &= bits - 1)
-        forget_mask(block->side, cell * 32u + haul__lowest32(bits));
+        forget_mask(block->side->pages, cell * 32u + haul__lowest32(bits));
 }
 
 /* The live bytes of a granule that is partly live. */
 HAUL__INLINE unsigned partial_bytes(const haul__block *block, unsigned granule)
 {
-    const uint8_t *prefix = block->side->prefix[granule / HAUL__PAGE_GRANULES];
+    const uint8_t *prefix = haul__prefix(block, granule / HAUL__PAGE_GRANULES);
     if (HAUL__LIKELY(prefix != NULL))
         return haul__prefix_of(prefix, granule % HAUL__PAGE_GRANULES);
-    return haul__bits32(haul__partial_mask(block, granule));
+    return haul__bits32(haul__page_mask(block, granule));
 }
 
 HAUL__HOT static size_t fold(haul__block *block)
@@ -603,9 +631,13 @@ HAUL__HOT static size_t fold(haul__block *block)
     return bytes;
 }
 
-size_t haul__mark_fold(haul__block *block)
+int haul__mark_fold(haul__map *map, haul__block *block, size_t *bytes)
 {
+    if (block->form == HAUL__MIXED)
+        return haul__words_fold(map, block, bytes);
     if (block->words)
-        return haul__ragged_fold(block);
-    return block->form == HAUL__FULL ? HAUL__BLOCK_BYTES : fold(block);
+        *bytes += haul__ragged_fold(block);
+    else
+        *bytes += block->form == HAUL__FULL ? HAUL__BLOCK_BYTES : fold(block);
+    return 1;
 }

@@ -35,11 +35,15 @@ int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form);
 /* long.c: the same in blocks that are of its kind already, for an object longer than a cell: `next` is the block of its
  * last byte. 1: it is new; 0: all of it was marked before, as this; -1: go the general way. */
 int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind);
-/* The same in blocks of any forms but full ones. */
+/* The same in blocks of any forms but full ones; of words, where both are mixed. */
 int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind);
 
-/* Stores which bytes of a granule of the block are live; its bit is the caller's. 0: out of memory. */
+/* Stores which bytes of a granule of the block are live; its bit is the caller's. 0: out of memory. (Of a mixed block:
+ * which bytes of its partial words.) */
 int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask);
+
+/* Makes the page one of full masks. 0: out of memory. */
+int haul__make_masks(haul__map *map, haul__side *side, size_t page);
 
 /* Marks some bytes of one granule. 1: some are new; 0: none; -1: out of memory. */
 int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes);
@@ -54,8 +58,9 @@ int haul__mark_end(haul__map *map, uintptr_t terminator);
 /* Makes every placed granule of the page carry a full byte mask of its own. 0: out of memory. After folding. */
 int haul__mark_masks(haul__map *map, haul__block *block, size_t page);
 
-/* Ends marking in a block: partly live granules become live ones that have a byte mask. Answers the live bytes. */
-size_t haul__mark_fold(haul__block *block);
+/* Ends marking in a block: partly live granules become live ones that have a byte mask. *bytes grows by the live
+ * ones. 0: out of memory. */
+int haul__mark_fold(haul__map *map, haul__block *block, size_t *bytes);
 
 /* From an address to the end of its block. */
 HAUL__INLINE uint64_t haul__granules_left(uintptr_t address)

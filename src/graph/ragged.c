@@ -1,7 +1,6 @@
 /* Blocks of a ragged kind: their marks, and what follows from them.
  */
-#include "graph/mark.h"
-#include "graph/ragged.h"
+#include "graph/words.h"
 
 HAUL__INLINE uint64_t starts_in(const haul__block *block, unsigned number, int is_placed)
 {
@@ -89,35 +88,13 @@ uint32_t haul__halved(const haul__block *block, unsigned number)
     return haul__any_word(live) & ~haul__both_words(live);
 }
 
-HAUL__INLINE uint16_t mask_of(uint64_t live, unsigned granule)
-{
-    const unsigned words = (unsigned)(live >> (2 * granule)) & 3u;
-    const unsigned high = HAUL__FULL_MASK & ~(unsigned)HAUL__LOW_MASK;
-    return (uint16_t)((words & 1u ? HAUL__LOW_MASK : 0u) | (words & 2u ? high : 0u));
-}
-
 uint16_t haul__ragged_mask(const haul__block *block, unsigned granule)
 {
-    return mask_of(haul__ragged_live(block, granule / 32, 1), granule % 32);
+    return haul__bytes_of_words(
+        (unsigned)(haul__ragged_live(block, granule / 32, 1) >> (granule % 32 * 2)) & 3u);
 }
 
-/* ---- Into a mixed block, and into one that has places. */
-
-int haul__ragged_masks(haul__map *map, haul__block *block)
-{
-    unsigned number;
-    for (number = 0; number < HAUL__CELLS; number++) {
-        const uint64_t live = haul__ragged_live(block, number, 0);
-        uint32_t halved;
-        for (halved = haul__any_word(live) & ~haul__both_words(live); halved;
-             halved &= halved - 1) {
-            const unsigned granule = haul__lowest32(halved);
-            if (!haul__mark_mask(map, block, number * 32u + granule, mask_of(live, granule)))
-                return 0;
-        }
-    }
-    return 1;
-}
+/* ---- Into one that has places. */
 
 HAUL__HOT static size_t fold(haul__block *block)
 {

@@ -34,9 +34,6 @@ uint64_t haul__ragged_slots(const haul__map *map, const haul__block *block, unsi
 /* After layout: the live bytes of one of its granules. */
 uint16_t haul__ragged_mask(const haul__block *block, unsigned granule);
 
-/* Before the block turns into a mixed one: writes the masks of its halved granules to its side. 0:
- * out of memory. */
-int haul__ragged_masks(haul__map *map, haul__block *block);
 /* Ends marking: cells get live granules, and the starts move behind them. Answers the live bytes.
  */
 size_t haul__ragged_fold(haul__block *block);

@@ -259,7 +259,7 @@ HAUL__HOT static size_t count_slots(const haul__map *map, const haul__block *blo
         return 0;
     if (!haul__is_of_kind(block)) {
         for (cell = 0; cell < HAUL__CELLS; cell++)
-            count += haul__bits64(haul__slots(block)[cell]);
+            count += haul__bits64(haul__placed_slots(map, block, cell));
         return count;
     }
     for (cell = 0; cell < HAUL__CELLS; cell++)

@@ -32,13 +32,14 @@ HAUL__INLINE void prefetch_targets(const uintptr_t *flat, uint64_t slots, uintpt
 /* The slots of a mixed block. */
 HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
-    const uint64_t *slots = haul__slots(block);
-    uint64_t guard = 0;
+    uint64_t guard = 0, slots = haul__placed_slots(s->map, block, 0), next = 0;
     unsigned number;
-    for (number = 0; number < HAUL__CELLS; number++) {
-        if (number + 1 < HAUL__CELLS)
-            prefetch_targets(s->flat, slots[number + 1], address + (number + 1) * HAUL__CELL_BYTES);
-        guard = haul__gather_cell_slots(s, guard, slots[number], block->cells[number].live,
+    for (number = 0; number < HAUL__CELLS; number++, slots = next) {
+        if (number + 1 < HAUL__CELLS) {
+            next = haul__placed_slots(s->map, block, number + 1);
+            prefetch_targets(s->flat, next, address + (number + 1) * HAUL__CELL_BYTES);
+        }
+        guard = haul__gather_cell_slots(s, guard, slots, block->cells[number].live,
                                         address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 1);
     }
     s->guard = guard;
@@ -112,11 +113,10 @@ HAUL__INLINE void copy_first(unsigned char *to, const unsigned char *from, unsig
 /* The bytes of `mask`, the rest zeros. */
 static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t mask)
 {
-    const uint16_t high = (uint16_t)(HAUL__FULL_MASK & ~HAUL__LOW_MASK);
     unsigned byte;
     memset(to, 0, HAUL__GRANULE);
-    if (mask == HAUL__LOW_MASK || mask == high) {
-        const size_t at = mask == high ? HAUL__WORD : 0;
+    if (mask == HAUL__LOW_MASK || mask == HAUL__HIGH_MASK) {
+        const size_t at = mask == HAUL__HIGH_MASK ? HAUL__WORD : 0;
         memcpy(to + at, from + at, HAUL__WORD);
         return;
     }
@@ -130,14 +130,14 @@ HAUL__INLINE void gather_granules(haul__sweep *s, const haul__block *block, unsi
                                   uint32_t masked)
 {
     const uint32_t live = block->cells[cell].live;
-    const uint8_t *prefix = block->side ? block->side->prefix[cell / HAUL__PAGE_CELLS] : NULL;
+    const uint8_t *prefix = haul__prefix(block, cell / HAUL__PAGE_CELLS);
     unsigned char *to = s->arena + haul__place_of_cell(block, cell);
     for (; masked; masked &= masked - 1) {
         unsigned granule = haul__lowest32(masked), number = cell * 32u + granule;
         unsigned below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
-        if (HAUL__LIKELY(prefix != NULL))
-            copy_first(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE,
-                       haul__prefix_of(prefix, number % HAUL__PAGE_GRANULES));
+        unsigned first = prefix ? haul__prefix_of(prefix, number % HAUL__PAGE_GRANULES) : 0;
+        if (HAUL__LIKELY(first != 0))
+            copy_first(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, first);
         else
             copy_masked(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, haul__byte_mask(block, number));
     }
