@@ -140,12 +140,13 @@ HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
  * grid, or of a type that haul_arena_new refuses. Fields of HAUL_SKIP of what a kernel has made come back as it left them. */
 HAUL_API haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp);
 
-/* ---- Drop-in forms: malloc, calloc, realloc and free on an arena, for libraries that can be told their allocator.
+/* ---- Drop-in forms: malloc, calloc, realloc and free on an arena, for libraries that can be told
+ * their allocator.
  *
- * The sizes of blocks stand beside the arena, in 1/43 of its bytes (1/26 where pointers have 4): none
- * is shipped, and no device can change them. Where realloc can, the last block grows in place. 0
- * bytes are one granule. haul_arena_free_block takes what the other three gave: HAUL_ERROR_ARGUMENT
- * for anything else, a second time included. NULL is allowed. */
+ * The sizes of blocks stand beside the arena, in 1/43 of its bytes (1/26 where pointers have 4):
+ * none is shipped, and no device can change them. Where realloc can, the last block grows in place.
+ * 0 bytes are one granule. haul_arena_free_block takes what the other three gave:
+ * HAUL_ERROR_ARGUMENT for anything else, a second time included. NULL is allowed. */
 HAUL_API void *haul_arena_malloc(haul_arena *arena, size_t bytes);
 HAUL_API void *haul_arena_calloc(haul_arena *arena, size_t count, size_t bytes);
 HAUL_API void *haul_arena_realloc(haul_arena *arena, void *memory, size_t bytes);

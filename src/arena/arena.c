@@ -396,12 +396,13 @@ void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *s
     statistics->peak_bytes = arena->peak > statistics->used_bytes ? arena->peak : statistics->used_bytes;
     statistics->committed_bytes = (size_t)(arena->end - arena->room.base);
     statistics->capacity_bytes = arena->capacity;
-    statistics->bookkeeping_bytes = sizeof *arena + statistics->used_bytes / sizeof(void *) / 8 +
-                                    (arena->starts ? 2 * (statistics->used_bytes / HAUL_ARENA_GRANULE / 8) : 0) +
-                                    arena->special_capacity * sizeof *arena->special +
-                                    arena->nursery_capacity * sizeof *arena->nurseries +
-                                    arena->change_capacity * sizeof *arena->changes + haul__shelves_bytes(arena) +
-                                    haul__blocks_bytes(arena);
+    statistics->bookkeeping_bytes =
+        sizeof *arena + statistics->used_bytes / sizeof(void *) / 8 +
+        (arena->starts ? 2 * (statistics->used_bytes / HAUL_ARENA_GRANULE / 8) : 0) +
+        arena->special_capacity * sizeof *arena->special +
+        arena->nursery_capacity * sizeof *arena->nurseries +
+        arena->change_capacity * sizeof *arena->changes + haul__shelves_bytes(arena) +
+        haul__blocks_bytes(arena);
     statistics->allocations = arena->room.allocations;
     statistics->released = arena->released;
     statistics->reused = arena->reused;

@@ -127,7 +127,8 @@ int haul__arena_table(haul_arena *arena, size_t bytes, haul__region *region);
 int haul__arena_grow(haul_arena *arena, size_t end);
 void haul__arena_set_top(haul_arena *arena, unsigned char *top);
 void haul__arena_note_peak(haul_arena *arena); /* before the top goes back */
-/* Forgets what is known of [first, end): pointers, starts and blocks, and makes it zeros that nobody may touch. */
+/* Forgets what is known of [first, end): pointers, starts and blocks, and makes it zeros that
+ * nobody may touch. */
 void haul__arena_wipe(haul_arena *arena, size_t first, size_t end);
 
 /* What was allocated at or above `first` may be gone: contents that reach there are stale. */

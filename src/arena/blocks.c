@@ -1,9 +1,9 @@
 /* The drop-in forms: blocks that know their size.
  *
- * free and realloc are given no size. It is noted beside the arena, where no device writes: of each group of 64 granules
- * where blocks begin, where those end that end in the same group, and how long the one is that does not. There is at
- * most one of these. What is released, rolled back or reset is forgotten (haul__blocks_forget), so that nothing is
- * taken for a block a second time.
+ * free and realloc are given no size. It is noted beside the arena, where no device writes: of each
+ * group of 64 granules where blocks begin, where those end that end in the same group, and how long
+ * the one is that does not. There is at most one of these. What is released, rolled back or reset
+ * is forgotten (haul__blocks_forget), so that nothing is taken for a block a second time.
  */
 #include "arena/arena.h"
 
@@ -25,7 +25,8 @@ static size_t granule_of(const haul_arena *arena, const void *memory)
 static int make_table(haul_arena *arena)
 {
     const size_t groups = arena->capacity / HAUL_ARENA_GRANULE / GROUP + 1;
-    if (!arena->blocks && haul__arena_table(arena, groups * sizeof *arena->blocks, &arena->blocks_region))
+    if (!arena->blocks &&
+        haul__arena_table(arena, groups * sizeof *arena->blocks, &arena->blocks_region))
         arena->blocks = arena->blocks_region.memory;
     if (!arena->blocks)
         haul__fail(&arena->error, HAUL_ERROR_MEMORY, "no memory to note the sizes of blocks");
@@ -77,7 +78,9 @@ void haul__blocks_forget(haul_arena *arena, size_t first, size_t end)
 
 size_t haul__blocks_bytes(const haul_arena *arena)
 {
-    return arena->blocks ? haul__arena_used(arena) / HAUL_ARENA_GRANULE / GROUP * sizeof *arena->blocks : 0;
+    return arena->blocks
+               ? haul__arena_used(arena) / HAUL_ARENA_GRANULE / GROUP * sizeof *arena->blocks
+               : 0;
 }
 
 /* ---- */
@@ -96,7 +99,9 @@ static size_t size_of(haul_arena *arena, const void *memory)
         bytes = noted(arena, memory);
     if (bytes == 0)
         haul__fail(&arena->error, HAUL_ERROR_ARGUMENT,
-                   "%p is no block of this arena: pass what haul_arena_malloc, _calloc or _realloc gave, once", memory);
+                   "%p is no block of this arena: pass what haul_arena_malloc, _calloc or _realloc "
+                   "gave, once",
+                   memory);
     return bytes;
 }
 
@@ -142,7 +147,8 @@ static int resize_last(haul_arena *arena, unsigned char *memory, size_t is, size
         haul__arena_note_peak(arena);
         haul__arena_wipe(arena, at + rounded, used);
     }
-    clear(&arena->blocks[granule_of(arena, memory) / GROUP], granule_of(arena, memory) % GROUP, GROUP);
+    clear(&arena->blocks[granule_of(arena, memory) / GROUP], granule_of(arena, memory) % GROUP,
+          GROUP);
     note(arena, memory, rounded);
     haul__arena_set_top(arena, memory + rounded);
     return 1;

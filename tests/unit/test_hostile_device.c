@@ -628,7 +628,8 @@ static void forge(void *unused)
     size_t at;
     (void)unused;
     for (at = 0; at + HAUL_ARENA_GRANULE <= RESERVE / 2; at += HAUL_ARENA_GRANULE) {
-        const size_t words[2] = { 300, (at ^ ~(size_t)300) * (size_t)UINT64_C(0x9e3779b97f4a7c15) | 1u };
+        const size_t words[2] = { 300,
+                                  (at ^ ~(size_t)300) * (size_t)UINT64_C(0x9e3779b97f4a7c15) | 1u };
         put(ranges[0].at + at, words, sizeof words);
     }
 }
