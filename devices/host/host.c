@@ -464,41 +464,48 @@ static int show(const haul__host *host, int open)
     return !failed;
 }
 
-static haul_status launch(haul__host *host, void (*function)(void *argument), void *argument)
+/* NULL, or why it failed. */
+static const char *launch(haul__host *host, void (*function)(void *argument), void *argument)
 {
     if (!show(host, 1)) {
         show(host, 0);
-        return haul__host_fail(host, HAUL_ERROR_DEVICE, "launch", "the system refuses access to the memory");
+        return "the system refuses access to the device's memory";
     }
     host->launching = 1;
     function(argument);
     host->launching = 0;
-    if (!show(host, 0))
-        return haul__host_fail(host, HAUL_ERROR_DEVICE, "launch", "the system refuses to close the memory again");
-    return HAUL_OK;
+    return show(host, 0) ? NULL : "the system refuses to close the device's memory again";
 }
+
+static const char no_host[] =
+    "the device is not the host device, whose table haul_host_device gives";
 
 haul_status haul_host_launch(haul_device *device, void (*function)(void *argument), void *argument)
 {
     haul__host *host = state_of(device);
-    haul_status status;
+    const char *why_not;
     int saved = errno;
     if (!host || !function)
-        return HAUL_ERROR_ARGUMENT;
+        return haul_device_fail(device, HAUL_ERROR_ARGUMENT,
+                                host ? "the function to launch is NULL" : no_host);
     if (host->process != (long)getpid())
-        return HAUL_ERROR_STATE; /* after a fork the pages are the parent's */
+        return haul_device_fail(
+            device, HAUL_ERROR_STATE,
+            "the device was opened by another process, which has its pages: after a fork a child "
+            "opens its own");
     if (host->launching)
         return HAUL_ERROR_BUSY;
-    status = launch(host, function, argument);
+    why_not = launch(host, function, argument);
     errno = saved;
-    return status;
+    return why_not ? haul_device_fail(device, HAUL_ERROR_DEVICE, why_not) : HAUL_OK;
 }
 
 haul_status haul_host_get_counters(haul_device *device, haul_host_counters *counters)
 {
     const haul__host *host = state_of(device);
     if (!host || !counters)
-        return HAUL_ERROR_ARGUMENT;
+        return haul_device_fail(device, HAUL_ERROR_ARGUMENT,
+                                host ? "the address of the counters is NULL" : no_host);
     *counters = host->counters;
     return HAUL_OK;
 }

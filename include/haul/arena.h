@@ -55,7 +55,9 @@ typedef struct haul_arena_options {
 } haul_arena_options;
 
 /* Makes an arena. `context` gives the allocator, and is kept alive; `options` may be NULL.
- * HAUL_ERROR_ARGUMENT: a NULL result, no context, a reserve_bytes that the system cannot have. HAUL_ERROR_MEMORY. */
+ * HAUL_ERROR_ARGUMENT: a NULL result, no context, a reserve_bytes that the system cannot have.
+ * HAUL_ERROR_MEMORY. Words stand on the context, unless a call is under way there, which keeps
+ * nobody from making an arena. */
 HAUL_API haul_status haul_arena_create(haul_context *context, const haul_arena_options *options, haul_arena **arena);
 /* The same in the context of a device, which gives the memory if options->pinned or ->mirrored. It stays open as long as
  * the arena. */
@@ -67,7 +69,8 @@ HAUL_API haul_status haul_arena_create_for(haul_device *device, const haul_arena
  * the arena's context, all this is done at the end of that call (context.h). */
 HAUL_API void haul_arena_free(haul_arena **arena);
 
-/* Why the last call that failed on this arena did; status HAUL_OK when none has. Never NULL. */
+/* Why the last call that failed on this arena did; status HAUL_OK when none has. Never NULL: for a
+ * NULL arena, a record that says so. */
 HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
 
 /* ---- Allocation. Each answers NULL when it fails; haul_arena_error then says why: HAUL_ERROR_LIMIT: the arena is
@@ -136,8 +139,9 @@ HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_stat
  * NULL as above. */
 HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
 /* What kernels need to make objects of a committed type. HAUL_ERROR_ARGUMENT, HAUL_ERROR_STATE;
- * HAUL_ERROR_UNSUPPORTED: an object of more than 64 words, or one aligned to more than a granule, with pointers off the
- * grid, or of a type that haul_arena_new refuses. Fields of HAUL_SKIP of what a kernel has made come back as it left them. */
+ * HAUL_ERROR_UNSUPPORTED: an object of more than 64 words, or one aligned to more than a granule,
+ * with pointers off the grid, or of a type that haul_arena_new refuses: haul_type_error says which.
+ * Fields of HAUL_SKIP of what a kernel has made come back as it left them. */
 HAUL_API haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp);
 
 /* ---- Drop-in forms: malloc, calloc, realloc and free on an arena, for libraries that can be told

@@ -225,8 +225,10 @@ HAUL_API haul_context *haul_device_context(haul_device *device);
 HAUL_API const haul_error *haul_device_error(const haul_device *device);
 HAUL_API void haul_device_get_capabilities(const haul_device *device, haul_device_capabilities *capabilities);
 HAUL_API const char *haul_device_name(const haul_device *device);
-/* The back end's own state, for its own functions (haul_host_launch). */
+/* For a back end's own functions (haul_host_launch): its state; and words for a failure, which
+ * haul_device_error then tells, unless a call is under way on the context. Answers `status`. */
 HAUL_API void *haul_device_state(const haul_device *device);
+HAUL_API haul_status haul_device_fail(haul_device *device, haul_status status, const char *text);
 
 #ifdef __cplusplus
 }

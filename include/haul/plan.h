@@ -85,11 +85,13 @@ HAUL_API size_t haul_plan_bytes(const haul_plan *plan);
 HAUL_API size_t haul_plan_bitmap_bytes(const haul_plan *plan);
 HAUL_API size_t haul_plan_alignment(const haul_plan *plan);
 
-/* Where a source address lies in the arena: HAUL_OK and its offset for every described byte, for the holes of a
- * described object, and for one past the end of a described range; HAUL_ERROR_ARGUMENT for any other address. A
- * few steps; at most log2 of the number of 64 KiB pieces that the graph lies in. Any thread. */
+/* Where a source address lies in the arena: HAUL_OK and its offset for every described byte, for
+ * the holes of a described object, and for one past the end of a described range;
+ * HAUL_ERROR_ARGUMENT, without words, for any other address. A few steps; at most log2 of the
+ * number of 64 KiB pieces that the graph lies in. Any thread. */
 HAUL_API haul_status haul_plan_offset(const haul_plan *plan, const void *address, size_t *offset);
-/* The reverse, O(log of the number of 64 KiB pieces). HAUL_ERROR_ARGUMENT for offsets in gaps. */
+/* The reverse, O(log of the number of 64 KiB pieces). HAUL_ERROR_ARGUMENT, without words, for
+ * offsets in gaps. */
 HAUL_API haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **address);
 
 /* Copies the graph into `arena` (haul_plan_bytes bytes, haul_plan_alignment), slots as `base` + offset: base 0 leaves
@@ -110,10 +112,11 @@ HAUL_API haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacit
 HAUL_API haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes,
                                       int let_counts_change);
 
-/* Adds `base` to each word of `arena` (`bytes`: haul_plan_bytes) whose bit is set and that is not null: after it,
- * pointers hold for an arena that lies at `base`. Off-grid pointers of packed structs, those that a rule takes out of
- * their block, and those with high tag bits need the plan: haul_plan_pack with a base does those too. What a device does
- * with its own memory, here for the host's. */
+/* Adds `base` to each word of `arena` (`bytes`: haul_plan_bytes) whose bit is set and that is not
+ * null: after it, pointers hold for an arena that lies at `base`. Off-grid pointers of packed
+ * structs, those that a rule takes out of their block, and those with high tag bits need the plan:
+ * haul_plan_pack with a base does those too. What a device does with its own memory, here for the
+ * host's. HAUL_ERROR_ARGUMENT: `arena` or `bitmap` is NULL. */
 HAUL_API haul_status haul_relocate(void *arena, size_t bytes, const uint64_t *bitmap, uint64_t base);
 
 #ifdef __cplusplus

@@ -1,9 +1,12 @@
 /* What a call of Haul answers, and the record that says where and why it failed.
  *
- * Every function that can fail returns a haul_status and writes its results through its last pointer arguments, on
- * success only; on failure a result pointer is set to NULL (or 0). The library never prints, aborts or exits. What
- * went wrong in words, with the path from the root to the culprit, stands in a haul_error that belongs to the
- * context, type or device used in the call.
+ * Every function that can fail returns a haul_status and writes its results through its last
+ * pointer arguments, on success only; on failure a result pointer is set to NULL (or 0). The
+ * library never prints, aborts or exits. What went wrong in words, with the path from the root to
+ * the culprit, stands in a haul_error that belongs to the context, type, device or arena used in
+ * the call; arguments that are refused are named there, too. No words are left where there is
+ * nothing to hold them (a NULL handle), by HAUL_ERROR_BUSY, and by calls that only look something
+ * up.
  */
 #ifndef HAUL_STATUS_H
 #define HAUL_STATUS_H

@@ -255,8 +255,9 @@ HAUL_API haul_status haul_type_set_size(haul_type *type, haul_function *bytes);
 HAUL_API haul_status haul_type_commit(haul_type *type);
 
 /* The last failure of any call on this type; status HAUL_OK when there was none, and after a commit
- * that succeeded. Never NULL unless `type` is. The record is valid until the next call on this type,
- * which may overwrite it, replace it or free it: ask again after each call. */
+ * that succeeded. Never NULL: for a NULL type, a record that says so. The record is valid until the
+ * next call on this type, which may overwrite it, replace it or free it: ask again after each call.
+ */
 HAUL_API const haul_error *haul_type_error(const haul_type *type);
 
 /* Drops the caller's hold and sets *type to NULL. What is in use lives on. NULL and a NULL handle

@@ -45,7 +45,8 @@ static void *allocate(haul_arena *arena, size_t bytes, size_t alignment)
     size_t rounded = haul__arena_round(arena, bytes);
     unsigned char *memory;
     if (bytes == 0)
-        return refuse(arena, HAUL_ERROR_ARGUMENT, "0 bytes");
+        return refuse(arena, HAUL_ERROR_ARGUMENT,
+                      "0 bytes are asked for: an allocation has at least one");
     if (rounded == 0)
         return refuse(arena, HAUL_ERROR_LIMIT, "the arena is full: more bytes are asked for than it can ever hold");
     memory = take(arena, rounded, alignment);
@@ -110,8 +111,28 @@ typedef struct looks {
     int has_gaps, has_odd;
 } looks;
 
+static const haul_error depends = {
+    HAUL_ERROR_UNSUPPORTED, "", "",
+    "the type's contents depend on addresses: pack such graphs with haul_ship"
+};
+static const haul_error looks_at_objects = {
+    HAUL_ERROR_UNSUPPORTED, "", "",
+    "the type has rows whose rules look at the object: allocate it by its size, and ship with "
+    "haul_ship_arena_from"
+};
+static const haul_error not_committed = {
+    HAUL_ERROR_STATE, "", "",
+    "the type is not committed: call haul_type_commit and look at its answer"
+};
+static const haul_error no_stamp = { HAUL_ERROR_UNSUPPORTED, "", "",
+                                     "kernels make objects of 1 to 64 words, aligned to a granule "
+                                     "at most and with all pointers on the grid: this type's "
+                                     "are not such" };
+static const haul_error no_result = { HAUL_ERROR_ARGUMENT, "", "",
+                                      "the address of the stamp is NULL" };
+
 /* NULL, or why objects of the type cannot be allocated as such. */
-static const char *look_through(const haul__walk *walk, looks *seen)
+static const haul_error *look_through(const haul__walk *walk, looks *seen)
 {
     haul__flat flat;
     size_t at;
@@ -122,10 +143,9 @@ static const char *look_through(const haul__walk *walk, looks *seen)
         size_t gap = 0, bytes, i = 0, offset;
         seen->has_gaps |= haul__tail_bars(walk, &offset) != 0;
         if (walk->depends)
-            return "the type's contents depend on addresses: pack such graphs with haul_ship";
+            return &depends;
         if (!haul__is_plain(walk))
-            return "the type has rows whose rules look at the object: allocate it by its size, and ship with "
-                   "haul_ship_arena_from";
+            return &looks_at_objects;
         seen->has_gaps |= haul__next_gap(walk, &gap, &bytes) || walk->barred_count > 0;
         while (haul__next_pointer(walk, &i, &offset)) {
             seen->has_odd |= (at + offset) % sizeof(void *) != 0;
@@ -144,15 +164,21 @@ static int is_simple(const haul_arena *arena, const haul__walk *walk, int is_spe
 haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp)
 {
     const haul__walk *walk = haul__type_walk(type);
+    const haul_error *why_not;
     looks seen;
-    if (!stamp || !haul__type_is_valid(type))
+    if (stamp)
+        memset(stamp, 0, sizeof *stamp);
+    if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
-    memset(stamp, 0, sizeof *stamp);
-    if (!walk)
-        return HAUL_ERROR_STATE;
-    if (look_through(walk, &seen) || seen.has_odd || walk->span > walk->extent ||
-        walk->extent > 64 * sizeof(void *) || walk->extent == 0 || walk->placement > HAUL_ARENA_GRANULE)
-        return HAUL_ERROR_UNSUPPORTED;
+    if (!stamp || !walk)
+        return haul__type_tell(type, stamp ? &not_committed : &no_result);
+    why_not = look_through(walk, &seen);
+    if (!why_not &&
+        (seen.has_odd || walk->span > walk->extent || walk->extent > 64 * sizeof(void *) ||
+         walk->extent == 0 || walk->placement > HAUL_ARENA_GRANULE))
+        why_not = &no_stamp;
+    if (why_not)
+        return haul__type_tell(type, why_not);
     stamp->slots = seen.slots;
     stamp->bytes = walk->extent;
     return HAUL_OK;
@@ -164,15 +190,13 @@ static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *t
     const haul__walk *walk = haul__type_walk(type);
     size_t i = haul__arena_stamp_of(type);
     haul__arena_stamp made = { NULL, 0, SIZE_MAX };
-    const char *why_not;
+    const haul_error *why_not;
     looks seen;
     if (!haul__type_is_valid(type))
         return refuse(arena, HAUL_ERROR_ARGUMENT, "the type is NULL or freed");
-    if (!walk)
-        return refuse(arena, HAUL_ERROR_STATE, "the type is not committed: call haul_type_commit and look at its answer");
-    why_not = look_through(walk, &seen);
+    why_not = walk ? look_through(walk, &seen) : &not_committed;
     if (why_not)
-        return refuse(arena, HAUL_ERROR_UNSUPPORTED, why_not);
+        return refuse(arena, why_not->status, why_not->text);
     if (arena->room.stamps[i].type)
         haul__type_drop(arena->room.stamps[i].type);
     haul__type_hold(type);
@@ -263,7 +287,8 @@ static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, s
     if (count == 0 || walk->extent == 0)
         return refuse(arena, HAUL_ERROR_ARGUMENT, "0 objects, or objects of 0 bytes");
     if (bytes == 0)
-        return refuse(arena, HAUL_ERROR_LIMIT, "the bytes of so many objects overflow");
+        return refuse(arena, HAUL_ERROR_LIMIT,
+                      "the bytes of so many objects overflow: they are more than there can be");
     memory = allocate(arena, bytes, walk->placement > HAUL_ARENA_GRANULE ? walk->placement : HAUL_ARENA_GRANULE);
     if (!memory)
         return NULL;
@@ -319,7 +344,9 @@ haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes)
     if (!haul_arena_contains(arena, memory) || at % HAUL_ARENA_GRANULE != 0 || !begins_here(arena, at))
         return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT, "%p is nothing that this arena has allocated", memory);
     if (rounded == 0 || rounded > haul__arena_used(arena) - at)
-        return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT, "%zu bytes are not what was allocated there", bytes);
+        return haul__fail(
+            &arena->error, HAUL_ERROR_ARGUMENT,
+            "%zu bytes are not what was allocated there: pass as many as were asked for", bytes);
     remove_special(arena, at);
     haul__nurseries_remove(arena, at, at + rounded);
     haul__arena_wipe(arena, at, at + rounded);

@@ -186,14 +186,25 @@ haul_status haul__arena_make(haul_context *context, const haul_arena_options *op
     return HAUL_OK;
 }
 
+const char *haul__arena_why_not(haul_status status)
+{
+    return status == HAUL_ERROR_ARGUMENT ? "reserve_bytes is more than there can be for an arena"
+                                         : "no memory for an arena";
+}
+
+/* It does not enter: while a call is under way on the context, arenas can be made there. */
 haul_status haul_arena_create(haul_context *context, const haul_arena_options *options, haul_arena **arena)
 {
+    haul_status status;
     if (!arena)
-        return HAUL_ERROR_ARGUMENT;
+        return haul__context_refuse(context, HAUL_ERROR_ARGUMENT,
+                                    "the address of the new arena is NULL");
     *arena = NULL;
     if (!haul__context_is_valid(context))
         return HAUL_ERROR_ARGUMENT;
-    return haul__arena_make(context, options, NULL, arena);
+    status = haul__arena_make(context, options, NULL, arena);
+    return status == HAUL_OK ? status
+                             : haul__context_refuse(context, status, haul__arena_why_not(status));
 }
 
 void haul__arena_hold(haul_arena *arena)
@@ -247,7 +258,11 @@ void haul_arena_free(haul_arena **arena)
 
 const haul_error *haul_arena_error(const haul_arena *arena)
 {
-    static const haul_error none = { HAUL_ERROR_ARGUMENT, "", "", "there is no arena" };
+    static const haul_error none = {
+        HAUL_ERROR_ARGUMENT, "", "",
+        "there is no arena: it is NULL or freed, or the call that was to make it has "
+        "failed"
+    };
     return haul__arena_is_valid(arena) ? &arena->error : &none;
 }
 

@@ -4,7 +4,7 @@
 
 #include "haul/audit.h"
 
-#include "base/base.h"
+#include "graph/context.h"
 
 #define LINE_BYTES (2u * HAUL_PATH_BYTES + HAUL_TEXT_BYTES + 64u)
 
@@ -48,7 +48,8 @@ haul_status haul_audit_write(haul_context *context, const haul_root *roots, size
     if (summary)
         memset(summary, 0, sizeof *summary);
     if (!file || !file->write)
-        return HAUL_ERROR_ARGUMENT;
+        return haul__context_refuse(context, HAUL_ERROR_ARGUMENT,
+                                    "the file to print to is NULL, or has no function that writes");
     w.file = file;
     w.status = HAUL_OK;
     with_writer.finding = write_finding;
@@ -59,5 +60,7 @@ haul_status haul_audit_write(haul_context *context, const haul_root *roots, size
     write_totals(&w, &totals);
     if (summary)
         *summary = totals;
-    return w.status;
+    return w.status == HAUL_OK ? HAUL_OK
+                               : haul__context_refuse(context, w.status,
+                                                      "the file did not take all that was printed");
 }

@@ -209,6 +209,15 @@ haul_status haul__context_enter(haul_context *context)
     return HAUL_OK;
 }
 
+haul_status haul__context_refuse(haul_context *context, haul_status status, const char *text)
+{
+    if (haul__context_enter(context) != HAUL_OK)
+        return status;
+    haul__fail(&context->error, status, "%s", text);
+    haul__context_leave(context);
+    return status;
+}
+
 /* Takes the guard, or leaves the object to whoever has it: 0, and the object may be gone
  * already. */
 static int take_or_leave(haul_context *context, haul__freed *freed)
@@ -337,6 +346,10 @@ haul_status haul_context_trim(haul_context *context)
 
 const haul_error *haul_context_error(const haul_context *context)
 {
-    static const haul_error none = { HAUL_ERROR_ARGUMENT, "", "", "there is no context: what was to make it failed" };
+    static const haul_error none = {
+        HAUL_ERROR_ARGUMENT, "", "",
+        "there is no context: it is NULL or freed, or the call that was to make it, or a "
+        "device with it, has failed"
+    };
     return haul__context_is_valid(context) ? &context->error : &none;
 }

@@ -65,6 +65,9 @@ haul__team *haul__context_team(haul_context *context, size_t bytes);
 void haul__context_call_team(haul_context *context, size_t bytes);
 
 int haul__context_is_valid(const haul_context *context);
+/* For a call that is refused and has not entered: the words stand on the context, unless a call is
+ * under way there, whose record it is. Answers `status`. */
+haul_status haul__context_refuse(haul_context *context, haul_status status, const char *text);
 /* Enters a call: HAUL_ERROR_ARGUMENT for a dead or NULL context, HAUL_ERROR_BUSY (the record is then left alone) when
  * another call is in, else HAUL_OK with an empty error record. Every HAUL_OK is paired with a leave. */
 haul_status haul__context_enter(haul_context *context);

@@ -20,7 +20,9 @@ haul_status haul__check_roots(haul_context *context, const haul_root *roots, siz
 {
     size_t i;
     if (!roots || !count)
-        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "no roots");
+        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                          roots ? "the number of roots is 0: nothing to start from"
+                                : "the list of roots is NULL");
     for (i = 0; i < count; i++) {
         if (!roots[i].address || !roots[i].count)
             return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "root %zu is %s", i,

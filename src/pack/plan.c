@@ -66,7 +66,8 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     if (status != HAUL_OK)
         return status;
     if (haul__multiply_overflows(count, sizeof *roots, &bytes))
-        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "%zu roots", count);
+        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                          "%zu roots are more than memory can list", count);
     plan = haul__allocate_zeroed(&context->allocator, sizeof *plan);
     if (!plan)
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory for a plan");
@@ -119,14 +120,14 @@ void haul__plan_drop(haul_plan *plan)
 static haul_status create(haul_context *context, const haul_root *roots, size_t count, int is_ordered,
                           haul_plan **plan)
 {
-    haul_status status;
-    if (!plan)
-        return HAUL_ERROR_ARGUMENT;
-    *plan = NULL;
-    status = haul__context_enter(context);
+    haul_status status = haul__context_enter(context);
+    if (plan)
+        *plan = NULL;
     if (status != HAUL_OK)
         return status;
-    status = haul__plan_make(context, roots, count, is_ordered, plan);
+    status = plan ? haul__plan_make(context, roots, count, is_ordered, plan)
+                  : haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                               "the address of the new plan is NULL");
     haul__context_leave(context);
     return status;
 }
@@ -243,14 +244,20 @@ haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64
     status = haul__context_enter(context);
     if (status != HAUL_OK)
         return status;
-    if (!arena || (!bitmap && base == 0))
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "no arena, or offsets asked for without a bitmap");
+    if (!arena)
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena to pack into is NULL");
+    else if (!bitmap && base == 0)
+        status = haul__fail(
+            &context->error, HAUL_ERROR_ARGUMENT,
+            "the bitmap is NULL, and with base 0 the arena gets offsets, which only a bitmap tells "
+            "from data");
     else if (capacity < haul_plan_bytes(plan))
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "an arena of %zu bytes, %zu are needed", capacity,
                             haul_plan_bytes(plan));
     else if (overlaps_source(plan, arena, haul_plan_bytes(plan)) ||
              (bitmap && overlaps_source(plan, bitmap, haul_plan_bitmap_bytes(plan))))
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena overlaps the source");
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                            "the arena, or the bitmap, overlaps the source");
     else
         status = haul__refuse_dependents(plan, 0, UINTPTR_MAX, "a packed copy of it would be wrong");
     if (status == HAUL_OK)
@@ -282,7 +289,9 @@ haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes,
     status = haul__context_enter(context);
     if (status != HAUL_OK)
         return status;
-    if (!arena || bytes < haul_plan_bytes(plan))
+    if (!arena)
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena to unpack is NULL");
+    else if (bytes < haul_plan_bytes(plan))
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "an arena of %zu bytes, %zu are needed", bytes,
                             haul_plan_bytes(plan));
     else

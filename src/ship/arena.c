@@ -103,23 +103,22 @@ static haul_status make(haul_device *device, const haul_arena_options *options, 
         return HAUL_OK;
     if (region.memory)
         region.release(&region);
-    return haul__fail(&device->context->error, status, status == HAUL_ERROR_ARGUMENT
-                                                           ? "more addresses than there can be for an arena"
-                                                           : "no memory for an arena");
+    return haul__fail(&device->context->error, status, "%s", haul__arena_why_not(status));
 }
 
 haul_status haul_arena_create_for(haul_device *device, const haul_arena_options *options, haul_arena **arena)
 {
     haul_status status;
-    if (!arena)
-        return HAUL_ERROR_ARGUMENT;
-    *arena = NULL;
+    if (arena)
+        *arena = NULL;
     if (!haul__device_is_valid(device))
         return HAUL_ERROR_ARGUMENT;
     status = haul__device_enter(device);
     if (status != HAUL_OK)
         return status;
-    status = make(device, options, arena);
+    status = arena ? make(device, options, arena)
+                   : haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
+                                "the address of the new arena is NULL");
     haul__context_leave(device->context);
     return status;
 }
@@ -197,8 +196,10 @@ static haul_status open_shipment(haul_device *device, haul_arena *arena, const h
     haul_error *error = &device->context->error;
     haul_shipment *shipment;
     haul_status status;
-    if (!haul__arena_is_valid(arena) || haul__arena_used(arena) == 0)
-        return haul__fail(error, HAUL_ERROR_ARGUMENT, "no arena, or one in which nothing has been allocated");
+    if (!haul__arena_is_valid(arena))
+        return haul__fail(error, HAUL_ERROR_ARGUMENT, "the arena is NULL or freed");
+    if (haul__arena_used(arena) == 0)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT, "nothing has been allocated in the arena");
     shipment = haul__shipment_new(device, NULL);
     if (!shipment)
         return HAUL_ERROR_MEMORY;
@@ -382,15 +383,22 @@ static haul_status check_options(haul_device *device, const haul_ship_arena_opti
         return HAUL_OK;
     if (options->outside != HAUL_OUTSIDE_REFUSE && options->outside != HAUL_OUTSIDE_NULL &&
         options->outside != HAUL_OUTSIDE_KEEP)
-        return haul__fail(error, HAUL_ERROR_ARGUMENT, "no such rule for pointers that lead out");
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "options->outside is %d, which is no rule for pointers that lead out",
+                          (int)options->outside);
+    if (!options->into && options->into_count > 0)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "options->into is NULL, and into_count is not 0");
     for (i = 0; i < options->into_count; i++)
-        if (!options->into || !haul__shipment_is_valid(options->into[i]) || !haul__is_arena(options->into[i]) ||
+        if (!haul__shipment_is_valid(options->into[i]) || !haul__is_arena(options->into[i]) ||
             options->into[i]->device != device)
             return haul__fail(error, HAUL_ERROR_ARGUMENT, "into[%zu] is no shipment of an arena to this device", i);
     return HAUL_OK;
 }
 
-static haul_status begin(haul_device *device, const haul_ship_arena_options *options)
+/* `missing` names an argument that is NULL or 0; NULL: none is. */
+static haul_status begin(haul_device *device, const haul_ship_arena_options *options,
+                         const char *missing)
 {
     haul_status status;
     if (!haul__device_is_valid(device))
@@ -398,7 +406,8 @@ static haul_status begin(haul_device *device, const haul_ship_arena_options *opt
     status = haul__device_enter(device);
     if (status != HAUL_OK)
         return status;
-    status = haul__select(device, NULL);
+    status = missing ? haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT, "%s", missing)
+                     : haul__select(device, NULL);
     if (status == HAUL_OK)
         status = check_options(device, options);
     if (status != HAUL_OK)
@@ -411,11 +420,13 @@ haul_status haul_ship_arenas(haul_device *device, haul_arena *const *arenas, siz
 {
     haul_status status;
     size_t i;
-    if (!shipments || !arenas || count == 0)
-        return HAUL_ERROR_ARGUMENT;
-    for (i = 0; i < count; i++)
+    for (i = 0; shipments && i < count; i++)
         shipments[i] = NULL;
-    status = begin(device, options);
+    status = begin(device, options,
+                   !shipments   ? "the address of the new shipments is NULL"
+                   : !arenas    ? "the list of arenas is NULL"
+                   : count == 0 ? "the number of arenas is 0"
+                                : NULL);
     if (status != HAUL_OK)
         return status;
     status = ship_all(device, arenas, NULL, count, options, shipments);
@@ -435,10 +446,9 @@ haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *r
     const int is_held = haul__arena_is_valid(arena);
     haul_root one;
     haul_status status;
-    if (!shipment)
-        return HAUL_ERROR_ARGUMENT;
-    *shipment = NULL;
-    status = begin(device, options);
+    if (shipment)
+        *shipment = NULL;
+    status = begin(device, options, shipment ? NULL : "the address of the new shipment is NULL");
     if (status != HAUL_OK)
         return status;
     if (is_held) /* a callback may free it, and its context be another */
@@ -447,8 +457,11 @@ haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *r
     one.type = type;
     one.count = count;
     if (options && (options->outside != HAUL_OUTSIDE_REFUSE || options->into_count > 0))
-        status = haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
-                            "a graph that is discovered must lie in the one arena");
+        status = haul__fail(
+            &device->context->error, HAUL_ERROR_ARGUMENT,
+
+            "a graph that is discovered must lie in the one arena: options->outside and into_count "
+            "must be 0");
     else
         status = ship_discovered(device, arena, &one, options, shipment);
     haul__context_leave(device->context);

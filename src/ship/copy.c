@@ -14,7 +14,7 @@ static haul_status check(const haul_shipment *shipment, haul_device *device)
     const haul_device *source = shipment->device;
     haul_error *error = &source->context->error;
     if (!haul__device_is_valid(device))
-        return haul__fail(error, HAUL_ERROR_ARGUMENT, "no device to copy to");
+        return haul__fail(error, HAUL_ERROR_ARGUMENT, "the device to copy to is NULL or closed");
     if (device->context != source->context)
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the two devices have contexts of their own; open them with one");
     if (device->table.across != source->table.across || device->table.open != source->table.open)
@@ -230,13 +230,14 @@ static haul_status copy_to(haul_shipment *shipment, haul_device *device, haul_sh
 haul_status haul_shipment_copy(haul_shipment *shipment, haul_device *device, haul_shipment **copy)
 {
     haul_status status;
-    if (!copy)
-        return HAUL_ERROR_ARGUMENT;
-    *copy = NULL;
+    if (copy)
+        *copy = NULL;
     status = haul__shipment_enter(shipment, NULL);
     if (status != HAUL_OK)
         return status;
-    status = copy_to(shipment, device, copy);
+    status = copy ? copy_to(shipment, device, copy)
+                  : haul__fail(&shipment->device->context->error, HAUL_ERROR_ARGUMENT,
+                               "the address of the new shipment is NULL");
     haul__shipment_leave(shipment);
     return status;
 }

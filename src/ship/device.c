@@ -282,3 +282,9 @@ void *haul_device_state(const haul_device *device)
 {
     return haul__device_is_valid(device) ? device->state : NULL;
 }
+
+haul_status haul_device_fail(haul_device *device, haul_status status, const char *text)
+{
+    return haul__device_is_valid(device) ? haul__context_refuse(device->context, status, text)
+                                         : status;
+}

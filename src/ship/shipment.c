@@ -91,15 +91,16 @@ static haul_status ship_roots(haul_device *device, const haul_root *roots, size_
 static haul_status begin(haul_device *device, const haul_async *async, haul_shipment **result)
 {
     haul_status status;
-    if (!result)
-        return HAUL_ERROR_ARGUMENT;
-    *result = NULL;
+    if (result)
+        *result = NULL;
     if (!haul__device_is_valid(device))
         return HAUL_ERROR_ARGUMENT;
     status = haul__device_enter(device);
     if (status != HAUL_OK)
         return status;
-    status = haul__select(device, async ? async->stream : NULL);
+    status = result ? haul__select(device, async ? async->stream : NULL)
+                    : haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
+                                 "the address of the new shipment is NULL");
     if (status != HAUL_OK)
         haul__context_leave(device->context);
     return status;
@@ -122,7 +123,11 @@ static haul_status call_ship_plan(haul_device *device, haul_plan *plan, const ma
     if (status != HAUL_OK)
         return status;
     if (!haul__plan_is_valid(plan) || haul__plan_context(plan) != device->context) {
-        status = haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT, "a plan of the device's context is needed");
+        status = haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
+                            haul__plan_is_valid(plan)
+                                ? "the plan is of another context than the device's: make it "
+                                  "with haul_device_context"
+                                : "the plan is NULL or freed");
     } else {
         status = ship_plan(device, plan, how, result);
         if (status == HAUL_OK)

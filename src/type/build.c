@@ -249,6 +249,11 @@ static haul_status show(haul_type *type, const haul_error *error)
     return error->status;
 }
 
+haul_status haul__type_tell(const haul_type *type, const haul_error *constant)
+{
+    return show((haul_type *)type, constant);
+}
+
 /* A committed type may be shared: there only the constant is told. */
 haul_status haul__type_refuse(haul_type *type, const haul_error *constant, const char *format, ...)
 {
@@ -271,9 +276,14 @@ haul_status haul__type_out_of_memory(haul_type *type)
 
 const haul_error *haul_type_error(const haul_type *type)
 {
+    static const haul_error none = { HAUL_ERROR_ARGUMENT, "", "",
+                                     "There is no type: it is NULL or freed, or the call that was "
+                                     "to make it has failed. That is for memory, or for "
+                                     "an argument: its result or its rows are NULL, the allocator "
+                                     "lacks a function, the old type is none." };
     const haul_error *shown;
     if (!haul__type_is_valid(type))
-        return NULL;
+        return &none;
     shown = haul__atomic_load(&type->shown);
     return shown ? shown : &no_failure;
 }

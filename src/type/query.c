@@ -11,6 +11,18 @@ const haul__walk *haul__type_walk(const haul_type *type)
     return haul__type_is_valid(type) && type->committed ? &type->walk : NULL;
 }
 
+static const haul_error no_result = { HAUL_ERROR_ARGUMENT, "", "",
+                                      "The address of a result is NULL." };
+static const haul_error no_field = {
+    HAUL_ERROR_ARGUMENT, "", "",
+    "The field's number is not below haul_type_field_count, or the field's address is NULL."
+};
+
+static haul_status no_place(const haul_type *type)
+{
+    return haul__type_is_valid(type) ? haul__type_tell(type, &no_result) : HAUL_ERROR_ARGUMENT;
+}
+
 static haul_status find_walk(const haul_type *type, haul__walk *walk)
 {
     size_t pointers;
@@ -27,7 +39,7 @@ haul_status haul_type_size(const haul_type *type, size_t *bytes)
     haul__walk walk;
     haul_status status;
     if (!bytes)
-        return HAUL_ERROR_ARGUMENT;
+        return no_place(type);
     *bytes = 0;
     status = find_walk(type, &walk);
     if (status == HAUL_OK)
@@ -42,7 +54,7 @@ haul_status haul_type_get_extent(const haul_type *type, size_t *lower_bound, siz
     if (extent)
         *extent = 0;
     if (!lower_bound || !extent || !haul__type_is_valid(type))
-        return HAUL_ERROR_ARGUMENT;
+        return no_place(type);
     *lower_bound = type->lower;
     *extent = type->bytes;
     return HAUL_OK;
@@ -57,7 +69,7 @@ haul_status haul_type_get_true_extent(const haul_type *type, size_t *true_lower_
     if (true_extent)
         *true_extent = 0;
     if (!true_lower_bound || !true_extent)
-        return HAUL_ERROR_ARGUMENT;
+        return no_place(type);
     status = find_walk(type, &walk);
     if (status != HAUL_OK)
         return status;
@@ -158,7 +170,7 @@ haul_status haul_type_get_field(const haul_type *type, size_t index, haul_field 
     if (field)
         memset(field, 0, sizeof *field);
     if (!field || index >= haul_type_field_count(type))
-        return HAUL_ERROR_ARGUMENT;
+        return haul__type_is_valid(type) ? haul__type_tell(type, &no_field) : HAUL_ERROR_ARGUMENT;
     if (type->block_count > 0) {
         get_block(type, index, field);
         return HAUL_OK;

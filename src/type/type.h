@@ -115,6 +115,8 @@ typedef struct haul__walk {
 /* The committed form; NULL when the type is NULL, freed or not committed. */
 const haul__walk *haul__type_walk(const haul_type *type);
 int haul__type_is_valid(const haul_type *type);
+/* Leaves a constant on a type, shared or not, for haul_type_error. Answers its status. */
+haul_status haul__type_tell(const haul_type *type, const haul_error *constant);
 
 /* One more holder, one less. Committed types only; any thread. */
 void haul__type_hold(const haul_type *type);

@@ -904,7 +904,7 @@ TEST(audit, what_a_plan_refuses_is_refused_with_the_same_words)
     CHECK_EQ(audit.summary.objects, 0);
     lab_open_context(0);
     CHECK_STATUS(haul_audit(the.context, NULL, 0, NULL, NULL), HAUL_ERROR_ARGUMENT);
-    CHECK_HAS(haul_context_error(the.context)->text, "no roots");
+    CHECK_HAS(haul_context_error(the.context)->text, "list of roots");
     root.address = t;
     root.type = table_type;
     root.count = 1;

@@ -86,8 +86,8 @@ TEST(graph_faults, a_null_root_no_roots_and_roots_of_nothing_are_wrong_arguments
     roots[0].address = roots[1].address = atom_make();
     roots[0].type = roots[1].type = atom_type;
     roots[0].count = roots[1].count = 1;
-    refuse_roots(NULL, 1, HAUL_ERROR_ARGUMENT, "no roots");
-    refuse_roots(roots, 0, HAUL_ERROR_ARGUMENT, "no roots");
+    refuse_roots(NULL, 1, HAUL_ERROR_ARGUMENT, "list of roots is NULL");
+    refuse_roots(roots, 0, HAUL_ERROR_ARGUMENT, "number of roots is 0");
     roots[1].address = NULL;
     refuse_roots(roots, 2, HAUL_ERROR_ARGUMENT, "root 1 is NULL");
     roots[1].address = roots[0].address;

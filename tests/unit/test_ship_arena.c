@@ -832,16 +832,19 @@ TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
     open_device();
     CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
     check_gone_nowhere(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_ARGUMENT, "nothing");
-    check_gone_nowhere(haul_ship_arena(the_device, NULL, NULL, &the_shipment), HAUL_ERROR_ARGUMENT, "no arena");
+    check_gone_nowhere(haul_ship_arena(the_device, NULL, NULL, &the_shipment), HAUL_ERROR_ARGUMENT,
+                       "arena is NULL");
     CHECK_STATUS(haul_ship_arena(NULL, the_arena, NULL, &the_shipment), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, NULL, link_type, 1, NULL, NULL), HAUL_ERROR_ARGUMENT);
     the_first = links_make(the_arena, 2);
     how.outside = (haul_outside)7;
-    check_gone_nowhere(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_ERROR_ARGUMENT, "no such rule");
+    check_gone_nowhere(haul_ship_arena(the_device, the_arena, &how, &the_shipment),
+                       HAUL_ERROR_ARGUMENT, "no rule for pointers");
     how.outside = HAUL_OUTSIDE_REFUSE;
     how.into_count = 1;
-    check_gone_nowhere(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_ERROR_ARGUMENT, "into[0]");
+    check_gone_nowhere(haul_ship_arena(the_device, the_arena, &how, &the_shipment),
+                       HAUL_ERROR_ARGUMENT, "into is NULL");
     CHECK_STATUS(haul_ship(the_device, &alone, link_type, 1, NULL, &plain), HAUL_OK);
     into[0] = plain;
     how.into = into;

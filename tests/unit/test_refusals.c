@@ -1,0 +1,727 @@
+/* Every public call with each argument that it refuses: the answer, and a sentence that names the
+ * argument where the call's object has a place for words. With a NULL handle the function that
+ * tells words says that there is no object.
+ */
+#include <string.h>
+
+#include "haul.h"
+#include "haul/host.h"
+#include "support/check.h"
+
+typedef struct node {
+    struct node *next;
+    int64_t count;
+} node;
+
+static struct {
+    haul_context *context, *other_context;
+    haul_device *device, *far_device; /* the far one is of the other context */
+    haul_type *type, *open, *box, *parameter;
+    haul_arena *arena, *empty;
+    haul_plan *plan, *far_plan;
+    haul_shipment *shipment, *arena_shipment;
+    node data[2], *in_arena;
+    unsigned char bytes[256];
+    uint64_t bitmap[4];
+} the;
+
+/* ---- What calls write their results to. */
+
+static haul_device *a_device;
+static haul_plan *a_plan;
+static haul_shipment *a_shipment, *shipments[2];
+static haul_arena *an_arena;
+static haul_type *a_type;
+static void *an_address;
+static size_t a_size, another_size;
+static haul_stamp a_stamp;
+static haul_field a_field;
+
+/* ---- Calls. */
+
+#define CALL(name, ...)                                                                            \
+    static haul_status name(void)                                                                  \
+    {                                                                                              \
+        return __VA_ARGS__;                                                                        \
+    }
+
+static haul_status root(void *address, const haul_type *type, size_t count)
+{
+    haul_root one;
+    one.address = address;
+    one.type = type;
+    one.count = count;
+    return haul_plan_create(the.context, &one, 1, &a_plan);
+}
+
+CALL(context_no_result, haul_context_create(NULL, NULL))
+CALL(trim_null, haul_context_trim(NULL))
+
+CALL(plan_null, haul_plan_create(NULL, NULL, 0, &a_plan))
+CALL(plan_no_result, haul_plan_create(the.context, NULL, 1, NULL))
+CALL(ordered_no_result, haul_plan_create_ordered(the.context, NULL, 1, NULL))
+CALL(plan_no_list, haul_plan_create(the.context, NULL, 1, &a_plan))
+CALL(ordered_no_list, haul_plan_create_ordered(the.context, NULL, 1, &a_plan))
+static haul_status plan_no_roots(void)
+{
+    static const haul_root none;
+    return haul_plan_create(the.context, &none, 0, &a_plan);
+}
+CALL(root_null, root(NULL, the.type, 1))
+CALL(root_of_none, root(the.data, the.type, 0))
+CALL(root_no_type, root(the.data, NULL, 1))
+CALL(root_open, root(the.data, the.open, 1))
+CALL(pack_null, haul_plan_pack(NULL, the.bytes, 256, 0, the.bitmap))
+CALL(pack_nowhere, haul_plan_pack(the.plan, NULL, 256, 0, the.bitmap))
+CALL(pack_no_bitmap, haul_plan_pack(the.plan, the.bytes, 256, 0, NULL))
+CALL(pack_little, haul_plan_pack(the.plan, the.bytes, 8, 0, the.bitmap))
+CALL(pack_on_source, haul_plan_pack(the.plan, the.data, 256, 0, the.bitmap))
+CALL(unpack_null, haul_plan_unpack(NULL, the.bytes, 256, 0))
+CALL(unpack_nothing, haul_plan_unpack(the.plan, NULL, 256, 0))
+CALL(unpack_little, haul_plan_unpack(the.plan, the.bytes, 8, 0))
+CALL(relocate_null, haul_relocate(NULL, 8, the.bitmap, 8))
+CALL(relocate_no_bitmap, haul_relocate(the.bytes, 8, NULL, 8))
+CALL(offset_null, haul_plan_offset(NULL, the.data, &a_size))
+CALL(offset_elsewhere, haul_plan_offset(the.plan, &the.far_plan, &a_size))
+CALL(offset_no_result, haul_plan_offset(the.plan, the.data, NULL))
+CALL(address_null, haul_plan_address(NULL, 16, &an_address))
+CALL(address_elsewhere, haul_plan_address(the.plan, SIZE_MAX / 2, &an_address))
+CALL(address_no_result, haul_plan_address(the.plan, 16, NULL))
+
+CALL(audit_null, haul_audit(NULL, NULL, 0, NULL, NULL))
+CALL(audit_no_list, haul_audit(the.context, NULL, 1, NULL, NULL))
+CALL(audit_no_file, haul_audit_write(the.context, NULL, 1, NULL, NULL, NULL))
+static haul_status audit_no_write(void)
+{
+    static const haul_file file;
+    return haul_audit_write(the.context, NULL, 1, NULL, &file, NULL);
+}
+CALL(audit_null_file, haul_audit_write(NULL, NULL, 1, NULL, NULL, NULL))
+
+CALL(open_no_result, haul_device_open(haul_host_device(), NULL, NULL))
+CALL(open_no_table, haul_device_open(NULL, NULL, &a_device))
+static haul_status open_in_context(void)
+{
+    haul_device_options options;
+    memset(&options, 0, sizeof options);
+    options.context = the.context;
+    return haul_device_open(NULL, &options, &a_device);
+}
+
+CALL(launch_null, haul_host_launch(NULL, NULL, NULL))
+CALL(launch_nothing, haul_host_launch(the.device, NULL, NULL))
+CALL(counters_null, haul_host_get_counters(NULL, NULL))
+CALL(counters_nowhere, haul_host_get_counters(the.device, NULL))
+
+CALL(ship_null, haul_ship(NULL, the.data, the.type, 1, NULL, &a_shipment))
+CALL(ship_no_result, haul_ship(the.device, the.data, the.type, 1, NULL, NULL))
+CALL(ship_no_root, haul_ship(the.device, NULL, the.type, 1, NULL, &a_shipment))
+CALL(ship_no_type, haul_ship(the.device, the.data, NULL, 1, NULL, &a_shipment))
+CALL(ship_open_type, haul_ship(the.device, the.data, the.open, 1, NULL, &a_shipment))
+CALL(ship_of_none, haul_ship(the.device, the.data, the.type, 0, NULL, &a_shipment))
+CALL(roots_no_result, haul_ship_roots(the.device, NULL, 1, NULL, NULL))
+CALL(roots_no_list, haul_ship_roots(the.device, NULL, 1, NULL, &a_shipment))
+CALL(ship_plan_null, haul_ship_plan(NULL, the.plan, NULL, &a_shipment))
+CALL(ship_plan_no_result, haul_ship_plan(the.device, the.plan, NULL, NULL))
+CALL(ship_no_plan, haul_ship_plan(the.device, NULL, NULL, &a_shipment))
+CALL(ship_far_plan, haul_ship_plan(the.device, the.far_plan, NULL, &a_shipment))
+CALL(async_no_result, haul_ship_async(the.device, the.data, the.type, 1, NULL, NULL, NULL))
+CALL(async_no_root, haul_ship_async(the.device, NULL, the.type, 1, NULL, NULL, &a_shipment))
+CALL(plan_async_no_result, haul_ship_plan_async(the.device, the.plan, NULL, NULL, NULL))
+CALL(plan_async_no_plan, haul_ship_plan_async(the.device, NULL, NULL, NULL, &a_shipment))
+static haul_status ship_strange_stream(void)
+{
+    haul_async on = { &the, NULL };
+    return haul_ship_async(the.device, the.data, the.type, 1, NULL, &on, &a_shipment);
+}
+static haul_status refresh_strange_stream(void)
+{
+    haul_async on = { &the, NULL };
+    return haul_refresh_async(the.shipment, &on);
+}
+
+CALL(refresh_null, haul_refresh(NULL))
+CALL(refresh_async_null, haul_refresh_async(NULL, NULL))
+CALL(replan_null, haul_replan(NULL))
+CALL(unmarshal_null, haul_unmarshal(NULL))
+CALL(unmarshal_async_null, haul_unmarshal_async(NULL, NULL))
+CALL(pointers_null, haul_unmarshal_pointers(NULL))
+CALL(pointers_async_null, haul_unmarshal_pointers_async(NULL, NULL))
+CALL(wait_null, haul_shipment_wait(NULL))
+CALL(poll_null, haul_shipment_poll(NULL))
+CALL(update_device_null, haul_update_device(NULL, the.data, 8))
+CALL(update_device_async_null, haul_update_device_async(NULL, the.data, 8, NULL))
+CALL(update_host_null, haul_update_host(NULL, the.data, 8))
+CALL(update_host_async_null, haul_update_host_async(NULL, the.data, 8, NULL))
+CALL(update_device_nothing, haul_update_device(the.shipment, NULL, 8))
+CALL(update_device_no_bytes, haul_update_device(the.shipment, the.data, 0))
+CALL(update_device_wraps, haul_update_device(the.shipment, the.data, SIZE_MAX))
+CALL(update_device_elsewhere, haul_update_device_async(the.shipment, &the.far_plan, 8, NULL))
+CALL(update_host_nothing, haul_update_host(the.shipment, NULL, 8))
+CALL(update_host_wraps, haul_update_host_async(the.shipment, the.data, SIZE_MAX, NULL))
+CALL(update_arena_elsewhere, haul_update_host(the.arena_shipment, the.data, 8))
+CALL(copy_null, haul_shipment_copy(NULL, the.device, &a_shipment))
+CALL(copy_no_result, haul_shipment_copy(the.shipment, the.device, NULL))
+CALL(copy_nowhere, haul_shipment_copy(the.shipment, NULL, &a_shipment))
+CALL(copy_far, haul_shipment_copy(the.shipment, the.far_device, &a_shipment))
+
+/* ---- Arenas. */
+
+static haul_status why(const void *given)
+{
+    return given ? HAUL_OK : haul_arena_error(the.arena)->status;
+}
+
+static haul_status arena_huge(void)
+{
+    haul_arena_options options;
+    memset(&options, 0, sizeof options);
+    options.reserve_bytes = SIZE_MAX - 5;
+    return haul_arena_create(the.context, &options, &an_arena);
+}
+static haul_status arena_huge_for(void)
+{
+    haul_arena_options options;
+    memset(&options, 0, sizeof options);
+    options.reserve_bytes = SIZE_MAX - 5;
+    return haul_arena_create_for(the.device, &options, &an_arena);
+}
+CALL(arena_null, haul_arena_create(NULL, NULL, &an_arena))
+CALL(arena_no_result, haul_arena_create(the.context, NULL, NULL))
+CALL(arena_for_null, haul_arena_create_for(NULL, NULL, &an_arena))
+CALL(arena_for_no_result, haul_arena_create_for(the.device, NULL, NULL))
+CALL(new_no_type, why(haul_arena_new(the.arena, NULL, 1)))
+CALL(new_open_type, why(haul_arena_new(the.arena, the.open, 1)))
+CALL(new_of_none, why(haul_arena_new(the.arena, the.type, 0)))
+CALL(new_too_many, why(haul_arena_new(the.arena, the.type, SIZE_MAX / 8)))
+CALL(tail_no_type, why(haul_arena_new_tail(the.arena, NULL, 1)))
+CALL(tail_too_long, why(haul_arena_new_tail(the.arena, the.type, SIZE_MAX)))
+CALL(bytes_none, why(haul_arena_allocate(the.arena, 0)))
+CALL(bytes_too_many, why(haul_arena_allocate(the.arena, SIZE_MAX)))
+CALL(aligned_oddly, why(haul_arena_allocate_aligned(the.arena, 8, 3)))
+CALL(aligned_widely, why(haul_arena_allocate_aligned(the.arena, 8, 8192)))
+CALL(aligned_none, why(haul_arena_allocate_aligned(the.arena, 0, 16)))
+CALL(nursery_none, why(haul_arena_new_nursery(the.arena, 0)))
+CALL(nursery_huge, why(haul_arena_new_nursery(the.arena, SIZE_MAX)))
+CALL(malloc_huge, why(haul_arena_malloc(the.arena, SIZE_MAX)))
+CALL(calloc_huge, why(haul_arena_calloc(the.arena, SIZE_MAX, 16)))
+CALL(realloc_foreign, why(haul_arena_realloc(the.arena, the.data, 16)))
+CALL(free_foreign, haul_arena_free_block(the.arena, the.data))
+CALL(free_null, haul_arena_free_block(NULL, the.data))
+CALL(release_null, haul_arena_release(NULL, the.data, 8))
+CALL(release_foreign, haul_arena_release(the.arena, the.data, 8))
+CALL(release_too_many, haul_arena_release(the.arena, the.in_arena, 100000))
+CALL(release_none, haul_arena_release(the.arena, the.in_arena, 0))
+CALL(rollback_null, haul_arena_rollback(NULL, haul_arena_checkpoint(NULL)))
+CALL(rollback_to_nothing, haul_arena_rollback(the.arena, haul_arena_checkpoint(NULL)))
+CALL(reset_null, haul_arena_reset(NULL))
+CALL(stamp_null, haul_stamp_of(NULL, &a_stamp))
+CALL(stamp_no_result, haul_stamp_of(the.type, NULL))
+CALL(stamp_open, haul_stamp_of(the.open, &a_stamp))
+
+static haul_status ship_with(int outside, const haul_shipment *const *into, size_t count)
+{
+    haul_ship_arena_options options;
+    memset(&options, 0, sizeof options);
+    options.outside = (haul_outside)outside;
+    options.into = into;
+    options.into_count = count;
+    return haul_ship_arena(the.device, the.arena, &options, &a_shipment);
+}
+static haul_status ship_into_a_graph(void)
+{
+    const haul_shipment *into[2];
+    into[0] = the.arena_shipment;
+    into[1] = the.shipment;
+    return ship_with(0, into, 2);
+}
+static haul_status from_with_rule(void)
+{
+    haul_ship_arena_options options;
+    memset(&options, 0, sizeof options);
+    options.outside = HAUL_OUTSIDE_NULL;
+    return haul_ship_arena_from(the.device, the.arena, the.in_arena, the.type, 1, &options,
+                                &a_shipment);
+}
+CALL(ship_arena_null, haul_ship_arena(NULL, the.arena, NULL, &a_shipment))
+CALL(ship_arena_no_result, haul_ship_arena(the.device, the.arena, NULL, NULL))
+CALL(ship_no_arena, haul_ship_arena(the.device, NULL, NULL, &a_shipment))
+CALL(ship_empty, haul_ship_arena(the.device, the.empty, NULL, &a_shipment))
+CALL(ship_no_rule, ship_with(7, NULL, 0))
+CALL(ship_into_nothing, ship_with(0, NULL, 1))
+CALL(arenas_no_result, haul_ship_arenas(the.device, &the.arena, 1, NULL, NULL))
+CALL(arenas_no_list, haul_ship_arenas(the.device, NULL, 1, NULL, shipments))
+CALL(arenas_none, haul_ship_arenas(the.device, &the.arena, 0, NULL, shipments))
+CALL(from_null, haul_ship_arena_from(NULL, the.arena, the.in_arena, the.type, 1, NULL, &a_shipment))
+CALL(from_no_result,
+     haul_ship_arena_from(the.device, the.arena, the.in_arena, the.type, 1, NULL, NULL))
+CALL(from_no_arena,
+     haul_ship_arena_from(the.device, NULL, the.in_arena, the.type, 1, NULL, &a_shipment))
+CALL(from_no_root,
+     haul_ship_arena_from(the.device, the.arena, NULL, the.type, 1, NULL, &a_shipment))
+CALL(from_no_type,
+     haul_ship_arena_from(the.device, the.arena, the.in_arena, NULL, 1, NULL, &a_shipment))
+
+/* ---- Types. */
+
+CALL(type_no_result, haul_type_create("t", 8, NULL, 0, NULL))
+CALL(type_no_rows, haul_type_create("t", 8, NULL, 1, &a_type))
+static haul_status pointer_no_result(void)
+{
+    static const haul_shape shape = HAUL_ONE;
+    return haul_type_pointer("p", NULL, 8, shape, NULL);
+}
+static haul_status type_half_allocator(void)
+{
+    static const haul_allocator half;
+    return haul_type_create_in(&half, "t", 8, NULL, 0, &a_type);
+}
+CALL(parameter_no_result, haul_type_parameter("p", NULL))
+CALL(bytes_no_result, haul_type_bytes("b", 8, NULL))
+CALL(add_null, haul_type_add(NULL, NULL, 0))
+CALL(add_no_rows, haul_type_add(the.open, NULL, 1))
+CALL(add_closed, haul_type_add(the.type, NULL, 0))
+CALL(alignment_null, haul_type_set_alignment(NULL, 8))
+CALL(alignment_closed, haul_type_set_alignment(the.type, 8))
+CALL(size_null, haul_type_set_size(NULL, NULL))
+CALL(size_no_function, haul_type_set_size(the.open, NULL))
+CALL(rebuild_null, haul_type_set_rebuild(NULL, NULL, NULL))
+CALL(rebuild_closed, haul_type_set_rebuild(the.type, NULL, NULL))
+CALL(commit_null, haul_type_commit(NULL))
+CALL(dup_null, haul_type_dup(NULL, &a_type))
+CALL(dup_no_result, haul_type_dup(the.type, NULL))
+CALL(contiguous_null, haul_type_contiguous(1, NULL, &a_type))
+CALL(contiguous_no_result, haul_type_contiguous(1, the.type, NULL))
+CALL(vector_no_result, haul_type_vector(1, 1, 1, the.type, NULL))
+CALL(hvector_no_result, haul_type_create_hvector(1, 1, 1, the.type, NULL))
+CALL(indexed_no_lists, haul_type_indexed(1, NULL, NULL, the.type, &a_type))
+CALL(hindexed_no_lists, haul_type_create_hindexed(1, NULL, NULL, the.type, &a_type))
+CALL(indexed_block_no_list, haul_type_create_indexed_block(1, 1, NULL, the.type, &a_type))
+CALL(struct_no_types, haul_type_create_struct(1, NULL, NULL, NULL, &a_type))
+CALL(struct_no_lists, haul_type_create_struct(1, NULL, NULL, &the.type, &a_type))
+CALL(subarray_no_lists,
+     haul_type_create_subarray(1, NULL, NULL, NULL, HAUL_ORDER_C, the.type, &a_type))
+CALL(resized_to_none, haul_type_create_resized(the.type, 0, 0, &a_type))
+CALL(instance_null, haul_type_instance(NULL, 1, &the.parameter, &the.type, &a_type))
+CALL(instance_no_result, haul_type_instance(the.box, 1, &the.parameter, &the.type, NULL))
+CALL(instance_no_parameter, haul_type_instance(the.box, 1, NULL, &the.type, &a_type))
+CALL(type_size_null, haul_type_size(NULL, &a_size))
+CALL(type_size_no_result, haul_type_size(the.type, NULL))
+CALL(extent_null, haul_type_get_extent(NULL, &a_size, &another_size))
+CALL(extent_no_result, haul_type_get_extent(the.type, &a_size, NULL))
+CALL(true_extent_no_result, haul_type_get_true_extent(the.type, NULL, &a_size))
+CALL(field_null, haul_type_get_field(NULL, 0, &a_field))
+CALL(field_no_result, haul_type_get_field(the.type, 0, NULL))
+CALL(field_none, haul_type_get_field(the.type, 9, &a_field))
+CALL(dump_null, haul_type_dump(NULL, NULL))
+CALL(dump_no_file, haul_type_dump(the.type, NULL))
+static haul_status takes_nothing(void *user, const void *data, size_t bytes)
+{
+    (void)user, (void)data, (void)bytes;
+    return HAUL_ERROR_FILE;
+}
+static haul_status dump_full_file(void)
+{
+    haul_file file;
+    memset(&file, 0, sizeof file);
+    file.write = takes_nothing;
+    return haul_type_dump(the.type, &file);
+}
+static haul_status audit_full_file(void)
+{
+    haul_root one = { the.data, the.type, 1 };
+    haul_file file;
+    memset(&file, 0, sizeof file);
+    file.write = takes_nothing;
+    return haul_audit_write(the.context, &one, 1, NULL, &file, NULL);
+}
+
+/* ---- The table. */
+
+typedef enum holder {
+    ON_CONTEXT,
+    ON_DEVICE,
+    ON_ARENA,
+    ON_TYPE,
+    ON_OPEN,
+    ON_BOX,
+    NO_CONTEXT, /* the call had no object: what is told of a NULL one */
+    NO_DEVICE,
+    NO_ARENA,
+    NO_TYPE,
+    NOTHING /* a look-up, or a call without objects: the status says all */
+} holder;
+
+typedef struct refusal {
+    haul_status (*call)(void);
+    holder where;
+    haul_status status;
+    const char *words;
+} refusal;
+
+#define ARGUMENT HAUL_ERROR_ARGUMENT
+
+static const refusal refusals[] = {
+    { context_no_result, NO_CONTEXT, ARGUMENT, "no context" },
+    { trim_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { plan_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { plan_no_result, ON_CONTEXT, ARGUMENT, "address of the new plan" },
+    { ordered_no_result, ON_CONTEXT, ARGUMENT, "address of the new plan" },
+    { plan_no_list, ON_CONTEXT, ARGUMENT, "list of roots is NULL" },
+    { ordered_no_list, ON_CONTEXT, ARGUMENT, "list of roots is NULL" },
+    { plan_no_roots, ON_CONTEXT, ARGUMENT, "number of roots is 0" },
+    { root_null, ON_CONTEXT, ARGUMENT, "root 0 is NULL" },
+    { root_of_none, ON_CONTEXT, ARGUMENT, "root 0 is 0 objects" },
+    { root_no_type, ON_CONTEXT, ARGUMENT, "type of root 0" },
+    { root_open, ON_CONTEXT, HAUL_ERROR_STATE, "call haul_type_commit" },
+    { pack_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { pack_nowhere, ON_CONTEXT, ARGUMENT, "arena to pack into is NULL" },
+    { pack_no_bitmap, ON_CONTEXT, ARGUMENT, "bitmap is NULL" },
+    { pack_little, ON_CONTEXT, ARGUMENT, "an arena of 8 bytes" },
+    { pack_on_source, ON_CONTEXT, ARGUMENT, "overlaps the source" },
+    { unpack_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { unpack_nothing, ON_CONTEXT, ARGUMENT, "arena to unpack is NULL" },
+    { unpack_little, ON_CONTEXT, ARGUMENT, "an arena of 8 bytes" },
+    { relocate_null, NOTHING, ARGUMENT, "" },
+    { relocate_no_bitmap, NOTHING, ARGUMENT, "" },
+    { offset_null, NOTHING, ARGUMENT, "" },
+    { offset_elsewhere, NOTHING, ARGUMENT, "" },
+    { offset_no_result, NOTHING, ARGUMENT, "" },
+    { address_null, NOTHING, ARGUMENT, "" },
+    { address_elsewhere, NOTHING, ARGUMENT, "" },
+    { address_no_result, NOTHING, ARGUMENT, "" },
+    { audit_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { audit_no_list, ON_CONTEXT, ARGUMENT, "list of roots is NULL" },
+    { audit_no_file, ON_CONTEXT, ARGUMENT, "file to print to" },
+    { audit_no_write, ON_CONTEXT, ARGUMENT, "file to print to" },
+    { audit_null_file, NO_CONTEXT, ARGUMENT, "no context" },
+    { audit_full_file, ON_CONTEXT, HAUL_ERROR_FILE, "file did not take" },
+    { open_no_result, NO_DEVICE, ARGUMENT, "no context" },
+    { open_no_table, NO_DEVICE, ARGUMENT, "no context" },
+    { open_in_context, ON_CONTEXT, ARGUMENT, "table is NULL" },
+    { launch_null, NO_DEVICE, ARGUMENT, "no context" },
+    { launch_nothing, ON_DEVICE, ARGUMENT, "function to launch is NULL" },
+    { counters_null, NO_DEVICE, ARGUMENT, "no context" },
+    { counters_nowhere, ON_DEVICE, ARGUMENT, "address of the counters" },
+    { ship_null, NO_DEVICE, ARGUMENT, "no context" },
+    { ship_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
+    { ship_no_root, ON_DEVICE, ARGUMENT, "root 0 is NULL" },
+    { ship_no_type, ON_DEVICE, ARGUMENT, "type of root 0" },
+    { ship_open_type, ON_DEVICE, HAUL_ERROR_STATE, "call haul_type_commit" },
+    { ship_of_none, ON_DEVICE, ARGUMENT, "0 objects" },
+    { roots_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
+    { roots_no_list, ON_DEVICE, ARGUMENT, "list of roots is NULL" },
+    { ship_plan_null, NO_DEVICE, ARGUMENT, "no context" },
+    { ship_plan_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
+    { ship_no_plan, ON_DEVICE, ARGUMENT, "plan is NULL" },
+    { ship_far_plan, ON_DEVICE, ARGUMENT, "haul_device_context" },
+    { async_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
+    { async_no_root, ON_DEVICE, ARGUMENT, "root 0 is NULL" },
+    { plan_async_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
+    { plan_async_no_plan, ON_DEVICE, ARGUMENT, "plan is NULL" },
+    { ship_strange_stream, ON_DEVICE, ARGUMENT, "stream" },
+    { refresh_strange_stream, ON_DEVICE, ARGUMENT, "stream" },
+    { refresh_null, NO_DEVICE, ARGUMENT, "no context" },
+    { refresh_async_null, NO_DEVICE, ARGUMENT, "no context" },
+    { replan_null, NO_DEVICE, ARGUMENT, "no context" },
+    { unmarshal_null, NO_DEVICE, ARGUMENT, "no context" },
+    { unmarshal_async_null, NO_DEVICE, ARGUMENT, "no context" },
+    { pointers_null, NO_DEVICE, ARGUMENT, "no context" },
+    { pointers_async_null, NO_DEVICE, ARGUMENT, "no context" },
+    { wait_null, NO_DEVICE, ARGUMENT, "no context" },
+    { poll_null, NO_DEVICE, ARGUMENT, "no context" },
+    { update_device_null, NO_DEVICE, ARGUMENT, "no context" },
+    { update_device_async_null, NO_DEVICE, ARGUMENT, "no context" },
+    { update_host_null, NO_DEVICE, ARGUMENT, "no context" },
+    { update_host_async_null, NO_DEVICE, ARGUMENT, "no context" },
+    { update_device_nothing, ON_DEVICE, ARGUMENT, "no byte of the range" },
+    { update_device_no_bytes, ON_DEVICE, ARGUMENT, "no byte of the range" },
+    { update_device_wraps, ON_DEVICE, ARGUMENT, "wraps" },
+    { update_device_elsewhere, ON_DEVICE, ARGUMENT, "no byte of the range" },
+    { update_host_nothing, ON_DEVICE, ARGUMENT, "no byte of the range" },
+    { update_host_wraps, ON_DEVICE, ARGUMENT, "wraps" },
+    { update_arena_elsewhere, ON_DEVICE, ARGUMENT, "no byte of the range" },
+    { copy_null, NO_DEVICE, ARGUMENT, "no context" },
+    { copy_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
+    { copy_nowhere, ON_DEVICE, ARGUMENT, "device to copy to is NULL" },
+    { copy_far, ON_DEVICE, ARGUMENT, "contexts of their own" },
+    { arena_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { arena_no_result, ON_CONTEXT, ARGUMENT, "address of the new arena" },
+    { arena_huge, ON_CONTEXT, ARGUMENT, "reserve_bytes" },
+    { arena_for_null, NO_DEVICE, ARGUMENT, "no context" },
+    { arena_for_no_result, ON_DEVICE, ARGUMENT, "address of the new arena" },
+    { arena_huge_for, ON_DEVICE, ARGUMENT, "reserve_bytes" },
+    { new_no_type, ON_ARENA, ARGUMENT, "type is NULL" },
+    { new_open_type, ON_ARENA, HAUL_ERROR_STATE, "haul_type_commit" },
+    { new_of_none, ON_ARENA, ARGUMENT, "0 objects" },
+    { new_too_many, ON_ARENA, HAUL_ERROR_LIMIT, "bytes" },
+    { tail_no_type, ON_ARENA, ARGUMENT, "type is NULL" },
+    { tail_too_long, ON_ARENA, HAUL_ERROR_LIMIT, "bytes" },
+    { bytes_none, ON_ARENA, ARGUMENT, "0 bytes are asked for" },
+    { bytes_too_many, ON_ARENA, HAUL_ERROR_LIMIT, "bytes" },
+    { aligned_oddly, ON_ARENA, ARGUMENT, "alignment" },
+    { aligned_widely, ON_ARENA, ARGUMENT, "alignment" },
+    { aligned_none, ON_ARENA, ARGUMENT, "0 bytes are asked for" },
+    { nursery_none, ON_ARENA, ARGUMENT, "0 bytes are asked for" },
+    { nursery_huge, ON_ARENA, HAUL_ERROR_LIMIT, "bytes" },
+    { malloc_huge, ON_ARENA, HAUL_ERROR_LIMIT, "bytes" },
+    { calloc_huge, ON_ARENA, HAUL_ERROR_LIMIT, "bytes" },
+    { realloc_foreign, ON_ARENA, ARGUMENT, "no block of this arena" },
+    { free_foreign, ON_ARENA, ARGUMENT, "no block of this arena" },
+    { free_null, NO_ARENA, ARGUMENT, "no arena" },
+    { release_null, NO_ARENA, ARGUMENT, "no arena" },
+    { release_foreign, ON_ARENA, ARGUMENT, "nothing that this arena has allocated" },
+    { release_too_many, ON_ARENA, ARGUMENT, "100000 bytes" },
+    { release_none, ON_ARENA, ARGUMENT, "0 bytes" },
+    { rollback_null, NO_ARENA, ARGUMENT, "no arena" },
+    { rollback_to_nothing, ON_ARENA, HAUL_ERROR_STATE, "checkpoint" },
+    { reset_null, NO_ARENA, ARGUMENT, "no arena" },
+    { stamp_null, NO_TYPE, ARGUMENT, "no type" },
+    { stamp_no_result, ON_TYPE, ARGUMENT, "address of the stamp" },
+    { stamp_open, ON_OPEN, HAUL_ERROR_STATE, "haul_type_commit" },
+    { ship_arena_null, NO_DEVICE, ARGUMENT, "no context" },
+    { ship_arena_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
+    { ship_no_arena, ON_DEVICE, ARGUMENT, "arena is NULL" },
+    { ship_empty, ON_DEVICE, ARGUMENT, "nothing has been allocated" },
+    { ship_no_rule, ON_DEVICE, ARGUMENT, "options->outside is 7" },
+    { ship_into_nothing, ON_DEVICE, ARGUMENT, "options->into is NULL" },
+    { ship_into_a_graph, ON_DEVICE, ARGUMENT, "into[1]" },
+    { arenas_no_result, ON_DEVICE, ARGUMENT, "address of the new shipments" },
+    { arenas_no_list, ON_DEVICE, ARGUMENT, "list of arenas" },
+    { arenas_none, ON_DEVICE, ARGUMENT, "number of arenas" },
+    { from_null, NO_DEVICE, ARGUMENT, "no context" },
+    { from_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
+    { from_no_arena, ON_DEVICE, ARGUMENT, "arena is NULL" },
+    { from_no_root, ON_DEVICE, ARGUMENT, "root 0 is NULL" },
+    { from_no_type, ON_DEVICE, ARGUMENT, "type of root 0" },
+    { from_with_rule, ON_DEVICE, ARGUMENT, "options->outside" },
+    { type_no_result, NO_TYPE, ARGUMENT, "result" },
+    { type_no_rows, NO_TYPE, ARGUMENT, "rows are NULL" },
+    { type_half_allocator, NO_TYPE, ARGUMENT, "allocator" },
+    { parameter_no_result, NO_TYPE, ARGUMENT, "result" },
+    { pointer_no_result, NO_TYPE, ARGUMENT, "result" },
+    { bytes_no_result, NO_TYPE, ARGUMENT, "result" },
+    { add_null, NO_TYPE, ARGUMENT, "no type" },
+    { add_no_rows, ON_OPEN, ARGUMENT, "rows are NULL" },
+    { add_closed, ON_TYPE, HAUL_ERROR_STATE, "committed" },
+    { alignment_null, NO_TYPE, ARGUMENT, "no type" },
+    { alignment_closed, ON_TYPE, HAUL_ERROR_STATE, "committed" },
+    { size_null, NO_TYPE, ARGUMENT, "no type" },
+    { size_no_function, ON_OPEN, ARGUMENT, "function" },
+    { rebuild_null, NO_TYPE, ARGUMENT, "no type" },
+    { rebuild_closed, ON_TYPE, HAUL_ERROR_STATE, "committed" },
+    { commit_null, NO_TYPE, ARGUMENT, "no type" },
+    { dup_null, NO_TYPE, ARGUMENT, "old type" },
+    { dup_no_result, ON_TYPE, ARGUMENT, "new type's address" },
+    { contiguous_null, NO_TYPE, ARGUMENT, "old type" },
+    { contiguous_no_result, ON_TYPE, ARGUMENT, "new type's address" },
+    { vector_no_result, ON_TYPE, ARGUMENT, "new type's address" },
+    { hvector_no_result, ON_TYPE, ARGUMENT, "new type's address" },
+    { indexed_no_lists, ON_TYPE, ARGUMENT, "lists" },
+    { hindexed_no_lists, ON_TYPE, ARGUMENT, "lists" },
+    { indexed_block_no_list, ON_TYPE, ARGUMENT, "lists" },
+    { struct_no_types, NO_TYPE, ARGUMENT, "no type" },
+    { struct_no_lists, ON_TYPE, ARGUMENT, "lists" },
+    { subarray_no_lists, ON_TYPE, ARGUMENT, "" },
+    { resized_to_none, ON_TYPE, HAUL_ERROR_TYPE, "extent of 0" },
+    { instance_null, NO_TYPE, ARGUMENT, "no type" },
+    { instance_no_result, ON_BOX, ARGUMENT, "instance's address" },
+    { instance_no_parameter, ON_BOX, ARGUMENT, "parameters are NULL" },
+    { type_size_null, NO_TYPE, ARGUMENT, "no type" },
+    { type_size_no_result, ON_TYPE, ARGUMENT, "address of a result" },
+    { extent_null, NO_TYPE, ARGUMENT, "no type" },
+    { extent_no_result, ON_TYPE, ARGUMENT, "address of a result" },
+    { true_extent_no_result, ON_TYPE, ARGUMENT, "address of a result" },
+    { field_null, NO_TYPE, ARGUMENT, "no type" },
+    { field_no_result, ON_TYPE, ARGUMENT, "field's address" },
+    { field_none, ON_TYPE, ARGUMENT, "haul_type_field_count" },
+    { dump_null, NO_TYPE, ARGUMENT, "no type" },
+    { dump_no_file, ON_TYPE, ARGUMENT, "file to print to" },
+    { dump_full_file, ON_TYPE, HAUL_ERROR_FILE, "file did not take" },
+};
+
+static const haul_error *words_of(holder where)
+{
+    switch (where) {
+    case ON_CONTEXT:
+        return haul_context_error(the.context);
+    case ON_DEVICE:
+        return haul_device_error(the.device);
+    case ON_ARENA:
+        return haul_arena_error(the.arena);
+    case ON_TYPE:
+        return haul_type_error(the.type);
+    case ON_OPEN:
+        return haul_type_error(the.open);
+    case ON_BOX:
+        return haul_type_error(the.box);
+    case NO_CONTEXT:
+        return haul_context_error(NULL);
+    case NO_DEVICE:
+        return haul_device_error(NULL);
+    case NO_ARENA:
+        return haul_arena_error(NULL);
+    case NO_TYPE:
+        return haul_type_error(NULL);
+    default:
+        return NULL;
+    }
+}
+
+static haul_status succeed(void)
+{
+    haul_arena *more;
+    haul_status status = haul_refresh(the.shipment);
+    CHECK_STATUS(haul_arena_create(the.context, NULL, &more), HAUL_OK);
+    haul_arena_free(&more);
+    return status;
+}
+
+static void start(void)
+{
+    static const haul_ref rows[] = { HAUL_OBJECT(node, next, &the.type) };
+    static const haul_ref in_box[] = { HAUL_OBJECT_AS(node, next, &the.parameter) };
+    haul_device_options options;
+    haul_root one;
+    memset(&the, 0, sizeof the);
+    memset(&options, 0, sizeof options);
+    CHECK_STATUS(haul_type_create("node", sizeof(node), rows, 1, &the.type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(the.type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("open", 8, NULL, 0, &the.open), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter("element", &the.parameter), HAUL_OK);
+    CHECK_STATUS(haul_type_create("box", sizeof(node), in_box, 1, &the.box), HAUL_OK);
+    CHECK_STATUS(haul_context_create(NULL, &the.context), HAUL_OK);
+    CHECK_STATUS(haul_context_create(NULL, &the.other_context), HAUL_OK);
+    options.context = the.context;
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &the.device), HAUL_OK);
+    options.context = the.other_context;
+    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &the.far_device), HAUL_OK);
+    CHECK_STATUS(haul_arena_create_for(the.device, NULL, &the.arena), HAUL_OK);
+    CHECK_STATUS(haul_arena_create_for(the.device, NULL, &the.empty), HAUL_OK);
+    CHECK((the.in_arena = haul_arena_new(the.arena, the.type, 1)) != NULL);
+    the.data[0].next = &the.data[1];
+    one.address = the.data;
+    one.type = the.type;
+    one.count = 1;
+    CHECK_STATUS(haul_plan_create(the.context, &one, 1, &the.plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(the.other_context, &one, 1, &the.far_plan), HAUL_OK);
+    CHECK_STATUS(haul_ship(the.device, the.data, the.type, 1, NULL, &the.shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_arena(the.device, the.arena, NULL, &the.arena_shipment), HAUL_OK);
+}
+
+static void end(void)
+{
+    haul_shipment_free(&the.shipment);
+    haul_shipment_free(&the.arena_shipment);
+    haul_plan_free(&the.plan);
+    haul_plan_free(&the.far_plan);
+    haul_arena_free(&the.arena);
+    haul_arena_free(&the.empty);
+    haul_device_close(&the.device);
+    haul_device_close(&the.far_device);
+    haul_context_free(&the.context);
+    haul_context_free(&the.other_context);
+    haul_type_free(&the.type);
+    haul_type_free(&the.open);
+    haul_type_free(&the.box);
+    haul_type_free(&the.parameter);
+}
+
+TEST(refusals, name_the_argument_that_is_refused)
+{
+    size_t i;
+    start();
+    for (i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        const refusal *r = &refusals[i];
+        const haul_error *error;
+        CHECK_STATUS(succeed(), HAUL_OK);
+        check_note("refusal %zu, \"%s\"", i, r->words);
+        CHECK_STATUS(r->call(), r->status);
+        CHECK(strlen(haul_status_text(r->status)) > 10);
+        error = words_of(r->where);
+        if (error) {
+            CHECK_STATUS(error->status, r->where >= NO_CONTEXT ? HAUL_ERROR_ARGUMENT : r->status);
+            CHECK_HAS(error->text, r->words);
+            CHECK(strchr(error->text, ' ') != NULL);
+        }
+        check_note(NULL);
+    }
+    end();
+}
+
+/* ---- Inside another call. */
+
+static haul_status busy_device(void)
+{
+    haul_device_options options;
+    memset(&options, 0, sizeof options);
+    options.context = the.context;
+    return haul_device_open(haul_host_device(), &options, &a_device);
+}
+static haul_status busy_audit(void)
+{
+    haul_root one = { the.data, the.type, 1 };
+    return haul_audit(the.context, &one, 1, NULL, NULL);
+}
+CALL(busy_trim, haul_context_trim(the.context))
+CALL(busy_plan, root(the.data, the.type, 1))
+CALL(busy_pack, haul_plan_pack(the.plan, the.bytes, 256, 0, the.bitmap))
+CALL(busy_unpack, haul_plan_unpack(the.plan, the.bytes, 256, 0))
+CALL(busy_ship, haul_ship(the.device, the.data, the.type, 1, NULL, &a_shipment))
+CALL(busy_ship_plan, haul_ship_plan(the.device, the.plan, NULL, &a_shipment))
+CALL(busy_refresh, haul_refresh(the.shipment))
+CALL(busy_replan, haul_replan(the.shipment))
+CALL(busy_unmarshal, haul_unmarshal(the.shipment))
+CALL(busy_pointers, haul_unmarshal_pointers(the.shipment))
+CALL(busy_update_device, haul_update_device(the.shipment, the.data, 8))
+CALL(busy_update_host, haul_update_host(the.shipment, the.data, 8))
+CALL(busy_copy, haul_shipment_copy(the.shipment, the.device, &a_shipment))
+CALL(busy_wait, haul_shipment_wait(the.shipment))
+CALL(busy_poll, haul_shipment_poll(the.shipment))
+CALL(busy_arena, haul_arena_create_for(the.device, NULL, &an_arena))
+CALL(busy_ship_arena, haul_ship_arena(the.device, the.arena, NULL, &a_shipment))
+CALL(busy_ship_from,
+     haul_ship_arena_from(the.device, the.arena, the.in_arena, the.type, 1, NULL, &a_shipment))
+
+static haul_status (*const busy[])(void) = {
+    busy_device, busy_audit, busy_trim, busy_plan, busy_pack, busy_unpack, busy_ship,
+    busy_ship_plan, busy_refresh, busy_replan, busy_unmarshal, busy_pointers, busy_copy, busy_wait,
+    busy_poll, busy_arena, busy_ship_arena, busy_ship_from, busy_update_device, busy_update_host,
+    /* Refused before they enter, or inside: busy says more. */
+    plan_no_result, ship_no_result, arenas_none, update_device_wraps
+};
+
+static int asked;
+
+/* The record is the outer call's. */
+static int call_inside(void *user, uint64_t done, uint64_t total)
+{
+    haul_error before = *haul_context_error(the.context);
+    size_t i;
+    (void)user, (void)done, (void)total;
+    for (i = 0; i < sizeof busy / sizeof *busy; i++) {
+        check_note("busy call %zu", i);
+        CHECK_STATUS(busy[i](), HAUL_ERROR_BUSY);
+    }
+    check_note(NULL);
+    CHECK_STATUS(arena_no_result(), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(launch_nothing(), HAUL_ERROR_ARGUMENT);
+    CHECK(memcmp(&before, haul_context_error(the.context), sizeof before) == 0);
+    asked++;
+    return 0;
+}
+
+TEST(refusals, inside_another_call_are_busy_and_leave_its_record_alone)
+{
+    haul_ship_options options;
+    haul_shipment *shipment;
+    start();
+    memset(&options, 0, sizeof options);
+    options.progress = call_inside;
+    asked = 0;
+    CHECK_STATUS(haul_ship(the.device, the.data, the.type, 1, &options, &shipment), HAUL_OK);
+    CHECK(asked > 0);
+    CHECK(strlen(haul_status_text(HAUL_ERROR_BUSY)) > 10);
+    haul_shipment_free(&shipment);
+    end();
+}
