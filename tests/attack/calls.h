@@ -15,6 +15,11 @@ void call_begin(world *w, unsigned what);
 /* After it. `right` is the answer where nothing fails. 1: the call has succeeded. */
 int call_end(world *w, const char *name, haul_status status, haul_status right);
 
+/* ---- The progress callback (progress.c). */
+
+void progress_begin(world *w);
+void progress_choose(world *w, haul_ship_options *o);
+
 /* ---- Shipments (cargo.c). */
 
 cargo *cargo_some(world *w);

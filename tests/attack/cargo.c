@@ -80,6 +80,7 @@ int cargo_goes_on(world *w, cargo *c, haul_status status)
 void cargo_call_begin(world *w, const cargo *c, unsigned what)
 {
     call_begin(w, what);
+    w->current = c;
     w->also = c->doubtful ? HAUL_ERROR_DEVICE : HAUL_OK;
     w->forgives = c->locked;
 }

@@ -35,6 +35,7 @@ void call_begin(world *w, unsigned what)
         mode = draw_mode(w, what);
         at = 1 + random_below(&w->random, random_one_in(&w->random, 4) ? 60 : 12);
     }
+    progress_begin(w);
     fault_arm(&w->plan, mode, at);
     w->plan.lost = lost;
 }
@@ -63,6 +64,8 @@ static int may_answer(const world *w, haul_status status, haul_status right)
         return 1;
     if (plan->impatient && status == HAUL_ERROR_PENDING)
         return 1;
+    if (w->is_cancelled && (status == HAUL_OK || status == HAUL_ERROR_STATE))
+        return status == HAUL_ERROR_STATE;
     if (status == right)
         return status != HAUL_OK || plan->fired == 0 || w->forgives || was_told_to_nobody(w);
     if (plan->fired > 1 && was_told_to_nobody(w)) /* one of the next ones was told */
@@ -79,6 +82,7 @@ int call_end(world *w, const char *name, haul_status status, haul_status right)
                plan->fired ? plan->failed : "");
     check_note("%s, %llu faults, the first at %s, the last event %s", name,
                (unsigned long long)plan->fired, plan->fired ? plan->failed : "none", plan->last);
+    w->act = LISTENS;
     if (!may_answer(w, status, right))
         CHECK_STATUS(status, plan->fired > 0 ? plan->first : right);
     w->was_late |= status == HAUL_ERROR_PENDING;

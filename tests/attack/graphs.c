@@ -27,6 +27,7 @@ haul_ship_options draw_ship_options(world *w)
     o.ordered = random_one_in(&w->random, 4);
     o.lock_source = random_one_in(&w->random, 4);
     o.let_counts_change = random_one_in(&w->random, 4);
+    progress_choose(w, &o);
     return o;
 }
 
@@ -269,6 +270,7 @@ void step_copy(world *w)
     right = right_answer(w, c, 0);
     to->device = (int)random_below(&w->random, DEVICES);
     call_begin(w, 0);
+    w->current = c;
     status = haul_shipment_copy(c->shipment, w->device[to->device], &to->shipment);
     if (!call_end(w, "haul_shipment_copy", status, right)) {
         CHECK(to->shipment == NULL);

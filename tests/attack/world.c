@@ -15,6 +15,7 @@ void world_open(world *w, const item_type *items, random_source *random)
     w->items = items;
     w->random = *random;
     w->faults = !random_one_in(random, 3);
+    w->has_progress = random_one_in(random, 2);
     w->async_works = random_one_in(random, 2);
     w->plan.deferred = w->async_works;
     w->plan.no_send = random_one_in(random, 4);

@@ -135,6 +135,9 @@ typedef struct arena_of_world {
     int is_frozen; /* a first ship has answered HAUL_ERROR_PENDING: nothing may come or go any more */
 } arena_of_world;
 
+/* What the progress callback does when it is next called. */
+typedef enum listener_act { LISTENS, CALLS_BACK, FREES, CANCELS } listener_act;
+
 typedef struct world {
     random_source random; /* of the step that is running */
     fault_plan plan;
@@ -145,6 +148,10 @@ typedef struct world {
     int was_late;     /* a call has answered HAUL_ERROR_PENDING */
     int left_late;    /* the last call has failed, and the device may go on with it */
     int forgives;     /* the next call may succeed without some of its memory */
+    int has_progress; /* shipments have a callback */
+    listener_act act;
+    int is_cancelled;     /* the callback has cancelled the call */
+    const cargo *current; /* what the call is on */
     haul_status also; /* one more answer that the next call may give; HAUL_OK: none */
     const item_type *items;
     object objects[OBJECTS_MAX];

@@ -1,0 +1,57 @@
+/* The progress callback of all shipments: now and then it cancels, frees a shipment, or calls back
+ * in.
+ */
+#include "attack.h"
+#include "calls.h"
+#include "support/check.h"
+
+static void free_another(world *w)
+{
+    cargo *c = cargo_some(w);
+    if (!c || c == w->current)
+        return;
+    attack_say("  the callback frees shipment %d", (int)(c - w->cargoes));
+    cargo_free(w, c);
+}
+
+static void call_back_in(world *w)
+{
+    const cargo *c = cargo_some(w);
+    CHECK_STATUS(haul_context_trim(haul_device_context(w->device[1])), HAUL_ERROR_BUSY);
+    if (!c)
+        return;
+    CHECK_STATUS(haul_refresh(c->shipment), HAUL_ERROR_BUSY);
+    CHECK_STATUS(haul_shipment_wait(c->shipment), HAUL_ERROR_BUSY);
+    CHECK_STATUS(haul_shipment_poll(c->shipment), HAUL_ERROR_BUSY);
+}
+
+static int progress(void *user, uint64_t done, uint64_t total)
+{
+    world *w = user;
+    listener_act act = w->act;
+    CHECK(done <= total);
+    w->act = LISTENS;
+    if (act == FREES)
+        free_another(w);
+    else if (act == CALLS_BACK)
+        call_back_in(w);
+    else if (act == CANCELS)
+        w->is_cancelled = 1;
+    return act == CANCELS;
+}
+
+void progress_begin(world *w)
+{
+    static const listener_act acts[] = { LISTENS, LISTENS, LISTENS, CALLS_BACK, FREES, CANCELS };
+    w->act = acts[random_below(&w->random, sizeof acts / sizeof *acts)];
+    w->is_cancelled = 0;
+    w->current = NULL;
+}
+
+void progress_choose(world *w, haul_ship_options *o)
+{
+    if (!w->has_progress || random_one_in(&w->random, 3))
+        return;
+    o->progress = progress;
+    o->progress_user = w;
+}
