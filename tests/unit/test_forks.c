@@ -1,8 +1,11 @@
 /* Forks: a child has the parent's plans and plain arenas as its own, and of the parent's devices
  * nothing. What it calls on them is refused in words, and whatever it frees, the parent goes on as
  * if there were no child.
+ *
+ * Faults by number (docs/testing.md): C7.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -127,7 +130,8 @@ static int is_refused(family *f)
     if (!refuses_in_words(f, haul_shipment_copy(f->shipment, f->device, &s)) || s)
         return 8;
     if (haul_host_launch(f->device, raise_all, haul_device_pointer(f->shipment, f->nodes)) !=
-        HAUL_ERROR_STATE)
+            HAUL_ERROR_STATE ||
+        !strstr(haul_device_error(f->device)->text, "another process"))
         return 9;
     return 0;
 }
@@ -167,8 +171,10 @@ static int in_child(family *f, int (*act)(family *f))
     pid_t child = fork();
     int status = -1;
     CHECK(child >= 0);
-    if (child == 0)
+    if (child == 0) {
+        alarm(60); /* a child that waits for a thread that it does not have ends, and fails */
         _exit(act(f));
+    }
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status));
     return WEXITSTATUS(status);
@@ -212,17 +218,215 @@ static void try_in_child(int (*act)(family *f))
     free(f.nodes);
 }
 
-TEST(forks, a_child_is_refused_the_devices_of_its_parent_in_words)
+TEST(forks, a_child_is_refused_the_devices_of_its_parent_in_words_C7)
 {
     try_in_child(is_refused);
 }
 
-TEST(forks, a_child_plans_packs_allocates_and_opens_a_device_of_its_own)
+TEST(forks, a_child_plans_packs_allocates_and_opens_a_device_of_its_own_C7)
 {
     try_in_child(goes_on);
 }
 
-TEST(forks, a_child_may_free_everything_and_the_parent_goes_on)
+TEST(forks, a_child_may_free_everything_and_the_parent_goes_on_C7)
 {
     try_in_child(free_all);
+}
+
+/* ---- Threads, which a child does not have. */
+
+enum { MANY = 200000 };
+
+typedef struct many {
+    haul_context *context;
+    haul_plan *plan;
+    unsigned char *packed;
+    node *nodes;
+    haul_type *type;
+} many;
+
+static unsigned char *pack_many(haul_plan *plan)
+{
+    unsigned char *arena = malloc(haul_plan_bytes(plan));
+    if (arena && haul_plan_pack(plan, arena, haul_plan_bytes(plan), 4096, NULL) == HAUL_OK)
+        return arena;
+    free(arena);
+    return NULL;
+}
+
+/* By the parent's plan, and by one of its own in the parent's context. */
+static int packs_alone(many *m)
+{
+    const size_t bytes = haul_plan_bytes(m->plan);
+    unsigned char *packed = pack_many(m->plan);
+    haul_root root;
+    haul_plan *own;
+    if (!packed || memcmp(packed, m->packed, bytes) != 0)
+        return 1;
+    free(packed);
+    root.address = m->nodes;
+    root.type = m->type;
+    root.count = 1;
+    if (haul_plan_create(m->context, &root, 1, &own) != HAUL_OK)
+        return 2;
+    packed = pack_many(own);
+    if (!packed || memcmp(packed, m->packed, bytes) != 0)
+        return 3;
+    free(packed);
+    haul_plan_free(&own);
+    haul_plan_free(&m->plan);
+    haul_context_free(&m->context);
+    return 0;
+}
+
+TEST(forks, a_child_packs_what_its_parents_threads_share_by_itself_C7)
+{
+    static haul_type *type;
+    static const haul_ref refs[] = { HAUL_OBJECT(node, next, &type) };
+    haul_context_options options;
+    haul_root root;
+    unsigned char *again;
+    many m;
+    pid_t child;
+    int i, status = -1;
+    memset(&options, 0, sizeof options);
+    options.threads = 3;
+    CHECK_STATUS(haul_type_create("node", sizeof(node), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_context_create(&options, &m.context), HAUL_OK);
+    m.type = type;
+    m.nodes = calloc(MANY, sizeof *m.nodes);
+    CHECK(m.nodes != NULL);
+    for (i = 0; i + 1 < MANY; i++)
+        m.nodes[i].next = &m.nodes[i + 1];
+    root.address = m.nodes;
+    root.type = type;
+    root.count = 1;
+    CHECK_STATUS(haul_plan_create(m.context, &root, 1, &m.plan), HAUL_OK);
+    CHECK((m.packed = pack_many(m.plan)) != NULL);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        _exit(packs_alone(&m));
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status));
+    CHECK_EQ(WEXITSTATUS(status), 0);
+    CHECK((again = pack_many(m.plan)) != NULL);
+    CHECK(memcmp(again, m.packed, haul_plan_bytes(m.plan)) == 0);
+    free(again);
+    haul_plan_free(&m.plan);
+    haul_context_free(&m.context);
+    haul_type_free(&type);
+    free(m.packed);
+    free(m.nodes);
+}
+
+/* ---- Forks in the middle. */
+
+static int frees_what_is_outstanding(family *f)
+{
+    if (!refuses_in_words(f, haul_shipment_wait(f->shipment)) ||
+        !refuses_in_words(f, haul_shipment_poll(f->shipment)))
+        return 1;
+    return free_all(f) ? 2 : 0;
+}
+
+TEST(forks, results_that_are_outstanding_are_the_parents_C7)
+{
+    family f;
+    family_start(&f);
+    CHECK_STATUS(haul_host_launch(f.device, raise_all, haul_device_pointer(f.shipment, f.nodes)),
+                 HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_async(f.shipment, NULL), HAUL_OK);
+    CHECK_EQ(in_child(&f, frees_what_is_outstanding), 0);
+    CHECK_EQ(f.nodes[1].seen, 0);
+    CHECK_STATUS(haul_shipment_wait(f.shipment), HAUL_OK);
+    CHECK_EQ(f.nodes[NODES - 1].seen, 1000);
+    family_free(&f);
+    haul_type_free(&f.type);
+    free(f.nodes);
+}
+
+/* Another thread is in a call at the fork, and stays there until the child has ended. */
+typedef struct stop {
+    family *f;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int is_inside, may_go;
+    haul_status status;
+} stop;
+
+static int stay_inside(void *user, uint64_t done, uint64_t total)
+{
+    stop *s = user;
+    (void)done, (void)total;
+    pthread_mutex_lock(&s->lock);
+    s->is_inside = 1;
+    pthread_cond_broadcast(&s->changed);
+    while (!s->may_go)
+        pthread_cond_wait(&s->changed, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    return 0;
+}
+
+static void *ship_slowly(void *user)
+{
+    stop *s = user;
+    haul_ship_options options;
+    haul_shipment *shipment = NULL;
+    memset(&options, 0, sizeof options);
+    options.progress = stay_inside;
+    options.progress_user = s;
+    s->status = haul_ship(s->f->device, s->f->nodes, s->f->type, 1, &options, &shipment);
+    haul_shipment_free(&shipment);
+    return NULL;
+}
+
+static int is_busy_for_ever(family *f)
+{
+    haul_context *fresh;
+    if (haul_refresh(f->shipment) != HAUL_ERROR_BUSY)
+        return 1;
+    if (haul_plan_pack(f->plan, f, 0, 1, NULL) != HAUL_ERROR_BUSY)
+        return 2;
+    if (free_all(f))
+        return 3;
+    if (haul_context_create(NULL, &fresh) != HAUL_OK)
+        return 4;
+    haul_context_free(&fresh);
+    return 0;
+}
+
+TEST(forks, a_call_that_another_thread_is_in_stays_busy_in_the_child_and_frees_return_C7)
+{
+    family f;
+    stop s;
+    pthread_t thread;
+    int answer;
+    family_start(&f);
+    memset(&s, 0, sizeof s);
+    s.f = &f;
+    CHECK_EQ(pthread_mutex_init(&s.lock, NULL), 0);
+    CHECK_EQ(pthread_cond_init(&s.changed, NULL), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, ship_slowly, &s), 0);
+    pthread_mutex_lock(&s.lock);
+    while (!s.is_inside)
+        pthread_cond_wait(&s.changed, &s.lock);
+    pthread_mutex_unlock(&s.lock);
+    answer = in_child(&f, is_busy_for_ever);
+    pthread_mutex_lock(&s.lock);
+    s.may_go = 1;
+    pthread_cond_broadcast(&s.changed);
+    pthread_mutex_unlock(&s.lock);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_EQ(answer, 0);
+    CHECK_STATUS(s.status, HAUL_OK);
+    check_parent(&f);
+    family_free(&f);
+    haul_type_free(&f.type);
+    free(f.nodes);
+    pthread_cond_destroy(&s.changed);
+    pthread_mutex_destroy(&s.lock);
 }

@@ -446,6 +446,87 @@ TEST(surroundings, a_plan_is_made_or_there_is_no_memory_wherever_the_memory_ends
     haul_type_free(&node_type);
 }
 
+/* There and back, and an arena, on a device whose context has so much memory. */
+static haul_status journey(haul_device *device)
+{
+    haul_arena_options small;
+    haul_shipment *shipment = NULL, *of_arena = NULL;
+    haul_arena *arena = NULL;
+    node *lone = NULL;
+    haul_status status = haul_ship(device, nodes, node_type, 1, NULL, &shipment);
+    memset(&small, 0, sizeof small);
+    small.reserve_bytes = 1 << 12;
+    if (status == HAUL_OK)
+        status = haul_refresh(shipment);
+    if (status == HAUL_OK)
+        status = haul_unmarshal_pointers(shipment);
+    if (status == HAUL_OK)
+        status = haul_unmarshal_async(shipment, NULL);
+    if (status == HAUL_OK)
+        status = haul_shipment_wait(shipment);
+    if (status == HAUL_OK)
+        status = haul_arena_create_for(device, &small, &arena);
+    if (status == HAUL_OK && !(lone = haul_arena_malloc(arena, sizeof *lone)))
+        status = haul_arena_error(arena)->status;
+    if (status == HAUL_OK)
+        status = haul_ship_arena_from(device, arena, lone, node_type, 1, NULL, &of_arena);
+    if (status == HAUL_OK)
+        status = haul_unmarshal(of_arena);
+    if (status == HAUL_ERROR_MEMORY && (!arena || lone))
+        CHECK(haul_device_error(device)->text[0] != '\0');
+    haul_shipment_free(&of_arena);
+    haul_arena_free(&arena);
+    haul_shipment_free(&shipment);
+    return status;
+}
+
+static haul_status journey_within(size_t bytes)
+{
+    purse p = { 0, 0 };
+    haul_allocator allocator;
+    haul_device_options options;
+    haul_device *device = NULL;
+    haul_status status;
+    p.left = bytes;
+    memset(&allocator, 0, sizeof allocator);
+    allocator.user = &p;
+    allocator.allocate = purse_take;
+    allocator.release = purse_give;
+    memset(&options, 0, sizeof options);
+    options.new_context.allocator = &allocator;
+    status = haul_device_open(haul_host_device(), &options, &device);
+    if (status == HAUL_OK)
+        status = journey(device);
+    CHECK(status == HAUL_OK || status == HAUL_ERROR_MEMORY);
+    haul_device_close(&device);
+    CHECK_EQ(p.live, 0);
+    CHECK_EQ(p.left, bytes);
+    return status;
+}
+
+TEST(surroundings, a_graph_and_an_arena_cross_or_there_is_no_memory_wherever_it_ends_H7)
+{
+    size_t enough = 64, least, bytes;
+    types_open();
+    graph_make();
+    while (journey_within(enough) != HAUL_OK)
+        enough *= 2;
+    for (least = 0, bytes = enough; bytes - least > 1;) {
+        const size_t middle = least + (bytes - least) / 2;
+        if (journey_within(middle) == HAUL_OK)
+            bytes = middle;
+        else
+            least = middle;
+    }
+    check_note("some %zu bytes are enough", bytes);
+    for (bytes = least > 64 ? least - 64 : 0; bytes < least + 64; bytes++)
+        journey_within(bytes);
+    for (bytes = 0; bytes < enough; bytes += enough / 256 + 7)
+        journey_within(bytes);
+    check_note(NULL);
+    haul_type_free(&node_type);
+}
+
 /* ---- Threads. */
 
 enum { THREADS = 4, ROUNDS = 20, LARGE = 6 << 20 };
