@@ -122,7 +122,9 @@ struct haul_type {
     haul__bound *bound;
     size_t bound_count;
     haul_type *container, *next_instance;
+    haul_type *below[2];  /* of the container's instances, those whose hash goes on with 0 and 1 */
     haul_type *instances; /* of a container: all that were made of it, held */
+    haul_type *root;      /* of a container: the instance that the others are found from */
 
     /* The last failure: `shown` is `record`, a constant, or NULL for none. */
     haul_error *record;

@@ -1,18 +1,18 @@
 /* Containers: types with a place left open for others, and what is made of them.
  *
- * A container is an open struct whose rows lead to parameters, or to other containers that do. It is never committed. An
- * instance is an open type with copies of its rows, and says which type each parameter stands for; what a row of it leads
- * to is worked out when its commit reads the row:
+ * A container is an open struct whose rows lead to parameters, or to other containers that do. It
+ * is never committed. An instance is an open type with copies of its rows, and says which type each
+ * parameter stands for; what a row of it leads to is worked out when its commit reads the row:
  *
  *     a parameter                  the type that it stands for
  *     its own container            the instance itself
- *     another type from which      the instance of that one, for those of the parameters that it depends on
- *     one of its parameters is
- *     reached
- *     anything else                that
+ *     another type from which      the instance of that one, for those of the parameters that it
+ * depends on one of its parameters is reached anything else                that
  *
- * A container holds all instances that were made of it, so that one set of arguments has one instance, whoever asks for
- * it: the user, a second commit, or another container. It lives as long as the container does, or longer.
+ * A container holds all instances that were made of it, so that one set of arguments has one
+ * instance, whoever asks for it: the user, a second commit, or another container. It lives as long
+ * as the container does, or longer. They are found by a tree over a hash of their arguments, which
+ * lies in them: another instance needs no memory for it.
  */
 #include <stdio.h>
 
@@ -116,17 +116,35 @@ static int binds(const haul_type *instance, const haul__bound *one)
     return 0;
 }
 
-static haul_type *find(const haul_type *container, const haul__bound *bound, size_t count)
+static int is_bound_so(const haul_type *instance, const haul__bound *bound, size_t count)
 {
-    haul_type *at;
     size_t i;
-    for (at = container->instances; at; at = at->next_instance) {
-        for (i = 0; i < count && binds(at, &bound[i]); i++)
-            ;
-        if (i == count && at->bound_count == count)
-            return at;
+    for (i = 0; i < count && binds(instance, &bound[i]); i++)
+        ;
+    return i == count && instance->bound_count == count;
+}
+
+/* Whatever order they are given in. */
+static uint64_t hash_of(const haul__bound *bound, size_t count)
+{
+    uint64_t hash = 0, one;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        one = (uint64_t)(uintptr_t)bound[i].parameter * UINT64_C(0xbf58476d1ce4e5b9);
+        one = (one ^ (uint64_t)(uintptr_t)bound[i].argument) * UINT64_C(0x9e3779b97f4a7c15);
+        hash += (one ^ one >> 32) * UINT64_C(0x94d049bb133111eb);
     }
-    return NULL;
+    return hash;
+}
+
+/* The instance for these arguments, or the place for it, which holds NULL. */
+static haul_type **place_of(haul_type *container, const haul__bound *bound, size_t count)
+{
+    uint64_t hash = hash_of(bound, count);
+    haul_type **place = &container->root;
+    for (; *place && !is_bound_so(*place, bound, count); hash <<= 1)
+        place = &(*place)->below[hash >> 63];
+    return place;
 }
 
 /* "table<key,value>"; 0: too long. */
@@ -182,7 +200,8 @@ static haul_status copy_container(const haul_type *container, const char *name, 
     return HAUL_OK;
 }
 
-static void bind(haul_type *container, haul_type *instance, const haul__bound *bound, size_t count)
+static void bind(haul_type *container, haul_type **place, haul_type *instance,
+                 const haul__bound *bound, size_t count)
 {
     size_t i;
     for (i = 0; i < count; i++) {
@@ -194,15 +213,16 @@ static void bind(haul_type *container, haul_type *instance, const haul__bound *b
     instance->container = container;
     instance->next_instance = container->instances;
     container->instances = instance;
+    *place = instance;
 }
 
 /* The container's instance for these arguments, held by the container; made if there is none. */
 static haul_status find_or_make(haul_type *container, const haul__bound *bound, size_t count, haul_type **instance)
 {
     char name[HAUL_NAME_BYTES_MAX];
-    haul_type *made;
+    haul_type *made, **place = place_of(container, bound, count);
     haul_status status;
-    *instance = find(container, bound, count);
+    *instance = *place;
     if (*instance)
         return HAUL_OK;
     if (!name_instance(container, bound, count, name))
@@ -215,7 +235,7 @@ static haul_status find_or_make(haul_type *container, const haul__bound *bound, 
         haul_type_free(&made);
         return HAUL_ERROR_MEMORY;
     }
-    bind(container, made, bound, count);
+    bind(container, place, made, bound, count);
     *instance = made;
     return HAUL_OK;
 }

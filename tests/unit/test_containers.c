@@ -4,6 +4,8 @@
  * a recursion through a container. Wrong uses are refused with the names of container and parameter.
  */
 #define _DEFAULT_SOURCE
+#include <time.h>
+
 #include "core_graphs.h"
 
 typedef struct list {
@@ -541,6 +543,67 @@ TEST(containers, a_name_that_is_too_long_is_a_limit)
     haul_type_free(&first);
     haul_type_free(&type);
     types_close();
+}
+
+/* ---- Many of them. */
+
+enum { FEW = 2000, MANY = 40000 };
+
+/* Each is found again, whoever asks, in the other order of its parameters, too. */
+static double seconds_of_instances(size_t count)
+{
+    haul_type **arguments = calloc(count, sizeof *arguments), **made = calloc(count, sizeof *made);
+    haul_type *key, *container, *again, *in_order[2], *stand_for[2];
+    haul_ref rows[2];
+    clock_t begin;
+    double seconds;
+    size_t i;
+    CHECK(arguments && made);
+    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter("key", &key), HAUL_OK);
+    memset(rows, 0, sizeof rows);
+    rows[0] = (haul_ref)HAUL_OBJECT_AS(list, data, &element);
+    rows[1] = (haul_ref)HAUL_OBJECT_AS(list, next, &key);
+    CHECK_STATUS(haul_type_create("pairs", sizeof(list), rows, 2, &container), HAUL_OK);
+    for (i = 0; i < count; i++)
+        CHECK_STATUS(haul_type_bytes("one", 8, &arguments[i]), HAUL_OK);
+    begin = clock();
+    for (i = 0; i < count; i++) {
+        in_order[0] = element;
+        in_order[1] = key;
+        stand_for[0] = arguments[i];
+        stand_for[1] = arguments[i / 2];
+        CHECK_STATUS(haul_type_instance(container, 2, in_order, stand_for, &made[i]), HAUL_OK);
+    }
+    for (i = 0; i < count; i++) {
+        in_order[0] = key;
+        in_order[1] = element;
+        stand_for[0] = arguments[i / 2];
+        stand_for[1] = arguments[i];
+        CHECK_STATUS(haul_type_instance(container, 2, in_order, stand_for, &again), HAUL_OK);
+        CHECK_PTR(again, made[i]);
+        CHECK(i == 0 || made[i] != made[i - 1]);
+        haul_type_free(&again);
+    }
+    seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    for (i = 0; i < count; i++) {
+        haul_type_free(&made[i]);
+        haul_type_free(&arguments[i]);
+    }
+    haul_type_free(&container);
+    haul_type_free(&key);
+    haul_type_free(&element);
+    free(arguments);
+    free(made);
+    return seconds;
+}
+
+TEST(containers, forty_thousand_instances_are_made_and_found_in_no_more_than_their_share_of_time)
+{
+    const double few = seconds_of_instances(FEW), many = seconds_of_instances(MANY);
+    check_note("%d instances %.4f s, %d instances %.4f s", FEW, few, MANY, many);
+    CHECK(many < 2 * (MANY / FEW) * few || many < 0.05);
+    check_note(NULL);
 }
 
 /* ---- Memory that runs out. */
