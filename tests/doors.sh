@@ -50,7 +50,7 @@ may_use() { # FILE
     src/base/file.c) echo 'read|write|__errno_location' ;;
     devices/host/*)
         echo '(mmap|mremap)(64)?|munmap|madvise|mprotect|msync|memfd_create|(ftruncate|fallocate|getrlimit)(64)?|close'
-        echo '|sysconf|strerror|getpid|__errno_location'
+        echo '|sysconf|strerror|getpid|__errno_location|pthread_mutex_(init|lock|unlock|destroy)'
         ;;
     devices/cuda/ranges.c) echo 'dlopen|dlsym|dlclose|getenv|sched_yield' ;;
     devices/cuda/mirror.c)

@@ -63,6 +63,7 @@ static haul_status host_open(const void *settings, const haul_allocator *allocat
     host->memory_bytes = physical_memory(host->page);
     host->is_file = !haul__host_can_remap(host->page);
     host->file = -1;
+    pthread_mutex_init(&host->door, NULL);
     errno = saved;
     *state = host;
     return HAUL_OK;
@@ -73,6 +74,7 @@ static void host_close(void *state)
     haul__host *host = state;
     haul_allocator allocator = host->allocator;
     int saved = errno;
+    pthread_mutex_destroy(&host->door);
     haul__host_drop_blocks(host);
     haul__host_drop_locks(host);
     haul__host_close_file(host);
@@ -120,16 +122,18 @@ static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t align
 
 static haul_status host_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
 {
+    haul__host *host = state;
     int saved = errno;
-    haul_status status = allocate_block(state, bytes, alignment, address);
+    haul_status status;
+    pthread_mutex_lock(&host->door);
+    status = allocate_block(host, bytes, alignment, address);
+    pthread_mutex_unlock(&host->door);
     errno = saved;
     return status;
 }
 
-static void host_release(void *state, haul_address address, uint64_t bytes)
+static void release_block(haul__host *host, haul_address address, uint64_t bytes)
 {
-    haul__host *host = state;
-    int saved = errno;
     haul__host_block *b = haul__host_find(host, address);
     uint64_t released = 0;
     if (b && b->region) {
@@ -142,6 +146,15 @@ static void host_release(void *state, haul_address address, uint64_t bytes)
         haul__host_discount(host, released);
     else
         haul__host_fail_range(host, "release", address, bytes);
+}
+
+static void host_release(void *state, haul_address address, uint64_t bytes)
+{
+    haul__host *host = state;
+    int saved = errno;
+    pthread_mutex_lock(&host->door);
+    release_block(host, address, bytes);
+    pthread_mutex_unlock(&host->door);
     errno = saved;
 }
 
@@ -447,11 +460,13 @@ static haul__host *state_of(haul_device *device)
     return host && host->magic == HAUL__HOST_MAGIC ? host : NULL;
 }
 
-/* Device memory where its addresses are; `open` 0: out of reach, or the host's own again. */
-static int show(const haul__host *host, int open)
+/* Device memory where its addresses are; `open` 0: out of reach, or the host's own again. What is
+ * allocated during a launch is not in its reach. */
+static int show(haul__host *host, int open)
 {
     size_t i;
     int failed = 0;
+    pthread_mutex_lock(&host->door);
     for (i = 0; i < host->block_count; i++) {
         const haul__host_block *b = &host->blocks[i];
         if (b->window)
@@ -461,6 +476,7 @@ static int show(const haul__host *host, int open)
         else if (mprotect(b->public_map + host->page, b->map_bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
             failed = 1;
     }
+    pthread_mutex_unlock(&host->door);
     return !failed;
 }
 
@@ -471,9 +487,7 @@ static const char *launch(haul__host *host, void (*function)(void *argument), vo
         show(host, 0);
         return "the system refuses access to the device's memory";
     }
-    host->launching = 1;
     function(argument);
-    host->launching = 0;
     return show(host, 0) ? NULL : "the system refuses to close the device's memory again";
 }
 
@@ -493,9 +507,10 @@ haul_status haul_host_launch(haul_device *device, void (*function)(void *argumen
             device, HAUL_ERROR_STATE,
             "the device was opened by another process, which has its pages: after a fork a child "
             "opens its own");
-    if (host->launching)
+    if (__atomic_exchange_n(&host->launching, 1, __ATOMIC_ACQUIRE))
         return HAUL_ERROR_BUSY;
     why_not = launch(host, function, argument);
+    __atomic_store_n(&host->launching, 0, __ATOMIC_RELEASE);
     errno = saved;
     return why_not ? haul_device_fail(device, HAUL_ERROR_DEVICE, why_not) : HAUL_OK;
 }

@@ -10,6 +10,8 @@
 #ifndef HAUL_HOST_DEVICE_H
 #define HAUL_HOST_DEVICE_H
 
+#include <pthread.h>
+
 #include "haul/host.h"
 
 /* A small allocation. bytes 0: there is none, and `slack` is the number of the next free slot. */
@@ -46,7 +48,8 @@ typedef struct haul__host_locked {
 
 typedef struct haul__host {
     uint32_t magic;
-    int launching;
+    int launching;        /* atomic */
+    pthread_mutex_t door; /* to the blocks, which a launch opens while calls make and remove them */
     long process; /* that has opened it */
     haul_allocator allocator;
     size_t page;

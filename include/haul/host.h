@@ -35,13 +35,17 @@ typedef struct haul_host_counters {
     uint64_t bytes_locked;                /* of that, now */
 } haul_host_counters;
 
-/* Runs function(argument) with the device's memory accessible, as a kernel launch would, and returns when it is done.
- * Device addresses are what haul_device_pointer gives. HAUL_ERROR_ARGUMENT: another device, or NULL function.
- * HAUL_ERROR_DEVICE: the system refused the change of protection. HAUL_ERROR_STATE: the device was
- * opened by another process, before a fork. Not reentrant. */
+/* Runs function(argument) with the device's memory accessible, as a kernel launch would, and
+ * returns when it is done. Device addresses are what haul_device_pointer gives.
+ * HAUL_ERROR_ARGUMENT: another device, or NULL function. HAUL_ERROR_DEVICE: the system refused the
+ * change of protection. HAUL_ERROR_STATE: the device was opened by another process, before a fork.
+ * HAUL_ERROR_BUSY: another launch is under way on the device, in another thread or around this one.
+ * Other threads may call on the device meanwhile: what they allocate is in reach from the next
+ * launch on, and what they free a function must not use any more. */
 HAUL_API haul_status haul_host_launch(haul_device *device, void (*function)(void *argument), void *argument);
 
-/* Counts since the device was opened. HAUL_ERROR_ARGUMENT: another device. */
+/* Counts since the device was opened; not while another thread is in a call on it.
+ * HAUL_ERROR_ARGUMENT: another device. */
 HAUL_API haul_status haul_host_get_counters(haul_device *device, haul_host_counters *counters);
 
 #ifdef __cplusplus

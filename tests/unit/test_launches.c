@@ -45,8 +45,8 @@ static void *ship_and_free(void *user)
     size_t i;
     while (!__atomic_load_n(&p->is_over, __ATOMIC_ACQUIRE)) {
         for (i = 0; i < KEPT; i++)
-            CHECK_STATUS(haul_ship(p->device, p->bytes, p->type, i % 2 ? LARGE : 100 * (i + 1), NULL,
-                                   &kept[i]),
+            CHECK_STATUS(haul_ship(p->device, p->bytes, p->type, i % 2 ? LARGE : 100 * (i + 1),
+                                   NULL, &kept[i]),
                          HAUL_OK);
         for (i = 0; i < KEPT; i++)
             haul_shipment_free(&kept[i]);
