@@ -10,6 +10,24 @@ HAUL__INLINE uint64_t words_of(const haul__kind *kind)
     return UINT64_MAX >> (64u - (kind->simple.bytes >> HAUL__WORD_SHIFT));
 }
 
+/* An object in one cell of a mixed block: it is new where its words are dead, and no bytes of them
+ * live. */
+HAUL__INLINE int mark_in_cell(haul__block *block, uintptr_t address, const haul__kind *kind)
+{
+    const unsigned shift = haul__word_in_cell(address);
+    const uint64_t words = words_of(kind) << shift, slots = kind->simple.slots << shift;
+    haul__cell *cell = haul__cell_of(block, address);
+    uint64_t *bits = &haul__slots(block)[haul__cell_number(address)];
+    const uint64_t live = haul__load_cell(cell), found_slots = *bits;
+    const uint64_t known = (uint64_t)0 - (uint64_t)((live & words) != 0);
+    const uint64_t differs = (words & ~live) | ((found_slots ^ slots) & words);
+    if (HAUL__UNLIKELY(((differs & known) | (found_slots & words & ~known)) != 0))
+        return HAUL__APART;
+    haul__store_cell(cell, live | words);
+    *bits = found_slots | slots;
+    return (int)(known + 1);
+}
+
 /* An object anywhere in mixed blocks, at most as long as a cell: its words lie in one cell or two,
  * and where it is one, none of them in the second. */
 HAUL__INLINE int mark_words(haul__block *block, haul__block *next_block, uintptr_t address,
@@ -45,7 +63,7 @@ HAUL__NOINLINE int haul__mark_near_apart(uintptr_t entry, uintptr_t address, con
     const uint32_t granules = kind->simple.granules << haul__granule_in_cell(address);
     haul__cell *cell;
     if ((entry & HAUL__FORM_MASK) == HAUL__MIXED)
-        return mark_words(block, block, address, kind);
+        return mark_in_cell(block, address, kind);
     if (!(entry & 1u))
         return HAUL__APART;
     cell = haul__cell_of(block, address);

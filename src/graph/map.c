@@ -427,13 +427,9 @@ HAUL__INLINE uint64_t slots_by_starts(const haul__map *map, const haul__block *b
 HAUL__INLINE uint64_t slots_of(const haul__map *map, const haul__block *block, unsigned number,
                                int is_placed)
 {
-    if (block->form == HAUL__MIXED) {
-        const uint64_t slots = haul__slots(block)[number];
-        const uint32_t halves = is_placed ? haul__halves(block, number) : 0;
-        if (!is_placed)
-            return slots & haul__load_cell(&block->cells[number]);
-        return halves ? haul__slots_beside(slots, halves) : slots;
-    }
+    if (block->form == HAUL__MIXED)
+        return is_placed ? haul__mixed_slots(block, number)
+                         : haul__slots(block)[number] & haul__load_cell(&block->cells[number]);
     if (block->words)
         return haul__ragged_slots(map, block, number, is_placed);
     return haul__is_of_kind(block) ? slots_by_starts(map, block, number, is_placed) : 0;
@@ -479,7 +475,7 @@ uint16_t haul__byte_mask(const haul__block *block, unsigned granule)
     if (block->words)
         return haul__ragged_mask(block, granule);
     if (haul__halves(block, number) >> (granule % 32) & 1)
-        return haul__slots(block)[number] >> (granule % 32 * 2) & 1 ? HAUL__HIGH_MASK : HAUL__LOW_MASK;
+        return haul__half_is_high(haul__slots(block)[number], granule % 32) ? HAUL__HIGH_MASK : HAUL__LOW_MASK;
     mask = haul__page_mask(block, granule);
     return mask ? mask : HAUL__FULL_MASK;
 }

@@ -57,12 +57,30 @@ void haul__words_of_bare(const haul__block *bare, haul__block *block, unsigned n
 /* Ends marking: cells get live granules. *bytes: the live ones. 0: out of memory. */
 int haul__words_fold(haul__map *map, haul__block *block, size_t *bytes);
 
+/* After layout: of a half, by the slot bits of its cell. */
+HAUL__INLINE unsigned haul__half_is_high(uint64_t coded, unsigned granule)
+{
+    return (unsigned)(coded >> (2 * granule)) & 1u;
+}
+
+HAUL__INLINE unsigned haul__half_is_slot(uint64_t coded, unsigned granule)
+{
+    return (unsigned)(coded >> (2 * granule + 1)) & 1u;
+}
+
 /* After layout: the slots of a cell that has these halves. */
 HAUL__INLINE uint64_t haul__slots_beside(uint64_t coded, uint32_t halves)
 {
     const uint64_t half = haul__words_of(halves), low = half & UINT64_C(0x5555555555555555);
     const uint64_t is_high = coded & low, is_slot = coded >> 1 & low;
     return (coded & ~half) | (is_slot & ~is_high) | (is_slot & is_high) << 1;
+}
+
+/* After layout: the slots of a cell. */
+HAUL__INLINE uint64_t haul__mixed_slots(const haul__block *block, unsigned number)
+{
+    const uint32_t halves = haul__halves(block, number);
+    return halves ? haul__slots_beside(haul__slots(block)[number], halves) : haul__slots(block)[number];
 }
 
 #endif

@@ -10,6 +10,7 @@
  * What discovery trusted is compared with what is there now, on the way (stale.c). Pieces of an arena, and who gathers
  * them, are in pieces.c.
  */
+#include "graph/words.h"
 #include "pack/direction.h"
 #include "pack/sweep.h"
 
@@ -32,11 +33,11 @@ HAUL__INLINE void prefetch_targets(const uintptr_t *flat, uint64_t slots, uintpt
 /* The slots of a mixed block. */
 HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
-    uint64_t guard = 0, slots = haul__placed_slots(s->map, block, 0), next = 0;
+    uint64_t guard = 0, slots = haul__mixed_slots(block, 0), next = 0;
     unsigned number;
     for (number = 0; number < HAUL__CELLS; number++, slots = next) {
         if (number + 1 < HAUL__CELLS) {
-            next = haul__placed_slots(s->map, block, number + 1);
+            next = haul__mixed_slots(block, number + 1);
             prefetch_targets(s->flat, next, address + (number + 1) * HAUL__CELL_BYTES);
         }
         guard = haul__gather_cell_slots(s, guard, slots, block->cells[number].live,
@@ -125,18 +126,29 @@ static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t m
             to[byte] = from[byte];
 }
 
+/* One word of a granule, the other zeros. */
+HAUL__INLINE void copy_half(unsigned char *to, const unsigned char *from, unsigned is_high)
+{
+    memset(to, 0, HAUL__GRANULE);
+    memcpy(to + is_high * HAUL__WORD, from + is_high * HAUL__WORD, HAUL__WORD);
+}
+
 /* Granules of a cell that have masks. */
 HAUL__INLINE void gather_granules(haul__sweep *s, const haul__block *block, unsigned cell, const unsigned char *from,
                                   uint32_t masked)
 {
     const uint32_t live = block->cells[cell].live;
     const uint8_t *prefix = haul__prefix(block, cell / HAUL__PAGE_CELLS);
+    const uint32_t halves = haul__halves(block, cell);
+    const uint64_t coded = halves ? haul__slots(block)[cell] : 0;
     unsigned char *to = s->arena + haul__place_of_cell(block, cell);
     for (; masked; masked &= masked - 1) {
         unsigned granule = haul__lowest32(masked), number = cell * 32u + granule;
         unsigned below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
         unsigned first = prefix ? haul__prefix_of(prefix, number % HAUL__PAGE_GRANULES) : 0;
-        if (HAUL__LIKELY(first != 0))
+        if (halves >> granule & 1)
+            copy_half(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, haul__half_is_high(coded, granule));
+        else if (HAUL__LIKELY(first != 0))
             copy_first(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, first);
         else
             copy_masked(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, haul__byte_mask(block, number));

@@ -7,6 +7,7 @@
  * are, and pages that did not change stay clean. The comparison costs next to nothing, since a line must be fetched
  * before it can be written.
  */
+#include "graph/words.h"
 #include "pack/ahead.h"
 #include "pack/cells.h"
 #include "pack/direction.h"
@@ -285,6 +286,14 @@ HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *bloc
 
 /* ---- Blocks with masks. */
 
+/* A granule of which one word is live; not where pointers may be off the grid. */
+HAUL__INLINE void scatter_half(unsigned char *to, const unsigned char *from, uint64_t coded, unsigned granule)
+{
+    const size_t at = haul__half_is_high(coded, granule) * HAUL__WORD;
+    if (!haul__half_is_slot(coded, granule))
+        scatter_bytes(to + at, from + at, HAUL__WORD);
+}
+
 static uint16_t odd_mask(const haul_plan *plan, uintptr_t granule)
 {
     const haul__odd *odd = plan->found.odd;
@@ -352,13 +361,18 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
         const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         const uint32_t live = block->cells[cell].live;
+        const uint32_t halves = has_odd ? 0 : haul__halves(block, cell);
+        const uint64_t coded = halves ? haul__slots(block)[cell] : 0;
         uint32_t masked = has_odd || !live ? live : live & haul__masked(block, cell);
         if (live & ~masked)
             scatter_runs(haul__placed_slots(&plan->found.map, block, cell), to, from, live & ~masked, live);
         for (; masked; masked &= masked - 1) {
             unsigned granule = haul__lowest32(masked), below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
-            haul__copy_bytes(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE,
-                             haul__data_mask(plan, block, number, cell * 32u + granule));
+            if (halves >> granule & 1)
+                scatter_half(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE, coded, granule);
+            else
+                haul__copy_bytes(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE,
+                                 haul__data_mask(plan, block, number, cell * 32u + granule));
         }
     }
 }

@@ -12,7 +12,7 @@
 
 #include "bench.h"
 
-enum { NODES = 1000000, TECHNIQUE_BYTES = 24, ORDERS = 2, REACH = 64, ARENA_BYTES = 256, DEVICE_BASE = 1 << 20 };
+enum { NODES = 1000000, TECHNIQUE_BYTES = 24, ORDERS = 2, REACH = 64, ARENA_BYTES = 256, DEVICE_BASE = 1 << 20, STRIDE = 611953 };
 enum { PLAIN_NODES, NAMED, POOL, HEAPS };
 enum { ODD, WHOLE, SIZES };
 static const char *const heap_name[HEAPS] = { "nodes", "named", "pool" };
@@ -132,17 +132,19 @@ static size_t pick(bench_random *random, size_t at, size_t count, int is_shuffle
     return (at + 1 + bench_below(random, is_shuffled || count < REACH ? count : REACH)) % count;
 }
 
-/* Each pointer leads to an object of chance, or to one of the next REACH. */
+/* `next` leads to the next object, or a stride on, so that all of them are reached; other pointers lead to one of the
+ * next REACH, or to one of chance. */
 static void link_all(mix *m, size_t pairs, int is_shuffled)
 {
+    const size_t stride = is_shuffled && pairs % STRIDE ? STRIDE % pairs : 1; /* a prime number */
     bench_random random = { 6 };
     size_t i;
     for (i = 0; i < pairs; i++) {
-        m->large[i]->next = m->large[pick(&random, i, pairs, is_shuffled)];
+        m->large[i]->next = m->large[(i + stride) % pairs];
         m->large[i]->other = m->large[pick(&random, i, pairs, is_shuffled)];
         m->large[i]->part = m->small[pick(&random, i, pairs, is_shuffled)];
         m->small[i]->owner = m->large[pick(&random, i, pairs, is_shuffled)];
-        m->small[i]->next = m->small[pick(&random, i, pairs, is_shuffled)];
+        m->small[i]->next = m->small[(i + stride) % pairs];
     }
 }
 
@@ -241,7 +243,7 @@ static void time_mix(mixes *all, mix *m)
     m->pack = 1e6 * (bench_processor_milliseconds() - planned) / (double)count;
     m->bookkeeping = 100.0 * (double)numbers.bookkeeping_bytes / (double)numbers.graph_bytes;
     haul_plan_free(&plan);
-    if (numbers.objects != count)
+    if (numbers.objects != count || count != all->pairs * (m->large[0]->name ? 3 : 2))
         bench_die("discovery has not found as many objects as the walk", NULL);
 }
 

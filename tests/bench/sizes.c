@@ -78,13 +78,13 @@ static void time_size(sizes *all, int i)
     size_t count;
     memset(all->queue, 0, all->count * sizeof *all->queue); /* as measure.c's forget_queue */
     memset(all->seen, 0, all->count);
-    started = bench_milliseconds();
+    started = bench_processor_milliseconds();
     count = walk(&all->it[i], all->queue, all->seen);
-    spent = bench_milliseconds() - started;
+    spent = bench_processor_milliseconds() - started;
     all->walk[i] = 1e6 * spent / (double)count;
-    started = bench_milliseconds();
+    started = bench_processor_milliseconds();
     plan = make_plan(all, i, &numbers);
-    spent = bench_milliseconds() - started;
+    spent = bench_processor_milliseconds() - started;
     all->plan[i] = 1e6 * spent / (double)count;
     haul_plan_free(&plan);
     if (numbers.objects != count)
