@@ -3,7 +3,7 @@
  *   haul_attack [--sequences N] [--seed S] [--only NAME] [--verbose]
  *
  * Sequence i of a run with seed S is that of a run with seed S + i and one sequence. --only: one of
- * "calls", "garbage", "pairs", "threads". --verbose prints each call. The last line is
+ * "calls", "garbage", "pairs", "threads", "shared". --verbose prints each call. The last line is
  * "N passed, N failed".
  */
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "attack.h"
 
 static const attack *const attacks[] = { &attack_calls, &attack_garbage, &attack_pairs,
-                                         &attack_threads };
+                                         &attack_threads, &attack_shared };
 
 enum { ATTACKS = sizeof attacks / sizeof *attacks };
 
