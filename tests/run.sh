@@ -445,7 +445,8 @@ stage_12() {
     build threads clang "-g -O1 -fno-omit-frame-pointer -fsanitize=thread -DHAUL_STRESS_THREADS=3" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
         -DHAUL_ACCEPTANCE=OFF || return
-    for suite in team threads forms long_nodes plan ordered rules tags counted directions ship update arena; do
+    for suite in team threads forms long_nodes plan ordered rules tags counted directions ship update arena \
+        frees lives launches surroundings; do
         program threads haul_unit_plain "$suite"
     done
     program threads haul_contract host
@@ -494,7 +495,7 @@ stage_14() {
     platform s390x || return
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
-    for suite in arena ship_arena ship_marks tags tags_in_arenas directions structures rules; do
+    for suite in arena blocks ship_arena ship_marks tags tags_in_arenas directions structures rules surroundings; do
         start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite/"
     done
     finish
@@ -524,7 +525,7 @@ titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, exam
     "acceptance: real libraries at work on copies; Release, then ASan and UBSan"
     "clang, ThreadSanitizer, three threads in every context: what is shared, contract, random graphs"
     "aarch64 (emulated): unit, contract with pages of 4, 16 and 64 KiB, random graphs"
-    "s390x (emulated, big-endian): contract, random graphs, arenas and bits"
+    "s390x (emulated, big-endian): contract, random graphs, arenas, bits, the image by numbers"
     "musl: contract, random graphs")
 
 run_stage() {
