@@ -84,11 +84,12 @@ static int is_before(const void *a, const void *b)
     return x->place < y->place;
 }
 
+/* By address alone: a width stands above it in the word. */
 static int is_in_order(const uint64_t *words, size_t count)
 {
     size_t i;
     for (i = 1; i < count; i++)
-        if (HAUL__GUARD_PLACE(words[i]) < HAUL__GUARD_PLACE(words[i - 1]))
+        if (HAUL__GUARD_ADDRESS(words[i]) < HAUL__GUARD_ADDRESS(words[i - 1]))
             return 0;
     return 1;
 }

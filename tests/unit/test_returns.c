@@ -444,3 +444,92 @@ TEST(returns, unpacking_refuses_changed_counts_too)
     haul_plan_free(&made);
     lab_close(&plan);
 }
+
+/* ---- Fields of several widths, in any order of addresses and of rows. */
+
+typedef struct wide_first {
+    int64_t wide;
+    int16_t narrow;
+    int32_t *of_wide, *of_narrow;
+} wide_first;
+
+typedef struct narrow_first {
+    int16_t narrow;
+    int64_t wide;
+    int32_t *of_wide, *of_narrow;
+} narrow_first;
+
+static const haul_ref wide_first_refs[] = {
+    HAUL_ARRAY(wide_first, of_wide, HAUL_N(wide_first, wide)),
+    HAUL_ARRAY(wide_first, of_narrow, HAUL_N(wide_first, narrow)),
+};
+static const haul_ref crossed_refs[] = {
+    HAUL_ARRAY(wide_first, of_wide, HAUL_N(wide_first, narrow)),
+    HAUL_ARRAY(wide_first, of_narrow, HAUL_N(wide_first, wide)),
+};
+static const haul_ref narrow_first_refs[] = {
+    HAUL_ARRAY(narrow_first, of_wide, HAUL_N(narrow_first, wide)),
+    HAUL_ARRAY(narrow_first, of_narrow, HAUL_N(narrow_first, narrow)),
+};
+
+typedef struct poked {
+    void *at;
+    size_t bytes;
+} poked;
+
+static void poke_one(void *argument)
+{
+    const poked *p = argument;
+    memset(p->at, 1, 1);
+    memset((char *)p->at + 1, 0, p->bytes - 1);
+}
+
+/* Changes `bytes` at `field` on the device, and asks for them back. */
+static void check_that_it_stays(haul_device *device, haul_shipment *s, void *field, size_t bytes)
+{
+    poked p;
+    unsigned char before[8];
+    memcpy(before, field, bytes);
+    p.at = haul_device_pointer(s, field);
+    p.bytes = bytes;
+    CHECK_STATUS(haul_host_launch(device, poke_one, &p), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, field, bytes), HAUL_ERROR_GRAPH);
+    CHECK_BYTES(field, before, bytes);
+    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+}
+
+static void widths(const haul_ref *refs, int is_wide_first)
+{
+    haul_type *type;
+    haul_device *device;
+    haul_arena *arena;
+    haul_shipment *s;
+    wide_first *a;
+    narrow_first *b;
+    CHECK_STATUS(haul_type_create("widths", sizeof(wide_first), refs, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_arena_create(haul_device_context(device), NULL, &arena), HAUL_OK);
+    a = haul_arena_allocate(arena, sizeof *a);
+    b = (narrow_first *)(void *)a;
+    if (is_wide_first)
+        a->wide = a->narrow = 3;
+    else
+        b->wide = b->narrow = 3;
+    a->of_wide = haul_arena_allocate(arena, 3 * sizeof(int32_t));
+    a->of_narrow = haul_arena_allocate(arena, 3 * sizeof(int32_t));
+    CHECK_STATUS(haul_ship_arena_from(device, arena, a, type, 1, NULL, &s), HAUL_OK);
+    check_that_it_stays(device, s, is_wide_first ? &a->wide : &b->wide, sizeof(int64_t));
+    check_that_it_stays(device, s, is_wide_first ? &a->narrow : &b->narrow, sizeof(int16_t));
+    haul_shipment_free(&s);
+    haul_arena_free(&arena);
+    haul_device_close(&device);
+    haul_type_free(&type);
+}
+
+TEST(returns, fields_of_several_widths_stay_in_any_order)
+{
+    widths(wide_first_refs, 1);
+    widths(crossed_refs, 1);
+    widths(narrow_first_refs, 0);
+}
