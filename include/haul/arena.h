@@ -270,14 +270,17 @@ typedef struct haul_ship_arena_options {
  * this device. HAUL_ERROR_GRAPH: see haul_outside. */
 HAUL_API haul_status haul_ship_arena(haul_device *device, haul_arena *arena, const haul_ship_arena_options *options,
                                      haul_shipment **shipment);
-/* The same for an arena whose objects a library has allocated that knows no types: discovers from `count` objects of
- * `type` at `root`, all of which must lie in the arena, and patches the pointers found. The bytes go as they are:
- * nothing is copied on the host, but for words and fields that are others there, as above. Rules are asked as by
- * haul_ship; a refresh does not ask them again, haul_replan does. Pointers with high tags (HAUL_HIGH_TAGS) are worked out
- * by the host: an arena with any crosses through staging memory each time; HAUL_ERROR_LIMIT, with the word's place as
- * path ("arena+4096"): its address there has bits of its tag. haul_plan_create says what can be wrong with the graph; one
- * that leaves the arena is HAUL_ERROR_GRAPH with the path; options->outside must be HAUL_OUTSIDE_REFUSE and
- * options->into_count 0. */
+/* The same for an arena whose objects a library has allocated that knows no types: discovers from
+ * `count` objects of `type` at `root`, all of which must lie in the arena, and patches the pointers
+ * found. The bytes go as they are: nothing is copied on the host, but for words and fields that are
+ * others there, as above. Rules are asked as by haul_ship; a refresh does not ask them again,
+ * haul_replan does. A refresh does not look where pointers lead, either: one that leads out of the
+ * arena by then is null there, as by HAUL_OUTSIDE_NULL; haul_replan refuses it. Pointers with high
+ * tags (HAUL_HIGH_TAGS) are worked out by the host: an arena with any crosses through staging
+ * memory each time; HAUL_ERROR_LIMIT, with the word's place as path ("arena+4096"): its address
+ * there has bits of its tag. haul_plan_create says what can be wrong with the graph; one that
+ * leaves the arena is HAUL_ERROR_GRAPH with the path; options->outside must be HAUL_OUTSIDE_REFUSE
+ * and options->into_count 0. */
 HAUL_API haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *root, const haul_type *type,
                                           size_t count, const haul_ship_arena_options *options,
                                           haul_shipment **shipment);

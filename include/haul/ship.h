@@ -63,8 +63,10 @@ HAUL_API haul_status haul_ship_roots(haul_device *device, const haul_root *roots
 HAUL_API haul_status haul_ship_plan(haul_device *device, haul_plan *plan, const haul_ship_options *options,
                                     haul_shipment **shipment);
 
-/* The device address of any described host byte (or one past a range), and the reverse; 0 or NULL for addresses that
- * are not in the graph, and for 0 or NULL. O(1), and O(log of 64 KiB pieces). */
+/* The device address of any byte of a described host object, holes and skipped fields included (or
+ * one past a range), and the reverse; 0 or NULL for addresses that are not in the graph, and for 0
+ * or NULL. Told to the byte: the neighbour of an object has none, however near. Of an arena, any
+ * byte that was shipped. O(1), and O(log of 64 KiB pieces). */
 HAUL_API haul_address haul_device_address(const haul_shipment *shipment, const void *host);
 HAUL_API void *haul_device_pointer(const haul_shipment *shipment, const void *host);
 HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address device);
@@ -142,7 +144,9 @@ HAUL_API haul_status haul_unmarshal(haul_shipment *shipment);
  * before anything is written: one that points outside the graph is HAUL_ERROR_GRAPH with its path.
  * (A count that has changed is refused here, too: whether a moved pointer has as many elements
  * behind it is not known.) Pointers that the host has changed meanwhile and the device has not are
- * overwritten by what the device holds. After a change of pointers the plan is stale. Ranges stand
+ * overwritten by what the device holds. But a host pointer that leads out of the graph stays where
+ * the device holds null: one to no elements went there as null, and whether the device has written
+ * that null cannot be told. After a change of pointers the plan is stale. Ranges stand
  * side by side in an arena: a pointer that the device has moved to the very end of one comes back
  * as the start of the next, if that begins there. */
 HAUL_API haul_status haul_unmarshal_pointers(haul_shipment *shipment);

@@ -541,6 +541,8 @@ haul_status haul__arena_replan(haul_shipment *shipment)
     status = open_shipment(device, contents->arena, plan, &options, &fresh);
     if (plan)
         haul__plan_drop(plan);
+    if (status == HAUL_ERROR_GRAPH && contents->root.type)
+        name_way_out(device->context, &contents->root, contents->arena);
     if (status != HAUL_OK)
         return status;
     status = load_in_place(shipment, fresh);

@@ -923,6 +923,33 @@ TEST(ship_arena, an_untyped_one_is_discovered_in_its_place)
     untyped_there_and_back(MANY);
 }
 
+static int is_null_there;
+
+static void look_at_other(void *argument)
+{
+    const link *l = argument;
+    is_null_there = l->other == NULL;
+}
+
+TEST(ship_arena, a_pointer_that_leads_out_later_is_null_there_and_a_replan_refuses_it)
+{
+    link outside;
+    memset(&outside, 0, sizeof outside);
+    start_untyped(FEW);
+    CHECK_STATUS(ship_untyped(), HAUL_OK);
+    the_first->other = &outside;
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    run_on(look_at_other, the_first);
+    CHECK_EQ(is_null_there, 1);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_PTR(the_first->other, &outside);
+    CHECK_STATUS(haul_replan(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STR(haul_device_error(the_device)->path, "root.other");
+    the_first->other = NULL;
+    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    end();
+}
+
 TEST(ship_arena, a_graph_that_leaves_the_arena_is_refused_with_the_way_it_took)
 {
     link outside;
