@@ -34,7 +34,11 @@
 #if defined(__GNUC__)
 #define HAUL__LIKELY(x) __builtin_expect(!!(x), 1)
 #define HAUL__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#ifndef HAUL_NO_CLONES
 #define HAUL__INLINE static inline __attribute__((always_inline))
+#else
+#define HAUL__INLINE static inline /* one function, whose branches are counted once */
+#endif
 #define HAUL__NOINLINE __attribute__((noinline))
 #define haul__prefetch(p) __builtin_prefetch((const void *)(p), 0, 3)
 #define haul__prefetch_once(p) __builtin_prefetch((const void *)(p), 0, 0) /* will not be needed again soon */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/check.h"
 
@@ -153,4 +154,16 @@ int check_faults(void (*function)(void *), void *argument)
     sigaction(SIGSEGV, &segv, NULL);
     sigaction(SIGBUS, &bus, NULL);
     return faulted;
+}
+
+#ifdef HAUL_COVERAGE
+void __gcov_dump(void);
+#endif
+
+void check_leave(int code)
+{
+#ifdef HAUL_COVERAGE
+    __gcov_dump();
+#endif
+    _exit(code);
 }

@@ -77,5 +77,7 @@ void check_has(const char *file, int line, const char *text, const char *all, co
 void check_bytes(const char *file, int line, const char *text, const void *a, const void *b, size_t bytes);
 void check_status(const char *file, int line, const char *text, haul_status got, haul_status expected);
 int check_faults(void (*function)(void *), void *argument);
+/* Ends a child of fork() at once; the lines that it has run are counted (tests/coverage.sh). */
+void check_leave(int code) __attribute__((noreturn));
 
 #endif

@@ -173,7 +173,7 @@ static int in_child(family *f, int (*act)(family *f))
     CHECK(child >= 0);
     if (child == 0) {
         alarm(60); /* a child that waits for a thread that it does not have ends, and fails */
-        _exit(act(f));
+        check_leave(act(f));
     }
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status));

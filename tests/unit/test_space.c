@@ -455,7 +455,7 @@ TEST(space, plans_are_made_and_packed_where_the_system_has_no_range_for_the_tabl
     child = fork();
     CHECK(child >= 0);
     if (child == 0)
-        _exit(in_little_room(&g, (size_t)1 << 30));
+        check_leave(in_little_room(&g, (size_t)1 << 30));
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status));
     CHECK_EQ(WEXITSTATUS(status), 0);
@@ -687,7 +687,7 @@ TEST(space, reservations_cost_what_is_touched_where_all_memory_is_locked)
         child = fork();
         CHECK(child >= 0);
         if (child == 0)
-            _exit(in_locked_memory(&g, limits[i]));
+            check_leave(in_locked_memory(&g, limits[i]));
         CHECK_EQ(waitpid(child, &status, 0), child);
         CHECK(WIFEXITED(status));
         if (WEXITSTATUS(status) == 77)

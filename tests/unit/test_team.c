@@ -163,7 +163,7 @@ TEST(team, a_child_after_a_fork_works_alone)
         for (i = 0; i < 100; i++)
             wrong += l->done[i] != 1;
         haul__team_free(team);
-        _exit(wrong ? 1 : 0);
+        check_leave(wrong ? 1 : 0);
     }
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
