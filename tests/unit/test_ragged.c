@@ -646,6 +646,38 @@ TEST(ragged, nodes_beside_an_object_with_a_larger_alignment_keep_their_words)
     }
 }
 
+/* The neighbour lies in the block before: the page of the nodes has a unit, and nothing but nodes. */
+TEST(ragged, nodes_behind_an_object_with_a_larger_alignment_keep_their_words)
+{
+    size_t k;
+    for (k = 0; k < COUNT_OF(kinds); k++) {
+        const node_kind *kind = &kinds[k];
+        haul_ref refs[1] = { HAUL_OBJECT_AS(link, to, NULL) };
+        haul_root roots[2];
+        haul_type *type = NULL;
+        size_t i, at = MAP_BLOCK;
+        unsigned char *first = NULL;
+        kinds_start();
+        refs[0].target = &kinds[k].type;
+        CHECK_STATUS(haul_type_create("aligned", 256, refs, 1, &type), HAUL_OK);
+        CHECK_STATUS(haul_type_set_alignment(type, 256), HAUL_OK);
+        type_commit(type);
+        fill(take_at(MAP_BLOCK - 256, 256), 256);
+        for (i = 0; i < 9; i++, at += kind->words * WORD + i % 2 * WORD) {
+            unsigned char *node = node_at(at, kind);
+            link_at(node, kind->first, first);
+            first = node;
+        }
+        link_at(the.memory + MAP_BLOCK - 256, 0, first);
+        roots[0] = root_of(first, kind->type, 1);
+        roots[1] = root_of(the.memory + MAP_BLOCK - 256, type, 1);
+        lab_pack_roots(roots, 2);
+        CHECK(kind->words * WORD % GRANULE == 0 || has_ragged_blocks());
+        haul_type_free(&type);
+        kinds_end();
+    }
+}
+
 /* ---- Many, as malloc lays them out: each behind a word of its own, at a multiple of a granule. */
 
 static void check_bookkeeping(size_t bytes)
