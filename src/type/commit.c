@@ -268,12 +268,10 @@ static haul_status compare_neighbours(const commit *c, const named *all, size_t 
 
 static haul_status check_names(const commit *c)
 {
-    size_t i, count = 0, bytes;
+    const size_t bytes = c->count * sizeof(named); /* less than the types take */
+    size_t i, count = 0;
     haul_status status;
-    named *all;
-    if (haul__multiply_overflows(c->count, sizeof *all, &bytes))
-        return HAUL_ERROR_MEMORY;
-    all = haul__allocate(&c->door, bytes, sizeof(uint64_t));
+    named *all = haul__allocate(&c->door, bytes, sizeof(uint64_t));
     if (!all)
         return HAUL_ERROR_MEMORY;
     for (i = 0; i < c->count; i++)

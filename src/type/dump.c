@@ -117,7 +117,6 @@ static void append_shape(char *cell, const haul_type *type, const haul_shape *sh
         append(cell, "callback");
         return;
     }
-    append(cell, "?");
 }
 
 static void append_when(char *cell, const haul_type *type, const haul_when *when)

@@ -141,6 +141,72 @@ TEST(dump, every_kind_of_row_and_shape_is_readable)
     haul_type_free(&mesh_type);
 }
 
+typedef struct ruled {
+    int32_t kind, bits;
+    char *conditional, *masked, *ranged, *called;
+    struct ruled *alias, *tagged, *small, *based, *chosen, **each;
+    int64_t away;
+    char pad[8];
+} ruled;
+
+static haul_type *ruled_type;
+
+static int64_t one(const haul_here *here)
+{
+    (void)here;
+    return 1;
+}
+
+TEST(dump, rules_are_printed_in_words)
+{
+    static const haul_case cases[] = { { 1, &ruled_type, 0 }, { 2, &ruled_type, 0 } };
+    static const haul_rule all_rules[] = {
+        { .when = HAUL_EQUALS(ruled, kind, 1), .otherwise = HAUL_ELSE_RAW },
+        { .when = HAUL_ANY_BIT(ruled, bits, 6) },
+        { .when = HAUL_BETWEEN(ruled, kind, -2, 9) },
+        { .when = HAUL_IF(one) },
+        { .mode = HAUL_MODE_ALIAS },
+        { .tag_bits = 3 },
+        { .integer_below = 4096 },
+        { .base = -16, .base_function = one },
+        { .choice = HAUL_BY_FIELD(ruled, kind, cases) },
+        { .addressing = HAUL_RELATIVE },
+    };
+    static const haul_rule with = { .with_parent = 1, .when = HAUL_IF(one) }, of_each = { .each = &all_rules[5] };
+    haul_ref refs[] = {
+        HAUL_STRING_BY(ruled, conditional, &all_rules[0]),
+        HAUL_STRING_BY(ruled, masked, &all_rules[1]),
+        HAUL_STRING_BY(ruled, ranged, &all_rules[2]),
+        HAUL_STRING_BY(ruled, called, &with),
+        HAUL_OBJECT_BY(ruled, alias, &ruled_type, &all_rules[4]),
+        HAUL_OBJECT_BY(ruled, tagged, &ruled_type, &all_rules[5]),
+        HAUL_OBJECT_BY(ruled, small, &ruled_type, &all_rules[6]),
+        HAUL_OBJECT_BY(ruled, based, &ruled_type, &all_rules[7]),
+        HAUL_CHOICE(ruled, chosen, &all_rules[8]),
+        HAUL_POINTERS_BY(ruled, each, &ruled_type, &of_each, HAUL_FIXED(2)),
+        HAUL_DISTANCE(ruled, away, &ruled_type, 0, &all_rules[9], HAUL_ONE),
+    };
+    CHECK_STATUS(haul_type_create("ruled", sizeof(ruled), refs, sizeof refs / sizeof *refs, &ruled_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(ruled_type), HAUL_OK);
+    check_table(ruled_type, "ruled: 104 bytes\n"
+                            "offset  size  field        what     target   shape\n"
+                            "     0     8  (bytes)\n"
+                            "     8     8  conditional  pointer  1 byte   NUL; if @0 1, else raw\n"
+                            "    16     8  masked       pointer  1 byte   NUL; if @4 & 0x6 not 0\n"
+                            "    24     8  ranged       pointer  1 byte   NUL; if @0 -2..9\n"
+                            "    32     8  called       pointer  1 byte   NUL; if callback; with its parent\n"
+                            "    40     8  alias        pointer  ruled    1; alias\n"
+                            "    48     8  tagged       pointer  ruled    1; tag bits 0x3\n"
+                            "    56     8  small        pointer  ruled    1; or an integer\n"
+                            "    64     8  based        pointer  ruled    1; base -16 + callback\n"
+                            "    72     8  chosen       pointer           1; one of 2 types\n"
+                            "    80     8  each         pointer  ruled *  2, 1; each; tag bits 0x3\n"
+                            "    88     8  away         pointer  ruled    1; distance\n"
+                            "    96     8  (bytes)\n"
+                            "extent 104, of which 104 bytes travel; alignment 8; 11 pointers\n");
+    haul_type_free(&ruled_type);
+}
+
 TEST(dump, constructors_are_printed_block_by_block)
 {
     static const size_t lengths[] = { 2, 1 }, places[] = { 3, 0 };

@@ -529,6 +529,117 @@ TEST(host_device, an_unknown_address_is_not_released)
 
 /* ---- What it counts. */
 
+static unsigned char *pages_of(size_t count)
+{
+    void *memory = NULL;
+    CHECK(posix_memalign(&memory, 4096, count * 4096) == 0);
+    return memory;
+}
+
+TEST(host_device, verbs_refuse_what_cannot_be_in_words)
+{
+    host h, other;
+    haul_relocation relocation;
+    haul_allocator none;
+    haul_address address;
+    unsigned char *memory;
+    void *state = NULL;
+    int told = 0;
+    memset(&relocation, 0, sizeof relocation);
+    memset(&none, 0, sizeof none);
+    open_host(&h);
+    open_host(&other);
+    address = allocate(&h, 4096, 64);
+    memory = pages_of(2);
+    CHECK_STATUS(h.table->open(NULL, NULL, &state), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(h.table->open(NULL, &none, &state), HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(state, NULL);
+    relocation.arena = address;
+    relocation.after = 1;
+    CHECK_STATUS(h.table->relocate(h.state, &relocation), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(h.table->message(h.state), "there is no such fence");
+    CHECK_STATUS(h.table->await(h.state, 1), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(h.table->signal(h.state, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(h.table->message(h.state), "no event");
+    CHECK_STATUS(h.table->signal(h.state, &told), HAUL_OK);
+    CHECK_EQ(told, 1);
+    CHECK_STATUS(h.table->select(h.state, &told), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(h.table->across(h.state, address, NULL, address, 8), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(h.table->across(h.state, address, other.state, 4096, 8), HAUL_ERROR_DEVICE);
+    CHECK_HAS(h.table->message(h.state), "across, from: 0x1000 + 8 bytes is not device memory");
+    CHECK_STATUS(other.table->across(other.state, 4096, h.state, address, 8), HAUL_ERROR_DEVICE);
+    CHECK_HAS(other.table->message(other.state), "across, to: 0x1000 + 8 bytes is not device memory");
+    CHECK_STATUS(h.table->lock(h.state, memory + 64, 4096), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(h.table->lock(h.state, memory, 4095), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(h.table->message(h.state), "not whole pages");
+    CHECK_STATUS(h.table->lock(h.state, pointer(4096), 4096), HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(h.table->message(h.state), "some of it is not there");
+    CHECK_EQ(inside(&h)->lock_count, 0);
+    h.table->release(h.state, address, 4096);
+    free(memory);
+    close_host(&other);
+    close_host(&h);
+}
+
+/* Words of 4 bytes are for hosts whose pointers have 4; the host device takes both from any. */
+TEST(host_device, a_crossing_beyond_the_device_is_refused_and_words_of_four_bytes_cross)
+{
+    host h;
+    haul_crossing crossing;
+    haul_segment segment;
+    haul_attachment attachment;
+    haul_stretch stretch[2];
+    haul_address arena, lists;
+    unsigned char *memory = pages_of(1);
+    uint32_t word = 77, back = 0, changed = 0;
+    memset(&crossing, 0, sizeof crossing);
+    memset(&segment, 0, sizeof segment);
+    memset(memory, 3, 4096);
+    memcpy(memory + 16, &word, sizeof word);
+    open_host(&h);
+    CHECK_STATUS(h.table->lock(h.state, memory, 4096), HAUL_OK);
+    arena = allocate(&h, 64, 64);
+    lists = allocate(&h, sizeof segment + sizeof attachment, 64);
+    segment.from = (uintptr_t)memory + 16;
+    segment.slots = 1;
+    segment.bytes = 8;
+    segment.mask = UINT16_MAX;
+    attachment.here = 77;
+    attachment.there = 123;
+    CHECK_STATUS(h.table->copy_to(h.state, lists, &segment, sizeof segment), HAUL_OK);
+    CHECK_STATUS(h.table->copy_to(h.state, lists + sizeof segment, &attachment, sizeof attachment), HAUL_OK);
+    stretch[0].begin = stretch[0].end = (uintptr_t)memory + 8192; /* looked at in a ring */
+    stretch[1].begin = (uintptr_t)memory;
+    stretch[1].end = (uintptr_t)memory + 4096;
+    crossing.arena = arena;
+    crossing.bytes = 64;
+    crossing.lists = lists;
+    crossing.segment_count = crossing.attachment_count = 1;
+    crossing.attachments_at = sizeof segment;
+    crossing.locked = stretch;
+    crossing.locked_count = 2;
+    crossing.changed = &changed;
+    crossing.word_bytes = 4;
+    CHECK_STATUS(h.table->pull(h.state, &crossing), HAUL_OK);
+    CHECK_EQ(changed, 0);
+    CHECK_STATUS(h.table->copy_from(h.state, &back, arena, sizeof back), HAUL_OK);
+    CHECK_EQ(back, 123);
+    CHECK_STATUS(h.table->copy_from(h.state, &back, arena + 4, sizeof back), HAUL_OK);
+    CHECK_EQ(back, 0x03030303);
+    crossing.arena = 4096;
+    CHECK_STATUS(h.table->pull(h.state, &crossing), HAUL_ERROR_DEVICE);
+    CHECK_HAS(h.table->message(h.state), "0x1000 + 64 bytes is not device memory");
+    crossing.arena = arena;
+    crossing.lists = 4096;
+    CHECK_STATUS(h.table->push(h.state, &crossing), HAUL_ERROR_DEVICE);
+    CHECK_HAS(h.table->message(h.state), "is not device memory");
+    h.table->unlock(h.state, memory, 4096);
+    h.table->release(h.state, lists, sizeof segment + sizeof attachment);
+    h.table->release(h.state, arena, 64);
+    close_host(&h);
+    free(memory);
+}
+
 TEST(host_device, everything_is_counted)
 {
     host h;

@@ -121,6 +121,52 @@ TEST(parents, two_parents_with_two_answers_are_refused_in_checked_mode_with_both
     layout_end();
 }
 
+/* Objects of which their parent says how many elements they end in. */
+typedef struct strip {
+    char *name;
+    double rows[1];
+} strip;
+
+typedef struct strips {
+    int64_t rows;
+    strip *strip;
+    struct strips *other;
+} strips;
+
+static haul_type *strip_type, *strips_type;
+
+static int64_t rows_of_strips(const haul_here *here)
+{
+    return here->parent ? ((const strips *)here->parent)->rows : 0;
+}
+
+TEST(parents, two_parents_that_say_two_sizes_are_refused_in_checked_mode_with_both_paths)
+{
+    static const haul_rule asks = { .with_parent = 1 };
+    static const haul_ref strip_refs[] = { HAUL_STRING(strip, name),
+                                           HAUL_TAIL_BY(strip, rows, &asks, HAUL_FN(rows_of_strips)) };
+    static const haul_ref strips_refs[] = { HAUL_OBJECT(strips, strip, &strip_type),
+                                            HAUL_OBJECT(strips, other, &strips_type) };
+    strips *first, *second;
+    lab_start();
+    strip_type = TYPE_OPEN(strip, strip_refs);
+    strips_type = TYPE_OPEN(strips, strips_refs);
+    type_commit(strips_type);
+    first = take(sizeof *first, 8);
+    second = take(sizeof *second, 8);
+    points(&first->strip), points(&first->other), points(&second->strip), points(&second->other);
+    first->other = second;
+    first->strip = second->strip = take(offsetof(strip, rows) + 4 * sizeof(double), 8);
+    points(&first->strip->name);
+    first->rows = second->rows = 4;
+    lab_pack(first, strips_type, 1);
+    second->rows = 3;
+    lab_refuse_checked(first, strips_type, "root.other.strip", "root.strip");
+    haul_type_free(&strips_type);
+    haul_type_free(&strip_type);
+    lab_end();
+}
+
 /* An embedded struct's parent is the struct that it lies in. */
 typedef struct inner {
     int32_t *values;

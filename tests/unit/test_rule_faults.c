@@ -292,3 +292,218 @@ TEST(rule_faults, rules_are_copied_and_can_be_read_back)
     CHECK_PTR(field.rule->choice.cases[1].type, &thing_type);
     haul_type_free(&type);
 }
+
+/* ---- Members that cannot be together. */
+
+TEST(rule_faults, choices_that_do_not_exist_or_lead_to_nothing_are_refused)
+{
+    haul_type *element, *empty;
+    haul_case cases[] = { { 1, &thing_type, 0 }, { 2, &thing_type, 0 } };
+    haul_rule rule = { .choice = HAUL_BY_FIELD(thing, kind, cases) };
+    haul_ref row = HAUL_CHOICE(thing, next, &rule);
+    rule.choice.kind = (haul_choice_kind)9;
+    refuse(&row, 1, "thing.next", "of kind 9");
+    rule.choice.kind = (haul_choice_kind)-1;
+    refuse(&row, 1, "thing.next", "of kind -1");
+    rule.choice.kind = HAUL_CHOICE_TARGET;
+    rule.choice.field.bytes = 3;
+    refuse(&row, 1, "thing.next", "of the target has 3 bytes");
+    rule.choice.field.bytes = 4;
+    accept(&row, 1);
+    CHECK_STATUS(haul_type_bytes("element", 8, &element), HAUL_OK);
+    CHECK_STATUS(haul_type_contiguous(0, element, &empty), HAUL_OK);
+    cases[1].type = &empty;
+    refuse(&row, 1, "thing.next", "of case 2 has an extent of 0 bytes");
+    haul_type_free(&empty);
+    haul_type_free(&element);
+}
+
+TEST(rule_faults, rows_that_are_not_followed_have_neither_choices_nor_distances)
+{
+    const haul_case cases[] = { { 1, &thing_type, 0 } };
+    haul_rule rule = { .mode = HAUL_MODE_ALIAS, .choice = HAUL_BY_FIELD(thing, kind, cases) };
+    haul_ref row = HAUL_CHOICE(thing, next, &rule);
+    refuse(&row, 1, "thing.next", "it has a choice of type");
+    rule.choice.kind = HAUL_CHOICE_NONE;
+    rule.addressing = HAUL_RELATIVE;
+    refuse(&row, 1, "thing.next", "it has a distance");
+    rule.addressing = HAUL_ABSOLUTE;
+    rule.direction = HAUL_OUT;
+    refuse(&row, 1, "thing.next", "it has a direction");
+}
+
+typedef struct pair {
+    double *begin, *end;
+    int32_t kind, n;
+} pair;
+
+TEST(rule_faults, a_begin_end_pair_has_a_condition_only_and_a_tail_has_none)
+{
+    haul_rule rule = { .tag_bits = 1 };
+    haul_ref row = HAUL_ARRAY_BY(pair, begin, &rule, HAUL_END(pair, begin, end));
+    haul_ref tail = HAUL_TAIL_BY(tailed, name, &rule, HAUL_NS(tailed, n));
+    haul_type *type;
+    CHECK_STATUS(haul_type_create("pair", sizeof(pair), &row, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    CHECK_HAS(haul_type_error(type)->text, "pair can have a condition only");
+    haul_type_free(&type);
+    memset(&rule, 0, sizeof rule);
+    rule.when = (haul_when)HAUL_EQUALS(tailed, n, 1);
+    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), &tail, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    CHECK_HAS(haul_type_error(type)->text, "A tail has no condition");
+    haul_type_free(&type);
+}
+
+TEST(rule_faults, a_rule_of_each_pointer_names_no_holder_in_vain)
+{
+    haul_rule each = { .holder = &thing_type }, rule = { .each = &each };
+    haul_ref row = HAUL_POINTERS_BY(thing, next, &thing_type, &rule, HAUL_FIXED(2));
+    refuse(&row, 1, "thing.next", "The rule of each pointer names a holder");
+    each.when.kind = HAUL_WHEN_FUNCTION;
+    each.when.function = zero;
+    accept(&row, 1);
+}
+
+TEST(rule_faults, more_cases_than_memory_holds_are_no_memory)
+{
+    const haul_case one[] = { { 1, &thing_type, 0 } };
+    haul_rule rule = { .choice = HAUL_BY_FIELD(thing, kind, one) };
+    haul_rule other = rule;
+    haul_ref rows[] = { HAUL_CHOICE(thing, next, &rule), HAUL_CHOICE(thing, u.child, &other) };
+    haul_type *type;
+    rule.choice.case_count = SIZE_MAX;
+    CHECK_STATUS(haul_type_create("thing", sizeof(thing), rows, 1, &type), HAUL_ERROR_MEMORY);
+    CHECK_PTR(type, NULL);
+    CHECK_STATUS(haul_type_create("thing", sizeof(thing), rows, 2, &type), HAUL_ERROR_MEMORY);
+    CHECK_PTR(type, NULL);
+}
+
+/* ---- What a rule reads in what is embedded. */
+
+typedef struct box {
+    pair inner;
+    struct box *next;
+    char *text;
+} box;
+
+TEST(rule_faults, a_rule_reads_no_pointer_of_an_embedded_struct)
+{
+    static const haul_ref inner[] = { HAUL_ARRAY(pair, begin, HAUL_NS(pair, n)) };
+    static haul_type *pair_type, *box_type;
+    const haul_case cases[] = { { 1, &box_type, 0 } };
+    haul_rule rule = { .when = HAUL_EQUALS(box, inner.kind, 1) };
+    haul_rule choice = { .choice = HAUL_BY_FIELD(box, inner.kind, cases) };
+    haul_ref rows[3] = { HAUL_EMBED(box, inner, &pair_type), HAUL_STRING_BY(box, text, &rule),
+                         HAUL_CHOICE(box, next, &choice) };
+    int round;
+    for (round = 0; round < 3; round++) {
+        rule.when.field.offset = round == 1 ? 0 : offsetof(box, inner.kind);
+        choice.choice.field.offset = round == 2 ? 0 : offsetof(box, inner.kind);
+        CHECK_STATUS(haul_type_create("pair", sizeof(pair), inner, 1, &pair_type), HAUL_OK);
+        CHECK_STATUS(haul_type_create("box", sizeof(box), rows, 3, &box_type), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(box_type), round ? HAUL_ERROR_TYPE : HAUL_OK);
+        CHECK_STR(haul_type_error(box_type)->path, round == 0 ? "" : round == 1 ? "box.text" : "box.next");
+        if (round)
+            CHECK_HAS(haul_type_error(box_type)->text,
+                      "field at offset 0 that its rule reads lies in a pointer field");
+        haul_type_free(&box_type);
+        haul_type_free(&pair_type);
+    }
+}
+
+/* ---- Arms that overlap a pair's end. */
+
+typedef struct armed {
+    double *begin;
+    double *end;
+    int32_t kind, pad;
+} armed;
+
+TEST(rule_faults, the_end_of_a_conditional_pair_may_lie_in_another_arm)
+{
+    haul_rule first = { .when = HAUL_EQUALS(armed, kind, 1) },
+              second = { .when = HAUL_EQUALS(armed, kind, 2) };
+    haul_ref rows[] = { HAUL_ARRAY_BY(armed, begin, &first, HAUL_END(armed, begin, end)),
+                        HAUL_DATA_BY(armed, end, &second) };
+    haul_type *type;
+    CHECK_STATUS(haul_type_create("armed", sizeof(armed), rows, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    haul_type_free(&type);
+    rows[0].rule = NULL;
+    CHECK_STATUS(haul_type_create("armed", sizeof(armed), rows, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    CHECK_HAS(haul_type_error(type)->text, "overlaps field end");
+    haul_type_free(&type);
+}
+
+typedef struct arms {
+    double *begin;
+    union {
+        struct {
+            uint64_t before;
+            double *end;
+        } pair;
+        char small[4];
+        char large[24];
+    } u;
+    int32_t kind, pad;
+} arms;
+
+TEST(rule_faults, an_end_under_the_longer_of_two_arms_is_refused)
+{
+    haul_rule first = { .when = HAUL_EQUALS(arms, kind, 1) },
+              second = { .when = HAUL_EQUALS(arms, kind, 2) };
+    haul_ref rows[] = { HAUL_ARRAY(arms, begin, HAUL_END(arms, begin, u.pair.end)),
+                        HAUL_DATA_BY(arms, u.large, &first), HAUL_DATA_BY(arms, u.small, &second) };
+    size_t i;
+    for (i = 0; i < 2; i++) { /* the rows in either order */
+        const haul_ref row = rows[1];
+        haul_type *type;
+        CHECK_STATUS(haul_type_create("arms", sizeof(arms), rows, 3, &type), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+        CHECK_HAS(haul_type_error(type)->path, "arms.begin");
+        CHECK_HAS(haul_type_error(type)->text, "overlaps field");
+        haul_type_free(&type);
+        rows[1] = rows[2];
+        rows[2] = row;
+    }
+}
+
+/* ---- Alignment, and how many. */
+
+TEST(rule_faults, a_tail_stands_at_the_alignment_of_its_elements)
+{
+    static haul_type *inner;
+    haul_ref link = HAUL_OBJECT_AS(thing, next, NULL);
+    haul_ref tail = HAUL_TAIL(tailed, name, HAUL_NS(tailed, n));
+    haul_type *type;
+    link.target = &inner;
+    CHECK_STATUS(haul_type_create("inner", sizeof(thing), &link, 1, &inner), HAUL_OK);
+    tail.target = &inner;
+    tail.element_bytes = sizeof(thing);
+    tail.offset = sizeof(tailed) - 2;
+    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), &tail, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    CHECK_HAS(haul_type_error(type)->text, "The tail at offset 6 is not at a multiple of");
+    haul_type_free(&type);
+    haul_type_free(&inner);
+}
+
+TEST(rule_faults, an_array_of_more_pointers_with_a_rule_than_the_limit_is_refused)
+{
+    enum { MOST = 65536 };
+    haul_rule rule = { .tag_bits = 1 };
+    haul_ref row = HAUL_OBJECT_BY(thing, next, NULL, &rule);
+    haul_type *type;
+    row.element_bytes = 1;
+    row.field_bytes = (MOST + 1) * sizeof(void *);
+    CHECK_STATUS(haul_type_create("many", row.field_bytes, &row, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_LIMIT);
+    CHECK_HAS(haul_type_error(type)->text, "has 65537 pointers with a rule: 65536 is the limit");
+    haul_type_free(&type);
+    row.field_bytes = MOST * sizeof(void *);
+    CHECK_STATUS(haul_type_create("many", row.field_bytes, &row, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    haul_type_free(&type);
+}

@@ -1634,3 +1634,108 @@ TEST(rules, every_allocation_for_types_with_rules_can_fail_H1_H2)
     free(w.arena);
     lab_end();
 }
+
+/* ---- Objects that end where a row does not let them. */
+
+typedef struct sheep {
+    struct sheep *next;
+    int64_t value;
+} sheep;
+
+typedef struct herd {
+    int64_t bytes;
+    sheep rows[100];
+} herd;
+
+static int64_t herd_bytes(const haul_here *here)
+{
+    return ((const herd *)here->self)->bytes;
+}
+
+TEST(rules, an_object_ends_before_or_behind_a_large_embedded_array_and_not_within_it_G18)
+{
+    static haul_type *sheep_type, *herd_type;
+    static const haul_ref sheep_refs[] = { HAUL_OBJECT(sheep, next, &sheep_type) };
+    static const haul_ref herd_refs[] = { HAUL_EMBED(herd, rows, &sheep_type) };
+    herd *h;
+    size_t i;
+    lab_start();
+    sheep_type = TYPE_OPEN(sheep, sheep_refs);
+    herd_type = TYPE_OPEN(herd, herd_refs);
+    CHECK_STATUS(haul_type_set_size(herd_type, herd_bytes), HAUL_OK);
+    type_commit(herd_type);
+    h = take(sizeof *h, 8);
+    for (i = 0; i < 100; i++)
+        points(&h->rows[i].next);
+    h->bytes = offsetof(herd, rows) + 3 * sizeof(sheep);
+    lab_refuse(h, herd_type, HAUL_ERROR_GRAPH, "root", "bytes, and ends within rows");
+    h->bytes = sizeof *h - 8;
+    lab_refuse(h, herd_type, HAUL_ERROR_GRAPH, "root", "bytes, and ends within rows");
+    h->bytes = sizeof *h;
+    h->rows[99].next = &h->rows[3];
+    lab_pack(h, herd_type, 1);
+    haul_type_free(&herd_type);
+    haul_type_free(&sheep_type);
+    lab_end();
+}
+
+typedef struct stub {
+    int32_t bytes, kind;
+    char *text;
+} stub;
+
+static int64_t stub_bytes(const haul_here *here)
+{
+    return ((const stub *)here->self)->bytes;
+}
+
+TEST(rules, an_object_that_ends_within_a_pointer_whose_condition_holds_is_refused_G18)
+{
+    static haul_type *stub_type;
+    static const haul_rule is_one = { .when = HAUL_EQUALS(stub, kind, 1) };
+    static const haul_ref refs[] = { HAUL_STRING_BY(stub, text, &is_one) };
+    stub *s;
+    lab_start();
+    stub_type = TYPE_OPEN(stub, refs);
+    CHECK_STATUS(haul_type_set_size(stub_type, stub_bytes), HAUL_OK);
+    type_commit(stub_type);
+    s = take(sizeof *s, 8);
+    points(&s->text);
+    s->kind = 1;
+    s->bytes = (int32_t)(offsetof(stub, text) + WORD / 2);
+    lab_refuse(s, stub_type, HAUL_ERROR_GRAPH, "root.text", "ends within this field");
+    s->bytes = sizeof *s;
+    s->text = text("whole");
+    lab_pack(s, stub_type, 1);
+    haul_type_free(&stub_type);
+    lab_end();
+}
+
+/* A pair ends where the first of another array stands, and both rows hold. */
+typedef struct both_ends {
+    int32_t kind, pad;
+    int32_t *begin, *end;
+} both_ends;
+
+TEST(rules, the_end_of_a_pair_may_be_a_pointer_of_its_own_under_the_same_condition)
+{
+    static haul_type *both_type;
+    static const haul_rule is_one = { .when = HAUL_EQUALS(both_ends, kind, 1) };
+    static const haul_ref refs[] = {
+        HAUL_ARRAY_BY(both_ends, begin, &is_one, HAUL_END(both_ends, begin, end)),
+        HAUL_ARRAY_BY(both_ends, end, &is_one, HAUL_FIXED(2)),
+    };
+    both_ends *b;
+    lab_start();
+    both_type = TYPE_OPEN(both_ends, refs);
+    type_commit(both_type);
+    b = take(sizeof *b, 8);
+    points(&b->begin), points(&b->end);
+    b->kind = 1;
+    b->begin = take(5 * sizeof(int32_t), 8);
+    fill(b->begin, 5 * sizeof(int32_t));
+    b->end = b->begin + 3;
+    lab_pack(b, both_type, 1);
+    haul_type_free(&both_type);
+    lab_end();
+}

@@ -874,3 +874,180 @@ TEST(type_faults, H1_H2_a_query_of_an_open_type_says_when_there_is_no_memory)
     };
     CHECK(fault_everywhere(&operation) > 5);
 }
+
+/* ---- Handles and fields of another kind. */
+
+TEST(type_faults, T8_a_handle_of_what_is_no_living_type_is_refused_wherever_it_stands)
+{
+    static uint64_t zeros[256];
+    haul_type *stranger = (haul_type *)(void *)zeros, *type;
+    haul_case cases[] = { { 7, &stranger, 0 } };
+    haul_rule rule = { .choice = HAUL_BY_FIELD(node, n, cases) };
+    haul_ref rows[] = { HAUL_OBJECT_AS(node, values, NULL), HAUL_CHOICE(node, next, &rule) };
+    rows[0].target = &stranger;
+    refuse_row(rows, "is not that of a living type");
+    rows[0].kind = HAUL_REF_EMBED;
+    refuse_row(rows, "is not that of a living type");
+    refuse_rows(sizeof(node), rows + 1, 1, "t.next", "case 7 is not that of a living type");
+    type = made("t", sizeof(node), rows + 1, 1);
+    check_refused(type, HAUL_ERROR_TYPE, "t.next", "case 7");
+    stranger = made("later", 8, NULL, 0); /* the repair */
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK(haul_type_committed(stranger));
+    haul_type_free(&type);
+    haul_type_free(&stranger);
+}
+
+typedef struct wide {
+    int32_t low, high;
+    node rows[200];
+    double *values;
+} wide;
+
+/* A number of 8 bytes whose second half is the first pointer of an array of structs. */
+TEST(type_faults, T5_T7_a_count_that_reaches_into_a_large_embedded_array_is_seen_there)
+{
+    haul_ref rows[] = { HAUL_EMBED(wide, rows, &node_type), HAUL_ARRAY(wide, values, HAUL_N(wide, low)) };
+    haul_type *type;
+    node_type = made("node", sizeof(node), node_refs, 3);
+    rows[1].shape[0].field[0].offset = offsetof(wide, rows) - 4;
+    rows[1].shape[0].field[0].bytes = 8;
+    type = made("wide", sizeof(wide), rows, 2);
+    check_refused(type, HAUL_ERROR_TYPE, "wide.values", "lies in a pointer field");
+    haul_type_free(&type);
+    rows[1].shape[0].field[0].offset = offsetof(wide, rows) + 3 * sizeof(node) + offsetof(node, n);
+    rows[1].shape[0].field[0].bytes = 4;
+    type = made("wide", sizeof(wide), rows, 2);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    haul_type_free(&type);
+    haul_type_free(&node_type);
+}
+
+TEST(type_faults, T7_ends_of_two_pairs_do_not_overlap)
+{
+    haul_ref rows[2] = { HAUL_ARRAY_PACKED(node, next, HAUL_END(node, values, end)),
+                         HAUL_ARRAY_PACKED(node, values, HAUL_END(node, values, end)) };
+    haul_type *type = made("t", sizeof(node), rows, 2);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK); /* one end for both */
+    CHECK_EQ(haul__type_walk(type)->slot_count, 3);
+    haul_type_free(&type);
+    rows[1].shape[0].field[0].offset += 2;
+    refuse_rows(sizeof(node), rows, 2, "t.values.end", "overlaps pointer next.end");
+}
+
+TEST(type_faults, an_element_longer_than_its_extent_is_no_field)
+{
+    static haul_type *narrow;
+    haul_type *element = made("element", 16, NULL, 0);
+    haul_ref row = HAUL_OBJECT_AS(node, values, NULL);
+    CHECK_STATUS(haul_type_create_resized(element, 0, 8, &narrow), HAUL_OK);
+    row.kind = HAUL_REF_EMBED;
+    row.target = &narrow;
+    row.offset = 0;
+    row.field_bytes = 16;
+    refuse_rows(32, &row, 1, "t.values", "has bytes up to 16, behind its extent of 8");
+    haul_type_free(&narrow);
+    haul_type_free(&element);
+}
+
+TEST(type_faults, a_size_of_nothing_is_set_of_no_type)
+{
+    CHECK_STATUS(haul_type_set_size(NULL, NULL), HAUL_ERROR_ARGUMENT);
+}
+
+/* ---- Every list that a commit puts together, and memory that runs out in each. */
+
+typedef struct crowd {
+    int32_t kind, count;
+    node **rows;           /* each with a rule of its own */
+    node **fixed[20];      /* these too, in an array */
+    node *many[100];       /* a part of its own */
+    double *begin, *end;   /* a pair with a condition */
+    union {
+        node inside;
+        double *values;
+        char bytes[8];
+    } u;
+    int64_t plain[9];
+    char tail[8];
+} crowd;
+
+static haul_type *crowd_type;
+
+static haul_status make_crowd(kit *k)
+{
+    static const haul_case cases[] = { { 1, &node_type, 0 }, { 2, &crowd_type, 0 } };
+    static const haul_rule each = { .when = HAUL_DIFFERS(crowd, kind, 9) }, all = { .each = &each },
+                           one = { .when = HAUL_EQUALS(crowd, kind, 1) },
+                           two = { .when = HAUL_EQUALS(crowd, kind, 2) },
+                           tagged = { .when = HAUL_EQUALS(crowd, kind, 3), .tag_bits = 1 },
+                           in = { .direction = HAUL_IN };
+    static const haul_rule by_kind = { .choice = HAUL_BY_FIELD(crowd, kind, cases) };
+    haul_ref rows[] = { HAUL_POINTERS_BY(crowd, rows, &node_type, &all, HAUL_NS(crowd, count)),
+                        HAUL_POINTERS_BY(crowd, fixed[0], &node_type, &all, HAUL_NS(crowd, count)),
+                        HAUL_OBJECT_EACH(crowd, many, &node_type),
+                        HAUL_ARRAY_BY(crowd, begin, &one, HAUL_END(crowd, begin, end)),
+                        HAUL_EMBED_BY(crowd, u.inside, &node_type, &one),
+                        HAUL_ARRAY_BY(crowd, u.values, &tagged, HAUL_NS(crowd, count)),
+                        HAUL_DATA_BY(crowd, u.bytes, &two),
+                        HAUL_DATA_BY(crowd, plain, &in),
+                        HAUL_TAIL(crowd, tail, HAUL_NS(crowd, count)) };
+    haul_ref choice = HAUL_CHOICE(crowd, begin, &by_kind);
+    haul_status status = haul_type_create_in(&k->allocator, "node", sizeof(node), node_refs, 3, &node_type);
+    rows[1].field_bytes = sizeof(((crowd *)0)->fixed);
+    if (status == HAUL_OK)
+        status = haul_type_create_in(&k->allocator, "crowd", sizeof(crowd), rows, sizeof rows / sizeof *rows,
+                                     &crowd_type);
+    if (status == HAUL_OK)
+        status = haul_type_create_in(&k->allocator, "chosen", sizeof(crowd), &choice, 1, &k->leaf);
+    return status;
+}
+
+/* Loops that are flattened, repeated, and kept as parts; blocks, and wraps of them. */
+static haul_status make_loops(kit *k)
+{
+    static const size_t sizes[] = { 3, 4, 40, 5 }, parts[] = { 2, 3, 20, 2 }, starts[] = { 0, 1, 2, 1 };
+    haul_status status = haul_type_vector(4, 2, 3, node_type, &k->vector);
+    if (status == HAUL_OK)
+        status = haul_type_create_subarray(4, sizes, parts, starts, HAUL_ORDER_C, node_type, &k->far_away);
+    if (status == HAUL_OK)
+        status = haul_type_vector(3, 2, 4, k->vector, &k->list);
+    if (status == HAUL_OK)
+        status = haul_type_dup(k->far_away, &k->both);
+    if (status == HAUL_OK)
+        status = haul_type_create_resized(k->both, 0, 480 * sizeof(node) * 6, &k->shelf);
+    return status;
+}
+
+static void drop_crowd(void *user)
+{
+    haul_type_free(&crowd_type);
+    drop_all(user);
+}
+
+static haul_status commit_crowd(void *user)
+{
+    kit *k = user;
+    haul_status status = make_crowd(k);
+    if (status == HAUL_OK)
+        status = make_loops(k);
+    if (status == HAUL_OK)
+        status = haul_type_commit(k->leaf);
+    if (status == HAUL_OK)
+        status = haul_type_commit(k->shelf);
+    if (status == HAUL_OK)
+        status = haul_type_commit(k->list);
+    if (status != HAUL_OK)
+        drop_crowd(k);
+    return status;
+}
+
+TEST(type_faults, H1_H2_every_allocation_for_rules_loops_and_parts_can_fail)
+{
+    kit k;
+    fault_operation operation = {
+        .prepare = prepare_door, .run = commit_crowd, .undo = drop_crowd, .user = &k, .modes = FAULT_MEMORY
+    };
+    crowd_type = NULL;
+    CHECK(fault_everywhere(&operation) > 80);
+}
