@@ -49,8 +49,6 @@ static uintptr_t plain_until(const haul__pattern *pattern, uintptr_t end)
         return 0;
     if (pattern->kind == HAUL__TYPE_SLOTS && pattern->left && pattern->next < pattern->slot_count)
         at = pattern->element + pattern->slots[pattern->next].offset;
-    else if (pattern->kind == HAUL__TYPE_SLOTS && pattern->left > 1)
-        at = pattern->element + pattern->stride + pattern->slots[0].offset;
     return at < end ? at : end;
 }
 

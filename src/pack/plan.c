@@ -61,13 +61,10 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
 {
     haul__trail trail;
     haul_plan *plan;
-    size_t bytes;
+    const size_t bytes = count * sizeof *roots; /* all of them have been read */
     haul_status status = haul__check_roots(context, roots, count);
     if (status != HAUL_OK)
         return status;
-    if (haul__multiply_overflows(count, sizeof *roots, &bytes))
-        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                          "%zu roots are more than memory can list", count);
     plan = haul__allocate_zeroed(&context->allocator, sizeof *plan);
     if (!plan)
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory for a plan");

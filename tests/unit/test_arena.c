@@ -205,6 +205,17 @@ TEST(arena, it_keeps_its_context_and_its_types)
     end();
 }
 
+TEST(arena, of_none_the_statistics_are_zeros)
+{
+    haul_arena_statistics statistics;
+    memset(&statistics, 1, sizeof statistics);
+    haul_arena_get_statistics(NULL, &statistics);
+    CHECK_EQ(statistics.used_bytes, 0);
+    CHECK_EQ(statistics.capacity_bytes, 0);
+    CHECK_PTR(statistics.base, NULL);
+    haul_arena_get_statistics(NULL, NULL);
+}
+
 /* A bit a word; nothing to speak of for fields that do not travel. With words of 8 bytes: below 2 %. */
 TEST(arena, bookkeeping_is_little_more_than_a_bit_for_each_word)
 {

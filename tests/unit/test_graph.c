@@ -856,6 +856,7 @@ typedef struct told {
     const void *self, *root;
     char *target[3];
     haul_context *context;
+    haul_plan *plan; /* of that context */
     haul_status inside;
 } told;
 
@@ -931,6 +932,10 @@ static int64_t call_back_in(const haul_here *here)
     heard.inside = haul_plan_create(heard.context, &root, 1, &plan);
     heard.wrong += plan != NULL;
     heard.wrong += haul_context_trim(heard.context) != HAUL_ERROR_BUSY;
+    if (heard.plan) {
+        heard.wrong += haul_plan_pack(heard.plan, NULL, 0, 0, NULL) != HAUL_ERROR_BUSY;
+        heard.wrong += haul_plan_unpack(heard.plan, NULL, 0, 0) != HAUL_ERROR_BUSY;
+    }
     return 3;
 }
 
@@ -953,6 +958,10 @@ TEST(graph, a_callback_that_calls_back_in_is_told_busy_and_the_plan_goes_on_G27_
         CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_OK);
         CHECK_STATUS(heard.inside, HAUL_ERROR_BUSY);
         CHECK_EQ(heard.wrong, 0);
+        heard.plan = plan;
+        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_OK);
+        CHECK_EQ(heard.wrong, 0);
+        haul_plan_free(&heard.plan);
         haul_plan_free(&plan);
     }
     views_end();

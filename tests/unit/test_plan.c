@@ -132,12 +132,17 @@ TEST(plan, of_nothing_answers_nothing)
     haul_plan_statistics statistics;
     unsigned char byte[64];
     uint64_t bits[1];
+    void *address = byte;
     CHECK_EQ(haul_plan_bytes(NULL), 0);
     CHECK_EQ(haul_plan_bitmap_bytes(NULL), 0);
     CHECK_EQ(haul_plan_alignment(NULL), 0);
     memset(&statistics, 1, sizeof statistics);
     haul_plan_get_statistics(NULL, &statistics);
     CHECK_EQ(statistics.objects, 0);
+    haul_plan_get_statistics(NULL, NULL);
+    CHECK_STATUS(haul_plan_address(NULL, 16, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_address(NULL, 16, &address), HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(address, NULL);
     CHECK_STATUS(haul_plan_pack(NULL, byte, 64, 0, bits), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_plan_unpack(NULL, byte, 64, 0), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_relocate(NULL, 64, bits, 1), HAUL_ERROR_ARGUMENT);

@@ -243,3 +243,68 @@ TEST(starts, other_things_between_them_have_places_of_their_own)
             end(&f);
         }
 }
+
+/* In a map of more blocks than the nearest caches hold no branch asks what a pointer is: those that lead past their
+ * arrays, where nothing may be live, are told apart all the same. */
+typedef struct run {
+    struct run *next;
+    double *begin, *end;
+    size_t number;
+} run;
+
+static haul_type *run_type;
+
+TEST(starts, ends_past_their_arrays_are_followed_in_a_graph_of_many_blocks)
+{
+    enum { RUNS = 3200, APART = 2048 };
+    static const haul_ref refs[] = { HAUL_OBJECT(run, next, &run_type),
+                                     HAUL_ARRAY(run, begin, HAUL_END(run, begin, end)) };
+    unsigned char *memory = calloc(RUNS + 1, APART), *arena;
+    haul_context *context = NULL;
+    haul_plan *plan = NULL;
+    uint64_t *bitmap;
+    haul_root root;
+    size_t i, bytes;
+    run *last = NULL;
+    CHECK(memory != NULL);
+    CHECK_STATUS(haul_type_create("run", sizeof(run), refs, 2, &run_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(run_type), HAUL_OK);
+    for (i = 0; i < RUNS; i++) {
+        run *r = (run *)(void *)(memory + i * APART + i % 7 * 32);
+        r->next = last;
+        r->number = i;
+        if (i % 3) { /* right behind it, or with nothing around it */
+            r->begin = (double *)(void *)((unsigned char *)(r + 1) + (i % 3 - 1) * 512);
+            r->end = r->begin + 4;
+            r->begin[0] = r->begin[3] = (double)i;
+        }
+        last = r;
+    }
+    root = root_of(last, run_type, 1);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    bytes = haul_plan_bytes(plan);
+    arena = malloc(bytes);
+    bitmap = malloc(haul_plan_bitmap_bytes(plan));
+    CHECK(arena && bitmap);
+    CHECK_STATUS(haul_plan_pack(plan, arena, bytes, 0, bitmap), HAUL_OK);
+    for (; last; last = last->next) {
+        uintptr_t words[3];
+        size_t number;
+        const unsigned char *copy = arena + offset_of(plan, (uintptr_t)last);
+        memcpy(words, copy, sizeof words);
+        memcpy(&number, copy + offsetof(run, number), sizeof number);
+        CHECK_EQ(number, last->number);
+        CHECK_EQ(words[0], last->next ? offset_of(plan, (uintptr_t)last->next) : 0);
+        CHECK_EQ(words[1], last->begin ? offset_of(plan, (uintptr_t)last->begin) : 0);
+        CHECK_EQ(words[2], last->begin ? words[1] + 4 * sizeof(double) : 0);
+        if (last->begin)
+            CHECK_BYTES(arena + words[1], last->begin, 4 * sizeof(double));
+    }
+    free(arena);
+    free(bitmap);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    haul_type_free(&run_type);
+    free(memory);
+}
