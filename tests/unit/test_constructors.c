@@ -627,7 +627,8 @@ TEST(constructors, null_and_nothing_are_arguments)
     CHECK_STATUS(haul_type_indexed(1, one, one, NULL, &type), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_create_hindexed(1, one, one, NULL, &type), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_create_indexed_block(1, 1, one, NULL, &type), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_type_create_subarray(1, one, one, one, HAUL_ORDER_C, NULL, &type), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_create_subarray(1, one, one, one, HAUL_ORDER_C, NULL, &type),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_create_struct(1, one, one, &element, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_create_struct(0, one, one, NULL, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_create_struct(1, NULL, one, &element, &type), HAUL_ERROR_ARGUMENT);
@@ -689,7 +690,8 @@ TEST(constructors, blocks_that_overlap_are_refused)
 /* The same bytes so often that no number counts them. */
 TEST(constructors, more_elements_than_numbers_reach_are_refused_as_overlapping)
 {
-    static const size_t most[] = { SIZE_MAX, SIZE_MAX, SIZE_MAX }, one[] = { 1, 1, 1 }, none[] = { 0, 0, 0 };
+    static const size_t most[] = { SIZE_MAX, SIZE_MAX, SIZE_MAX }, one[] = { 1, 1, 1 },
+                        none[] = { 0, 0, 0 };
     model *old;
     haul_type *element = a_pair(&old), *type, *again, *empty, *huge, *narrow;
     CHECK_STATUS(haul_type_create_hvector(SIZE_MAX, 1, 0, element, &type), HAUL_OK);
@@ -700,13 +702,15 @@ TEST(constructors, more_elements_than_numbers_reach_are_refused_as_overlapping)
     haul_type_free(&again);
     haul_type_free(&type);
     CHECK_STATUS(haul_type_contiguous(0, element, &empty), HAUL_OK);
-    CHECK_STATUS(haul_type_create_subarray(3, most, most, none, HAUL_ORDER_C, empty, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_create_subarray(3, most, most, none, HAUL_ORDER_C, empty, &type),
+                 HAUL_OK);
     CHECK_EQ(haul_type_field_count(type), SIZE_MAX);
     haul_type_free(&type);
     haul_type_free(&empty);
     CHECK_STATUS(haul_type_bytes("huge", HAUL_TYPE_BYTES_MAX, &huge), HAUL_OK);
     CHECK_STATUS(haul_type_create_resized(huge, 0, 8, &narrow), HAUL_OK);
-    CHECK_STATUS(haul_type_create_subarray(1, one, one, none, HAUL_ORDER_C, narrow, &type), HAUL_ERROR_TYPE);
+    CHECK_STATUS(haul_type_create_subarray(1, one, one, none, HAUL_ORDER_C, narrow, &type),
+                 HAUL_ERROR_TYPE);
     CHECK_HAS(haul_type_error(narrow)->text, "more than");
     haul_type_free(&narrow);
     haul_type_free(&huge);

@@ -685,7 +685,8 @@ static haul_status make_all(const haul_allocator *door, haul_type **instance)
                                            HAUL_OBJECT_AS(table, buckets, &d_variant) };
     static const haul_ref mesh_refs[] = { HAUL_ARRAY(mesh, xyz, HAUL_NS(mesh, n)) };
     static const haul_case cases[] = { { 1, &d_pairs, 0 }, { 2, &d_mesh, 0 } };
-    static const haul_rule rule = { .holder = &d_table, .choice = HAUL_BY_FUNCTION(first_case, cases) };
+    static const haul_rule rule = { .holder = &d_table,
+                                    .choice = HAUL_BY_FUNCTION(first_case, cases) };
     static const haul_ref variant_refs[] = { HAUL_CHOICE(variant_list, data, &rule) };
     haul_status status = haul_type_create_in(door, "list", sizeof(list), list_refs, 2, &d_list);
     if (status == HAUL_OK)
@@ -693,7 +694,8 @@ static haul_status make_all(const haul_allocator *door, haul_type **instance)
     if (status == HAUL_OK)
         status = haul_type_create_in(door, "mesh", sizeof(mesh), mesh_refs, 1, &d_mesh);
     if (status == HAUL_OK)
-        status = haul_type_create_in(door, "variant_list", sizeof(variant_list), variant_refs, 1, &d_variant);
+        status = haul_type_create_in(door, "variant_list", sizeof(variant_list), variant_refs, 1,
+                                     &d_variant);
     if (status == HAUL_OK)
         status = haul_type_contiguous(2, d_mesh, &d_pairs);
     if (status == HAUL_OK)

@@ -172,7 +172,8 @@ TEST(dump, rules_are_printed_in_words)
         { .choice = HAUL_BY_FIELD(ruled, kind, cases) },
         { .addressing = HAUL_RELATIVE },
     };
-    static const haul_rule with = { .with_parent = 1, .when = HAUL_IF(one) }, of_each = { .each = &all_rules[5] };
+    static const haul_rule with = { .with_parent = 1, .when = HAUL_IF(one) },
+                           of_each = { .each = &all_rules[5] };
     haul_ref refs[] = {
         HAUL_STRING_BY(ruled, conditional, &all_rules[0]),
         HAUL_STRING_BY(ruled, masked, &all_rules[1]),
@@ -186,24 +187,27 @@ TEST(dump, rules_are_printed_in_words)
         HAUL_POINTERS_BY(ruled, each, &ruled_type, &of_each, HAUL_FIXED(2)),
         HAUL_DISTANCE(ruled, away, &ruled_type, 0, &all_rules[9], HAUL_ONE),
     };
-    CHECK_STATUS(haul_type_create("ruled", sizeof(ruled), refs, sizeof refs / sizeof *refs, &ruled_type), HAUL_OK);
+    CHECK_STATUS(
+        haul_type_create("ruled", sizeof(ruled), refs, sizeof refs / sizeof *refs, &ruled_type),
+        HAUL_OK);
     CHECK_STATUS(haul_type_commit(ruled_type), HAUL_OK);
-    check_table(ruled_type, "ruled: 104 bytes\n"
-                            "offset  size  field        what     target   shape\n"
-                            "     0     8  (bytes)\n"
-                            "     8     8  conditional  pointer  1 byte   NUL; if @0 1, else raw\n"
-                            "    16     8  masked       pointer  1 byte   NUL; if @4 & 0x6 not 0\n"
-                            "    24     8  ranged       pointer  1 byte   NUL; if @0 -2..9\n"
-                            "    32     8  called       pointer  1 byte   NUL; if callback; with its parent\n"
-                            "    40     8  alias        pointer  ruled    1; alias\n"
-                            "    48     8  tagged       pointer  ruled    1; tag bits 0x3\n"
-                            "    56     8  small        pointer  ruled    1; or an integer\n"
-                            "    64     8  based        pointer  ruled    1; base -16 + callback\n"
-                            "    72     8  chosen       pointer           1; one of 2 types\n"
-                            "    80     8  each         pointer  ruled *  2, 1; each; tag bits 0x3\n"
-                            "    88     8  away         pointer  ruled    1; distance\n"
-                            "    96     8  (bytes)\n"
-                            "extent 104, of which 104 bytes travel; alignment 8; 11 pointers\n");
+    check_table(ruled_type,
+                "ruled: 104 bytes\n"
+                "offset  size  field        what     target   shape\n"
+                "     0     8  (bytes)\n"
+                "     8     8  conditional  pointer  1 byte   NUL; if @0 1, else raw\n"
+                "    16     8  masked       pointer  1 byte   NUL; if @4 & 0x6 not 0\n"
+                "    24     8  ranged       pointer  1 byte   NUL; if @0 -2..9\n"
+                "    32     8  called       pointer  1 byte   NUL; if callback; with its parent\n"
+                "    40     8  alias        pointer  ruled    1; alias\n"
+                "    48     8  tagged       pointer  ruled    1; tag bits 0x3\n"
+                "    56     8  small        pointer  ruled    1; or an integer\n"
+                "    64     8  based        pointer  ruled    1; base -16 + callback\n"
+                "    72     8  chosen       pointer           1; one of 2 types\n"
+                "    80     8  each         pointer  ruled *  2, 1; each; tag bits 0x3\n"
+                "    88     8  away         pointer  ruled    1; distance\n"
+                "    96     8  (bytes)\n"
+                "extent 104, of which 104 bytes travel; alignment 8; 11 pointers\n");
     haul_type_free(&ruled_type);
 }
 

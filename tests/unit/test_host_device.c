@@ -568,7 +568,8 @@ TEST(host_device, verbs_refuse_what_cannot_be_in_words)
     CHECK_STATUS(h.table->across(h.state, address, other.state, 4096, 8), HAUL_ERROR_DEVICE);
     CHECK_HAS(h.table->message(h.state), "across, from: 0x1000 + 8 bytes is not device memory");
     CHECK_STATUS(other.table->across(other.state, 4096, h.state, address, 8), HAUL_ERROR_DEVICE);
-    CHECK_HAS(other.table->message(other.state), "across, to: 0x1000 + 8 bytes is not device memory");
+    CHECK_HAS(other.table->message(other.state),
+              "across, to: 0x1000 + 8 bytes is not device memory");
     CHECK_STATUS(h.table->lock(h.state, memory + 64, 4096), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(h.table->lock(h.state, memory, 4095), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(h.table->message(h.state), "not whole pages");
@@ -607,7 +608,8 @@ TEST(host_device, a_crossing_beyond_the_device_is_refused_and_words_of_four_byte
     attachment.here = 77;
     attachment.there = 123;
     CHECK_STATUS(h.table->copy_to(h.state, lists, &segment, sizeof segment), HAUL_OK);
-    CHECK_STATUS(h.table->copy_to(h.state, lists + sizeof segment, &attachment, sizeof attachment), HAUL_OK);
+    CHECK_STATUS(h.table->copy_to(h.state, lists + sizeof segment, &attachment, sizeof attachment),
+                 HAUL_OK);
     stretch[0].begin = stretch[0].end = (uintptr_t)memory + 8192; /* looked at in a ring */
     stretch[1].begin = (uintptr_t)memory;
     stretch[1].end = (uintptr_t)memory + 4096;

@@ -80,7 +80,8 @@ static void check_range(const list *l, size_t first, size_t end)
         CHECK_EQ(haul__is_marked(&l->map, l->base + at), l->live[at] | l->hole[at]);
         if (at % WORD == 0 && block && block->form != HAUL__FULL)
             CHECK_EQ(haul__marked_slots(&l->map, block, (unsigned)(at / CELL) % HAUL__CELLS) >>
-                             (at / WORD % 64) & 1,
+                             (at / WORD % 64) &
+                         1,
                      l->slot[at / WORD]);
     }
 }
@@ -95,7 +96,8 @@ typedef struct drawn {
 
 static void draw_elements(drawn *p, const list *l, size_t *first, size_t *end, random_source *r)
 {
-    const size_t stride = (1 + random_below(r, 80)) * WORD, span = *end - *first;
+    const size_t stride = (1 + random_below(r, random_one_in(r, 3) ? 600 : 80)) * WORD;
+    const size_t span = *end - *first;
     size_t count = span / stride, i, k, offset = random_below(r, stride);
     *first -= *first % WORD;
     if (!count || *first + count * stride > BYTES)
@@ -139,8 +141,8 @@ static void draw_pattern(drawn *p, const list *l, size_t *first, size_t *end, ra
                 *end = *first + 64 * WORD;
         }
         for (i = *first / WORD; i < *end / WORD; i++)
-            p->slot[i] = p->pattern.kind == HAUL__ALL_SLOTS ||
-                         (p->pattern.words >> (i - *first / WORD) & 1);
+            p->slot[i] =
+                p->pattern.kind == HAUL__ALL_SLOTS || (p->pattern.words >> (i - *first / WORD) & 1);
         break;
     case 2:
     case 3:
@@ -207,10 +209,9 @@ static int mark(list *l, size_t first, size_t end, drawn *p, int *is_full)
 }
 
 /* An object of a kind by its start; if it cannot be told so, as any range. */
-static int mark_object(list *l, size_t *first, size_t *end, drawn *p, random_source *r,
-                       int *is_full)
+static int mark_object(list *l, size_t k, size_t *first, size_t *end, drawn *p, int *is_full)
 {
-    const size_t k = random_below(r, KINDS), grid = l->kind[k].words ? WORD : GRANULE;
+    const size_t grid = l->kind[k].words ? WORD : GRANULE;
     size_t i, live = 0;
     *first -= *first % grid;
     *end = *first + l->kind[k].bytes;
@@ -240,13 +241,14 @@ static int mark_object(list *l, size_t *first, size_t *end, drawn *p, random_sou
                                              : CALLS_REFUSED;
 }
 
-static int any_call(list *l, random_source *r)
+/* `only`: a kind of which all objects are; KINDS: any, and anything else. */
+static int any_call(list *l, size_t only, random_source *r)
 {
     static drawn p;
     size_t first, end;
     int is_full = 0, outcome;
     draw_range(&first, &end, r);
-    switch (random_below(r, 8)) {
+    switch (only < KINDS ? 1 : random_below(r, 8)) {
     case 0:
         CHECK(haul__mark_hole(&l->map, l->base + first, l->base + end));
         memset(l->hole + first, 1, end - first);
@@ -255,7 +257,8 @@ static int any_call(list *l, random_source *r)
     case 1:
     case 2:
     case 3:
-        outcome = mark_object(l, &first, &end, &p, r, &is_full);
+        outcome = mark_object(l, only < KINDS ? only : random_below(r, KINDS), &first, &end, &p,
+                              &is_full);
         break;
     default:
         draw_pattern(&p, l, &first, &end, r);
@@ -300,10 +303,10 @@ TEST(marks, ranges_of_any_pattern_and_form_are_what_a_list_of_bytes_says_G8_G9_G
     random_source random = random_start("marks of ranges");
     size_t round, call, outcomes[OUTCOMES] = { 0 }, i;
     for (round = 0; round < 200; round++) {
-        const size_t calls = 1 + random_below(&random, 30);
+        const size_t calls = 1 + random_below(&random, 30), only = random_below(&random, 2 * KINDS);
         list *l = list_open(NULL);
         for (call = 0; call < calls; call++)
-            outcomes[any_call(l, &random)]++;
+            outcomes[any_call(l, only, &random)]++;
         check_range(l, 0, BYTES);
         check_folded(l, &random);
         list_close(l);

@@ -143,8 +143,9 @@ static int64_t rows_of_strips(const haul_here *here)
 TEST(parents, two_parents_that_say_two_sizes_are_refused_in_checked_mode_with_both_paths)
 {
     static const haul_rule asks = { .with_parent = 1 };
-    static const haul_ref strip_refs[] = { HAUL_STRING(strip, name),
-                                           HAUL_TAIL_BY(strip, rows, &asks, HAUL_FN(rows_of_strips)) };
+    static const haul_ref strip_refs[] = {
+        HAUL_STRING(strip, name), HAUL_TAIL_BY(strip, rows, &asks, HAUL_FN(rows_of_strips))
+    };
     static const haul_ref strips_refs[] = { HAUL_OBJECT(strips, strip, &strip_type),
                                             HAUL_OBJECT(strips, other, &strips_type) };
     strips *first, *second;

@@ -646,7 +646,8 @@ TEST(ragged, nodes_beside_an_object_with_a_larger_alignment_keep_their_words)
     }
 }
 
-/* The neighbour lies in the block before: the page of the nodes has a unit, and nothing but nodes. */
+/* The neighbour lies in the block before: the page of the nodes has a unit, and nothing but nodes.
+ */
 TEST(ragged, nodes_behind_an_object_with_a_larger_alignment_keep_their_words)
 {
     size_t k;

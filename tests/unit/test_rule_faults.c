@@ -403,7 +403,9 @@ TEST(rule_faults, a_rule_reads_no_pointer_of_an_embedded_struct)
         CHECK_STATUS(haul_type_create("pair", sizeof(pair), inner, 1, &pair_type), HAUL_OK);
         CHECK_STATUS(haul_type_create("box", sizeof(box), rows, 3, &box_type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(box_type), round ? HAUL_ERROR_TYPE : HAUL_OK);
-        CHECK_STR(haul_type_error(box_type)->path, round == 0 ? "" : round == 1 ? "box.text" : "box.next");
+        CHECK_STR(haul_type_error(box_type)->path, round == 0   ? ""
+                                                   : round == 1 ? "box.text"
+                                                                : "box.next");
         if (round)
             CHECK_HAS(haul_type_error(box_type)->text,
                       "field at offset 0 that its rule reads lies in a pointer field");

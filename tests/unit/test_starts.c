@@ -244,8 +244,8 @@ TEST(starts, other_things_between_them_have_places_of_their_own)
         }
 }
 
-/* In a map of more blocks than the nearest caches hold no branch asks what a pointer is: those that lead past their
- * arrays, where nothing may be live, are told apart all the same. */
+/* In a map of more blocks than the nearest caches hold no branch asks what a pointer is: those that
+ * lead past their arrays, where nothing may be live, are told apart all the same. */
 typedef struct run {
     struct run *next;
     double *begin, *end;

@@ -907,7 +907,8 @@ typedef struct wide {
 /* A number of 8 bytes whose second half is the first pointer of an array of structs. */
 TEST(type_faults, T5_T7_a_count_that_reaches_into_a_large_embedded_array_is_seen_there)
 {
-    haul_ref rows[] = { HAUL_EMBED(wide, rows, &node_type), HAUL_ARRAY(wide, values, HAUL_N(wide, low)) };
+    haul_ref rows[] = { HAUL_EMBED(wide, rows, &node_type),
+                        HAUL_ARRAY(wide, values, HAUL_N(wide, low)) };
     haul_type *type;
     node_type = made("node", sizeof(node), node_refs, 3);
     rows[1].shape[0].field[0].offset = offsetof(wide, rows) - 4;
@@ -959,10 +960,10 @@ TEST(type_faults, a_size_of_nothing_is_set_of_no_type)
 
 typedef struct crowd {
     int32_t kind, count;
-    node **rows;           /* each with a rule of its own */
-    node **fixed[20];      /* these too, in an array */
-    node *many[100];       /* a part of its own */
-    double *begin, *end;   /* a pair with a condition */
+    node **rows;         /* each with a rule of its own */
+    node **fixed[20];    /* these too, in an array */
+    node *many[100];     /* a part of its own */
+    double *begin, *end; /* a pair with a condition */
     union {
         node inside;
         double *values;
@@ -993,11 +994,12 @@ static haul_status make_crowd(kit *k)
                         HAUL_DATA_BY(crowd, plain, &in),
                         HAUL_TAIL(crowd, tail, HAUL_NS(crowd, count)) };
     haul_ref choice = HAUL_CHOICE(crowd, begin, &by_kind);
-    haul_status status = haul_type_create_in(&k->allocator, "node", sizeof(node), node_refs, 3, &node_type);
+    haul_status status =
+        haul_type_create_in(&k->allocator, "node", sizeof(node), node_refs, 3, &node_type);
     rows[1].field_bytes = sizeof(((crowd *)0)->fixed);
     if (status == HAUL_OK)
-        status = haul_type_create_in(&k->allocator, "crowd", sizeof(crowd), rows, sizeof rows / sizeof *rows,
-                                     &crowd_type);
+        status = haul_type_create_in(&k->allocator, "crowd", sizeof(crowd), rows,
+                                     sizeof rows / sizeof *rows, &crowd_type);
     if (status == HAUL_OK)
         status = haul_type_create_in(&k->allocator, "chosen", sizeof(crowd), &choice, 1, &k->leaf);
     return status;
@@ -1006,10 +1008,12 @@ static haul_status make_crowd(kit *k)
 /* Loops that are flattened, repeated, and kept as parts; blocks, and wraps of them. */
 static haul_status make_loops(kit *k)
 {
-    static const size_t sizes[] = { 3, 4, 40, 5 }, parts[] = { 2, 3, 20, 2 }, starts[] = { 0, 1, 2, 1 };
+    static const size_t sizes[] = { 3, 4, 40, 5 }, parts[] = { 2, 3, 20, 2 },
+                        starts[] = { 0, 1, 2, 1 };
     haul_status status = haul_type_vector(4, 2, 3, node_type, &k->vector);
     if (status == HAUL_OK)
-        status = haul_type_create_subarray(4, sizes, parts, starts, HAUL_ORDER_C, node_type, &k->far_away);
+        status = haul_type_create_subarray(4, sizes, parts, starts, HAUL_ORDER_C, node_type,
+                                           &k->far_away);
     if (status == HAUL_OK)
         status = haul_type_vector(3, 2, 4, k->vector, &k->list);
     if (status == HAUL_OK)
@@ -1045,9 +1049,11 @@ static haul_status commit_crowd(void *user)
 TEST(type_faults, H1_H2_every_allocation_for_rules_loops_and_parts_can_fail)
 {
     kit k;
-    fault_operation operation = {
-        .prepare = prepare_door, .run = commit_crowd, .undo = drop_crowd, .user = &k, .modes = FAULT_MEMORY
-    };
+    fault_operation operation = { .prepare = prepare_door,
+                                  .run = commit_crowd,
+                                  .undo = drop_crowd,
+                                  .user = &k,
+                                  .modes = FAULT_MEMORY };
     crowd_type = NULL;
     CHECK(fault_everywhere(&operation) > 80);
 }
