@@ -45,13 +45,10 @@ static size_t table_bytes(size_t capacity)
     return (bytes + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
 }
 
-/* The bytes of all three parts; SIZE_MAX: more than there can be. */
+/* The bytes of all three parts, of a capacity of at most half of all addresses. */
 static size_t all_bytes(size_t capacity)
 {
-    size_t bytes;
-    if (haul__add_overflows(capacity, sizeof(haul_nursery) + table_bytes(capacity), &bytes))
-        return SIZE_MAX;
-    return bytes;
+    return capacity + sizeof(haul_nursery) + table_bytes(capacity);
 }
 
 static int note(haul_arena *arena, size_t at, size_t memory, size_t capacity)

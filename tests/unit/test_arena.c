@@ -171,6 +171,11 @@ TEST(arena, overflow_zero_and_types_that_are_none_are_refused)
     CHECK_PTR(haul_arena_new_tail(NULL, link_type, 1), NULL);
     CHECK_EQ(numbers().used_bytes, 0);
     CHECK_EQ(haul_arena_error(NULL)->status, HAUL_ERROR_ARGUMENT);
+    CHECK(haul_arena_allocate(the_arena, 256) != NULL);
+    check_refused(haul_arena_allocate(the_arena, SIZE_MAX - 100), HAUL_ERROR_LIMIT, "full");
+    check_refused(haul_arena_new_nursery(the_arena, SIZE_MAX), HAUL_ERROR_LIMIT, "full");
+    check_refused(haul_arena_new_nursery(the_arena, SIZE_MAX / 2), HAUL_ERROR_LIMIT, "full");
+    CHECK_EQ(numbers().used_bytes, 256);
     haul_type_free(&open);
     end();
 }

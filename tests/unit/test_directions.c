@@ -1407,6 +1407,14 @@ TEST(directions, what_is_not_read_has_no_pointers_no_ends_and_no_numbers_that_ar
         refuse(both, 2, "wrong.numbers", "which lies in n and by its direction is not read");
     }
     {
+        haul_type *rebuilt;
+        haul_ref row = HAUL_OBJECT_BY(wrong, any, &rebuilt, &out);
+        CHECK_STATUS(haul_type_create("rebuilt", 16, NULL, 0, &rebuilt), HAUL_OK);
+        CHECK_STATUS(haul_type_set_rebuild(rebuilt, NULL, NULL), HAUL_OK);
+        refuse(&row, 1, "wrong.any", "objects of type rebuilt are rebuilt from what is sent");
+        haul_type_free(&rebuilt);
+    }
+    {
         haul_rule when = { .when = HAUL_EQUALS(wrong, kind, 1) };
         haul_ref both[] = { HAUL_DATA_BY(wrong, kind, &out), HAUL_OBJECT_BY(wrong, next, &wrong_type, &when) };
         refuse(both, 2, "wrong.next", "which lies in kind");

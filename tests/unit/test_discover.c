@@ -2,11 +2,13 @@
  *
  * Contexts here are not checked: the checked form goes the general way for every object.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "haul.h"
 #include "support/check.h"
+#include "support/random.h"
 
 typedef struct pair { struct pair *left, *right; size_t a, b; } pair; /* two granules */
 
@@ -213,4 +215,150 @@ TEST(discover, bringing_back_does_not_write_what_is_equal)
     haul_shipment_free(&shipment);
     haul_device_close(&device);
     types_end();
+}
+
+/* ---- Many objects of one kind, and of two by turns, with any number of pointers. */
+
+enum { MOST_POINTERS = 6, FAN = 96 };
+
+typedef struct many {
+    haul_type *kind[2], *fan;
+    size_t pointers, bytes;
+} many;
+
+static void many_open(many *m, size_t pointers, int mixed)
+{
+    static char name[FAN][8];
+    haul_ref refs[FAN];
+    size_t i, k;
+    m->pointers = pointers;
+    m->bytes = (pointers + 2) / 2 * 2 * sizeof(void *);
+    memset(refs, 0, sizeof refs);
+    for (i = 0; i < FAN; i++) {
+        sprintf(name[i], "p%u", (unsigned)i);
+        refs[i].name = name[i];
+        refs[i].kind = HAUL_REF_POINTER;
+        refs[i].offset = i * sizeof(void *);
+        refs[i].field_bytes = sizeof(void *);
+        refs[i].levels = 1;
+        refs[i].target = &m->kind[0];
+    }
+    for (k = 0; k < 2; k++)
+        CHECK_STATUS(haul_type_create(k ? "odd" : "even", m->bytes, refs, pointers, &m->kind[k]),
+                     HAUL_OK);
+    for (i = 0; i < FAN; i++)
+        refs[i].target = &m->kind[mixed ? i % 2 : 0];
+    CHECK_STATUS(haul_type_create("fan", FAN * sizeof(void *), refs, FAN, &m->fan), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(m->fan), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(m->kind[1]), HAUL_OK);
+}
+
+static void many_close(many *m)
+{
+    haul_type_free(&m->fan);
+    haul_type_free(&m->kind[0]);
+    haul_type_free(&m->kind[1]);
+}
+
+static haul_status plan_fan(const many *m, void **fan, size_t *objects, haul_error *error)
+{
+    haul_plan_statistics told;
+    haul_context *context;
+    haul_plan *plan = NULL;
+    haul_root root;
+    haul_status status;
+    root.address = fan;
+    root.type = m->fan;
+    root.count = 1;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    status = haul_plan_create(context, &root, 1, &plan);
+    *error = *haul_context_error(context);
+    haul_plan_get_statistics(plan, &told);
+    *objects = told.objects;
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    return status;
+}
+
+TEST(discover, an_address_above_all_others_is_refused_whoever_leads_there_G5)
+{
+    const uintptr_t above = UINTPTR_MAX - 63;
+    size_t pointers, at;
+    int mixed;
+    for (pointers = 1; pointers <= MOST_POINTERS; pointers++)
+        for (mixed = 0; mixed < 2; mixed++) {
+            many m;
+            haul_error error;
+            size_t objects;
+            void *fan[FAN];
+            unsigned char *memory;
+            many_open(&m, pointers, mixed);
+            memory = calloc(FAN, m.bytes);
+            CHECK(memory != NULL);
+            for (at = 0; at < FAN; at++)
+                fan[at] = memory + at * m.bytes;
+            CHECK_STATUS(plan_fan(&m, fan, &objects, &error), HAUL_OK);
+            CHECK_EQ(objects, FAN + 1);
+            for (at = 5; at < FAN; at += 30) {
+                char path[40];
+                unsigned char *place = (unsigned char *)fan[at] + (pointers - 1) * sizeof(void *);
+                memcpy(place, &above, sizeof above);
+                CHECK_STATUS(plan_fan(&m, fan, &objects, &error), HAUL_ERROR_GRAPH);
+                sprintf(path, "root.p%u.p%u", (unsigned)at, (unsigned)(pointers - 1));
+                CHECK_STR(error.path, path);
+                CHECK_HAS(error.text, "outside any process's address range");
+                memset(place, 0, sizeof above);
+            }
+            free(memory);
+            many_close(&m);
+        }
+}
+
+/* Each object once, by a walk of its own with a list of what it has seen. */
+TEST(discover, random_objects_of_one_kind_are_each_found_once_whatever_their_pointers_G13)
+{
+    enum { OBJECTS = 3000 };
+    random_source random = random_start("objects of one kind");
+    size_t pointers, i, k;
+    for (pointers = 1; pointers <= MOST_POINTERS; pointers++) {
+        many m;
+        haul_error error;
+        size_t objects, seen_count = 0;
+        unsigned char *memory, *seen = calloc(1, OBJECTS);
+        size_t *list = malloc(OBJECTS * sizeof *list);
+        void *fan[FAN];
+        many_open(&m, pointers, 0);
+        memory = calloc(OBJECTS, m.bytes);
+        CHECK(memory && seen && list);
+        for (i = 0; i < OBJECTS; i++)
+            for (k = 0; k < pointers; k++)
+                if (random_below(&random, 3)) {
+                    void *to = memory + random_below(&random, OBJECTS) * m.bytes;
+                    memcpy(memory + i * m.bytes + k * sizeof to, &to, sizeof to);
+                }
+        for (i = 0; i < FAN; i++)
+            fan[i] = memory + random_below(&random, OBJECTS) * m.bytes;
+        for (i = 0; i < FAN + seen_count * pointers; i++) {
+            void *to;
+            size_t number;
+            if (i < FAN)
+                to = fan[i];
+            else
+                memcpy(&to,
+                       memory + list[(i - FAN) / pointers] * m.bytes +
+                           (i - FAN) % pointers * sizeof to,
+                       sizeof to);
+            number = to ? (size_t)((unsigned char *)to - memory) / m.bytes : 0;
+            if (to && !seen[number]) {
+                seen[number] = 1;
+                list[seen_count++] = number;
+            }
+        }
+        CHECK_STATUS(plan_fan(&m, fan, &objects, &error), HAUL_OK);
+        CHECK_EQ(objects, seen_count + 1);
+        free(list);
+        free(seen);
+        free(memory);
+        many_close(&m);
+    }
 }

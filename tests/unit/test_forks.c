@@ -142,7 +142,7 @@ static int goes_on(family *f)
     const size_t bytes = haul_plan_bytes(f->plan);
     haul_device_options options;
     haul_device *own;
-    haul_shipment *s;
+    haul_shipment *s, *copied;
     void *copy = malloc(bytes);
     node *fresh;
     memset(&options, 0, sizeof options);
@@ -160,6 +160,8 @@ static int goes_on(family *f)
     if (haul_host_launch(own, raise_all, haul_device_pointer(s, f->nodes)) != HAUL_OK ||
         haul_unmarshal(s) != HAUL_OK || f->nodes[NODES - 1].seen != 1000)
         return 25;
+    if (!refuses_in_words(f, haul_shipment_copy(s, f->device, &copied)) || copied)
+        return 26;
     haul_shipment_free(&s);
     haul_device_close(&own);
     return 0;

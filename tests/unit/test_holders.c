@@ -1682,3 +1682,59 @@ TEST(holders, a_parent_is_there_for_each_level_of_a_row_and_for_tails_too)
     haul_type_free(&points_type);
     site_end();
 }
+
+/* ---- Through a constructed type. */
+
+typedef struct runner {
+    double *laps;
+} runner;
+
+typedef struct club {
+    int64_t laps;
+    runner *pair;
+} club;
+
+static haul_type *runner_type, *runners_type, *club_type;
+
+static int64_t laps_of_club(const haul_here *here)
+{
+    return here->holder ? ((const club *)here->holder)->laps : 0;
+}
+
+TEST(holders, what_lies_in_a_constructed_type_asks_for_them_too)
+{
+    static const haul_rule asks = { .holder = &club_type };
+    static const haul_ref runner_refs[] = { HAUL_ARRAY_BY(runner, laps, &asks,
+                                                          HAUL_FN(laps_of_club)) };
+    static const haul_ref club_refs[] = { HAUL_OBJECT_AS(club, pair, &runners_type) };
+    double first[5] = { 1, 2, 3, 4, 5 }, second[5] = { 6, 7, 8, 9, 10 };
+    runner both[2];
+    club one;
+    haul_context *context;
+    haul_plan *plan;
+    haul_plan_statistics told;
+    haul_root root;
+    size_t count;
+    both[0].laps = first;
+    both[1].laps = second;
+    one.pair = both;
+    runner_type = OPEN(runner, runner_refs);
+    CHECK_STATUS(haul_type_contiguous(2, runner_type, &runners_type), HAUL_OK);
+    club_type = OPEN(club, club_refs);
+    type_close(club_type);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    root.address = &one;
+    root.type = club_type;
+    root.count = 1;
+    for (count = 0; count < 6; count++) {
+        one.laps = (int64_t)count;
+        CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+        haul_plan_get_statistics(plan, &told);
+        CHECK_EQ(told.graph_bytes, sizeof one + sizeof both + 2 * count * sizeof(double));
+        haul_plan_free(&plan);
+    }
+    haul_context_free(&context);
+    haul_type_free(&club_type);
+    haul_type_free(&runners_type);
+    haul_type_free(&runner_type);
+}

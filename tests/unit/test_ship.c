@@ -597,8 +597,9 @@ TEST(ship, two_shipments_of_one_graph_live_side_by_side)
 TEST(ship, wrong_arguments_are_refused_and_results_are_null_G1)
 {
     static world w;
+    static uint64_t zeros[512];
     haul_device *device = host_device(), *other = host_device();
-    haul_shipment *s;
+    haul_shipment *s, *none = NULL;
     haul_plan *plan;
     haul_root root;
     haul_type *open_type;
@@ -630,6 +631,14 @@ TEST(ship, wrong_arguments_are_refused_and_results_are_null_G1)
     CHECK_STATUS(haul_replan(NULL), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_update_host(NULL, first, 1), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_update_device(NULL, first, 1), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_shipment_wait(NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_shipment_poll(NULL), HAUL_ERROR_ARGUMENT);
+    haul_shipment_free(NULL);
+    haul_shipment_free(&none);
+    s = (haul_shipment *)(void *)zeros; /* no living shipment */
+    CHECK_STATUS(haul_shipment_wait(s), HAUL_ERROR_ARGUMENT);
+    haul_shipment_free(&s);
+    CHECK_PTR(s, NULL);
     CHECK_EQ(counters_of(device).allocations, 0);
     haul_plan_free(&plan);
     haul_type_free(&open_type);

@@ -841,6 +841,10 @@ TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
     how.outside = (haul_outside)7;
     check_gone_nowhere(haul_ship_arena(the_device, the_arena, &how, &the_shipment),
                        HAUL_ERROR_ARGUMENT, "no rule for pointers");
+    how.outside = HAUL_OUTSIDE_KEEP;
+    check_gone_nowhere(
+        haul_ship_arena_from(the_device, the_arena, the_first, link_type, 1, &how, &the_shipment),
+        HAUL_ERROR_ARGUMENT, "must lie in the one arena");
     how.outside = HAUL_OUTSIDE_REFUSE;
     how.into_count = 1;
     check_gone_nowhere(haul_ship_arena(the_device, the_arena, &how, &the_shipment),
