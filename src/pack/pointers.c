@@ -71,12 +71,14 @@ uintptr_t haul__address_of(const haul_plan *plan, uint64_t offset)
     return address ? address + 1 : 0;
 }
 
-/* What the word at a slot becomes on the host. 0: it leads out of the graph. */
-static int word_back(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint64_t base, uintptr_t *value)
+/* What the word at a slot becomes on the host. 0: it leads out of the graph. `flat`: the table, with the plan's map in
+ * it, or NULL. */
+static int word_back(const haul_plan *plan, const uintptr_t *flat, uintptr_t slot, uintptr_t word, uint64_t base,
+                     uintptr_t *value)
 {
     uint64_t place;
     *value = haul__load_word((const void *)slot);
-    place = haul__target(plan, slot, *value);
+    place = plan->ordered ? haul__target(plan, slot, *value) : haul__translate_in(&plan->found.map, flat, *value);
     if (word == (uintptr_t)(place ? base + place : 0))
         return 1;
     if (!word && !haul__offset_of(plan, *value, &place))
@@ -130,9 +132,10 @@ static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
 
 /* Calls `each` for every pointer that comes back, on the grid, off it, and tagged; stops at the first 0 and
  * answers its address. */
-static uintptr_t walk_pointers(const haul_plan *plan, const unsigned char *arena, uint64_t base, each_pointer *each)
+static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint64_t base, each_pointer *each)
 {
     const haul__map *map = &plan->found.map;
+    const uintptr_t *const flat = haul__table_show(&plan->context->table, &plan->found.map);
     uintptr_t value;
     size_t i;
     unsigned cell;
@@ -143,7 +146,8 @@ static uintptr_t walk_pointers(const haul_plan *plan, const unsigned char *arena
             uint64_t slots;
             for (slots = haul__placed_slots(map, block, cell); slots; slots &= slots - 1) {
                 uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-                int is_good = word_back(plan, slot, haul__load_word(arena + haul__place(block, slot)), base, &value);
+                uintptr_t word = haul__load_word(arena + haul__place(block, slot));
+                int is_good = word_back(plan, flat, slot, word, base, &value);
                 if (!stays(map, block, slot) && !each(slot, is_good, value))
                     return slot;
             }
