@@ -408,6 +408,9 @@ stage_8() {
     while read -r line; do
         skip "${line#SKIPPED }"
     done < <(grep '^SKIPPED ' "$logs/$stage-consumers.log")
+    if need gfortran && release_build; then
+        attempt "fortran" bash tests/fortran/check.sh build/release build/fortran
+    fi
 }
 
 stage_9() {
@@ -519,7 +522,7 @@ titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, exam
     "64 KiB stack: unit, contract, random graphs"
     "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-30} s"
     "doors: undefined symbols, includes, recursion, state"
-    "consumers: CMake, pkg-config, C and C++"
+    "consumers: CMake, pkg-config, C and C++; arrays of a Fortran program"
     "benchmark, small sizes"
     "CUDA: everything compiled; contract and tests on the GPU, if there is one"
     "acceptance: real libraries at work on copies; Release, then ASan and UBSan"

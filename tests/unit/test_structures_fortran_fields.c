@@ -7,126 +7,57 @@
  * not null: they are what was there before, and only the program's configuration says so.
  */
 #define _DEFAULT_SOURCE
+#include "gfortran.h"
 #include "structures_b.h"
 
 enum { BT_INTEGER = 1, BT_REAL = 3, BT_DERIVED = 5 };
 
-typedef struct gfc_dim {
-    intptr_t stride, lbound, ubound;
-} gfc_dim;
-
-#define DESCRIPTOR                                                                                                   \
-    void *base_addr;                                                                                                 \
-    intptr_t offset;                                                                                                 \
-    struct {                                                                                                         \
-        size_t elem_len;                                                                                             \
-        int version;                                                                                                 \
-        signed char rank, type;                                                                                      \
-        short attribute;                                                                                             \
-    } dtype;                                                                                                         \
-    intptr_t span
-
-typedef struct gfc_any {
-    DESCRIPTOR;
-    gfc_dim dim[];
-} gfc_any;
-
-typedef struct gfc_1 {
-    DESCRIPTOR;
-    gfc_dim dim[1];
-} gfc_1;
-
-typedef struct gfc_2 {
-    DESCRIPTOR;
-    gfc_dim dim[2];
-} gfc_2;
-
-typedef struct gfc_3 {
-    DESCRIPTOR;
-    gfc_dim dim[3];
-} gfc_3;
-
-typedef struct gfc_4 {
-    DESCRIPTOR;
-    gfc_dim dim[4];
-} gfc_4;
-
-/* Strides count spans: of an element, or, for one component of all elements (p => a%x), of the
- * whole that it is in. The first element is the lowest one, unless a stride is negative. In spans:
- * where the lowest element lies, seen from the first one, and how far behind it the highest one. */
-static intptr_t lowest(const gfc_any *a)
-{
-    intptr_t place = 0;
-    int d;
-    for (d = 0; d < a->dtype.rank; d++)
-        if (a->dim[d].stride < 0 && a->dim[d].ubound > a->dim[d].lbound)
-            place += (a->dim[d].ubound - a->dim[d].lbound) * a->dim[d].stride;
-    return place;
-}
-
-static int is_empty(const gfc_any *a)
-{
-    int d;
-    for (d = 0; d < a->dtype.rank; d++)
-        if (a->dim[d].ubound < a->dim[d].lbound)
-            return 1;
-    return 0;
-}
-
-static intptr_t reach(const gfc_any *a)
-{
-    intptr_t spans = 0;
-    int d;
-    for (d = 0; d < a->dtype.rank; d++)
-        spans += (a->dim[d].ubound - a->dim[d].lbound) *
-                 (a->dim[d].stride < 0 ? -a->dim[d].stride : a->dim[d].stride);
-    return spans;
-}
-
-static intptr_t bytes_reached(const gfc_any *a)
-{
-    return is_empty(a) ? 0 : reach(a) * a->span + (intptr_t)a->dtype.elem_len;
-}
-
-/* Of a derived type. A component of derived type is no array of that type: what lies between is
- * something else. */
-static intptr_t elements_reached(const gfc_any *a)
-{
-    if (is_empty(a))
-        return 0;
-    return a->span == (intptr_t)a->dtype.elem_len ? reach(a) + 1 : -1;
-}
-
-HAUL_COUNT_FUNCTION(first_byte, gfc_any, is_empty(self) ? 0 : lowest(self) * self->span)
-HAUL_COUNT_FUNCTION(bytes_of, gfc_any, bytes_reached(self))
-HAUL_COUNT_FUNCTION(elements_of, gfc_any, elements_reached(self))
+/* Of declared reals and integers, and of whole arrays of either precision, whose elem_len is right.
+ */
+HAUL_COUNT_FUNCTION(first_byte, gfc_any, gfc_first_byte(self))
+HAUL_COUNT_FUNCTION(bytes_of_reals, gfc_any, gfc_bytes(self, sizeof(double)))
+HAUL_COUNT_FUNCTION(bytes_of_integers, gfc_any, gfc_bytes(self, sizeof(int32_t)))
+HAUL_COUNT_FUNCTION(bytes_of_either, gfc_any, gfc_bytes(self, self->dtype.elem_len))
 
 static const haul_rule from_the_lowest = { .base_function = first_byte };
-static const haul_ref plain_refs[] = { HAUL_BYTES_BY(gfc_any, base_addr, &from_the_lowest,
-                                                     HAUL_FN(bytes_of)) };
-static haul_type *gfc_1_type, *gfc_2_type, *gfc_3_type, *gfc_4_type;
+#define PLAIN(bytes) HAUL_BYTES_BY(gfc_any, base_addr, &from_the_lowest, HAUL_FN(bytes))
+
+static const haul_ref real_refs[] = { PLAIN(bytes_of_reals) };
+static const haul_ref integer_refs[] = { PLAIN(bytes_of_integers) };
+static const haul_ref either_refs[] = { PLAIN(bytes_of_either) };
+static haul_type *gfc_1_type, *gfc_2_type, *gfc_3_type, *gfc_4_type, *integers_1_type,
+    *integers_3_type, *either_3_type, *either_4_type;
 
 static void descriptors_open(void)
 {
-    gfc_1_type = OPEN(gfc_1, plain_refs);
-    gfc_2_type = OPEN(gfc_2, plain_refs);
-    gfc_3_type = OPEN(gfc_3, plain_refs);
-    gfc_4_type = OPEN(gfc_4, plain_refs);
+    gfc_1_type = OPEN(gfc_1, real_refs);
+    gfc_2_type = OPEN(gfc_2, real_refs);
+    gfc_3_type = OPEN(gfc_3, real_refs);
+    gfc_4_type = OPEN(gfc_4, real_refs);
+    integers_1_type = type_open("integers_1", sizeof(gfc_1), integer_refs, 1);
+    integers_3_type = type_open("integers_3", sizeof(gfc_3), integer_refs, 1);
+    either_3_type = type_open("either_3", sizeof(gfc_3), either_refs, 1);
+    either_4_type = type_open("either_4", sizeof(gfc_4), either_refs, 1);
 }
 
 static void descriptors_close(void)
 {
-    haul_type_free(&gfc_1_type);
-    haul_type_free(&gfc_2_type);
-    haul_type_free(&gfc_3_type);
-    haul_type_free(&gfc_4_type);
+    haul_type **all[] = { &gfc_1_type,      &gfc_2_type,      &gfc_3_type,    &gfc_4_type,
+                          &integers_1_type, &integers_3_type, &either_3_type, &either_4_type };
+    size_t i;
+    for (i = 0; i < COUNT_OF(all); i++)
+        haul_type_free(all[i]);
 }
 
 /* An array of derived type. */
-static haul_type *array_of(const char *name, haul_type *const *element)
+#define ELEMENTS_OF(name, type) HAUL_COUNT_FUNCTION(name, gfc_any, gfc_elements(self, sizeof(type)))
+
+static haul_type *array_of(const char *name, haul_type *const *element, haul_function *count)
 {
-    haul_ref row = HAUL_OBJECTS_BY(gfc_1, base_addr, NULL, &from_the_lowest, HAUL_FN(elements_of));
+    const haul_shape shape = HAUL_FN(count);
+    haul_ref row = HAUL_OBJECTS_BY(gfc_1, base_addr, NULL, &from_the_lowest, HAUL_ONE);
     row.target = element;
+    row.shape[0] = shape;
     return type_open(name, sizeof(gfc_1), &row, 1);
 }
 
@@ -158,7 +89,7 @@ static void allocate(void *descriptor, int type, size_t elem_len, int rank, int 
     gfc_any *a;
     extent[0] = n1, extent[1] = n2, extent[2] = n3, extent[3] = n4;
     a = shape_set(descriptor, type, elem_len, rank, extent);
-    a->base_addr = put((size_t)bytes_reached(a), 16);
+    a->base_addr = put((size_t)gfc_bytes(a, elem_len), 16);
 }
 
 static void *at(const void *descriptor, intptr_t i, intptr_t j, intptr_t k, intptr_t l)
@@ -220,6 +151,8 @@ typedef struct Geometry {
 
 static haul_type *ZoneData_type, *ZonePointer_type, *Quadrature_type, *Geometry_type, *zones_type, *sets_type;
 
+ELEMENTS_OF(zones_of, ZonePointer)
+ELEMENTS_OF(sets_of, Quadrature)
 HAUL_TEST_FUNCTION(is_flat, ZoneData, ((const Geometry *)here->root)->ndim == 2)
 
 static void umt_open(int in_any_dimension)
@@ -228,7 +161,7 @@ static void umt_open(int in_any_dimension)
     const haul_ref zone_refs[] = {
         HAUL_EMBED(ZoneData, volume, &gfc_1_type),
         HAUL_EMBED(ZoneData, A_fp, &gfc_3_type),
-        HAUL_EMBED(ZoneData, connect, &gfc_3_type),
+        HAUL_EMBED(ZoneData, connect, &integers_3_type),
         HAUL_EMBED_BY(ZoneData, area, &gfc_1_type, in_any_dimension ? NULL : &flat),
         HAUL_EMBED_BY(ZoneData, radius, &gfc_1_type, in_any_dimension ? NULL : &flat),
         HAUL_OBJECT(ZoneData, px, &gfc_2_type),
@@ -242,8 +175,8 @@ static void umt_open(int in_any_dimension)
     ZoneData_type = OPEN(ZoneData, zone_refs);
     ZonePointer_type = OPEN(ZonePointer, pointer_refs);
     Quadrature_type = OPEN(Quadrature, set_refs);
-    zones_type = array_of("zones", &ZonePointer_type);
-    sets_type = array_of("sets", &Quadrature_type);
+    zones_type = array_of("zones", &ZonePointer_type, zones_of);
+    sets_type = array_of("sets", &Quadrature_type, sets_of);
     Geometry_type = OPEN(Geometry, geometry_refs);
     type_close(Geometry_type);
 }
@@ -435,12 +368,14 @@ typedef struct icon {
 static haul_type *list_element_type, *t_ptr_2d3d_type, *t_nh_prog_type, *t_nh_diag_type, *t_nh_state_type, *icon_type,
     *pointers_type, *progs_type;
 
+ELEMENTS_OF(pointers_of, t_ptr_2d3d)
+ELEMENTS_OF(progs_of, t_nh_prog)
 HAUL_TEST_FUNCTION(has_tke, t_nh_prog, ((const icon *)here->root)->has_tke)
 
 static void icon_open(void)
 {
     static const haul_rule turbulent = { .when = HAUL_IF(has_tke) };
-    static const haul_ref element_refs[] = { HAUL_EMBED(list_element, field, &gfc_4_type),
+    static const haul_ref element_refs[] = { HAUL_EMBED(list_element, field, &either_4_type),
                                              HAUL_OBJECT(list_element, next, &list_element_type) };
     static const haul_ref pointer_refs[] = { HAUL_EMBED(t_ptr_2d3d, p_3d, &gfc_3_type),
                                              HAUL_EMBED(t_ptr_2d3d, p_2d, &gfc_2_type) };
@@ -451,7 +386,7 @@ static void icon_open(void)
         HAUL_EMBED(t_nh_prog, tracer, &gfc_4_type),
         HAUL_EMBED(t_nh_prog, tracer_ptr, &pointers_type),
     };
-    static const haul_ref diag_refs[] = { HAUL_EMBED(t_nh_diag, ddt_vn, &gfc_3_type),
+    static const haul_ref diag_refs[] = { HAUL_EMBED(t_nh_diag, ddt_vn, &either_3_type),
                                           HAUL_EMBED(t_nh_diag, pres_sfc, &gfc_2_type) };
     static const haul_ref state_refs[] = { HAUL_EMBED(t_nh_state, prog, &progs_type),
                                            HAUL_EMBED(t_nh_state, diag, &t_nh_diag_type),
@@ -463,8 +398,8 @@ static void icon_open(void)
     t_nh_prog_type = OPEN(t_nh_prog, prog_refs);
     t_nh_diag_type = OPEN(t_nh_diag, diag_refs);
     t_nh_state_type = OPEN(t_nh_state, state_refs);
-    pointers_type = array_of("pointers", &t_ptr_2d3d_type);
-    progs_type = array_of("progs", &t_nh_prog_type);
+    pointers_type = array_of("pointers", &t_ptr_2d3d_type, pointers_of);
+    progs_type = array_of("progs", &t_nh_prog_type, progs_of);
     icon_type = OPEN(icon, icon_refs);
     type_close(icon_type);
 }
@@ -618,17 +553,19 @@ typedef struct views {
 
 static haul_type *particle_type, *particles_type, *views_type;
 
+ELEMENTS_OF(particles_of, particle)
+
 static void views_open(int has_particles)
 {
     static const haul_ref refs[] = { HAUL_EMBED(views, y, &gfc_1_type),
-                                     HAUL_EMBED(views, kinds, &gfc_1_type),
+                                     HAUL_EMBED(views, kinds, &integers_1_type),
                                      HAUL_EMBED(views, turned, &gfc_2_type),
                                      HAUL_EMBED(views, nothing, &gfc_1_type),
                                      HAUL_EMBED(views, particles, &particles_type),
                                      HAUL_EMBED(views, backwards, &particles_type) };
     descriptors_open();
     particle_type = type_open("particle", sizeof(particle), NULL, 0);
-    particles_type = array_of("particles", &particle_type);
+    particles_type = array_of("particles", &particle_type, particles_of);
     views_type = type_open("views", sizeof(views), refs, has_particles ? 6 : 4);
     type_close(views_type);
 }
@@ -641,7 +578,8 @@ static void views_close(void)
     descriptors_close();
 }
 
-/* A pointer of one dimension: the first element, and how many spans on the next one is. */
+/* A pointer of one dimension: the first element, and how many spans on the next one is. Of a
+ * component of an allocated array elem_len is the whole's, as gfortran has it. */
 static void view_set(gfc_1 *view, int type, size_t elem_len, void *first, int count,
                      intptr_t stride)
 {
@@ -661,7 +599,7 @@ static views *views_make(int has_particles, uint64_t *seen)
     if (has_particles)
         view_set(&v->particles, BT_DERIVED, sizeof(particle), all, PARTICLES, 1);
     view_set(&v->y, BT_REAL, sizeof(double), &all[0].y, PARTICLES, 1);
-    view_set(&v->kinds, BT_INTEGER, sizeof(int32_t), &all[PARTICLES - 1].kind, (PARTICLES + 2) / 3,
+    view_set(&v->kinds, BT_INTEGER, sizeof(particle), &all[PARTICLES - 1].kind, (PARTICLES + 2) / 3,
              -3);
     if (has_particles)
         view_set(&v->backwards, BT_DERIVED, sizeof(particle), &all[PARTICLES - 1], PARTICLES, -1);
@@ -732,6 +670,7 @@ TEST(structures_fortran_fields, a_component_of_derived_type_is_refused_as_an_arr
     views_open(1);
     v = views_make(1, &seen);
     v->particles.span = 3 * sizeof(particle);
+    v->particles.dtype.elem_len = 3 * sizeof(particle);
     refuse_graph(v, views_type, HAUL_ERROR_GRAPH, "root.particles.base_addr", NULL, "-1");
     views_close();
     site_end();

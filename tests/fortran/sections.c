@@ -1,0 +1,84 @@
+/* The C side of sections.f90: ships what gfortran's descriptors lead to, has the given subroutine
+ * called on the host device, where a byte that was not shipped faults, and brings all back.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "unit/gfortran.h"
+
+typedef struct holder {
+    gfc_1 component, reversed;
+    gfc_2 section;
+    gfc_1 deeper, none, numbers;
+} holder;
+
+HAUL_COUNT_FUNCTION(first_byte, gfc_any, gfc_first_byte(self))
+HAUL_COUNT_FUNCTION(bytes_of_reals, gfc_any, gfc_bytes(self, sizeof(double)))
+HAUL_COUNT_FUNCTION(bytes_of_integers, gfc_any, gfc_bytes(self, sizeof(int32_t)))
+
+static void check(haul_status status, const haul_error *error, const char *call)
+{
+    if (status == HAUL_OK)
+        return;
+    fprintf(stderr, "FAILED  %s: %s, %s: %s\n", call, haul_status_name(status), error->path,
+            error->text);
+    exit(1);
+}
+
+static haul_type *type_of(const char *name, size_t bytes, const haul_ref *rows, size_t count)
+{
+    haul_type *type;
+    check(haul_type_create(name, bytes, rows, count, &type), haul_type_error(NULL), name);
+    return type;
+}
+
+static haul_type *reals_1, *reals_2, *integers_1, *holder_type;
+
+static void describe(void)
+{
+    static const haul_rule lowest = { .base_function = first_byte };
+    static const haul_ref reals[] = { HAUL_BYTES_BY(gfc_any, base_addr, &lowest,
+                                                    HAUL_FN(bytes_of_reals)) };
+    static const haul_ref integers[] = { HAUL_BYTES_BY(gfc_any, base_addr, &lowest,
+                                                       HAUL_FN(bytes_of_integers)) };
+    static const haul_ref rows[] = {
+        HAUL_EMBED(holder, component, &reals_1), HAUL_EMBED(holder, reversed, &reals_1),
+        HAUL_EMBED(holder, section, &reals_2),   HAUL_EMBED(holder, deeper, &reals_1),
+        HAUL_EMBED(holder, none, &reals_1),      HAUL_EMBED(holder, numbers, &integers_1)
+    };
+    reals_1 = type_of("reals_1", sizeof(gfc_1), reals, 1);
+    reals_2 = type_of("reals_2", sizeof(gfc_2), reals, 1);
+    integers_1 = type_of("integers_1", sizeof(gfc_1), integers, 1);
+    holder_type = type_of("holder", sizeof(holder), rows, 6);
+    check(haul_type_commit(holder_type), haul_type_error(holder_type), "haul_type_commit");
+}
+
+void there_and_back(void *address, size_t bytes, void (*function)(void *address));
+
+void there_and_back(void *address, size_t bytes, void (*function)(void *address))
+{
+    const holder *h = address;
+    haul_device *device;
+    haul_shipment *shipment;
+    if (bytes != sizeof(holder)) {
+        fprintf(stderr, "FAILED  gfortran's holder has %zu bytes, %zu here\n", bytes,
+                sizeof(holder));
+        exit(1);
+    }
+    printf("p => a%%x: span %ld, elem_len %zu; p => items%%n: span %ld, elem_len %zu\n",
+           (long)h->component.span, h->component.dtype.elem_len, (long)h->numbers.span,
+           h->numbers.dtype.elem_len);
+    describe();
+    check(haul_device_open(haul_host_device(), NULL, &device), haul_device_error(NULL), "open");
+    check(haul_ship(device, address, holder_type, 1, NULL, &shipment), haul_device_error(device),
+          "haul_ship");
+    check(haul_host_launch(device, function, haul_device_pointer(shipment, address)),
+          haul_device_error(device), "haul_host_launch");
+    check(haul_unmarshal(shipment), haul_device_error(device), "haul_unmarshal");
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    haul_type_free(&holder_type);
+    haul_type_free(&reals_1);
+    haul_type_free(&reals_2);
+    haul_type_free(&integers_1);
+}
