@@ -325,8 +325,8 @@ HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, u
     return !bytes || haul__mark_mask(map, block, granule, (uint16_t)((1u << bytes) - 1u));
 }
 
-/* Marks [first, end) in a mixed block. Only where the last word is live in part its bytes are told; the word beside it in
- * its granule must not be so too. */
+/* Marks [first, end) in a mixed block. Only where the last word is live in part its bytes are told;
+ * the word beside it in its granule must not be so too. */
 HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
 {
     const unsigned from = haul__cell_number(first), to = haul__cell_number(end - 1);
@@ -334,19 +334,20 @@ HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t fir
     const uint64_t low = UINT64_MAX << haul__word_in_cell(first);
     const uint64_t high = UINT64_MAX >> (63u - haul__word_in_cell(end - 1));
     const uint64_t part = (uint64_t)(tail != 0) << haul__word_in_cell(end - 1);
-    uint64_t met = haul__partial_words(block, to) & (uint64_t)3 << (2 * haul__granule_in_cell(end - 1));
+    uint64_t met = haul__partial_words(block, to) & (uint64_t)3
+                                                        << (2 * haul__granule_in_cell(end - 1));
     unsigned at;
     for (at = from; at <= to; at++)
-        met |= (haul__load_cell(&block->cells[at]) | haul__slots(block)[at]) & (at == from ? low : UINT64_MAX) &
-               (at == to ? high : UINT64_MAX);
+        met |= (haul__load_cell(&block->cells[at]) | haul__slots(block)[at]) &
+               (at == from ? low : UINT64_MAX) & (at == to ? high : UINT64_MAX);
     if (HAUL__UNLIKELY(met || (first & (HAUL__GRANULE - 1)) != 0))
         return mark_ragged(map, block, first, end);
     if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
         return NO_MEMORY;
     for (at = from; at <= to; at++)
-        haul__store_cell(&block->cells[at],
-                         haul__load_cell(&block->cells[at]) | ((at == from ? low : UINT64_MAX) &
-                                                               (at == to ? high & ~part : UINT64_MAX)));
+        haul__store_cell(&block->cells[at], haul__load_cell(&block->cells[at]) |
+                                                ((at == from ? low : UINT64_MAX) &
+                                                 (at == to ? high & ~part : UINT64_MAX)));
     haul__slots(block)[to] |= part;
     return HAUL__FRESH;
 }
@@ -421,7 +422,8 @@ HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
     const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
     const size_t page = haul__granule_in_block(address) / HAUL__PAGE_GRANULES;
     const size_t at = haul__granule_in_block(address) % HAUL__PAGE_GRANULES;
-    const haul__byte_pages *pages = entry & 1u && haul__block_in(entry)->side ? haul__block_in(entry)->side->pages : NULL;
+    const haul__byte_pages *pages =
+        entry & 1u && haul__block_in(entry)->side ? haul__block_in(entry)->side->pages : NULL;
     if (pages && pages->prefix[page])
         haul__prefetch_write((uintptr_t)pages->prefix[page] + at / 2);
     else if (pages && pages->masks[page])

@@ -94,8 +94,9 @@ HAUL__NOINLINE int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t addr
     if (!(entry & next_entry & 1u) || (address & (HAUL__WORD - 1)) != 0 || !kind->ragged.reach)
         return HAUL__APART;
     if (block->form == HAUL__MIXED && next->form == HAUL__MIXED)
-        return kind->simple.bytes <= HAUL__CELL_BYTES ? mark_words(block, next, address, kind)
-                                                      : haul__mark_long_apart(block, next, address, &kind->simple);
+        return kind->simple.bytes <= HAUL__CELL_BYTES
+                   ? mark_words(block, next, address, kind)
+                   : haul__mark_long_apart(block, next, address, &kind->simple);
     if (block->form != form || next->form != form)
         return HAUL__APART;
     return haul__ragged_mark(block, next, address);

@@ -1,9 +1,10 @@
 /* Marking objects of simple kinds that are longer than a cell.
  *
- * Such an object lies in a few cells, of one block or of two. Whether it was marked before is asked of all of them,
- * and only if nothing of it was they are written: so what goes the general way after all finds the marks as they
- * were. In blocks of its kind the start and the live granules tell all; in mixed ones the slots are compared too, a
- * cell's words at once, and it may begin and end with any of them.
+ * Such an object lies in a few cells, of one block or of two. Whether it was marked before is asked
+ * of all of them, and only if nothing of it was they are written: so what goes the general way
+ * after all finds the marks as they were. In blocks of its kind the start and the live granules
+ * tell all; in mixed ones the slots are compared too, a cell's words at once, and it may begin and
+ * end with any of them.
  */
 #include "graph/words.h"
 

@@ -91,7 +91,8 @@ static void release_side(haul__map *map, haul__side *side)
     size_t page;
     for (page = 0; side->pages && page < HAUL__PAGES; page++) {
         haul__release(&map->allocator, side->pages->prefix[page], HAUL__PAGE_GRANULES / 2);
-        haul__release(&map->allocator, side->pages->masks[page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
+        haul__release(&map->allocator, side->pages->masks[page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
     }
     haul__release(&map->allocator, side->pages, sizeof *side->pages);
     haul__release(&map->allocator, side->halves, HAUL__HALVES_BYTES);
@@ -332,15 +333,17 @@ haul__block *haul__map_fill(haul__map *map, uintptr_t address)
 }
 
 /* The marks of a cell in a block that turns into a mixed one. */
-static void turn_cell(const haul__map *map, const haul__block *block, haul__block *mixed, unsigned number)
+static void turn_cell(const haul__map *map, const haul__block *block, haul__block *mixed,
+                      unsigned number)
 {
     if (block->form == HAUL__BARE) {
         haul__words_of_bare(block, mixed, number);
         return;
     }
     haul__slots(mixed)[number] = haul__marked_slots(map, block, number);
-    haul__store_cell(&mixed->cells[number], block->words ? haul__ragged_live(block, number, 0)
-                                                         : haul__words_of(block->cells[number].live));
+    haul__store_cell(&mixed->cells[number], block->words
+                                                ? haul__ragged_live(block, number, 0)
+                                                : haul__words_of(block->cells[number].live));
 }
 
 haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *block, uint32_t form)
@@ -475,7 +478,8 @@ uint16_t haul__byte_mask(const haul__block *block, unsigned granule)
     if (block->words)
         return haul__ragged_mask(block, granule);
     if (haul__halves(block, number) >> (granule % 32) & 1)
-        return haul__half_is_high(haul__slots(block)[number], granule % 32) ? HAUL__HIGH_MASK : HAUL__LOW_MASK;
+        return haul__half_is_high(haul__slots(block)[number], granule % 32) ? HAUL__HIGH_MASK
+                                                                            : HAUL__LOW_MASK;
     mask = haul__page_mask(block, granule);
     return mask ? mask : HAUL__FULL_MASK;
 }

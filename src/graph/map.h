@@ -2,46 +2,48 @@
  *
  *   address   | block number | cell (7) | granule (5) | byte (4) |        on a 64-bit machine
  *
- *   table     one pointer for each 64 KiB block of address space: flat, in a reserved range of zeros that costs memory
- *             only where blocks are. It is the context's; one map at a time stands in it
- *   list      the map's own: its blocks in order of address, after layout
- *   block     made when the first mark falls into its 64 KiB, in one of the forms below
- *   cell      8 bytes for 512 bytes of source: 32 live bits (one a granule), and a rank
- *   side      made only for blocks that need it: byte masks of granules that are partly live, larger alignments, the
- *             ends of strings
+ *   table     one pointer for each 64 KiB block of address space: flat, in a reserved range of
+ * zeros that costs memory only where blocks are. It is the context's; one map at a time stands in
+ * it list      the map's own: its blocks in order of address, after layout block     made when the
+ * first mark falls into its 64 KiB, in one of the forms below cell      8 bytes for 512 bytes of
+ * source: 32 live bits (one a granule), and a rank side      made only for blocks that need it:
+ * byte masks of granules that are partly live, larger alignments, the ends of strings
  *
- * A granule is two pointers wide (16 bytes; 8 where pointers have 4, and then a block is 32 KiB and so on). Marks are
- * ORs, so no order of discovery can change them; *bytes* are marked, not objects, so that aliases, interior pointers,
- * overlaps and neighbours need no rule of their own.
+ * A granule is two pointers wide (16 bytes; 8 where pointers have 4, and then a block is 32 KiB and
+ * so on). Marks are ORs, so no order of discovery can change them; *bytes* are marked, not objects,
+ * so that aliases, interior pointers, overlaps and neighbours need no rule of their own.
  *
- * A block has a form, by what is marked in it. The forms differ in how they know their slots (the words that are
- * described pointers), and so in their size:
+ * A block has a form, by what is marked in it. The forms differ in how they know their slots (the
+ * words that are described pointers), and so in their size:
  *
  *   full      plain bytes, all of them live: a head and nothing else
  *   bare      no slots
- *   of a kind its slots are those of objects of one simple kind (mark.h): a bit for each object's start tells them all
- *   ragged    of a kind, too, but its objects begin or end within a granule, and it holds nothing
- *             else (ragged.h)
- *   mixed     64 slot bits a cell (one a word; words.h)
+ *   of a kind its slots are those of objects of one simple kind (mark.h): a bit for each object's
+ * start tells them all ragged    of a kind, too, but its objects begin or end within a granule, and
+ * it holds nothing else (ragged.h) mixed     64 slot bits a cell (one a word; words.h)
  *
  * A block begins bare or full, and turns from bare into one of a kind (while it is empty, into a
  * ragged one) and from these into a mixed one when it has to; never back. The table carries the
  * form in a pointer's low bits.
  *
- * While marking, `aux` of a cell has the starts, where the block is of a kind; else a bit for each granule of which
- * only some bytes are live; their byte masks stand in the side. In a ragged block the whole cell is
- * 64 bits of starts, one a word; what is live follows from them; in a mixed one it is 64 live words.
- * Layout folds these into `live` and puts the cell's rank into `aux`. From then on
+ * While marking, `aux` of a cell has the starts, where the block is of a kind; else a bit for each
+ * granule of which only some bytes are live; their byte masks stand in the side. In a ragged block
+ * the whole cell is 64 bits of starts, one a word; what is live follows from them; in a mixed one
+ * it is 64 live words. Layout folds these into `live` and puts the cell's rank into `aux`. From
+ * then on
  *
- *   place(address) = granule size * (cell.aux + live bits below the address's) + address mod granule
+ *   place(address) = granule size * (cell.aux + live bits below the address's) + address mod
+ * granule
  *
- * which is one look-up in the table (a few KiB, always in the first-level cache) and one in the cell. All that a
- * pointer needs, when it is followed and when it is translated, stands in 8 bytes: the map of 80 MB of heap is 1.2 MB to
- * them and stays in a second-level cache. Slot bits are read only in order of address.
+ * which is one look-up in the table (a few KiB, always in the first-level cache) and one in the
+ * cell. All that a pointer needs, when it is followed and when it is translated, stands in 8 bytes:
+ * the map of 80 MB of heap is 1.2 MB to them and stays in a second-level cache. Slot bits are read
+ * only in order of address.
  *
- * While it is marked, a map has the context's table; where there is none, a hash. Layout makes the list, which never
- * changes after that: any thread may look blocks up in it. The map stays in the table until another map needs it:
- * then its entries are cleared, which takes no memory and cannot fail. A pack enters it again.
+ * While it is marked, a map has the context's table; where there is none, a hash. Layout makes the
+ * list, which never changes after that: any thread may look blocks up in it. The map stays in the
+ * table until another map needs it: then its entries are cleared, which takes no memory and cannot
+ * fail. A pack enters it again.
  */
 #ifndef HAUL_GRAPH_MAP_H
 #define HAUL_GRAPH_MAP_H
@@ -100,17 +102,18 @@ typedef struct haul__holes {
     uint16_t *masks[16];                 /* a bit a byte; NULL: of these granules all bytes are */
 } haul__holes;
 
-/* Byte masks, by pages, each in one of two forms. Strings and structs of odd sizes leave a granule with its first bytes
- * live: four bits a granule are enough for that. Anything else turns the page into full masks. */
+/* Byte masks, by pages, each in one of two forms. Strings and structs of odd sizes leave a granule
+ * with its first bytes live: four bits a granule are enough for that. Anything else turns the page
+ * into full masks. */
 typedef struct haul__byte_pages {
     uint8_t *prefix[16]; /* four bits a granule: number of leading live bytes; 0: see live bit */
     uint16_t *masks[16]; /* a bit a byte */
 } haul__byte_pages;
 
 typedef struct haul__side {
-    haul__byte_pages *pages;    /* NULL: there are none */
-    uint32_t *halves;      /* of a mixed block, by cells: granules of which only one word is live, and
-                              no page says so (words.h); NULL: there are none */
+    haul__byte_pages *pages; /* NULL: there are none */
+    uint32_t *halves; /* of a mixed block, by cells: granules of which only one word is live, and
+                         no page says so (words.h); NULL: there are none */
     uint8_t unit[16];      /* log2 of the largest placement asked for on the page, 0: none above a granule */
     uint16_t *ends;        /* where terminators of strings stand, in bytes from the block's start */
     size_t end_count, end_capacity;
@@ -462,8 +465,7 @@ uint32_t haul__halved(const haul__block *block, unsigned number);
 /* Those of a cell's granules that may have a mask of their own; of a block that haul__has_masks. */
 HAUL__INLINE uint32_t haul__masked(const haul__block *block, unsigned number)
 {
-    if (HAUL__UNLIKELY(block->words) &&
-        !haul__masks(block, number / HAUL__PAGE_CELLS))
+    if (HAUL__UNLIKELY(block->words) && !haul__masks(block, number / HAUL__PAGE_CELLS))
         return haul__halved(block, number);
     return haul__masked_by_page(block, number) | haul__halves(block, number);
 }

@@ -161,7 +161,8 @@ static void make_whole(haul__block *block, haul__cell *cell, uint32_t granules)
     cell->live |= granules;
     cell->aux &= ~granules;
     for (; partial; partial &= partial - 1)
-        forget_mask(block->side->pages, (size_t)(cell - block->cells) * 32u + haul__lowest32(partial));
+        forget_mask(block->side->pages,
+                    (size_t)(cell - block->cells) * 32u + haul__lowest32(partial));
 }
 
 int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes)
@@ -219,7 +220,8 @@ static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintpt
     }
     if (whole_first < whole_end) {
         fresh |= mark_whole(block, haul__cell_number(first),
-                            haul__range32(haul__granule_in_cell(whole_first), haul__granule_in_cell(whole_end - 1)));
+                            haul__range32(haul__granule_in_cell(whole_first),
+                                          haul__granule_in_cell(whole_end - 1)));
     }
     if (whole_end < end && whole_end >= first) {
         answer = haul__mark_part(map, block, whole_end, end - whole_end);

@@ -38,8 +38,8 @@ int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address, co
 /* The same in blocks of any forms but full ones; of words, where both are mixed. */
 int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind);
 
-/* Stores which bytes of a granule of the block are live; its bit is the caller's. 0: out of memory. (Of a mixed block:
- * which bytes of its partial words.) */
+/* Stores which bytes of a granule of the block are live; its bit is the caller's. 0: out of memory.
+ * (Of a mixed block: which bytes of its partial words.) */
 int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask);
 
 /* Makes the page one of full masks. 0: out of memory. */
@@ -58,8 +58,8 @@ int haul__mark_end(haul__map *map, uintptr_t terminator);
 /* Makes every placed granule of the page carry a full byte mask of its own. 0: out of memory. After folding. */
 int haul__mark_masks(haul__map *map, haul__block *block, size_t page);
 
-/* Ends marking in a block: partly live granules become live ones that have a byte mask. *bytes grows by the live
- * ones. 0: out of memory. */
+/* Ends marking in a block: partly live granules become live ones that have a byte mask. *bytes
+ * grows by the live ones. 0: out of memory. */
 int haul__mark_fold(haul__map *map, haul__block *block, size_t *bytes);
 
 /* From an address to the end of its block. */

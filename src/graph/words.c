@@ -12,7 +12,8 @@ uint16_t haul__words_mask(const haul__block *block, unsigned granule)
     const unsigned live = (unsigned)(haul__load_cell(&block->cells[number]) >> shift) & 3u;
     const unsigned partial = (unsigned)(haul__partial_words(block, number) >> shift) & 3u;
     const uint16_t whole = haul__bytes_of_words(live);
-    return partial ? (uint16_t)(whole | (haul__page_mask(block, granule) & haul__bytes_of_words(partial)))
+    return partial ? (uint16_t)(whole |
+                                (haul__page_mask(block, granule) & haul__bytes_of_words(partial)))
                    : whole;
 }
 
@@ -30,8 +31,8 @@ static unsigned partial_words(uint16_t mask)
     return any & ~whole_words(mask);
 }
 
-/* Where the high word alone is partial, what the page says of the low one means nothing: so the first
- * bytes of the granule can tell it. */
+/* Where the high word alone is partial, what the page says of the low one means nothing: so the
+ * first bytes of the granule can tell it. */
 static int keep_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask)
 {
     const unsigned partial = partial_words(mask);
@@ -112,13 +113,14 @@ static uint64_t code_halves(const folded *f, uint32_t half)
     return (f->slots & ~both) | is_high | is_slot << 1;
 }
 
-/* Brings the page up to date for the granules of a cell that have an entry there, or need one. Answers, in
- * *half, those that it cannot tell. 0: out of memory. */
+/* Brings the page up to date for the granules of a cell that have an entry there, or need one.
+ * Answers, in *half, those that it cannot tell. 0: out of memory. */
 static int renew_masks(haul__map *map, haul__block *block, unsigned number, const folded *f,
                        uint32_t *half)
 {
     const int is_full = haul__masks(block, number / HAUL__PAGE_CELLS) != NULL;
-    uint32_t bits = is_full ? f->placed : haul__masked_by_page(block, number) | (f->placed & ~f->whole);
+    uint32_t bits =
+        is_full ? f->placed : haul__masked_by_page(block, number) | (f->placed & ~f->whole);
     for (; bits; bits &= bits - 1) {
         const unsigned granule = haul__lowest32(bits);
         const uint32_t bit = (uint32_t)1 << granule;
@@ -135,8 +137,8 @@ static int renew_masks(haul__map *map, haul__block *block, unsigned number, cons
     return 1;
 }
 
-/* Is there a granule on the page some of whose live bytes are not its first ones, or that has a place and no live
- * byte? Halves aside. */
+/* Is there a granule on the page some of whose live bytes are not its first ones, or that has a
+ * place and no live byte? Halves aside. */
 static int needs_full_masks(const haul__block *block, size_t page)
 {
     unsigned number = (unsigned)page * HAUL__PAGE_CELLS;

@@ -12,13 +12,13 @@
  *    0     1    some of its bytes are: a string's last ones, mostly
  *
  * So an object of whole words is new where all of this is 0 in its words, and known where all of it
- * is its own: one or two cells tell, and no page is looked at. Of a word that is live, or dead, what
- * a page says is left over and means nothing.
+ * is its own: one or two cells tell, and no page is looked at. Of a word that is live, or dead,
+ * what a page says is left over and means nothing.
  *
- * Layout works out the live granules, as places need them, and brings the pages up to date. A granule
- * of which one word is live and the other is dead needs no page: a bit in `halves` says so, and its two
- * slot bits, which could say no more than two things of the only word, then say which one it is (the
- * lower bit is 1: the high one) and whether it is a slot (the upper bit).
+ * Layout works out the live granules, as places need them, and brings the pages up to date. A
+ * granule of which one word is live and the other is dead needs no page: a bit in `halves` says so,
+ * and its two slot bits, which could say no more than two things of the only word, then say which
+ * one it is (the lower bit is 1: the high one) and whether it is a slot (the upper bit).
  */
 #ifndef HAUL_GRAPH_WORDS_H
 #define HAUL_GRAPH_WORDS_H
@@ -80,7 +80,8 @@ HAUL__INLINE uint64_t haul__slots_beside(uint64_t coded, uint32_t halves)
 HAUL__INLINE uint64_t haul__mixed_slots(const haul__block *block, unsigned number)
 {
     const uint32_t halves = haul__halves(block, number);
-    return halves ? haul__slots_beside(haul__slots(block)[number], halves) : haul__slots(block)[number];
+    return halves ? haul__slots_beside(haul__slots(block)[number], halves)
+                  : haul__slots(block)[number];
 }
 
 #endif

@@ -41,7 +41,8 @@ HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uin
             prefetch_targets(s->flat, next, address + (number + 1) * HAUL__CELL_BYTES);
         }
         guard = haul__gather_cell_slots(s, guard, slots, block->cells[number].live,
-                                        address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 1);
+                                        address + number * HAUL__CELL_BYTES,
+                                        haul__cell_rank(block, number), 1);
     }
     s->guard = guard;
 }
@@ -147,7 +148,8 @@ HAUL__INLINE void gather_granules(haul__sweep *s, const haul__block *block, unsi
         unsigned below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
         unsigned first = prefix ? haul__prefix_of(prefix, number % HAUL__PAGE_GRANULES) : 0;
         if (halves >> granule & 1)
-            copy_half(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, haul__half_is_high(coded, granule));
+            copy_half(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE,
+                      haul__half_is_high(coded, granule));
         else if (HAUL__LIKELY(first != 0))
             copy_first(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, first);
         else

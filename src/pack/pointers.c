@@ -71,14 +71,15 @@ uintptr_t haul__address_of(const haul_plan *plan, uint64_t offset)
     return address ? address + 1 : 0;
 }
 
-/* What the word at a slot becomes on the host. 0: it leads out of the graph. `flat`: the table, with the plan's map in
- * it, or NULL. */
-static int word_back(const haul_plan *plan, const uintptr_t *flat, uintptr_t slot, uintptr_t word, uint64_t base,
-                     uintptr_t *value)
+/* What the word at a slot becomes on the host. 0: it leads out of the graph. `flat`: the table,
+ * with the plan's map in it, or NULL. */
+static int word_back(const haul_plan *plan, const uintptr_t *flat, uintptr_t slot, uintptr_t word,
+                     uint64_t base, uintptr_t *value)
 {
     uint64_t place;
     *value = haul__load_word((const void *)slot);
-    place = plan->ordered ? haul__target(plan, slot, *value) : haul__translate_in(&plan->found.map, flat, *value);
+    place = plan->ordered ? haul__target(plan, slot, *value)
+                          : haul__translate_in(&plan->found.map, flat, *value);
     if (word == (uintptr_t)(place ? base + place : 0))
         return 1;
     if (!word && !haul__offset_of(plan, *value, &place))
@@ -132,7 +133,8 @@ static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
 
 /* Calls `each` for every pointer that comes back, on the grid, off it, and tagged; stops at the first 0 and
  * answers its address. */
-static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint64_t base, each_pointer *each)
+static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint64_t base,
+                               each_pointer *each)
 {
     const haul__map *map = &plan->found.map;
     const uintptr_t *const flat = haul__table_show(&plan->context->table, &plan->found.map);

@@ -287,7 +287,8 @@ HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *bloc
 /* ---- Blocks with masks. */
 
 /* A granule of which one word is live; not where pointers may be off the grid. */
-HAUL__INLINE void scatter_half(unsigned char *to, const unsigned char *from, uint64_t coded, unsigned granule)
+HAUL__INLINE void scatter_half(unsigned char *to, const unsigned char *from, uint64_t coded,
+                               unsigned granule)
 {
     const size_t at = haul__half_is_high(coded, granule) * HAUL__WORD;
     if (!haul__half_is_slot(coded, granule))
@@ -369,7 +370,8 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
         for (; masked; masked &= masked - 1) {
             unsigned granule = haul__lowest32(masked), below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
             if (halves >> granule & 1)
-                scatter_half(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE, coded, granule);
+                scatter_half(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE, coded,
+                             granule);
             else
                 haul__copy_bytes(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE,
                                  haul__data_mask(plan, block, number, cell * 32u + granule));

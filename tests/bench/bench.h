@@ -1,7 +1,7 @@
-/* haul_bench: what its files share. main.c reads options; workloads.c builds graphs; hash_packer.c packs them by
- * hand; measure.c times both in turn; check.c proves that both made the same graph; sizes.c, mixed.c and
- * arena.c time nodes of many sizes, mixed heaps and allocation; report.c and table.c print. haul_bench_gpu shares support.c, hash_packer.c
- * and report.c. */
+/* haul_bench: what its files share. main.c reads options; workloads.c builds graphs; hash_packer.c
+ * packs them by hand; measure.c times both in turn; check.c proves that both made the same graph;
+ * sizes.c, mixed.c and arena.c time nodes of many sizes, mixed heaps and allocation; report.c and
+ * table.c print. haul_bench_gpu shares support.c, hash_packer.c and report.c. */
 #ifndef BENCH_H
 #define BENCH_H
 

@@ -33,7 +33,8 @@ static int is_workload(const char *name)
     for (i = 0; i < workload_maker_count; i++)
         if (strcmp(workload_makers[i].name, name) == 0)
             return 1;
-    return strcmp(name, "sizes") == 0 || strcmp(name, "mixed") == 0 || strcmp(name, "allocate_64") == 0;
+    return strcmp(name, "sizes") == 0 || strcmp(name, "mixed") == 0 ||
+           strcmp(name, "allocate_64") == 0;
 }
 
 /* Takes one option and its value, if it has one; 0 when it is not understood. */

@@ -2,9 +2,9 @@
  *
  * Large nodes, small ones and, in `named`, a string for each large one are allocated in an order of
  * chance. `odd`: nodes of 7 and 5 words and strings of 6 to 38 bytes, so that most objects end
- * within a granule; `whole`: of 8 and 6 words, and strings padded to granules. `pool`: nodes side by
- * side in one piece of memory, each at the next word, so that neighbours share granules. Both sizes
- * of one graph exist side by side and have their turns within each round, by CPU time.
+ * within a granule; `whole`: of 8 and 6 words, and strings padded to granules. `pool`: nodes side
+ * by side in one piece of memory, each at the next word, so that neighbours share granules. Both
+ * sizes of one graph exist side by side and have their turns within each round, by CPU time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,15 @@
 
 #include "bench.h"
 
-enum { NODES = 1000000, TECHNIQUE_BYTES = 24, ORDERS = 2, REACH = 64, ARENA_BYTES = 256, DEVICE_BASE = 1 << 20, STRIDE = 611953 };
+enum {
+    NODES = 1000000,
+    TECHNIQUE_BYTES = 24,
+    ORDERS = 2,
+    REACH = 64,
+    ARENA_BYTES = 256,
+    DEVICE_BASE = 1 << 20,
+    STRIDE = 611953
+};
 enum { PLAIN_NODES, NAMED, POOL, HEAPS };
 enum { ODD, WHOLE, SIZES };
 static const char *const heap_name[HEAPS] = { "nodes", "named", "pool" };
@@ -59,7 +67,7 @@ typedef struct mixes {
     size_t arena_bytes;
 } mixes;
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * The graph
  */
 static void describe(mix *m, int size)
@@ -68,7 +76,8 @@ static void describe(mix *m, int size)
     const size_t small = sizeof(small_node) + (size == WHOLE) * sizeof(void *);
     haul_ref of_large[] = { HAUL_OBJECT(large_node, next, &m->large_type),
                             HAUL_OBJECT(large_node, other, &m->large_type),
-                            HAUL_OBJECT(large_node, part, &m->small_type), HAUL_STRING(large_node, name) };
+                            HAUL_OBJECT(large_node, part, &m->small_type),
+                            HAUL_STRING(large_node, name) };
     haul_ref of_small[] = { HAUL_OBJECT(small_node, owner, &m->large_type),
                             HAUL_OBJECT(small_node, next, &m->small_type) };
     size_t i;
@@ -132,8 +141,8 @@ static size_t pick(bench_random *random, size_t at, size_t count, int is_shuffle
     return (at + 1 + bench_below(random, is_shuffled || count < REACH ? count : REACH)) % count;
 }
 
-/* `next` leads to the next object, or a stride on, so that all of them are reached; other pointers lead to one of the
- * next REACH, or to one of chance. */
+/* `next` leads to the next object, or a stride on, so that all of them are reached; other pointers
+ * lead to one of the next REACH, or to one of chance. */
 static void link_all(mix *m, size_t pairs, int is_shuffled)
 {
     const size_t stride = is_shuffled && pairs % STRIDE ? STRIDE % pairs : 1; /* a prime number */
@@ -151,11 +160,15 @@ static void link_all(mix *m, size_t pairs, int is_shuffled)
 static void open_mix(mix *m, size_t pairs, int heap, int order, int size)
 {
     memset(m, 0, sizeof *m);
-    snprintf(m->technique, TECHNIQUE_BYTES, "%s_%s_%s", heap_name[heap], size_name[size], order_name[order]);
+    snprintf(m->technique, TECHNIQUE_BYTES, "%s_%s_%s", heap_name[heap], size_name[size],
+             order_name[order]);
     m->large = bench_allocate(pairs * sizeof *m->large);
     m->small = bench_allocate(pairs * sizeof *m->small);
     m->heap = bench_allocate(3 * pairs * sizeof *m->heap);
-    m->pool = heap == POOL ? bench_map(pairs * (sizeof(large_node) + sizeof(small_node) + 2 * sizeof(void *))) : NULL;
+    m->pool =
+        heap == POOL
+            ? bench_map(pairs * (sizeof(large_node) + sizeof(small_node) + 2 * sizeof(void *)))
+            : NULL;
     describe(m, size);
     allocate(m, pairs, heap, size);
     link_all(m, pairs, order);
@@ -167,7 +180,8 @@ static void close_mix(mix *m, size_t pairs)
     for (i = 0; i < m->heap_count; i++)
         free(m->heap[i]);
     if (m->pool)
-        bench_unmap(m->pool, pairs * (sizeof(large_node) + sizeof(small_node) + 2 * sizeof(void *)));
+        bench_unmap(m->pool,
+                    pairs * (sizeof(large_node) + sizeof(small_node) + 2 * sizeof(void *)));
     free(m->heap);
     free(m->large);
     free(m->small);
@@ -175,7 +189,7 @@ static void close_mix(mix *m, size_t pairs)
     haul_type_free(&m->small_type);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * A round
  */
 

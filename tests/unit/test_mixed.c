@@ -1,6 +1,6 @@
-/* Mixed blocks: objects of many kinds, bytes and holes at random, beside and over one another, in the
- * fast ways and in the general one, compared with a plain list of bytes while they are marked and after
- * layout has ended it.
+/* Mixed blocks: objects of many kinds, bytes and holes at random, beside and over one another, in
+ * the fast ways and in the general one, compared with a plain list of bytes while they are marked
+ * and after layout has ended it.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
@@ -29,13 +29,14 @@ static int is_slot_word(const haul__kind *kind, size_t word)
     return (int)(haul__simple_slots(&kind->simple, word / 64) >> (word % 64)) & 1;
 }
 
-/* A kind as discovery knows it (kinds.c), of words or of granules, some of them longer than a cell. The
- * first ones have no pointers. */
+/* A kind as discovery knows it (kinds.c), of words or of granules, some of them longer than a cell.
+ * The first ones have no pointers. */
 static void make_kind(mixed_lab *m, size_t i, random_source *random)
 {
     haul__kind *kind = &m->kind[i];
     const size_t most = i % 4 == 1 ? 200 : 20;
-    const size_t words = i < PLAIN_KINDS ? 4 + 2 * random_below(random, most / 2) : 3 + random_below(random, most);
+    const size_t words =
+        i < PLAIN_KINDS ? 4 + 2 * random_below(random, most / 2) : 3 + random_below(random, most);
     haul__cell whole = { 0, 1 };
     size_t word;
     kind->simple.bytes = (uint32_t)(words * WORD);
@@ -46,7 +47,8 @@ static void make_kind(mixed_lab *m, size_t i, random_source *random)
     for (word = 0; word < words; word++) {
         if (i < PLAIN_KINDS || m->slot_count[i] == HAUL__SIMPLE_SLOTS || !random_one_in(random, 4))
             continue;
-        *(word < 64 ? &kind->simple.slots : &m->far[i][word / 64 - 1]) |= (uint64_t)1 << (word % 64);
+        *(word < 64 ? &kind->simple.slots : &m->far[i][word / 64 - 1]) |= (uint64_t)1
+                                                                          << (word % 64);
         m->slots[i][m->slot_count[i]++].offset = word * WORD;
     }
     whole.live = kind->simple.granules;
@@ -68,8 +70,8 @@ static void start(mixed_lab *m, random_source *random)
         make_kind(m, i, random);
 }
 
-/* What of [at, at + bytes) is marked, as this: 0: nothing; 1: all; 2: some, and the rest can be added;
- * -1: some word is a pointer for one and data for the other. */
+/* What of [at, at + bytes) is marked, as this: 0: nothing; 1: all; 2: some, and the rest can be
+ * added; -1: some word is a pointer for one and data for the other. */
 static int expect(const mixed_lab *m, size_t at, size_t bytes, const haul__kind *kind)
 {
     size_t i, live = 0;
@@ -88,7 +90,8 @@ static int expect(const mixed_lab *m, size_t at, size_t bytes, const haul__kind 
     return live == 0 ? 0 : live == bytes ? 1 : 2;
 }
 
-/* A byte that is no object's but stands in a pointer's word cannot be: bytes are whole pointers' there. */
+/* A byte that is no object's but stands in a pointer's word cannot be: bytes are whole pointers'
+ * there. */
 static int touches_slot(const mixed_lab *m, size_t at, size_t bytes)
 {
     size_t i;
@@ -102,7 +105,8 @@ static void enter(mixed_lab *m, size_t at, size_t bytes, const haul__kind *kind)
 {
     size_t i;
     for (i = at; i < at + bytes; i++)
-        m->byte[i] |= (unsigned char)(LIVE | (kind && is_slot_word(kind, (i - at) / WORD) ? SLOT : 0));
+        m->byte[i] |=
+            (unsigned char)(LIVE | (kind && is_slot_word(kind, (i - at) / WORD) ? SLOT : 0));
 }
 
 /* What the innermost loop does with a pointer to one. */
@@ -133,7 +137,8 @@ static void mark_generally(mixed_lab *m, size_t at, size_t bytes, size_t i, int 
     pattern.stride = bytes;
     pattern.element = m->base + at;
     pattern.left = 1;
-    CHECK_STATUS(haul__mark(&m->map, m->base + at, m->base + at + bytes, &pattern, &marked), HAUL_OK);
+    CHECK_STATUS(haul__mark(&m->map, m->base + at, m->base + at + bytes, &pattern, &marked),
+                 HAUL_OK);
 }
 
 static void mark_object(mixed_lab *m, size_t at, size_t i, random_source *random)
@@ -177,8 +182,9 @@ static size_t pick(random_source *random, size_t width, size_t bytes, size_t uni
 static void mark_something(mixed_lab *m, size_t width, int rare, random_source *random)
 {
     const size_t what = random_below(random, rare ? 10 : 8), i = random_below(random, KINDS);
-    const size_t bytes = what < 7 ? m->kind[i].simple.bytes
-                                  : 1 + random_below(random, random_one_in(random, 3) ? 2 * HAUL__CELL_BYTES : 40);
+    const size_t bytes =
+        what < 7 ? m->kind[i].simple.bytes
+                 : 1 + random_below(random, random_one_in(random, 3) ? 2 * HAUL__CELL_BYTES : 40);
     if (what < 7)
         mark_object(m, pick(random, width, bytes, what < 4 ? GRANULE : WORD), i, random);
     else if (what < 9)

@@ -210,7 +210,10 @@ static void mark_at_random(uint32_t words, random_source *random)
     }
     check_cells(&m, number, 0);
     for (i = 0; i < m.map.block_count; i++)
-        CHECK_EQ(haul__mark_fold(&m.map, haul__map_find(&m.map, haul__block_address(m.map.numbers[i])), &folded), 1);
+        CHECK_EQ(haul__mark_fold(&m.map,
+                                 haul__map_find(&m.map, haul__block_address(m.map.numbers[i])),
+                                 &folded),
+                 1);
     CHECK_EQ(live, folded / WORD);
     check_cells(&m, number, 1);
     haul__map_close(&m.map);
@@ -332,8 +335,8 @@ TEST(ragged, bytes_in_the_granule_of_a_node_travel_with_it_whichever_is_found_fi
             }
 }
 
-/* Objects without pointers that a node leads to, in blocks that hold nodes of one kind so far: shorter
- * than a cell and longer. */
+/* Objects without pointers that a node leads to, in blocks that hold nodes of one kind so far:
+ * shorter than a cell and longer. */
 TEST(ragged, objects_without_pointers_are_found_behind_nodes_of_one_kind)
 {
     static const size_t words[] = { 2, 4, 12, 66, 130 };
@@ -343,7 +346,8 @@ TEST(ragged, objects_without_pointers_are_found_behind_nodes_of_one_kind)
             for (gap = 0; gap < 40; gap += 2 * STEP) {
                 node_kind one = kinds[k];
                 haul_type *plain_type, *node_type = NULL;
-                haul_ref refs[2] = { HAUL_OBJECT_AS(link, to, NULL), HAUL_OBJECT_AS(link, to, NULL) };
+                haul_ref refs[2] = { HAUL_OBJECT_AS(link, to, NULL),
+                                     HAUL_OBJECT_AS(link, to, NULL) };
                 const size_t bytes = one.words * WORD, plain = words[i] * WORD;
                 unsigned char *first, *node, *behind;
                 lab_start();
@@ -359,7 +363,8 @@ TEST(ragged, objects_without_pointers_are_found_behind_nodes_of_one_kind)
                 CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
                 first = node_at(MAP_BLOCK, &one);
                 node = node_at(MAP_BLOCK + bytes + gap * WORD, &one);
-                behind = the.memory + ((size_t)(node - the.memory) + bytes + GRANULE - 1) / GRANULE * GRANULE +
+                behind = the.memory +
+                         ((size_t)(node - the.memory) + bytes + GRANULE - 1) / GRANULE * GRANULE +
                          gap / 4 * GRANULE;
                 fill(take_at((size_t)(behind - the.memory), plain), plain);
                 link_at(first, one.first, node); /* from there on nodes are visited the fast way */
