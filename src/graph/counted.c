@@ -333,7 +333,7 @@ HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t fir
     const unsigned tail = end & (HAUL__WORD - 1) ? (unsigned)(end & (HAUL__GRANULE - 1)) : 0;
     const uint64_t low = UINT64_MAX << haul__word_in_cell(first);
     const uint64_t high = UINT64_MAX >> (63u - haul__word_in_cell(end - 1));
-    const uint64_t part = (uint64_t)(tail != 0) << haul__word_in_cell(end - 1);
+    const uint64_t cut = (uint64_t)(tail != 0) << haul__word_in_cell(end - 1);
     uint64_t met = haul__partial_words(block, to) & (uint64_t)3
                                                         << (2 * haul__granule_in_cell(end - 1));
     unsigned at;
@@ -347,8 +347,8 @@ HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t fir
     for (at = from; at <= to; at++)
         haul__store_cell(&block->cells[at], haul__load_cell(&block->cells[at]) |
                                                 ((at == from ? low : UINT64_MAX) &
-                                                 (at == to ? high & ~part : UINT64_MAX)));
-    haul__slots(block)[to] |= part;
+                                                 (at == to ? high & ~cut : UINT64_MAX)));
+    haul__slots(block)[to] |= cut;
     return HAUL__FRESH;
 }
 
