@@ -9,15 +9,13 @@ static int run_comes_before(const void *a, const void *b)
     return ((const haul__run *)a)->offset < ((const haul__run *)b)->offset;
 }
 
-/* Of two pointers at one place, an end comes last. */
+/* Two pointers at one place are ends of two pairs. */
 static int slot_comes_before(const void *a, const void *b)
 {
     const haul__slot *x = &((const haul__made_slot *)a)->slot, *y = &((const haul__made_slot *)b)->slot;
     if (x->offset != y->offset)
         return x->offset < y->offset;
-    if ((x->flags & y->flags & HAUL__SLOT_END) != 0)
-        return x->self + x->index < y->self + y->index;
-    return (x->flags & HAUL__SLOT_END) < (y->flags & HAUL__SLOT_END);
+    return x->self + x->index < y->self + y->index;
 }
 
 static int ruled_comes_before(const void *a, const void *b)

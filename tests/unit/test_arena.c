@@ -458,6 +458,12 @@ TEST(arena, blocks_are_resized_moved_and_freed_by_their_address_alone)
     b = haul_arena_malloc(the_arena, 0);
     CHECK(b != NULL && b != a);
     CHECK_PTR(haul_arena_realloc(the_arena, a, 50), a);
+    CHECK_PTR(haul_arena_realloc(the_arena, a, SIZE_MAX / 2), NULL); /* it stays */
+    CHECK_STR(a, "nine char");
+    CHECK_PTR(haul_arena_realloc(the_arena, b, SIZE_MAX / 2), NULL); /* the last one too */
+    CHECK_STATUS(haul_arena_free_block(the_arena, b), HAUL_OK);
+    b = haul_arena_realloc(the_arena, NULL, 30);
+    CHECK(b != NULL && b != a);
     b = haul_arena_realloc(the_arena, a, 200000);
     CHECK(b != a);
     CHECK_STR(b, "nine char");

@@ -893,11 +893,21 @@ TEST(audit, an_object_of_which_nothing_travels_has_nothing_to_be_found)
     lab_end();
 }
 
+static haul_status write_nothing(void *user, const void *data, size_t bytes)
+{
+    (void)user;
+    (void)data;
+    (void)bytes;
+    CHECK(0);
+    return HAUL_OK;
+}
+
 TEST(audit, what_a_plan_refuses_is_refused_with_the_same_words)
 {
     haul_root root;
     haul_plan *plan;
     haul_error said_before;
+    haul_file file;
     table *t = table_start();
     memset(&audit.summary, 0xFF, sizeof audit.summary);
     CHECK_STATUS(haul_audit(NULL, &root, 1, NULL, &audit.summary), HAUL_ERROR_ARGUMENT);
@@ -914,6 +924,11 @@ TEST(audit, what_a_plan_refuses_is_refused_with_the_same_words)
     CHECK_STATUS(haul_audit(the.context, &root, 1, NULL, NULL), HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(the.context)->path, said_before.path);
     CHECK_STR(haul_context_error(the.context)->text, said_before.text);
+    memset(&file, 0, sizeof file);
+    file.write = write_nothing;
+    CHECK_STATUS(haul_audit_write(the.context, &root, 1, NULL, &file, &audit.summary),
+                 HAUL_ERROR_GRAPH);
+    CHECK_EQ(audit.summary.objects, 0);
     t->count = 0;
     CHECK_STATUS(haul_audit(the.context, &root, 1, NULL, NULL), HAUL_OK);
     table_end();

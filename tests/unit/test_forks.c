@@ -133,6 +133,14 @@ static int is_refused(family *f)
             HAUL_ERROR_STATE ||
         !strstr(haul_device_error(f->device)->text, "another process"))
         return 9;
+    if (!refuses_in_words(f, haul_shipment_poll(f->shipment)))
+        return 10;
+    if (!refuses_in_words(f, haul_ship_plan(f->device, f->plan, NULL, &s)) || s)
+        return 11;
+    if (!refuses_in_words(
+            f, haul_ship_arena_from(f->device, f->plain, f->nodes, f->type, 1, NULL, &s)) ||
+        s)
+        return 12;
     return 0;
 }
 

@@ -587,36 +587,39 @@ TEST(host_device, a_crossing_beyond_the_device_is_refused_and_words_of_four_byte
 {
     host h;
     haul_crossing crossing;
-    haul_segment segment;
+    haul_segment segment[2];
     haul_attachment attachment;
     haul_stretch stretch[2];
     haul_address arena, lists;
     unsigned char *memory = pages_of(1);
     uint32_t word = 77, back = 0, changed = 0;
     memset(&crossing, 0, sizeof crossing);
-    memset(&segment, 0, sizeof segment);
+    memset(segment, 0, sizeof segment);
     memset(memory, 3, 4096);
     memcpy(memory + 16, &word, sizeof word);
     open_host(&h);
     CHECK_STATUS(h.table->lock(h.state, memory, 4096), HAUL_OK);
     arena = allocate(&h, 64, 64);
     lists = allocate(&h, sizeof segment + sizeof attachment, 64);
-    segment.from = (uintptr_t)memory + 16;
-    segment.slots = 1;
-    segment.bytes = 8;
-    segment.mask = UINT16_MAX;
+    segment[0].from = (uintptr_t)memory + 16;
+    segment[0].slots = 1;
+    segment[0].bytes = segment[1].bytes = 8;
+    segment[0].mask = segment[1].mask = UINT16_MAX;
+    segment[1].from = (uintptr_t)memory + 3000;
+    segment[1].to = 8;
     attachment.here = 77;
     attachment.there = 123;
-    CHECK_STATUS(h.table->copy_to(h.state, lists, &segment, sizeof segment), HAUL_OK);
+    CHECK_STATUS(h.table->copy_to(h.state, lists, segment, sizeof segment), HAUL_OK);
     CHECK_STATUS(h.table->copy_to(h.state, lists + sizeof segment, &attachment, sizeof attachment),
                  HAUL_OK);
-    stretch[0].begin = stretch[0].end = (uintptr_t)memory + 8192; /* looked at in a ring */
-    stretch[1].begin = (uintptr_t)memory;
-    stretch[1].end = (uintptr_t)memory + 4096;
+    stretch[1].begin = (uintptr_t)memory; /* looked at in a ring */
+    stretch[0].begin = stretch[1].end = (uintptr_t)memory + 2048;
+    stretch[0].end = (uintptr_t)memory + 4096;
     crossing.arena = arena;
     crossing.bytes = 64;
     crossing.lists = lists;
-    crossing.segment_count = crossing.attachment_count = 1;
+    crossing.segment_count = 2;
+    crossing.attachment_count = 1;
     crossing.attachments_at = sizeof segment;
     crossing.locked = stretch;
     crossing.locked_count = 2;
@@ -628,6 +631,11 @@ TEST(host_device, a_crossing_beyond_the_device_is_refused_and_words_of_four_byte
     CHECK_EQ(back, 123);
     CHECK_STATUS(h.table->copy_from(h.state, &back, arena + 4, sizeof back), HAUL_OK);
     CHECK_EQ(back, 0x03030303);
+    CHECK_STATUS(h.table->copy_from(h.state, &back, arena + 12, sizeof back), HAUL_OK);
+    CHECK_EQ(back, 0x03030303);
+    crossing.attachment_count = 0;
+    CHECK_STATUS(h.table->pull(h.state, &crossing), HAUL_ERROR_DEVICE);
+    crossing.attachment_count = 1;
     crossing.arena = 4096;
     CHECK_STATUS(h.table->pull(h.state, &crossing), HAUL_ERROR_DEVICE);
     CHECK_HAS(h.table->message(h.state), "0x1000 + 64 bytes is not device memory");

@@ -568,6 +568,10 @@ TEST(type, queries_refuse_nothing_and_what_embeds_nothing)
     CHECK_STATUS(haul_type_size(NULL, &size), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_size(type, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_get_extent(NULL, &lower, &extent), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_get_true_extent(NULL, &lower, &extent), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_get_true_extent(type, NULL, &extent), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_get_true_extent(type, &lower, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_EQ(lower + extent, 0);
     CHECK_STATUS(haul_type_get_field(type, 1, &field), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_get_field(type, 0, NULL), HAUL_ERROR_ARGUMENT);
     CHECK(haul_type_name(NULL) == NULL && haul_type_field_count(NULL) == 0 && !haul_type_committed(NULL));

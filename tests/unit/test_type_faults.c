@@ -961,7 +961,7 @@ TEST(type_faults, a_size_of_nothing_is_set_of_no_type)
 typedef struct crowd {
     int32_t kind, count;
     node **rows;         /* each with a rule of its own */
-    node **fixed[20];    /* these too, in an array */
+    node **fixed[70];    /* these too, in an array */
     node *many[100];     /* a part of its own */
     double *begin, *end; /* a pair with a condition */
     union {
