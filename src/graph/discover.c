@@ -92,10 +92,10 @@ HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limi
 HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
 {
     const size_t limit = d->context->options.limits.objects, written = d->tail->written;
-    haul_status status = HAUL_OK;
     entry = chase_list(d, entry, limit);
-    while (status == HAUL_OK && d->found->objects < limit) {
+    while (d->found->objects < limit) {
         uint64_t next = 0;
+        haul_status status;
         d->found->objects++;
         status = chase_one(d, entry, &next);
         if (status != HAUL_OK || !next)
@@ -104,8 +104,6 @@ HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
         if (d->head != d->tail || d->tail->written != written || !d->kinds[HAUL__ENTRY_KIND(entry)].plain)
             break;
     }
-    if (status != HAUL_OK)
-        return status;
     return haul__queue_push(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry), 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 

@@ -491,11 +491,8 @@ int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
         size_t granule = haul__granule_in_block(at), page = granule / HAUL__PAGE_GRANULES;
         uint32_t bit = (uint32_t)1 << (granule % 32);
         haul__cell *cell;
-        if (block && block->form == HAUL__FULL) {
-            if (at > UINTPTR_MAX - HAUL__GRANULE)
-                break;
+        if (block && block->form == HAUL__FULL)
             continue;
-        }
         if (!side || !hole_room(map, side, page) ||
             !note_hole(map, side->holes, granule, mask_between(at, first, end)))
             return 0;
@@ -508,8 +505,6 @@ int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
             cell->aux |= bit;
             side->pages->masks[page][granule % HAUL__PAGE_GRANULES] = 0;
         }
-        if (at > UINTPTR_MAX - HAUL__GRANULE)
-            break;
     }
     return 1;
 }
