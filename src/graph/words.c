@@ -113,28 +113,39 @@ static uint64_t code_halves(const folded *f, uint32_t half)
     return (f->slots & ~both) | is_high | is_slot << 1;
 }
 
-/* Brings the page up to date for the granules of a cell that have an entry there, or need one.
- * Answers, in *half, those that it cannot tell. 0: out of memory. */
-static int renew_masks(haul__map *map, haul__block *block, unsigned number, const folded *f,
-                       uint32_t *half)
+/* Brings a page of full masks up to date for the granules of a cell. */
+static void renew_masks(const haul__block *block, uint16_t *masks, unsigned number, uint32_t placed)
 {
-    const int is_full = haul__masks(block, number / HAUL__PAGE_CELLS) != NULL;
-    uint32_t bits =
-        is_full ? f->placed : haul__masked_by_page(block, number) | (f->placed & ~f->whole);
-    for (; bits; bits &= bits - 1) {
-        const unsigned granule = haul__lowest32(bits);
-        const uint32_t bit = (uint32_t)1 << granule;
-        const uint16_t mask = haul__words_mask(block, number * 32u + granule);
-        if ((*half & bit) && !is_full && mask != HAUL__LOW_MASK) {
-            haul__mark_mask(map, block, number * 32u + granule, 0);
-            continue;
-        }
-        *half &= ~bit;
-        if (!haul__mark_mask(map, block, number * 32u + granule,
-                             mask == HAUL__FULL_MASK && !is_full ? 0 : mask))
-            return 0;
+    for (; placed; placed &= placed - 1) {
+        const unsigned granule = number * 32u + haul__lowest32(placed);
+        masks[granule % HAUL__PAGE_GRANULES] = haul__words_mask(block, granule);
     }
-    return 1;
+}
+
+/* The lowest of four bits for each of the 16 lower bits. */
+HAUL__INLINE uint64_t fours_of(uint32_t bits)
+{
+    uint64_t x = bits & 0xffffu;
+    x = (x | x << 24) & UINT64_C(0x000000ff000000ff);
+    x = (x | x << 12) & UINT64_C(0x000f000f000f000f);
+    x = (x | x << 6) & UINT64_C(0x0303030303030303);
+    return (x | x << 3) & UINT64_C(0x1111111111111111);
+}
+
+/* The same of a page of first bytes, none of whose granules needs more: it says already how many a
+ * partial one has. `low`: those of which the low word is live and nothing else. */
+HAUL__INLINE void renew_prefix(uint8_t *prefix, uint32_t partial, uint32_t low)
+{
+    unsigned from, at;
+    for (from = 0; from < 32; from += 16, prefix += 8) {
+        uint64_t fours = 0;
+        for (at = 0; at < 8; at++)
+            fours |= (uint64_t)prefix[at] << (8 * at);
+        fours = (fours & fours_of(partial >> from) * 15) | fours_of(low >> from)
+                                                               << HAUL__WORD_SHIFT;
+        for (at = 0; at < 8; at++)
+            prefix[at] = (uint8_t)(fours >> (8 * at));
+    }
 }
 
 /* Is there a granule on the page some of whose live bytes are not its first ones, or that has a
@@ -159,11 +170,16 @@ HAUL__HOT static int fold_page(haul__map *map, haul__block *block, size_t page, 
     const int has_page = haul__prefix(block, page) != NULL || haul__masks(block, page) != NULL;
     unsigned number = (unsigned)page * HAUL__PAGE_CELLS;
     const unsigned end = number + HAUL__PAGE_CELLS;
+    uint8_t *prefix;
+    uint16_t *masks;
     if (has_page && needs_full_masks(block, page) && !haul__make_masks(map, block->side, page))
         return 0;
+    prefix = haul__prefix(block, page);
+    masks = haul__masks(block, page);
     for (; number < end; number++) {
         const folded f = fold_cell(block, number);
-        uint32_t half = f.half, partial;
+        const uint32_t low = f.half & haul__granules_of(f.live);
+        uint32_t half = masks ? 0 : prefix ? f.half & ~low : f.half, partial;
         *bytes += (size_t)haul__bits64(f.live) << HAUL__WORD_SHIFT;
         for (partial = f.partial ? haul__any_word(f.partial) : 0; partial; partial &= partial - 1) {
             const unsigned granule = haul__lowest32(partial);
@@ -171,8 +187,10 @@ HAUL__HOT static int fold_page(haul__map *map, haul__block *block, size_t page, 
             *bytes += haul__bits32(haul__words_mask(block, number * 32u + granule) &
                                    ~(unsigned)haul__bytes_of_words(words));
         }
-        if (has_page && !renew_masks(map, block, number, &f, &half))
-            return 0;
+        if (masks)
+            renew_masks(block, masks, number, f.placed);
+        if (prefix)
+            renew_prefix(prefix + number % HAUL__PAGE_CELLS * 16, haul__any_word(f.partial), low);
         haul__slots(block)[number] = f.slots;
         if (half) {
             if (!make_halves(map, block))
