@@ -131,24 +131,61 @@ tally() {
     stage_failed=$((stage_failed + f))
 }
 
-# attempt NAME COMMAND...: runs one test program, or one step without which its stage is no good. One that ends with 77
-# has found nothing to run on.
-attempt() {
-    local name=$1 log code
-    shift
-    log="$logs/$stage-${name//[^a-zA-Z0-9]/-}.log"
+# run_logged LOG COMMAND...
+run_logged() {
     (
         [ -z "$stack_kib" ] || ulimit -s "$stack_kib" || exit 1
-        timeout --kill-after=10 "$limit" "$@"
+        timeout --kill-after=10 "$limit" "${@:2}"
         exit $? # not the last command's place: the shell's words on a crash belong in the log
-    ) >"$log" 2>&1 </dev/null
-    code=$?
-    if [ $code -eq 77 ]; then
-        skip "$name: $(tail -n 1 "$log")"
+    ) >"$1" 2>&1 </dev/null
+}
+
+# conclude NAME EXIT-CODE LOG: a program that ends with 77 has found nothing to run on.
+conclude() {
+    if [ "$2" -eq 77 ]; then
+        skip "$1: $(tail -n 1 "$3")"
         return 0
     fi
-    tally "$name" $code "$log"
-    return $code
+    tally "$@"
+    return "$2"
+}
+
+log_of() { # NAME
+    echo "$logs/$stage-${1//[^a-zA-Z0-9]/-}.log"
+}
+
+# attempt NAME COMMAND...: runs one test program, or one step without which its stage is no good.
+attempt() {
+    local log
+    log=$(log_of "$1")
+    run_logged "$log" "${@:2}"
+    conclude "$1" $? "$log"
+}
+
+# start NAME COMMAND...: as attempt, but beside others, as many as there are processors. finish:
+# waits for all of them, and says how they went; each stage ends with it.
+started=()
+start() {
+    local log
+    log=$(log_of "$1")
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+        wait -n
+    done
+    (
+        run_logged "$log" "${@:2}"
+        echo $? >"$log.code"
+    ) &
+    started+=("$1")
+}
+
+finish() {
+    local name log
+    wait
+    for name in "${started[@]}"; do
+        log=$(log_of "$name")
+        conclude "$name" "$(cat "$log.code")" "$log"
+    done
+    started=()
 }
 
 # step NAME COMMAND...: the same, but only a failure counts: configuring and building are no test cases.
@@ -184,17 +221,19 @@ can_link() { # COMPILER OPTION...
 
 # ---- Building and running ------------------------------------------------------------------------
 
-# build FOLDER COMPILER FLAGS CMAKE-OPTION...
+# build FOLDER COMPILER FLAGS CMAKE-OPTION...: all, or the targets of this list.
+targets=()
 build() {
     local folder=build/$1 compiler=$2 flags=$3 generator=()
     shift 3
     [ -f "$folder/CMakeCache.txt" ] || ! command -v ninja >/dev/null || generator=(-G Ninja)
     step "configure $folder" cmake -S . -B "$folder" "${generator[@]}" -DCMAKE_C_COMPILER="$compiler" \
         -DCMAKE_C_FLAGS="$flags" -DHAUL_WERROR=ON -DHAUL_CUDA=OFF "$@" &&
-        step "build $folder" cmake --build "$folder" --parallel "$jobs"
+        step "build $folder" cmake --build "$folder" --parallel "$jobs" \
+            ${targets[0]:+--target "${targets[@]}"}
 }
 
-# program FOLDER NAME ARGUMENT...: runs a test program, and says so where the tree has none.
+# program FOLDER NAME ARGUMENT...: starts a test program, and says so where the tree has none.
 program() {
     local file=build/$1/$2
     [ -x "$file" ] || file=build/$1/tests/$2
@@ -203,37 +242,21 @@ program() {
         return 0
     fi
     shift 2
-    attempt "$(basename "$file") $*" "$file" "$@"
+    start "$(basename "$file") $*" "$file" "$@"
 }
 
-# start NAME COMMAND...: as attempt, but beside others, as many as there are processors. finish: waits for all of them.
-started=()
-start() {
-    local log="$logs/$stage-${1//[^a-zA-Z0-9]/-}.log"
-    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
-        wait -n
+# The unit tests, in as many parts as can run at once.
+unit() { # FOLDER
+    local part
+    for ((part = 1; part <= jobs; part++)); do
+        program "$1" haul_unit_plain --part "$part/$jobs"
     done
-    (
-        timeout --kill-after=10 "$limit" "${@:2}" >"$log" 2>&1 </dev/null
-        echo $? >"$log.code"
-    ) &
-    started+=("$1")
-}
-
-finish() {
-    local name log
-    wait
-    for name in "${started[@]}"; do
-        log="$logs/$stage-${name//[^a-zA-Z0-9]/-}.log"
-        tally "$name" "$(cat "$log.code")" "$log"
-    done
-    started=()
 }
 
 plain_suites() { # FOLDER GRAPHS
-    program "$1" haul_unit_plain
-    program "$1" haul_contract host
+    unit "$1"
     program "$1" haul_random --graphs "$2" --seed "$HAUL_SEED"
+    program "$1" haul_contract host
 }
 
 examples() { # FOLDER
@@ -243,22 +266,22 @@ examples() { # FOLDER
         case $name in
         json_on_device | json_in_arena | json_mirrored)
             if [ -x "build/$1/examples/$name" ] && [ -f "$document" ]; then
-                attempt "example $name" "build/$1/examples/$name" "$document"
+                start "example $name" "build/$1/examples/$name" "$document"
             else
                 skip "$name: no cJSON or no iso-codes"
             fi
             ;;
         bvh_picture)
             if [ -x "build/$1/examples/$name" ] && [ -f "$mesh" ]; then
-                attempt "example $name" "build/$1/examples/$name" --size 160 90 --samples 2 "$mesh" \
+                start "example $name" "build/$1/examples/$name" --size 160 90 --samples 2 "$mesh" \
                     "build/$1/bvh_small.png"
             else
                 skip "$name: no assimp, no libpng or no glmark2-data"
             fi
             ;;
-        nbody_tree) attempt "example $name" "build/$1/examples/$name" 2000 16 ;;
+        nbody_tree) start "example $name" "build/$1/examples/$name" 2000 16 ;;
         json_* | bvh_* | nbody_* | device) ;; # parts of these
-        *) attempt "example $name" "build/$1/examples/$name" ;;
+        *) start "example $name" "build/$1/examples/$name" ;;
         esac
     done
 }
@@ -267,7 +290,7 @@ examples() { # FOLDER
 acceptance() { # FOLDER
     local program line
     for program in "build/$1"/tests/acceptance/haul_accept_*; do
-        [ -x "$program" ] && [ -f "$program" ] && attempt "$1 ${program##*/}" "$program"
+        [ -x "$program" ] && [ -f "$program" ] && start "$1 ${program##*/}" "$program"
     done
     while read -r line; do
         skip "$1: ${line#-- }"
@@ -279,9 +302,12 @@ replays() { # FOLDER
     for program in "build/$1"/fuzz/replay_*; do
         [ -x "$program" ] && [ -f "$program" ] || continue
         name=${program##*/replay_}
-        [ -d "fuzz/corpus/$name" ] && attempt "replay $name" "$program" "fuzz/corpus/$name"
+        [ -d "fuzz/corpus/$name" ] && start "replay $name" "$program" "fuzz/corpus/$name"
     done
 }
+
+# Lines, for reports; more would take its time to write, and nobody reads it.
+traced="-gline-tables-only -O1 -fno-omit-frame-pointer"
 
 sanitizer_options() {
     export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:strict_string_checks=1:detect_stack_use_after_return=1
@@ -314,7 +340,8 @@ stage_1() {
 sanitized_build() {
     need cmake clang || return
     can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return 1; }
-    build sanitized clang "-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all" \
+    build sanitized clang \
+        "$traced -fsanitize=address,undefined -fno-sanitize-recover=all" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF
 }
 
@@ -327,13 +354,21 @@ stage_2() {
     replays sanitized
 }
 
+memory_suites() { # FOLDER FLAG...
+    local targets=(haul_unit_plain haul_contract haul_random)
+    build "$1" clang "$traced -fsanitize=memory ${*:2}" \
+        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF || return
+    plain_suites "$1" 1000
+    finish
+}
+
+# To know where a value comes from takes twice as long: only what fails is run again so.
 stage_3() {
     need cmake clang || return
     can_link clang -fsanitize=memory || { skip "clang has no MemorySanitizer here"; return; }
-    build memory clang "-g -O1 -fno-omit-frame-pointer -fsanitize=memory -fsanitize-memory-track-origins" \
-        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
-        -DHAUL_ACCEPTANCE=OFF || return
-    plain_suites memory 1000
+    memory_suites memory
+    [ "$stage_failed" -eq 0 ] || memory_suites memory-origins -fsanitize-memory-track-origins
 }
 
 stage_4() {
@@ -349,6 +384,7 @@ stage_5() {
     need cmake gcc && release_build || return
     stack_kib=64
     plain_suites release 2000
+    finish
     stack_kib=""
 }
 
@@ -442,10 +478,10 @@ stage_11() {
 
 # Every context has three threads, which share everything, however little.
 stage_12() {
-    local suite
+    local suite targets=(haul_unit_plain haul_contract haul_random haul_attack)
     need cmake clang || return
     can_link clang -fsanitize=thread || { skip "clang has no ThreadSanitizer here"; return; }
-    build threads clang "-g -O1 -fno-omit-frame-pointer -fsanitize=thread -DHAUL_STRESS_THREADS=3" \
+    build threads clang "$traced -fsanitize=thread -DHAUL_STRESS_THREADS=3" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
         -DHAUL_ACCEPTANCE=OFF || return
     for suite in team threads forms long_nodes plan ordered rules tags counted directions ship update arena \
@@ -462,10 +498,11 @@ stage_12() {
 # An emulator spends its time on addresses that are reserved, so there are 4 GiB of them: too few for a context's table, in
 # whose place there is a hash, and for what an arena asks for at first.
 platform() { # PROCESSOR
+    local targets=(haul_unit_plain haul_contract haul_random)
     need cmake clang "qemu-$1" || return
     emulator=("qemu-$1" -R 0x100000000 -L "/usr/$1-linux-gnu")
     if can_link clang --target="$1-linux-gnu"; then
-        build "$1" clang "-O1 -g" -DCMAKE_BUILD_TYPE=None -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$1" \
+        build "$1" clang "-O1 -DHAUL_EMULATED" -DCMAKE_BUILD_TYPE=None -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$1" \
             -DCMAKE_C_COMPILER_TARGET="$1-linux-gnu" -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
             -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF && return
     else
@@ -475,7 +512,7 @@ platform() { # PROCESSOR
     return 1
 }
 
-# Each suite by itself. Left to the other stages: those that take long, and async, which counts on the table.
+# Each suite by itself. Left to the other stages: those that take minutes here even with few rounds.
 stage_13() {
     local suite tests=build/aarch64/tests
     platform aarch64 || return
@@ -485,7 +522,7 @@ stage_13() {
     start "contract, pages of 64 KiB" "${emulator[@]}" -p 65536 "$tests/haul_contract" host
     for suite in $(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c | sed 's/TEST(//' | sort -u); do
         case $suite in
-        async | forms | lanes | promises) ;;
+        lanes | promises) ;;
         *) start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite/" ;;
         esac
     done
@@ -506,13 +543,13 @@ stage_14() {
 }
 
 stage_15() {
+    local targets=(haul_contract haul_random)
     need cmake musl-gcc || return
     can_link musl-gcc || { skip "musl-gcc cannot link here"; return; }
-    build musl musl-gcc "-O1 -g" -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+    build musl musl-gcc -O1 -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
         -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF || return
-    start "random" build/musl/tests/haul_random --graphs 200 --seed "$HAUL_SEED"
-    start "contract" build/musl/tests/haul_contract host
-    finish
+    program musl haul_random --graphs 200 --seed "$HAUL_SEED"
+    program musl haul_contract host
 }
 
 titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, examples"
@@ -536,6 +573,7 @@ run_stage() {
     stage=$1 stage_passed=0 stage_failed=0 stage_skipped=0
     echo "[$(date +%H:%M:%S)] stage $stage: ${titles[$stage]}"
     "stage_$stage"
+    finish
     result=ok
     [ "$stage_passed" -gt 0 ] || result=SKIPPED
     [ "$stage_failed" -eq 0 ] || result=FAILED

@@ -1,4 +1,9 @@
 /* The plain runner of check.h: tests put themselves on a list before main begins.
+ *
+ *   PROGRAM [--part K/N] [PREFIX...]
+ *
+ * runs those whose name, suite/test, begins with one of the prefixes; of these the K-th and each
+ * N-th after it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,23 +42,49 @@ static int run(const check_test *test)
     return failed;
 }
 
-static int is_wanted(const check_test *test, int count, char **names)
+typedef struct wish {
+    char **names;
+    int count;
+    unsigned part, parts;
+} wish;
+
+static int read_wish(int count, char **arguments, wish *w)
+{
+    int at = 1;
+    w->part = w->parts = 1;
+    if (count > 2 && strcmp(arguments[1], "--part") == 0) {
+        if (sscanf(arguments[2], "%u/%u", &w->part, &w->parts) != 2 || w->part < 1 ||
+            w->part > w->parts)
+            return 0;
+        at = 3;
+    }
+    w->names = arguments + at;
+    w->count = count - at;
+    return 1;
+}
+
+static int has_name(const check_test *test, const wish *w)
 {
     char full[512];
     int i;
     snprintf(full, sizeof full, "%s/%s", test->suite, test->name);
-    for (i = 1; i < count; i++)
-        if (strncmp(full, names[i], strlen(names[i])) == 0)
+    for (i = 0; i < w->count; i++)
+        if (strncmp(full, w->names[i], strlen(w->names[i])) == 0)
             return 1;
-    return count < 2;
+    return w->count == 0;
 }
 
-int main(int count, char **names)
+int main(int count, char **arguments)
 {
     const check_test *test;
-    unsigned passed = 0, failed = 0;
+    unsigned passed = 0, failed = 0, number = 0;
+    wish w;
+    if (!read_wish(count, arguments, &w)) {
+        fprintf(stderr, "usage: %s [--part K/N] [PREFIX...]\n", arguments[0]);
+        return 2;
+    }
     for (test = tests; test; test = test->next) {
-        if (!is_wanted(test, count, names))
+        if (!has_name(test, &w) || number++ % w.parts != w.part - 1)
             continue;
         if (run(test))
             failed++;

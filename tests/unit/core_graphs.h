@@ -63,8 +63,9 @@
 #else
 #define TEAM_BYTES ((size_t)0)
 #endif
-#if defined(CORE_ASAN) || defined(CORE_MSAN) || defined(CORE_TSAN) || defined(HAUL_COVERAGE)
-#define CORE_SLOW 1 /* sanitized, or counted: large cases are made smaller */
+#if defined(CORE_ASAN) || defined(CORE_MSAN) || defined(CORE_TSAN) || defined(HAUL_EMULATED) || \
+    defined(HAUL_COVERAGE)
+#define CORE_SLOW 1 /* large cases are made smaller */
 #endif
 
 /* In bytes. A thread must have twice as much on some processors (aarch64). */

@@ -16,7 +16,7 @@ typedef struct node_kind {
     haul_type *type;
 } node_kind;
 
-/* Sanitized, every third case will do. */
+/* Sanitized or emulated, every third case will do. */
 #ifdef CORE_SLOW
 enum { STEP = 3 };
 #else
