@@ -1,7 +1,7 @@
 /* A scene made of pointers goes to a device, is traced there, and comes back as a picture.
  *
  *     bvh_picture [--size WIDTH HEIGHT] [--samples N] [mesh [picture.png]]
- *                                               default: the bunny of Debian's glmark2-data, bvh_picture.png
+ *     The defaults are the bunny of Debian's glmark2-data and bvh_picture.png.
  *
  * The host reads a mesh and builds a tree of boxes over its triangles, each node and each leaf's triangles by a malloc
  * of their own. Seven statues stand on a floor; they share the one tree. Three types with six pointer rows describe

@@ -1,7 +1,7 @@
 /* The inside of the CUDA device: what an open one holds, and how its files speak to each other.
  *
  *     cuda.c     the table; open, close, capabilities
- *     visit.c    entering and leaving a verb; CUDA's errors as statuses and words; the driver's entries
+ *     visit.c    entering and leaving a verb; CUDA's errors in words; driver entries
  *     memory.c   device memory, staging
  *     copy.c     copies to, from and across
  *     patch.c    relocate, send and fetch; kernels.cu has what runs on the GPU

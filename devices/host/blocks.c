@@ -1,7 +1,7 @@
 /* The host device's memory: pages that are mapped twice, and the table of what has been allocated.
  *
- *     private view    | slack | the bytes          |            read and write, always; for the table's verbs
- *     public view   # | slack | the bytes          | #          no access, except inside a launch; the addresses
+ *     private view    | slack | the bytes          |     read and write, always; for the verbs
+ *     public view   # | slack | the bytes          | #   the addresses: open inside a launch
  *
  * `#` is a guard page that no launch opens, and the slack is less than a page: the bytes end where the mapping ends
  * (up to the alignment), so that a kernel that runs past its arena faults too, and an arena's base is aligned as much

@@ -2,9 +2,9 @@
  *
  * Pages of each, and three views:
  *
- *     private view    | the device's bytes |         read and write, always; for the table's verbs
- *     window          | the host's bytes   |         the same
- *     public view   # | the host's bytes   | #       but inside a launch the device's: the addresses of both
+ *     private view    | the device's bytes |   read and write, always; for the verbs
+ *     window          | the host's bytes   |   the same
+ *     public view   # | the host's bytes   | # the addresses of both; in a launch the device's
  *
  * So the host that writes to its memory changes nothing on the device, nor the other way round, until bytes are copied; a
  * kernel that follows an unpatched pointer finds the device's bytes.

@@ -1,10 +1,10 @@
 /* Arenas: build the graph where it will ship from.
  *
  *     haul_arena_create_for(device, NULL, &arena);
- *     node *n = haul_arena_new(arena, node_type, 1);            typed, zeroed: its pointers are known from now on
- *     n->name = haul_arena_allocate(arena, 12);                 plain bytes
+ *     node *n = haul_arena_new(arena, node_type, 1);     typed, zeroed: its pointers are known
+ *     n->name = haul_arena_allocate(arena, 12);          plain bytes
  *     ...
- *     haul_ship_arena(device, arena, NULL, &shipment);          one transfer of the bytes as they are, one patch
+ *     haul_ship_arena(device, arena, NULL, &shipment);   one transfer as it lies, one patch
  *     kernel(haul_device_pointer(shipment, n));
  *     haul_unmarshal(shipment);
  *

@@ -15,7 +15,7 @@
  *
  *   words that no row describes and that hold an address in the graph;
  *   rows that never led anywhere, in any object;
- *   arrays that are longer than the block of memory they lie in, or far shorter, where the allocator can tell.
+ *   arrays longer than their block of memory, or far shorter, if the allocator can tell.
  *
  * Run it once over data of your own when a description is new, and again when a struct has changed. It writes to
  * nothing but its results.

@@ -11,13 +11,14 @@
  *     template <> struct haul::members_of<mesh> {
  *         static auto list()
  *         {
- *             return haul::members("mesh", haul::field("name", &mesh::name), haul::field("xyz", &mesh::xyz),
+ *             return haul::members("mesh", haul::field("name", &mesh::name),
+ *                                  haul::field("xyz", &mesh::xyz),
  *                                  haul::field("children", &mesh::children));
  *         }
  *     };
  *
  *     haul::shipment shipment;
- *     haul_status status = shipment.ship(device, &root);      // the type is made on first use, and kept
+ *     haul_status status = shipment.ship(device, &root); // makes the type on first use
  *
  * What travels is what the containers hold: a vector's elements, not its capacity (on the device capacity() has no
  * meaning); a string's characters, in its inline buffer or elsewhere. On the device containers are for reading and for

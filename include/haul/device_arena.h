@@ -1,10 +1,10 @@
 /* Nurseries: a part of an arena in which kernels make objects.
  *
- *     host:    tree->nursery = haul_arena_new_nursery(arena, 1 << 20);      ships with the arena, as any object does
+ *     host:    tree->nursery = haul_arena_new_nursery(arena, 1 << 20);   ships as any object does
  *              haul_stamp_of(node_type, &tree->node);
  *              haul_ship_arena(device, arena, NULL, &shipment);
  *     kernel:  node *n = (node *)haul_nursery_new(tree->nursery, &tree->node);
- *     host:    haul_unmarshal_pointers(shipment);                           n is there now, at the host's address of it
+ *     host:    haul_unmarshal_pointers(shipment);                        n is in the host's arena
  *
  * This page is for both sides: plain C99, and for compilers of CUDA functions of host and device.
  * Any number of threads may allocate at once. Nothing is given back; memory comes zeroed, at a

@@ -180,9 +180,12 @@ struct haul_rule {
 /* Holders: what a row is may stand in a struct far up, however long the way from there: the head of a list is told from
  * its nodes by the list object alone, and the sizes of an array of arrays of arrays stand where its first pointer does.
  *
- *     HAUL_TEST_FUNCTION(is_head, node, here->target == (const void *)&((const list *)here->holder)->head)
- *     static const haul_case cases[] = { { 0, &node_type, 0 }, { 1, &list_type, -(int64_t)offsetof(list, head) } };
- *     HAUL_CHOICE(node, next, HAUL_RULE(.holder = &list_type, .choice = HAUL_BY_FUNCTION(is_head, cases)))
+ *     HAUL_TEST_FUNCTION(is_head, node,
+ *                        here->target == (const void *)&((const list *)here->holder)->head)
+ *     static const haul_case cases[] = { { 0, &node_type, 0 },
+ *                                        { 1, &list_type, -(int64_t)offsetof(list, head) } };
+ *     HAUL_CHOICE(node, next,
+ *                 HAUL_RULE(.holder = &list_type, .choice = HAUL_BY_FUNCTION(is_head, cases)))
  *
  * A type is a holder because a rule names it; it needs no row and no call for that, only not to be closed before the type
  * that names it (it leads there, so it cannot be). Each of its objects is the holder for itself, for what lies in it and

@@ -1,8 +1,8 @@
 /* Shipments: a graph resident on a device, tied to the host objects it came from.
  *
- *     haul_ship(device, root, mesh_type, 1, NULL, &s);        discover, pack, one transfer, relocate on the device
+ *     haul_ship(device, root, mesh_type, 1, NULL, &s);   discover, pack, transfer, relocate there
  *     kernel(haul_device_pointer(s, root));
- *     haul_unmarshal(s);                                      data back into the original objects
+ *     haul_unmarshal(s);                                 data back into the original objects
  *     haul_shipment_free(&s);
  *
  * The words are those of OpenMP and OpenACC: a shipment is a present table for one graph, its pointers are attached,

@@ -309,9 +309,10 @@ HAUL_API haul_status haul_type_bytes(const char *name, size_t bytes, haul_type *
  * parameter in the place of what it holds, and there is an instance of it for each type that stands there:
  *
  *     haul_type_parameter("element", &element);
- *     static const haul_ref list_refs[] = { HAUL_OBJECT_AS(list, data, &element), HAUL_OBJECT(list, next, &list_type) };
+ *     static const haul_ref list_refs[] = { HAUL_OBJECT_AS(list, data, &element),
+ *                                           HAUL_OBJECT(list, next, &list_type) };
  *     haul_type_create("list", sizeof(list), list_refs, 2, &list_type);
- *     haul_type_instance(list_type, 1, &element, &mesh_type, &list_of_meshes);        named list<mesh>
+ *     haul_type_instance(list_type, 1, &element, &mesh_type, &list_of_meshes); named list<mesh>
  *
  * A row that leads to `list` from a list of meshes leads to a list of meshes; and a row that leads to another container
  * with the same parameter (a table and its entries) to that one's instance, which comes into being by itself. For one

@@ -1,7 +1,7 @@
 /* Calls: what callbacks answered, noted so that a plan that is used again can ask them again.
  *
- *     most       self, 48 bits | site, 16        target, 48 bits | answer, 16
- *     others     self          | ELSEWHERE       target          | 0             site, answer, high bits of both
+ *     most       self, 48 bits | site, 16     target, 48 bits | answer, 16
+ *     others     self          | ELSEWHERE    target          | 0        site, answer, high bits
  *
  * Most calls differ in little: what many have in common (function, root, index, who led there) is a site, and kept
  * once. So a call is two words, which is what makes a callback cheap: asking is not the costly part, remembering is.

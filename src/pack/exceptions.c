@@ -72,8 +72,9 @@ static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64
     *word = (uint64_t)distance;
     if (distance != 0 && fits(distance, kept->bytes))
         return HAUL_OK;
+    /* To an end, behind which the word itself stands in the copy: to no elements, or it were 0. */
     if (distance == 0 && lead == 0)
-        return HAUL_OK; /* to an end, behind which the word itself stands in the copy: to no elements, or it were 0 */
+        return HAUL_OK;
     status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
                         distance ? "a distance of %lld bytes in the copy does not fit %u bytes"
                                  : "a distance is %lld in the copy, by chance, and %u bytes of 0 are null",

@@ -1,6 +1,6 @@
 /* How an arena crosses.
  *
- *     host:    | used bytes                | room                    device:   | used bytes | bitmap |
+ *     host:    | used bytes                | room         device:   | used bytes | bitmap |
  *     small:   | used bytes | bitmap |        one copy, then zeros again
  *     large:   copied from where it lies; its marks (marks.c) go through staging meanwhile
  *     larger:  | all but the rest | marks | rest |

@@ -1,14 +1,14 @@
 /* What a type is inside: rows or blocks as they were given, the flat form that commit makes of them, and the group
  * that owns it.
  *
- *     haul_type_create, _add, constructors        build.c, constructors.c     fill rows, or blocks and loops
- *     parameters, containers, instances           instance.c
- *     haul_type_commit                            commit.c                    closure, order, one group
- *       is every row right?                       check.c, its rule: rule.c, and its direction: direction.c
- *       may arms of a union hold at once?         arms.c
- *       runs, slots, parts, ruled rows            flatten.c
- *       who holds what                            holders.c
- *     queries, iteration, the table               query.c, dump.c
+ *     haul_type_create, _add, constructors   build.c, constructors.c   fill rows, or blocks and loops
+ *     parameters, containers, instances      instance.c
+ *     haul_type_commit                       commit.c                  closure, order, one group
+ *       is every row right?                  check.c; its rule: rule.c, its direction: direction.c
+ *       may arms of a union hold at once?    arms.c
+ *       runs, slots, parts, ruled rows       flatten.c
+ *       holders and those that ask for them  holders.c
+ *     queries, iteration, the table          query.c, dump.c
  *
  * A group is what is held and freed as one: an open type by itself, or all types that one commit closed, whatever
  * cycles they form. Its record lies in the type that it began with. An open constructor holds its old types' groups;

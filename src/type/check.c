@@ -1,8 +1,8 @@
 /* Is a description right? Everything that a commit refuses about one type, in the order in which it can be known:
  *
- *   places   size, alignment, where rows lie, and that they do not overlap    needs nothing
- *   rows     element sizes and shapes                                         needs the row's target
- *   counts   no count is read from a pointer                                  needs the flat form
+ *   places   size, alignment, where rows lie, and that they do not overlap   needs nothing
+ *   rows     element sizes and shapes                                        needs the target
+ *   counts   no count is read from a pointer                                 needs the flat form
  *
  * Rows are sorted by offset once; overlap is then a matter of how far those before reach, and what
  * lies at an offset one of binary search. Sums of user's numbers are written as differences that cannot wrap.

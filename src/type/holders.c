@@ -4,7 +4,7 @@
  * it to the rule must be told who holds it. With each holder's type as a bit:
  *
  *     asked(T)    the bits of the holders that T's own rules name
- *     needs(T)    asked(T), and the needs of all that T holds or leads to, but for T's own bit: T is there itself
+ *     needs(T)    asked(T), and the needs of all that T holds or leads to, without T's own bit
  *
  * That is a least fixed point, found by going through the types, from the last that was reached to the first, until
  * nothing changes: needs pass from a type to those that lead to it, and these were mostly reached before it.

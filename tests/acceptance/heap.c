@@ -1,7 +1,8 @@
 /* Heaps whose pages can be taken away.
  *
- *     | gap | block ......: gap | block .: gap | never touched            one range; beside it the bytes of each
- * block, by the granule at which it begins
+ *     | gap | block ......: gap | block .: gap | never touched     one range
+ *
+ * The bytes of each block stand beside it, by the granule at which the block begins.
  *
  * Blocks are taken from the front, and used again only when none is live. Their sizes stand outside, so that a block
  * is known while its heap is hidden, and whether a free is right can be said of foreign memory too.

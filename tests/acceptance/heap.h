@@ -1,7 +1,7 @@
 /* Heaps whose pages can be taken away: where a library's objects live while their copies are used elsewhere.
  *
  *     heap *originals = heap_open();
- *     heap_use(originals);            heap_malloc and its like now take from it: hand them to the library
+ *     heap_use(originals);            heap_malloc and its like now take from it
  *     ... the library builds its objects ...
  *     heap_use(NULL);
  *     heap_hide(originals);           from here on whoever touches one of them faults

@@ -74,8 +74,9 @@ int account(void)
 
 /* ---- The pool.
  *
- *     | size | block | size | block | ...  never touched |     beside: a bit for each granule, if a block begins
- * there
+ *     | size | block | size | block | ...  never touched |
+ *
+ * Beside it stands a bit for each granule: does a block begin there?
  *
  * Blocks are taken one behind the other. The last one can grow and go; what else goes back is lost until pool_empty,
  * but for its pages.

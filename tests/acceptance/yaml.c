@@ -1,6 +1,6 @@
 /* libyaml on the other side: documents that it has loaded are shipped, walked and emitted there by its own functions.
  *
- *     haul_accept_yaml [document.yaml ...]      default: what Debian's packages bring, and rich.yaml beside this file
+ *     haul_accept_yaml [document.yaml ...]      default: Debian's, and rich.yaml
  *
  * yaml_emitter_dump frees the document that it emits, piece by piece. On a copy these frees do nothing but count, so
  * the emitter itself runs there; that it frees as many blocks there as the original has says that each was reached,

@@ -1,8 +1,10 @@
 /* libyaml's document, described, and what is done with documents.
  *
- *     document  nodes.start ... top | unused ... end          nodes: a union by type of
- *                                                               a scalar's bytes, which may hold zeros: `length`
- * counts a sequence's items, numbers of nodes: start, top, end a mapping's pairs of them: start, top, end
+ *     document   nodes.start ... top | unused ... end
+ *     node       a union by type of
+ *                  a scalar's bytes, which may hold zeros: `length` counts
+ *                  a sequence's items, numbers of nodes: start, top, end
+ *                  a mapping's pairs of them: start, top, end
  *
  * Numbers stand for nodes, so the graph is flat. Of a stack's capacity items and pairs keep all: there may be pushed
  * until it is used up, there as here. Nodes cannot: the unused ones are uninitialised, pointers and all. So

@@ -555,7 +555,7 @@ TEST(structures_values, WID_arrays_of_any_rank_width_and_direction_have_the_elem
 }
 
 TEST(structures_values,
-     WID_elements_of_the_wrong_width_are_refused_where_too_wide_and_told_by_an_audit_where_too_narrow)
+     WID_elements_that_are_too_wide_are_refused_and_an_audit_tells_those_too_narrow)
 {
     module_state *m;
     site_start(23);

@@ -1,7 +1,8 @@
 /* The workloads: their names, how they are built, and what must be in them after the kernel has run.
  *
- *     list, splitlist, tree _ COUNT x BYTES    nodes of one size (56, 128, 1k, 1m; a multiple of 8, at least 32),
- *                                              allocated one by one with malloc, linked in an order of chance
+ *     list, splitlist, tree _ COUNT x BYTES    nodes of one size (56, 128, 1k, 1m; a multiple of
+ *                                              8, at least 32), allocated one by one with malloc,
+ *                                              linked in an order of chance
  *     umt _ ZONES x GROUPS x ANGLES            hexahedral zones of the transport code
  *     linear _ kK _ nN _ LAYOUT                a chain of K - 1 levels with an array each
  *     dense _ qQ _ nN _ all or selective       four levels, Q children each, an array on every node
