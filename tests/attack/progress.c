@@ -11,6 +11,8 @@ static void free_another(world *w)
     if (!c || c == w->current)
         return;
     attack_say("  the callback frees shipment %d", (int)(c - w->cargoes));
+    /* The call finishes the free. What fails there is told to nobody. */
+    w->forgives |= c->on_the_way;
     cargo_free(w, c);
 }
 

@@ -147,7 +147,7 @@ typedef struct world {
     int lost;
     int was_late;     /* a call has answered HAUL_ERROR_PENDING */
     int left_late;    /* the last call has failed, and the device may go on with it */
-    int forgives;     /* the next call may succeed without some of its memory */
+    int forgives;     /* the next call may succeed though some event of it has failed */
     int has_progress; /* shipments have a callback */
     listener_act act;
     int is_cancelled;     /* the callback has cancelled the call */
