@@ -198,22 +198,72 @@ void step_arena_rollback(world *w)
 }
 
 /* One past what it carries a pointer leads in, too. */
-int arena_leads_in(const world *w, const cargo *c)
+static int leads_in(const world *w, const cargo *c, const unsigned char *to)
 {
     const unsigned char *end = (const unsigned char *)w->arenas[c->arena].first.base + c->used;
+    int target = to && to != end ? object_at(w, to) : -1;
+    return target < 0 || c->picture.of[target].marks;
+}
+
+/* Calls what(...) for each pointer until it answers 0: that is the answer, else 1. */
+typedef int for_pointer(const world *w, const cargo *c, const unsigned char *now,
+                        unsigned char *image);
+static int for_pointers(const world *w, const cargo *c, for_pointer *what)
+{
     for (int i = 0; i < OBJECTS_MAX; i++) {
         const view *v = &c->picture.of[i];
         for (size_t k = 0; v->marks && k < w->objects[i].bytes; k++) {
             if (!(v->marks[k] & IS_POINTER))
                 continue;
-            const unsigned char *to = object_pointer(w, i, k);
-            int target = to && to != end ? object_at(w, to) : -1;
-            if (target >= 0 && !c->picture.of[target].marks)
+            if (!what(w, c, object_pointer(w, i, k), v->image + k))
                 return 0;
-            k += sizeof to - 1;
+            k += sizeof(void *) - 1;
         }
     }
     return 1;
+}
+
+static int now_leads_in(const world *w, const cargo *c, const unsigned char *now,
+                        unsigned char *image)
+{
+    (void)image;
+    return leads_in(w, c, now);
+}
+
+int arena_leads_in(const world *w, const cargo *c)
+{
+    return for_pointers(w, c, now_leads_in);
+}
+
+/* What leads out and was kept must still be the host's. */
+static int is_as_kept(const world *w, const cargo *c, const unsigned char *now,
+                      unsigned char *image)
+{
+    const unsigned char *there;
+    memcpy(&there, image, sizeof there);
+    return leads_in(w, c, there) || there == now;
+}
+
+int arena_may_return(const world *w, const cargo *c)
+{
+    if (c->outside == HAUL_OUTSIDE_REFUSE && !c->discovered)
+        return arena_leads_in(w, c);
+    return for_pointers(w, c, is_as_kept);
+}
+
+static int becomes_null(const world *w, const cargo *c, const unsigned char *now,
+                        unsigned char *image)
+{
+    if (!leads_in(w, c, now))
+        memset(image, 0, sizeof now);
+    return 1;
+}
+
+void cargo_send(const world *w, cargo *c)
+{
+    picture_send(w, &c->picture);
+    if (c->arena >= 0 && (c->discovered || c->outside == HAUL_OUTSIDE_NULL))
+        for_pointers(w, c, becomes_null);
 }
 
 haul_status arena_right_answer(const world *w, int number)
@@ -225,7 +275,8 @@ void cargo_draw_arena(world *w, cargo *c)
 {
     c->used = used(w->arenas[c->arena].arena);
     picture_draw_arena(w, &c->picture, c->arena, c->root, c->discovered);
-    picture_send(w, &c->picture);
+    c->picture.keeps_outside = c->outside == HAUL_OUTSIDE_KEEP;
+    cargo_send(w, c);
     c->known = 1;
     c->stale = 0;
 }
@@ -235,6 +286,7 @@ void step_arena_ship(world *w)
     int number;
     arena_of_world *a = some_arena(w, &number);
     cargo *c = a ? cargo_place(w) : NULL;
+    haul_ship_arena_options o;
     haul_status status, right;
     if (!c)
         return;
@@ -244,14 +296,19 @@ void step_arena_ship(world *w)
     c->root[0] = object_some(w, ITEM, number);
     c->discovered = c->root[0] >= 0 && random_one_in(&w->random, 2);
     c->root_count = c->discovered;
+    memset(&o, 0, sizeof o);
+    if (!c->discovered && random_one_in(&w->random, 2))
+        o.outside = random_one_in(&w->random, 2) ? HAUL_OUTSIDE_NULL : HAUL_OUTSIDE_KEEP;
+    c->outside = o.outside;
+    o.let_counts_change = c->lets_counts_change = random_one_in(&w->random, 4);
     c->device = random_one_in(&w->random, 2) ? a->device : (int)random_below(&w->random, DEVICES);
     right = arena_right_answer(w, number);
     call_begin(w, 0);
     if (c->discovered)
         status = haul_ship_arena_from(w->device[c->device], a->arena, w->objects[c->root[0]].memory,
-                                      w->items->type, 1, NULL, &c->shipment);
+                                      w->items->type, 1, &o, &c->shipment);
     else
-        status = haul_ship_arena(w->device[c->device], a->arena, NULL, &c->shipment);
+        status = haul_ship_arena(w->device[c->device], a->arena, &o, &c->shipment);
     if (!call_end(w, c->discovered ? "haul_ship_arena_from" : "haul_ship_arena", status, right)) {
         CHECK(c->shipment == NULL);
         a->is_frozen |= w->left_late || status == HAUL_ERROR_PENDING;

@@ -72,7 +72,7 @@ void step_refresh_async(world *w)
     cargo_call_begin(w, c, CALL_IS_ASYNC);
     if (!ordered(w, c, &on, "haul_refresh_async", haul_refresh_async(c->shipment, &on), right))
         return;
-    picture_send(w, &c->picture);
+    cargo_send(w, c);
     c->known = 1;
 }
 
@@ -113,7 +113,7 @@ void step_unmarshal_async(world *w)
     cargo *c = cargo_some(w);
     int with_pointers = random_one_in(&w->random, 2);
     if (!c || !c->known || !picture_counts_fit(w, &c->picture, -1) ||
-        (c->arena >= 0 && !arena_leads_in(w, c)))
+        (c->arena >= 0 && !arena_may_return(w, c)))
         return;
     cargo_alone(w, c);
     haul_async on = draw_async(w, c);

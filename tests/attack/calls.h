@@ -32,9 +32,11 @@ void cargo_wait(world *w, cargo *c);
 /* Without faults, after a failure: what was on its way is over, written or not; so may `writes`
  * (NULL: none) be. */
 void cargo_give_up(world *w, cargo *c, const results *writes);
-/* A call on the shipment has failed with this answer. 1: it is left at that, and can be waited for. */
+/* A call on the shipment has failed so. 1: it is left at that, and can be waited for. */
 int cargo_goes_on(world *w, cargo *c, haul_status status);
 void cargo_free(world *w, cargo *c);
+/* The device holds what the host does, pointers that lead out of an arena as its rule says. */
+void cargo_send(const world *w, cargo *c);
 /* Some object of the shipment's; -1: none. */
 int cargo_object(world *w, const cargo *c);
 /* A call on the shipment that is not asynchronous. 1: it has succeeded, and all that was on its way
@@ -100,6 +102,8 @@ void cargo_alone(world *w, const cargo *c);
 void arena_is_left(world *w, const cargo *c);
 /* Does every pointer of the shipment's objects lead into what it carries? */
 int arena_leads_in(const world *w, const cargo *c);
+/* Nothing is refused if its pointers come back. */
+int arena_may_return(const world *w, const cargo *c);
 /* To ship it: not if it is empty. */
 haul_status arena_right_answer(const world *w, int number);
 /* The shipment carries what the arena holds now. */

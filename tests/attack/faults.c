@@ -50,10 +50,12 @@ static void check_error(const world *w, const char *name, haul_status status)
 }
 
 /* Each call asks a late device what it has finished of things that nobody waits for: when that
- * fails, the call goes on. */
+ * fails, the call goes on. Nor has a free anybody to tell. */
 static int was_told_to_nobody(const world *w)
 {
-    return w->was_late && w->plan.failed &&
+    if (!w->plan.failed || w->has_freed)
+        return w->plan.failed != NULL;
+    return w->was_late &&
            (strcmp(w->plan.failed, "poll") == 0 || strcmp(w->plan.failed, "select") == 0);
 }
 

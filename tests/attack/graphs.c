@@ -90,7 +90,9 @@ haul_status right_answer(const world *w, const cargo *c, int looks_at_pointers)
     if (!looks_at_pointers)
         return HAUL_OK;
     if (c->arena >= 0) /* of a graph in an arena, what leads out is null there */
-        return c->discovered || arena_leads_in(w, c) ? HAUL_OK : HAUL_ERROR_GRAPH;
+        return c->discovered || c->outside != HAUL_OUTSIDE_REFUSE || arena_leads_in(w, c)
+                   ? HAUL_OK
+                   : HAUL_ERROR_GRAPH;
     return picture_fits(w, &c->picture) ? HAUL_OK : HAUL_ERROR_STALE;
 }
 
@@ -109,7 +111,7 @@ void step_refresh(world *w)
         cargo_wait(w, c); /* what it writes may make the plan stale */
     cargo_call call = { "haul_refresh", refresh, NULL, right_answer(w, c, 1), NULL };
     if (cargo_do(w, c, &call)) {
-        picture_send(w, &c->picture);
+        cargo_send(w, c);
         c->known = 1;
         cargo_check(w, c, call.name);
     } else if (c->locked) {
@@ -174,7 +176,7 @@ void step_unmarshal(world *w)
     cargo *c = cargo_some(w);
     int with_pointers = random_one_in(&w->random, 2);
     results r = { NULL, 0, 0 };
-    if (!c || !c->known || (c->arena >= 0 && !arena_leads_in(w, c)))
+    if (!c || !c->known || (c->arena >= 0 && !arena_may_return(w, c)))
         return;
     cargo_alone(w, c);
     cargo_call call = { with_pointers ? "haul_unmarshal_pointers" : "haul_unmarshal", unmarshal,
@@ -282,6 +284,7 @@ void step_copy(world *w)
     to->arena = c->arena;
     to->discovered = c->discovered;
     to->used = c->used;
+    to->outside = c->outside;
     to->locked = c->locked;
     to->lets_counts_change = c->lets_counts_change;
     to->known = 1;

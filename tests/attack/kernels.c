@@ -18,7 +18,9 @@ static uintptr_t there(const cargo *c, const unsigned char *image)
 {
     const void *host;
     memcpy(&host, image, sizeof host);
-    return host ? (uintptr_t)haul_device_address(c->shipment, host) : 0;
+    uintptr_t device = host ? (uintptr_t)haul_device_address(c->shipment, host) : 0;
+    int is_kept = c->arena >= 0 && c->outside == HAUL_OUTSIDE_KEEP && device == 0;
+    return is_kept ? (uintptr_t)host : device;
 }
 
 /* Ranges begin at multiples of 8, and those that touch here may lie apart there. Bytes [at, end) of

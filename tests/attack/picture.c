@@ -163,6 +163,7 @@ void picture_free(world *w, picture *p)
 void picture_copy(world *w, picture *to, const picture *from)
 {
     memset(to, 0, sizeof *to);
+    to->keeps_outside = from->keeps_outside;
     for (int i = 0; i < OBJECTS_MAX; i++) {
         if (!from->of[i].marks)
             continue;

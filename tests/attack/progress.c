@@ -14,6 +14,7 @@ static void free_another(world *w)
     /* The call finishes the free. What fails there is told to nobody. */
     w->forgives |= c->on_the_way;
     cargo_free(w, c);
+    w->has_freed = 1;
 }
 
 static void call_back_in(world *w)
@@ -46,7 +47,7 @@ void progress_begin(world *w)
 {
     static const listener_act acts[] = { LISTENS, LISTENS, LISTENS, CALLS_BACK, FREES, CANCELS };
     w->act = acts[random_below(&w->random, sizeof acts / sizeof *acts)];
-    w->is_cancelled = 0;
+    w->is_cancelled = w->has_freed = 0;
     w->current = NULL;
 }
 

@@ -73,6 +73,8 @@ static int is_in_graph(const world *w, const picture *p, const void *address)
 static int stays(const world *w, const patch *p)
 {
     const void *now, *back;
+    if (p->graph->keeps_outside)
+        return 0;
     memcpy(&now, w->objects[p->object].memory + p->at, sizeof now);
     memcpy(&back, p->data, sizeof back);
     return !back && now && !is_in_graph(w, p->graph, now);

@@ -84,6 +84,7 @@ typedef struct view {
 
 typedef struct picture {
     view of[OBJECTS_MAX];
+    int keeps_outside; /* pointers to nothing of the graph went as they are, not as null */
 } picture;
 
 /* Bytes that are to be written to objects. */
@@ -115,6 +116,7 @@ typedef struct cargo {
     int device, arena;               /* arena -1: a graph */
     int discovered;                  /* of an arena: by haul_ship_arena_from */
     int known;                       /* the device holds what the picture says */
+    haul_outside outside;            /* of an arena that was not discovered */
     size_t used;                     /* bytes of the arena that it carries */
     int stale;                       /* something of the arena has been given back */
     int lets_counts_change;
@@ -132,7 +134,7 @@ typedef struct arena_of_world {
     haul_arena_statistics first; /* when it was made: where it lies */
     haul_arena_mark mark;
     int has_mark;
-    int is_frozen; /* a first ship has answered HAUL_ERROR_PENDING: nothing may come or go any more */
+    int is_frozen; /* a first ship has answered HAUL_ERROR_PENDING: nothing may come or go */
 } arena_of_world;
 
 /* What the progress callback does when it is next called. */
@@ -151,6 +153,7 @@ typedef struct world {
     int has_progress; /* shipments have a callback */
     listener_act act;
     int is_cancelled;     /* the callback has cancelled the call */
+    int has_freed;        /* the callback has freed another shipment */
     const cargo *current; /* what the call is on */
     haul_status also; /* one more answer that the next call may give; HAUL_OK: none */
     const item_type *items;
