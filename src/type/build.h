@@ -1,7 +1,7 @@
 /* What a type is inside: rows or blocks as they were given, the flat form that commit makes of them, and the group
  * that owns it.
  *
- *     haul_type_create, _add, constructors   build.c, constructors.c   fill rows, or blocks and loops
+ *     haul_type_create, _add, constructors   build.c, constructors.c   fill rows, or blocks
  *     parameters, containers, instances      instance.c
  *     haul_type_commit                       commit.c                  closure, order, one group
  *       is every row right?                  check.c; its rule: rule.c, its direction: direction.c

@@ -1,9 +1,9 @@
 // The kernels: find follows pointers, touch works on what they lead to.
 //
 // A list is followed by one thread, because there is no other way: its time is one memory latency
-// for each node. In a tree every thread walks from the root to its own node, by the binary digits of
-// the node's number; in Dense by its digits to the base q. Touch is bound by memory: a warp takes a
-// slice of a piece at a time.
+// for each node. In a tree every thread walks from the root to its own node, by the binary digits
+// of the node's number; in Dense by its digits to the base q. Touch is bound by memory: a warp
+// takes a slice of a piece at a time.
 
 #include "shapes.h"
 
