@@ -15,7 +15,9 @@ logs=$build/logs
 unset CC CFLAGS CPPFLAGS LDFLAGS
 
 for tool in gcc cmake gcovr python3; do
-    command -v "$tool" >/dev/null || { echo "$tool is missing (Debian: apt-get install $tool)."; exit 1; }
+    command -v "$tool" >/dev/null && continue
+    echo "$tool is missing (Debian: apt-get install $tool)."
+    exit 1
 done
 
 # Seeds are fixed, so that the figures of two days can be compared.
@@ -111,7 +113,8 @@ known = {(f["file"], g["name"]) for f in files for g in f["functions"]}
 for file, function in sorted(set(reasons) - known):
     wrong.append(f"tests/coverage.txt names {function} in {file}, which is not there")
 run, lines, taken, branches = rooms["all"]
-print(f"{lines - run} lines did not run; {lines - run - bare} of them have a reason in tests/coverage.txt")
+left = lines - run
+print(f"{left} lines did not run; {left - bare} of them have a reason in tests/coverage.txt")
 if 100 * run < LINES * lines:
     wrong.append(f"fewer than {LINES} % of the lines ran")
 if 100 * taken < BRANCHES * branches:
@@ -121,5 +124,8 @@ for line in wrong:
 sys.exit(1 if wrong else 0)
 END
 result=$?
-[ ! -e "$logs/failed" ] || { echo "FAILED: some programs failed; the figures are those of the others."; exit 1; }
+if [ -e "$logs/failed" ]; then
+    echo "FAILED: some programs failed; the figures are those of the others."
+    exit 1
+fi
 exit $result
