@@ -363,7 +363,7 @@ memory_suites() { # FOLDER FLAG...
     finish
 }
 
-# To know where a value comes from takes twice as long: only what fails is run again so.
+# To know where a value comes from takes up to 1.6 times as long: only what fails is run again so.
 stage_3() {
     need cmake clang || return
     can_link clang -fsanitize=memory || { skip "clang has no MemorySanitizer here"; return; }
