@@ -247,18 +247,24 @@ haul_status haul__refuse_read(haul_error *error, uint64_t word, int64_t was, int
 
 /* A piece of an arena, in `memory`, and the part of the source that is to be written from it. */
 typedef struct window {
+    const uintptr_t *flat; /* the table, with the plan's map in it; NULL: the list serves */
     const unsigned char *memory;
     size_t at, bytes;
     uintptr_t first, end;
     int is_final; /* places are those of the plan's own order; else of the compacted one */
 } window;
 
+HAUL__INLINE const haul__block *block_of(const haul_plan *plan, const window *w, uintptr_t address)
+{
+    return address >= HAUL__LOWEST && address <= HAUL__HIGHEST
+               ? haul__map_find_in(&plan->found.map, w->flat, address)
+               : NULL;
+}
+
 /* Of a byte, in the window's memory; NULL: it is not there. */
 static const unsigned char *find_byte(const haul_plan *plan, const window *w, uintptr_t address)
 {
-    const haul__map *map = &plan->found.map;
-    haul__block *block =
-        address >= HAUL__LOWEST && address <= HAUL__HIGHEST ? haul__map_find(map, address) : NULL;
+    const haul__block *block = block_of(plan, w, address);
     uint64_t place;
     if (!block || !haul__is_placed(block, address) || address < w->first || address >= w->end)
         return NULL;
@@ -382,11 +388,10 @@ int haul__piece_has_reads(const haul_plan *plan, const haul__piece *piece)
 }
 
 /* For a guard that will be looked at soon. */
-static void fetch_cell(const haul__map *map, uint64_t guard)
+static void fetch_cell(const haul_plan *plan, const window *w, uint64_t guard)
 {
     const uintptr_t address = HAUL__GUARD_ADDRESS(guard);
-    const haul__block *block =
-        address >= HAUL__LOWEST && address <= HAUL__HIGHEST ? haul__map_find(map, address) : NULL;
+    const haul__block *block = block_of(plan, w, address);
     if (block && block->form != HAUL__FULL)
         haul__prefetch((uintptr_t)&block->cells[haul__cell_number(address)]);
 }
@@ -409,7 +414,7 @@ static haul_status check_guards(haul_plan *plan, const window *w)
         const uint64_t guard = found->guards[--i];
         int64_t value;
         if (i >= CELLS_AHEAD)
-            fetch_cell(&found->map, found->guards[i - CELLS_AHEAD]);
+            fetch_cell(plan, w, found->guards[i - CELLS_AHEAD]);
         if (i >= BYTES_AHEAD)
             fetch_byte(plan, w, found->guards[i - BYTES_AHEAD]);
         value = guard >> 50 == HAUL__GUARD_FAR ? (int64_t)found->guards[--i] : small_value(guard);
@@ -430,8 +435,9 @@ static haul_status check_strings(haul_plan *plan, size_t first, size_t end, cons
 
 haul_status haul__check_compacted(haul_plan *plan, const void *arena)
 {
-    window w = { NULL, 0, 0, 0, UINTPTR_MAX, 0 };
+    window w = { NULL, NULL, 0, 0, 0, UINTPTR_MAX, 0 };
     haul_status status;
+    w.flat = haul__table_show(&plan->context->table, &plan->found.map);
     w.memory = arena;
     w.bytes = haul__compacted_bytes(plan);
     status = check_guards(plan, &w);
@@ -440,10 +446,11 @@ haul_status haul__check_compacted(haul_plan *plan, const void *arena)
 
 haul_status haul__check_piece(haul_plan *plan, const haul__piece *piece, const void *memory)
 {
-    window w = { NULL, 0, 0, 0, UINTPTR_MAX, 0 };
+    window w = { NULL, NULL, 0, 0, 0, UINTPTR_MAX, 0 };
     haul_status status = haul__prepare_reads(plan);
     if (status != HAUL_OK || piece->first == piece->end)
         return status;
+    w.flat = haul__table_show(&plan->context->table, &plan->found.map);
     w.memory = memory;
     w.at = piece->at;
     w.bytes = piece->bytes;
@@ -455,7 +462,7 @@ haul_status haul__check_piece(haul_plan *plan, const haul__piece *piece, const v
 haul_status haul__check_range(haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece,
                               size_t offset, size_t bytes)
 {
-    window w = { NULL, 0, 0, 0, 0, 1 };
+    window w = { NULL, NULL, 0, 0, 0, 0, 1 }; /* few look-ups: the list serves */
     uintptr_t block = first & ~(uintptr_t)(HAUL__BLOCK_BYTES - 1);
     haul_status status = haul__prepare_update(plan);
     w.memory = piece;
