@@ -1,8 +1,8 @@
 /* A description that forgot a pointer, and the audit that finds it.
  *
- * The struct has grown: `best_friend` came later, and nobody told the rows. Shipping works, and on the device the new
- * field still holds a host's address. haul_audit looks at the data and says which word it is, in which objects and
- * where it leads.
+ * The struct has grown: `best_friend` came later, and nobody told the rows. Shipping works, and on
+ * the device the new field still holds a host's address. haul_audit looks at the data and says
+ * which word it is, in which objects and where it leads.
  */
 #include "common.h"
 
@@ -20,8 +20,7 @@ typedef struct person {
 static haul_type *person_type;
 static const haul_ref person_refs[ROWS] = {
     HAUL_OBJECT(person, next, &person_type),
-    HAUL_ARRAY(person, scores, HAUL_N(person, score_count)),
-    HAUL_STRING(person, remark),
+    HAUL_ARRAY(person, scores, HAUL_N(person, score_count)), HAUL_STRING(person, remark),
     HAUL_OBJECT(person, best_friend, &person_type), /* the row that was missing */
 };
 
@@ -42,7 +41,8 @@ static int audit(haul_context *context, person *first, size_t rows, haul_audit_s
 {
     haul_file output = haul_file_descriptor(1);
     haul_root root = { first, NULL, 1 };
-    haul_status status = haul_type_create("person", sizeof(person), person_refs, rows, &person_type);
+    haul_status status =
+        haul_type_create("person", sizeof(person), person_refs, rows, &person_type);
     if (!status)
         status = haul_type_commit(person_type);
     root.type = person_type;
@@ -63,11 +63,13 @@ int main(void)
     int result = haul_context_create(NULL, &context) != HAUL_OK;
     make_people(people, scores);
     if (!result)
-        result = audit(context, people, ROWS_AT_FIRST, &before) || audit(context, people, ROWS, &after);
+        result =
+            audit(context, people, ROWS_AT_FIRST, &before) || audit(context, people, ROWS, &after);
     haul_context_free(&context);
     if (result)
         return 1;
-    result |= !claim("the forgotten pointer was found in every person", before.hidden_pointers == PEOPLE);
+    result |=
+        !claim("the forgotten pointer was found in every person", before.hidden_pointers == PEOPLE);
     result |= !claim("with its row nothing is left", after.hidden_pointers == 0);
     result |= !claim("but for the hint at a row that nobody uses", after.unused_rows == 1);
     return result;

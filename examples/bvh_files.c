@@ -46,9 +46,9 @@ static void stand_on_floor(triangle *triangles, long count)
 
 triangle *read_mesh(const char *path, long *count)
 {
-    const struct aiScene *file = aiImportFile(path, aiProcess_Triangulate | aiProcess_JoinIdenticalVertices |
-                                              aiProcess_GenSmoothNormals | aiProcess_PreTransformVertices |
-                                              aiProcess_SortByPType);
+    const struct aiScene *file = aiImportFile(
+        path, aiProcess_Triangulate | aiProcess_JoinIdenticalVertices | aiProcess_GenSmoothNormals |
+                  aiProcess_PreTransformVertices | aiProcess_SortByPType);
     triangle *triangles = NULL;
     *count = 0;
     for (unsigned m = 0; file && m < file->mNumMeshes; m++)
@@ -63,7 +63,8 @@ triangle *read_mesh(const char *path, long *count)
             }
         stand_on_floor(triangles, *count);
     } else {
-        fprintf(stderr, "%s: %s\n", path, file ? "no triangles, or far too many" : aiGetErrorString());
+        fprintf(stderr, "%s: %s\n", path,
+                file ? "no triangles, or far too many" : aiGetErrorString());
     }
     aiReleaseImport(file);
     return triangles;

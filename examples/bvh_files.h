@@ -4,8 +4,8 @@
 
 #include "bvh_scene.h"
 
-/* All triangles of a mesh file, with smooth normals, moved and scaled: one unit high, standing on y = 0 around the
- * y axis. Release with free. NULL, after a message, when it cannot be read. */
+/* All triangles of a mesh file, with smooth normals, moved and scaled: one unit high, standing on y
+ * = 0 around the y axis. Release with free. NULL, after a message, when it cannot be read. */
 triangle *read_mesh(const char *path, long *count);
 
 /* 0, after a message, when it cannot be written. */

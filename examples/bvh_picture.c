@@ -3,10 +3,11 @@
  *     bvh_picture [--size WIDTH HEIGHT] [--samples N] [mesh [picture.png]]
  *     The defaults are the bunny of Debian's glmark2-data and bvh_picture.png.
  *
- * The host reads a mesh and builds a tree of boxes over its triangles, each node and each leaf's triangles by a malloc
- * of their own. Seven statues stand on a floor; they share the one tree. Three types with six pointer rows describe
- * all of it. haul_ship sends it in one transfer; there each pixel's rays go down the tree by ordinary pointers
- * (bvh_trace.h: the same code for a CUDA kernel and for the host device); haul_unmarshal brings the image back.
+ * The host reads a mesh and builds a tree of boxes over its triangles, each node and each leaf's
+ * triangles by a malloc of their own. Seven statues stand on a floor; they share the one tree.
+ * Three types with six pointer rows describe all of it. haul_ship sends it in one transfer; there
+ * each pixel's rays go down the tree by ordinary pointers (bvh_trace.h: the same code for a CUDA
+ * kernel and for the host device); haul_unmarshal brings the image back.
  */
 #include "bvh_files.h"
 #include "bvh_trace.h"
@@ -43,8 +44,9 @@ static void report(haul_shipment *shipment, double ship, double trace, double un
 {
     haul_shipment_statistics numbers;
     haul_shipment_get_statistics(shipment, &numbers);
-    printf("Shipped: %lu objects with %lu pointers, one transfer of %.1f MB\n", (unsigned long)numbers.plan.objects,
-           (unsigned long)numbers.plan.pointers, 1e-6 * (double)numbers.plan.arena_bytes);
+    printf("Shipped: %lu objects with %lu pointers, one transfer of %.1f MB\n",
+           (unsigned long)numbers.plan.objects, (unsigned long)numbers.plan.pointers,
+           1e-6 * (double)numbers.plan.arena_bytes);
     printf("Milliseconds: ship %.1f, trace %.1f, unmarshal %.1f\n", ship, trace, unmarshal);
 }
 
@@ -63,8 +65,8 @@ static int travel(scene *all, int samples)
     status = haul_ship(device, all, scene_type, 1, NULL, &shipment);
     shipped = milliseconds();
     if (!status)
-        status = launch(device, trace_pixel, ON_GPU(trace_on_gpu), haul_device_pointer(shipment, all),
-                        (long)all->width * all->height);
+        status = launch(device, trace_pixel, ON_GPU(trace_on_gpu),
+                        haul_device_pointer(shipment, all), (long)all->width * all->height);
     traced = milliseconds();
     if (!status)
         status = haul_unmarshal(shipment);
@@ -90,7 +92,8 @@ static int picture(const char *mesh, const char *path, int width, int height, in
         return 1;
     start = milliseconds();
     tree = make_tree(triangles, count);
-    printf("Mesh: %ld triangles of %s; tree made in %.0f ms\n", count, mesh, milliseconds() - start);
+    printf("Mesh: %ld triangles of %s; tree made in %.0f ms\n", count, mesh,
+           milliseconds() - start);
     free(triangles);
     all.width = width;
     all.height = height;

@@ -1,4 +1,5 @@
-/* The scene of bvh_picture: statues, the tree of boxes over their triangles, and the image, linked by pointers. */
+/* The scene of bvh_picture: statues, the tree of boxes over their triangles, and the image, linked
+ * by pointers. */
 #ifndef EXAMPLES_BVH_SCENE_H
 #define EXAMPLES_BVH_SCENE_H
 
@@ -10,8 +11,9 @@ typedef struct triangle {
     vec corner[3], normal[3];
 } triangle;
 
-/* A box around triangles: of a leaf its own, otherwise those of its two children, ordered along `axis`. A child has at
- * most three quarters of its parent's triangles, so TREE_DEPTH levels are enough for TRIANGLES_MAX. */
+/* A box around triangles: of a leaf its own, otherwise those of its two children, ordered along
+ * `axis`. A child has at most three quarters of its parent's triangles, so TREE_DEPTH levels are
+ * enough for TRIANGLES_MAX. */
 enum { LEAF_TRIANGLES = 4, TREE_DEPTH = 64, TRIANGLES_MAX = 50000000 };
 typedef struct node {
     vec low, high;
@@ -39,7 +41,8 @@ typedef struct scene {
     vec eye, right, up, ahead; /* the camera; right and up reach to the edge of the image */
 } scene;
 
-/* Puts the statues, all of one tree, and the camera in their places; the size of the image is known. */
+/* Puts the statues, all of one tree, and the camera in their places; the size of the image is
+ * known. */
 enum { STATUES = 7 };
 void set_up_scene(scene *all, statue statues[STATUES], node *tree);
 

@@ -8,7 +8,7 @@ static __global__ void trace_kernel(void *scene, long pixels)
         trace_pixel(scene, index);
 }
 
-extern "C" const char * trace_on_gpu(void *scene, long pixels)
+extern "C" const char *trace_on_gpu(void *scene, long pixels)
 {
     const unsigned threads = 128;
     trace_kernel<<<(unsigned)((pixels + threads - 1) / threads), threads>>>(scene, pixels);

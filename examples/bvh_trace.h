@@ -1,7 +1,9 @@
-/* What bvh_picture does on the device: one call for each pixel follows rays through the trees, by their pointers.
+/* What bvh_picture does on the device: one call for each pixel follows rays through the trees, by
+ * their pointers.
  *
- * Each sample is a path: from the eye to a surface, on from there in a random direction, and so on until it leaves for
- * the sky or has met SURFACES surfaces. At each of them it looks for the sun, which is a disc, so shadows are soft.
+ * Each sample is a path: from the eye to a surface, on from there in a random direction, and so on
+ * until it leaves for the sky or has met SURFACES surfaces. At each of them it looks for the sun,
+ * which is a disc, so shadows are soft.
  */
 #ifndef EXAMPLES_BVH_TRACE_H
 #define EXAMPLES_BVH_TRACE_H
@@ -30,41 +32,68 @@ ON_DEVICE vec make(float x, float y, float z)
     v.x = x, v.y = y, v.z = z;
     return v;
 }
-ON_DEVICE vec plus(vec a, vec b) { return make(a.x + b.x, a.y + b.y, a.z + b.z); }
-ON_DEVICE vec minus(vec a, vec b) { return make(a.x - b.x, a.y - b.y, a.z - b.z); }
-ON_DEVICE vec times(vec a, vec b) { return make(a.x * b.x, a.y * b.y, a.z * b.z); }
-ON_DEVICE vec scaled(vec a, float s) { return make(a.x * s, a.y * s, a.z * s); }
-ON_DEVICE float dot(vec a, vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-ON_DEVICE vec cross(vec a, vec b) { return make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x); }
-ON_DEVICE vec unit(vec a) { return scaled(a, 1.0f / sqrtf(dot(a, a))); }
+ON_DEVICE vec plus(vec a, vec b)
+{
+    return make(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+ON_DEVICE vec minus(vec a, vec b)
+{
+    return make(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+ON_DEVICE vec times(vec a, vec b)
+{
+    return make(a.x * b.x, a.y * b.y, a.z * b.z);
+}
+ON_DEVICE vec scaled(vec a, float s)
+{
+    return make(a.x * s, a.y * s, a.z * s);
+}
+ON_DEVICE float dot(vec a, vec b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+ON_DEVICE vec cross(vec a, vec b)
+{
+    return make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+ON_DEVICE vec unit(vec a)
+{
+    return scaled(a, 1.0f / sqrtf(dot(a, a)));
+}
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * A ray and the trees
  */
 ON_DEVICE int enters(const node *box, ray r, vec inverse, float limit)
 {
-    const vec low = times(minus(box->low, r.from), inverse), high = times(minus(box->high, r.from), inverse);
-    const float in = fmaxf(fmaxf(fminf(low.x, high.x), fminf(low.y, high.y)), fmaxf(fminf(low.z, high.z), 0.0f));
-    const float out = fminf(fminf(fmaxf(low.x, high.x), fmaxf(low.y, high.y)), fminf(fmaxf(low.z, high.z), limit));
+    const vec low = times(minus(box->low, r.from), inverse),
+              high = times(minus(box->high, r.from), inverse);
+    const float in =
+        fmaxf(fmaxf(fminf(low.x, high.x), fminf(low.y, high.y)), fmaxf(fminf(low.z, high.z), 0.0f));
+    const float out = fminf(fminf(fmaxf(low.x, high.x), fmaxf(low.y, high.y)),
+                            fminf(fmaxf(low.z, high.z), limit));
     return in <= out;
 }
 
-/* Three volumes spanned by the ray and two sides each say where in the triangle the ray goes through. */
+/* Three volumes spanned by the ray and two sides each say where in the triangle the ray goes
+ * through. */
 ON_DEVICE int meet_triangle(const triangle *t, ray r, hit *best)
 {
     const vec a = minus(t->corner[1], t->corner[0]), b = minus(t->corner[2], t->corner[0]);
     const vec from = minus(r.from, t->corner[0]), p = cross(r.along, b), q = cross(from, a);
     const float volume = dot(a, p), v1 = dot(from, p) / volume, v2 = dot(r.along, q) / volume;
     const float distance = dot(b, q) / volume;
-    if (!(v1 >= 0.0f && v2 >= 0.0f && v1 + v2 <= 1.0f && distance > 0.0f && distance < best->distance))
+    if (!(v1 >= 0.0f && v2 >= 0.0f && v1 + v2 <= 1.0f && distance > 0.0f &&
+          distance < best->distance))
         return 0;
     best->distance = distance;
-    best->normal = plus(scaled(t->normal[0], 1.0f - v1 - v2), plus(scaled(t->normal[1], v1), scaled(t->normal[2], v2)));
+    best->normal = plus(scaled(t->normal[0], 1.0f - v1 - v2),
+                        plus(scaled(t->normal[1], v1), scaled(t->normal[2], v2)));
     return 1;
 }
 
-/* Whether anything is nearer than best->distance. The child on the ray's side is looked into first. `any`: the first
- * triangle will do. */
+/* Whether anything is nearer than best->distance. The child on the ray's side is looked into first.
+ * `any`: the first triangle will do. */
 ON_DEVICE int meet_tree(const node *tree, ray r, hit *best, int any)
 {
     const node *waiting[TREE_DEPTH + 1];
@@ -119,7 +148,7 @@ ON_DEVICE int meet(const scene *all, ray r, hit *best, int any)
     return met;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Light
  */
 ON_DEVICE float chance(unsigned *seed)
@@ -140,8 +169,10 @@ ON_DEVICE vec anywhere(unsigned *seed)
 
 ON_DEVICE vec sky(vec along)
 {
-    const float height = fmaxf(0.0f, along.y / sqrtf(dot(along, along))), blue = height * (2.0f - height);
-    return plus(scaled(make(0.74f, 0.78f, 0.84f), 1.0f - blue), scaled(make(0.28f, 0.46f, 0.74f), blue));
+    const float height = fmaxf(0.0f, along.y / sqrtf(dot(along, along))),
+                blue = height * (2.0f - height);
+    return plus(scaled(make(0.74f, 0.78f, 0.84f), 1.0f - blue),
+                scaled(make(0.28f, 0.46f, 0.74f), blue));
 }
 
 ON_DEVICE vec sunlight(const scene *all, vec at, vec normal, unsigned *seed)
@@ -166,7 +197,8 @@ ON_DEVICE vec light_along(const scene *all, ray r, unsigned *seed)
             return plus(light, times(share, sky(r.along)));
         if (dot(best.normal, r.along) > 0.0f)
             best.normal = scaled(best.normal, -1.0f);
-        if (best.normal.y > 0.999f && surface == 0) { /* far away the floor goes over into the sky */
+        /* far away the floor goes over into the sky */
+        if (best.normal.y > 0.999f && surface == 0) {
             const float clear = expf(-0.006f * best.distance * best.distance);
             light = plus(light, scaled(sky(make(r.along.x, 0.0f, r.along.z)), 1.0f - clear));
             share = scaled(share, clear);
@@ -195,7 +227,8 @@ ON_DEVICE void trace_pixel(void *data, long index)
         const float y = ((float)(index / all->width) + chance(&seed)) / (float)all->height;
         ray r;
         r.from = all->eye;
-        r.along = unit(plus(all->ahead, plus(scaled(all->right, 2.0f * x - 1.0f), scaled(all->up, 1.0f - 2.0f * y))));
+        r.along = unit(plus(all->ahead, plus(scaled(all->right, 2.0f * x - 1.0f),
+                                             scaled(all->up, 1.0f - 2.0f * y))));
         sum = plus(sum, light_along(all, r, &seed));
     }
     sum = scaled(sum, 1.0f / (float)all->samples);

@@ -1,5 +1,5 @@
-/* Top down: the triangles are sorted along the longest side of their box and cut where a ray is expected to meet the
- * least work, which is each side's surface times its triangles, summed.
+/* Top down: the triangles are sorted along the longest side of their box and cut where a ray is
+ * expected to meet the least work, which is each side's surface times its triangles, summed.
  */
 #include "bvh_tree.h"
 
@@ -11,14 +11,17 @@ typedef struct box {
     vec low, high;
 } box;
 
-static const box nothing = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+static const box nothing = { { INFINITY, INFINITY, INFINITY },
+                             { -INFINITY, -INFINITY, -INFINITY } };
 
 static box with(box b, const triangle *t)
 {
     for (int i = 0; i < 3; i++) {
         const vec at = t->corner[i];
-        b.low.x = fminf(b.low.x, at.x), b.low.y = fminf(b.low.y, at.y), b.low.z = fminf(b.low.z, at.z);
-        b.high.x = fmaxf(b.high.x, at.x), b.high.y = fmaxf(b.high.y, at.y), b.high.z = fmaxf(b.high.z, at.z);
+        b.low.x = fminf(b.low.x, at.x), b.low.y = fminf(b.low.y, at.y),
+        b.low.z = fminf(b.low.z, at.z);
+        b.high.x = fmaxf(b.high.x, at.x), b.high.y = fmaxf(b.high.y, at.y),
+        b.high.z = fmaxf(b.high.z, at.z);
     }
     return b;
 }
@@ -35,17 +38,21 @@ static int longest_side(box b)
     return x >= y && x >= z ? 0 : y >= z ? 1 : 2;
 }
 
-static int order(float a, float b) { return (a > b) - (a < b); }
-#define ORDER_ALONG(axis)                                                                                             \
-    static int order_along_##axis(const void *a, const void *b)                                                       \
-    {                                                                                                                 \
-        const vec *s = ((const triangle *)a)->corner, *t = ((const triangle *)b)->corner;                             \
-        return order(s[0].axis + s[1].axis + s[2].axis, t[0].axis + t[1].axis + t[2].axis);                           \
+static int order(float a, float b)
+{
+    return (a > b) - (a < b);
+}
+#define ORDER_ALONG(axis)                                                                          \
+    static int order_along_##axis(const void *a, const void *b)                                    \
+    {                                                                                              \
+        const vec *s = ((const triangle *)a)->corner, *t = ((const triangle *)b)->corner;          \
+        return order(s[0].axis + s[1].axis + s[2].axis, t[0].axis + t[1].axis + t[2].axis);        \
     }
 ORDER_ALONG(x)
 ORDER_ALONG(y)
 ORDER_ALONG(z)
-static int (*const order_along[3])(const void *, const void *) = { order_along_x, order_along_y, order_along_z };
+static int (*const order_along[3])(const void *, const void *) = { order_along_x, order_along_y,
+                                                                   order_along_z };
 
 /* How many of the sorted triangles go to the left: at least a quarter, at most three. */
 static long best_cut(const triangle *triangles, float *right_cost, long count)

@@ -8,7 +8,8 @@
 
 #include <haul.h>
 
-/* Prints what was tried, the path to the culprit and the library's words for it; answers main's exit code 1. */
+/* Prints what was tried, the path to the culprit and the library's words for it; answers main's
+ * exit code 1. */
 static inline int failed(const char *what, haul_status status, const haul_error *error)
 {
     fprintf(stderr, "%s: %s (%s)\n", what, haul_status_text(status), haul_status_name(status));

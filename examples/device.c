@@ -1,4 +1,5 @@
-/* One launch for both devices; on the host device the threads of a kernel become calls, on all cores. */
+/* One launch for both devices; on the host device the threads of a kernel become calls, on all
+ * cores. */
 #define _POSIX_C_SOURCE 200809L
 #include "device.h"
 
@@ -8,12 +9,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CORES_MAX = 64, SHARE = 64 /* indices taken at a time: many enough that taking them costs nothing */ };
+enum {
+    CORES_MAX = 64,
+    SHARE = 64 /* indices taken at a time: many enough that taking them costs nothing */
+};
 
 haul_status open_device(haul_device **device)
 {
     const int gpu = haul_cuda_count() > 0;
-    haul_status status = haul_device_open(gpu ? haul_cuda_device() : haul_host_device(), NULL, device);
+    haul_status status =
+        haul_device_open(gpu ? haul_cuda_device() : haul_host_device(), NULL, device);
     if (!status)
         printf("Device: %s\n", gpu ? "the first GPU" : "the host device (there is no GPU here)");
     return status;
@@ -64,7 +69,8 @@ static void all_cores(void *argument)
         pthread_join(threads[--started], NULL);
 }
 
-haul_status launch(haul_device *device, work_function *work, gpu_launch *gpu, void *data, long count)
+haul_status launch(haul_device *device, work_function *work, gpu_launch *gpu, void *data,
+                   long count)
 {
     job all = { work, data, count, 0, PTHREAD_MUTEX_INITIALIZER };
     const char *failure;

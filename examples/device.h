@@ -1,8 +1,10 @@
-/* What the examples with kernels share: the same C for both devices, and one call that runs it on either. */
+/* What the examples with kernels share: the same C for both devices, and one call that runs it on
+ * either. */
 #ifndef EXAMPLES_DEVICE_H
 #define EXAMPLES_DEVICE_H
 
-/* Before a function that runs on the device: for nvcc it is made for the GPU too; for a C compiler it is plain C99. */
+/* Before a function that runs on the device: for nvcc it is made for the GPU too; for a C compiler
+ * it is plain C99. */
 #ifdef __CUDACC__
 #define ON_DEVICE __host__ __device__ static inline
 #else
@@ -11,15 +13,17 @@
 #include <haul.h>
 #include <haul/cuda.h>
 
-/* Opens the first GPU, or the host device where there is none, and says which. Fails like haul_device_open. */
+/* Opens the first GPU, or the host device where there is none, and says which. Fails like
+ * haul_device_open. */
 haul_status open_device(haul_device **device);
 int is_host(const haul_device *device);
 
 /* The work of one thread of a kernel: of index `index`, on data at a device address. */
 typedef void work_function(void *data, long index);
 
-/* The launch of a CUDA kernel that does that work for each index below `count`, one thread each, and waits for it.
- * NULL, or CUDA's words for what failed. Without CUDA there is no such function: ON_GPU(launch) is then NULL. */
+/* The launch of a CUDA kernel that does that work for each index below `count`, one thread each,
+ * and waits for it. NULL, or CUDA's words for what failed. Without CUDA there is no such function:
+ * ON_GPU(launch) is then NULL. */
 typedef const char *gpu_launch(void *data, long count);
 #ifdef EXAMPLES_CUDA
 #define ON_GPU(launch) launch
@@ -27,9 +31,10 @@ typedef const char *gpu_launch(void *data, long count);
 #define ON_GPU(launch) NULL
 #endif
 
-/* Does the work on the device: through `gpu` on a GPU, by calls of `work` on all cores on the host device.
- * HAUL_ERROR_DEVICE, after a message: the kernel failed. */
-haul_status launch(haul_device *device, work_function *work, gpu_launch *gpu, void *data, long count);
+/* Does the work on the device: through `gpu` on a GPU, by calls of `work` on all cores on the host
+ * device. HAUL_ERROR_DEVICE, after a message: the kernel failed. */
+haul_status launch(haul_device *device, work_function *work, gpu_launch *gpu, void *data,
+                   long count);
 
 /* A clock, for differences. */
 double milliseconds(void);

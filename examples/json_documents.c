@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Deeper than any tree that cJSON parses, the array around the documents and a member added within included. */
+/* Deeper than any tree that cJSON parses, the array around the documents and a member added within
+ * included. */
 #define DEPTH_MAX (CJSON_NESTING_LIMIT + 8)
 
-/* A walk in the order of the text, without recursion: json_next answers the next node, NULL behind the last. */
+/* A walk in the order of the text, without recursion: json_next answers the next node, NULL behind
+ * the last. */
 typedef struct json_walk {
     cJSON *above[DEPTH_MAX];
     int depth;
@@ -126,7 +128,8 @@ void json_copy_numbers(cJSON *root, cJSON *from)
 {
     json_walk walk, from_walk;
     walk.depth = from_walk.depth = 0;
-    for (cJSON *node = root; node && from; node = json_next(&walk, node), from = json_next(&from_walk, from))
+    for (cJSON *node = root; node && from;
+         node = json_next(&walk, node), from = json_next(&from_walk, from))
         if (cJSON_IsNumber(node))
             cJSON_SetNumberValue(node, from->valuedouble);
 }

@@ -6,13 +6,15 @@
 
 #include <cjson/cJSON.h>
 
-/* One array with every document in it, and their bytes in all; NULL, after a message, when one cannot be read. */
+/* One array with every document in it, and their bytes in all; NULL, after a message, when one
+ * cannot be read. */
 cJSON *json_read(const char *const *paths, int count, size_t *bytes);
 
 /* Gives each object the number member "bytes": the length of its text. */
 void json_measure_objects(cJSON *root);
 
-/* Every array and object of the tree, parents before children; release with free. NULL: no memory. */
+/* Every array and object of the tree, parents before children; release with free. NULL: no
+ * memory. */
 cJSON **json_containers(cJSON *root, long *count);
 
 /* Adds to every number, and answers how many there are. */

@@ -1,11 +1,13 @@
-/* The journey of json_on_device twice: from nodes on the heap, packed; and from an arena that the library parsed into.
+/* The journey of json_on_device twice: from nodes on the heap, packed; and from an arena that the
+ * library parsed into.
  *
  *     json_in_arena [document.json ...]       default: Debian's table of the world's languages
  *
- * cJSON can be told its malloc and free. Bound to an arena (HAUL_ARENA_HOOKS), it puts every node and string there, and
- * haul_ship_arena_from ships the arena's bytes as they lie: it finds the pointers, in place, and packs nothing. On the
- * other side nothing is different: the same function follows the same pointers. The first column is haul_ship on a tree
- * from malloc. Both must find the same, and bring the same back.
+ * cJSON can be told its malloc and free. Bound to an arena (HAUL_ARENA_HOOKS), it puts every node
+ * and string there, and haul_ship_arena_from ships the arena's bytes as they lie: it finds the
+ * pointers, in place, and packs nothing. On the other side nothing is different: the same function
+ * follows the same pointers. The first column is haul_ship on a tree from malloc. Both must find
+ * the same, and bring the same back.
  */
 #include "common.h"
 #include "json_documents.h"
@@ -38,7 +40,7 @@ static haul_status describe(void)
     return status ? status : haul_type_commit(survey_type);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * One way of the two.
  */
 typedef struct way {
@@ -96,7 +98,8 @@ static int parse(way *w, const char *const *paths, int count)
     use(NULL);
     made = w->root && make_survey(w);
     if (!made && w->arena)
-        failed("parsing into the arena", haul_arena_error(w->arena)->status, haul_arena_error(w->arena));
+        failed("parsing into the arena", haul_arena_error(w->arena)->status,
+               haul_arena_error(w->arena));
     return made;
 }
 
@@ -114,8 +117,8 @@ static haul_status travel(way *w, haul_device *device)
     haul_status status = ship(w, device, &shipment);
     shipped = milliseconds();
     if (!status)
-        status = launch(device, survey_container, ON_GPU(survey_on_gpu), haul_device_pointer(shipment, w->all),
-                        w->all->count);
+        status = launch(device, survey_container, ON_GPU(survey_on_gpu),
+                        haul_device_pointer(shipment, w->all), w->all->count);
     done = milliseconds();
     if (!status)
         status = haul_unmarshal(shipment);
@@ -141,23 +144,29 @@ static void drop(way *w)
     haul_arena_free(&w->arena);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Side by side.
  */
 static void report(const way *heap, const way *arena)
 {
     const haul_shipment_statistics *a = &heap->statistics, *b = &arena->statistics;
     printf("\n%-34s %14s %14s\n", "", heap->name, arena->name);
-    printf("%-34s %14lu %14lu\n", "objects", (unsigned long)a->plan.objects, (unsigned long)b->plan.objects);
-    printf("%-34s %14lu %14lu\n", "pointers", (unsigned long)a->plan.pointers, (unsigned long)b->plan.pointers);
-    printf("%-34s %14lu %14lu\n", "bytes that crossed", (unsigned long)a->bytes_to, (unsigned long)b->bytes_to);
-    printf("%-34s %14lu %14lu\n", "transfers there", (unsigned long)a->transfers_to, (unsigned long)b->transfers_to);
+    printf("%-34s %14lu %14lu\n", "objects", (unsigned long)a->plan.objects,
+           (unsigned long)b->plan.objects);
+    printf("%-34s %14lu %14lu\n", "pointers", (unsigned long)a->plan.pointers,
+           (unsigned long)b->plan.pointers);
+    printf("%-34s %14lu %14lu\n", "bytes that crossed", (unsigned long)a->bytes_to,
+           (unsigned long)b->bytes_to);
+    printf("%-34s %14lu %14lu\n", "transfers there", (unsigned long)a->transfers_to,
+           (unsigned long)b->transfers_to);
     printf("milliseconds\n");
     printf("%-34s %14.2f %14.2f\n", "  parse", heap->parse_ms, arena->parse_ms);
     printf("%-34s %14.2f %14.2f\n", "  ship", heap->ship_ms, arena->ship_ms);
-    printf("%-34s %14.2f %14.2f\n", "    discover", 1e3 * a->plan.discover_seconds, 1e3 * b->plan.discover_seconds);
+    printf("%-34s %14.2f %14.2f\n", "    discover", 1e3 * a->plan.discover_seconds,
+           1e3 * b->plan.discover_seconds);
     printf("%-34s %14.2f %14.2f\n", "    pack", 1e3 * a->pack_seconds, 1e3 * b->pack_seconds);
-    printf("%-34s %14.2f %14.2f\n", "    transfer and patch", 1e3 * (a->transfer_seconds + a->relocate_seconds),
+    printf("%-34s %14.2f %14.2f\n", "    transfer and patch",
+           1e3 * (a->transfer_seconds + a->relocate_seconds),
            1e3 * (b->transfer_seconds + b->relocate_seconds));
     printf("%-34s %14.2f %14.2f\n", "  function", heap->function_ms, arena->function_ms);
     printf("%-34s %14.2f %14.2f\n", "  back", heap->back_ms, arena->back_ms);
@@ -165,7 +174,8 @@ static void report(const way *heap, const way *arena)
 
 static int same_findings(const survey *a, const survey *b)
 {
-    return a->count == b->count && memcmp(a->findings, b->findings, (size_t)a->count * sizeof(finding)) == 0;
+    return a->count == b->count &&
+           memcmp(a->findings, b->findings, (size_t)a->count * sizeof(finding)) == 0;
 }
 
 static int compare(way *heap, way *arena, haul_device *device)
@@ -177,13 +187,16 @@ static int compare(way *heap, way *arena, haul_device *device)
         status = travel(arena, device);
     if (status || !expected) {
         cJSON_Delete(expected);
-        return failed("the journey", status ? status : HAUL_ERROR_MEMORY, haul_device_error(device));
+        return failed("the journey", status ? status : HAUL_ERROR_MEMORY,
+                      haul_device_error(device));
     }
     report(heap, arena);
     json_add(expected, 1);
     printf("\n");
-    right = claim("both ways the function has found the same", same_findings(heap->all, arena->all));
-    right &= claim("the tree on the heap is what cJSON makes of it by adding 1", json_equal(heap->root, expected));
+    right =
+        claim("both ways the function has found the same", same_findings(heap->all, arena->all));
+    right &= claim("the tree on the heap is what cJSON makes of it by adding 1",
+                   json_equal(heap->root, expected));
     right &= claim("so is the tree in the arena", json_equal(arena->root, expected));
     right &= claim("from the arena nothing was packed", arena->statistics.pack_seconds <= 0);
     cJSON_Delete(expected);
@@ -221,12 +234,14 @@ int main(int argument_count, char **arguments)
     int result;
     haul_status status = describe();
     if (status)
-        return failed("describing a cJSON node", status, survey_type ? haul_type_error(survey_type) : NULL);
+        return failed("describing a cJSON node", status,
+                      survey_type ? haul_type_error(survey_type) : NULL);
     status = open_device(&device);
     if (status)
         return failed("opening the device", status, NULL);
-    result = argument_count > 1 ? both_ways(device, (const char *const *)arguments + 1, argument_count - 1)
-                                : both_ways(device, default_document, 1);
+    result = argument_count > 1
+                 ? both_ways(device, (const char *const *)arguments + 1, argument_count - 1)
+                 : both_ways(device, default_document, 1);
     haul_device_close(&device);
     haul_type_free(&survey_type);
     haul_type_free(&node_type);

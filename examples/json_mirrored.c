@@ -2,8 +2,9 @@
  *
  *     json_mirrored [document.json ...]       default: Debian's table of the world's languages
  *
- * The device has memory at the arena's own addresses, so that each pointer of cJSON's means the same there, whoever knows
- * of it. The arena crosses as it lies, one copy each way; the kernel follows `child` and `next` as cJSON has set them.
+ * The device has memory at the arena's own addresses, so that each pointer of cJSON's means the
+ * same there, whoever knows of it. The arena crosses as it lies, one copy each way; the kernel
+ * follows `child` and `next` as cJSON has set them.
  */
 #include "common.h"
 #include "json_documents.h"
@@ -35,12 +36,14 @@ static survey *ask(haul_arena *arena, cJSON *root)
     return all;
 }
 
-static haul_status travel(haul_device *device, haul_arena *arena, survey *all, haul_shipment **shipment)
+static haul_status travel(haul_device *device, haul_arena *arena, survey *all,
+                          haul_shipment **shipment)
 {
     haul_ship_arena_options options = { .direct_return = 1 };
     haul_status status = haul_ship_arena(device, arena, &options, shipment);
     if (!status)
-        status = launch(device, survey_container, ON_GPU(survey_on_gpu), haul_device_pointer(*shipment, all), all->count);
+        status = launch(device, survey_container, ON_GPU(survey_on_gpu),
+                        haul_device_pointer(*shipment, all), all->count);
     return status ? status : haul_unmarshal(*shipment);
 }
 
@@ -52,12 +55,15 @@ static int check(haul_device *device, haul_arena *arena, cJSON *root, cJSON *exp
     haul_status status = all ? travel(device, arena, all, &shipment) : HAUL_ERROR_MEMORY;
     int right;
     if (status)
-        return failed("the journey", status, all ? haul_device_error(device) : haul_arena_error(arena));
+        return failed("the journey", status,
+                      all ? haul_device_error(device) : haul_arena_error(arena));
     haul_shipment_get_statistics(shipment, &told);
-    printf("%ld objects and arrays of cJSON's in %lu bytes: %.3f ms there, %.3f ms back\n", all->count,
-           (unsigned long)told.bytes_to, 1e3 * told.transfer_seconds, 1e3 * told.return_seconds);
+    printf("%ld objects and arrays of cJSON's in %lu bytes: %.3f ms there, %.3f ms back\n",
+           all->count, (unsigned long)told.bytes_to, 1e3 * told.transfer_seconds,
+           1e3 * told.return_seconds);
     json_add(expected, 1);
-    right = claim("the tree lies there where it lies here", haul_device_pointer(shipment, root) == (void *)root);
+    right = claim("the tree lies there where it lies here",
+                  haul_device_pointer(shipment, root) == (void *)root);
     right &= claim("every number is one more, as cJSON makes it", json_equal(root, expected));
     haul_shipment_free(&shipment);
     return right ? 0 : 1;
@@ -65,7 +71,8 @@ static int check(haul_device *device, haul_arena *arena, cJSON *root, cJSON *exp
 
 int main(int argument_count, char **arguments)
 {
-    const char *const *paths = argument_count > 1 ? (const char *const *)arguments + 1 : default_document;
+    const char *const *paths =
+        argument_count > 1 ? (const char *const *)arguments + 1 : default_document;
     haul_arena_options options = { .mirrored = 1, .reserve_bytes = (size_t)256 << 20 };
     cJSON_Hooks hooks = { json_malloc, json_free };
     haul_device *device = NULL;

@@ -1,16 +1,18 @@
-/* A large JSON document goes to a device and back, in the nodes of a library that knows nothing of devices.
+/* A large JSON document goes to a device and back, in the nodes of a library that knows nothing of
+ * devices.
  *
  *     json_on_device [document.json ...]      default: Debian's table of the world's languages
  *
- * cJSON parses the documents. Its node has five pointers: three to other nodes, two to strings. Five rows describe
- * it, two more the request that goes with it. haul_ship sends the whole tree in one transfer; there a plain C function
- * (json_survey.h: in a CUDA kernel on a GPU, by itself on the host device) follows ordinary pointers, counts what it
- * sees and adds 1 to every number; haul_unmarshal brings the counts back, and the numbers into cJSON's own nodes.
- * cJSON is the judge: the result must equal a duplicate in which cJSON itself has changed the numbers, and nothing
- * else.
+ * cJSON parses the documents. Its node has five pointers: three to other nodes, two to strings.
+ * Five rows describe it, two more the request that goes with it. haul_ship sends the whole tree in
+ * one transfer; there a plain C function (json_survey.h: in a CUDA kernel on a GPU, by itself on
+ * the host device) follows ordinary pointers, counts what it sees and adds 1 to every number;
+ * haul_unmarshal brings the counts back, and the numbers into cJSON's own nodes. cJSON is the
+ * judge: the result must equal a duplicate in which cJSON itself has changed the numbers, and
+ * nothing else.
  *
- * The documents hold few numbers. So each object is first given one, through cJSON's own functions: the member
- * "bytes", the length of the object's text.
+ * The documents hold few numbers. So each object is first given one, through cJSON's own functions:
+ * the member "bytes", the length of the object's text.
  */
 #include "common.h"
 #include "json_documents.h"
@@ -20,8 +22,8 @@ static const char *const default_document[] = { "/usr/share/iso-codes/json/iso_6
 
 const char *survey_on_gpu(void *survey, long containers); /* json_survey.cu */
 
-/* The description: what a cJSON node points to, and what the request does. Types, lengths, values and counts are
- * bytes and travel by themselves. */
+/* The description: what a cJSON node points to, and what the request does. Types, lengths, values
+ * and counts are bytes and travel by themselves. */
 static haul_type *node_type, *survey_type;
 static const haul_ref node_refs[] = {
     HAUL_OBJECT(cJSON, next, &node_type),
@@ -43,7 +45,7 @@ static haul_status describe(void)
     return status ? status : haul_type_commit(survey_type); /* and all that it leads to */
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The journey, and what is said about it.
  */
 static finding total(const survey *all)
@@ -62,22 +64,23 @@ static finding total(const survey *all)
 
 static void report_survey(const survey *all)
 {
-    static const char *const names[KINDS] = { "false", "true", "null", "numbers", "strings", "arrays", "objects",
-                                              "raw" };
+    static const char *const names[KINDS] = { "false",   "true",   "null",    "numbers",
+                                              "strings", "arrays", "objects", "raw" };
     const finding found = total(all);
-    printf("\nSeen by %ld calls of the device function, one for each array or object\n", all->count);
+    printf("\nSeen by %ld calls of the device function, one for each array or object\n",
+           all->count);
     for (int kind = 0; kind < KINDS; kind++)
         if (found.kind[kind] > 0)
             printf("  %10d %s\n", found.kind[kind], names[kind]);
-    printf("  %10d names; %d bytes in the strings; the numbers' sum was %.0f\n", found.names, found.text_bytes,
-           found.sum);
+    printf("  %10d names; %d bytes in the strings; the numbers' sum was %.0f\n", found.names,
+           found.text_bytes, found.sum);
 }
 
 static void report_journey(const haul_shipment_statistics *s, double function_ms)
 {
     printf("\nShipped\n");
-    printf("  %10lu objects (nodes, strings, arrays) with %lu pointers\n", (unsigned long)s->plan.objects,
-           (unsigned long)s->plan.pointers);
+    printf("  %10lu objects (nodes, strings, arrays) with %lu pointers\n",
+           (unsigned long)s->plan.objects, (unsigned long)s->plan.pointers);
     printf("  %10lu bytes in them, in one arena of %lu bytes\n", (unsigned long)s->plan.graph_bytes,
            (unsigned long)s->plan.arena_bytes);
     printf("  %10lu transfer to the device, %lu back\n", (unsigned long)s->transfers_to,
@@ -87,15 +90,16 @@ static void report_journey(const haul_shipment_statistics *s, double function_ms
            1e3 * s->plan.discover_seconds, 1e3 * s->plan.layout_seconds, 1e3 * s->pack_seconds,
            1e3 * s->transfer_seconds, 1e3 * s->relocate_seconds);
     printf("  function: %.2f\n", function_ms);
-    printf("  back:     transfer %.2f, scatter %.2f\n", 1e3 * s->return_seconds, 1e3 * s->scatter_seconds);
+    printf("  back:     transfer %.2f, scatter %.2f\n", 1e3 * s->return_seconds,
+           1e3 * s->scatter_seconds);
 }
 
 static haul_status there_and_back(haul_device *device, haul_shipment *shipment, survey *all)
 {
     haul_shipment_statistics statistics;
     double started = milliseconds(), function_ms;
-    haul_status status = launch(device, survey_container, ON_GPU(survey_on_gpu), haul_device_pointer(shipment, all),
-                                all->count);
+    haul_status status = launch(device, survey_container, ON_GPU(survey_on_gpu),
+                                haul_device_pointer(shipment, all), all->count);
     function_ms = milliseconds() - started;
     if (!status)
         status = haul_unmarshal(shipment);
@@ -135,13 +139,14 @@ static int send_survey(cJSON *root, double add)
     all.add = add;
     all.containers = json_containers(root, &all.count);
     all.findings = calloc((size_t)all.count, sizeof(finding));
-    result = all.containers && all.findings ? travel(&all) : failed("asking", HAUL_ERROR_MEMORY, NULL);
+    result =
+        all.containers && all.findings ? travel(&all) : failed("asking", HAUL_ERROR_MEMORY, NULL);
     free(all.containers);
     free(all.findings);
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Proof by cJSON.
  */
 static int prove(cJSON *root)
@@ -154,11 +159,13 @@ static int prove(cJSON *root)
         printf("\nProof, by cJSON's own functions\n");
         json_print_example("before", before);
         json_print_example("after ", root);
-        right &= claim("the tree equals a duplicate to whose numbers cJSON has added 1", json_equal(root, expected));
+        right &= claim("the tree equals a duplicate to whose numbers cJSON has added 1",
+                       json_equal(root, expected));
         if (numbers > 0)
             right &= claim("it differs from an untouched duplicate", !json_equal(root, before));
         json_copy_numbers(root, before);
-        right &= claim("and equals that too, once cJSON has put the old numbers back", json_equal(root, before));
+        right &= claim("and equals that too, once cJSON has put the old numbers back",
+                       json_equal(root, before));
     }
     cJSON_Delete(before);
     cJSON_Delete(expected);
@@ -173,12 +180,15 @@ int main(int argument_count, char **arguments)
     int result = 1;
     haul_status status = describe();
     if (status)
-        return failed("describing a cJSON node", status, survey_type ? haul_type_error(survey_type) : NULL);
+        return failed("describing a cJSON node", status,
+                      survey_type ? haul_type_error(survey_type) : NULL);
     printf("Documents\n");
-    root = argument_count > 1 ? json_read((const char *const *)arguments + 1, argument_count - 1, &bytes)
-                              : json_read(default_document, 1, &bytes);
+    root = argument_count > 1
+               ? json_read((const char *const *)arguments + 1, argument_count - 1, &bytes)
+               : json_read(default_document, 1, &bytes);
     if (root) {
-        printf("  read and parsed by cJSON: %lu bytes in %.2f ms; each object was then given a number, \"bytes\"\n",
+        printf("  read and parsed by cJSON: %lu bytes in %.2f ms; each "
+               "object was then given a number, \"bytes\"\n",
                (unsigned long)bytes, milliseconds() - started);
         json_measure_objects(root);
         result = prove(root);

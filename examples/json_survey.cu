@@ -8,10 +8,11 @@ static __global__ void survey_kernel(void *survey, long containers)
         survey_container(survey, index);
 }
 
-extern "C" const char * survey_on_gpu(void *survey, long containers)
+extern "C" const char *survey_on_gpu(void *survey, long containers)
 {
     const unsigned threads = 128;
-    survey_kernel<<<(unsigned)((containers + threads - 1) / threads), threads>>>(survey, containers);
+    survey_kernel<<<(unsigned)((containers + threads - 1) / threads), threads>>>(survey,
+                                                                                 containers);
     cudaError_t error = cudaGetLastError();
     if (!error)
         error = cudaDeviceSynchronize();

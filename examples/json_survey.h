@@ -1,4 +1,5 @@
-/* What json_on_device does on the device: one call for each array or object of the tree looks at its children. */
+/* What json_on_device does on the device: one call for each array or object of the tree looks at
+ * its children. */
 #ifndef EXAMPLES_JSON_SURVEY_H
 #define EXAMPLES_JSON_SURVEY_H
 
@@ -21,7 +22,7 @@ typedef struct survey {
     cJSON **containers; /* every array and object of the tree */
     finding *findings;  /* one for each of them */
     long count;
-    double add;         /* to every number */
+    double add; /* to every number */
 } survey;
 
 ON_DEVICE int text_length(const char *text)

@@ -1,4 +1,5 @@
-/* Bodies are put in one by one: down to an empty octant, or to a leaf, which then becomes a cell with both. */
+/* Bodies are put in one by one: down to an empty octant, or to a leaf, which then becomes a cell
+ * with both. */
 #include "nbody_cells.h"
 
 #include "common.h"

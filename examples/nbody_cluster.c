@@ -1,4 +1,5 @@
-/* Plummer's sphere, in which mass, radius and gravity are 1 and the bodies' speeds keep it in balance. */
+/* Plummer's sphere, in which mass, radius and gravity are 1 and the bodies' speeds keep it in
+ * balance. */
 #include "nbody_cluster.h"
 
 #include "common.h"
@@ -23,7 +24,8 @@ static void point_anywhere(double length, double v[3])
 static void place_body(body *b, double mass)
 {
     const double radius = 1 / sqrt(pow(0.999 * chance(), -2.0 / 3.0) - 1);
-    double share, tried; /* of the speed that would carry it away: shares are as frequent as q^2 (1 - q^2)^3.5 */
+    /* of the speed that would carry it away: shares are as frequent as q^2 (1 - q^2)^3.5 */
+    double share, tried;
     do {
         share = chance();
         tried = 0.1 * chance();
@@ -46,8 +48,10 @@ double energy(const cluster *all)
 {
     double sum = 0;
     for (const body *b = all->bodies; b < all->bodies + all->count; b++)
-        sum += b->mass * (b->potential + b->velocity[0] * b->velocity[0] + b->velocity[1] * b->velocity[1] +
-                          b->velocity[2] * b->velocity[2]) / 2;
+        sum += b->mass *
+               (b->potential + b->velocity[0] * b->velocity[0] + b->velocity[1] * b->velocity[1] +
+                b->velocity[2] * b->velocity[2]) /
+               2;
     return sum;
 }
 
@@ -72,7 +76,8 @@ double force_error(const cluster *all)
         double off = 0, square = 0;
         sum.pull[0] = sum.pull[1] = sum.pull[2] = 0;
         for (const body *other = all->bodies; other < all->bodies + all->count; other++)
-            attract(&sum, other->place, other->mass, all->softness); /* itself: at distance 0, no pull */
+            attract(&sum, other->place, other->mass,
+                    all->softness); /* itself: at distance 0, no pull */
         for (int k = 0; k < 3; k++) {
             off += (b->pull[k] - sum.pull[k]) * (b->pull[k] - sum.pull[k]);
             square += sum.pull[k] * sum.pull[k];

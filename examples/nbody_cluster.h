@@ -1,4 +1,5 @@
-/* The cluster of nbody_tree: how it begins, moves and is judged. Nothing here knows of trees or devices. */
+/* The cluster of nbody_tree: how it begins, moves and is judged. Nothing here knows of trees or
+ * devices. */
 #ifndef EXAMPLES_NBODY_CLUSTER_H
 #define EXAMPLES_NBODY_CLUSTER_H
 
@@ -13,7 +14,8 @@ void drift(cluster *all, double time);
 
 double energy(const cluster *all);
 
-/* How far the forces on some of the bodies are off the sum over all pairs: the largest part of a force. */
+/* How far the forces on some of the bodies are off the sum over all pairs: the largest part of a
+ * force. */
 double force_error(const cluster *all);
 
 #endif

@@ -1,7 +1,8 @@
-/* What nbody_tree does on the device: one call for each body walks the tree and adds up what pulls at it.
+/* What nbody_tree does on the device: one call for each body walks the tree and adds up what pulls
+ * at it.
  *
- * A cell that looks small from the body counts as one mass at its centre of mass; any other is opened. The walk needs
- * no stack: `first` leads into a cell, `next` past it.
+ * A cell that looks small from the body counts as one mass at its centre of mass; any other is
+ * opened. The walk needs no stack: `first` leads into a cell, `next` past it.
  */
 #ifndef EXAMPLES_NBODY_FORCES_H
 #define EXAMPLES_NBODY_FORCES_H
@@ -16,10 +17,12 @@ typedef struct body {
 } body;
 
 typedef struct cell {
-    double centre[3], mass, size; /* of the bodies in it: centre of mass, longest side of their box */
-    struct cell *child[8];        /* by the octant of the cell; NULL where it is empty */
-    struct cell *first, *next;    /* the way of the walk: the first child, and what follows when this cell is done */
-    body *single;                 /* a leaf's one body */
+    /* of the bodies in it: centre of mass, longest side of their box */
+    double centre[3], mass, size;
+    struct cell *child[8]; /* by the octant of the cell; NULL where it is empty */
+    /* the way of the walk: the first child, and what follows when this cell is done */
+    struct cell *first, *next;
+    body *single; /* a leaf's one body */
 } cell;
 
 typedef struct cluster {
@@ -32,8 +35,10 @@ typedef struct cluster {
 
 ON_DEVICE void attract(body *at, const double place[3], double mass, double softness)
 {
-    const double x = place[0] - at->place[0], y = place[1] - at->place[1], z = place[2] - at->place[2];
-    const double near = 1.0 / sqrt(x * x + y * y + z * z + softness * softness), strength = mass * near * near * near;
+    const double x = place[0] - at->place[0], y = place[1] - at->place[1],
+                 z = place[2] - at->place[2];
+    const double near = 1.0 / sqrt(x * x + y * y + z * z + softness * softness),
+                 strength = mass * near * near * near;
     at->pull[0] += strength * x;
     at->pull[1] += strength * y;
     at->pull[2] += strength * z;
@@ -42,7 +47,8 @@ ON_DEVICE void attract(body *at, const double place[3], double mass, double soft
 
 ON_DEVICE int looks_small(const cell *c, const body *at, double opening)
 {
-    const double x = c->centre[0] - at->place[0], y = c->centre[1] - at->place[1], z = c->centre[2] - at->place[2];
+    const double x = c->centre[0] - at->place[0], y = c->centre[1] - at->place[1],
+                 z = c->centre[2] - at->place[2];
     return c->size * c->size < opening * opening * (x * x + y * y + z * z);
 }
 

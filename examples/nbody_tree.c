@@ -1,15 +1,17 @@
-/* A star cluster under its own gravity, by the method of Barnes and Hut: the tree is made on the host, walked on the
- * device.
+/* A star cluster under its own gravity, by the method of Barnes and Hut: the tree is made on the
+ * host, walked on the device.
  *
  *     nbody_tree [bodies [steps]]      default: 10000 bodies, 16 steps
  *
- * The host puts the bodies into an octree, each cell by a malloc of its own, and ships cluster, tree and bodies. On
- * the device one call for each body walks the tree by its pointers (nbody_forces.h: in a CUDA kernel on a GPU).
- * haul_unmarshal brings the forces into the bodies, and the host moves them on. Then the numbers in the tree are
- * worked out anew and haul_refresh sends them into the same pointers; each REMAKE steps the tree itself is made anew,
- * and haul_replan ships that one.
+ * The host puts the bodies into an octree, each cell by a malloc of its own, and ships cluster,
+ * tree and bodies. On the device one call for each body walks the tree by its pointers
+ * (nbody_forces.h: in a CUDA kernel on a GPU). haul_unmarshal brings the forces into the bodies,
+ * and the host moves them on. Then the numbers in the tree are worked out anew and haul_refresh
+ * sends them into the same pointers; each REMAKE steps the tree itself is made anew, and
+ * haul_replan ships that one.
  *
- * Two proofs: the forces agree with the sum over all pairs, and the cluster's energy stays what it was.
+ * Two proofs: the forces agree with the sum over all pairs, and the cluster's energy stays what it
+ * was.
  */
 #include "common.h"
 #include "nbody_cells.h"
@@ -25,7 +27,8 @@ static const haul_ref cell_refs[] = {
     HAUL_OBJECT_EACH(cell, child, &cell_type),
     HAUL_OBJECT(cell, first, &cell_type),
     HAUL_OBJECT(cell, next, &cell_type),
-    HAUL_ARRAY(cell, single, HAUL_ONE), /* into the array of bodies: found once, whichever way leads there */
+    /* into the array of bodies: found once, whichever way leads there */
+    HAUL_ARRAY(cell, single, HAUL_ONE),
 };
 static const haul_ref cluster_refs[] = {
     HAUL_ARRAY(cluster, bodies, HAUL_N(cluster, count)),
@@ -55,7 +58,8 @@ static double lap(double *since)
 static haul_status pull(haul_device *device, haul_shipment *shipment, cluster *all, times *spent)
 {
     double since = milliseconds();
-    haul_status status = launch(device, pull_body, ON_GPU(pull_on_gpu), haul_device_pointer(shipment, all), all->count);
+    haul_status status = launch(device, pull_body, ON_GPU(pull_on_gpu),
+                                haul_device_pointer(shipment, all), all->count);
     spent->pull += lap(&since);
     if (!status)
         status = haul_unmarshal(shipment);
@@ -63,7 +67,8 @@ static haul_status pull(haul_device *device, haul_shipment *shipment, cluster *a
     return status;
 }
 
-static haul_status step(haul_device *device, haul_shipment *shipment, cluster *all, int remake, times *spent)
+static haul_status step(haul_device *device, haul_shipment *shipment, cluster *all, int remake,
+                        times *spent)
 {
     double since;
     haul_status status;
@@ -88,16 +93,18 @@ static haul_status step(haul_device *device, haul_shipment *shipment, cluster *a
 
 static int report(const cluster *all, int steps, double energy_before, const times *spent)
 {
-    const double error = force_error(all), moved = fabs((energy(all) - energy_before) / energy_before);
+    const double error = force_error(all),
+                 moved = fabs((energy(all) - energy_before) / energy_before);
     const int remakes = steps / REMAKE, refreshes = steps - remakes;
     int right;
-    printf("Milliseconds a step: tree %.2f, %s %.2f, pull %.2f, unmarshal %.2f", spent->tree / steps,
-           "refresh", refreshes ? spent->refresh / refreshes : 0.0, spent->pull / (steps + 1),
-           spent->unmarshal / (steps + 1));
+    printf("Milliseconds a step: tree %.2f, %s %.2f, pull %.2f, unmarshal %.2f",
+           spent->tree / steps, "refresh", refreshes ? spent->refresh / refreshes : 0.0,
+           spent->pull / (steps + 1), spent->unmarshal / (steps + 1));
     printf("; with a new tree replan %.2f\n", remakes ? spent->replan / remakes : 0.0);
-    printf("Forces: at most %.2g off the sum over all pairs. Energy: %.6f, then %.6f, drift %.2g\n", error,
-           energy_before, energy(all), moved);
-    right = claim("the forces agree with the sum over all pairs within 5 %", error < FORCE_ERROR_MAX);
+    printf("Forces: at most %.2g off the sum over all pairs. Energy: %.6f, then %.6f, drift %.2g\n",
+           error, energy_before, energy(all), moved);
+    right =
+        claim("the forces agree with the sum over all pairs within 5 %", error < FORCE_ERROR_MAX);
     right &= claim("the energy stays within 0.1 %", moved < ENERGY_DRIFT_MAX);
     return right ? 0 : 1;
 }
@@ -124,7 +131,8 @@ int main(int argument_count, char **arguments)
 {
     const long count = argument_count > 1 ? atol(arguments[1]) : 10000;
     const int steps = argument_count > 2 ? atoi(arguments[2]) : 16;
-    cluster all = { NULL, NULL, 0, 0.4, 0.05 }; /* an opening below 0.57: no body is pulled by its own cell */
+    /* an opening below 0.57: no body is pulled by its own cell */
+    cluster all = { NULL, NULL, 0, 0.4, 0.05 };
     haul_device *device = NULL;
     haul_status status;
     int result;
@@ -134,7 +142,8 @@ int main(int argument_count, char **arguments)
     }
     status = describe();
     if (status)
-        return failed("describing the cluster", status, cluster_type ? haul_type_error(cluster_type) : NULL);
+        return failed("describing the cluster", status,
+                      cluster_type ? haul_type_error(cluster_type) : NULL);
     make_cluster(&all, count);
     all.tree = make_cells(all.bodies, count);
     status = open_device(&device);

@@ -1,8 +1,9 @@
-/* A graph with all that a tree has not: cycles, nodes shared by several, a pointer into the middle of an array.
+/* A graph with all that a tree has not: cycles, nodes shared by several, a pointer into the middle
+ * of an array.
  *
- * Cities know their neighbours, in both directions; two of them share one weather station; and each has a pointer to
- * its own entry in a table of temperatures that one more root reaches as a whole. On the device every pointer keeps
- * its meaning: what is one object here is one object there.
+ * Cities know their neighbours, in both directions; two of them share one weather station; and each
+ * has a pointer to its own entry in a table of temperatures that one more root reaches as a whole.
+ * On the device every pointer keeps its meaning: what is one object here is one object there.
  */
 #include "common.h"
 
@@ -13,10 +14,10 @@ typedef struct station {
 } station;
 
 typedef struct city {
-    char *name;            /* must be writable: contents come back into it */
-    double *temperature;   /* one entry of the table: an interior pointer */
-    station *weather;      /* shared */
-    struct city **roads;   /* as many as road_count: cycles */
+    char *name;          /* must be writable: contents come back into it */
+    double *temperature; /* one entry of the table: an interior pointer */
+    station *weather;    /* shared */
+    struct city **roads; /* as many as road_count: cycles */
     int road_count;
 } city;
 
@@ -28,7 +29,8 @@ static const haul_ref city_refs[] = {
     HAUL_POINTERS(city, roads, &city_type, HAUL_N(city, road_count)),
 };
 
-/* What runs on the device: each city visits its station and warms its neighbours, through its pointers only. */
+/* What runs on the device: each city visits its station and warms its neighbours, through its
+ * pointers only. */
 static void one_day(void *cities)
 {
     city *all = cities;
@@ -58,8 +60,10 @@ int main(void)
     char names[CITIES][8] = { "Hub", "North", "East", "South" };
     city c[CITIES];
     city *from_hub[] = { &c[1], &c[2], &c[3] }, *to_hub[] = { &c[0] };
-    city hub = { names[0], &table[0], &shared, from_hub, 3 }, north = { names[1], &table[1], &shared, to_hub, 1 },
-         east = { names[2], &table[2], &own, to_hub, 1 }, south = { names[3], &table[3], NULL, to_hub, 1 };
+    city hub = { names[0], &table[0], &shared, from_hub, 3 },
+         north = { names[1], &table[1], &shared, to_hub, 1 },
+         east = { names[2], &table[2], &own, to_hub, 1 },
+         south = { names[3], &table[3], NULL, to_hub, 1 };
     haul_root roots[2] = { { c, NULL, CITIES }, { table, NULL, CITIES } };
     haul_device *device = NULL;
     haul_shipment *shipment = NULL;
@@ -80,12 +84,16 @@ int main(void)
         status = haul_unmarshal(shipment);
     if (status)
         return failed("working on the device", status, haul_device_error(device));
-    printf("graph: %d cities, cyclic roads, two shared stations, pointers into one table\n", CITIES);
-    right &= claim("both users of each station met the same object", shared.visits == 2 && own.visits == 2);
+    printf("graph: %d cities, cyclic roads, two shared stations, pointers into one table\n",
+           CITIES);
+    right &= claim("both users of each station met the same object",
+                   shared.visits == 2 && own.visits == 2);
     right &= claim("three roads lead to the hub, one to each other city",
-                   (int)table[0] == 3 && (int)table[1] == 101 && (int)table[2] == 201 && (int)table[3] == 301);
-    right &= claim("names and pointers are as they were",
-                   strcmp(c[3].name, "South") == 0 && c[0].roads == from_hub && c[1].temperature == &table[1]);
+                   (int)table[0] == 3 && (int)table[1] == 101 && (int)table[2] == 201 &&
+                       (int)table[3] == 301);
+    right &= claim("names and pointers are as they were", strcmp(c[3].name, "South") == 0 &&
+                                                              c[0].roads == from_hub &&
+                                                              c[1].temperature == &table[1]);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
     haul_type_free(&city_type), haul_type_free(&station_type), haul_type_free(&temperature_type);

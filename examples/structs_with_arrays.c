@@ -1,7 +1,7 @@
 /* An array of structs, each with a string and two counted arrays.
  *
- * A row says which field counts which array; where two fields multiply, HAUL_N2 names both. haul_type_dump prints
- * what the library has understood.
+ * A row says which field counts which array; where two fields multiply, HAUL_N2 names both.
+ * haul_type_dump prints what the library has understood.
  */
 #include "common.h"
 
@@ -9,10 +9,10 @@ enum { SAMPLES = 500 };
 typedef struct sample {
     char *label;
     int rows, columns;
-    double *matrix;          /* rows * columns of them */
+    double *matrix; /* rows * columns of them */
     unsigned short bins;
-    int *histogram;          /* one for each bin */
-    double mean;             /* the result */
+    int *histogram; /* one for each bin */
+    double mean;    /* the result */
 } sample;
 
 static haul_type *sample_type;
@@ -51,7 +51,8 @@ static void summarise(void *samples)
 static int is_right(const sample *s, int index)
 {
     int n = s->rows * s->columns, n_odd = n / 2;
-    return (int)(s->mean * n + 0.5) == index * n + n_odd * 4 && s->histogram[index % 8] == n - n_odd;
+    return (int)(s->mean * n + 0.5) == index * n + n_odd * 4 &&
+           s->histogram[index % 8] == n - n_odd;
 }
 
 static int run(haul_device *device, sample *samples)
@@ -84,7 +85,8 @@ int main(void)
     if (!status)
         status = haul_type_commit(sample_type);
     if (status)
-        return failed("describing a sample", status, sample_type ? haul_type_error(sample_type) : NULL);
+        return failed("describing a sample", status,
+                      sample_type ? haul_type_error(sample_type) : NULL);
     printf("structs: %d of them, each with a matrix, a histogram and a label\n", SAMPLES);
     fflush(stdout);
     haul_type_dump(sample_type, &output);

@@ -1,7 +1,9 @@
-/* What tree_in_arena does on the device: one call for each tree puts new nodes into it and then balances it.
+/* What tree_in_arena does on the device: one call for each tree puts new nodes into it and then
+ * balances it.
  *
- * The balancing is Day's, Stout's and Warren's: right rotations turn the tree into a list in order, then left rotations
- * fold the list, every second node of it, until a tree of least depth stands. It takes no memory and no recursion.
+ * The balancing is Day's, Stout's and Warren's: right rotations turn the tree into a list in order,
+ * then left rotations fold the list, every second node of it, until a tree of least depth stands.
+ * It takes no memory and no recursion.
  */
 #ifndef EXAMPLES_TREE_BALANCE_H
 #define EXAMPLES_TREE_BALANCE_H

@@ -1,9 +1,10 @@
 /* Search trees that a kernel extends and balances, in an arena.
  *
- * The host builds each tree by putting keys in as they come, in order: as deep as a list. The arena has room left in it
- * for the device (haul_arena_new_nursery), and crosses as it lies. On the device one thread for each tree makes as many
- * new nodes again, of the keys between, hangs them in, and balances the tree by rotations: it changes nearly every
- * pointer. haul_unmarshal_pointers brings all of it into the arena, where the trees are then walked as any others.
+ * The host builds each tree by putting keys in as they come, in order: as deep as a list. The arena
+ * has room left in it for the device (haul_arena_new_nursery), and crosses as it lies. On the
+ * device one thread for each tree makes as many new nodes again, of the keys between, hangs them
+ * in, and balances the tree by rotations: it changes nearly every pointer. haul_unmarshal_pointers
+ * brings all of it into the arena, where the trees are then walked as any others.
  */
 #include "common.h"
 #include "tree_balance.h"
@@ -38,7 +39,7 @@ static haul_status describe(void)
     return status ? status : haul_type_commit(forest_type);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * On the host: keys 0, 2, 4, ... in order, and a wish for those between.
  */
 static int plant(haul_arena *arena, tree *t)
@@ -109,14 +110,16 @@ static int check(const haul_arena *arena, const forest *all)
         refused += all->trees[i].refused;
         deepest = seen.depth > deepest ? seen.depth : deepest;
     }
-    printf("\n  depth of a tree: %d before, %ld now; %ld nodes were made on the device\n\n", NODES, deepest, there);
+    printf("\n  depth of a tree: %d before, %ld now; %ld nodes were made on the device\n\n", NODES,
+           deepest, there);
     complete = claim("every tree has all its keys, in order", complete == all->count);
     complete &= claim("no tree is deeper than it must be", flat == all->count);
-    complete &= claim("the device made every node that was asked for", there == TREES * NODES && refused == 0);
+    complete &= claim("the device made every node that was asked for",
+                      there == TREES * NODES && refused == 0);
     return complete ? 0 : 1;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * There and back.
  */
 static haul_status travel(haul_device *device, haul_arena *arena, forest *all)
@@ -125,7 +128,8 @@ static haul_status travel(haul_device *device, haul_arena *arena, forest *all)
     haul_shipment_statistics statistics;
     haul_status status = haul_ship_arena(device, arena, NULL, &shipment);
     if (!status)
-        status = launch(device, grow_tree, ON_GPU(grow_on_gpu), haul_device_pointer(shipment, all), all->count);
+        status = launch(device, grow_tree, ON_GPU(grow_on_gpu), haul_device_pointer(shipment, all),
+                        all->count);
     if (!status)
         status = haul_unmarshal_pointers(shipment);
     haul_shipment_get_statistics(shipment, &statistics);
@@ -140,7 +144,8 @@ static int grow(haul_device *device, haul_arena *arena)
     forest *all = plant_all(arena);
     haul_status status;
     if (!all)
-        return failed("building the trees", haul_arena_error(arena)->status, haul_arena_error(arena));
+        return failed("building the trees", haul_arena_error(arena)->status,
+                      haul_arena_error(arena));
     status = travel(device, arena, all);
     return status ? failed("the journey", status, haul_device_error(device)) : check(arena, all);
 }
@@ -152,7 +157,8 @@ int main(void)
     int result;
     haul_status status = describe();
     if (status)
-        return failed("describing the trees", status, forest_type ? haul_type_error(forest_type) : NULL);
+        return failed("describing the trees", status,
+                      forest_type ? haul_type_error(forest_type) : NULL);
     status = open_device(&device);
     if (!status)
         status = haul_arena_create_for(device, NULL, &arena);

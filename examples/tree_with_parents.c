@@ -1,7 +1,9 @@
-/* A binary search tree whose nodes know their parents: a structure full of cycles, shipped from its root.
+/* A binary search tree whose nodes know their parents: a structure full of cycles, shipped from its
+ * root.
  *
- * On the device the tree is walked in order without recursion and without a stack, up and down by the parent links,
- * and each node is given its rank. haul_ship finds each node once, whichever of its three pointers leads to it.
+ * On the device the tree is walked in order without recursion and without a stack, up and down by
+ * the parent links, and each node is given its rank. haul_ship finds each node once, whichever of
+ * its three pointers leads to it.
  */
 #include "common.h"
 
@@ -77,7 +79,8 @@ int main(void)
     haul_device *device = NULL;
     haul_status status;
     int result, i;
-    for (i = 0; i < NODES; i++) { /* the keys 0 to NODES - 1, in an order that keeps the tree shallow */
+    /* the keys 0 to NODES - 1, in an order that keeps the tree shallow */
+    for (i = 0; i < NODES; i++) {
         tree empty = { (int)((i * 7919L + 4321) % NODES), -1, NULL, NULL, NULL };
         nodes[i] = empty;
         insert(&nodes[i], &root);

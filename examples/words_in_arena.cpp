@@ -1,9 +1,10 @@
 /* Containers of the C++ library in an arena, read on the device by a function that knows no C++.
  *
- * A std::pmr vector of strings and a list of them take their memory from an arena. What the device is to see is a struct
- * with plain pointers, made in the same arena: to each string's characters, wherever these lie (a short string keeps
- * them in itself, and it lies in the arena too, as the vector's storage does). Nothing is copied to be shipped: the
- * arena's bytes go as they are. The device turns letters to capitals; haul_unmarshal brings them back into the strings.
+ * A std::pmr vector of strings and a list of them take their memory from an arena. What the device
+ * is to see is a struct with plain pointers, made in the same arena: to each string's characters,
+ * wherever these lie (a short string keeps them in itself, and it lies in the arena too, as the
+ * vector's storage does). Nothing is copied to be shipped: the arena's bytes go as they are. The
+ * device turns letters to capitals; haul_unmarshal brings them back into the strings.
  *
  *     c++ -std=c++17 words_in_arena.cpp $(pkg-config --cflags --libs haul)
  */
@@ -48,8 +49,8 @@ static word *view(word *at, std::pmr::string &text)
     return at + 1;
 }
 
-static words *make_views(const haul::arena &arena, const haul::type &words_type, const haul::type &word_type,
-                         strings &some, string_list &others)
+static words *make_views(const haul::arena &arena, const haul::type &words_type,
+                         const haul::type &word_type, strings &some, string_list &others)
 {
     words *w = haul::make<words>(arena, words_type);
     if (!w)
@@ -74,7 +75,8 @@ static bool travel(const haul::device &device, const haul::arena &arena, words *
     haul::check(haul_host_launch(device.get(), capitals, shipment.device_pointer(w)));
     haul::check(shipment.unmarshal(), device.error());
     haul_shipment_get_statistics(shipment.get(), &statistics);
-    std::printf("%lu words, %ld letters, in one transfer of %lu bytes\n", static_cast<unsigned long>(w->count), w->letters,
+    std::printf("%lu words, %ld letters, in one transfer of %lu bytes\n",
+                static_cast<unsigned long>(w->count), w->letters,
                 static_cast<unsigned long>(statistics.bytes_to));
     return statistics.transfers_to == 1 && statistics.transfers_from == 1;
 }
@@ -85,7 +87,8 @@ static bool run()
     haul::arena arena;
     haul::type word_type, words_type;
     const haul_ref word_refs[] = { HAUL_ARRAY(word, text, HAUL_N(word, bytes)) };
-    const haul_ref words_refs[] = { HAUL_OBJECTS(words, all, word_type.address(), HAUL_N(words, count)) };
+    const haul_ref words_refs[] = { HAUL_OBJECTS(words, all, word_type.address(),
+                                                 HAUL_N(words, count)) };
     haul::check(word_type.create<word>("word", word_refs));
     haul::check(words_type.create<words>("words", words_refs));
     haul::check(words_type.commit());
@@ -95,7 +98,8 @@ static bool run()
     haul::arena_resource memory(arena);
     strings some(&memory);
     string_list others(&memory);
-    for (const char *text : { "short", "a string that is too long to be kept within itself", "arena" })
+    for (const char *text :
+         { "short", "a string that is too long to be kept within itself", "arena" })
         some.emplace_back(text);
     for (int i = 0; i < 1000; i++)
         others.emplace_back(std::to_string(i) + " of a thousand strings in a list");

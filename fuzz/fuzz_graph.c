@@ -1,8 +1,10 @@
-/* Fuzz target: a legal universe of types and a graph in it, drawn from the input, through the whole of a trial.
+/* Fuzz target: a legal universe of types and a graph in it, drawn from the input, through the whole
+ * of a trial.
  *
- * Byte 0: which event of the doors fails; 0: none; 255: none, but the graph is spoiled in some places. Byte 1: how the
- * event fails (support/doors.h). The rest decides everything else (random/choices.h). A graph that does not come
- * through as the reference says is printed, and ends the program.
+ * Byte 0: which event of the doors fails; 0: none; 255: none, but the graph is spoiled in some
+ * places. Byte 1: how the event fails (support/doors.h). The rest decides everything else
+ * (random/choices.h). A graph that does not come through as the reference says is printed, and ends
+ * the program.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     c = choices_from_bytes(data + 2, size - 2);
     if (data[0] != 0 && data[0] != 255) {
         trial_fault(&world, &c, data[1], data[0]);
-    } else if (!trial_run(&world, &c, TRIAL_SMALL | (data[0] != 0 ? TRIAL_WRONG : 0), message, sizeof message)) {
+    } else if (!trial_run(&world, &c, TRIAL_SMALL | (data[0] != 0 ? TRIAL_WRONG : 0), message,
+                          sizeof message)) {
         fprintf(stderr, "%s\n", message);
         abort();
     }

@@ -1,7 +1,8 @@
 /* Fuzz target: type descriptions, mostly wrong, straight into the builder (T1 to T17).
  *
- * Whatever comes, the library refuses it with words, or accepts it; and what it accepts can be asked, printed, and
- * used to plan an object of zeros, and one of small numbers and pointers into itself.
+ * Whatever comes, the library refuses it with words, or accepts it; and what it accepts can be
+ * asked, printed, and used to plan an object of zeros, and one of small numbers and pointers into
+ * itself.
  */
 #define _POSIX_C_SOURCE 200112L
 #include <stdio.h>
@@ -36,8 +37,25 @@ static void require(int condition, const char *what)
 
 static size_t draw_size(choices *c)
 {
-    static const size_t odd[] = { 0, 1, 3, 5, 7, 12, 100, 255, 4095, 4096, 4097, 65536, SIZE_MAX, SIZE_MAX - 3,
-                                  SIZE_MAX / 2, SIZE_MAX / 4, SIZE_MAX / 4 + 1, SIZE_MAX / 8 + 1, (size_t)1 << 31,
+    static const size_t odd[] = { 0,
+                                  1,
+                                  3,
+                                  5,
+                                  7,
+                                  12,
+                                  100,
+                                  255,
+                                  4095,
+                                  4096,
+                                  4097,
+                                  65536,
+                                  SIZE_MAX,
+                                  SIZE_MAX - 3,
+                                  SIZE_MAX / 2,
+                                  SIZE_MAX / 4,
+                                  SIZE_MAX / 4 + 1,
+                                  SIZE_MAX / 8 + 1,
+                                  (size_t)1 << 31,
                                   SIZE_MAX / 16 };
     uint32_t way = choose(c, 4);
     if (way == 3)
@@ -47,7 +65,9 @@ static size_t draw_size(choices *c)
 
 static const char *draw_name(choices *c)
 {
-    static const char *const names[] = { "a", "b", "c", "next", "a", "", NULL, "\xff\xfe", "x.y[0]" };
+    static const char *const names[] = {
+        "a", "b", "c", "next", "a", "", NULL, "\xff\xfe", "x.y[0]"
+    };
     static char endless[1024];
     uint32_t i = choose(c, 40);
     if (i == 39) {
@@ -97,7 +117,8 @@ static haul_field_place draw_place(choices *c)
 
 static int64_t draw_base(choices *c)
 {
-    static const int64_t far[] = { INT64_MIN, INT64_MAX, 1 << 20, -(1 << 20), (1 << 20) + 1, INT32_MIN };
+    static const int64_t far[] = { INT64_MIN,  INT64_MAX,     1 << 20,
+                                   -(1 << 20), (1 << 20) + 1, INT32_MIN };
     return chance(c, 1, 8) ? far[choose(c, 6)] : (int64_t)choose(c, 64) - 32;
 }
 
@@ -112,7 +133,8 @@ static void draw_rule(universe *u, haul_rule *rule, haul_case *cases)
     rule->when.low = (int64_t)choose(c, 4);
     rule->when.high = rule->when.low + (int64_t)choose(c, 3) - (chance(c, 1, 8) ? 1 : 0);
     rule->when.function = chance(c, 7, 8) ? some_count : NULL;
-    rule->otherwise = rule->when.kind ? (haul_else)choose(c, chance(c, 1, 16) ? 4 : 2) : HAUL_ELSE_NULL;
+    rule->otherwise =
+        rule->when.kind ? (haul_else)choose(c, chance(c, 1, 16) ? 4 : 2) : HAUL_ELSE_NULL;
     if (way < 8)
         rule->mode = (haul_mode)way; /* 7: there is none */
     if (chance(c, 1, 4))
@@ -195,12 +217,17 @@ static haul_status make_blocks(universe *u, uint32_t way, haul_type *old, haul_t
         types[i] = u->type[choose(&u->c, TYPES)];
     }
     switch (way) {
-    case 0: return haul_type_indexed(n, lengths, places, old, made);
-    case 1: return haul_type_create_hindexed(n, lengths, places, old, made);
-    case 2: return haul_type_create_indexed_block(n, lengths[0], places, old, made);
-    case 3: return haul_type_create_struct(n, lengths, places, types, made);
+    case 0:
+        return haul_type_indexed(n, lengths, places, old, made);
+    case 1:
+        return haul_type_create_hindexed(n, lengths, places, old, made);
+    case 2:
+        return haul_type_create_indexed_block(n, lengths[0], places, old, made);
+    case 3:
+        return haul_type_create_struct(n, lengths, places, types, made);
     default:
-        return haul_type_create_subarray(n, lengths, places, starts, (haul_order)choose(&u->c, 3), old, made);
+        return haul_type_create_subarray(n, lengths, places, starts, (haul_order)choose(&u->c, 3),
+                                         old, made);
     }
 }
 
@@ -218,17 +245,24 @@ static haul_status make_type(universe *u, haul_type **made)
     for (unsigned i = 0; i < 3; i++)
         n[i] = draw_size(c);
     switch (way) {
-    case 0: return haul_type_contiguous(n[0], old, made);
-    case 1: return haul_type_vector(n[0], n[1], n[2], old, made);
-    case 2: return haul_type_create_hvector(n[0], n[1], n[2], old, made);
-    case 3: return haul_type_create_resized(old, n[0], n[1], made);
-    case 4: return haul_type_dup(old, made);
+    case 0:
+        return haul_type_contiguous(n[0], old, made);
+    case 1:
+        return haul_type_vector(n[0], n[1], n[2], old, made);
+    case 2:
+        return haul_type_create_hvector(n[0], n[1], n[2], old, made);
+    case 3:
+        return haul_type_create_resized(old, n[0], n[1], made);
+    case 4:
+        return haul_type_dup(old, made);
     case 5:
         shape = draw_shape(c);
         return haul_type_pointer(name, draw_target(u), n[0], shape, made);
     case 6:
-    case 7: return haul_type_bytes(name, n[0], made);
-    default: return make_blocks(u, way - 8, old, made);
+    case 7:
+        return haul_type_bytes(name, n[0], made);
+    default:
+        return make_blocks(u, way - 8, old, made);
     }
 }
 
@@ -249,15 +283,19 @@ static int ask(const haul_type *type, size_t *bytes)
     file.user = &total;
     (void)haul_type_combiner(type);
     for (size_t i = 0; i < haul_type_field_count(type) && i < 1000; i++)
-        require(haul_type_get_field(type, i, &field) == HAUL_OK || !haul_type_committed(type), "a field is not told");
-    require(haul_type_get_field(type, haul_type_field_count(type), &field) != HAUL_OK, "a field past the last");
-    if (haul_type_size(type, &size) != HAUL_OK || haul_type_get_extent(type, &lower, &extent) != HAUL_OK ||
+        require(haul_type_get_field(type, i, &field) == HAUL_OK || !haul_type_committed(type),
+                "a field is not told");
+    require(haul_type_get_field(type, haul_type_field_count(type), &field) != HAUL_OK,
+            "a field past the last");
+    if (haul_type_size(type, &size) != HAUL_OK ||
+        haul_type_get_extent(type, &lower, &extent) != HAUL_OK ||
         haul_type_get_true_extent(type, &true_lower, &true_extent) != HAUL_OK) {
         require(!haul_type_committed(type), "a committed type has no extent");
         return 0;
     }
     (void)haul_type_dump(type, &file);
-    if (true_lower > SIZE_MAX / 2 || true_extent > SIZE_MAX / 2 || lower > SIZE_MAX / 2 || extent > SIZE_MAX / 2)
+    if (true_lower > SIZE_MAX / 2 || true_extent > SIZE_MAX / 2 || lower > SIZE_MAX / 2 ||
+        extent > SIZE_MAX / 2)
         return 0;
     *bytes = true_lower + true_extent > lower + extent ? true_lower + true_extent : lower + extent;
     return *bytes != 0 && *bytes <= 1u << 20;
@@ -280,11 +318,13 @@ static void plan_object(universe *u, const haul_type *type, size_t bytes)
     root.type = type;
     root.count = 1;
     if (haul_plan_create(u->context, &root, 1, &plan) == HAUL_OK) {
-        require(haul_plan_bytes(plan) >= 16 && haul_plan_bytes(plan) <= bytes + spare, "the size of an arena");
+        require(haul_plan_bytes(plan) >= 16 && haul_plan_bytes(plan) <= bytes + spare,
+                "the size of an arena");
         haul_plan_free(&plan);
     } else {
         require(plan == NULL, "a plan from a call that failed");
-        require(haul_context_error(u->context)->text[0] != '\0', "a plan is refused without a word");
+        require(haul_context_error(u->context)->text[0] != '\0',
+                "a plan is refused without a word");
     }
 }
 
@@ -301,7 +341,8 @@ static void plan_objects(universe *u, const haul_type *type, size_t bytes)
     for (size_t at = 0; at + sizeof(uintptr_t) <= bytes && at < 2048; at += sizeof(uintptr_t)) {
         uint32_t way = choose(&u->c, 16);
         uintptr_t word = way < 6 ? (uintptr_t)way
-                                 : (uintptr_t)object + (uintptr_t)(random_word(&u->c.filler) % bytes / way * way);
+                                 : (uintptr_t)object +
+                                       (uintptr_t)(random_word(&u->c.filler) % bytes / way * way);
         memcpy((unsigned char *)object + at, &word, sizeof word);
     }
     plan_object(u, type, bytes);

@@ -1,4 +1,5 @@
-/* Runs a fuzz target over files, and over the files in folders, once each: for builds without a fuzzer.
+/* Runs a fuzz target over files, and over the files in folders, once each: for builds without a
+ * fuzzer.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
@@ -19,7 +20,8 @@ static int run_file(const char *path)
     unsigned char *data = NULL;
     long size;
     int good = file != NULL && fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0 &&
-               fseek(file, 0, SEEK_SET) == 0 && (data = malloc((size_t)size != 0 ? (size_t)size : 1)) != NULL &&
+               fseek(file, 0, SEEK_SET) == 0 &&
+               (data = malloc((size_t)size != 0 ? (size_t)size : 1)) != NULL &&
                fread(data, 1, (size_t)size, file) == (size_t)size;
     if (file != NULL)
         fclose(file);

@@ -1,4 +1,5 @@
-/* Haul: deep copies of pointer-based data between memories. This header includes the whole manual. */
+/* Haul: deep copies of pointer-based data between memories. This header includes the whole
+ * manual. */
 #ifndef HAUL_H
 #define HAUL_H
 

@@ -1,5 +1,6 @@
-/* Haul for C++11: handles that free themselves, typed pointers, and nothing that the C headers do not do. From C++14 on
- * also types that describe themselves, standard containers among them: haul/describe.hpp.
+/* Haul for C++11: handles that free themselves, typed pointers, and nothing that the C headers do
+ * not do. From C++14 on also types that describe themselves, standard containers among them:
+ * haul/describe.hpp.
  *
  *     struct node { node *next; double value; };
  *
@@ -16,10 +17,10 @@
  *     if (status == HAUL_OK)
  *         status = shipment.ship(device, root, node_type);
  *
- * Nothing throws. Who likes exceptions better wraps a call: haul::check(device.open(...), device.error()).
- * A handle can be moved, not copied; get() is the C handle, for every function that has no method
- * here. Handles may be destroyed in any order, any thread and any callback, whatever is under way
- * (context.h).
+ * Nothing throws. Who likes exceptions better wraps a call: haul::check(device.open(...),
+ * device.error()). A handle can be moved, not copied; get() is the C handle, for every function
+ * that has no method here. Handles may be destroyed in any order, any thread and any callback,
+ * whatever is under way (context.h).
  */
 #ifndef HAUL_HPP
 #define HAUL_HPP
@@ -46,14 +47,22 @@
 #include "haul/describe.hpp" /* types that describe themselves */
 #endif
 
-namespace haul {
+namespace haul
+{
 
 /* The owner of one C handle. */
-template <class T, void (*Free)(T **)> class handle {
-public:
-    handle() noexcept : handle_(nullptr) {}
-    explicit handle(T *owned) noexcept : handle_(owned) {}
-    handle(handle &&other) noexcept : handle_(other.release()) {}
+template <class T, void (*Free)(T **)> class handle
+{
+  public:
+    handle() noexcept : handle_(nullptr)
+    {
+    }
+    explicit handle(T *owned) noexcept : handle_(owned)
+    {
+    }
+    handle(handle &&other) noexcept : handle_(other.release())
+    {
+    }
     handle &operator=(handle &&other) noexcept
     {
         if (this != &other)
@@ -62,10 +71,19 @@ public:
     }
     handle(const handle &) = delete;
     handle &operator=(const handle &) = delete;
-    ~handle() { reset(); }
+    ~handle()
+    {
+        reset();
+    }
 
-    T *get() const noexcept { return handle_; }
-    explicit operator bool() const noexcept { return handle_ != nullptr; }
+    T *get() const noexcept
+    {
+        return handle_;
+    }
+    explicit operator bool() const noexcept
+    {
+        return handle_ != nullptr;
+    }
 
     /* Gives the handle up: the caller frees it. */
     T *release() noexcept
@@ -87,25 +105,37 @@ public:
         return &handle_;
     }
 
-protected:
+  protected:
     T *handle_;
 };
 
-class context : public handle<haul_context, haul_context_free> {
-public:
+class context : public handle<haul_context, haul_context_free>
+{
+  public:
     using handle::handle;
-    haul_status create(const haul_context_options *options = nullptr) { return haul_context_create(options, put()); }
-    const haul_error *error() const { return haul_context_error(get()); }
+    haul_status create(const haul_context_options *options = nullptr)
+    {
+        return haul_context_create(options, put());
+    }
+    const haul_error *error() const
+    {
+        return haul_context_error(get());
+    }
 };
 
-class type : public handle<haul_type, haul_type_free> {
-public:
+class type : public handle<haul_type, haul_type_free>
+{
+  public:
     using handle::handle;
 
     /* Where rows find this handle as a target. The object must not be moved until commit. */
-    haul_type *const *address() const noexcept { return &handle_; }
+    haul_type *const *address() const noexcept
+    {
+        return &handle_;
+    }
 
-    template <class S, std::size_t Count> haul_status create(const char *name, const haul_ref (&refs)[Count])
+    template <class S, std::size_t Count>
+    haul_status create(const char *name, const haul_ref (&refs)[Count])
     {
         return haul_type_create(name, sizeof(S), refs, Count, put());
     }
@@ -114,42 +144,56 @@ public:
     {
         return haul_type_create(name, sizeof(S), nullptr, 0, put());
     }
-    haul_status commit() { return haul_type_commit(get()); }
-    const haul_error *error() const { return haul_type_error(get()); }
+    haul_status commit()
+    {
+        return haul_type_commit(get());
+    }
+    const haul_error *error() const
+    {
+        return haul_type_error(get());
+    }
 };
 
-class device : public handle<haul_device, haul_device_close> {
-public:
+class device : public handle<haul_device, haul_device_close>
+{
+  public:
     using handle::handle;
     haul_status open(const haul_device_table *table, const haul_device_options *options = nullptr)
     {
         return haul_device_open(table, options, put());
     }
     /* The last failure of any call on this device, its plans and shipments. */
-    const haul_error *error() const { return haul_device_error(get()); }
+    const haul_error *error() const
+    {
+        return haul_device_error(get());
+    }
 };
 
-class plan : public handle<haul_plan, haul_plan_free> {
-public:
+class plan : public handle<haul_plan, haul_plan_free>
+{
+  public:
     using handle::handle;
     haul_status create(const haul::context &context, const haul_root *roots, std::size_t count)
     {
         return haul_plan_create(context.get(), roots, count, put());
     }
-    haul_status create_ordered(const haul::context &context, const haul_root *roots, std::size_t count)
+    haul_status create_ordered(const haul::context &context, const haul_root *roots,
+                               std::size_t count)
     {
         return haul_plan_create_ordered(context.get(), roots, count, put());
     }
 };
 
-class shipment : public handle<haul_shipment, haul_shipment_free> {
-public:
+class shipment : public handle<haul_shipment, haul_shipment_free>
+{
+  public:
     using handle::handle;
 
-    /* `count` objects in a row. They travel as bytes, so they must be trivially copyable; haul_ship does not ask. */
+    /* `count` objects in a row. They travel as bytes, so they must be trivially copyable; haul_ship
+     * does not ask. */
     template <class S>
-    haul_status ship(const haul::device &device, S *root, const haul::type &type, std::size_t count = 1,
-                     const haul_ship_options *options = nullptr)
+    haul_status ship(const haul::device &device, S *root, const haul::type &type,
+                     std::size_t count = 1, const haul_ship_options *options = nullptr)
     {
         static_assert(std::is_trivially_copyable<S>::value, "objects are shipped as bytes");
         return haul_ship(device.get(), root, type.get(), count, options, put());
@@ -164,21 +208,24 @@ public:
         return d.type ? haul_ship(device.get(), root, d.type, count, options, put()) : d.status;
     }
 #endif
-    haul_status ship(const haul::device &device, const haul::plan &plan, const haul_ship_options *options = nullptr)
+    haul_status ship(const haul::device &device, const haul::plan &plan,
+                     const haul_ship_options *options = nullptr)
     {
         return haul_ship_plan(device.get(), plan.get(), options, put());
     }
 
     /* The source may change when these return; wait() or poll() tell how it went. */
     template <class S>
-    haul_status ship_async(const haul::device &device, S *root, const haul::type &type, std::size_t count = 1,
-                           const haul_ship_options *options = nullptr, const haul_async *async = nullptr)
+    haul_status ship_async(const haul::device &device, S *root, const haul::type &type,
+                           std::size_t count = 1, const haul_ship_options *options = nullptr,
+                           const haul_async *async = nullptr)
     {
         static_assert(std::is_trivially_copyable<S>::value, "objects are shipped as bytes");
         return haul_ship_async(device.get(), root, type.get(), count, options, async, put());
     }
     haul_status ship_async(const haul::device &device, const haul::plan &plan,
-                           const haul_ship_options *options = nullptr, const haul_async *async = nullptr)
+                           const haul_ship_options *options = nullptr,
+                           const haul_async *async = nullptr)
     {
         return haul_ship_plan_async(device.get(), plan.get(), options, async, put());
     }
@@ -192,19 +239,44 @@ public:
     {
         return static_cast<S *>(haul_device_pointer(get(), host));
     }
-    haul_status refresh() { return haul_refresh(get()); }
-    haul_status replan() { return haul_replan(get()); }
-    haul_status unmarshal() { return haul_unmarshal(get()); }
-    haul_status unmarshal_pointers() { return haul_unmarshal_pointers(get()); }
-    haul_status update_device(const void *host, std::size_t bytes) { return haul_update_device(get(), host, bytes); }
-    haul_status update_host(void *host, std::size_t bytes) { return haul_update_host(get(), host, bytes); }
-    haul_status refresh_async(const haul_async *async = nullptr) { return haul_refresh_async(get(), async); }
-    haul_status unmarshal_async(const haul_async *async = nullptr) { return haul_unmarshal_async(get(), async); }
+    haul_status refresh()
+    {
+        return haul_refresh(get());
+    }
+    haul_status replan()
+    {
+        return haul_replan(get());
+    }
+    haul_status unmarshal()
+    {
+        return haul_unmarshal(get());
+    }
+    haul_status unmarshal_pointers()
+    {
+        return haul_unmarshal_pointers(get());
+    }
+    haul_status update_device(const void *host, std::size_t bytes)
+    {
+        return haul_update_device(get(), host, bytes);
+    }
+    haul_status update_host(void *host, std::size_t bytes)
+    {
+        return haul_update_host(get(), host, bytes);
+    }
+    haul_status refresh_async(const haul_async *async = nullptr)
+    {
+        return haul_refresh_async(get(), async);
+    }
+    haul_status unmarshal_async(const haul_async *async = nullptr)
+    {
+        return haul_unmarshal_async(get(), async);
+    }
     haul_status unmarshal_pointers_async(const haul_async *async = nullptr)
     {
         return haul_unmarshal_pointers_async(get(), async);
     }
-    haul_status update_device_async(const void *host, std::size_t bytes, const haul_async *async = nullptr)
+    haul_status update_device_async(const void *host, std::size_t bytes,
+                                    const haul_async *async = nullptr)
     {
         return haul_update_device_async(get(), host, bytes, async);
     }
@@ -212,13 +284,20 @@ public:
     {
         return haul_update_host_async(get(), host, bytes, async);
     }
-    haul_status wait() { return haul_shipment_wait(get()); }
-    haul_status poll() { return haul_shipment_poll(get()); }
+    haul_status wait()
+    {
+        return haul_shipment_wait(get());
+    }
+    haul_status poll()
+    {
+        return haul_shipment_poll(get());
+    }
 };
 
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
 
-/* Throws std::runtime_error, with the record's words and path where there is one, unless `status` is HAUL_OK. */
+/* Throws std::runtime_error, with the record's words and path where there is one, unless `status`
+ * is HAUL_OK. */
 inline void check(haul_status status, const haul_error *error = nullptr)
 {
     if (status == HAUL_OK)
@@ -239,8 +318,9 @@ inline void check(haul_status status, const haul_error *error = nullptr)
 
 /* ---- Arenas. */
 
-class arena : public handle<haul_arena, haul_arena_free> {
-public:
+class arena : public handle<haul_arena, haul_arena_free>
+{
+  public:
     using handle::handle;
     haul_status create(const haul::context &context, const haul_arena_options *options = nullptr)
     {
@@ -255,16 +335,21 @@ public:
     {
         return haul_ship_arena(device.get(), get(), options, shipment.put());
     }
-    const haul_error *error() const { return haul_arena_error(get()); }
+    const haul_error *error() const
+    {
+        return haul_arena_error(get());
+    }
 };
 
-/* A T in an arena, made from `arguments`; nullptr: haul_arena_error says why. Shipments patch its pointers. */
-template <class T, class... Arguments> T *make(const arena &arena, const type &type, Arguments &&...arguments)
+/* A T in an arena, made from `arguments`; nullptr: haul_arena_error says why. Shipments patch its
+ * pointers. */
+template <class T, class... Arguments>
+T *make(const arena &arena, const type &type, Arguments &&...arguments)
 {
     static_assert(std::is_trivially_copyable<T>::value, "objects are shipped as bytes");
     static_assert(std::is_trivially_destructible<T>::value, "an arena runs no destructors");
     void *memory = haul_arena_new(arena.get(), type.get(), 1);
-    return memory ? ::new (memory) T{std::forward<Arguments>(arguments)...} : nullptr;
+    return memory ? ::new (memory) T{ std::forward<Arguments>(arguments)... } : nullptr;
 }
 
 /* `count` of them in a row, zeroed. */
@@ -276,14 +361,20 @@ template <class T> T *make_array(const arena &arena, const type &type, std::size
 
 #ifdef HAUL_HAS_MEMORY_RESOURCE
 
-/* The memory of std::pmr containers. It throws std::bad_alloc when the arena is full. The arena must outlive it. What
- * is deallocated is used again where the arena was made with reuse. */
-class arena_resource : public std::pmr::memory_resource {
-public:
-    explicit arena_resource(const arena &arena) noexcept : arena_(arena.get()) {}
-    haul_arena *get() const noexcept { return arena_; }
+/* The memory of std::pmr containers. It throws std::bad_alloc when the arena is full. The arena
+ * must outlive it. What is deallocated is used again where the arena was made with reuse. */
+class arena_resource : public std::pmr::memory_resource
+{
+  public:
+    explicit arena_resource(const arena &arena) noexcept : arena_(arena.get())
+    {
+    }
+    haul_arena *get() const noexcept
+    {
+        return arena_;
+    }
 
-private:
+  private:
     void *do_allocate(std::size_t bytes, std::size_t alignment) override
     {
         void *memory = haul_arena_allocate_aligned(arena_, bytes ? bytes : 1, alignment);

@@ -1,4 +1,5 @@
-/* The CUDA device of a build without CUDA: no GPU, and a table that opens none. Its other verbs are never reached.
+/* The CUDA device of a build without CUDA: no GPU, and a table that opens none. Its other verbs are
+ * never reached.
  */
 #include "haul/cuda.h"
 
@@ -82,7 +83,8 @@ static haul_status no_relocate(void *state, const haul_relocation *relocation)
     return HAUL_ERROR_UNSUPPORTED;
 }
 
-static haul_status no_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
+static haul_status no_send(void *state, const haul_relocation *relocation, const void *from,
+                           size_t bytes)
 {
     (void)state;
     (void)relocation;
@@ -100,7 +102,8 @@ static haul_status no_fetch(void *state, void *to, const haul_relocation *reloca
     return HAUL_ERROR_UNSUPPORTED;
 }
 
-static haul_status no_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
+static haul_status no_across(void *state, haul_address to, void *from_state, haul_address from,
+                             size_t bytes)
 {
     (void)state;
     (void)to;

@@ -1,17 +1,20 @@
 /* Answers: how the host learns soon that a stream has come so far.
  *
- * The slow obvious version is cudaStreamSynchronize, which takes 1 to 2 us from the last byte that came back to the
- * return, a tenth of what a small graph takes. Here the stream is told to write a number into a word of pinned memory,
- * behind all that it was told before, and the host looks at the word. That it is written says that all before it has
- * succeeded: a stream that has failed writes nothing more. So whoever has no answer in time asks CUDA, which knows why.
+ * The slow obvious version is cudaStreamSynchronize, which takes 1 to 2 us from the last byte that
+ * came back to the return, a tenth of what a small graph takes. Here the stream is told to write a
+ * number into a word of pinned memory, behind all that it was told before, and the host looks at
+ * the word. That it is written says that all before it has succeeded: a stream that has failed
+ * writes nothing more. So whoever has no answer in time asks CUDA, which knows why.
  *
- * The driver has the order and the runtime has not; the runtime hands out the driver's entry, so that nothing is linked.
- * Where there is none, or the user has told CUDA not to keep a core busy with waiting, there are no answers; nor from streams
- * of the user's, for CUDA does not know that such a one has been waited for, and who looks on (compute-sanitizer) takes memory
- * that is then freed in the order of another to be in use.
+ * The driver has the order and the runtime has not; the runtime hands out the driver's entry, so
+ * that nothing is linked. Where there is none, or the user has told CUDA not to keep a core busy
+ * with waiting, there are no answers; nor from streams of the user's, for CUDA does not know that
+ * such a one has been waited for, and who looks on (compute-sanitizer) takes memory that is then
+ * freed in the order of another to be in use.
  *
- * Like everything on the device's own stream an answer comes behind what has been put on the legacy default stream before
- * it: where another thread has done so since the last order, the wait is as long as that takes.
+ * Like everything on the device's own stream an answer comes behind what has been put on the legacy
+ * default stream before it: where another thread has done so since the last order, the wait is as
+ * long as that takes.
  */
 #include <string.h>
 
@@ -19,7 +22,7 @@
 
 #if CUDART_VERSION >= 12050
 
-#define SINCE 12000u /* the driver's version of the entry */
+#define SINCE 12000u    /* the driver's version of the entry */
 #define ASKS_A_LOOK 64u /* at the clock */
 
 static int may_be_busy(const haul__gpu_visit *visit)
@@ -28,7 +31,8 @@ static int may_be_busy(const haul__gpu_visit *visit)
     cudaError_t error = cudaGetDeviceFlags(&flags);
     haul__gpu_forgive(visit, error);
     flags &= cudaDeviceScheduleMask;
-    return error == cudaSuccess && flags != cudaDeviceScheduleBlockingSync && flags != cudaDeviceScheduleYield;
+    return error == cudaSuccess && flags != cudaDeviceScheduleBlockingSync &&
+           flags != cudaDeviceScheduleYield;
 }
 
 /* For kernels that write their number themselves. */
@@ -49,7 +53,8 @@ void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
     void *word = NULL;
     cudaError_t error;
-    if (!may_be_busy(visit) || !haul__gpu_find_entry(visit, "cuStreamWriteValue32", SINCE, &gpu->write, sizeof gpu->write))
+    if (!may_be_busy(visit) ||
+        !haul__gpu_find_entry(visit, "cuStreamWriteValue32", SINCE, &gpu->write, sizeof gpu->write))
         return;
     error = cudaHostAlloc(&word, sizeof *gpu->answer, cudaHostAllocMapped);
     haul__gpu_forgive(visit, error);

@@ -1,7 +1,8 @@
 /* Copies: to the GPU, from it, and from another GPU.
  *
- * All are CUDA's own asynchronous copies on the selected stream. From pinned memory they run at the bus's speed beside
- * everything else; from plain memory CUDA stages them, and is done with the memory when it returns.
+ * All are CUDA's own asynchronous copies on the selected stream. From pinned memory they run at the
+ * bus's speed beside everything else; from plain memory CUDA stages them, and is done with the
+ * memory when it returns.
  *
  * Between two devices there are two streams, and an event each way keeps them in order:
  *
@@ -16,10 +17,10 @@ haul_status haul__gpu_copy_to(void *state, haul_address to, const void *from, si
     haul__gpu_visit visit;
     haul_status status = haul__gpu_enter(gpu, "copy_to", &visit);
     if (status == HAUL_OK)
-        status = haul__gpu_check(
-            gpu, &visit,
-            cudaMemcpyAsync((void *)(uintptr_t)to, from, bytes, cudaMemcpyHostToDevice, gpu->stream),
-            "cudaMemcpyAsync", bytes);
+        status = haul__gpu_check(gpu, &visit,
+                                 cudaMemcpyAsync((void *)(uintptr_t)to, from, bytes,
+                                                 cudaMemcpyHostToDevice, gpu->stream),
+                                 "cudaMemcpyAsync", bytes);
     return haul__gpu_leave(gpu, &visit, status);
 }
 
@@ -29,20 +30,21 @@ haul_status haul__gpu_copy_from(void *state, void *to, haul_address from, size_t
     haul__gpu_visit visit;
     haul_status status = haul__gpu_enter(gpu, "copy_from", &visit);
     if (status == HAUL_OK)
-        status = haul__gpu_check(
-            gpu, &visit,
-            cudaMemcpyAsync(to, (const void *)(uintptr_t)from, bytes, cudaMemcpyDeviceToHost, gpu->stream),
-            "cudaMemcpyAsync", bytes);
+        status = haul__gpu_check(gpu, &visit,
+                                 cudaMemcpyAsync(to, (const void *)(uintptr_t)from, bytes,
+                                                 cudaMemcpyDeviceToHost, gpu->stream),
+                                 "cudaMemcpyAsync", bytes);
     return haul__gpu_leave(gpu, &visit, status);
 }
 
 /* ---- Across. */
 
-/* Lets `gpu` reach the memory of `from` over the bus between them, once. Where that is not possible, copies still work,
- * by way of the host. A pool has an access list of its own. */
+/* Lets `gpu` reach the memory of `from` over the bus between them, once. Where that is not
+ * possible, copies still work, by way of the host. A pool has an access list of its own. */
 static void introduce(haul__gpu *gpu, const haul__gpu_visit *visit, haul__gpu *from)
 {
-    struct cudaMemAccessDesc access = { { cudaMemLocationTypeDevice, 0 }, cudaMemAccessFlagsProtReadWrite };
+    struct cudaMemAccessDesc access = { { cudaMemLocationTypeDevice, 0 },
+                                        cudaMemAccessFlagsProtReadWrite };
     int here = gpu->settings.ordinal, there = from->settings.ordinal, possible = 0;
     uint64_t bit = here < 64 ? (uint64_t)1 << here : 0;
     if (here == there || (from->peers & bit))
@@ -51,16 +53,18 @@ static void introduce(haul__gpu *gpu, const haul__gpu_visit *visit, haul__gpu *f
     haul__gpu_forgive(visit, cudaDeviceCanAccessPeer(&possible, here, there));
     if (!possible)
         return;
-    haul__gpu_forgive(visit, cudaDeviceEnablePeerAccess(there, 0)); /* may be so already: that is an error to CUDA */
+    /* may be so already: that is an error to CUDA */
+    haul__gpu_forgive(visit, cudaDeviceEnablePeerAccess(there, 0));
     access.location.id = here;
     if (from->pool)
         haul__gpu_forgive(visit, cudaMemPoolSetAccess(from->pool, &access, 1));
 }
 
-/* The calls on the other device's stream: marks where it is, or makes it wait for where we are. Handles such as
- * cudaStreamLegacy mean the current GPU's stream, so the other GPU must be current. What fails there is noted there,
- * for that is the device which may be lost. */
-static haul_status on_the_other(haul__gpu *gpu, const haul__gpu_visit *visit, haul__gpu *from, int mark)
+/* The calls on the other device's stream: marks where it is, or makes it wait for where we are.
+ * Handles such as cudaStreamLegacy mean the current GPU's stream, so the other GPU must be current.
+ * What fails there is noted there, for that is the device which may be lost. */
+static haul_status on_the_other(haul__gpu *gpu, const haul__gpu_visit *visit, haul__gpu *from,
+                                int mark)
 {
     cudaError_t error = cudaSetDevice(from->settings.ordinal);
     haul_status status;
@@ -74,7 +78,8 @@ static haul_status on_the_other(haul__gpu *gpu, const haul__gpu_visit *visit, ha
     return status != HAUL_OK ? status : haul__gpu_check(gpu, visit, error, "cudaSetDevice", 0);
 }
 
-static cudaError_t copy_across(haul__gpu *gpu, haul_address to, const haul__gpu *from, haul_address at, size_t bytes)
+static cudaError_t copy_across(haul__gpu *gpu, haul_address to, const haul__gpu *from,
+                               haul_address at, size_t bytes)
 {
     void *target = (void *)(uintptr_t)to;
     const void *source = (const void *)(uintptr_t)at;
@@ -84,12 +89,13 @@ static cudaError_t copy_across(haul__gpu *gpu, haul_address to, const haul__gpu 
     return cudaMemcpyPeerAsync(target, here, source, there, bytes, gpu->stream);
 }
 
-static haul_status across(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address to, haul__gpu *from,
-                          haul_address at, size_t bytes)
+static haul_status across(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address to,
+                          haul__gpu *from, haul_address at, size_t bytes)
 {
     haul_status status;
     if (!from || from->magic != HAUL__GPU_MAGIC)
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the other device is no open CUDA device");
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
+                              "the other device is no open CUDA device");
     if (from->lost)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_DEVICE_LOST, "the other device is lost");
     introduce(gpu, visit, from);
@@ -98,13 +104,16 @@ static haul_status across(haul__gpu *gpu, const haul__gpu_visit *visit, haul_add
         status = haul__gpu_check(gpu, visit, cudaStreamWaitEvent(gpu->stream, from->crossing, 0),
                                  "cudaStreamWaitEvent", 0);
     if (status == HAUL_OK)
-        status = haul__gpu_check(gpu, visit, copy_across(gpu, to, from, at, bytes), "cudaMemcpyPeerAsync", bytes);
+        status = haul__gpu_check(gpu, visit, copy_across(gpu, to, from, at, bytes),
+                                 "cudaMemcpyPeerAsync", bytes);
     if (status == HAUL_OK)
-        status = haul__gpu_check(gpu, visit, cudaEventRecord(gpu->crossing, gpu->stream), "cudaEventRecord", 0);
+        status = haul__gpu_check(gpu, visit, cudaEventRecord(gpu->crossing, gpu->stream),
+                                 "cudaEventRecord", 0);
     return status == HAUL_OK ? on_the_other(gpu, visit, from, 0) : status;
 }
 
-haul_status haul__gpu_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
+haul_status haul__gpu_across(void *state, haul_address to, void *from_state, haul_address from,
+                             size_t bytes)
 {
     haul__gpu *gpu = state;
     haul__gpu_visit visit;

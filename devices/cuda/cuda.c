@@ -1,7 +1,7 @@
 /* The CUDA device: its table, and how one is opened and closed (haul/cuda.h).
  *
- * The runtime is linked in whole, and finds the driver when it is first asked for something; so a program with this
- * device in it starts on any machine, and without a driver there are 0 GPUs.
+ * The runtime is linked in whole, and finds the driver when it is first asked for something; so a
+ * program with this device in it starts on any machine, and without a driver there are 0 GPUs.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,15 +25,16 @@ static haul_status check_settings(const haul_cuda_settings *settings)
 {
     if (!settings->allocate != !settings->release || !(settings->patience_seconds >= 0))
         return HAUL_ERROR_ARGUMENT;
-    if (settings->allocator != HAUL_CUDA_ALLOCATE_POOL && settings->allocator != HAUL_CUDA_ALLOCATE_PLAIN)
+    if (settings->allocator != HAUL_CUDA_ALLOCATE_POOL &&
+        settings->allocator != HAUL_CUDA_ALLOCATE_PLAIN)
         return HAUL_ERROR_ARGUMENT;
     if (settings->ordinal < 0)
         return HAUL_ERROR_ARGUMENT;
     return settings->ordinal < haul_cuda_count() ? HAUL_OK : HAUL_ERROR_UNSUPPORTED;
 }
 
-/* All of CUDA's things that an open device holds. The own stream is a blocking one: it is in order with the legacy
- * default stream. */
+/* All of CUDA's things that an open device holds. The own stream is a blocking one: it is in order
+ * with the legacy default stream. */
 static cudaError_t make_things(haul__gpu *gpu)
 {
     size_t left;
@@ -41,10 +42,12 @@ static cudaError_t make_things(haul__gpu *gpu)
     if (error == cudaSuccess)
         error = cudaMemGetInfo(&left, &gpu->memory_bytes);
     if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&gpu->processors, cudaDevAttrMultiProcessorCount, gpu->settings.ordinal);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&gpu->reaches_host, cudaDevAttrCanUseHostPointerForRegisteredMem,
+        error = cudaDeviceGetAttribute(&gpu->processors, cudaDevAttrMultiProcessorCount,
                                        gpu->settings.ordinal);
+    if (error == cudaSuccess)
+        error =
+            cudaDeviceGetAttribute(&gpu->reaches_host, cudaDevAttrCanUseHostPointerForRegisteredMem,
+                                   gpu->settings.ordinal);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&gpu->own, cudaStreamDefault);
     if (error == cudaSuccess)
@@ -129,12 +132,14 @@ static void cuda_close(void *state)
     (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
     haul__gpu_range_close(gpu);
     if (gpu->shifted)
-        allocator.release(allocator.user, gpu->shifted, gpu->shifted_capacity * sizeof *gpu->shifted);
+        allocator.release(allocator.user, gpu->shifted,
+                          gpu->shifted_capacity * sizeof *gpu->shifted);
     gpu->magic = 0;
     allocator.release(allocator.user, gpu, sizeof *gpu);
 }
 
-/* Copies are not cut: the copy engine takes any size, and what is gained by overlapping is the caller's to gain. */
+/* Copies are not cut: the copy engine takes any size, and what is gained by overlapping is the
+ * caller's to gain. */
 static void cuda_capabilities(void *state, haul_device_capabilities *capabilities)
 {
     const haul__gpu *gpu = state;

@@ -1,9 +1,9 @@
 /* Host memory that is locked, read and written where it lies.
  *
- * CUDA calls the locking of memory that the user has allocated registering. Registered for all GPUs and mapped it
- * can be reached by kernels at its own address, where host and GPU share one address space; elsewhere it is
- * refused. CUDA takes a page once: a second registration is refused, whoever made the first. A crossing is then one
- * kernel.
+ * CUDA calls the locking of memory that the user has allocated registering. Registered for all GPUs
+ * and mapped it can be reached by kernels at its own address, where host and GPU share one address
+ * space; elsewhere it is refused. CUDA takes a page once: a second registration is refused, whoever
+ * made the first. A crossing is then one kernel.
  */
 #include "gpu.h"
 
@@ -16,20 +16,24 @@ static int is_device_memory(const haul__gpu_visit *visit, const void *memory)
 
 static haul_status can_reach(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
-    return gpu->reaches_host ? HAUL_OK
-                             : haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
-                                              "the GPU has another address for locked memory than the host");
+    return gpu->reaches_host
+               ? HAUL_OK
+               : haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
+                                "the GPU has another address for locked memory than the host");
 }
 
 /* Whatever CUDA has against it, nothing is broken. */
-static haul_status registered(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory, size_t bytes)
+static haul_status registered(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory,
+                              size_t bytes)
 {
     haul_status status;
     if (is_device_memory(visit, memory) || is_device_memory(visit, (char *)memory + bytes - 1))
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "the GPU has memory at these addresses");
-    status =
-        haul__gpu_check(gpu, visit, cudaHostRegister(memory, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped),
-                        "cudaHostRegister", bytes);
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
+                              "the GPU has memory at these addresses");
+    status = haul__gpu_check(
+        gpu, visit,
+        cudaHostRegister(memory, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped),
+        "cudaHostRegister", bytes);
     return status == HAUL_OK || status == HAUL_ERROR_DEVICE_LOST ? status : HAUL_ERROR_UNSUPPORTED;
 }
 
@@ -56,25 +60,32 @@ void haul__gpu_unlock(void *state, void *memory, size_t bytes)
     (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
 }
 
-static haul_status check(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_crossing *crossing)
+static haul_status check(haul__gpu *gpu, const haul__gpu_visit *visit,
+                         const haul_crossing *crossing)
 {
-    const uint64_t bytes = crossing->attachments_at + crossing->attachment_count * sizeof(haul_attachment);
+    const uint64_t bytes =
+        crossing->attachments_at + crossing->attachment_count * sizeof(haul_attachment);
     haul_status status;
     if (crossing->word_bytes != 8)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "words of other than 8 bytes");
-    if (crossing->arena % 16 != 0 || crossing->lists % 16 != 0 || crossing->attachments_at % 16 != 0)
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the arena or its lists are misaligned");
+    if (crossing->arena % 16 != 0 || crossing->lists % 16 != 0 ||
+        crossing->attachments_at % 16 != 0)
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
+                              "the arena or its lists are misaligned");
     if (crossing->segment_count > crossing->attachments_at / sizeof(haul_segment) ||
         crossing->attachment_count > UINT64_MAX / 32 || bytes < crossing->attachments_at)
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the lists overlap, or are longer than memory");
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
+                              "the lists overlap, or are longer than memory");
     status = can_reach(gpu, visit);
     if (status == HAUL_OK && bytes > 0)
         status = haul__gpu_check_memory(gpu, visit, crossing->lists, bytes);
-    return status == HAUL_OK ? haul__gpu_check_memory(gpu, visit, crossing->arena, crossing->bytes) : status;
+    return status == HAUL_OK ? haul__gpu_check_memory(gpu, visit, crossing->arena, crossing->bytes)
+                             : status;
 }
 
 /* `changed` NULL: back to the host. */
-static haul_status cross(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_crossing *crossing, uint32_t *changed)
+static haul_status cross(haul__gpu *gpu, const haul__gpu_visit *visit,
+                         const haul_crossing *crossing, uint32_t *changed)
 {
     haul__gpu_crossing lists;
     haul_status status;
@@ -84,11 +95,13 @@ static haul_status cross(haul__gpu *gpu, const haul__gpu_visit *visit, const hau
     lists.arena = (unsigned char *)(uintptr_t)crossing->arena;
     lists.segments = (const haul_segment *)(uintptr_t)crossing->lists;
     lists.segment_count = crossing->segment_count;
-    lists.attachments = (const haul_attachment *)(uintptr_t)(crossing->lists + crossing->attachments_at);
+    lists.attachments =
+        (const haul_attachment *)(uintptr_t)(crossing->lists + crossing->attachments_at);
     lists.changed = changed;
     answers = haul__gpu_may_answer(gpu, &lists.answer);
-    status = haul__gpu_check(gpu, visit, haul__gpu_kernels_cross(&lists, gpu->processors, gpu->stream),
-                             "the kernel that gathers or scatters an arena", crossing->bytes);
+    status =
+        haul__gpu_check(gpu, visit, haul__gpu_kernels_cross(&lists, gpu->processors, gpu->stream),
+                        "the kernel that gathers or scatters an arena", crossing->bytes);
     gpu->answers = answers && status == HAUL_OK;
     return status;
 }
@@ -104,7 +117,8 @@ haul_status haul__gpu_pull(void *state, const haul_crossing *crossing)
     if (status == HAUL_OK) {
         changed = (uint32_t *)(uintptr_t)haul__gpu_mapped(&visit, crossing->changed);
         status = changed ? cross(gpu, &visit, crossing, changed)
-                         : haul__gpu_fail(gpu, &visit, HAUL_ERROR_UNSUPPORTED, "the word for changes is not pinned");
+                         : haul__gpu_fail(gpu, &visit, HAUL_ERROR_UNSUPPORTED,
+                                          "the word for changes is not pinned");
     }
     return haul__gpu_leave(gpu, &visit, status);
 }

@@ -1,41 +1,46 @@
-/* The kernels: patching an arena where it lies, patching it while it is pulled from the host, and gathering it from the
- * host's own objects or scattering it there.
+/* The kernels: patching an arena where it lies, patching it while it is pulled from the host, and
+ * gathering it from the host's own objects or scattering it there.
  *
- * Patching is one pass over the relocation bitmap. A bitmap word is the business of one warp: its 64 arena words are
- * two accesses of 32 lanes, each lane at its own word, so that what is touched is touched in full lines.
+ * Patching is one pass over the relocation bitmap. A bitmap word is the business of one warp: its
+ * 64 arena words are two accesses of 32 lanes, each lane at its own word, so that what is touched
+ * is touched in full lines.
  *
  *     bitmap word   | bit 0 .. 31      | bit 32 .. 63     |
  *     arena         | lane 0 .. 31     | lane 0 .. 31     |      256 bytes each, where words have 8
  *
- * It is right because a word belongs to exactly one bit, a bit to one lane, and an odd pointer overlaps neither a
- * marked word nor another odd pointer: no byte is written by two threads, so no order is needed.
+ * It is right because a word belongs to exactly one bit, a bit to one lane, and an odd pointer
+ * overlaps neither a marked word nor another odd pointer: no byte is written by two threads, so no
+ * order is needed.
  *
- * It is fast because memory is what it waits for, and each warp asks for much at once: four bitmap words are 32 bytes,
- * one sector, and up to eight arena words a lane, all asked for before the first is used. Where the bitmap is sparse
- * a warp reads its sector, sees zeros and goes on; so a gigabyte with few pointers costs the reading of its bitmap,
- * one sixty-fourth.
+ * It is fast because memory is what it waits for, and each warp asks for much at once: four bitmap
+ * words are 32 bytes, one sector, and up to eight arena words a lane, all asked for before the
+ * first is used. Where the bitmap is sparse a warp reads its sector, sees zeros and goes on; so a
+ * gigabyte with few pointers costs the reading of its bitmap, one sixty-fourth.
  *
- * Pulling is for graphs so small that a second order costs more than their bytes. Each thread fetches 16 bytes over
- * the bus from pinned memory; a warp's 512 bytes are (where words have 8 bytes) the 64 words of one bitmap word, which
- * comes the same way at the same time. All loads of all threads are under way at once, and so the whole transfer costs
- * one latency and its bytes. Odd pointers lie across such pieces, so each block patches those parts that fall into its
- * own; every block reads the whole list for it, which is why patch.c sends long lists in another way. Fetching is the same the
- * other way round, with the arena on the host and all else on the device.
+ * Pulling is for graphs so small that a second order costs more than their bytes. Each thread
+ * fetches 16 bytes over the bus from pinned memory; a warp's 512 bytes are (where words have 8
+ * bytes) the 64 words of one bitmap word, which comes the same way at the same time. All loads of
+ * all threads are under way at once, and so the whole transfer costs one latency and its bytes. Odd
+ * pointers lie across such pieces, so each block patches those parts that fall into its own; every
+ * block reads the whole list for it, which is why patch.c sends long lists in another way. Fetching
+ * is the same the other way round, with the arena on the host and all else on the device.
  *
- * Gathering and scattering go by lists: eight threads take a segment, 128 bytes of it at a time, one read or write of
- * the bus. No two segments share a byte, so again no order is needed; and again all that is asked for is asked for at
- * once.
+ * Gathering and scattering go by lists: eight threads take a segment, 128 bytes of it at a time,
+ * one read or write of the bus. No two segments share a byte, so again no order is needed; and
+ * again all that is asked for is asked for at once.
  *
- * This file uses nothing of C++ but templates: the object needs no C++ run-time library, so that C programs link.
+ * This file uses nothing of C++ but templates: the object needs no C++ run-time library, so that C
+ * programs link.
  */
 #include "kernels.h"
 
-/* Threads of a block. A block of `relocate` serves 4 warps x 4 bitmap words = 8 KiB of bitmap-marked words at a time,
- * a block of `send` 2 KiB. Larger: fewer multiprocessors ask for a small arena. Smaller: more blocks for the same. */
+/* Threads of a block. A block of `relocate` serves 4 warps x 4 bitmap words = 8 KiB of
+ * bitmap-marked words at a time, a block of `send` 2 KiB. Larger: fewer multiprocessors ask for a
+ * small arena. Smaller: more blocks for the same. */
 static const unsigned block_threads = 128;
 static const unsigned warp = 32;
-/* Bitmap words that a warp takes at a time: a sector of 32 bytes. More: more registers, and small arenas on fewer
- * warps. */
+/* Bitmap words that a warp takes at a time: a sector of 32 bytes. More: more registers, and small
+ * arenas on fewer warps. */
 static const unsigned group_words = 4;
 static const unsigned vector_bytes = 16;
 static const unsigned piece_bytes = block_threads * vector_bytes;
@@ -62,8 +67,7 @@ static __device__ __forceinline__ void tell_outside(const haul__gpu_patch &patch
 }
 
 /* A word at any address, read and written by bytes. */
-template <typename word>
-static __device__ __forceinline__ word load_odd(const unsigned char *at)
+template <typename word> static __device__ __forceinline__ word load_odd(const unsigned char *at)
 {
     word value = 0;
 #pragma unroll
@@ -94,7 +98,8 @@ static __device__ __forceinline__ uint64_t bits_at(const haul__gpu_patch &patch,
 
 /* The arena words of one group of bitmap words; `lane` has two of each. */
 template <typename word>
-static __device__ __forceinline__ void relocate_group(const haul__gpu_patch &patch, uint64_t group, unsigned lane)
+static __device__ __forceinline__ void relocate_group(const haul__gpu_patch &patch, uint64_t group,
+                                                      unsigned lane)
 {
     uint64_t bits[group_words], any = 0;
     bool outside = false;
@@ -121,7 +126,8 @@ static __device__ __forceinline__ void relocate_group(const haul__gpu_patch &pat
 template <typename word>
 static __global__ void __launch_bounds__(block_threads) relocate(const haul__gpu_patch patch)
 {
-    uint64_t thread = (uint64_t)blockIdx.x * block_threads + threadIdx.x, threads = (uint64_t)gridDim.x * block_threads;
+    uint64_t thread = (uint64_t)blockIdx.x * block_threads + threadIdx.x,
+             threads = (uint64_t)gridDim.x * block_threads;
     uint64_t group, groups = (patch.words + 64 * group_words - 1) / (64 * group_words), i;
     for (group = thread / warp; group < groups; group += threads / warp)
         relocate_group<word>(patch, group, threadIdx.x % warp);
@@ -135,7 +141,8 @@ static __global__ void __launch_bounds__(block_threads) relocate(const haul__gpu
 
 /* ---- On the way. */
 
-/* 16 bytes of words, the first of them number `first` of the arena, patched where they are marked. */
+/* 16 bytes of words, the first of them number `first` of the arena, patched where they are
+ * marked. */
 template <typename word>
 static __device__ __forceinline__ uint4 patched_vector(uint4 bytes, uint64_t first, uint64_t bits,
                                                        const haul__gpu_patch &patch)
@@ -152,10 +159,12 @@ static __device__ __forceinline__ uint4 patched_vector(uint4 bytes, uint64_t fir
     return both.bytes;
 }
 
-/* Those bytes of odd pointers that lie in [begin, begin + piece_bytes); the pointers are read from the host, whole. */
+/* Those bytes of odd pointers that lie in [begin, begin + piece_bytes); the pointers are read from
+ * the host, whole. */
 template <typename word>
 static __device__ __forceinline__ void patch_odd_in_piece(unsigned char *piece, uint64_t begin,
-                                                          const haul__gpu_patch &patch, const unsigned char *from)
+                                                          const haul__gpu_patch &patch,
+                                                          const unsigned char *from)
 {
     for (uint64_t i = threadIdx.x; i < patch.odd_count; i += block_threads) {
         uint64_t at = patch.odd[i];
@@ -175,7 +184,8 @@ union vector_of_bytes {
     unsigned char bytes[vector_bytes];
 };
 
-static __device__ __forceinline__ uint4 load_vector(const unsigned char *from, uint64_t at, uint64_t bytes)
+static __device__ __forceinline__ uint4 load_vector(const unsigned char *from, uint64_t at,
+                                                    uint64_t bytes)
 {
     if (at + vector_bytes <= bytes)
         return *(const uint4 *)(from + at);
@@ -186,7 +196,8 @@ static __device__ __forceinline__ uint4 load_vector(const unsigned char *from, u
     return both.vector;
 }
 
-static __device__ __forceinline__ void store_vector(unsigned char *to, uint64_t at, uint64_t bytes, uint4 vector)
+static __device__ __forceinline__ void store_vector(unsigned char *to, uint64_t at, uint64_t bytes,
+                                                    uint4 vector)
 {
     if (at + vector_bytes <= bytes) {
         *(uint4 *)(to + at) = vector;
@@ -220,9 +231,9 @@ static __global__ void __launch_bounds__(block_threads)
 
 /* ---- Where it lies on the host. */
 
-/* Threads that share a segment: what they ask for at once is a line of the bus. More: fewer of them have something to
- * do in small objects. Vectors that each asks for before it uses the first: more under way in large ones, in more
- * registers. */
+/* Threads that share a segment: what they ask for at once is a line of the bus. More: fewer of them
+ * have something to do in small objects. Vectors that each asks for before it uses the first: more
+ * under way in large ones, in more registers. */
 static const unsigned sharers = 8;
 static const unsigned asked_for = 4;
 static const unsigned stride = sharers * vector_bytes;
@@ -239,7 +250,8 @@ static __device__ __forceinline__ unsigned slots_at(const haul_segment &segment,
 }
 
 /* A vector of a segment on its way to the arena: its pointers attached, what does not cross 0. */
-static __device__ __forceinline__ uint4 attached(uint4 vector, unsigned at, const haul_segment &segment,
+static __device__ __forceinline__ uint4 attached(uint4 vector, unsigned at,
+                                                 const haul_segment &segment,
                                                  const haul__gpu_crossing &crossing)
 {
     unsigned slots = slots_at(segment, at);
@@ -251,8 +263,8 @@ static __device__ __forceinline__ uint4 attached(uint4 vector, unsigned at, cons
     if (slots == 0)
         return bytes.vector;
     vector_of_words here = { vector }, there = { bytes.vector };
-    const haul_attachment *next =
-        crossing.attachments + segment.first + __popcll(segment.slots & (((uint64_t)1 << at / 8) - 1));
+    const haul_attachment *next = crossing.attachments + segment.first +
+                                  __popcll(segment.slots & (((uint64_t)1 << at / 8) - 1));
 #pragma unroll
     for (unsigned i = 0; i < 2; i++)
         if (slots >> i & 1) {
@@ -266,8 +278,8 @@ static __device__ __forceinline__ uint4 attached(uint4 vector, unsigned at, cons
     return there.vector;
 }
 
-static __device__ __forceinline__ void pull_segment(const haul__gpu_crossing &crossing, const haul_segment &segment,
-                                                    unsigned lane)
+static __device__ __forceinline__ void pull_segment(const haul__gpu_crossing &crossing,
+                                                    const haul_segment &segment, unsigned lane)
 {
     const unsigned char *from = (const unsigned char *)(uintptr_t)segment.from;
     unsigned char *to = crossing.arena + segment.to;
@@ -280,12 +292,14 @@ static __device__ __forceinline__ void pull_segment(const haul__gpu_crossing &cr
 #pragma unroll
         for (unsigned i = 0; i < asked_for; i++)
             if (at + i * stride < segment.bytes)
-                *(uint4 *)(to + at + i * stride) = attached(vectors[i], at + i * stride, segment, crossing);
+                *(uint4 *)(to + at + i * stride) =
+                    attached(vectors[i], at + i * stride, segment, crossing);
     }
 }
 
 /* What is written to the host is what crosses and no byte beside it. */
-static __device__ __forceinline__ void store_data(unsigned char *to, uint4 vector, unsigned slots, uint32_t mask)
+static __device__ __forceinline__ void store_data(unsigned char *to, uint4 vector, unsigned slots,
+                                                  uint32_t mask)
 {
     vector_of_words words = { vector };
     vector_of_bytes bytes = { vector };
@@ -304,8 +318,8 @@ static __device__ __forceinline__ void store_data(unsigned char *to, uint4 vecto
     }
 }
 
-static __device__ __forceinline__ void push_segment(const haul__gpu_crossing &crossing, const haul_segment &segment,
-                                                    unsigned lane)
+static __device__ __forceinline__ void push_segment(const haul__gpu_crossing &crossing,
+                                                    const haul_segment &segment, unsigned lane)
 {
     unsigned char *to = (unsigned char *)(uintptr_t)segment.from;
     const unsigned char *from = crossing.arena + segment.to;
@@ -314,9 +328,10 @@ static __device__ __forceinline__ void push_segment(const haul__gpu_crossing &cr
         store_data(to + at, *(const uint4 *)(from + at), slots_at(segment, at), segment.mask);
 }
 
-/* The last of a kernel's blocks to end finds that all others have been counted; the host, when it sees the number, sees
- * all that any of them has written. */
-template <bool to_host> static __device__ __forceinline__ void give_answer(const haul__gpu_answer &answer)
+/* The last of a kernel's blocks to end finds that all others have been counted; the host, when it
+ * sees the number, sees all that any of them has written. */
+template <bool to_host>
+static __device__ __forceinline__ void give_answer(const haul__gpu_answer &answer)
 {
     __syncthreads();
     if (!answer.where || threadIdx.x != 0)
@@ -342,9 +357,11 @@ static __device__ __forceinline__ haul_segment load_segment(const haul_segment *
     return both.segment;
 }
 
-template <bool to_host> static __global__ void __launch_bounds__(block_threads) cross(const haul__gpu_crossing crossing)
+template <bool to_host>
+static __global__ void __launch_bounds__(block_threads) cross(const haul__gpu_crossing crossing)
 {
-    uint64_t thread = (uint64_t)blockIdx.x * block_threads + threadIdx.x, threads = (uint64_t)gridDim.x * block_threads;
+    uint64_t thread = (uint64_t)blockIdx.x * block_threads + threadIdx.x,
+             threads = (uint64_t)gridDim.x * block_threads;
     for (uint64_t i = thread / sharers; i < crossing.segment_count; i += threads / sharers)
         if (to_host)
             push_segment(crossing, load_segment(&crossing.segments[i]), threadIdx.x % sharers);
@@ -363,8 +380,8 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 extern "C" cudaError_t haul__gpu_kernels_load(void)
 {
     const void *kernels[] = { (const void *)relocate<uint64_t>, (const void *)relocate<uint32_t>,
-                              (const void *)send<uint64_t>, (const void *)send<uint32_t>,
-                              (const void *)cross<false>, (const void *)cross<true> };
+                              (const void *)send<uint64_t>,     (const void *)send<uint32_t>,
+                              (const void *)cross<false>,       (const void *)cross<true> };
     cudaFuncAttributes attributes;
     cudaError_t error = cudaSuccess;
     for (unsigned i = 0; i < sizeof kernels / sizeof kernels[0] && error == cudaSuccess; i++)
@@ -372,35 +389,42 @@ extern "C" cudaError_t haul__gpu_kernels_load(void)
     return error;
 }
 
-extern "C" cudaError_t haul__gpu_kernels_relocate(const haul__gpu_patch *patch, unsigned word_bytes, int processors,
-                                                  cudaStream_t stream)
+extern "C" cudaError_t haul__gpu_kernels_relocate(const haul__gpu_patch *patch, unsigned word_bytes,
+                                                  int processors, cudaStream_t stream)
 {
-    const void *kernel = word_bytes == 8 ? (const void *)relocate<uint64_t> : (const void *)relocate<uint32_t>;
+    const void *kernel =
+        word_bytes == 8 ? (const void *)relocate<uint64_t> : (const void *)relocate<uint32_t>;
     void *arguments[] = { (void *)patch };
     uint64_t for_words = divide_up(patch->words, 64 * group_words * (block_threads / warp));
-    uint64_t blocks = divide_up(patch->odd_count, block_threads), most = (uint64_t)processors * blocks_per_processor;
+    uint64_t blocks = divide_up(patch->odd_count, block_threads),
+             most = (uint64_t)processors * blocks_per_processor;
     if (blocks < for_words)
         blocks = for_words;
     if (blocks > most)
         blocks = most;
-    return cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(block_threads), arguments, 0, stream);
+    return cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(block_threads), arguments, 0,
+                            stream);
 }
 
 extern "C" cudaError_t haul__gpu_kernels_send(const haul__gpu_patch *patch, unsigned word_bytes,
-                                              const unsigned char *from, uint64_t bytes, cudaStream_t stream)
+                                              const unsigned char *from, uint64_t bytes,
+                                              cudaStream_t stream)
 {
-    const void *kernel = word_bytes == 8 ? (const void *)send<uint64_t> : (const void *)send<uint32_t>;
+    const void *kernel =
+        word_bytes == 8 ? (const void *)send<uint64_t> : (const void *)send<uint32_t>;
     void *arguments[] = { (void *)patch, (void *)&from, (void *)&bytes };
     uint64_t blocks = divide_up(bytes, piece_bytes);
-    return cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(block_threads), arguments, 0, stream);
+    return cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(block_threads), arguments, 0,
+                            stream);
 }
 
-extern "C" cudaError_t haul__gpu_kernels_cross(const haul__gpu_crossing *crossing, int processors, cudaStream_t stream)
+extern "C" cudaError_t haul__gpu_kernels_cross(const haul__gpu_crossing *crossing, int processors,
+                                               cudaStream_t stream)
 {
     const void *kernel = crossing->changed ? (const void *)cross<false> : (const void *)cross<true>;
     void *arguments[] = { (void *)crossing };
     uint64_t blocks = divide_up(crossing->segment_count, block_threads / sharers);
     uint64_t most = (uint64_t)processors * blocks_per_processor;
-    return cudaLaunchKernel(kernel, dim3((unsigned)(blocks < most ? blocks : most)), dim3(block_threads), arguments, 0,
-                            stream);
+    return cudaLaunchKernel(kernel, dim3((unsigned)(blocks < most ? blocks : most)),
+                            dim3(block_threads), arguments, 0, stream);
 }

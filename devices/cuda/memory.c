@@ -1,25 +1,28 @@
 /* Device memory and staging.
  *
- * By default device memory comes from a stream-ordered pool of the device's own. What was released stays in the pool
- * up to a threshold, so that the memory for a small graph costs about a microsecond, where cudaMalloc costs hundreds
- * and stops the GPU. The pool's order is the selected stream's: what is released while work on that stream uses it is
- * given out again behind that work. cudaFree has no order, so the plain way waits for the stream first.
+ * By default device memory comes from a stream-ordered pool of the device's own. What was released
+ * stays in the pool up to a threshold, so that the memory for a small graph costs about a
+ * microsecond, where cudaMalloc costs hundreds and stops the GPU. The pool's order is the selected
+ * stream's: what is released while work on that stream uses it is given out again behind that work.
+ * cudaFree has no order, so the plain way waits for the stream first.
  *
- * A microsecond holds for a loop of nothing else. In a program that has used its caches for something else meanwhile,
- * the pool takes 15 to 20 to give and as many to take. So the last few ranges that were released on the device's own
- * stream are not given back to it but kept for the next request of the same size, on any stream, which in a program that
- * ships the same graph again and again is the next one. For the pool they are in use, so that what it keeps in all is no more.
+ * A microsecond holds for a loop of nothing else. In a program that has used its caches for
+ * something else meanwhile, the pool takes 15 to 20 to give and as many to take. So the last few
+ * ranges that were released on the device's own stream are not given back to it but kept for the
+ * next request of the same size, on any stream, which in a program that ships the same graph again
+ * and again is the next one. For the pool they are in use, so that what it keeps in all is no more.
  *
- * CUDA's allocators align to 256 bytes. A larger alignment takes that much more memory and a line in a table, which
- * remembers what to give back; such types are rare, so the table is a plain list.
+ * CUDA's allocators align to 256 bytes. A larger alignment takes that much more memory and a line
+ * in a table, which remembers what to give back; such types are rare, so the table is a plain list.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "gpu.h"
 
-/* What the pool keeps at a wait, if the user does not say: so much of the GPU's memory, and as many bytes at least. Memory
- * that has gone back to the driver costs hundreds of microseconds to get again, whatever the size. */
+/* What the pool keeps at a wait, if the user does not say: so much of the GPU's memory, and as many
+ * bytes at least. Memory that has gone back to the driver costs hundreds of microseconds to get
+ * again, whatever the size. */
 #define KEPT_PART 64u
 #define KEPT_LEAST ((uint64_t)64 << 20)
 
@@ -44,7 +47,8 @@ cudaError_t haul__gpu_make_pool(haul__gpu *gpu)
     cudaError_t error;
     if (has_callbacks(gpu) || gpu->settings.allocator != HAUL_CUDA_ALLOCATE_POOL)
         return cudaSuccess;
-    error = cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, gpu->settings.ordinal);
+    error =
+        cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, gpu->settings.ordinal);
     if (error != cudaSuccess || !supported)
         return error;
     memset(&properties, 0, sizeof properties);
@@ -59,7 +63,8 @@ cudaError_t haul__gpu_make_pool(haul__gpu *gpu)
 
 /* ---- Whose memory is it? */
 
-int haul__gpu_ask_owner(const haul__gpu_visit *visit, const void *address, struct cudaPointerAttributes *owner)
+int haul__gpu_ask_owner(const haul__gpu_visit *visit, const void *address,
+                        struct cudaPointerAttributes *owner)
 {
     cudaError_t error = cudaPointerGetAttributes(owner, address);
     haul__gpu_forgive(visit, error);
@@ -74,7 +79,8 @@ static int is_ours(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address ad
             (owner.type == cudaMemoryTypeDevice && owner.device == gpu->settings.ordinal));
 }
 
-/* ---- Ranges that were found to be good: most calls ask for the same ones, or the one that was just allocated. */
+/* ---- Ranges that were found to be good: most calls ask for the same ones, or the one that was
+ * just allocated. */
 
 static int is_checked(const haul__gpu_range *range, haul_address address, uint64_t bytes)
 {
@@ -97,18 +103,20 @@ void haul__gpu_forget(haul__gpu *gpu, haul_address address, uint64_t bytes)
             gpu->checked[i].bytes = 0;
 }
 
-haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address address,
-                                   uint64_t bytes)
+haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit,
+                                   haul_address address, uint64_t bytes)
 {
     char words[128];
-    if (is_checked(&gpu->checked[0], address, bytes) || is_checked(&gpu->checked[1], address, bytes))
+    if (is_checked(&gpu->checked[0], address, bytes) ||
+        is_checked(&gpu->checked[1], address, bytes))
         return HAUL_OK;
-    if (address + bytes >= address && is_ours(gpu, visit, address) && is_ours(gpu, visit, address + bytes - 1)) {
+    if (address + bytes >= address && is_ours(gpu, visit, address) &&
+        is_ours(gpu, visit, address + bytes - 1)) {
         remember(gpu, address, bytes);
         return HAUL_OK;
     }
-    snprintf(words, sizeof words, "0x%llx + %llu bytes is no memory of GPU %d", (unsigned long long)address,
-             (unsigned long long)bytes, gpu->settings.ordinal);
+    snprintf(words, sizeof words, "0x%llx + %llu bytes is no memory of GPU %d",
+             (unsigned long long)address, (unsigned long long)bytes, gpu->settings.ordinal);
     return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, words);
 }
 
@@ -118,11 +126,14 @@ haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit,
 static void remove_spare(haul__gpu *gpu, size_t at)
 {
     gpu->spare_count--;
-    memmove(&gpu->spares[at], &gpu->spares[at + 1], (gpu->spare_count - at) * sizeof gpu->spares[0]);
+    memmove(&gpu->spares[at], &gpu->spares[at + 1],
+            (gpu->spare_count - at) * sizeof gpu->spares[0]);
 }
 
-/* To the pool, which gives back to the driver what is too much for it when CUDA next waits for a stream. */
-static void free_in_order(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory, cudaStream_t stream)
+/* To the pool, which gives back to the driver what is too much for it when CUDA next waits for a
+ * stream. */
+static void free_in_order(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory,
+                          cudaStream_t stream)
 {
     haul__gpu_forgive(visit, cudaFreeAsync(memory, stream));
     if (stream != gpu->own || !gpu->freed_on)
@@ -193,9 +204,10 @@ static haul_status no_memory(haul__gpu *gpu, const haul__gpu_visit *visit, uint6
 {
     size_t left = 0, all = 0;
     haul__gpu_forgive(visit, cudaMemGetInfo(&left, &all));
-    snprintf(gpu->message, sizeof gpu->message, "%s: %llu bytes wanted, %llu of %llu free on GPU %d%s", visit->verb,
-             (unsigned long long)bytes, (unsigned long long)left, (unsigned long long)all, gpu->settings.ordinal,
-             has_callbacks(gpu) ? "; the given allocator has none" : "");
+    snprintf(gpu->message, sizeof gpu->message,
+             "%s: %llu bytes wanted, %llu of %llu free on GPU %d%s", visit->verb,
+             (unsigned long long)bytes, (unsigned long long)left, (unsigned long long)all,
+             gpu->settings.ordinal, has_callbacks(gpu) ? "; the given allocator has none" : "");
     return HAUL_ERROR_DEVICE_MEMORY;
 }
 
@@ -216,7 +228,8 @@ static void give_back(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory
     }
 }
 
-static haul_status take_from_callbacks(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes, void **memory)
+static haul_status take_from_callbacks(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes,
+                                       void **memory)
 {
     haul_status status;
     *memory = gpu->settings.allocate(gpu->settings.user, (size_t)bytes, gpu->stream);
@@ -225,7 +238,8 @@ static haul_status take_from_callbacks(haul__gpu *gpu, const haul__gpu_visit *vi
         return no_memory(gpu, visit, bytes);
     status = haul__gpu_check_memory(gpu, visit, (haul_address)(uintptr_t)*memory, bytes);
     if (status == HAUL_OK && (uintptr_t)*memory % HAUL__GPU_ALIGNMENT != 0)
-        status = haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the given allocator's memory is misaligned");
+        status = haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
+                                "the given allocator's memory is misaligned");
     if (status != HAUL_OK)
         give_back(gpu, visit, *memory, bytes);
     return status;
@@ -255,7 +269,8 @@ static haul_status take(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t b
         error = ask_cuda(gpu, bytes, memory);
     }
     if (error != cudaErrorMemoryAllocation)
-        return haul__gpu_check(gpu, visit, error, gpu->pool ? "cudaMallocFromPoolAsync" : "cudaMalloc", bytes);
+        return haul__gpu_check(gpu, visit, error,
+                               gpu->pool ? "cudaMallocFromPoolAsync" : "cudaMalloc", bytes);
     haul__gpu_forgive(visit, error);
     return no_memory(gpu, visit, bytes);
 }
@@ -265,7 +280,8 @@ static haul_status take(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t b
 static void drop_list(haul__gpu *gpu)
 {
     if (gpu->shifted)
-        gpu->allocator.release(gpu->allocator.user, gpu->shifted, gpu->shifted_capacity * sizeof *gpu->shifted);
+        gpu->allocator.release(gpu->allocator.user, gpu->shifted,
+                               gpu->shifted_capacity * sizeof *gpu->shifted);
     gpu->shifted = NULL;
     gpu->shifted_capacity = 0;
 }
@@ -276,7 +292,8 @@ static int make_room(haul__gpu *gpu)
     haul__gpu_shifted *grown;
     if (gpu->shifted_count < gpu->shifted_capacity)
         return 1;
-    grown = gpu->allocator.allocate(gpu->allocator.user, capacity * sizeof *grown, sizeof(uint64_t));
+    grown =
+        gpu->allocator.allocate(gpu->allocator.user, capacity * sizeof *grown, sizeof(uint64_t));
     if (!grown)
         return 0;
     if (gpu->shifted) {
@@ -288,8 +305,8 @@ static int make_room(haul__gpu *gpu)
     return 1;
 }
 
-static haul_status take_shifted(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes, size_t alignment,
-                                haul_address *address)
+static haul_status take_shifted(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes,
+                                size_t alignment, haul_address *address)
 {
     haul__gpu_shifted *entry;
     haul_status status;
@@ -297,7 +314,8 @@ static haul_status take_shifted(haul__gpu *gpu, const haul__gpu_visit *visit, ui
     if (bytes > UINT64_MAX - alignment)
         return no_memory(gpu, visit, bytes);
     if (!make_room(gpu))
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_MEMORY, "no host memory for the list of aligned memory");
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_MEMORY,
+                              "no host memory for the list of aligned memory");
     status = take(gpu, visit, bytes + alignment, &memory);
     if (status != HAUL_OK)
         return status;
@@ -326,8 +344,8 @@ static void unshift(haul__gpu *gpu, haul_address *address, uint64_t *bytes)
 
 /* ---- The verbs. */
 
-static haul_status allocate(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes, size_t alignment,
-                            haul_address *address)
+static haul_status allocate(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes,
+                            size_t alignment, haul_address *address)
 {
     haul_status status;
     void *memory;
@@ -367,7 +385,8 @@ void haul__gpu_release(void *state, haul_address address, uint64_t bytes)
     (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
 }
 
-/* Pinned, and mapped, so that `send` can pull from it; for all GPUs, so that one staging serves several. */
+/* Pinned, and mapped, so that `send` can pull from it; for all GPUs, so that one staging serves
+ * several. */
 haul_status haul__gpu_stage(void *state, size_t bytes, void **memory)
 {
     haul__gpu *gpu = state;

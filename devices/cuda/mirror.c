@@ -1,16 +1,17 @@
 /* Memory that the GPU has at addresses where the host has some too.
  *
- * A process and its GPUs share one space of addresses, so that one address never means two places; but of a range that the
- * driver has reserved for the GPU the host's page tables hold nothing. Here they are given pages of the host's: those of
- * shared memory, which are there a second time at other addresses, the window. To CUDA an address of the range is the
- * GPU's, whoever uses it, so copies are told the window's.
+ * A process and its GPUs share one space of addresses, so that one address never means two places;
+ * but of a range that the driver has reserved for the GPU the host's page tables hold nothing. Here
+ * they are given pages of the host's: those of shared memory, which are there a second time at
+ * other addresses, the window. To CUDA an address of the range is the GPU's, whoever uses it, so
+ * copies are told the window's.
  *
  *     address     host's page tables    GPU's page tables
  *     memory      pages of the host     memory of the GPU
  *     window      the same pages        the same pages (registered)
  *
- * No manual promises it. So before the range is given away, a word of each side is written there and looked for: where the
- * system or a driver does otherwise, there is no such memory.
+ * No manual promises it. So before the range is given away, a word of each side is written there
+ * and looked for: where the system or a driver does otherwise, there is no such memory.
  *
  * The driver has these orders and the runtime has not; see answer.c.
  */
@@ -29,12 +30,15 @@
 typedef struct orders {
     CUresult(CUDAAPI *reserve)(CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long);
     CUresult(CUDAAPI *unreserve)(CUdeviceptr, size_t);
-    CUresult(CUDAAPI *create)(CUmemGenericAllocationHandle *, size_t, const CUmemAllocationProp *, unsigned long long);
+    CUresult(CUDAAPI *create)(CUmemGenericAllocationHandle *, size_t, const CUmemAllocationProp *,
+                              unsigned long long);
     CUresult(CUDAAPI *release)(CUmemGenericAllocationHandle);
-    CUresult(CUDAAPI *map)(CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long);
+    CUresult(CUDAAPI *map)(CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle,
+                           unsigned long long);
     CUresult(CUDAAPI *unmap)(CUdeviceptr, size_t);
     CUresult(CUDAAPI *allow)(CUdeviceptr, size_t, const CUmemAccessDesc *, size_t);
-    CUresult(CUDAAPI *granularity)(size_t *, const CUmemAllocationProp *, CUmemAllocationGranularity_flags);
+    CUresult(CUDAAPI *granularity)(size_t *, const CUmemAllocationProp *,
+                                   CUmemAllocationGranularity_flags);
 } orders;
 
 static int find(const haul__gpu_visit *visit, const char *name, void *order, size_t bytes)
@@ -48,7 +52,8 @@ static int find_orders(const haul__gpu_visit *visit, orders *o)
            find(visit, "cuMemAddressFree", &o->unreserve, sizeof o->unreserve) &&
            find(visit, "cuMemCreate", &o->create, sizeof o->create) &&
            find(visit, "cuMemRelease", &o->release, sizeof o->release) &&
-           find(visit, "cuMemMap", &o->map, sizeof o->map) && find(visit, "cuMemUnmap", &o->unmap, sizeof o->unmap) &&
+           find(visit, "cuMemMap", &o->map, sizeof o->map) &&
+           find(visit, "cuMemUnmap", &o->unmap, sizeof o->unmap) &&
            find(visit, "cuMemSetAccess", &o->allow, sizeof o->allow) &&
            find(visit, "cuMemGetAllocationGranularity", &o->granularity, sizeof o->granularity);
 }
@@ -69,15 +74,16 @@ static int round_up(const haul__gpu *gpu, const orders *o, size_t *bytes)
 {
     const CUmemAllocationProp all = properties(gpu);
     size_t unit = 0;
-    if (o->granularity(&unit, &all, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) != CUDA_SUCCESS || unit == 0 ||
-        *bytes > SIZE_MAX - unit)
+    if (o->granularity(&unit, &all, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) != CUDA_SUCCESS ||
+        unit == 0 || *bytes > SIZE_MAX - unit)
         return 0;
     *bytes = (*bytes + unit - 1) / unit * unit;
     return 1;
 }
 
 /* This GPU, and those that can reach its memory, as with memory of a pool. 0: not even this one. */
-static int allow_all(const haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o, CUdeviceptr there, size_t bytes)
+static int allow_all(const haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o,
+                     CUdeviceptr there, size_t bytes)
 {
     CUmemAccessDesc one;
     int count = haul_cuda_count(), other, reaches;
@@ -89,7 +95,8 @@ static int allow_all(const haul__gpu *gpu, const haul__gpu_visit *visit, const o
     for (other = 0; other < count; other++) {
         reaches = 0;
         if (other != gpu->settings.ordinal)
-            haul__gpu_forgive(visit, cudaDeviceCanAccessPeer(&reaches, other, gpu->settings.ordinal));
+            haul__gpu_forgive(visit,
+                              cudaDeviceCanAccessPeer(&reaches, other, gpu->settings.ordinal));
         one.location.id = other;
         if (reaches)
             (void)o->allow(there, bytes, &one, 1);
@@ -97,8 +104,8 @@ static int allow_all(const haul__gpu *gpu, const haul__gpu_visit *visit, const o
     return 1;
 }
 
-static int get_memory(const haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o, CUdeviceptr there,
-                      size_t bytes)
+static int get_memory(const haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o,
+                      CUdeviceptr there, size_t bytes)
 {
     const CUmemAllocationProp all = properties(gpu);
     CUmemGenericAllocationHandle memory;
@@ -120,18 +127,21 @@ static int get_memory(const haul__gpu *gpu, const haul__gpu_visit *visit, const 
 /* The range is the driver's again, as it was. */
 static void drop_pages(const haul_mirror *mirror)
 {
-    (void)mmap(mirror->memory, mirror->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    (void)mmap(mirror->memory, mirror->bytes, PROT_NONE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     munmap(mirror->window, mirror->bytes);
 }
 
 /* Shared pages can be mapped once more: to mremap that is a move of none of them. */
 static int get_pages(haul_mirror *mirror)
 {
-    void *window = mmap(NULL, mirror->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *window =
+        mmap(NULL, mirror->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (window == MAP_FAILED)
         return 0;
     mirror->window = window;
-    if (mremap(window, 0, mirror->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, mirror->memory) == mirror->memory)
+    if (mremap(window, 0, mirror->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, mirror->memory) ==
+        mirror->memory)
         return 1;
     drop_pages(mirror);
     return 0;
@@ -148,26 +158,30 @@ static int is_twofold(const haul__gpu *gpu, const haul__gpu_visit *visit, const 
     here[0] = 1;
     error = cudaMemsetAsync(mirror->memory, 2, sizeof *here, gpu->own);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync((void *)(uintptr_t)&window[1], mirror->memory, sizeof *here, cudaMemcpyDeviceToHost,
-                                gpu->own);
+        error = cudaMemcpyAsync((void *)(uintptr_t)&window[1], mirror->memory, sizeof *here,
+                                cudaMemcpyDeviceToHost, gpu->own);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(gpu->own);
     haul__gpu_forgive(visit, error);
-    is_right = error == cudaSuccess && here[0] == 1 && window[0] == 1 && here[1] == UINT64_C(0x0202020202020202);
+    is_right = error == cudaSuccess && here[0] == 1 && window[0] == 1 &&
+               here[1] == UINT64_C(0x0202020202020202);
     here[0] = here[1] = 0;
     return is_right;
 }
 
-static haul_status pin_and_try(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_mirror *mirror)
+static haul_status pin_and_try(haul__gpu *gpu, const haul__gpu_visit *visit,
+                               const haul_mirror *mirror)
 {
     haul_status status =
-        haul__gpu_check(gpu, visit, cudaHostRegister(mirror->window, mirror->bytes,
-                                                     cudaHostRegisterPortable | cudaHostRegisterMapped),
+        haul__gpu_check(gpu, visit,
+                        cudaHostRegister(mirror->window, mirror->bytes,
+                                         cudaHostRegisterPortable | cudaHostRegisterMapped),
                         "cudaHostRegister", mirror->bytes);
     if (status != HAUL_OK || is_twofold(gpu, visit, mirror))
         return status;
     haul__gpu_forgive(visit, cudaHostUnregister(mirror->window));
-    return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "host and GPU cannot both have the addresses");
+    return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
+                          "host and GPU cannot both have the addresses");
 }
 
 static haul_status fill_host_side(haul__gpu *gpu, const haul__gpu_visit *visit, haul_mirror *mirror)
@@ -181,19 +195,22 @@ static haul_status fill_host_side(haul__gpu *gpu, const haul__gpu_visit *visit, 
     return status;
 }
 
-static haul_status fill_range(haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o, haul_mirror *mirror)
+static haul_status fill_range(haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o,
+                              haul_mirror *mirror)
 {
     const CUdeviceptr there = (CUdeviceptr)(uintptr_t)mirror->memory;
     haul_status status;
     if (!get_memory(gpu, visit, o, there, mirror->bytes))
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_DEVICE_MEMORY, "no memory of the GPU for a mirror");
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_DEVICE_MEMORY,
+                              "no memory of the GPU for a mirror");
     status = fill_host_side(gpu, visit, mirror);
     if (status != HAUL_OK)
         (void)o->unmap(there, mirror->bytes);
     return status;
 }
 
-static haul_status make(haul__gpu *gpu, const haul__gpu_visit *visit, size_t bytes, haul_mirror *mirror)
+static haul_status make(haul__gpu *gpu, const haul__gpu_visit *visit, size_t bytes,
+                        haul_mirror *mirror)
 {
     CUdeviceptr there = 0;
     orders o;
@@ -250,7 +267,8 @@ haul_status haul__gpu_mirror(void *state, size_t bytes, haul_mirror *mirror)
     (void)bytes;
     (void)mirror;
     if (status == HAUL_OK)
-        status = haul__gpu_fail(gpu, &visit, HAUL_ERROR_UNSUPPORTED, "Haul was built with a CUDA older than 12.5");
+        status = haul__gpu_fail(gpu, &visit, HAUL_ERROR_UNSUPPORTED,
+                                "Haul was built with a CUDA older than 12.5");
     return haul__gpu_leave(gpu, &visit, status);
 }
 

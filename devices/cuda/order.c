@@ -1,18 +1,21 @@
 /* Streams, fences and waiting.
  *
- * A fence is a number and an event. The numbers grow; the events lie in a ring, number n at n % capacity. Fences of
- * different streams are reached in any order, so the ring's beginning moves on when the oldest has been reached, and
- * the ring grows when it is full of fences that are still ahead. What lies before its beginning has been reached.
+ * A fence is a number and an event. The numbers grow; the events lie in a ring, number n at n %
+ * capacity. Fences of different streams are reached in any order, so the ring's beginning moves on
+ * when the oldest has been reached, and the ring grows when it is full of fences that are still
+ * ahead. What lies before its beginning has been reached.
  *
  *     events   | 16 | 17 |  . |  . | 12 | 13 | 14 | 15 |        first 12, next 18, capacity 8
  *
- * Beside the selected stream there is one more, for work that can begin before all of the selected one's is done:
+ * Beside the selected stream there is one more, for work that can begin before all of the selected
+ * one's is done:
  *
  *     selected   ... fence, copy ─────────── (waits) ... later work
  *     side              └─ (waits) kernel ──┘
  *
- * Waiting without a limit looks for the stream's answer (answer.c) for as long as a small graph takes, and is then CUDA's
- * own. Waiting with one asks again and again: at once for as long, then with short rests.
+ * Waiting without a limit looks for the stream's answer (answer.c) for as long as a small graph
+ * takes, and is then CUDA's own. Waiting with one asks again and again: at once for as long, then
+ * with short rests.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
@@ -21,7 +24,8 @@
 #include "gpu.h"
 
 #define FENCES_AT_FIRST 16u
-/* For so long a wait looks or asks without resting. Larger: faster answers for work of that length, and a busy core. */
+/* For so long a wait looks or asks without resting. Larger: faster answers for work of that length,
+ * and a busy core. */
 #define EAGER_SECONDS 200e-6
 #define REST_NANOSECONDS 20000
 
@@ -40,8 +44,9 @@ static haul_status check_stream(haul__gpu *gpu, const haul__gpu_visit *visit, cu
     cudaError_t error = cudaStreamIsCapturing(stream, &capture);
     if (error == cudaErrorStreamCaptureImplicit) {
         haul__gpu_forgive(visit, error);
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
-                              "the legacy default stream, while a stream that is in order with it is being captured");
+        return haul__gpu_fail(
+            gpu, visit, HAUL_ERROR_ARGUMENT,
+            "the legacy default stream, while a stream that is in order with it is being captured");
     }
     if (capture != cudaStreamCaptureStatusNone)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the stream is being captured");
@@ -77,7 +82,8 @@ haul_status haul__gpu_signal(void *state, void *event)
     haul__gpu_visit visit;
     haul_status status = haul__gpu_enter(gpu, "signal", &visit);
     if (status == HAUL_OK)
-        status = haul__gpu_check(gpu, &visit, cudaEventRecord(event, gpu->stream), "cudaEventRecord", 0);
+        status =
+            haul__gpu_check(gpu, &visit, cudaEventRecord(event, gpu->stream), "cudaEventRecord", 0);
     return haul__gpu_leave(gpu, &visit, status);
 }
 
@@ -105,14 +111,16 @@ static int grow(haul__gpu *gpu)
     haul__gpu_fences grown = gpu->fences;
     uint64_t fence;
     grown.capacity = grown.capacity ? grown.capacity * 2 : FENCES_AT_FIRST;
-    grown.events = allocator->allocate(allocator->user, grown.capacity * sizeof *grown.events, sizeof(void *));
+    grown.events =
+        allocator->allocate(allocator->user, grown.capacity * sizeof *grown.events, sizeof(void *));
     if (!grown.events)
         return 0;
     memset(grown.events, 0, grown.capacity * sizeof *grown.events);
     for (fence = grown.first; fence < grown.next; fence++)
         *event_of(&grown, fence) = *event_of(&gpu->fences, fence);
     if (gpu->fences.events)
-        allocator->release(allocator->user, gpu->fences.events, gpu->fences.capacity * sizeof *gpu->fences.events);
+        allocator->release(allocator->user, gpu->fences.events,
+                           gpu->fences.capacity * sizeof *gpu->fences.events);
     gpu->fences = grown;
     return 1;
 }
@@ -127,9 +135,10 @@ static haul_status take_event(haul__gpu *gpu, const haul__gpu_visit *visit, cuda
     if (fences->next - fences->first == fences->capacity && !grow(gpu))
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_MEMORY, "no host memory for the fences");
     if (!*event_of(fences, fences->next))
-        status = haul__gpu_check(gpu, visit,
-                                 cudaEventCreateWithFlags(event_of(fences, fences->next), cudaEventDisableTiming),
-                                 "cudaEventCreate", 0);
+        status = haul__gpu_check(
+            gpu, visit,
+            cudaEventCreateWithFlags(event_of(fences, fences->next), cudaEventDisableTiming),
+            "cudaEventCreate", 0);
     *event = *event_of(fences, fences->next);
     return status;
 }
@@ -143,7 +152,8 @@ haul_status haul__gpu_fence(void *state, uint64_t *fence)
     if (status == HAUL_OK)
         status = take_event(gpu, &visit, &event);
     if (status == HAUL_OK)
-        status = haul__gpu_check(gpu, &visit, cudaEventRecord(event, gpu->stream), "cudaEventRecord", 0);
+        status =
+            haul__gpu_check(gpu, &visit, cudaEventRecord(event, gpu->stream), "cudaEventRecord", 0);
     if (status == HAUL_OK)
         *fence = gpu->fences.next++;
     return haul__gpu_leave(gpu, &visit, status);
@@ -157,7 +167,8 @@ void haul__gpu_drop_fences(haul__gpu *gpu)
         if (fences->events[i])
             (void)cudaEventDestroy(fences->events[i]);
     if (fences->events)
-        gpu->allocator.release(gpu->allocator.user, fences->events, fences->capacity * sizeof *fences->events);
+        gpu->allocator.release(gpu->allocator.user, fences->events,
+                               fences->capacity * sizeof *fences->events);
     memset(fences, 0, sizeof *fences);
 }
 
@@ -183,7 +194,8 @@ haul_status haul__gpu_branch(haul__gpu *gpu, const haul__gpu_visit *visit, uint6
 {
     haul_status status = check_fence(gpu, visit, fence);
     if (status == HAUL_OK && fence >= gpu->fences.first)
-        status = haul__gpu_check(gpu, visit, cudaStreamWaitEvent(gpu->side, *event_of(&gpu->fences, fence), 0),
+        status = haul__gpu_check(gpu, visit,
+                                 cudaStreamWaitEvent(gpu->side, *event_of(&gpu->fences, fence), 0),
                                  "cudaStreamWaitEvent", 0);
     return status;
 }
@@ -218,7 +230,8 @@ static cudaError_t ask(const haul__gpu *gpu, const haul__gpu_visit *visit, cudaE
     return error;
 }
 
-/* For a stream that has long to go CUDA waits more wisely; and only when it does the pool gives back what is too much. */
+/* For a stream that has long to go CUDA waits more wisely; and only when it does the pool gives
+ * back what is too much. */
 static cudaError_t wait_without_limit(haul__gpu *gpu, int answers, cudaEvent_t event)
 {
     if (event)
@@ -230,7 +243,8 @@ static cudaError_t wait_without_limit(haul__gpu *gpu, int answers, cudaEvent_t e
     return cudaStreamSynchronize(gpu->stream);
 }
 
-static cudaError_t wait_for(haul__gpu *gpu, const haul__gpu_visit *visit, int answers, cudaEvent_t event)
+static cudaError_t wait_for(haul__gpu *gpu, const haul__gpu_visit *visit, int answers,
+                            cudaEvent_t event)
 {
     static const struct timespec rest = { 0, REST_NANOSECONDS };
     double begin, passed;
@@ -248,13 +262,15 @@ static cudaError_t wait_for(haul__gpu *gpu, const haul__gpu_visit *visit, int an
     return error;
 }
 
-/* Where an error of the caller's is pending, the work is waited for all the same, so that its memory can be used
- * again; but not by asking, for an answer "not ready" would take the pending error's place. */
-static haul_status wait_in_visit(haul__gpu *gpu, const haul__gpu_visit *visit, haul_status entered, int answers,
-                                 cudaEvent_t event)
+/* Where an error of the caller's is pending, the work is waited for all the same, so that its
+ * memory can be used again; but not by asking, for an answer "not ready" would take the pending
+ * error's place. */
+static haul_status wait_in_visit(haul__gpu *gpu, const haul__gpu_visit *visit, haul_status entered,
+                                 int answers, cudaEvent_t event)
 {
     haul_status status;
-    if (entered != HAUL_OK && (visit->pending == cudaSuccess || gpu->lost || gpu->settings.patience_seconds > 0))
+    if (entered != HAUL_OK &&
+        (visit->pending == cudaSuccess || gpu->lost || gpu->settings.patience_seconds > 0))
         return entered;
     status = haul__gpu_check(gpu, visit, wait_for(gpu, visit, answers, event), "waiting", 0);
     return entered != HAUL_OK ? entered : status;
@@ -276,7 +292,8 @@ haul_status haul__gpu_poll(void *state, uint64_t fence)
     if (status == HAUL_OK)
         status = check_fence(gpu, &visit, fence);
     if (status == HAUL_OK && fence >= fences->first) {
-        status = haul__gpu_check(gpu, &visit, cudaEventQuery(*event_of(fences, fence)), "cudaEventQuery", 0);
+        status = haul__gpu_check(gpu, &visit, cudaEventQuery(*event_of(fences, fence)),
+                                 "cudaEventQuery", 0);
         status = reached(fences, fence, status);
     }
     return haul__gpu_leave(gpu, &visit, status);

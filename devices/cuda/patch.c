@@ -1,11 +1,14 @@
-/* Relocation, alone and together with the copy: what is asked for is checked here and handed to kernels.cu.
+/* Relocation, alone and together with the copy: what is asked for is checked here and handed to
+ * kernels.cu.
  *
- * A kernel that is given a wrong address loses the device for the whole process, so addresses are looked at first.
+ * A kernel that is given a wrong address loses the device for the whole process, so addresses are
+ * looked at first.
  */
 #include "gpu.h"
 
-/* Odd pointers up to which `send` is one kernel, and `fetch` is done: each block reads the whole list, for `send` over the bus.
- * Larger: that reading grows past the payload. Smaller: packed structs take two orders sooner. */
+/* Odd pointers up to which `send` is one kernel, and `fetch` is done: each block reads the whole
+ * list, for `send` over the bus. Larger: that reading grows past the payload. Smaller: packed
+ * structs take two orders sooner. */
 #define SEND_ODD 256u
 
 /* More words than any memory has; below it no size here overflows. */
@@ -21,18 +24,22 @@ static int is_nothing(const haul_relocation *relocation)
     return relocation->words == 0 && relocation->odd_count == 0;
 }
 
-static haul_status check_form(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_relocation *relocation)
+static haul_status check_form(haul__gpu *gpu, const haul__gpu_visit *visit,
+                              const haul_relocation *relocation)
 {
     if (relocation->word_bytes != 8 && relocation->word_bytes != 4)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "words of neither 8 nor 4 bytes");
     if (relocation->words > WORDS_LIMIT || relocation->odd_count > WORDS_LIMIT)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "more words than there is memory");
-    if (relocation->words > 0 && (relocation->arena % relocation->word_bytes != 0 || relocation->bitmap % 8 != 0))
+    if (relocation->words > 0 &&
+        (relocation->arena % relocation->word_bytes != 0 || relocation->bitmap % 8 != 0))
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "arena or bitmap is misaligned");
     if (relocation->odd_count > 0 && relocation->odd % 8 != 0)
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the list of odd pointers is misaligned");
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
+                              "the list of odd pointers is misaligned");
     if ((uintptr_t)relocation->outside % sizeof *relocation->outside != 0)
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the word for pointers that lead outside is misaligned");
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
+                              "the word for pointers that lead outside is misaligned");
     return HAUL_OK;
 }
 
@@ -53,33 +60,39 @@ static haul__gpu_patch patch_of(const haul_relocation *relocation)
 
 /* ---- Relocate. */
 
-/* Arena, bitmap and odd offsets are one range in a shipment, and then one look suffices: for the rest the range that
- * was looked at last is remembered. */
-static haul_status check_ranges(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_relocation *relocation)
+/* Arena, bitmap and odd offsets are one range in a shipment, and then one look suffices: for the
+ * rest the range that was looked at last is remembered. */
+static haul_status check_ranges(haul__gpu *gpu, const haul__gpu_visit *visit,
+                                const haul_relocation *relocation)
 {
     haul_status status = HAUL_OK;
     if (relocation->words > 0) {
-        status = haul__gpu_check_memory(gpu, visit, relocation->arena, relocation->words * relocation->word_bytes);
+        status = haul__gpu_check_memory(gpu, visit, relocation->arena,
+                                        relocation->words * relocation->word_bytes);
         if (status == HAUL_OK)
-            status = haul__gpu_check_memory(gpu, visit, relocation->bitmap, bitmap_bytes(relocation));
+            status =
+                haul__gpu_check_memory(gpu, visit, relocation->bitmap, bitmap_bytes(relocation));
     }
     if (status == HAUL_OK && relocation->odd_count > 0)
         status = haul__gpu_check_memory(gpu, visit, relocation->odd, relocation->odd_count * 8);
     return status;
 }
 
-static haul_status reach_word(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_relocation *relocation,
-                              haul__gpu_patch *patch)
+static haul_status reach_word(haul__gpu *gpu, const haul__gpu_visit *visit,
+                              const haul_relocation *relocation, haul__gpu_patch *patch)
 {
     if (!relocation->outside)
         return HAUL_OK;
     patch->outside = (uint32_t *)(uintptr_t)haul__gpu_mapped(visit, relocation->outside);
-    return patch->outside ? HAUL_OK
-                          : haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
-                                           "a word for pointers that lead outside, in memory that is not pinned");
+    return patch->outside
+               ? HAUL_OK
+               : haul__gpu_fail(
+                     gpu, visit, HAUL_ERROR_ARGUMENT,
+                     "a word for pointers that lead outside, in memory that is not pinned");
 }
 
-static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_relocation *relocation)
+static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit,
+                            const haul_relocation *relocation)
 {
     haul__gpu_patch patch = patch_of(relocation);
     haul_status status = check_form(gpu, visit, relocation);
@@ -94,11 +107,12 @@ static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit, const 
         status = haul__gpu_branch(gpu, visit, relocation->after);
     if (status != HAUL_OK)
         return status;
-    status = haul__gpu_check(gpu, visit,
-                             haul__gpu_kernels_relocate(&patch, relocation->word_bytes, gpu->processors,
-                                                        beside ? gpu->side : gpu->stream),
-                             "the relocation kernel over an arena",
-                             (relocation->words + relocation->odd_count) * relocation->word_bytes);
+    status =
+        haul__gpu_check(gpu, visit,
+                        haul__gpu_kernels_relocate(&patch, relocation->word_bytes, gpu->processors,
+                                                   beside ? gpu->side : gpu->stream),
+                        "the relocation kernel over an arena",
+                        (relocation->words + relocation->odd_count) * relocation->word_bytes);
     return status == HAUL_OK && beside ? haul__gpu_join(gpu, visit) : status;
 }
 
@@ -114,33 +128,39 @@ haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation)
 
 /* ---- Send. */
 
-/* Where a part of the arena's range lies in the staging, as the GPU sees it; NULL: not within the bytes. */
-static const uint64_t *in_staging(const haul_relocation *relocation, haul_address part, uint64_t part_bytes,
-                                  const unsigned char *from, size_t bytes)
+/* Where a part of the arena's range lies in the staging, as the GPU sees it; NULL: not within the
+ * bytes. */
+static const uint64_t *in_staging(const haul_relocation *relocation, haul_address part,
+                                  uint64_t part_bytes, const unsigned char *from, size_t bytes)
 {
     uint64_t at = part - relocation->arena;
-    return at <= bytes && part_bytes <= bytes - at ? (const uint64_t *)(const void *)(from + at) : NULL;
+    return at <= bytes && part_bytes <= bytes - at ? (const uint64_t *)(const void *)(from + at)
+                                                   : NULL;
 }
 
 /* Can one kernel do it? Then `patch` and `staging` are filled. */
-static int can_pull(const haul__gpu_visit *visit, const haul_relocation *relocation, const void *from, size_t bytes,
-                    haul__gpu_patch *patch, const unsigned char **staging)
+static int can_pull(const haul__gpu_visit *visit, const haul_relocation *relocation,
+                    const void *from, size_t bytes, haul__gpu_patch *patch,
+                    const unsigned char **staging)
 {
-    if (bytes > HAUL__GPU_SEND_BYTES || relocation->odd_count > SEND_ODD || relocation->arena % 16 != 0)
+    if (bytes > HAUL__GPU_SEND_BYTES || relocation->odd_count > SEND_ODD ||
+        relocation->arena % 16 != 0)
         return 0;
     *staging = haul__gpu_mapped(visit, from);
     if (!*staging || (uintptr_t)*staging % 16 != 0)
         return 0;
     *patch = patch_of(relocation);
     if (relocation->words > 0)
-        patch->bitmap = in_staging(relocation, relocation->bitmap, bitmap_bytes(relocation), *staging, bytes);
+        patch->bitmap =
+            in_staging(relocation, relocation->bitmap, bitmap_bytes(relocation), *staging, bytes);
     if (relocation->odd_count > 0)
-        patch->odd = in_staging(relocation, relocation->odd, relocation->odd_count * 8, *staging, bytes);
+        patch->odd =
+            in_staging(relocation, relocation->odd, relocation->odd_count * 8, *staging, bytes);
     return (relocation->words == 0 || patch->bitmap) && (relocation->odd_count == 0 || patch->odd);
 }
 
-static haul_status send(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_relocation *relocation,
-                        const void *from, size_t bytes)
+static haul_status send(haul__gpu *gpu, const haul__gpu_visit *visit,
+                        const haul_relocation *relocation, const void *from, size_t bytes)
 {
     haul__gpu_patch patch;
     const unsigned char *staging;
@@ -151,16 +171,18 @@ static haul_status send(haul__gpu *gpu, const haul__gpu_visit *visit, const haul
         return status;
     if (can_pull(visit, relocation, from, bytes, &patch, &staging))
         return haul__gpu_check(
-            gpu, visit, haul__gpu_kernels_send(&patch, relocation->word_bytes, staging, bytes, gpu->stream),
+            gpu, visit,
+            haul__gpu_kernels_send(&patch, relocation->word_bytes, staging, bytes, gpu->stream),
             "the kernel that pulls an arena", bytes);
     status = haul__gpu_check(gpu, visit,
-                             cudaMemcpyAsync((void *)(uintptr_t)relocation->arena, from, bytes, cudaMemcpyHostToDevice,
-                                             gpu->stream),
+                             cudaMemcpyAsync((void *)(uintptr_t)relocation->arena, from, bytes,
+                                             cudaMemcpyHostToDevice, gpu->stream),
                              "cudaMemcpyAsync", bytes);
     return status == HAUL_OK ? relocate(gpu, visit, relocation) : status;
 }
 
-haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
+haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const void *from,
+                           size_t bytes)
 {
     haul__gpu *gpu = state;
     haul__gpu_visit visit;
@@ -173,8 +195,8 @@ haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const
 /* ---- Fetch. */
 
 /* The kernel that pulls does it, the other way round: from the arena to pinned memory. */
-static haul_status fetch(haul__gpu *gpu, const haul__gpu_visit *visit, void *to, const haul_relocation *relocation,
-                         size_t bytes)
+static haul_status fetch(haul__gpu *gpu, const haul__gpu_visit *visit, void *to,
+                         const haul_relocation *relocation, size_t bytes)
 {
     haul__gpu_patch patch = patch_of(relocation);
     haul_status status = check_form(gpu, visit, relocation);
@@ -185,15 +207,18 @@ static haul_status fetch(haul__gpu *gpu, const haul__gpu_visit *visit, void *to,
     if (status != HAUL_OK)
         return status;
     if (relocation->odd_count > SEND_ODD)
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "too many odd pointers for each block to go through");
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
+                              "too many odd pointers for each block to go through");
     patch.arena = (unsigned char *)(uintptr_t)haul__gpu_mapped(visit, to);
     if (!patch.arena || (uintptr_t)patch.arena % 16 != 0 || relocation->arena % 16 != 0)
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "memory that is not pinned, or misaligned");
-    return haul__gpu_check(gpu, visit,
-                           haul__gpu_kernels_send(&patch, relocation->word_bytes,
-                                                  (const unsigned char *)(uintptr_t)relocation->arena, bytes,
-                                                  gpu->stream),
-                           "the kernel that pushes an arena", bytes);
+        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
+                              "memory that is not pinned, or misaligned");
+    return haul__gpu_check(
+        gpu, visit,
+        haul__gpu_kernels_send(&patch, relocation->word_bytes,
+                               (const unsigned char *)(uintptr_t)relocation->arena, bytes,
+                               gpu->stream),
+        "the kernel that pushes an arena", bytes);
 }
 
 haul_status haul__gpu_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)

@@ -1,16 +1,17 @@
 /* Entering and leaving a verb, and what CUDA's errors mean.
  *
- * CUDA keeps four things for a thread that a library must not disturb: the current GPU, the last error, the capture
- * mode, and errno. A visit notes them when a verb begins and puts them back when it ends, on every path, because there
- * is only one way out.
+ * CUDA keeps four things for a thread that a library must not disturb: the current GPU, the last
+ * error, the capture mode, and errno. A visit notes them when a verb begins and puts them back when
+ * it ends, on every path, because there is only one way out.
  *
- * The last error needs care, for CUDA mixes in it what the caller did and what we do. If it is set when we enter, the
- * caller has not asked for it yet: we do nothing, say so, and leave it there. If it is not set, what is set when a call
- * of ours fails is ours, and is cleared again. After some errors CUDA refuses all work for the rest of the process: the
- * device is lost, and from then on no verb calls CUDA.
+ * The last error needs care, for CUDA mixes in it what the caller did and what we do. If it is set
+ * when we enter, the caller has not asked for it yet: we do nothing, say so, and leave it there. If
+ * it is not set, what is set when a call of ours fails is ours, and is cleared again. After some
+ * errors CUDA refuses all work for the rest of the process: the device is lost, and from then on no
+ * verb calls CUDA.
  *
- * The capture mode is relaxed during a visit. While any thread captures a stream, CUDA otherwise forbids such plain
- * things as cudaMalloc, and breaks the capture of him who tries.
+ * The capture mode is relaxed during a visit. While any thread captures a stream, CUDA otherwise
+ * forbids such plain things as cudaMalloc, and breaks the capture of him who tries.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -95,26 +96,30 @@ haul_status haul__gpu_status(cudaError_t error)
 
 static haul_status found_pending(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
-    snprintf(gpu->message, sizeof gpu->message, "%s: an earlier error on this device, not Haul's: %s (%s)",
-             visit->verb, cudaGetErrorName(visit->pending), cudaGetErrorString(visit->pending));
+    snprintf(gpu->message, sizeof gpu->message,
+             "%s: an earlier error on this device, not Haul's: %s (%s)", visit->verb,
+             cudaGetErrorName(visit->pending), cudaGetErrorString(visit->pending));
     if (haul__gpu_status(visit->pending) != HAUL_ERROR_DEVICE_LOST)
         return HAUL_ERROR_DEVICE;
     gpu->lost = 1;
     return HAUL_ERROR_DEVICE_LOST;
 }
 
-static void explain(haul__gpu *gpu, const haul__gpu_visit *visit, cudaError_t error, haul_status status,
-                    const char *what, uint64_t bytes)
+static void explain(haul__gpu *gpu, const haul__gpu_visit *visit, cudaError_t error,
+                    haul_status status, const char *what, uint64_t bytes)
 {
     char size[48] = "";
     if (bytes > 0)
         snprintf(size, sizeof size, " of %llu bytes", (unsigned long long)bytes);
     snprintf(gpu->message, sizeof gpu->message, "%s: %s%s%s: %s (%s)", visit->verb, what, size,
-             status == HAUL_ERROR_DEVICE_LOST ? " finds that work given to this device before has failed" : "",
+             status == HAUL_ERROR_DEVICE_LOST
+                 ? " finds that work given to this device before has failed"
+                 : "",
              cudaGetErrorName(error), cudaGetErrorString(error));
 }
 
-haul_status haul__gpu_fail(haul__gpu *gpu, const haul__gpu_visit *visit, haul_status status, const char *what)
+haul_status haul__gpu_fail(haul__gpu *gpu, const haul__gpu_visit *visit, haul_status status,
+                           const char *what)
 {
     snprintf(gpu->message, sizeof gpu->message, "%s: %s", visit->verb, what);
     return status;
@@ -126,8 +131,8 @@ void haul__gpu_forgive(const haul__gpu_visit *visit, cudaError_t error)
         cudaGetLastError();
 }
 
-haul_status haul__gpu_check(haul__gpu *gpu, const haul__gpu_visit *visit, cudaError_t error, const char *what,
-                            uint64_t bytes)
+haul_status haul__gpu_check(haul__gpu *gpu, const haul__gpu_visit *visit, cudaError_t error,
+                            const char *what, uint64_t bytes)
 {
     haul_status status;
     if (error == cudaSuccess)
@@ -154,7 +159,8 @@ haul_status haul__gpu_enter(haul__gpu *gpu, const char *verb, haul__gpu_visit *v
     visit->entered = 1;
     visit->system_error = errno;
     visit->pending = cudaPeekAtLastError();
-    if (visit->pending == cudaErrorNotReady) /* what a query answers is noted as an error, and is none */
+    /* what a query answers is noted as an error, and is none */
+    if (visit->pending == cudaErrorNotReady)
         visit->pending = cudaSuccess;
     haul__gpu_range_begin(gpu, verb);
     error = cudaGetDevice(&visit->current);
@@ -197,11 +203,13 @@ haul_status haul__gpu_leave(haul__gpu *gpu, haul__gpu_visit *visit, haul_status 
 
 #if CUDART_VERSION >= 12050
 
-int haul__gpu_find_entry(const haul__gpu_visit *visit, const char *name, unsigned since, void *entry, size_t bytes)
+int haul__gpu_find_entry(const haul__gpu_visit *visit, const char *name, unsigned since,
+                         void *entry, size_t bytes)
 {
     enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
     void *address = NULL;
-    cudaError_t error = cudaGetDriverEntryPointByVersion(name, &address, since, cudaEnableDefault, &found);
+    cudaError_t error =
+        cudaGetDriverEntryPointByVersion(name, &address, since, cudaEnableDefault, &found);
     haul__gpu_forgive(visit, error);
     if (error != cudaSuccess || found != cudaDriverEntryPointSuccess || !address)
         return 0;

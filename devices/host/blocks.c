@@ -3,9 +3,9 @@
  *     private view    | slack | the bytes          |     read and write, always; for the verbs
  *     public view   # | slack | the bytes          | #   the addresses: open inside a launch
  *
- * `#` is a guard page that no launch opens, and the slack is less than a page: the bytes end where the mapping ends
- * (up to the alignment), so that a kernel that runs past its arena faults too, and an arena's base is aligned as much
- * as was asked for and not by accident more.
+ * `#` is a guard page that no launch opens, and the slack is less than a page: the bytes end where
+ * the mapping ends (up to the alignment), so that a kernel that runs past its arena faults too, and
+ * an arena's base is aligned as much as was asked for and not by accident more.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -90,12 +90,14 @@ unsigned char *haul__host_view(const haul__host *host, haul_address address, uin
 static void release_table(haul__host *host)
 {
     if (host->blocks)
-        host->allocator.release(host->allocator.user, host->blocks, host->block_capacity * sizeof *host->blocks);
+        host->allocator.release(host->allocator.user, host->blocks,
+                                host->block_capacity * sizeof *host->blocks);
     host->blocks = NULL;
     host->block_capacity = 0;
 }
 
-int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count, size_t element_bytes)
+int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count,
+                    size_t element_bytes)
 {
     const size_t doubled = *capacity ? *capacity * 2 : 16;
     void *grown;
@@ -116,7 +118,8 @@ int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t cou
 haul_status haul__host_has_memory(haul__host *host, const char *verb, uint64_t bytes)
 {
     if (bytes > host->memory_bytes || host->counters.bytes_live > host->memory_bytes - bytes)
-        return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, verb, "more than the machine's memory");
+        return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, verb,
+                               "more than the machine's memory");
     return HAUL_OK;
 }
 
@@ -132,13 +135,15 @@ void haul__host_discount(haul__host *host, uint64_t bytes)
     host->counters.bytes_live -= bytes;
 }
 
-haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes, haul_status *status)
+haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes,
+                                       haul_status *status)
 {
     haul__host_block *b;
     *status = haul__host_has_memory(host, verb, bytes);
     if (*status == HAUL_OK && !haul__host_grow(host, (void **)&host->blocks, &host->block_capacity,
                                                host->block_count, sizeof *host->blocks))
-        *status = haul__host_fail(host, HAUL_ERROR_MEMORY, verb, "no host memory for the table of allocations");
+        *status = haul__host_fail(host, HAUL_ERROR_MEMORY, verb,
+                                  "no host memory for the table of allocations");
     if (*status != HAUL_OK)
         return NULL;
     b = &host->blocks[host->block_count];

@@ -1,8 +1,8 @@
 /* Host memory that is locked, read and written where it lies.
  *
- * All of the host's memory can be reached here, so a lock is a note. It is refused where a device's would be: pages
- * that are not there, that have been locked before, or that are a mirror's. A pull or push does for each segment what
- * haul/device.h says, byte by byte where a mask says which.
+ * All of the host's memory can be reached here, so a lock is a note. It is refused where a device's
+ * would be: pages that are not there, that have been locked before, or that are a mirror's. A pull
+ * or push does for each segment what haul/device.h says, byte by byte where a mask says which.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,8 @@
 static void release_locks(haul__host *host)
 {
     if (host->locks)
-        host->allocator.release(host->allocator.user, host->locks, host->lock_capacity * sizeof *host->locks);
+        host->allocator.release(host->allocator.user, host->locks,
+                                host->lock_capacity * sizeof *host->locks);
     host->locks = NULL;
     host->lock_capacity = 0;
 }
@@ -33,13 +34,14 @@ static int is_locked(const haul__host *host, const unsigned char *memory, size_t
 {
     size_t i;
     for (i = 0; i < host->lock_count; i++)
-        if (memory < host->locks[i].memory + host->locks[i].bytes && host->locks[i].memory < memory + bytes)
+        if (memory < host->locks[i].memory + host->locks[i].bytes &&
+            host->locks[i].memory < memory + bytes)
             return 1;
     return 0;
 }
 
-/* Is every page of it there? The system says so to whoever wants it written back, which memory of no file need not
- * be. */
+/* Is every page of it there? The system says so to whoever wants it written back, which memory of
+ * no file need not be. */
 static int is_mapped(const haul__host *host, void *memory, size_t bytes)
 {
     const size_t before = (uintptr_t)memory % host->page;
@@ -52,13 +54,17 @@ static haul_status lock(haul__host *host, void *memory, size_t bytes)
     if ((uintptr_t)memory % LOCK_BYTES != 0 || bytes % LOCK_BYTES != 0)
         return haul__host_fail(host, HAUL_ERROR_ARGUMENT, "lock", "not whole pages");
     if (is_locked(host, memory, bytes))
-        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "some of it is locked already");
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock",
+                               "some of it is locked already");
     if (!mapped)
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "some of it is not there");
     if (haul__host_is_mirror(host, memory, bytes))
-        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "the device has memory at these addresses");
-    if (!haul__host_grow(host, (void **)&host->locks, &host->lock_capacity, host->lock_count, sizeof *host->locks))
-        return haul__host_fail(host, HAUL_ERROR_MEMORY, "lock", "no host memory for the table of locks");
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock",
+                               "the device has memory at these addresses");
+    if (!haul__host_grow(host, (void **)&host->locks, &host->lock_capacity, host->lock_count,
+                         sizeof *host->locks))
+        return haul__host_fail(host, HAUL_ERROR_MEMORY, "lock",
+                               "no host memory for the table of locks");
     host->locks[host->lock_count].memory = memory;
     host->locks[host->lock_count++].bytes = bytes;
     host->counters.bytes_locked += bytes;
@@ -129,8 +135,8 @@ static int crosses(const haul_segment *segment, uint32_t byte)
 }
 
 /* 1: a pointer is not what it was. */
-static int pull_segment(unsigned char *arena, const haul_segment *segment, const haul_attachment *attachments,
-                        unsigned word_bytes)
+static int pull_segment(unsigned char *arena, const haul_segment *segment,
+                        const haul_attachment *attachments, unsigned word_bytes)
 {
     const unsigned char *from = (const unsigned char *)(uintptr_t)segment->from;
     const haul_attachment *attachment = attachments + segment->first;
@@ -154,8 +160,8 @@ static int pull_segment(unsigned char *arena, const haul_segment *segment, const
 }
 
 /* What is equal already is not written: it may lie on a page that the host cannot write to. */
-static void put_word(unsigned char *to, const unsigned char *from, const haul_segment *segment, uint32_t at,
-                     unsigned word_bytes)
+static void put_word(unsigned char *to, const unsigned char *from, const haul_segment *segment,
+                     uint32_t at, unsigned word_bytes)
 {
     uint32_t byte;
     if (segment->mask == UINT16_MAX && memcmp(to + at, from + at, word_bytes) == 0)
@@ -165,7 +171,8 @@ static void put_word(unsigned char *to, const unsigned char *from, const haul_se
             to[byte] = from[byte];
 }
 
-static void push_segment(const unsigned char *arena, const haul_segment *segment, unsigned word_bytes)
+static void push_segment(const unsigned char *arena, const haul_segment *segment,
+                         unsigned word_bytes)
 {
     unsigned char *to = (unsigned char *)(uintptr_t)segment->from;
     const unsigned char *from = arena + segment->to;
@@ -176,7 +183,8 @@ static void push_segment(const unsigned char *arena, const haul_segment *segment
 }
 
 /* Is all of it locked? *last: the stretch that was met last. */
-static int lies_in_locks(const haul_crossing *crossing, uint64_t from, uint64_t bytes, uint64_t *last)
+static int lies_in_locks(const haul_crossing *crossing, uint64_t from, uint64_t bytes,
+                         uint64_t *last)
 {
     uint64_t tried;
     for (tried = 0; tried < crossing->locked_count; tried++, ++*last) {
@@ -190,8 +198,8 @@ static int lies_in_locks(const haul_crossing *crossing, uint64_t from, uint64_t 
     return 0;
 }
 
-/* Does a segment lie in locked memory and in the arena, and do its attachments in their list? The lists lie where kernels
- * write: they may say anything. */
+/* Does a segment lie in locked memory and in the arena, and do its attachments in their list? The
+ * lists lie where kernels write: they may say anything. */
 static int is_good(const haul_segment *segment, const haul_crossing *crossing, uint64_t *last)
 {
     const uint64_t pair = 2 * (uint64_t)crossing->word_bytes;
@@ -202,7 +210,8 @@ static int is_good(const haul_segment *segment, const haul_crossing *crossing, u
         segment->to > crossing->bytes || segment->bytes > crossing->bytes - segment->to ||
         !lies_in_locks(crossing, segment->from, segment->bytes, last))
         return 0;
-    if (count > 0 && (segment->bytes > 64 * crossing->word_bytes || segment->first > crossing->attachment_count ||
+    if (count > 0 && (segment->bytes > 64 * crossing->word_bytes ||
+                      segment->first > crossing->attachment_count ||
                       count > crossing->attachment_count - segment->first))
         return 0;
     return segment->bytes == pair || segment->mask == UINT16_MAX;
@@ -214,9 +223,11 @@ typedef struct lists {
     const haul_attachment *attachments;
 } lists;
 
-static haul_status find_lists(haul__host *host, const char *verb, const haul_crossing *crossing, lists *found)
+static haul_status find_lists(haul__host *host, const char *verb, const haul_crossing *crossing,
+                              lists *found)
 {
-    const uint64_t bytes = crossing->attachments_at + crossing->attachment_count * sizeof(haul_attachment);
+    const uint64_t bytes =
+        crossing->attachments_at + crossing->attachment_count * sizeof(haul_attachment);
     const unsigned char *list = haul__host_view(host, crossing->lists, bytes);
     uint64_t last = 0, i;
     found->arena = haul__host_view(host, crossing->arena, crossing->bytes);
@@ -228,9 +239,10 @@ static haul_status find_lists(haul__host *host, const char *verb, const haul_cro
     found->attachments = (const haul_attachment *)(const void *)(list + crossing->attachments_at);
     for (i = 0; i < crossing->segment_count; i++)
         if (!is_good(&found->segments[i], crossing, &last))
-            return haul__host_fail(host, HAUL_ERROR_DEVICE, verb,
-                                   "a segment is misaligned, or leads out of locked memory, the arena or the list of "
-                                   "attachments");
+            return haul__host_fail(
+                host, HAUL_ERROR_DEVICE, verb,
+                "a segment is misaligned, or leads out of locked memory, the arena or the list of "
+                "attachments");
     return HAUL_OK;
 }
 

@@ -1,8 +1,9 @@
 /* The host device: host memory that behaves like a device's (haul/host.h).
  *
- * Every verb is done when it returns, which the contract allows: fences are reached when they are made, `wait` has
- * nothing to report, and there is one stream, the device's own. An event is an int of the user's, set to 1. Addresses
- * are checked against the live allocations, which stand in order.
+ * Every verb is done when it returns, which the contract allows: fences are reached when they are
+ * made, `wait` has nothing to report, and there is one stream, the device's own. An event is an int
+ * of the user's, set to 1. Addresses are checked against the live allocations, which stand in
+ * order.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,19 +17,23 @@
 
 #define ALIGNMENT_MIN 16u
 #define STAGE_ALIGNMENT 64u
-#define SEND_BYTES ((size_t)256 << 10) /* up to here copy and patch meet in the second-level cache */
-#define FETCH_BYTES ((size_t)8 << 20)  /* one patch is always better than two; larger arenas return as they do on a GPU */
+/* up to here copy and patch meet in the second-level cache */
+#define SEND_BYTES ((size_t)256 << 10)
+/* one patch is always better than two; larger arenas return as they do on a GPU */
+#define FETCH_BYTES ((size_t)8 << 20)
 
-haul_status haul__host_fail(haul__host *host, haul_status status, const char *verb, const char *what)
+haul_status haul__host_fail(haul__host *host, haul_status status, const char *verb,
+                            const char *what)
 {
     snprintf(host->message, sizeof host->message, "%s: %s", verb, what);
     return status;
 }
 
-haul_status haul__host_fail_range(haul__host *host, const char *verb, haul_address address, uint64_t bytes)
+haul_status haul__host_fail_range(haul__host *host, const char *verb, haul_address address,
+                                  uint64_t bytes)
 {
-    snprintf(host->message, sizeof host->message, "%s: 0x%llx + %llu bytes is not device memory", verb,
-             (unsigned long long)address, (unsigned long long)bytes);
+    snprintf(host->message, sizeof host->message, "%s: 0x%llx + %llu bytes is not device memory",
+             verb, (unsigned long long)address, (unsigned long long)bytes);
     return HAUL_ERROR_DEVICE;
 }
 
@@ -93,14 +98,16 @@ static void host_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->fetch_bytes = FETCH_BYTES;
 }
 
-static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t alignment, haul_address *address)
+static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t alignment,
+                                  haul_address *address)
 {
     haul__host_block *b;
     haul_status status;
     if (alignment < ALIGNMENT_MIN)
         alignment = ALIGNMENT_MIN;
     if (bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > host->page)
-        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "allocate", "no bytes, or an alignment above a page");
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "allocate",
+                               "no bytes, or an alignment above a page");
     if (haul__host_is_small(host, bytes)) {
         status = haul__host_has_memory(host, "allocate", bytes);
         if (status == HAUL_OK)
@@ -120,7 +127,8 @@ static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t align
     return HAUL_OK;
 }
 
-static haul_status host_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+static haul_status host_allocate(void *state, uint64_t bytes, size_t alignment,
+                                 haul_address *address)
 {
     haul__host *host = state;
     int saved = errno;
@@ -208,7 +216,8 @@ static haul_status host_copy_from(void *state, void *to, haul_address from, size
 
 /* ---- Relocation. */
 
-/* word += delta where it leads into the range that moves; null never does. 1: it leads elsewhere. */
+/* word += delta where it leads into the range that moves; null never does. 1: it leads
+ * elsewhere. */
 static uint32_t patch(unsigned char *word, const haul_relocation *relocation)
 {
     uint64_t wide;
@@ -236,8 +245,10 @@ static uint64_t load64(const unsigned char *memory)
     return word;
 }
 
-/* The words of one bitmap word. Empty bytes are skipped in one step: pointers are sparse in most arenas. */
-static uint32_t relocate_words(unsigned char *word, uint64_t bits, const haul_relocation *relocation)
+/* The words of one bitmap word. Empty bytes are skipped in one step: pointers are sparse in most
+ * arenas. */
+static uint32_t relocate_words(unsigned char *word, uint64_t bits,
+                               const haul_relocation *relocation)
 {
     const unsigned word_bytes = relocation->word_bytes;
     uint32_t outside = 0;
@@ -255,7 +266,8 @@ static uint32_t relocate_words(unsigned char *word, uint64_t bits, const haul_re
     return outside;
 }
 
-static uint32_t relocate_marked(unsigned char *arena, const unsigned char *bitmap, const haul_relocation *relocation)
+static uint32_t relocate_marked(unsigned char *arena, const unsigned char *bitmap,
+                                const haul_relocation *relocation)
 {
     uint64_t at;
     uint32_t outside = 0;
@@ -268,19 +280,22 @@ static uint32_t relocate_marked(unsigned char *arena, const unsigned char *bitma
     return outside;
 }
 
-/* The word at an offset that a list names, of the device's memory or of a copy of the arena's `bytes` bytes; NULL: there is
- * none. The list lies where kernels write: it may say anything. */
-static unsigned char *odd_word(const haul__host *host, const haul_relocation *relocation, uint64_t offset,
-                               unsigned char *copy, size_t bytes)
+/* The word at an offset that a list names, of the device's memory or of a copy of the arena's
+ * `bytes` bytes; NULL: there is none. The list lies where kernels write: it may say anything. */
+static unsigned char *odd_word(const haul__host *host, const haul_relocation *relocation,
+                               uint64_t offset, unsigned char *copy, size_t bytes)
 {
     if (!copy)
         return haul__host_view(host, relocation->arena + offset, relocation->word_bytes);
-    return bytes >= relocation->word_bytes && offset <= bytes - relocation->word_bytes ? copy + offset : NULL;
+    return bytes >= relocation->word_bytes && offset <= bytes - relocation->word_bytes
+               ? copy + offset
+               : NULL;
 }
 
-/* Odd pointers are checked before any is patched; and as they are patched, for a patch may meet the list. */
-static haul_status relocate_odd(haul__host *host, const haul_relocation *relocation, unsigned char *copy, size_t bytes,
-                                uint32_t *outside)
+/* Odd pointers are checked before any is patched; and as they are patched, for a patch may meet the
+ * list. */
+static haul_status relocate_odd(haul__host *host, const haul_relocation *relocation,
+                                unsigned char *copy, size_t bytes, uint32_t *outside)
 {
     const unsigned char *odd = haul__host_view(host, relocation->odd, relocation->odd_count * 8);
     uint64_t i;
@@ -289,7 +304,8 @@ static haul_status relocate_odd(haul__host *host, const haul_relocation *relocat
         for (i = 0; i < relocation->odd_count; i++) {
             unsigned char *word = odd_word(host, relocation, load64(odd + 8 * i), copy, bytes);
             if (!word)
-                return haul__host_fail_range(host, "relocate", relocation->arena + load64(odd + 8 * i),
+                return haul__host_fail_range(host, "relocate",
+                                             relocation->arena + load64(odd + 8 * i),
                                              relocation->word_bytes);
             if (patches)
                 *outside |= patch(word, relocation);
@@ -298,25 +314,30 @@ static haul_status relocate_odd(haul__host *host, const haul_relocation *relocat
 }
 
 /* `copy`: `bytes` bytes that are patched in place of the arena; NULL: the arena. */
-static haul_status relocate_in(haul__host *host, const haul_relocation *relocation, unsigned char *copy, size_t bytes)
+static haul_status relocate_in(haul__host *host, const haul_relocation *relocation,
+                               unsigned char *copy, size_t bytes)
 {
-    uint64_t words = relocation->words, limit = UINT64_MAX / 16, bitmap_bytes = (words / 64 + (words % 64 != 0)) * 8;
+    uint64_t words = relocation->words, limit = UINT64_MAX / 16,
+             bitmap_bytes = (words / 64 + (words % 64 != 0)) * 8;
     unsigned char *arena = NULL, *bitmap = NULL;
     uint32_t outside = 0;
     haul_status status = HAUL_OK;
     if (relocation->word_bytes != 8 && relocation->word_bytes != 4)
-        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "relocate", "words of neither 8 nor 4 bytes");
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "relocate",
+                               "words of neither 8 nor 4 bytes");
     if (words > limit || relocation->odd_count > limit)
         return haul__host_fail_range(host, "relocate", relocation->arena, words);
     if (words > 0) {
         arena = haul__host_view(host, relocation->arena, words * relocation->word_bytes);
         bitmap = haul__host_view(host, relocation->bitmap, bitmap_bytes);
         if (!arena)
-            return haul__host_fail_range(host, "relocate", relocation->arena, words * relocation->word_bytes);
+            return haul__host_fail_range(host, "relocate", relocation->arena,
+                                         words * relocation->word_bytes);
         if (!bitmap)
             return haul__host_fail_range(host, "relocate", relocation->bitmap, bitmap_bytes);
     }
-    if (relocation->odd_count > 0 && !haul__host_view(host, relocation->odd, relocation->odd_count * 8))
+    if (relocation->odd_count > 0 &&
+        !haul__host_view(host, relocation->odd, relocation->odd_count * 8))
         return haul__host_fail_range(host, "relocate", relocation->odd, relocation->odd_count * 8);
     host->counters.relocations++;
     if (words > 0)
@@ -336,26 +357,30 @@ static haul_status host_relocate(void *state, const haul_relocation *relocation)
     return relocate_in(host, relocation, NULL, 0);
 }
 
-static haul_status host_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
+static haul_status host_send(void *state, const haul_relocation *relocation, const void *from,
+                             size_t bytes)
 {
     haul_status status = host_copy_to(state, relocation->arena, from, bytes);
     return status == HAUL_OK ? host_relocate(state, relocation) : status;
 }
 
-static haul_status host_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
+static haul_status host_fetch(void *state, void *to, const haul_relocation *relocation,
+                              size_t bytes)
 {
     haul_status status = host_copy_from(state, to, relocation->arena, bytes);
     return status == HAUL_OK ? relocate_in(state, relocation, to, bytes) : status;
 }
 
-static haul_status host_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
+static haul_status host_across(void *state, haul_address to, void *from_state, haul_address from,
+                               size_t bytes)
 {
     haul__host *host = state;
     const haul__host *other = from_state;
     unsigned char *into = haul__host_view(host, to, bytes);
     const unsigned char *out_of;
     if (!other || other->magic != HAUL__HOST_MAGIC)
-        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "across", "the other device is no host device");
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "across",
+                               "the other device is no host device");
     out_of = haul__host_view(other, from, bytes);
     if (!into)
         return haul__host_fail_range(host, "across, to", to, bytes);
@@ -372,7 +397,8 @@ static haul_status host_across(void *state, haul_address to, void *from_state, h
 static haul_status host_select(void *state, void *stream)
 {
     return !stream ? HAUL_OK
-                   : haul__host_fail(state, HAUL_ERROR_ARGUMENT, "select", "a host device has no streams but its own");
+                   : haul__host_fail(state, HAUL_ERROR_ARGUMENT, "select",
+                                     "a host device has no streams but its own");
 }
 
 static haul_status host_fence(void *state, uint64_t *fence)
@@ -385,8 +411,9 @@ static haul_status host_fence(void *state, uint64_t *fence)
 static haul_status host_reached(void *state, uint64_t fence)
 {
     const haul__host *host = state;
-    return fence <= host->fences ? HAUL_OK
-                                 : haul__host_fail(state, HAUL_ERROR_ARGUMENT, "await", "there is no such fence");
+    return fence <= host->fences
+               ? HAUL_OK
+               : haul__host_fail(state, HAUL_ERROR_ARGUMENT, "await", "there is no such fence");
 }
 
 static haul_status host_wait(void *state)
@@ -449,8 +476,8 @@ const haul_device_table *haul_host_device(void)
 
 /* ---- Launches. */
 
-/* The state of a host device; NULL for any other. The name is compared as a pointer: a table that stands before this
- * one (to count, or to fail) and hands the state through keeps both. */
+/* The state of a host device; NULL for any other. The name is compared as a pointer: a table that
+ * stands before this one (to count, or to fail) and hands the state through keeps both. */
 static haul__host *state_of(haul_device *device)
 {
     haul__host *host;
@@ -473,7 +500,8 @@ static int show(haul__host *host, int open)
             failed |= !haul__host_turn(host, b, open);
         else if (b->region && open)
             failed |= !haul__host_open_slots(host, b->region);
-        else if (mprotect(b->public_map + host->page, b->map_bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
+        else if (mprotect(b->public_map + host->page, b->map_bytes,
+                          open ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
             failed = 1;
     }
     pthread_mutex_unlock(&host->door);

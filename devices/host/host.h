@@ -24,18 +24,21 @@ struct haul__host_region {
     unsigned char *public_at, *private_at; /* of the first slot */
     size_t stride;                         /* of a slot and its guard */
     unsigned kind, count, live, first_free;
-    haul__host_region *next, *previous;    /* of its kind with a free slot */
+    haul__host_region *next, *previous; /* of its kind with a free slot */
     haul__host_slot slots[];
 };
 
-#define HAUL__HOST_KINDS 5u       /* slots of 1, 2, 4, 8 and 16 pages */
-#define HAUL__HOST_GUARDED 8192u  /* slots that a launch opens one by one */
+#define HAUL__HOST_KINDS 5u      /* slots of 1, 2, 4, 8 and 16 pages */
+#define HAUL__HOST_GUARDED 8192u /* slots that a launch opens one by one */
 
 typedef struct haul__host_block {
-    unsigned char *public_map, *private_map; /* as mmap gave them; the public one begins with its guard */
-    size_t map_bytes;                        /* of the private one; the public one has two pages more */
+    /* as mmap gave them; the public one begins with its guard */
+    unsigned char *public_map, *private_map;
+    /* of the private one; the public one has two pages more */
+    size_t map_bytes;
     size_t slack, bytes;
-    unsigned char *window; /* what the public view shows but in launches; NULL: nothing, it is closed */
+    /* what the public view shows but in launches; NULL: nothing, it is closed */
+    unsigned char *window;
     haul__host_region *region; /* NULL: all of it is one allocation */
 } haul__host_block;
 
@@ -50,12 +53,13 @@ typedef struct haul__host {
     uint32_t magic;
     int launching;        /* atomic */
     pthread_mutex_t door; /* to the blocks, which a launch opens while calls make and remove them */
-    long process; /* that has opened it */
+    long process;         /* that has opened it */
     haul_allocator allocator;
     size_t page;
     int is_file, file; /* its pages are those of a file; which, -1: there are none yet */
     size_t memory_bytes;
-    haul__host_block *blocks; /* the last in order of address first: the system mostly gives ever lower ones */
+    /* the last in order of address first: the system mostly gives ever lower ones */
+    haul__host_block *blocks;
     size_t block_count, block_capacity;
     haul__host_region *open[HAUL__HOST_KINDS]; /* with a free slot */
     size_t slots_live;
@@ -67,14 +71,18 @@ typedef struct haul__host {
 } haul__host;
 
 /* Both answer the status. */
-haul_status haul__host_fail(haul__host *host, haul_status status, const char *verb, const char *what);
-haul_status haul__host_fail_range(haul__host *host, const char *verb, haul_address address, uint64_t bytes);
+haul_status haul__host_fail(haul__host *host, haul_status status, const char *verb,
+                            const char *what);
+haul_status haul__host_fail_range(haul__host *host, const char *verb, haul_address address,
+                                  uint64_t bytes);
 
 /* The private view of a range of device memory; NULL where any byte of it is in no block. */
 unsigned char *haul__host_view(const haul__host *host, haul_address address, uint64_t bytes);
 
-/* Room for one more element than `count` in an array of the device's. 0: no memory, and nothing has changed. */
-int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count, size_t element_bytes);
+/* Room for one more element than `count` in an array of the device's. 0: no memory, and nothing has
+ * changed. */
+int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count,
+                    size_t element_bytes);
 
 /* pages.c. Does mremap map pages again? Where it does not, a device's are a file's. */
 int haul__host_can_remap(size_t page);
@@ -89,10 +97,13 @@ unsigned char *haul__host_reserve(const haul__host *host, size_t bytes);
 
 /* blocks.c. Maps `bytes` for an empty block; 0: the system refuses, and the block stays empty.
  * Unmaps them. */
-int haul__host_fill_block(haul__host *host, size_t bytes, size_t alignment, haul__host_block *block);
+int haul__host_fill_block(haul__host *host, size_t bytes, size_t alignment,
+                          haul__host_block *block);
 void haul__host_unmap(const haul__host *host, const haul__host_block *block);
-/* Room for a block of so many bytes, `b`, that counts when it is added. NULL: the message says why. */
-haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes, haul_status *status);
+/* Room for a block of so many bytes, `b`, that counts when it is added. NULL: the message says
+ * why. */
+haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes,
+                                       haul_status *status);
 void haul__host_add_block(haul__host *host);
 void haul__host_remove_block(haul__host *host, haul__host_block *block);
 /* Whose map an address is in, guards included; NULL: nobody's. */
@@ -107,10 +118,13 @@ haul_address haul__host_address(const haul__host *host, const haul__host_block *
 
 /* slots.c. Small allocations share maps. */
 int haul__host_is_small(const haul__host *host, uint64_t bytes);
-haul_status haul__host_take_slot(haul__host *host, size_t bytes, size_t alignment, haul_address *address);
-/* Frees the slot at exactly this address, and its map with the last one. Its bytes; 0: there is no such slot. */
+haul_status haul__host_take_slot(haul__host *host, size_t bytes, size_t alignment,
+                                 haul_address *address);
+/* Frees the slot at exactly this address, and its map with the last one. Its bytes; 0: there is no
+ * such slot. */
 uint64_t haul__host_free_slot(haul__host *host, haul__host_block *block, haul_address address);
-unsigned char *haul__host_slot_view(const haul__host_region *region, haul_address address, uint64_t bytes);
+unsigned char *haul__host_slot_view(const haul__host_region *region, haul_address address,
+                                    uint64_t bytes);
 int haul__host_open_slots(const haul__host *host, const haul__host_region *region);
 void haul__host_free_region(haul__host *host, haul__host_region *region);
 

@@ -6,8 +6,8 @@
  *     window          | the host's bytes   |   the same
  *     public view   # | the host's bytes   | # the addresses of both; in a launch the device's
  *
- * So the host that writes to its memory changes nothing on the device, nor the other way round, until bytes are copied; a
- * kernel that follows an unpatched pointer finds the device's bytes.
+ * So the host that writes to its memory changes nothing on the device, nor the other way round,
+ * until bytes are copied; a kernel that follows an unpatched pointer finds the device's bytes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,7 +31,8 @@ int haul__host_is_mirror(const haul__host *host, const unsigned char *memory, si
     size_t i;
     for (i = 0; i < host->block_count; i++) {
         const haul__host_block *b = &host->blocks[i];
-        if (b->window && memory < public_view(host, b) + b->map_bytes && public_view(host, b) < memory + bytes)
+        if (b->window && memory < public_view(host, b) + b->map_bytes &&
+            public_view(host, b) < memory + bytes)
             return 1;
     }
     return 0;
@@ -58,9 +59,11 @@ haul_status haul__host_mirror(void *state, size_t bytes, haul_mirror *mirror)
     haul_status status;
     int saved = errno;
     if (bytes == 0 || bytes > SIZE_MAX / 4)
-        return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "mirror", "no bytes, or more than there can be");
+        return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "mirror",
+                               "no bytes, or more than there can be");
     pthread_mutex_lock(&host->door);
-    b = haul__host_new_block(host, "mirror", 2 * (uint64_t)bytes, &status); /* as much for the host's side */
+    b = haul__host_new_block(host, "mirror", 2 * (uint64_t)bytes,
+                             &status); /* as much for the host's side */
     if (b)
         status = mirror_block(host, b, bytes);
     if (status == HAUL_OK) {

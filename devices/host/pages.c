@@ -1,10 +1,11 @@
 /* The host device's pages: memory that can be seen at two addresses, or at more.
  *
- * Shared pages of no file, which mremap shows once more: no name, no descriptor, no limit to the size of files. An
- * emulator of another processor may refuse that (qemu-user does). There the pages are those of a file without a name,
- * one for each device, and the address where they were mapped first is their place in it: so nothing is noted, and a
- * release gives the file's memory back. A file of that size needs RLIMIT_FSIZE to be infinite: a smaller limit would
- * end the process by a signal, so it is asked first.
+ * Shared pages of no file, which mremap shows once more: no name, no descriptor, no limit to the
+ * size of files. An emulator of another processor may refuse that (qemu-user does). There the pages
+ * are those of a file without a name, one for each device, and the address where they were mapped
+ * first is their place in it: so nothing is noted, and a release gives the file's memory back. A
+ * file of that size needs RLIMIT_FSIZE to be infinite: a smaller limit would end the process by a
+ * signal, so it is asked first.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -16,7 +17,8 @@
 
 #include "host.h"
 
-#define FILE_BYTES ((off_t)1 << 62) /* beyond every address; takes memory only where it is written */
+/* beyond every address; takes memory only where it is written */
+#define FILE_BYTES ((off_t)1 << 62)
 
 /* To mremap that is a move of no pages at all. */
 static int remap(unsigned char *pages, size_t bytes, unsigned char *at)
@@ -83,15 +85,16 @@ int haul__host_show(const haul__host *host, unsigned char *pages, size_t bytes, 
 {
     if (!host->is_file)
         return remap(pages, bytes, at);
-    return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, host->file, (off_t)(uintptr_t)pages) ==
-           (void *)at;
+    return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, host->file,
+                (off_t)(uintptr_t)pages) == (void *)at;
 }
 
 void haul__host_forget(const haul__host *host, unsigned char *pages, size_t bytes)
 {
     munmap(pages, bytes);
     if (host->is_file)
-        (void)fallocate(host->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(uintptr_t)pages, (off_t)bytes);
+        (void)fallocate(host->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                        (off_t)(uintptr_t)pages, (off_t)bytes);
 }
 
 void haul__host_close_file(haul__host *host)

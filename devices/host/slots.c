@@ -1,13 +1,16 @@
-/* Small allocations of the host device: slots of one size, many to a map, with a guard page behind each.
+/* Small allocations of the host device: slots of one size, many to a map, with a guard page behind
+ * each.
  *
  *     public view   # | slot | # | slot | # ... | #      no access, except inside a launch
  *
- * A map of its own for each allocation would be four of the system's mappings, of which a process has 65,530; here a few
- * hundred allocations share these. The bytes of an allocation end where its slot ends, up to the alignment.
+ * A map of its own for each allocation would be four of the system's mappings, of which a process
+ * has 65,530; here a few hundred allocations share these. The bytes of an allocation end where its
+ * slot ends, up to the alignment.
  *
- * A launch opens the slots that are in use and nothing else, so a kernel that runs past an allocation faults. For that
- * the system cuts the map at each slot. With more than HAUL__HOST_GUARDED slots in use it would run out of mappings:
- * then maps are opened as a whole, and a kernel that runs past an allocation meets a page of nobody's first.
+ * A launch opens the slots that are in use and nothing else, so a kernel that runs past an
+ * allocation faults. For that the system cuts the map at each slot. With more than
+ * HAUL__HOST_GUARDED slots in use it would run out of mappings: then maps are opened as a whole,
+ * and a kernel that runs past an allocation meets a page of nobody's first.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -77,7 +80,8 @@ static haul_status add_region(haul__host *host, unsigned kind)
     haul_status status;
     unsigned i;
     if (!region)
-        return haul__host_fail(host, HAUL_ERROR_MEMORY, "allocate", "no host memory for the table of allocations");
+        return haul__host_fail(host, HAUL_ERROR_MEMORY, "allocate",
+                               "no host memory for the table of allocations");
     b = haul__host_new_block(host, "allocate", 0, &status);
     if (b && !haul__host_fill_block(host, count * stride, host->page, b))
         status = haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", strerror(errno));
@@ -110,10 +114,12 @@ void haul__host_free_region(haul__host *host, haul__host_region *region)
 
 static haul_address address_of(const haul__host_region *region, unsigned i)
 {
-    return (haul_address)(uintptr_t)(region->public_at + i * region->stride + region->slots[i].slack);
+    return (haul_address)(uintptr_t)(region->public_at + i * region->stride +
+                                     region->slots[i].slack);
 }
 
-haul_status haul__host_take_slot(haul__host *host, size_t bytes, size_t alignment, haul_address *address)
+haul_status haul__host_take_slot(haul__host *host, size_t bytes, size_t alignment,
+                                 haul_address *address)
 {
     const unsigned kind = kind_for(host, bytes);
     haul_status status = host->open[kind] ? HAUL_OK : add_region(host, kind);
@@ -134,14 +140,16 @@ haul_status haul__host_take_slot(haul__host *host, size_t bytes, size_t alignmen
     return HAUL_OK;
 }
 
-/* The number of the slot that an address is in, or in the guard behind; region->count: it is free. */
+/* The number of the slot that an address is in, or in the guard behind; region->count: it is
+ * free. */
 static unsigned slot_at(const haul__host_region *region, haul_address address)
 {
     const uint64_t i = (address - (haul_address)(uintptr_t)region->public_at) / region->stride;
     return i < region->count && region->slots[i].bytes ? (unsigned)i : region->count;
 }
 
-unsigned char *haul__host_slot_view(const haul__host_region *region, haul_address address, uint64_t bytes)
+unsigned char *haul__host_slot_view(const haul__host_region *region, haul_address address,
+                                    uint64_t bytes)
 {
     const unsigned i = slot_at(region, address);
     const haul__host_slot *slot = &region->slots[i];
@@ -173,7 +181,8 @@ uint64_t haul__host_free_slot(haul__host *host, haul__host_block *block, haul_ad
         delist(host, region);
         haul__host_remove_block(host, block);
     } else {
-        (void)madvise(region->private_at + i * region->stride, slot_pages(region->kind) * host->page, MADV_REMOVE);
+        (void)madvise(region->private_at + i * region->stride,
+                      slot_pages(region->kind) * host->page, MADV_REMOVE);
     }
     return bytes;
 }
@@ -184,7 +193,8 @@ static int open_slot(const haul__host *host, const haul__host_region *region, un
 {
     const size_t skipped = region->slots[i].slack & ~(host->page - 1);
     unsigned char *at = region->public_at + i * region->stride + skipped;
-    return mprotect(at, slot_pages(region->kind) * host->page - skipped, PROT_READ | PROT_WRITE) == 0;
+    return mprotect(at, slot_pages(region->kind) * host->page - skipped, PROT_READ | PROT_WRITE) ==
+           0;
 }
 
 int haul__host_open_slots(const haul__host *host, const haul__host_region *region)
@@ -194,5 +204,6 @@ int haul__host_open_slots(const haul__host *host, const haul__host_region *regio
     for (i = 0; opened && i < region->count; i++)
         if (region->slots[i].bytes)
             opened = open_slot(host, region, i);
-    return opened || mprotect(region->public_at, region->count * region->stride, PROT_READ | PROT_WRITE) == 0;
+    return opened ||
+           mprotect(region->public_at, region->count * region->stride, PROT_READ | PROT_WRITE) == 0;
 }

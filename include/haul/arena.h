@@ -8,17 +8,19 @@
  *     kernel(haul_device_pointer(shipment, n));
  *     haul_unmarshal(shipment);
  *
- * An arena is one range of addresses that is used from its beginning on. It grows without moving, and memory is taken
- * as it is used. What has been allocated lies side by side, so that shipping needs no packing: the arena's own memory
- * is the source of the transfer. haul_arena_new also notes which words are pointers, a bit each (1/64 of the bytes, 1/32
- * where pointers have 4 bytes), so that shipping needs no discovery either.
+ * An arena is one range of addresses that is used from its beginning on. It grows without moving,
+ * and memory is taken as it is used. What has been allocated lies side by side, so that shipping
+ * needs no packing: the arena's own memory is the source of the transfer. haul_arena_new also notes
+ * which words are pointers, a bit each (1/64 of the bytes, 1/32 where pointers have 4 bytes), so
+ * that shipping needs no discovery either.
  *
- * All memory comes zeroed, at a multiple of two pointers (16 bytes; 8 where pointers have 4), and is given back by
- * haul_arena_release, haul_arena_rollback, haul_arena_reset or haul_arena_free. An arena is used by one thread at a
- * time; it locks nothing.
+ * All memory comes zeroed, at a multiple of two pointers (16 bytes; 8 where pointers have 4), and
+ * is given back by haul_arena_release, haul_arena_rollback, haul_arena_reset or haul_arena_free. An
+ * arena is used by one thread at a time; it locks nothing.
  *
- * Under AddressSanitizer (a library built with it) the room behind what is allocated, the bytes that rounding adds and
- * what has been released are poisoned. The first shipment ends this for all that it carries.
+ * Under AddressSanitizer (a library built with it) the room behind what is allocated, the bytes
+ * that rounding adds and what has been released are poisoned. The first shipment ends this for all
+ * that it carries.
  */
 #ifndef HAUL_ARENA_H
 #define HAUL_ARENA_H
@@ -32,36 +34,44 @@ extern "C" {
 
 typedef struct haul_arena haul_arena;
 
-#define HAUL_ARENA_GRANULE (2 * sizeof(void *)) /* all sizes are rounded up to it, all addresses are multiples */
+/* all sizes are rounded up to it, all addresses are multiples */
+#define HAUL_ARENA_GRANULE (2 * sizeof(void *))
 
 /* A zeroed struct means the defaults. */
 typedef struct haul_arena_options {
-    size_t reserve_bytes; /* of addresses, which cost nothing; the arena never has more. 0: 64 GiB (256 MiB where
-                             pointers have 4 bytes). Where no such range is to be had, or the memory is to be pinned or
-                             mirrored, so much is allocated at once; 0 is then 64 MiB */
-    size_t granularity;   /* the arena grows in steps of so many bytes; 0: 1 MiB */
-    size_t limit_bytes;   /* it is never filled beyond; 0: no other limit than reserve_bytes */
-    int pinned;           /* not 0, with haul_arena_create_for: memory from which the device copies fast, if it has any
-                             to give. The statistics tell whether it had */
-    int reuse;            /* not 0: what is released is given out again for the same size. Sizes above 64 granules are
-                             then rounded up, by at most a quarter */
-    int checked;          /* not 0: two bits for each granule (1/64 of the bytes) tell where allocations begin and where
-                             checkpoints were taken, so that haul_arena_release, haul_arena_rollback and the free of the
-                             drop-in forms notice what is none */
-    int mirrored;         /* not 0, with haul_arena_create_for: memory as of `pinned`, at addresses where the device has as
-                             much of its own, so that a pointer means the same in both: see haul_ship_arena. All of
-                             reserve_bytes is taken on both sides at once. If the device has none to give, as
-                             `pinned`: the statistics tell */
+    /* of addresses, which cost nothing; the arena never has more. 0: 64 GiB (256 MiB where pointers
+     * have 4 bytes). Where no such range is to be had, or the memory is to be pinned or mirrored,
+     * so much is allocated at once; 0 is then 64 MiB */
+    size_t reserve_bytes;
+    size_t granularity; /* the arena grows in steps of so many bytes; 0: 1 MiB */
+    size_t limit_bytes; /* it is never filled beyond; 0: no other limit than reserve_bytes */
+    /* not 0, with haul_arena_create_for: memory from which the device copies fast, if it has any to
+     * give. The statistics tell whether it had */
+    int pinned;
+    /* not 0: what is released is given out again for the same size. Sizes above 64 granules are
+     * then rounded up, by at most a quarter */
+    int reuse;
+    /* not 0: two bits for each granule (1/64 of the bytes) tell where allocations begin and where
+     * checkpoints were taken, so that haul_arena_release, haul_arena_rollback and the free of the
+     * drop-in forms notice what is none */
+    int checked;
+    /* not 0, with haul_arena_create_for: memory as of `pinned`, at addresses where the device has
+     * as much of its own, so that a pointer means the same in both: see haul_ship_arena. All of
+     * reserve_bytes is taken on both sides at once. If the device has none to give, as `pinned`:
+     * the statistics tell */
+    int mirrored;
 } haul_arena_options;
 
 /* Makes an arena. `context` gives the allocator, and is kept alive; `options` may be NULL.
  * HAUL_ERROR_ARGUMENT: a NULL result, no context, a reserve_bytes that the system cannot have.
  * HAUL_ERROR_MEMORY. Words stand on the context, unless a call is under way there, which keeps
  * nobody from making an arena. */
-HAUL_API haul_status haul_arena_create(haul_context *context, const haul_arena_options *options, haul_arena **arena);
-/* The same in the context of a device, which gives the memory if options->pinned or ->mirrored. It stays open as long as
- * the arena. */
-HAUL_API haul_status haul_arena_create_for(haul_device *device, const haul_arena_options *options, haul_arena **arena);
+HAUL_API haul_status haul_arena_create(haul_context *context, const haul_arena_options *options,
+                                       haul_arena **arena);
+/* The same in the context of a device, which gives the memory if options->pinned or ->mirrored. It
+ * stays open as long as the arena. */
+HAUL_API haul_status haul_arena_create_for(haul_device *device, const haul_arena_options *options,
+                                           haul_arena **arena);
 /* Drops the caller's hold and sets *arena to NULL; shipments keep the arena and its memory, and so
  * does a device that may still read or write it after HAUL_ERROR_PENDING. NULL is allowed. Of a
  * mirrored arena the call waits until the device has done what it was told with it; of a pinned
@@ -73,31 +83,35 @@ HAUL_API void haul_arena_free(haul_arena **arena);
  * NULL arena, a record that says so. */
 HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
 
-/* ---- Allocation. Each answers NULL when it fails; haul_arena_error then says why: HAUL_ERROR_LIMIT: the arena is
- * full (the text names the limit), or count and size overflow; HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT: 0 bytes, an
- * alignment that is not a power of two up to HAUL_ALIGNMENT_MAX, a NULL or freed type. Nothing has changed then. */
+/* ---- Allocation. Each answers NULL when it fails; haul_arena_error then says why:
+ * HAUL_ERROR_LIMIT: the arena is full (the text names the limit), or count and size overflow;
+ * HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT: 0 bytes, an alignment that is not a power of two up to
+ * HAUL_ALIGNMENT_MAX, a NULL or freed type. Nothing has changed then. */
 
-/* `count` objects of a committed type in a row, zeroed: all their pointers are NULL. Shipments patch them.
- * Fields and tails that are HAUL_IN or HAUL_NEITHER do not come back; those that are HAUL_OUT are sent as they lie. What
- * another type's row says of the same bytes, or a pointer's of what it leads to, is not known to a typed arena.
- * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: its contents depend on addresses (rebuild.h), or it
- * has rows of which only a look at each object tells what they are (a `when`, tag bits, integers, words that are kept,
- * HAUL_MODE_EXTERNAL, static ranges, distances, tails of typed elements): allocate such objects by their size, and ship
- * with haul_ship_arena_from. Pointers off the grid (packed structs) and objects with fields or a tail that do not travel
- * both ways are noted one by one, 40 bytes each or for each row of them that is allocated at equal distances. */
+/* `count` objects of a committed type in a row, zeroed: all their pointers are NULL. Shipments
+ * patch them. Fields and tails that are HAUL_IN or HAUL_NEITHER do not come back; those that are
+ * HAUL_OUT are sent as they lie. What another type's row says of the same bytes, or a pointer's of
+ * what it leads to, is not known to a typed arena. HAUL_ERROR_STATE: the type is not committed.
+ * HAUL_ERROR_UNSUPPORTED: its contents depend on addresses (rebuild.h), or it has rows of which
+ * only a look at each object tells what they are (a `when`, tag bits, integers, words that are
+ * kept, HAUL_MODE_EXTERNAL, static ranges, distances, tails of typed elements): allocate such
+ * objects by their size, and ship with haul_ship_arena_from. Pointers off the grid (packed structs)
+ * and objects with fields or a tail that do not travel both ways are noted one by one, 40 bytes
+ * each or for each row of them that is allocated at equal distances. */
 static inline void *haul_arena_new(haul_arena *arena, const haul_type *type, size_t count);
-/* One object with `tail_bytes` plain bytes behind it, from where its sizeof ends (a flexible array member). */
+/* One object with `tail_bytes` plain bytes behind it, from where its sizeof ends (a flexible array
+ * member). */
 HAUL_API void *haul_arena_new_tail(haul_arena *arena, const haul_type *type, size_t tail_bytes);
 /* Plain bytes. In a typed arena no word of them is a pointer for the device. */
 HAUL_API void *haul_arena_allocate_aligned(haul_arena *arena, size_t bytes, size_t alignment);
 static inline void *haul_arena_allocate(haul_arena *arena, size_t bytes);
 
-/* Gives back what one call above gave, with the bytes that were asked for (haul_arena_new: count times the type's
- * extent). It is zeroed, and is no pointer any more. The last allocation goes back to the free room, if no checkpoint
- * has been taken since; anything else is used again if options.reuse, and else lies idle until a rollback or reset.
- * HAUL_ERROR_ARGUMENT: an address that is not in the arena, is no multiple of a granule, or (checked) begins no
- * allocation; 0 bytes or too many.
- * HAUL_ERROR_MEMORY: there was none to note it: it lies idle. NULL is allowed. */
+/* Gives back what one call above gave, with the bytes that were asked for (haul_arena_new: count
+ * times the type's extent). It is zeroed, and is no pointer any more. The last allocation goes back
+ * to the free room, if no checkpoint has been taken since; anything else is used again if
+ * options.reuse, and else lies idle until a rollback or reset. HAUL_ERROR_ARGUMENT: an address that
+ * is not in the arena, is no multiple of a granule, or (checked) begins no allocation; 0 bytes or
+ * too many. HAUL_ERROR_MEMORY: there was none to note it: it lies idle. NULL is allowed. */
 HAUL_API haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes);
 
 /* A place in the arena's growth. */
@@ -106,9 +120,10 @@ typedef struct haul_arena_mark {
     uint64_t resets;
 } haul_arena_mark;
 HAUL_API haul_arena_mark haul_arena_checkpoint(haul_arena *arena);
-/* Gives back all that has been taken from the free room since. (What options.reuse has given out again from before the
- * mark stays.) HAUL_ERROR_STATE: the arena has been reset since, or rolled back to before the mark and not grown again
- * (checked: or grown again). Takes as long as zeroing those bytes. */
+/* Gives back all that has been taken from the free room since. (What options.reuse has given out
+ * again from before the mark stays.) HAUL_ERROR_STATE: the arena has been reset since, or rolled
+ * back to before the mark and not grown again (checked: or grown again). Takes as long as zeroing
+ * those bytes. */
 HAUL_API haul_status haul_arena_rollback(haul_arena *arena, haul_arena_mark mark);
 /* Gives back everything. */
 HAUL_API haul_status haul_arena_reset(haul_arena *arena);
@@ -117,26 +132,28 @@ HAUL_API haul_status haul_arena_reset(haul_arena *arena);
 HAUL_API int haul_arena_contains(const haul_arena *arena, const void *address);
 
 typedef struct haul_arena_statistics {
-    void *base;                /* of the arena; a multiple of HAUL_ALIGNMENT_MAX */
-    size_t used_bytes;         /* from the base up to the free room: what a shipment carries */
+    void *base;        /* of the arena; a multiple of HAUL_ALIGNMENT_MAX */
+    size_t used_bytes; /* from the base up to the free room: what a shipment carries */
     size_t peak_bytes;
-    size_t committed_bytes;    /* up to where it has grown */
-    size_t capacity_bytes;     /* up to where it can grow */
-    size_t bookkeeping_bytes;  /* host memory beside: for used_bytes of a typed arena, and what was released */
-    size_t allocations;        /* since the last reset */
-    size_t released, reused;   /* of these; blocks */
-    int pinned, grows;         /* grows: in a reserved range */
+    size_t committed_bytes; /* up to where it has grown */
+    size_t capacity_bytes;  /* up to where it can grow */
+    /* host memory beside: for used_bytes of a typed arena, and what was released */
+    size_t bookkeeping_bytes;
+    size_t allocations;      /* since the last reset */
+    size_t released, reused; /* of these; blocks */
+    int pinned, grows;       /* grows: in a reserved range */
     int mirrored;
 } haul_arena_statistics;
 HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *statistics);
 
-/* A part of the arena in which kernels make objects of up to `bytes` bytes in all (haul/device_arena.h), with a bit
- * for each word beside. It and what is made in it on the device belong to a typed arena; the first ship patches its
- * pointers as any others. What the device has made comes with haul_unmarshal_pointers alone: then its data and pointers
- * are written, its pointers are the arena's for later shipments, and nursery->used tells how much is there. By no other
- * way, and by no shipment that was discovered, does anything come back into the struct, its bits, or
- * what lies behind `used`; a struct that has been written over is put right when the arena is shipped.
- * NULL as above. */
+/* A part of the arena in which kernels make objects of up to `bytes` bytes in all
+ * (haul/device_arena.h), with a bit for each word beside. It and what is made in it on the device
+ * belong to a typed arena; the first ship patches its pointers as any others. What the device has
+ * made comes with haul_unmarshal_pointers alone: then its data and pointers are written, its
+ * pointers are the arena's for later shipments, and nursery->used tells how much is there. By no
+ * other way, and by no shipment that was discovered, does anything come back into the struct, its
+ * bits, or what lies behind `used`; a struct that has been written over is put right when the arena
+ * is shipped. NULL as above. */
 HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
 /* What kernels need to make objects of a committed type. HAUL_ERROR_ARGUMENT, HAUL_ERROR_STATE;
  * HAUL_ERROR_UNSUPPORTED: an object of more than 64 words, or one aligned to more than a granule,
@@ -169,65 +186,70 @@ HAUL_API haul_status haul_arena_free_block(haul_arena *arena, void *memory);
 #define HAUL__MAYBE_UNUSED
 #endif
 
-/* HAUL_ARENA_HOOKS(json) at file scope defines json_malloc, json_calloc, json_realloc and json_free with the signatures
- * of the C library, and json_use(arena), which makes an arena the calling thread's target and answers the one before.
- * The target is a variable of the file that holds the macro: Haul itself keeps none. Without a target json_malloc and
- * its like answer NULL, and json_free does nothing; a block is freed while the arena it is from is the target. */
-#define HAUL_ARENA_HOOKS(name)                                                                                        \
-    static HAUL__THREAD haul_arena *name##_target;                                                                    \
-    HAUL__MAYBE_UNUSED static haul_arena *name##_use(haul_arena *arena)                                               \
-    {                                                                                                                 \
-        haul_arena *before = name##_target;                                                                           \
-        name##_target = arena;                                                                                        \
-        return before;                                                                                                \
-    }                                                                                                                 \
-    HAUL__MAYBE_UNUSED static void *name##_malloc(size_t bytes)                                                       \
-    {                                                                                                                 \
-        return haul_arena_malloc(name##_target, bytes);                                                               \
-    }                                                                                                                 \
-    HAUL__MAYBE_UNUSED static void *name##_calloc(size_t count, size_t bytes)                                         \
-    {                                                                                                                 \
-        return haul_arena_calloc(name##_target, count, bytes);                                                        \
-    }                                                                                                                 \
-    HAUL__MAYBE_UNUSED static void *name##_realloc(void *memory, size_t bytes)                                        \
-    {                                                                                                                 \
-        return haul_arena_realloc(name##_target, memory, bytes);                                                      \
-    }                                                                                                                 \
-    HAUL__MAYBE_UNUSED static void name##_free(void *memory)                                                          \
-    {                                                                                                                 \
-        (void)haul_arena_free_block(name##_target, memory);                                                           \
-    }                                                                                                                 \
+/* HAUL_ARENA_HOOKS(json) at file scope defines json_malloc, json_calloc, json_realloc and json_free
+ * with the signatures of the C library, and json_use(arena), which makes an arena the calling
+ * thread's target and answers the one before. The target is a variable of the file that holds the
+ * macro: Haul itself keeps none. Without a target json_malloc and its like answer NULL, and
+ * json_free does nothing; a block is freed while the arena it is from is the target. */
+#define HAUL_ARENA_HOOKS(name)                                                                     \
+    static HAUL__THREAD haul_arena *name##_target;                                                 \
+    HAUL__MAYBE_UNUSED static haul_arena *name##_use(haul_arena *arena)                            \
+    {                                                                                              \
+        haul_arena *before = name##_target;                                                        \
+        name##_target = arena;                                                                     \
+        return before;                                                                             \
+    }                                                                                              \
+    HAUL__MAYBE_UNUSED static void *name##_malloc(size_t bytes)                                    \
+    {                                                                                              \
+        return haul_arena_malloc(name##_target, bytes);                                            \
+    }                                                                                              \
+    HAUL__MAYBE_UNUSED static void *name##_calloc(size_t count, size_t bytes)                      \
+    {                                                                                              \
+        return haul_arena_calloc(name##_target, count, bytes);                                     \
+    }                                                                                              \
+    HAUL__MAYBE_UNUSED static void *name##_realloc(void *memory, size_t bytes)                     \
+    {                                                                                              \
+        return haul_arena_realloc(name##_target, memory, bytes);                                   \
+    }                                                                                              \
+    HAUL__MAYBE_UNUSED static void name##_free(void *memory)                                       \
+    {                                                                                              \
+        (void)haul_arena_free_block(name##_target, memory);                                        \
+    }                                                                                              \
     typedef int name##_hooks_are_defined /* takes the semicolon */
 
 /* ---- Shipping. */
 
-/* What becomes of a pointer of the arena that leads neither into what is shipped nor into an arena of options.into. */
+/* What becomes of a pointer of the arena that leads neither into what is shipped nor into an arena
+ * of options.into. */
 typedef enum haul_outside {
-    HAUL_OUTSIDE_REFUSE = 0, /* HAUL_ERROR_GRAPH, with its place as path: "arena+4096". Every pointer is looked at: in
-                                large arenas by the device as it relocates them, else by the host while the bytes
-                                cross */
-    HAUL_OUTSIDE_NULL = 1,   /* null on the device; the host's stays. Every pointer is looked at; if there is such a one,
-                                the arena crosses through staging memory */
-    HAUL_OUTSIDE_KEEP = 2    /* the bits that it has. No pointer is looked at: the fastest, for who knows that there are
-                                none, or that they mean something there */
+    /* HAUL_ERROR_GRAPH, with its place as path: "arena+4096". Every pointer is looked at: in large
+     * arenas by the device as it relocates them, else by the host while the bytes cross */
+    HAUL_OUTSIDE_REFUSE = 0,
+    /* null on the device; the host's stays. Every pointer is looked at; if there is such a one, the
+     * arena crosses through staging memory */
+    HAUL_OUTSIDE_NULL = 1,
+    /* the bits that it has. No pointer is looked at: the fastest, for who knows that there are
+     * none, or that they mean something there */
+    HAUL_OUTSIDE_KEEP = 2
 } haul_outside;
 
 /* A zeroed struct means the defaults. */
 typedef struct haul_ship_arena_options {
     haul_outside outside;
-    const haul_shipment *const *into; /* shipments of other arenas to the same device: pointers into these arenas lead to
-                                         their copies there, both ways. They must stay as long as this one is used */
+    /* shipments of other arenas to the same device: pointers into these arenas lead to their copies
+     * there, both ways. They must stay as long as this one is used */
+    const haul_shipment *const *into;
     size_t into_count;
-    int direct_return;     /* not 0: haul_unmarshal lets the device turn its pointers back into the
-                              host's and copies straight into the arena: one copy at full speed. (Not
-                              where there are fields of HAUL_SKIP, pointers off the grid or with high
-                              tags, nurseries, or pointers that lead out and are null there: then all is
-                              as without.) For kernels that are trusted: pointers and counts come as the
-                              device has them, without a check; when it fails halfway the arena's
-                              contents, here and on the device, are undefined until it is done again, or
-                              refreshed from contents that are good */
-    int let_counts_change; /* not 0: of a graph that was discovered, fields that shapes and rules
-                              read may come back changed, see haul_unmarshal */
+    /* not 0: haul_unmarshal lets the device turn its pointers back into the host's and copies
+     * straight into the arena: one copy at full speed. (Not where there are fields of HAUL_SKIP,
+     * pointers off the grid or with high tags, nurseries, or pointers that lead out and are null
+     * there: then all is as without.) For kernels that are trusted: pointers and counts come as the
+     * device has them, without a check; when it fails halfway the arena's contents, here and on the
+     * device, are undefined until it is done again, or refreshed from contents that are good */
+    int direct_return;
+    /* not 0: of a graph that was discovered, fields that shapes and rules read may come back
+     * changed, see haul_unmarshal */
+    int let_counts_change;
 } haul_ship_arena_options;
 
 /* Ships what has been allocated so far, without discovery: pointers are those of haul_arena_new.
@@ -268,7 +290,8 @@ typedef struct haul_ship_arena_options {
  *
  * HAUL_ERROR_ARGUMENT: nothing has been allocated; `into` holds what is no shipment of an arena to
  * this device. HAUL_ERROR_GRAPH: see haul_outside. */
-HAUL_API haul_status haul_ship_arena(haul_device *device, haul_arena *arena, const haul_ship_arena_options *options,
+HAUL_API haul_status haul_ship_arena(haul_device *device, haul_arena *arena,
+                                     const haul_ship_arena_options *options,
                                      haul_shipment **shipment);
 /* The same for an arena whose objects a library has allocated that knows no types: discovers from
  * `count` objects of `type` at `root`, all of which must lie in the arena, and patches the pointers
@@ -281,16 +304,20 @@ HAUL_API haul_status haul_ship_arena(haul_device *device, haul_arena *arena, con
  * there has bits of its tag. haul_plan_create says what can be wrong with the graph; one that
  * leaves the arena is HAUL_ERROR_GRAPH with the path; options->outside must be HAUL_OUTSIDE_REFUSE
  * and options->into_count 0. */
-HAUL_API haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *root, const haul_type *type,
-                                          size_t count, const haul_ship_arena_options *options,
+HAUL_API haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *root,
+                                          const haul_type *type, size_t count,
+                                          const haul_ship_arena_options *options,
                                           haul_shipment **shipment);
-/* Several typed arenas that point into one another, or not: shipments[i] is that of arenas[i]. All or none. */
+/* Several typed arenas that point into one another, or not: shipments[i] is that of arenas[i]. All
+ * or none. */
 HAUL_API haul_status haul_ship_arenas(haul_device *device, haul_arena *const *arenas, size_t count,
-                                      const haul_ship_arena_options *options, haul_shipment **shipments);
+                                      const haul_ship_arena_options *options,
+                                      haul_shipment **shipments);
 
 /* ---- Inside: what inline allocation reads. */
 
-/* What is known of a type; of one with more than 64 words, or more to note than its pointers, `bytes` is SIZE_MAX. */
+/* What is known of a type; of one with more than 64 words, or more to note than its pointers,
+ * `bytes` is SIZE_MAX. */
 typedef struct haul__arena_stamp {
     const haul_type *type;
     uint64_t slots; /* bit w: word w is a pointer */
@@ -299,7 +326,8 @@ typedef struct haul__arena_stamp {
 
 #define HAUL__STAMP_BITS 4u
 
-/* The head of every arena: its free room, which is zeros; a bit for each word: is it a pointer; the types it has met. */
+/* The head of every arena: its free room, which is zeros; a bit for each word: is it a pointer; the
+ * types it has met. */
 typedef struct haul__arena_room {
     unsigned char *top, *end; /* multiples of a granule */
     unsigned char *base;
@@ -326,7 +354,8 @@ static inline void *haul_arena_allocate(haul_arena *arena, size_t bytes)
 
 static inline size_t haul__arena_stamp_of(const haul_type *type)
 {
-    return (uint32_t)((uint32_t)((uintptr_t)type >> 4) * UINT32_C(2654435769)) >> (32u - HAUL__STAMP_BITS);
+    return (uint32_t)((uint32_t)((uintptr_t)type >> 4) * UINT32_C(2654435769)) >>
+           (32u - HAUL__STAMP_BITS);
 }
 
 static inline void haul__arena_set_slots(const haul__arena_room *room, size_t at, uint64_t slots)

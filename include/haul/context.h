@@ -1,12 +1,13 @@
 /* A context: the working memory of discovery, its limits, and the record of its last failure.
  *
- * Make one, use it for as long as you like, from one thread at a time (a second thread, or a callback that calls
- * back in, gets HAUL_ERROR_BUSY). It keeps its tables between calls, so the second plan is cheaper than the first.
- * haul_device_open makes one for you, if you give it none.
+ * Make one, use it for as long as you like, from one thread at a time (a second thread, or a
+ * callback that calls back in, gets HAUL_ERROR_BUSY). It keeps its tables between calls, so the
+ * second plan is cheaper than the first. haul_device_open makes one for you, if you give it none.
  *
- * From its first plan on it keeps a range of 32 GiB of addresses (2^48 / 2^16 pointers; 512 KiB where addresses have 32
- * bits), of which a page is touched for each 32 MiB that hold something of a graph. Any number of plans share it. Where
- * it is not to be had (RLIMIT_AS, an allocator without reserve), plans are made and packed without it, a little slower.
+ * From its first plan on it keeps a range of 32 GiB of addresses (2^48 / 2^16 pointers; 512 KiB
+ * where addresses have 32 bits), of which a page is touched for each 32 MiB that hold something of
+ * a graph. Any number of plans share it. Where it is not to be had (RLIMIT_AS, an allocator without
+ * reserve), plans are made and packed without it, a little slower.
  *
  * Frees. haul_shipment_free, haul_plan_free, haul_arena_free, haul_device_close and
  * haul_context_free never fail and never wait for a call: they may be made in any thread and inside
@@ -30,25 +31,30 @@ extern "C" {
 
 typedef struct haul_context haul_context;
 
-/* Bounds on one plan. 0 means the default, which stands behind each. They are one shared budget for all the roots. */
+/* Bounds on one plan. 0 means the default, which stands behind each. They are one shared budget for
+ * all the roots. */
 typedef struct haul_limits {
-    size_t objects;        /* objects and arrays found; default SIZE_MAX */
-    size_t bytes;          /* bytes of the graph (described bytes, before placing); default SIZE_MAX / 2 */
+    size_t objects; /* objects and arrays found; default SIZE_MAX */
+    /* bytes of the graph (described bytes, before placing); default SIZE_MAX / 2 */
+    size_t bytes;
     size_t scan_bytes;     /* bytes read in search of one terminator; default 1 GiB */
     size_t array_elements; /* elements of one array; default SIZE_MAX */
 } haul_limits;
 
-/* What the user may say of a range of source memory before it is read: 0 refuses it (HAUL_ERROR_GRAPH with its path).
- * It must not call back into the same context. */
+/* What the user may say of a range of source memory before it is read: 0 refuses it
+ * (HAUL_ERROR_GRAPH with its path). It must not call back into the same context. */
 /* Discovery then takes a slower way, with an entry for each object. */
 typedef int haul_readable(void *user, const void *address, size_t bytes);
 
-/* Memory that belongs to no graph: constant tables, sentinels, singletons. Rows of the modes HAUL_MODE_OWN_OR_STATIC
- * and HAUL_MODE_ALIAS_OR_STATIC look up here what they lead to; one past the range counts as in it. */
+/* Memory that belongs to no graph: constant tables, sentinels, singletons. Rows of the modes
+ * HAUL_MODE_OWN_OR_STATIC and HAUL_MODE_ALIAS_OR_STATIC look up here what they lead to; one past
+ * the range counts as in it. */
 typedef enum haul_static_policy {
-    HAUL_STATIC_KEEP = 0, /* the address travels as it is: for copies that stay in this process, and for comparing */
+    /* the address travels as it is: for copies that stay in this process, and for comparing */
+    HAUL_STATIC_KEEP = 0,
     HAUL_STATIC_NULL = 1, /* null in the copy */
-    HAUL_STATIC_COPY = 2  /* part of the graph after all: followed, and so copied once, whoever leads there */
+    /* part of the graph after all: followed, and so copied once, whoever leads there */
+    HAUL_STATIC_COPY = 2
 } haul_static_policy;
 
 typedef struct haul_static {
@@ -57,67 +63,72 @@ typedef struct haul_static {
     haul_static_policy policy;
 } haul_static;
 
-/* What a word of the mode HAUL_MODE_EXTERNAL becomes in the copy: the address of a device function for that of the
- * host's function, say. Words that are not in the list stay as they are. */
+/* What a word of the mode HAUL_MODE_EXTERNAL becomes in the copy: the address of a device function
+ * for that of the host's function, say. Words that are not in the list stay as they are. */
 typedef struct haul_translation {
     uintptr_t host, copy;
 } haul_translation;
 
 #define HAUL_THREADS_MAX 1024u
-#define HAUL_THREADS_ALL (~0u) /* as many as there are processors that the process may run on when the context is made */
+/* as many as there are processors that the process may run on when the context is made */
+#define HAUL_THREADS_ALL (~0u)
 
 typedef struct haul_context_options {
     const haul_allocator *allocator; /* NULL: malloc */
     haul_limits limits;
-    haul_readable *readable;         /* NULL: every described pointer is trusted */
+    haul_readable *readable; /* NULL: every described pointer is trusted */
     void *readable_user;
-    void *argument;                  /* handed to shape callbacks as here->argument */
-    int checked;                     /* not 0: one address reached as two types that disagree, or one pointer word with
-                                        two meanings, is HAUL_ERROR_GRAPH with both paths. Discovery then takes a slower
-                                        way, with a table entry for each object and pointer; meant for tests and for the
-                                        first run of a new description. What several holders share (rule.h) is followed
-                                        once for each of them. */
-    const haul_static *statics;      /* both lists must outlive the context; they are gone through from the front for */
-    size_t static_count;             /* each word that asks */
+    void *argument; /* handed to shape callbacks as here->argument */
+    /* not 0: one address reached as two types that disagree, or one pointer word with two meanings,
+     * is HAUL_ERROR_GRAPH with both paths. Discovery then takes a slower way, with a table entry
+     * for each object and pointer; meant for tests and for the first run of a new description. What
+     * several holders share (rule.h) is followed once for each of them. */
+    int checked;
+    /* both lists must outlive the context; they are gone through from the front for */
+    const haul_static *statics;
+    size_t static_count; /* each word that asks */
     const haul_translation *translations;
     size_t translation_count;
-    unsigned threads;                /* that share the copying of what is 512 KiB or more, the caller's among them; at most
-                                        HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1: the caller's alone. They are the
-                                        context's, asleep between calls (but for a while after one, and from the start
-                                        of one that is likely to need them), and call nothing of yours. Signals that are
-                                        sent go to your threads; what a fault in your memory raises is handled in the
-                                        thread that met it. Each takes 68 KiB from the allocator and a stack of 512 KiB,
-                                        until the context ends. Where the system has fewer to give, there are fewer;
-                                        after a fork the child has none. What comes out is the same. */
-    double threads_awake_seconds;    /* for so long they wait awake, when they are made and after a call; 0: 100 us.
-                                        Longer: a program that ships some megabytes every few milliseconds finds them
-                                        awake, where to wake them would take as long as the copy; all of them keep a
-                                        processor busy meanwhile (as OpenMP's wait policy "active" does). */
-    haul_error *error;               /* not NULL: has the words where no context was made that
-                                        could hold them. Written then alone, by
-                                        haul_context_create and haul_device_open. */
+    /* that share the copying of what is 512 KiB or more, the caller's among them; at most
+     * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1: the caller's alone. They are the context's,
+     * asleep between calls (but for a while after one, and from the start of one that is likely to
+     * need them), and call nothing of yours. Signals that are sent go to your threads; what a fault
+     * in your memory raises is handled in the thread that met it. Each takes 68 KiB from the
+     * allocator and a stack of 512 KiB, until the context ends. Where the system has fewer to give,
+     * there are fewer; after a fork the child has none. What comes out is the same. */
+    unsigned threads;
+    /* for so long they wait awake, when they are made and after a call; 0: 100 us. Longer: a
+     * program that ships some megabytes every few milliseconds finds them awake, where to wake them
+     * would take as long as the copy; all of them keep a processor busy meanwhile (as OpenMP's wait
+     * policy "active" does). */
+    double threads_awake_seconds;
+    /* not NULL: has the words where no context was made that could hold them. Written then alone,
+     * by haul_context_create and haul_device_open. */
+    haul_error *error;
 } haul_context_options;
 
 /* Makes a context. `options` may be NULL, and a zeroed struct means the defaults.
- * HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT for a NULL result pointer, or an allocator without its two functions or with
- * one of reserve and unreserve alone, or a list that is NULL or holds a policy that does not exist, or too many
- * threads, or seconds below 0 (or that are no number): options->error says which. */
-HAUL_API haul_status haul_context_create(const haul_context_options *options, haul_context **context);
+ * HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT for a NULL result pointer, or an allocator without its two
+ * functions or with one of reserve and unreserve alone, or a list that is NULL or holds a policy
+ * that does not exist, or too many threads, or seconds below 0 (or that are no number):
+ * options->error says which. */
+HAUL_API haul_status haul_context_create(const haul_context_options *options,
+                                         haul_context **context);
 
-/* Drops the caller's hold and sets *context to NULL; plans, devices and shipments made with it keep it alive. NULL is
- * allowed. Any thread, inside any callback: see above. */
+/* Drops the caller's hold and sets *context to NULL; plans, devices and shipments made with it keep
+ * it alive. NULL is allowed. Any thread, inside any callback: see above. */
 HAUL_API void haul_context_free(haul_context **context);
 
-/* Gives back the working memory that is kept between calls (the range of addresses only when the plan that was made or
- * packed last has gone). Where the system had refused that range, the next call asks again. HAUL_ERROR_BUSY while a call
- * is under way. */
+/* Gives back the working memory that is kept between calls (the range of addresses only when the
+ * plan that was made or packed last has gone). Where the system had refused that range, the next
+ * call asks again. HAUL_ERROR_BUSY while a call is under way. */
 HAUL_API haul_status haul_context_trim(haul_context *context);
 
-/* The last failure of any call on this context, its plans and shipments; status HAUL_OK when there was none.
- * Belongs to the context; valid until its next call. Never NULL: for a NULL context, a record that
- * says so. Frees leave it as it is. So does HAUL_ERROR_BUSY, for the record is then being written
- * by the call under way: do not read it, haul_status_text says all there is to say. Where several
- * threads use a context, the record is the last call's, whichever thread made it. */
+/* The last failure of any call on this context, its plans and shipments; status HAUL_OK when there
+ * was none. Belongs to the context; valid until its next call. Never NULL: for a NULL context, a
+ * record that says so. Frees leave it as it is. So does HAUL_ERROR_BUSY, for the record is then
+ * being written by the call under way: do not read it, haul_status_text says all there is to say.
+ * Where several threads use a context, the record is the last call's, whichever thread made it. */
 HAUL_API const haul_error *haul_context_error(const haul_context *context);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-/* Types of C++ that describe themselves: std::vector, std::string, std::unique_ptr, std::array, arrays, pointers, and
- * structs of these whose members are listed. For C++14 and libstdc++; haul.hpp includes it.
+/* Types of C++ that describe themselves: std::vector, std::string, std::unique_ptr, std::array,
+ * arrays, pointers, and structs of these whose members are listed. For C++14 and libstdc++;
+ * haul.hpp includes it.
  *
  *     struct mesh {
  *         std::string name;
@@ -20,19 +21,20 @@
  *     haul::shipment shipment;
  *     haul_status status = shipment.ship(device, &root); // makes the type on first use
  *
- * What travels is what the containers hold: a vector's elements, not its capacity (on the device capacity() has no
- * meaning); a string's characters, in its inline buffer or elsewhere. On the device containers are for reading and for
- * changing elements in place: size(), operator[], begin() and end(), c_str(), operator->. Growing or destroying one
- * there is an error that nobody sees.
+ * What travels is what the containers hold: a vector's elements, not its capacity (on the device
+ * capacity() has no meaning); a string's characters, in its inline buffer or elsewhere. On the
+ * device containers are for reading and for changing elements in place: size(), operator[], begin()
+ * and end(), c_str(), operator->. Growing or destroying one there is an error that nobody sees.
  *
- * A container's layout is the library's own business. Here it is known for libstdc++, and looked at before it is
- * relied on: each container type is probed once, on a live object. One that is laid out differently (another standard
- * library, _GLIBCXX_DEBUG, the string before C++11, an allocator or a deleter that takes room) gives
- * HAUL_ERROR_UNSUPPORTED, with a sentence. Types with virtual functions, std::vector<bool>, and types that are neither
- * listed nor trivially copyable do not compile.
+ * A container's layout is the library's own business. Here it is known for libstdc++, and looked at
+ * before it is relied on: each container type is probed once, on a live object. One that is laid
+ * out differently (another standard library, _GLIBCXX_DEBUG, the string before C++11, an allocator
+ * or a deleter that takes room) gives HAUL_ERROR_UNSUPPORTED, with a sentence. Types with virtual
+ * functions, std::vector<bool>, and types that are neither listed nor trivially copyable do not
+ * compile.
  *
- * The list names members that hold pointers, in whatever depth; a member that is forgotten travels as bytes, its
- * pointers with it. haul_audit finds those.
+ * The list names members that hold pointers, in whatever depth; a member that is forgotten travels
+ * as bytes, its pointers with it. haul_audit finds those.
  */
 #ifndef HAUL_DESCRIBE_HPP
 #define HAUL_DESCRIBE_HPP
@@ -52,9 +54,11 @@
 
 #include "haul.h"
 
-namespace haul {
+namespace haul
+{
 
-/* Specialise it for a struct of yours, with a static function list() that returns haul::members(...). */
+/* Specialise it for a struct of yours, with a static function list() that returns
+ * haul::members(...). */
 template <class T> struct members_of;
 
 /* How a member is described. `name` is for paths and must be a literal. */
@@ -73,7 +77,10 @@ template <class M, class C> struct member_text {
 };
 
 /* A member of any type that this page knows. A T * leads to one T, or is null. */
-template <class M, class C> constexpr member_field<M, C> field(const char *name, M C::*at) { return { name, at }; }
+template <class M, class C> constexpr member_field<M, C> field(const char *name, M C::*at)
+{
+    return { name, at };
+}
 /* A T * or std::unique_ptr<T[]> that leads to as many T as the integer member `count` says. */
 template <class M, class C, class N, class D>
 constexpr member_array<M, C, N, D> array(const char *name, M C::*at, N D::*count)
@@ -81,33 +88,44 @@ constexpr member_array<M, C, N, D> array(const char *name, M C::*at, N D::*count
     return { name, at, count };
 }
 /* A char * (or of another character type) that leads to a terminated string, or is null. */
-template <class M, class C> constexpr member_text<M, C> text(const char *name, M C::*at) { return { name, at }; }
+template <class M, class C> constexpr member_text<M, C> text(const char *name, M C::*at)
+{
+    return { name, at };
+}
 
 template <class... Fields> struct member_list {
     const char *name;
     std::tuple<Fields...> fields;
 };
 /* A struct's name and its members. */
-template <class... Fields> constexpr member_list<Fields...> members(const char *name, Fields... fields)
+template <class... Fields>
+constexpr member_list<Fields...> members(const char *name, Fields... fields)
 {
     return { name, std::tuple<Fields...>(fields...) };
 }
 
-/* What there is to know of a described type. `type` is committed and lives as long as the program; null when `status`
- * is not HAUL_OK, and `error` then says why. */
+/* What there is to know of a described type. `type` is committed and lives as long as the program;
+ * null when `status` is not HAUL_OK, and `error` then says why. */
 struct described {
     const haul_type *type;
     haul_status status;
     haul_error error;
 };
 
-namespace detail {
+namespace detail
+{
 
-template <class T> struct always_false : std::false_type {};
-template <class...> struct make_void { typedef void type; };
+template <class T> struct always_false : std::false_type {
+};
+template <class...> struct make_void {
+    typedef void type;
+};
 
-template <class T, class = void> struct is_listed : std::false_type {};
-template <class T> struct is_listed<T, typename make_void<decltype(members_of<T>::list())>::type> : std::true_type {};
+template <class T, class = void> struct is_listed : std::false_type {
+};
+template <class T>
+struct is_listed<T, typename make_void<decltype(members_of<T>::list())>::type> : std::true_type {
+};
 
 /* Every C++ type has one handle, open while it is being described, then committed. */
 template <class T> struct handle_of {
@@ -118,7 +136,8 @@ template <class T> struct handle_of {
     }
 };
 
-/* The name of a type, all of it and different from any other's: what the compiler prints in its own function names. */
+/* The name of a type, all of it and different from any other's: what the compiler prints in its own
+ * function names. */
 template <class T> std::string name_of()
 {
     const std::string whole = __PRETTY_FUNCTION__;
@@ -132,10 +151,14 @@ template <class T> std::string name_of()
     return name.substr(0, HAUL_NAME_BYTES_MAX - 32) + "... " + std::to_string(hash);
 }
 
-/* The types that one call describes: made, and given back all of them unless they are committed in the end. */
-class session {
-public:
-    session() : status_(HAUL_OK), error_() {}
+/* The types that one call describes: made, and given back all of them unless they are committed in
+ * the end. */
+class session
+{
+  public:
+    session() : status_(HAUL_OK), error_()
+    {
+    }
     session(const session &) = delete;
     session &operator=(const session &) = delete;
     ~session()
@@ -144,8 +167,14 @@ public:
             haul_type_free(handle);
     }
 
-    haul_status status() const { return status_; }
-    const haul_error &error() const { return error_; }
+    haul_status status() const
+    {
+        return status_;
+    }
+    const haul_error &error() const
+    {
+        return error_;
+    }
 
     void fail(haul_status status, const std::string &text)
     {
@@ -161,31 +190,39 @@ public:
     }
 
     /* Makes a type and answers whether it could. */
-    bool make(const std::string &name, std::size_t bytes, std::size_t alignment, const std::vector<haul_ref> &rows,
-              haul_type **handle)
+    bool make(const std::string &name, std::size_t bytes, std::size_t alignment,
+              const std::vector<haul_ref> &rows, haul_type **handle)
     {
         made_.push_back(handle);
-        haul_status status = haul_type_create(name.c_str(), bytes, rows.data(), rows.size(), handle);
+        haul_status status =
+            haul_type_create(name.c_str(), bytes, rows.data(), rows.size(), handle);
         if (status == HAUL_OK && alignment > 2 * sizeof(void *))
             status = haul_type_set_alignment(*handle, alignment);
         if (status != HAUL_OK)
             fail(status, "the type " + name + " could not be made");
         return status == HAUL_OK;
     }
-    void keep() { made_.clear(); }
+    void keep()
+    {
+        made_.clear();
+    }
 
-private:
+  private:
     haul_status status_;
     haul_error error_;
     std::vector<haul_type **> made_;
 };
 
 /* The rows of one struct, as they come together. Names are kept until the rows have been copied. */
-class rows {
-public:
-    explicit rows(session &s) : session_(s) {}
+class rows
+{
+  public:
+    explicit rows(session &s) : session_(s)
+    {
+    }
 
-    haul_ref &add(haul_ref_kind kind, const std::string &name, std::size_t offset, std::size_t bytes)
+    haul_ref &add(haul_ref_kind kind, const std::string &name, std::size_t offset,
+                  std::size_t bytes)
     {
         haul_ref row = haul_ref();
         names_.push_back(name);
@@ -203,10 +240,16 @@ public:
     /* A pointer to elements of type T; their number is left at one. */
     template <class T> haul_ref &add_pointer(const std::string &name, std::size_t offset);
 
-    session &of() { return session_; }
-    const std::vector<haul_ref> &all() const { return rows_; }
+    session &of()
+    {
+        return session_;
+    }
+    const std::vector<haul_ref> &all() const
+    {
+        return rows_;
+    }
 
-private:
+  private:
     session &session_;
     std::list<std::string> names_;
     std::vector<haul_ref> rows_;
@@ -220,14 +263,24 @@ private:
  * and first makes sure that T is laid out as it says. */
 template <class T, class = void> struct form;
 
-template <class T> struct is_plain : std::integral_constant<bool, form<T>::plain> {};
+template <class T> struct is_plain : std::integral_constant<bool, form<T>::plain> {
+};
 
 template <class T> void describe_in(session &s);
 
 /* A target needs a description only if it is not plain. */
-template <class T> void reach_target(session &s, std::true_type) { (void)s; }
-template <class T> void reach_target(session &s, std::false_type) { describe_in<T>(s); }
-template <class T> void reach(session &s) { reach_target<T>(s, is_plain<T>()); }
+template <class T> void reach_target(session &s, std::true_type)
+{
+    (void)s;
+}
+template <class T> void reach_target(session &s, std::false_type)
+{
+    describe_in<T>(s);
+}
+template <class T> void reach(session &s)
+{
+    reach_target<T>(s, is_plain<T>());
+}
 
 template <class T> haul_ref &rows::add_pointer(const std::string &name, std::size_t offset)
 {
@@ -257,7 +310,10 @@ template <std::size_t Count, class T> std::array<std::uintptr_t, Count> words_of
     return words;
 }
 
-template <class T> std::uintptr_t address(T *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+template <class T> std::uintptr_t address(T *pointer)
+{
+    return reinterpret_cast<std::uintptr_t>(pointer);
+}
 
 /* ---- What is not a container. */
 
@@ -267,24 +323,37 @@ template <class T, class> struct form {
                   "list the members of this type: specialise haul::members_of for it");
     static constexpr bool plain = alignof(T) <= 2 * sizeof(void *);
     static constexpr const char *inside = "";
-    static void put(rows &, const std::string &, std::size_t) {} /* aligned bytes: a type without rows */
-    static void reach(session &) {}
+    /* aligned bytes: a type without rows */
+    static void put(rows &, const std::string &, std::size_t)
+    {
+    }
+    static void reach(session &)
+    {
+    }
 };
 
 template <class T> struct form<T *, void> {
-    static_assert(!std::is_void<T>::value && !std::is_function<T>::value, "what does this pointer lead to?");
+    static_assert(!std::is_void<T>::value && !std::is_function<T>::value,
+                  "what does this pointer lead to?");
     static_assert(!std::is_same<typename std::remove_cv<T>::type, char>::value,
                   "say how many: haul::text or haul::array");
     typedef typename std::remove_cv<T>::type target;
     static constexpr bool plain = false;
     static constexpr const char *inside = "pointee";
-    static void put(rows &r, const std::string &name, std::size_t offset) { r.add_pointer<target>(name, offset); }
-    static void reach(session &s) { detail::reach<target>(s); }
+    static void put(rows &r, const std::string &name, std::size_t offset)
+    {
+        r.add_pointer<target>(name, offset);
+    }
+    static void reach(session &s)
+    {
+        detail::reach<target>(s);
+    }
 };
 
 /* ---- Structs whose members are listed. */
 
-/* Where a member lies. No object is made: only an address is worked out, in room that a T would fit in. */
+/* Where a member lies. No object is made: only an address is worked out, in room that a T would fit
+ * in. */
 template <class T, class M, class C> std::size_t offset_of(M C::*at)
 {
     static typename std::aligned_storage<sizeof(T), alignof(T)>::type room;
@@ -294,8 +363,12 @@ template <class T, class M, class C> std::size_t offset_of(M C::*at)
 }
 
 template <class T> struct pointee;
-template <class T> struct pointee<T *> { typedef typename std::remove_cv<T>::type type; };
-template <class T, class D> struct pointee<std::unique_ptr<T[], D>> { typedef T type; };
+template <class T> struct pointee<T *> {
+    typedef typename std::remove_cv<T>::type type;
+};
+template <class T, class D> struct pointee<std::unique_ptr<T[], D>> {
+    typedef T type;
+};
 
 template <class T> struct form<T, typename std::enable_if<is_listed<T>::value>::type> {
     static_assert(!std::is_polymorphic<T>::value, "its vtable's address means nothing on a device");
@@ -309,14 +382,18 @@ template <class T> struct form<T, typename std::enable_if<is_listed<T>::value>::
         {
             put_member<M>(f, std::integral_constant<bool, is_plain<M>::value>());
         }
-        template <class M, class C, class N, class D> void operator()(const member_array<M, C, N, D> &f) const
+        template <class M, class C, class N, class D>
+        void operator()(const member_array<M, C, N, D> &f) const
         {
             static_assert(std::is_integral<N>::value, "the count must be an integer");
-            static_assert(sizeof(M) == sizeof(void *), "a pointer, or a std::unique_ptr whose deleter takes no room");
-            haul_ref &row = r.add_pointer<typename pointee<M>::type>(prefix + f.name, base + offset_of<T>(f.at));
+            static_assert(sizeof(M) == sizeof(void *),
+                          "a pointer, or a std::unique_ptr whose deleter takes no room");
+            haul_ref &row = r.add_pointer<typename pointee<M>::type>(prefix + f.name,
+                                                                     base + offset_of<T>(f.at));
             row.shape[0].kind = HAUL_SHAPE_COUNT;
             row.shape[0].field_count = 1;
-            row.shape[0].field[0] = place(base + offset_of<T>(f.count), sizeof(N), std::is_signed<N>::value);
+            row.shape[0].field[0] =
+                place(base + offset_of<T>(f.count), sizeof(N), std::is_signed<N>::value);
             row.shape[0].add = 0;
         }
         template <class M, class C> void operator()(const member_text<M, C> &f) const
@@ -327,7 +404,9 @@ template <class T> struct form<T, typename std::enable_if<is_listed<T>::value>::
             row.shape[0].kind = HAUL_SHAPE_SENTINEL;
             row.shape[0].add = 0;
         }
-        template <class M, class F> void put_member(const F &, std::true_type) const {}
+        template <class M, class F> void put_member(const F &, std::true_type) const
+        {
+        }
         template <class M, class F> void put_member(const F &f, std::false_type) const
         {
             form<M>::put(r, prefix + f.name, base + offset_of<T>(f.at));
@@ -340,30 +419,45 @@ template <class T> struct form<T, typename std::enable_if<is_listed<T>::value>::
             if (!is_plain<M>::value)
                 form<M>::reach(s);
         }
-        template <class M, class C, class N, class D> void operator()(const member_array<M, C, N, D> &) const
+        template <class M, class C, class N, class D>
+        void operator()(const member_array<M, C, N, D> &) const
         {
             detail::reach<typename pointee<M>::type>(s);
         }
-        template <class M, class C> void operator()(const member_text<M, C> &) const {}
+        template <class M, class C> void operator()(const member_text<M, C> &) const
+        {
+        }
     };
 
-    template <class F, class L, std::size_t... I> static void each(const F &f, const L &list, std::index_sequence<I...>)
+    template <class F, class L, std::size_t... I>
+    static void each(const F &f, const L &list, std::index_sequence<I...>)
     {
         const int in_order[] = { 0, (f(std::get<I>(list.fields)), 0)... };
         (void)in_order;
     }
-    template <class F, class... Fields> static void each(const F &f, const member_list<Fields...> &list)
+    template <class F, class... Fields>
+    static void each(const F &f, const member_list<Fields...> &list)
     {
         each(f, list, std::index_sequence_for<Fields...>());
     }
-    /* In the struct itself: the members' own rows. In another: one row, so that the struct keeps its type. */
-    static void put_own(rows &r) { each(putter{ r, "", 0 }, members_of<T>::list()); }
+    /* In the struct itself: the members' own rows. In another: one row, so that the struct keeps
+     * its type. */
+    static void put_own(rows &r)
+    {
+        each(putter{ r, "", 0 }, members_of<T>::list());
+    }
     static void put(rows &r, const std::string &name, std::size_t offset)
     {
         r.add(HAUL_REF_EMBED, name, offset, sizeof(T)).target = &handle_of<T>::get();
     }
-    static void reach_own(session &s) { each(reacher{ s }, members_of<T>::list()); }
-    static void reach(session &s) { describe_in<T>(s); }
+    static void reach_own(session &s)
+    {
+        each(reacher{ s }, members_of<T>::list());
+    }
+    static void reach(session &s)
+    {
+        describe_in<T>(s);
+    }
 };
 
 /* ---- Arrays in place. */
@@ -376,16 +470,25 @@ template <class E, std::size_t Count, class A> struct array_form {
         static_assert(Count > 0 && sizeof(A) == Count * sizeof(E), "elements in a row");
         r.add(HAUL_REF_EMBED, name, offset, sizeof(A)).target = &handle_of<E>::get();
     }
-    static void reach(session &s) { detail::reach<E>(s); }
+    static void reach(session &s)
+    {
+        detail::reach<E>(s);
+    }
 };
-template <class E, std::size_t Count> struct form<std::array<E, Count>, void>
-    : array_form<E, Count, std::array<E, Count>> {};
-template <class E, std::size_t Count> struct form<E[Count], void> : array_form<E, Count, E[Count]> {};
+template <class E, std::size_t Count>
+struct form<std::array<E, Count>, void> : array_form<E, Count, std::array<E, Count>> {
+};
+template <class E, std::size_t Count> struct form<E[Count], void> : array_form<E, Count, E[Count]> {
+};
 template <class E> struct form<std::array<E, 0>, void> {
     static constexpr bool plain = true;
     static constexpr const char *inside = "";
-    static void put(rows &, const std::string &, std::size_t) {}
-    static void reach(session &) {}
+    static void put(rows &, const std::string &, std::size_t)
+    {
+    }
+    static void reach(session &)
+    {
+    }
 };
 
 /* ---- Containers. */
@@ -395,14 +498,21 @@ template <class E, class D> struct form<std::unique_ptr<E, D>, void> {
     static_assert(!std::is_array<E>::value, "say how many: haul::array");
     static constexpr bool plain = false;
     static constexpr const char *inside = "get()";
-    static bool is_as_expected() { return sizeof(std::unique_ptr<E, D>) == sizeof(void *); }
+    static bool is_as_expected()
+    {
+        return sizeof(std::unique_ptr<E, D>) == sizeof(void *);
+    }
     static void put(rows &r, const std::string &name, std::size_t offset)
     {
         if (!is_as_expected())
-            r.of().fail(HAUL_ERROR_UNSUPPORTED, name_of<std::unique_ptr<E, D>>() + " is more than a pointer here");
+            r.of().fail(HAUL_ERROR_UNSUPPORTED,
+                        name_of<std::unique_ptr<E, D>>() + " is more than a pointer here");
         r.add_pointer<typename std::remove_cv<E>::type>(name, offset);
     }
-    static void reach(session &s) { detail::reach<typename std::remove_cv<E>::type>(s); }
+    static void reach(session &s)
+    {
+        detail::reach<typename std::remove_cv<E>::type>(s);
+    }
 };
 
 /*  std::vector  | begin | end | end of storage |  */
@@ -425,19 +535,26 @@ template <class E, class A> struct form<std::vector<E, A>, void> {
         v.reserve(3);
         return is_as_expected(v);
     }
-    template <class V> static bool probe(std::false_type) { return true; }
+    template <class V> static bool probe(std::false_type)
+    {
+        return true;
+    }
     static bool is_as_expected()
     {
         const std::vector<int> some = { 1, 2, 3 };
-        return sizeof(vector) == 3 * sizeof(void *) && form<std::vector<int>>::is_as_expected(some) &&
-               probe<vector>(std::integral_constant<bool, std::is_move_constructible<E>::value &&
-                                                              std::is_default_constructible<A>::value>());
+        return sizeof(vector) == 3 * sizeof(void *) &&
+               form<std::vector<int>>::is_as_expected(some) &&
+               probe<vector>(
+                   std::integral_constant < bool,
+                   std::is_move_constructible<E>::value &&std::is_default_constructible<A>::value >
+                       ());
     }
     static void put(rows &r, const std::string &name, std::size_t offset)
     {
         if (!is_as_expected()) {
             r.of().fail(HAUL_ERROR_UNSUPPORTED,
-                        name_of<vector>() + " is not three pointers here: begin, end, end of storage");
+                        name_of<vector>() +
+                            " is not three pointers here: begin, end, end of storage");
             return;
         }
         haul_ref &row = r.add_pointer<E>(name, offset);
@@ -447,7 +564,10 @@ template <class E, class A> struct form<std::vector<E, A>, void> {
         row.shape[0].add = 0;
         r.add(HAUL_REF_SKIP, name + " capacity", offset + 2 * sizeof(void *), sizeof(void *));
     }
-    static void reach(session &s) { detail::reach<E>(s); }
+    static void reach(session &s)
+    {
+        detail::reach<E>(s);
+    }
 };
 
 /*  std::string  | pointer | length | 16 bytes: the characters, or their capacity |  */
@@ -461,23 +581,31 @@ template <class C, class R, class A> struct form<std::basic_string<C, R, A>, voi
         const std::array<std::uintptr_t, 2> words = words_of<2>(s);
         return words[0] == address(s.data()) && words[1] == s.size() && s.data()[s.size()] == C();
     }
-    static bool is_inside(const string &s) { return address(s.data()) - address(&s) < sizeof s; }
+    static bool is_inside(const string &s)
+    {
+        return address(s.data()) - address(&s) < sizeof s;
+    }
     template <class S> static bool probe(std::true_type)
     {
         const S none, little(2, C('x')), much(100, C('y'));
-        return is_as_expected(none) && is_as_expected(little) && is_as_expected(much) && is_inside(none) &&
-               is_inside(little) && !is_inside(much);
+        return is_as_expected(none) && is_as_expected(little) && is_as_expected(much) &&
+               is_inside(none) && is_inside(little) && !is_inside(much);
     }
-    template <class S> static bool probe(std::false_type) { return false; }
+    template <class S> static bool probe(std::false_type)
+    {
+        return false;
+    }
     static bool is_as_expected()
     {
-        return probe<string>(std::integral_constant<bool, sizeof(string) == 2 * sizeof(void *) + 16>());
+        return probe<string>(
+            std::integral_constant<bool, sizeof(string) == 2 * sizeof(void *) + 16>());
     }
     static void put(rows &r, const std::string &name, std::size_t offset)
     {
         if (!is_as_expected()) {
             r.of().fail(HAUL_ERROR_UNSUPPORTED,
-                        name_of<string>() + " is not a pointer, a length and 16 bytes of room here");
+                        name_of<string>() +
+                            " is not a pointer, a length and 16 bytes of room here");
             return;
         }
         haul_ref &row = r.add_pointer<C>(name, offset);
@@ -486,18 +614,38 @@ template <class C, class R, class A> struct form<std::basic_string<C, R, A>, voi
         row.shape[0].field[0] = place(offset + sizeof(void *), sizeof(std::size_t), false);
         r.add(HAUL_REF_DATA, name + " buffer", offset + 2 * sizeof(void *), 16);
     }
-    static void reach(session &) {}
+    static void reach(session &)
+    {
+    }
 };
 
 /* ---- Making types. */
 
-template <class T> void put_own(rows &r, std::true_type) { form<T>::put_own(r); }
-template <class T> void put_own(rows &r, std::false_type) { form<T>::put(r, form<T>::inside, 0); }
-template <class T> void reach_own(session &s, std::true_type) { form<T>::reach_own(s); }
-template <class T> void reach_own(session &s, std::false_type) { form<T>::reach(s); }
+template <class T> void put_own(rows &r, std::true_type)
+{
+    form<T>::put_own(r);
+}
+template <class T> void put_own(rows &r, std::false_type)
+{
+    form<T>::put(r, form<T>::inside, 0);
+}
+template <class T> void reach_own(session &s, std::true_type)
+{
+    form<T>::reach_own(s);
+}
+template <class T> void reach_own(session &s, std::false_type)
+{
+    form<T>::reach(s);
+}
 
-template <class T> std::string own_name(std::true_type) { return members_of<T>::list().name; }
-template <class T> std::string own_name(std::false_type) { return name_of<T>(); }
+template <class T> std::string own_name(std::true_type)
+{
+    return members_of<T>::list().name;
+}
+template <class T> std::string own_name(std::false_type)
+{
+    return name_of<T>();
+}
 
 /* The handle is set before its targets are looked at: that is where recursion ends. */
 template <class T> void describe_in(session &s)
@@ -537,8 +685,8 @@ template <class T> described describe_now()
 
 } // namespace detail
 
-/* The description of T: made on first use, by whichever thread comes first, and the same from then on, a refusal
- * included. Throws what the allocation of a few rows throws. */
+/* The description of T: made on first use, by whichever thread comes first, and the same from then
+ * on, a refusal included. Throws what the allocation of a few rows throws. */
 template <class T> const described &describe()
 {
     static const described result = detail::describe_now<typename std::remove_cv<T>::type>();

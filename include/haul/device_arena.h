@@ -10,9 +10,9 @@
  * Any number of threads may allocate at once. Nothing is given back; memory comes zeroed, at a
  * multiple of two pointers.
  *
- * The struct and the bits are for kernels to change, and the host does not believe them: it knows by
- * itself where a nursery lies and how large it is, takes of `used` what lies within and is no less than
- * before, and has each pointer checked. They never come back as bytes.
+ * The struct and the bits are for kernels to change, and the host does not believe them: it knows
+ * by itself where a nursery lies and how large it is, takes of `used` what lies within and is no
+ * less than before, and has each pointer checked. They never come back as bytes.
  *
  *     | nursery | a bit a word: is it a pointer | memory ...                  |
  */
@@ -35,7 +35,8 @@
 #define HAUL__CUDA_SIDE 0
 #endif
 
-/* The bits are those of 64-bit words, set by halves. A big-endian processor stores the upper half first. */
+/* The bits are those of 64-bit words, set by halves. A big-endian processor stores the upper half
+ * first. */
 #if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)
 #define HAUL__LOWER_HALF ((size_t)(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
 #else
@@ -82,7 +83,8 @@ HAUL__BOTH_SIDES void *haul_nursery_allocate(haul_nursery *nursery, size_t bytes
     if (bytes == 0 || bytes > nursery->capacity || nursery->used > nursery->capacity)
         return NULL;
     at = haul__nursery_add(&nursery->used, rounded);
-    return at <= nursery->capacity && rounded <= nursery->capacity - at ? nursery->memory + at : NULL;
+    return at <= nursery->capacity && rounded <= nursery->capacity - at ? nursery->memory + at
+                                                                        : NULL;
 }
 
 /* One object of a type. The host learns where its pointers are. */

@@ -1,7 +1,7 @@
 /* The third door: bytes in and out. (The second, devices, is haul/device.h.)
  *
- * A haul_file is a stream of bytes that the user provides, or that haul_file_descriptor makes from a POSIX
- * descriptor. Type tables are printed through it.
+ * A haul_file is a stream of bytes that the user provides, or that haul_file_descriptor makes from
+ * a POSIX descriptor. Type tables are printed through it.
  */
 #ifndef HAUL_FILE_H
 #define HAUL_FILE_H
@@ -14,13 +14,16 @@ extern "C" {
 
 typedef struct haul_file {
     void *user;
-    /* Writes all `bytes` bytes, or answers anything but HAUL_OK. NULL where the stream cannot be written. */
+    /* Writes all `bytes` bytes, or answers anything but HAUL_OK. NULL where the stream cannot be
+     * written. */
     haul_status (*write)(void *user, const void *data, size_t bytes);
-    /* Reads up to `bytes` bytes and sets *got; *got == 0 is the end. NULL where the stream cannot be read. */
+    /* Reads up to `bytes` bytes and sets *got; *got == 0 is the end. NULL where the stream cannot
+     * be read. */
     haul_status (*read)(void *user, void *data, size_t bytes, size_t *got);
 } haul_file;
 
-/* A stream over an open POSIX file descriptor, which stays the caller's. Interrupted and short calls are continued. */
+/* A stream over an open POSIX file descriptor, which stays the caller's. Interrupted and short
+ * calls are continued. */
 HAUL_API haul_file haul_file_descriptor(int descriptor);
 
 #ifdef __cplusplus

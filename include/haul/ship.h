@@ -5,20 +5,23 @@
  *     haul_unmarshal(s);                                 data back into the original objects
  *     haul_shipment_free(&s);
  *
- * The words are those of OpenMP and OpenACC: a shipment is a present table for one graph, its pointers are attached,
- * update moves contents in either direction. Unlike theirs, a bring-back never writes a pointer of the host's.
+ * The words are those of OpenMP and OpenACC: a shipment is a present table for one graph, its
+ * pointers are attached, update moves contents in either direction. Unlike theirs, a bring-back
+ * never writes a pointer of the host's.
  *
- * All calls here use the device's context (one thread at a time, else HAUL_ERROR_BUSY) and leave words in
- * haul_device_error. Those whose names do not end in _async return when the device is done; they work on the device's
- * own stream, and first do what haul_shipment_wait does. HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE_MEMORY,
- * HAUL_ERROR_DEVICE, HAUL_ERROR_DEVICE_LOST can come from each that moves data, and are not repeated below; nor is
- * HAUL_ERROR_PENDING, which says that the back end's patience is over: what the device still uses is then kept and
- * released when it has finished, at the latest when it closes (after one more wait; if that is in vain too, the memory
+ * All calls here use the device's context (one thread at a time, else HAUL_ERROR_BUSY) and leave
+ * words in haul_device_error. Those whose names do not end in _async return when the device is
+ * done; they work on the device's own stream, and first do what haul_shipment_wait does.
+ * HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE_MEMORY, HAUL_ERROR_DEVICE, HAUL_ERROR_DEVICE_LOST can come
+ * from each that moves data, and are not repeated below; nor is HAUL_ERROR_PENDING, which says that
+ * the back end's patience is over: what the device still uses is then kept and released when it has
+ * finished, at the latest when it closes (after one more wait; if that is in vain too, the memory
  * is left to the system). A call that fails has written no host object itself, except where
  * haul_unmarshal, haul_shipment_wait, lock_source or direct_return (arena.h) say so, and can be
  * repeated.
  *
- * Memory for copies is pinned once: a device keeps up to 32 MiB of it, 512 KiB for small graphs, until it closes.
+ * Memory for copies is pinned once: a device keeps up to 32 MiB of it, 512 KiB for small graphs,
+ * until it closes.
  */
 #ifndef HAUL_SHIP_H
 #define HAUL_SHIP_H
@@ -32,36 +35,41 @@ extern "C" {
 
 typedef struct haul_shipment haul_shipment;
 
-/* Told every 4 MiB or so while a call packs, and at its end: bytes done and in all; before an unmarshal writes it is
- * asked once, with 0 done. An answer other than 0 cancels: the call fails with HAUL_ERROR_STATE and leaves nothing
- * behind. (A refresh of a large graph that is cancelled has sent part of it; the next one sends all.) */
+/* Told every 4 MiB or so while a call packs, and at its end: bytes done and in all; before an
+ * unmarshal writes it is asked once, with 0 done. An answer other than 0 cancels: the call fails
+ * with HAUL_ERROR_STATE and leaves nothing behind. (A refresh of a large graph that is cancelled
+ * has sent part of it; the next one sends all.) */
 typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
 typedef struct haul_ship_options {
-    int relocate_on_host;   /* not 0: patch pointers while packing, where the base is known; the same bytes arrive */
+    /* not 0: patch pointers while packing, where the base is known; the same bytes arrive */
+    int relocate_on_host;
     haul_progress *progress;
     void *progress_user;
-    int whole_return;       /* not 0: an unmarshal stages the whole arena before it writes, however large */
-    int ordered;            /* not 0: the arena's bytes are in the order of discovery: haul_plan_create_ordered. It is
-                               packed whole in host memory before it is sent, and comes back whole before anything is
-                               written. A plan that exists has its own order */
-    int lock_source;        /* not 0: the device reads and writes the source where it lies, see haul_refresh */
-    int let_counts_change;  /* not 0: fields that shapes and rules read may come back changed, see
-                               haul_unmarshal */
+    /* not 0: an unmarshal stages the whole arena before it writes, however large */
+    int whole_return;
+    /* not 0: the arena's bytes are in the order of discovery: haul_plan_create_ordered. It is
+     * packed whole in host memory before it is sent, and comes back whole before anything is
+     * written. A plan that exists has its own order */
+    int ordered;
+    /* not 0: the device reads and writes the source where it lies, see haul_refresh */
+    int lock_source;
+    /* not 0: fields that shapes and rules read may come back changed, see haul_unmarshal */
+    int let_counts_change;
 } haul_ship_options;
 
-/* Makes a plan for the roots (haul_plan_create says what can be wrong), allocates one arena on the device, packs,
- * sends it in one transfer, relocates it there, and has rebuilt what depends on addresses (rebuild.h). `options` may be
- * NULL. The source must stay where it is until the
- * shipment is freed. On failure *shipment is NULL and the device holds nothing. */
+/* Makes a plan for the roots (haul_plan_create says what can be wrong), allocates one arena on the
+ * device, packs, sends it in one transfer, relocates it there, and has rebuilt what depends on
+ * addresses (rebuild.h). `options` may be NULL. The source must stay where it is until the shipment
+ * is freed. On failure *shipment is NULL and the device holds nothing. */
 HAUL_API haul_status haul_ship(haul_device *device, void *root, const haul_type *type, size_t count,
                                const haul_ship_options *options, haul_shipment **shipment);
 HAUL_API haul_status haul_ship_roots(haul_device *device, const haul_root *roots, size_t count,
                                      const haul_ship_options *options, haul_shipment **shipment);
 /* The same by a plan that exists; the shipment holds it. HAUL_ERROR_STALE when it no longer fits.
  * HAUL_ERROR_ARGUMENT when the plan is another context's. */
-HAUL_API haul_status haul_ship_plan(haul_device *device, haul_plan *plan, const haul_ship_options *options,
-                                    haul_shipment **shipment);
+HAUL_API haul_status haul_ship_plan(haul_device *device, haul_plan *plan,
+                                    const haul_ship_options *options, haul_shipment **shipment);
 
 /* The device address of any byte of a described host object, holes and skipped fields included (or
  * one past a range), and the reverse; 0 or NULL for addresses that are not in the graph, and for 0
@@ -71,47 +79,53 @@ HAUL_API haul_address haul_device_address(const haul_shipment *shipment, const v
 HAUL_API void *haul_device_pointer(const haul_shipment *shipment, const void *host);
 HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address device);
 
-/* Sends the graph's present contents again with the old plan: all bytes, pointers as the host has them, zeros for
- * what is not sent (HAUL_OUT, HAUL_NEITHER). No device address changes. HAUL_ERROR_STALE, with the path, before
- * anything is sent, when a pointer or a count has changed since the plan was made, or a string has lost its
- * terminator (it may become shorter); haul_replan then makes a new one. After a failure of the device the arena's
- * contents are undefined until a refresh succeeds.
+/* Sends the graph's present contents again with the old plan: all bytes, pointers as the host has
+ * them, zeros for what is not sent (HAUL_OUT, HAUL_NEITHER). No device address changes.
+ * HAUL_ERROR_STALE, with the path, before anything is sent, when a pointer or a count has changed
+ * since the plan was made, or a string has lost its terminator (it may become shorter); haul_replan
+ * then makes a new one. After a failure of the device the arena's contents are undefined until a
+ * refresh succeeds.
  *
- * With lock_source the host packs once more. That refresh then locks the source's pages (as mlock would, and so that
- * the device can reach them) and gives the device lists of what lies where. From then on a refresh and a haul_unmarshal
- * are one order each: the device gathers the source over the bus and compares each pointer with what it was, or writes
- * the results where they belong. The host copies nothing, with however many threads. For that:
+ * With lock_source the host packs once more. That refresh then locks the source's pages (as mlock
+ * would, and so that the device can reach them) and gives the device lists of what lies where. From
+ * then on a refresh and a haul_unmarshal are one order each: the device gathers the source over the
+ * bus and compares each pointer with what it was, or writes the results where they belong. The host
+ * copies nothing, with however many threads. For that:
  *
- * - Until the shipment is freed or planned again, the pages that hold its objects stay mapped as they are: no munmap,
- *   mremap or madvise that drops them, and no free of memory that the allocator gives back to the system. Whatever is
- *   mapped there later would not be seen. Nor, on older systems, what is written after a fork. (So a large graph
- *   that is torn down before the next one is built is better shipped anew than planned again.)
- * - After HAUL_ERROR_PENDING the device goes on reading or writing the objects, even when the shipment has been freed
- *   (which waits once more): they may be neither changed nor freed before haul_shipment_wait, or another call on the
- *   shipment that is not asynchronous, has succeeded.
- * - Pages are locked once. Shipments of one context share locks; where somebody else has locked some pages
- *   (cudaHostRegister, cudaHostAlloc), or the host cannot write to them, it packs and unpacks as ever. So it does for
- *   ordered arenas, for graphs whose objects lie in more than 4,096 stretches of pages, and for plans with fields that
- *   do not travel both ways, contents that depend on addresses, or pointers that must be worked out one by one:
- *   statistics.packs_because says why. And in asynchronous calls, haul_unmarshal_pointers, and with whole_return.
- * - A changed pointer is found while the device gathers: HAUL_ERROR_STALE then comes after data has been sent. The
- *   arena has the graph's new data and its old pointers. Counts and terminators are compared before, by the host.
- * - The device reads 16 bytes at a time, in the pages that are locked, and keeps what is described. Bytes of the arena
- *   that belong to no object stay as they are.
- * - Results are written as they come: when the device fails halfway, each byte of theirs is a result in its place, or
- *   as it was. whole_return brings them back by staging.
- * - The lists lie where kernels write, and the device believes them: a kernel that writes over them may have anything
- *   written in the locked pages, pointers too. For kernels that are trusted.
- * - The lists take device memory: 32 bytes for each object (a large one has one for each 512 bytes at most, in graphs
- *   of 256 MiB and more for each 32 KiB without pointers; a few more where not all bytes are described), and 16 for each
- *   pointer.
+ * - Until the shipment is freed or planned again, the pages that hold its objects stay mapped as
+ *   they are: no munmap, mremap or madvise that drops them, and no free of memory that the
+ *   allocator gives back to the system. Whatever is mapped there later would not be seen. Nor, on
+ *   older systems, what is written after a fork. (So a large graph that is torn down before the
+ *   next one is built is better shipped anew than planned again.)
+ * - After HAUL_ERROR_PENDING the device goes on reading or writing the objects, even when the
+ *   shipment has been freed (which waits once more): they may be neither changed nor freed before
+ *   haul_shipment_wait, or another call on the shipment that is not asynchronous, has succeeded.
+ * - Pages are locked once. Shipments of one context share locks; where somebody else has locked
+ *   some pages (cudaHostRegister, cudaHostAlloc), or the host cannot write to them, it packs and
+ *   unpacks as ever. So it does for ordered arenas, for graphs whose objects lie in more than 4,096
+ *   stretches of pages, and for plans with fields that do not travel both ways, contents that
+ *   depend on addresses, or pointers that must be worked out one by one: statistics.packs_because
+ *   says why. And in asynchronous calls, haul_unmarshal_pointers, and with whole_return.
+ * - A changed pointer is found while the device gathers: HAUL_ERROR_STALE then comes after data has
+ *   been sent. The arena has the graph's new data and its old pointers. Counts and terminators are
+ *   compared before, by the host.
+ * - The device reads 16 bytes at a time, in the pages that are locked, and keeps what is described.
+ *   Bytes of the arena that belong to no object stay as they are.
+ * - Results are written as they come: when the device fails halfway, each byte of theirs is a
+ *   result in its place, or as it was. whole_return brings them back by staging.
+ * - The lists lie where kernels write, and the device believes them: a kernel that writes over them
+ *   may have anything written in the locked pages, pointers too. For kernels that are trusted.
+ * - The lists take device memory: 32 bytes for each object (a large one has one for each 512 bytes
+ *   at most, in graphs of 256 MiB and more for each 32 KiB without pointers; a few more where not
+ *   all bytes are described), and 16 for each pointer.
  *
- * To lock and list takes 0.15 to 0.3 ms and, for each MiB, 0.07 (large objects) to 0.6 ms (small ones), once; to unlock,
- * when the shipment is freed or planned again, 0.15 ms and 0.02 for each MiB (one H200). */
+ * To lock and list takes 0.15 to 0.3 ms and, for each MiB, 0.07 (large objects) to 0.6 ms (small
+ * ones), once; to unlock, when the shipment is freed or planned again, 0.15 ms and 0.02 for each
+ * MiB (one H200). */
 HAUL_API haul_status haul_refresh(haul_shipment *shipment);
 
-/* Discovers again from the same roots and ships anew, in place of the old arena: device addresses change. Needs
- * room for both until it is done. On failure the old shipment is as it was. */
+/* Discovers again from the same roots and ships anew, in place of the old arena: device addresses
+ * change. Needs room for both until it is done. On failure the old shipment is as it was. */
 HAUL_API haul_status haul_replan(haul_shipment *shipment);
 
 /* Brings results back: every byte that is neither pointer, skipped field nor hole, and that its
@@ -170,10 +184,11 @@ HAUL_API haul_status haul_update_host(haul_shipment *shipment, void *host, size_
  * sends them back; these are not counted as transfers. HAUL_ERROR_LIMIT: an address there that has
  * bits of its tag. Both devices must share a context (haul_device_options) and a table: else
  * HAUL_ERROR_ARGUMENT and HAUL_ERROR_UNSUPPORTED. On failure *copy is NULL and the device holds
- * nothing; after HAUL_ERROR_PENDING haul_shipment_wait and haul_shipment_free of `shipment` wait for
- * the device that was copied to; if the free does so in vain, the range that is read is left to the
- * system. */
-HAUL_API haul_status haul_shipment_copy(haul_shipment *shipment, haul_device *device, haul_shipment **copy);
+ * nothing; after HAUL_ERROR_PENDING haul_shipment_wait and haul_shipment_free of `shipment` wait
+ * for the device that was copied to; if the free does so in vain, the range that is read is left to
+ * the system. */
+HAUL_API haul_status haul_shipment_copy(haul_shipment *shipment, haul_device *device,
+                                        haul_shipment **copy);
 
 /* ---- Asynchronous forms.
  *
@@ -184,47 +199,52 @@ HAUL_API haul_status haul_shipment_copy(haul_shipment *shipment, haul_device *de
  *
  * Each is like the call without _async, but for this:
  *
- * - It orders the device's work on a stream and returns. What was put on that stream before is done before it, what is
- *   put there after it is done after it; other streams are not touched: ordering them is what the event is
- *   for. The stream and the event must live until haul_shipment_wait, or another call that waits, has returned.
- * - To the device (ship, refresh, update): when it returns, the source has been read and may be changed. A graph larger
- *   than the staging memory is packed while it is sent, so the call then takes about as long as the transfer of what
- *   is beyond that; an update that must read the device's piece first waits for it.
- * - From the device (unmarshal, update): the bytes come as they are at that place in the stream, into memory of the
- *   shipment's; haul_shipment_wait writes them to the host's objects. No thread does it before. Nothing is written
- *   before all has arrived, whatever the size.
- * - What a stream reports late, haul_shipment_wait and haul_shipment_poll tell, or another call on the shipment that
- *   waits for it. A device cannot always tell whose work has failed: other work that was under way then is called
- *   failed, too. What came back and failed is not written; an arena that did not arrive has undefined contents, until a
- *   refresh succeeds.
+ * - It orders the device's work on a stream and returns. What was put on that stream before is done
+ *   before it, what is put there after it is done after it; other streams are not touched: ordering
+ *   them is what the event is for. The stream and the event must live until haul_shipment_wait, or
+ *   another call that waits, has returned.
+ * - To the device (ship, refresh, update): when it returns, the source has been read and may be
+ *   changed. A graph larger than the staging memory is packed while it is sent, so the call then
+ *   takes about as long as the transfer of what is beyond that; an update that must read the
+ *   device's piece first waits for it.
+ * - From the device (unmarshal, update): the bytes come as they are at that place in the stream,
+ *   into memory of the shipment's; haul_shipment_wait writes them to the host's objects. No thread
+ *   does it before. Nothing is written before all has arrived, whatever the size.
+ * - What a stream reports late, haul_shipment_wait and haul_shipment_poll tell, or another call on
+ *   the shipment that waits for it. A device cannot always tell whose work has failed: other work
+ *   that was under way then is called failed, too. What came back and failed is not written; an
+ *   arena that did not arrive has undefined contents, until a refresh succeeds.
  *
- * Several calls on one shipment may be outstanding. On one stream they take effect in their order. A call with another
- * stream first waits, on the host, for those before it to be done on the device; a call without _async first does what
- * haul_shipment_wait does. A shipment may be freed with work outstanding: that waits, and results that have come back are
- * dropped. */
+ * Several calls on one shipment may be outstanding. On one stream they take effect in their order.
+ * A call with another stream first waits, on the host, for those before it to be done on the
+ * device; a call without _async first does what haul_shipment_wait does. A shipment may be freed
+ * with work outstanding: that waits, and results that have come back are dropped. */
 
 /* Where and how a call is ordered: handles of the back end's kind. */
 typedef struct haul_async {
     void *stream; /* a cudaStream_t, say; NULL: the device's own */
-    void *event;  /* told when the call's work is done on the device; NULL: none. Of results: when they have come, not
-                     when they are written */
+    /* told when the call's work is done on the device; NULL: none. Of results: when they have come,
+     * not when they are written */
+    void *event;
 } haul_async;
 
-/* `async` may be NULL: the device's own stream, no event. HAUL_ERROR_ARGUMENT: not a stream of the device's, or one
- * that is being captured; nothing has been ordered then. Of all of these, on any failure nothing of the call goes on,
- * and events may have been told or not. */
-HAUL_API haul_status haul_ship_async(haul_device *device, void *root, const haul_type *type, size_t count,
-                                     const haul_ship_options *options, const haul_async *async,
-                                     haul_shipment **shipment);
-HAUL_API haul_status haul_ship_plan_async(haul_device *device, haul_plan *plan, const haul_ship_options *options,
-                                          const haul_async *async, haul_shipment **shipment);
+/* `async` may be NULL: the device's own stream, no event. HAUL_ERROR_ARGUMENT: not a stream of the
+ * device's, or one that is being captured; nothing has been ordered then. Of all of these, on any
+ * failure nothing of the call goes on, and events may have been told or not. */
+HAUL_API haul_status haul_ship_async(haul_device *device, void *root, const haul_type *type,
+                                     size_t count, const haul_ship_options *options,
+                                     const haul_async *async, haul_shipment **shipment);
+HAUL_API haul_status haul_ship_plan_async(haul_device *device, haul_plan *plan,
+                                          const haul_ship_options *options, const haul_async *async,
+                                          haul_shipment **shipment);
 HAUL_API haul_status haul_refresh_async(haul_shipment *shipment, const haul_async *async);
-HAUL_API haul_status haul_update_device_async(haul_shipment *shipment, const void *host, size_t bytes,
-                                              const haul_async *async);
+HAUL_API haul_status haul_update_device_async(haul_shipment *shipment, const void *host,
+                                              size_t bytes, const haul_async *async);
 HAUL_API haul_status haul_update_host_async(haul_shipment *shipment, void *host, size_t bytes,
                                             const haul_async *async);
 HAUL_API haul_status haul_unmarshal_async(haul_shipment *shipment, const haul_async *async);
-HAUL_API haul_status haul_unmarshal_pointers_async(haul_shipment *shipment, const haul_async *async);
+HAUL_API haul_status haul_unmarshal_pointers_async(haul_shipment *shipment,
+                                                   const haul_async *async);
 
 /* Waits until all that was ordered of the shipment is done, and writes what has come back to the
  * host's objects, in the order of the calls. When the device has failed, nothing is written. After
@@ -236,36 +256,42 @@ HAUL_API haul_status haul_unmarshal_pointers_async(haul_shipment *shipment, cons
  * no longer fits; such a return is not written, others are.
  * HAUL_OK at once where nothing is outstanding. */
 HAUL_API haul_status haul_shipment_wait(haul_shipment *shipment);
-/* Asks without waiting: HAUL_OK when haul_shipment_wait would not have to wait, HAUL_ERROR_PENDING when it would,
- * or the failure (which haul_shipment_wait then tells, too). Writes nothing. */
+/* Asks without waiting: HAUL_OK when haul_shipment_wait would not have to wait, HAUL_ERROR_PENDING
+ * when it would, or the failure (which haul_shipment_wait then tells, too). Writes nothing. */
 HAUL_API haul_status haul_shipment_poll(haul_shipment *shipment);
 
 typedef struct haul_shipment_statistics {
     haul_plan_statistics plan;
-    haul_address base;         /* of the arena */
-    uint64_t transfers_to;     /* since it was shipped: one for a ship, refresh, replan or copy; pieces are not counted.
-                                  An update of the device is one, and one back where it must read first; an update of
-                                  the host one back. Asynchronous ones count when they are ordered or written. */
+    haul_address base; /* of the arena */
+    /* since it was shipped: one for a ship, refresh, replan or copy; pieces are not counted. An
+     * update of the device is one, and one back where it must read first; an update of the host one
+     * back. Asynchronous ones count when they are ordered or written. */
+    uint64_t transfers_to;
     uint64_t transfers_from;
     uint64_t bytes_to, bytes_from; /* what crosses twice, to be looked at first, counts twice */
     /* Of the last ship or refresh. What overlaps is counted once: */
-    double pack_seconds;       /* gathering into staging */
-    double transfer_seconds;   /* copying to the device, as far as packing did not hide it; of an asynchronous one: as
-                                  far as the call waited for it */
-    double relocate_seconds;   /* patching there; 0 where it was one order with the copy, or not waited for */
+    double pack_seconds; /* gathering into staging */
+    /* copying to the device, as far as packing did not hide it; of an asynchronous one: as far as
+     * the call waited for it */
+    double transfer_seconds;
+    /* patching there; 0 where it was one order with the copy, or not waited for */
+    double relocate_seconds;
     /* Of the last unmarshal: */
-    double return_seconds;     /* copying from the device, as far as writing did not hide it */
-    double scatter_seconds;    /* writing to the host's objects */
-    uint64_t pulls, pushes;    /* refreshes and unmarshals by the device alone (lock_source), since it was shipped */
-    const char *packs_because; /* with lock_source: why the host packs all the same ("the plan: its arena is ordered");
-                                  NULL: it does not, or there has been no refresh. Static */
+    double return_seconds;  /* copying from the device, as far as writing did not hide it */
+    double scatter_seconds; /* writing to the host's objects */
+    /* refreshes and unmarshals by the device alone (lock_source), since it was shipped */
+    uint64_t pulls, pushes;
+    /* with lock_source: why the host packs all the same ("the plan: its arena is ordered"); NULL:
+     * it does not, or there has been no refresh. Static */
+    const char *packs_because;
 } haul_shipment_statistics;
-HAUL_API void haul_shipment_get_statistics(const haul_shipment *shipment, haul_shipment_statistics *statistics);
+HAUL_API void haul_shipment_get_statistics(const haul_shipment *shipment,
+                                           haul_shipment_statistics *statistics);
 
-/* Frees the arena on the device and drops plan and device; sets *shipment to NULL. NULL is allowed. Waits for
- * asynchronous work of the shipment's; kernels of yours must not use the arena any more. Any
- * thread, inside any callback: while a call is under way on the device's context, all this is done
- * at the end of that call (context.h). */
+/* Frees the arena on the device and drops plan and device; sets *shipment to NULL. NULL is allowed.
+ * Waits for asynchronous work of the shipment's; kernels of yours must not use the arena any more.
+ * Any thread, inside any callback: while a call is under way on the device's context, all this is
+ * done at the end of that call (context.h). */
 HAUL_API void haul_shipment_free(haul_shipment **shipment);
 
 #ifdef __cplusplus

@@ -24,29 +24,32 @@ extern "C" {
 #define HAUL_API
 #endif
 
-/* 10000 * major + 100 * minor + patch: of these headers, and of the library that runs. Any thread. */
+/* 10000 * major + 100 * minor + patch: of these headers, and of the library that runs. Any
+ * thread. */
 #define HAUL_VERSION 100
 HAUL_API unsigned haul_version(void);
 
-/* One list makes the numbers, the names and the texts. Numbers are stable and leave room; they say what is damaged:
- * -1.. the call, -20.. the description, -40.. the user's data, -60.. resources, -80.. the device and the outside. */
-#define HAUL_STATUS_LIST(X)                                                                                           \
-    X(HAUL_OK, 0, "success")                                                                                          \
-    X(HAUL_ERROR_ARGUMENT, -1, "an argument is not acceptable")                                                       \
-    X(HAUL_ERROR_STATE, -2, "the object is not in a state that allows this call")                                     \
-    X(HAUL_ERROR_BUSY, -3, "another call is under way on the context, in another thread or around this callback")      \
-    X(HAUL_ERROR_UNSUPPORTED, -4, "not supported here")                                                               \
-    X(HAUL_ERROR_TYPE, -20, "a type description is wrong")                                                            \
-    X(HAUL_ERROR_GRAPH, -40, "the data does not agree with its description")                                          \
-    X(HAUL_ERROR_STALE, -41, "a pointer or count has changed since the plan was made")                                \
-    X(HAUL_ERROR_LIMIT, -42, "a limit was reached")                                                                   \
-    X(HAUL_ERROR_FORMAT, -43, "bytes from outside are not well formed")                                               \
-    X(HAUL_ERROR_VERSION, -44, "made by or for another version")                                                      \
-    X(HAUL_ERROR_MEMORY, -60, "out of host memory")                                                                   \
-    X(HAUL_ERROR_DEVICE_MEMORY, -61, "out of device memory")                                                          \
-    X(HAUL_ERROR_DEVICE, -80, "a device operation failed")                                                            \
-    X(HAUL_ERROR_DEVICE_LOST, -81, "the device is lost")                                                              \
-    X(HAUL_ERROR_FILE, -82, "a file operation failed")                                                               \
+/* One list makes the numbers, the names and the texts. Numbers are stable and leave room; they say
+ * what is damaged: -1.. the call, -20.. the description, -40.. the user's data, -60.. resources,
+ * -80.. the device and the outside. */
+#define HAUL_STATUS_LIST(X)                                                                        \
+    X(HAUL_OK, 0, "success")                                                                       \
+    X(HAUL_ERROR_ARGUMENT, -1, "an argument is not acceptable")                                    \
+    X(HAUL_ERROR_STATE, -2, "the object is not in a state that allows this call")                  \
+    X(HAUL_ERROR_BUSY, -3,                                                                         \
+      "another call is under way on the context, in another thread or around this callback")       \
+    X(HAUL_ERROR_UNSUPPORTED, -4, "not supported here")                                            \
+    X(HAUL_ERROR_TYPE, -20, "a type description is wrong")                                         \
+    X(HAUL_ERROR_GRAPH, -40, "the data does not agree with its description")                       \
+    X(HAUL_ERROR_STALE, -41, "a pointer or count has changed since the plan was made")             \
+    X(HAUL_ERROR_LIMIT, -42, "a limit was reached")                                                \
+    X(HAUL_ERROR_FORMAT, -43, "bytes from outside are not well formed")                            \
+    X(HAUL_ERROR_VERSION, -44, "made by or for another version")                                   \
+    X(HAUL_ERROR_MEMORY, -60, "out of host memory")                                                \
+    X(HAUL_ERROR_DEVICE_MEMORY, -61, "out of device memory")                                       \
+    X(HAUL_ERROR_DEVICE, -80, "a device operation failed")                                         \
+    X(HAUL_ERROR_DEVICE_LOST, -81, "the device is lost")                                           \
+    X(HAUL_ERROR_FILE, -82, "a file operation failed")                                             \
     X(HAUL_ERROR_PENDING, -83, "the device has not finished yet")
 
 typedef enum haul_status {
@@ -55,18 +58,19 @@ typedef enum haul_status {
 #undef HAUL_STATUS_ENUM
 } haul_status;
 
-/* The name ("HAUL_ERROR_GRAPH") and the sentence of a status. Never NULL; a number that is no status gives
- * "HAUL_ERROR_UNKNOWN". Any thread, any time. */
+/* The name ("HAUL_ERROR_GRAPH") and the sentence of a status. Never NULL; a number that is no
+ * status gives "HAUL_ERROR_UNKNOWN". Any thread, any time. */
 HAUL_API const char *haul_status_name(haul_status status);
 HAUL_API const char *haul_status_text(haul_status status);
 
 #define HAUL_PATH_BYTES 512
 #define HAUL_TEXT_BYTES 512
 
-/* The record of the last failure. `path` leads from a root to the place ("root.atoms[3].next"), or names a type and
- * its field ("mesh.xyz"); it is empty where there is none. A step taken many times in a row is written once:
- * "root(.next)*999999.name". `other_path` is the second place where two disagree. `text` is one sentence with the
- * values. All three are always terminated; a long path loses its middle, not its end. */
+/* The record of the last failure. `path` leads from a root to the place ("root.atoms[3].next"), or
+ * names a type and its field ("mesh.xyz"); it is empty where there is none. A step taken many times
+ * in a row is written once: "root(.next)*999999.name". `other_path` is the second place where two
+ * disagree. `text` is one sentence with the values. All three are always terminated; a long path
+ * loses its middle, not its end. */
 typedef struct haul_error {
     haul_status status;
     char path[HAUL_PATH_BYTES];

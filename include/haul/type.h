@@ -11,17 +11,19 @@
  *     haul_type_create("mesh", sizeof(mesh), mesh_refs, 3, &mesh_type);
  *     haul_type_commit(mesh_type);
  *
- * Bytes travel by default; only pointers, and what must not travel, need rows. A row names its target by the address
- * of the handle variable, so that tables can be static and recursion is ordinary: declare all, then commit one; the
- * commit takes in every type that it reaches.
+ * Bytes travel by default; only pointers, and what must not travel, need rows. A row names its
+ * target by the address of the handle variable, so that tables can be static and recursion is
+ * ordinary: declare all, then commit one; the commit takes in every type that it reaches.
  *
- * A handle counts its holders as MPI's do: freeing a type that a plan, a shipment or another committed type uses is
- * safe. Types are used by one thread until they are committed; afterwards any number of threads may share them.
+ * A handle counts its holders as MPI's do: freeing a type that a plan, a shipment or another
+ * committed type uses is safe. Types are used by one thread until they are committed; afterwards
+ * any number of threads may share them.
  *
- * How many elements a pointer leads to is a shape (shape.h); what is not plain about a row is a rule (rule.h).
+ * How many elements a pointer leads to is a shape (shape.h); what is not plain about a row is a
+ * rule (rule.h).
  *
- * The constructors and queries at the end bear MPI's names and argument order (MPI-5.0, chapter 5), with size_t
- * throughout.
+ * The constructors and queries at the end bear MPI's names and argument order (MPI-5.0, chapter 5),
+ * with size_t throughout.
  */
 #ifndef HAUL_TYPE_H
 #define HAUL_TYPE_H
@@ -33,7 +35,7 @@
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Rows
  */
 
@@ -41,202 +43,254 @@ typedef enum haul_ref_kind {
     HAUL_REF_POINTER = 1, /* one pointer, or an array of pointers in the struct itself */
     HAUL_REF_EMBED = 2,   /* a struct, or an array of structs, that has rows of its own */
     HAUL_REF_SKIP = 3,    /* bytes that do not travel: zero on the device, left alone on the host */
-    HAUL_REF_DATA = 4,    /* bytes that travel as they are; for the reader and the dump, and with a rule for unions */
-    HAUL_REF_TAIL = 5     /* the array that ends an object: see HAUL_TAIL */
+    /* bytes that travel as they are; for the reader and the dump, and with a rule for unions */
+    HAUL_REF_DATA = 4,
+    HAUL_REF_TAIL = 5 /* the array that ends an object: see HAUL_TAIL */
 } haul_ref_kind;
 
 #define HAUL_LEVELS 3 /* pointers behind one row; for more, use haul_type_pointer */
 
 typedef struct haul_ref {
-    const char *name;         /* of the field; copied */
+    const char *name; /* of the field; copied */
     haul_ref_kind kind;
-    size_t offset;            /* of the field in the struct, bytes */
-    size_t field_bytes;       /* of the whole field */
-    size_t element_bytes;     /* sizeof of what the last level points to; 0: that of the target type */
+    size_t offset;      /* of the field in the struct, bytes */
+    size_t field_bytes; /* of the whole field */
+    /* sizeof of what the last level points to; 0: that of the target type */
+    size_t element_bytes;
     haul_type *const *target; /* address of the handle; NULL: plain bytes */
     unsigned levels;          /* 1: T *, 2: T **, 3: T *** */
-    haul_shape shape[HAUL_LEVELS]; /* shape[0] of the first array, shape[levels - 1] of the last; each is worked out
-                                 over the struct that holds the row, callbacks with the pointer's place as index */
-    int unaligned;            /* 1: the field may lie off the pointer grid (packed structs) */
-    const haul_rule *rule;    /* NULL: none; copied */
+    /* shape[0] of the first array, shape[levels - 1] of the last; each is worked out over the
+     * struct that holds the row, callbacks with the pointer's place as index */
+    haul_shape shape[HAUL_LEVELS];
+    int unaligned;         /* 1: the field may lie off the pointer grid (packed structs) */
+    const haul_rule *rule; /* NULL: none; copied */
 } haul_ref;
 
-#define HAUL__ROW(S, m, kind, check, element, target, levels, s0, s1, s2)                                             \
-    { #m, kind, offsetof(S, m) + (check), sizeof HAUL__AT(S, m), element, target, levels, { s0, s1, s2 }, 0,      \
-      NULL }
-#define HAUL__EACH(S, m) (HAUL__CHECK(sizeof HAUL__AT(S, m) % sizeof(void *) == 0) + 0u * sizeof(*HAUL__AT(S, m)[0]))
+#define HAUL__ROW(S, m, kind, check, element, target, levels, s0, s1, s2)                          \
+    {                                                                                              \
+#m, kind, offsetof(S, m) + (check), sizeof HAUL__AT(S, m), element, target, levels,        \
+            { s0, s1, s2 }, 0, NULL                                                                \
+    }
+#define HAUL__EACH(S, m)                                                                           \
+    (HAUL__CHECK(sizeof HAUL__AT(S, m) % sizeof(void *) == 0) + 0u * sizeof(*HAUL__AT(S, m)[0]))
 #define HAUL__PASS(...) __VA_ARGS__
 
 /* Rows. S is the struct's name, m the field, T the address of the target's handle (&node_type). */
 
 /* T *m: one object, or NULL. HAUL_OBJECT_AS for a field whose C type does not say it (void *m). */
-#define HAUL_OBJECT(S, m, T)                                                                                          \
-    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), T, 1, HAUL_ONE, HAUL_ONE, HAUL_ONE)
-#define HAUL_OBJECT_AS(S, m, T)                                                                                       \
-    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *)), 0, T, 1, HAUL_ONE,        \
-              HAUL_ONE, HAUL_ONE)
+#define HAUL_OBJECT(S, m, T)                                                                       \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), T, 1,          \
+              HAUL_ONE, HAUL_ONE, HAUL_ONE)
+#define HAUL_OBJECT_AS(S, m, T)                                                                    \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *)), 0, T,  \
+              1, HAUL_ONE, HAUL_ONE, HAUL_ONE)
 /* T *m: an array of objects; the last argument is its shape. HAUL_OBJECTS_AS for void *m. */
-#define HAUL_OBJECTS(S, m, T, ...)                                                                                    \
-    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), T, 1, HAUL__PASS(__VA_ARGS__),    \
-              HAUL_ONE, HAUL_ONE)
-#define HAUL_OBJECTS_AS(S, m, T, ...)                                                                                 \
-    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *)), 0, T, 1,                  \
+#define HAUL_OBJECTS(S, m, T, ...)                                                                 \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), T, 1,          \
               HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE)
+#define HAUL_OBJECTS_AS(S, m, T, ...)                                                              \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *)), 0, T,  \
+              1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE)
 /* E *m: an array of elements without pointers (double *m; struct point *m). */
-#define HAUL_ARRAY(S, m, ...)                                                                                         \
-    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), NULL, 1, HAUL__PASS(__VA_ARGS__), \
-              HAUL_ONE, HAUL_ONE)
-/* void *m: so many bytes. */
-#define HAUL_BYTES(S, m, ...)                                                                                         \
-    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *)), 1, NULL, 1,               \
+#define HAUL_ARRAY(S, m, ...)                                                                      \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), NULL, 1,       \
               HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE)
+/* void *m: so many bytes. */
+#define HAUL_BYTES(S, m, ...)                                                                      \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *)), 1,     \
+              NULL, 1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE)
 /* char *m (or wchar_t *m): up to and with its terminator. */
 #define HAUL_STRING(S, m) HAUL_ARRAY(S, m, HAUL_NULL_TERMINATED)
 /* T **m: an array of pointers, each NULL or to one object. */
-#define HAUL_POINTERS(S, m, T, ...)                                                                                   \
-    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER2(S, m), sizeof(**HAUL__AT(S, m)), T, 2, HAUL__PASS(__VA_ARGS__),  \
-              HAUL_ONE, HAUL_ONE)
+#define HAUL_POINTERS(S, m, T, ...)                                                                \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER2(S, m), sizeof(**HAUL__AT(S, m)), T, 2,        \
+              HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE)
 /* char **m: an array of pointers, each NULL or to a string. */
-#define HAUL_STRINGS(S, m, ...)                                                                                       \
-    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER2(S, m), sizeof(**HAUL__AT(S, m)), NULL, 2,                        \
+#define HAUL_STRINGS(S, m, ...)                                                                    \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER2(S, m), sizeof(**HAUL__AT(S, m)), NULL, 2,     \
               HAUL__PASS(__VA_ARGS__), HAUL_NULL_TERMINATED, HAUL_ONE)
-/* Pointers to pointers in full: a row of 2 or 3 levels with a shape for each. Shapes that are macros with commas go
- * in as they are: HAUL_ROWS(matrix, a, NULL, HAUL_N(matrix, n), HAUL_N(matrix, m)) for double **a. */
-#define HAUL_ROWS(S, m, T, ...)                                                                                       \
-    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m), sizeof HAUL__AT(S, m), sizeof(**HAUL__AT(S, m)), T, \
-      2, { __VA_ARGS__ }, 0, NULL }
-#define HAUL_ROWS3(S, m, T, ...)                                                                                      \
-    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m) + 0u * sizeof(***HAUL__AT(S, m)),                    \
-      sizeof HAUL__AT(S, m), sizeof(***HAUL__AT(S, m)), T, 3, { __VA_ARGS__ }, 0, NULL }
-/* T *m[k]: an array of pointers that lies in the struct itself, each NULL or to one object, an array, a string. */
-#define HAUL_OBJECT_EACH(S, m, T)                                                                                     \
-    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), T, 1, HAUL_ONE, HAUL_ONE, HAUL_ONE)
-#define HAUL_ARRAY_EACH(S, m, ...)                                                                                    \
-    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), NULL, 1, HAUL__PASS(__VA_ARGS__), \
-              HAUL_ONE, HAUL_ONE)
+/* Pointers to pointers in full: a row of 2 or 3 levels with a shape for each. Shapes that are
+ * macros with commas go in as they are: HAUL_ROWS(matrix, a, NULL, HAUL_N(matrix, n),
+ * HAUL_N(matrix, m)) for double **a. */
+#define HAUL_ROWS(S, m, T, ...)                                                                    \
+    {                                                                                              \
+#m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m), sizeof HAUL__AT(S, m),        \
+            sizeof(**HAUL__AT(S, m)), T, 2, { __VA_ARGS__ }, 0, NULL                               \
+    }
+#define HAUL_ROWS3(S, m, T, ...)                                                                   \
+    {                                                                                              \
+#m, HAUL_REF_POINTER,                                                                      \
+            offsetof(S, m) + HAUL__POINTER2(S, m) + 0u * sizeof(***HAUL__AT(S, m)),                \
+            sizeof HAUL__AT(S, m), sizeof(***HAUL__AT(S, m)), T, 3, { __VA_ARGS__ }, 0, NULL       \
+    }
+/* T *m[k]: an array of pointers that lies in the struct itself, each NULL or to one object, an
+ * array, a string. */
+#define HAUL_OBJECT_EACH(S, m, T)                                                                  \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), T, 1,          \
+              HAUL_ONE, HAUL_ONE, HAUL_ONE)
+#define HAUL_ARRAY_EACH(S, m, ...)                                                                 \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), NULL, 1,       \
+              HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE)
 #define HAUL_STRING_EACH(S, m) HAUL_ARRAY_EACH(S, m, HAUL_NULL_TERMINATED)
 /* T *m[k]: each NULL or to an array of objects. */
-#define HAUL_OBJECTS_EACH(S, m, T, ...)                                                                               \
-    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), T, 1, HAUL__PASS(__VA_ARGS__),    \
-              HAUL_ONE, HAUL_ONE)
+#define HAUL_OBJECTS_EACH(S, m, T, ...)                                                            \
+    HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), T, 1,          \
+              HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE)
 /* T m, or T m[k]: structs that lie in the struct and have rows of their own. */
-#define HAUL_EMBED(S, m, T)                                                                                           \
+#define HAUL_EMBED(S, m, T)                                                                        \
     HAUL__ROW(S, m, HAUL_REF_EMBED, 0u, 0, T, 0, HAUL_ONE, HAUL_ONE, HAUL_ONE)
-/* A field that does not travel: zero on the device; the host's is neither read nor written. For caches, locks and
- * pointers that mean nothing there. */
+/* A field that does not travel: zero on the device; the host's is neither read nor written. For
+ * caches, locks and pointers that mean nothing there. */
 #define HAUL_SKIP(S, m) HAUL__ROW(S, m, HAUL_REF_SKIP, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, HAUL_ONE)
 /* A pointer or handle that travels as the bits it is, never followed, never patched. */
-#define HAUL_OPAQUE(S, m) HAUL__ROW(S, m, HAUL_REF_DATA, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, HAUL_ONE)
-/* The member of a struct that is packed by an extension: as HAUL_OBJECT, HAUL_ARRAY, but anywhere. */
-#define HAUL_OBJECT_PACKED(S, m, T)                                                                                   \
-    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER(S, m), sizeof HAUL__AT(S, m), sizeof(*HAUL__AT(S, m)), T, 1, \
-      { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 1, NULL }
-#define HAUL_ARRAY_PACKED(S, m, ...)                                                                                  \
-    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER(S, m), sizeof HAUL__AT(S, m), sizeof(*HAUL__AT(S, m)), NULL, \
-      1, { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 1, NULL }
+#define HAUL_OPAQUE(S, m)                                                                          \
+    HAUL__ROW(S, m, HAUL_REF_DATA, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, HAUL_ONE)
+/* The member of a struct that is packed by an extension: as HAUL_OBJECT, HAUL_ARRAY, but
+ * anywhere. */
+#define HAUL_OBJECT_PACKED(S, m, T)                                                                \
+    {                                                                                              \
+#m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER(S, m), sizeof HAUL__AT(S, m),         \
+            sizeof(*HAUL__AT(S, m)), T, 1, { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 1, NULL               \
+    }
+#define HAUL_ARRAY_PACKED(S, m, ...)                                                               \
+    {                                                                                              \
+#m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER(S, m), sizeof HAUL__AT(S, m),         \
+            sizeof(*HAUL__AT(S, m)), NULL, 1,                                                      \
+            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 1, NULL                               \
+    }
 
-/* The same rows with a rule (the address of a haul_rule, or HAUL_RULE(...)). Rows with rules may overlap, as the arms
- * of a union do, if each has a `when`: those that hold count, and two that hold at once and overlap are
- * HAUL_ERROR_GRAPH. Bytes of an overlap that no row claims are zero in the copy, unless one that does not hold says
- * HAUL_ELSE_RAW. Every form takes a field of any C type that has a pointer's size. */
-#define HAUL__RULED(S, m, kind, check, element, target, levels, s0, s1, rule)                                         \
-    { #m, kind, offsetof(S, m) + (check), sizeof HAUL__AT(S, m), element, target, levels, { s0, s1, HAUL_ONE }, 0,   \
-      rule }
+/* The same rows with a rule (the address of a haul_rule, or HAUL_RULE(...)). Rows with rules may
+ * overlap, as the arms of a union do, if each has a `when`: those that hold count, and two that
+ * hold at once and overlap are HAUL_ERROR_GRAPH. Bytes of an overlap that no row claims are zero in
+ * the copy, unless one that does not hold says HAUL_ELSE_RAW. Every form takes a field of any C
+ * type that has a pointer's size. */
+#define HAUL__RULED(S, m, kind, check, element, target, levels, s0, s1, rule)                      \
+    {                                                                                              \
+#m, kind, offsetof(S, m) + (check), sizeof HAUL__AT(S, m), element, target, levels,        \
+            { s0, s1, HAUL_ONE }, 0, rule                                                          \
+    }
 #define HAUL__WORD_FIELD(S, m) HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *))
 #define HAUL__WORD_FIELDS(S, m) HAUL__CHECK(sizeof HAUL__AT(S, m) % sizeof(void *) == 0)
-#define HAUL_OBJECT_BY(S, m, T, rule)                                                                                 \
+#define HAUL_OBJECT_BY(S, m, T, rule)                                                              \
     HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 0, T, 1, HAUL_ONE, HAUL_ONE, rule)
-#define HAUL_OBJECTS_BY(S, m, T, rule, ...)                                                                           \
-    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 0, T, 1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
-#define HAUL_ARRAY_BY(S, m, rule, ...)                                                                                \
-    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), NULL, 1,                        \
+#define HAUL_OBJECTS_BY(S, m, T, rule, ...)                                                        \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 0, T, 1, HAUL__PASS(__VA_ARGS__),  \
+                HAUL_ONE, rule)
+#define HAUL_ARRAY_BY(S, m, rule, ...)                                                             \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), NULL, 1,     \
                 HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
-#define HAUL_BYTES_BY(S, m, rule, ...)                                                                                \
-    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 1, NULL, 1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
+#define HAUL_BYTES_BY(S, m, rule, ...)                                                             \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 1, NULL, 1,                        \
+                HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
 #define HAUL_STRING_BY(S, m, rule) HAUL_ARRAY_BY(S, m, rule, HAUL_NULL_TERMINATED)
-#define HAUL_POINTERS_BY(S, m, T, rule, ...)                                                                          \
-    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 0, T, 2, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
-#define HAUL_ROWS_BY(S, m, T, rule, ...)                                                                              \
-    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m), sizeof HAUL__AT(S, m), sizeof(**HAUL__AT(S, m)), T, \
-      2, { __VA_ARGS__ }, 0, rule }
-#define HAUL_ROWS3_BY(S, m, T, rule, ...)                                                                             \
-    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m) + 0u * sizeof(***HAUL__AT(S, m)),                   \
-      sizeof HAUL__AT(S, m), sizeof(***HAUL__AT(S, m)), T, 3, { __VA_ARGS__ }, 0, rule }
-/* The same where the C type does not say the element (T NULL: of so many bytes; 0: the rule chooses). */
-#define HAUL_ROWS_AS_BY(S, m, T, element, rule, ...)                                                                  \
-    { #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__WORD_FIELD(S, m), sizeof HAUL__AT(S, m), element, T, 2,            \
-      { __VA_ARGS__ }, 0, rule }
-#define HAUL_OBJECT_EACH_BY(S, m, T, rule)                                                                            \
+#define HAUL_POINTERS_BY(S, m, T, rule, ...)                                                       \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELD(S, m), 0, T, 2, HAUL__PASS(__VA_ARGS__),  \
+                HAUL_ONE, rule)
+#define HAUL_ROWS_BY(S, m, T, rule, ...)                                                           \
+    {                                                                                              \
+#m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m), sizeof HAUL__AT(S, m),        \
+            sizeof(**HAUL__AT(S, m)), T, 2, { __VA_ARGS__ }, 0, rule                               \
+    }
+#define HAUL_ROWS3_BY(S, m, T, rule, ...)                                                          \
+    {                                                                                              \
+#m, HAUL_REF_POINTER,                                                                      \
+            offsetof(S, m) + HAUL__POINTER2(S, m) + 0u * sizeof(***HAUL__AT(S, m)),                \
+            sizeof HAUL__AT(S, m), sizeof(***HAUL__AT(S, m)), T, 3, { __VA_ARGS__ }, 0, rule       \
+    }
+/* The same where the C type does not say the element (T NULL: of so many bytes; 0: the rule
+ * chooses). */
+#define HAUL_ROWS_AS_BY(S, m, T, element, rule, ...)                                               \
+    {                                                                                              \
+#m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__WORD_FIELD(S, m), sizeof HAUL__AT(S, m),      \
+            element, T, 2, { __VA_ARGS__ }, 0, rule                                                \
+    }
+#define HAUL_OBJECT_EACH_BY(S, m, T, rule)                                                         \
     HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELDS(S, m), 0, T, 1, HAUL_ONE, HAUL_ONE, rule)
-#define HAUL_ARRAY_EACH_BY(S, m, rule, ...)                                                                           \
-    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), NULL, 1,                        \
+#define HAUL_ARRAY_EACH_BY(S, m, rule, ...)                                                        \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), NULL, 1,     \
                 HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
 /* Whose target has no type here: the rule chooses one, or the pointer is not followed. */
 #define HAUL_CHOICE(S, m, rule) HAUL_OBJECT_BY(S, m, NULL, rule)
 #define HAUL_CHOICES(S, m, rule, ...) HAUL_OBJECTS_BY(S, m, NULL, rule, HAUL__PASS(__VA_ARGS__))
-#define HAUL_WORD_BY(S, m, rule)                                                                                      \
-    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELDS(S, m), 1, NULL, 1, HAUL_ONE, HAUL_ONE, rule)
-/* A distance of 4 or 8 bytes that leads to objects; the rule says HAUL_RELATIVE. T NULL and `element` bytes: plain
- * ones. */
-#define HAUL_DISTANCE(S, m, T, element, rule, ...)                                                                    \
-    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == 4 || sizeof HAUL__AT(S, m) == 8),       \
-                element, T, 1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
-/* A struct, or bytes, in the struct: an arm of a union, or with a direction. Only `when`, `otherwise` and `direction`
- * of the rule count. */
-#define HAUL_EMBED_BY(S, m, T, rule) HAUL__RULED(S, m, HAUL_REF_EMBED, 0u, 0, T, 0, HAUL_ONE, HAUL_ONE, rule)
-#define HAUL_DATA_BY(S, m, rule) HAUL__RULED(S, m, HAUL_REF_DATA, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, rule)
-/* E m[], or E m[1] of which there are more: the array that ends an object. The object is then as long as offsetof(S, m)
- * and its elements, whatever its sizeof; see haul_type_set_size for what follows from that. HAUL_TAIL_OF: elements with
- * rows of their own. */
-#define HAUL_TAIL(S, m, ...)                                                                                          \
-    { #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), NULL, 1,                                       \
-      { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL }
-#define HAUL_TAIL_OF(S, m, T, ...)                                                                                    \
-    { #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), T, 1,                                          \
-      { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL }
+#define HAUL_WORD_BY(S, m, rule)                                                                   \
+    HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELDS(S, m), 1, NULL, 1, HAUL_ONE, HAUL_ONE,   \
+                rule)
+/* A distance of 4 or 8 bytes that leads to objects; the rule says HAUL_RELATIVE. T NULL and
+ * `element` bytes: plain ones. */
+#define HAUL_DISTANCE(S, m, T, element, rule, ...)                                                 \
+    HAUL__RULED(S, m, HAUL_REF_POINTER,                                                            \
+                HAUL__CHECK(sizeof HAUL__AT(S, m) == 4 || sizeof HAUL__AT(S, m) == 8), element, T, \
+                1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
+/* A struct, or bytes, in the struct: an arm of a union, or with a direction. Only `when`,
+ * `otherwise` and `direction` of the rule count. */
+#define HAUL_EMBED_BY(S, m, T, rule)                                                               \
+    HAUL__RULED(S, m, HAUL_REF_EMBED, 0u, 0, T, 0, HAUL_ONE, HAUL_ONE, rule)
+#define HAUL_DATA_BY(S, m, rule)                                                                   \
+    HAUL__RULED(S, m, HAUL_REF_DATA, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, rule)
+/* E m[], or E m[1] of which there are more: the array that ends an object. The object is then as
+ * long as offsetof(S, m) and its elements, whatever its sizeof; see haul_type_set_size for what
+ * follows from that. HAUL_TAIL_OF: elements with rows of their own. */
+#define HAUL_TAIL(S, m, ...)                                                                       \
+    {                                                                                              \
+#m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), NULL, 1,                  \
+            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL                               \
+    }
+#define HAUL_TAIL_OF(S, m, T, ...)                                                                 \
+    {                                                                                              \
+#m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), T, 1,                     \
+            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL                               \
+    }
 /* Only `direction` of the rule counts, and `with_parent` and `holder` for its count. */
-#define HAUL_TAIL_BY(S, m, rule, ...)                                                                                 \
-    { #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), NULL, 1,                                       \
-      { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, rule }
-#define HAUL_TAIL_OF_BY(S, m, T, rule, ...)                                                                           \
-    { #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), T, 1,                                          \
-      { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, rule }
+#define HAUL_TAIL_BY(S, m, rule, ...)                                                              \
+    {                                                                                              \
+#m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), NULL, 1,                  \
+            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, rule                               \
+    }
+#define HAUL_TAIL_OF_BY(S, m, T, rule, ...)                                                        \
+    {                                                                                              \
+#m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), T, 1,                     \
+            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, rule                               \
+    }
 
-/* ---------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Life
  */
 
 #define HAUL_TYPE_BYTES_MAX (SIZE_MAX / 4) /* the largest object that can be described */
 #define HAUL_ALIGNMENT_MAX 4096u
-#define HAUL_NAME_BYTES_MAX 256u           /* of type and field names, terminator included */
-#define HAUL_EMBED_DEPTH_MAX 64u           /* types within types */
+#define HAUL_NAME_BYTES_MAX 256u /* of type and field names, terminator included */
+#define HAUL_EMBED_DEPTH_MAX 64u /* types within types */
 
 /* Makes a type of `bytes` bytes (sizeof, never less) with `count` rows, which are copied, names
- * too. It stays open for haul_type_add until it is committed. `refs` may be NULL when `count` is
- * 0: a struct without pointers. What is wrong with the description, names included, is found at
- * commit, and told there: a type that was not made could not hold the words. HAUL_ERROR_ARGUMENT:
- * a NULL result, an incomplete allocator, NULL rows. HAUL_ERROR_MEMORY. On failure *type is NULL. */
-HAUL_API haul_status haul_type_create(const char *name, size_t bytes, const haul_ref *refs, size_t count,
-                                      haul_type **type);
+ * too. It stays open for haul_type_add until it is committed. `refs` may be NULL when `count` is 0:
+ * a struct without pointers. What is wrong with the description, names included, is found at
+ * commit, and told there: a type that was not made could not hold the words. HAUL_ERROR_ARGUMENT: a
+ * NULL result, an incomplete allocator, NULL rows. HAUL_ERROR_MEMORY. On failure *type is NULL. */
+HAUL_API haul_status haul_type_create(const char *name, size_t bytes, const haul_ref *refs,
+                                      size_t count, haul_type **type);
 /* The same with an allocator (NULL: malloc), which must outlive the type and all that uses it. */
-HAUL_API haul_status haul_type_create_in(const haul_allocator *allocator, const char *name, size_t bytes,
-                                         const haul_ref *refs, size_t count, haul_type **type);
+HAUL_API haul_status haul_type_create_in(const haul_allocator *allocator, const char *name,
+                                         size_t bytes, const haul_ref *refs, size_t count,
+                                         haul_type **type);
 
 /* Adds rows to a type that is not committed. HAUL_ERROR_STATE after commit. HAUL_ERROR_ARGUMENT:
  * NULL; a row without a name. On failure the type is as before, and haul_type_error says why. */
 HAUL_API haul_status haul_type_add(haul_type *type, const haul_ref *refs, size_t count);
 
-/* Declares that objects of this type stand at multiples of `alignment` (a power of two up to HAUL_ALIGNMENT_MAX): a
- * pointer to one that does not is an error, and the copy keeps it. Without this, the copy keeps addresses modulo two
- * pointers and pointers are asked for the alignment of the type's own pointer fields only. Wrong values are reported
- * at commit. HAUL_ERROR_STATE after commit. */
+/* Declares that objects of this type stand at multiples of `alignment` (a power of two up to
+ * HAUL_ALIGNMENT_MAX): a pointer to one that does not is an error, and the copy keeps it. Without
+ * this, the copy keeps addresses modulo two pointers and pointers are asked for the alignment of
+ * the type's own pointer fields only. Wrong values are reported at commit. HAUL_ERROR_STATE after
+ * commit. */
 HAUL_API haul_status haul_type_set_alignment(haul_type *type, size_t alignment);
 
-/* Objects of this type are as long as `bytes` answers (here->self: the object; never below 1; a negative answer
- * refuses it): shorter than sizeof, as some allocators of variants make them, or longer. Rows beyond the end are not
- * there (where the begin of a pair is not, its end is no pointer); bytes behind the sizeof travel as they are. Such an
- * object, and one with a HAUL_TAIL, has no size that an array could be stepped by: pointers lead to one of them, no
- * struct and no constructor can hold one, and a root is one. HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE after commit, and for a constructor's type. */
+/* Objects of this type are as long as `bytes` answers (here->self: the object; never below 1; a
+ * negative answer refuses it): shorter than sizeof, as some allocators of variants make them, or
+ * longer. Rows beyond the end are not there (where the begin of a pair is not, its end is no
+ * pointer); bytes behind the sizeof travel as they are. Such an object, and one with a HAUL_TAIL,
+ * has no size that an array could be stepped by: pointers lead to one of them, no struct and no
+ * constructor can hold one, and a root is one. HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE after
+ * commit, and for a constructor's type. */
 HAUL_API haul_status haul_type_set_size(haul_type *type, haul_function *bytes);
 
 /* Checks the type and every open type that it reaches, works out how they are walked, and closes
@@ -265,48 +319,58 @@ HAUL_API const haul_error *haul_type_error(const haul_type *type);
  * type in any thread and inside any callback, whatever calls with that type are under way. */
 HAUL_API void haul_type_free(haul_type **type);
 
-/* ---------------------------------------------------------------------------------------------------------------
- * MPI's constructors. Each makes a new open type over `oldtype`, open or committed, which it holds. Strides and
- * displacements named `stride` and `displacements` count extents of oldtype, those of the h-forms bytes. Old types
- * may hold refs. Bytes between the blocks are no part of the type: they are neither read nor written, and travel as
- * zeros, so that distances stay.
- * An extent is not rounded up to an alignment, as MPI's is for create_struct: give it by resized.
+/* -------------------------------------------------------------------------------------------------
+ * MPI's constructors. Each makes a new open type over `oldtype`, open or committed, which it holds.
+ * Strides and displacements named `stride` and `displacements` count extents of oldtype, those of
+ * the h-forms bytes. Old types may hold refs. Bytes between the blocks are no part of the type:
+ * they are neither read nor written, and travel as zeros, so that distances stay. An extent is not
+ * rounded up to an alignment, as MPI's is for create_struct: give it by resized.
  * HAUL_ERROR_ARGUMENT for NULL pointers; HAUL_ERROR_TYPE at once when a size overflows;
- * HAUL_ERROR_MEMORY. The words of a constructor that fails stand on its old type (of create_struct: on the one that is
- * at fault, or the first), where haul_type_error finds them; of a committed one, which may be shared, without numbers.
- * Types whose size is 0 can be made and committed; a pointer to one is refused.
+ * HAUL_ERROR_MEMORY. The words of a constructor that fails stand on its old type (of create_struct:
+ * on the one that is at fault, or the first), where haul_type_error finds them; of a committed one,
+ * which may be shared, without numbers. Types whose size is 0 can be made and committed; a pointer
+ * to one is refused.
  */
 HAUL_API haul_status haul_type_contiguous(size_t count, haul_type *oldtype, haul_type **newtype);
-HAUL_API haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride, haul_type *oldtype,
-                                      haul_type **newtype);
+HAUL_API haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride,
+                                      haul_type *oldtype, haul_type **newtype);
 HAUL_API haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t stride_bytes,
                                               haul_type *oldtype, haul_type **newtype);
-HAUL_API haul_status haul_type_indexed(size_t count, const size_t *blocklengths, const size_t *displacements,
-                                       haul_type *oldtype, haul_type **newtype);
-HAUL_API haul_status haul_type_create_hindexed(size_t count, const size_t *blocklengths, const size_t *displacements,
-                                               haul_type *oldtype, haul_type **newtype);
-HAUL_API haul_status haul_type_create_indexed_block(size_t count, size_t blocklength, const size_t *displacements,
-                                                    haul_type *oldtype, haul_type **newtype);
-HAUL_API haul_status haul_type_create_struct(size_t count, const size_t *blocklengths, const size_t *displacements,
-                                             haul_type *const *types, haul_type **newtype);
-typedef enum haul_order { HAUL_ORDER_C = 0, HAUL_ORDER_FORTRAN = 1 } haul_order;
-HAUL_API haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes,
-                                               const size_t *starts, haul_order order, haul_type *oldtype,
+HAUL_API haul_status haul_type_indexed(size_t count, const size_t *blocklengths,
+                                       const size_t *displacements, haul_type *oldtype,
+                                       haul_type **newtype);
+HAUL_API haul_status haul_type_create_hindexed(size_t count, const size_t *blocklengths,
+                                               const size_t *displacements, haul_type *oldtype,
                                                haul_type **newtype);
-/* Lower bound and extent in bytes; the extent may be smaller than the type (interleaved columns), not 0. */
+HAUL_API haul_status haul_type_create_indexed_block(size_t count, size_t blocklength,
+                                                    const size_t *displacements, haul_type *oldtype,
+                                                    haul_type **newtype);
+HAUL_API haul_status haul_type_create_struct(size_t count, const size_t *blocklengths,
+                                             const size_t *displacements, haul_type *const *types,
+                                             haul_type **newtype);
+typedef enum haul_order { HAUL_ORDER_C = 0, HAUL_ORDER_FORTRAN = 1 } haul_order;
+HAUL_API haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes,
+                                               const size_t *subsizes, const size_t *starts,
+                                               haul_order order, haul_type *oldtype,
+                                               haul_type **newtype);
+/* Lower bound and extent in bytes; the extent may be smaller than the type (interleaved columns),
+ * not 0. */
 HAUL_API haul_status haul_type_create_resized(haul_type *oldtype, size_t lower_bound, size_t extent,
                                               haul_type **newtype);
 HAUL_API haul_status haul_type_dup(haul_type *oldtype, haul_type **newtype);
-/* Not MPI's: pointers to pointers to any depth. The new type is one pointer, to `shape` elements of `target` (NULL:
- * plain elements of `element_bytes` bytes). Shapes that read fields are refused at commit: there are none. */
-HAUL_API haul_status haul_type_pointer(const char *name, haul_type *const *target, size_t element_bytes,
-                                       haul_shape shape, haul_type **newtype);
-/* A named element of `bytes` bytes without pointers, for the constructors above (MPI's basic types). */
+/* Not MPI's: pointers to pointers to any depth. The new type is one pointer, to `shape` elements of
+ * `target` (NULL: plain elements of `element_bytes` bytes). Shapes that read fields are refused at
+ * commit: there are none. */
+HAUL_API haul_status haul_type_pointer(const char *name, haul_type *const *target,
+                                       size_t element_bytes, haul_shape shape, haul_type **newtype);
+/* A named element of `bytes` bytes without pointers, for the constructors above (MPI's basic
+ * types). */
 HAUL_API haul_status haul_type_bytes(const char *name, size_t bytes, haul_type **newtype);
 
-/* ---------------------------------------------------------------------------------------------------------------
- * Containers. A list, a table or a set does not know what it holds: who points to one does. It is described once, with a
- * parameter in the place of what it holds, and there is an instance of it for each type that stands there:
+/* -------------------------------------------------------------------------------------------------
+ * Containers. A list, a table or a set does not know what it holds: who points to one does. It is
+ * described once, with a parameter in the place of what it holds, and there is an instance of it
+ * for each type that stands there:
  *
  *     haul_type_parameter("element", &element);
  *     static const haul_ref list_refs[] = { HAUL_OBJECT_AS(list, data, &element),
@@ -314,44 +378,50 @@ HAUL_API haul_status haul_type_bytes(const char *name, size_t bytes, haul_type *
  *     haul_type_create("list", sizeof(list), list_refs, 2, &list_type);
  *     haul_type_instance(list_type, 1, &element, &mesh_type, &list_of_meshes); named list<mesh>
  *
- * A row that leads to `list` from a list of meshes leads to a list of meshes; and a row that leads to another container
- * with the same parameter (a table and its entries) to that one's instance, which comes into being by itself. For one
- * container and one set of arguments there is one instance. Elements of any type, some of them integers, are a choice by
- * what tells them apart; a container of such needs no parameter.
+ * A row that leads to `list` from a list of meshes leads to a list of meshes; and a row that leads
+ * to another container with the same parameter (a table and its entries) to that one's instance,
+ * which comes into being by itself. For one container and one set of arguments there is one
+ * instance. Elements of any type, some of them integers, are a choice by what tells them apart; a
+ * container of such needs no parameter.
  */
 #define HAUL_PARAMETERS_MAX 8u
 
-/* A name in the place of a type, for rows, cases and elements that are embedded. It cannot be committed, shipped or built
- * upon. The arguments and results of haul_type_create. */
+/* A name in the place of a type, for rows, cases and elements that are embedded. It cannot be
+ * committed, shipped or built upon. The arguments and results of haul_type_create. */
 HAUL_API haul_status haul_type_parameter(const char *name, haul_type **parameter);
 
-/* The open type that `container` is when each of parameters[i] stands for arguments[i], i < count <= HAUL_PARAMETERS_MAX:
- * a new one, or the one that was made before, held once more. The container has all its rows, alignment, size and
- * function that rebuilds it by then (adding to it is HAUL_ERROR_STATE from now on), is a struct or of haul_type_pointer,
- * and lives until its instances are committed. It is never committed itself: that is HAUL_ERROR_TYPE, and names the
- * row that leads to a parameter. Arguments
- * are types that exist, open or committed, which the instance holds; in a recursion create the argument first and add its
- * rows after. Told by the commit of the instance: a parameter that no row of the container reaches, and a type between
- * them that depends on a parameter and is no container, such as a contiguous one.
- * HAUL_ERROR_ARGUMENT: NULL, count 0 or too large, a parameter given twice, one that is none, an argument that is one.
- * HAUL_ERROR_STATE: a container that is committed, an instance, or made by another constructor. HAUL_ERROR_LIMIT: a name
- * longer than HAUL_NAME_BYTES_MAX. HAUL_ERROR_MEMORY. The words stand on the container. */
-HAUL_API haul_status haul_type_instance(haul_type *container, size_t count, haul_type *const *parameters,
-                                        haul_type *const *arguments, haul_type **instance);
+/* The open type that `container` is when each of parameters[i] stands for arguments[i], i < count
+ * <= HAUL_PARAMETERS_MAX: a new one, or the one that was made before, held once more. The container
+ * has all its rows, alignment, size and function that rebuilds it by then (adding to it is
+ * HAUL_ERROR_STATE from now on), is a struct or of haul_type_pointer, and lives until its instances
+ * are committed. It is never committed itself: that is HAUL_ERROR_TYPE, and names the row that
+ * leads to a parameter. Arguments are types that exist, open or committed, which the instance
+ * holds; in a recursion create the argument first and add its rows after. Told by the commit of the
+ * instance: a parameter that no row of the container reaches, and a type between them that depends
+ * on a parameter and is no container, such as a contiguous one. HAUL_ERROR_ARGUMENT: NULL, count 0
+ * or too large, a parameter given twice, one that is none, an argument that is one.
+ * HAUL_ERROR_STATE: a container that is committed, an instance, or made by another constructor.
+ * HAUL_ERROR_LIMIT: a name longer than HAUL_NAME_BYTES_MAX. HAUL_ERROR_MEMORY. The words stand on
+ * the container. */
+HAUL_API haul_status haul_type_instance(haul_type *container, size_t count,
+                                        haul_type *const *parameters, haul_type *const *arguments,
+                                        haul_type **instance);
 
-/* ---------------------------------------------------------------------------------------------------------------
- * Queries. They work on open and committed types; HAUL_ERROR_ARGUMENT for NULL, HAUL_ERROR_TYPE when the type is
- * open and embeds one whose handle is still NULL.
+/* -------------------------------------------------------------------------------------------------
+ * Queries. They work on open and committed types; HAUL_ERROR_ARGUMENT for NULL, HAUL_ERROR_TYPE
+ * when the type is open and embeds one whose handle is still NULL.
  */
 
-/* Bytes that travel for one element: its size less holes and skipped fields (what lies behind pointers not counted, and
- * whatever its rows say of directions). Of
- * a type with rules, the most that travel; of one with a tail, those before the tail. */
+/* Bytes that travel for one element: its size less holes and skipped fields (what lies behind
+ * pointers not counted, and whatever its rows say of directions). Of a type with rules, the most
+ * that travel; of one with a tail, those before the tail. */
 HAUL_API haul_status haul_type_size(const haul_type *type, size_t *bytes);
 /* Where an element begins and the distance to the next one. For a struct: 0 and its sizeof. */
-HAUL_API haul_status haul_type_get_extent(const haul_type *type, size_t *lower_bound, size_t *extent);
+HAUL_API haul_status haul_type_get_extent(const haul_type *type, size_t *lower_bound,
+                                          size_t *extent);
 /* The span of the bytes that travel. */
-HAUL_API haul_status haul_type_get_true_extent(const haul_type *type, size_t *true_lower_bound, size_t *true_extent);
+HAUL_API haul_status haul_type_get_true_extent(const haul_type *type, size_t *true_lower_bound,
+                                               size_t *true_extent);
 HAUL_API const char *haul_type_name(const haul_type *type);
 HAUL_API int haul_type_committed(const haul_type *type);
 
@@ -374,26 +444,28 @@ typedef enum haul_combiner {
 } haul_combiner;
 HAUL_API haul_combiner haul_type_combiner(const haul_type *type);
 
-/* Iteration, in place of MPI's envelope and contents: the rows of a struct in the order of their offsets, or the
- * blocks of a constructor in the order given. */
+/* Iteration, in place of MPI's envelope and contents: the rows of a struct in the order of their
+ * offsets, or the blocks of a constructor in the order given. */
 typedef struct haul_field {
-    const char *name;         /* of the row; "" for a block. Lives as long as the type. */
-    haul_ref_kind kind;       /* HAUL_REF_EMBED for a block */
-    size_t offset, bytes;     /* in the element */
-    size_t count, stride;     /* of what lies there: pointers, embedded structs or block elements; stride in bytes */
-    const haul_type *target;  /* NULL: plain bytes, or not yet known */
+    const char *name;     /* of the row; "" for a block. Lives as long as the type. */
+    haul_ref_kind kind;   /* HAUL_REF_EMBED for a block */
+    size_t offset, bytes; /* in the element */
+    /* of what lies there: pointers, embedded structs or block elements; stride in bytes */
+    size_t count, stride;
+    const haul_type *target; /* NULL: plain bytes, or not yet known */
     size_t element_bytes;
     unsigned levels;
-    const haul_shape *shape;  /* `levels` of them; NULL unless kind is HAUL_REF_POINTER or HAUL_REF_TAIL */
-    const haul_rule *rule;    /* NULL: none */
+    /* `levels` of them; NULL unless kind is HAUL_REF_POINTER or HAUL_REF_TAIL */
+    const haul_shape *shape;
+    const haul_rule *rule; /* NULL: none */
 } haul_field;
 HAUL_API size_t haul_type_field_count(const haul_type *type);
 /* HAUL_ERROR_ARGUMENT when index is not below haul_type_field_count. */
 HAUL_API haul_status haul_type_get_field(const haul_type *type, size_t index, haul_field *field);
 
-/* Prints the type as a table: offset, size, field, target and shape, "(bytes)" for what no row describes, and the
- * totals; of a constructor the first 32 blocks.
- * HAUL_ERROR_FILE when the file refuses. */
+/* Prints the type as a table: offset, size, field, target and shape, "(bytes)" for what no row
+ * describes, and the totals; of a constructor the first 32 blocks. HAUL_ERROR_FILE when the file
+ * refuses. */
 HAUL_API haul_status haul_type_dump(const haul_type *type, const haul_file *file);
 
 #ifdef __cplusplus

@@ -1,10 +1,11 @@
 /* Allocation: a comparison, an addition and, where it is typed, the pointer bits.
  *
- * The slow obvious version of the latter: for each pointer of each element set the bit of its word. An element of up to
- * 64 words has all its bits in one word of its own, worked out once for a type; setting them is a shift and an OR or two,
- * wherever the element begins, and that is done inline, in the header. What was worked out stands in a table of a few
- * entries that is found by the type's address. A type in it is held, so that its address means the same type for as
- * long as it stands there.
+ * The slow obvious version of the latter: for each pointer of each element set the bit of its word.
+ * An element of up to 64 words has all its bits in one word of its own, worked out once for a type;
+ * setting them is a shift and an OR or two, wherever the element begins, and that is done inline,
+ * in the header. What was worked out stands in a table of a few entries that is found by the type's
+ * address. A type in it is held, so that its address means the same type for as long as it stands
+ * there.
  */
 #include "arena/arena.h"
 
@@ -48,7 +49,8 @@ static void *allocate(haul_arena *arena, size_t bytes, size_t alignment)
         return refuse(arena, HAUL_ERROR_ARGUMENT,
                       "0 bytes are asked for: an allocation has at least one");
     if (rounded == 0)
-        return refuse(arena, HAUL_ERROR_LIMIT, "the arena is full: more bytes are asked for than it can ever hold");
+        return refuse(arena, HAUL_ERROR_LIMIT,
+                      "the arena is full: more bytes are asked for than it can ever hold");
     memory = take(arena, rounded, alignment);
     if (!memory)
         return NULL;
@@ -68,7 +70,8 @@ void *haul_arena_allocate_aligned(haul_arena *arena, size_t bytes, size_t alignm
     if (!haul__arena_is_valid(arena))
         return NULL;
     if (!haul__is_power_of_two(alignment) || alignment > HAUL_ALIGNMENT_MAX)
-        return refuse(arena, HAUL_ERROR_ARGUMENT, "an alignment that is no power of two up to 4096");
+        return refuse(arena, HAUL_ERROR_ARGUMENT,
+                      "an alignment that is no power of two up to 4096");
     return allocate(arena, bytes, alignment < HAUL_ARENA_GRANULE ? HAUL_ARENA_GRANULE : alignment);
 }
 
@@ -211,16 +214,19 @@ static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *t
 
 /* ---- Objects of which the bits do not tell all. */
 
-/* Does one more object of a type follow the run's in the same distance? The second one says which. */
+/* Does one more object of a type follow the run's in the same distance? The second one says
+ * which. */
 static int continues(const haul__special *run, size_t at, const haul_type *type, size_t tail)
 {
     return run->type == type && run->tail == tail && at > run->at &&
            (run->count == 1 || at == run->at + run->count * run->stride);
 }
 
-static int note_special(haul_arena *arena, size_t at, const haul_type *type, size_t count, size_t tail)
+static int note_special(haul_arena *arena, size_t at, const haul_type *type, size_t count,
+                        size_t tail)
 {
-    haul__special *last = arena->special_count > 0 ? &arena->special[arena->special_count - 1] : NULL;
+    haul__special *last =
+        arena->special_count > 0 ? &arena->special[arena->special_count - 1] : NULL;
     if (last && !arena->shelves && count == 1 && continues(last, at, type, tail)) {
         if (last->count == 1)
             last->stride = at - last->at;
@@ -279,7 +285,8 @@ static size_t bytes_of(const haul__walk *walk, size_t count, size_t tail)
     return bytes;
 }
 
-static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, size_t count, size_t tail)
+static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, size_t count,
+                            size_t tail)
 {
     const haul__walk *walk = haul__type_walk(stamp->type);
     size_t bytes = bytes_of(walk, count, tail), at;
@@ -289,13 +296,15 @@ static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, s
     if (bytes == 0)
         return refuse(arena, HAUL_ERROR_LIMIT,
                       "the bytes of so many objects overflow: they are more than there can be");
-    memory = allocate(arena, bytes, walk->placement > HAUL_ARENA_GRANULE ? walk->placement : HAUL_ARENA_GRANULE);
+    memory = allocate(arena, bytes,
+                      walk->placement > HAUL_ARENA_GRANULE ? walk->placement : HAUL_ARENA_GRANULE);
     if (!memory)
         return NULL;
     at = (size_t)(memory - arena->room.base);
     if (walk->has_slots)
         set_all_slots(arena, walk, at, count);
-    if (!arena->is_special[stamp - arena->room.stamps] || note_special(arena, at, stamp->type, count, tail))
+    if (!arena->is_special[stamp - arena->room.stamps] ||
+        note_special(arena, at, stamp->type, count, tail))
         return memory;
     haul_arena_release(arena, memory, bytes);
     arena->room.allocations--;
@@ -341,8 +350,10 @@ haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes)
         return HAUL_OK;
     at = (size_t)((uintptr_t)memory - (uintptr_t)arena->room.base);
     rounded = haul__arena_round(arena, bytes);
-    if (!haul_arena_contains(arena, memory) || at % HAUL_ARENA_GRANULE != 0 || !begins_here(arena, at))
-        return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT, "%p is nothing that this arena has allocated", memory);
+    if (!haul_arena_contains(arena, memory) || at % HAUL_ARENA_GRANULE != 0 ||
+        !begins_here(arena, at))
+        return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT,
+                          "%p is nothing that this arena has allocated", memory);
     if (rounded == 0 || rounded > haul__arena_used(arena) - at)
         return haul__fail(
             &arena->error, HAUL_ERROR_ARGUMENT,

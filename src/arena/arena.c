@@ -1,10 +1,11 @@
 /* Arenas: made, grown, cut back, dropped.
  *
- * The range is reserved as a whole and touched as it fills, so that nothing ever moves. It is let out in steps: a step
- * is where limits are looked at, so that an allocation need not.
+ * The range is reserved as a whole and touched as it fills, so that nothing ever moves. It is let
+ * out in steps: a step is where limits are looked at, so that an allocation need not.
  *
- * Whatever goes back is wiped at once: its bytes, its pointer bits, its starts. So what lies above room.top is zeros
- * always, an allocation costs no clearing, and a wipe is one run over memory that is in use anyway.
+ * Whatever goes back is wiped at once: its bytes, its pointer bits, its starts. So what lies above
+ * room.top is zeros always, an allocation costs no clearing, and a wipe is one run over memory that
+ * is in use anyway.
  */
 #include "arena/arena.h"
 #include "base/reserve.h"
@@ -70,8 +71,8 @@ size_t haul__arena_default_fixed_bytes(const haul_arena_options *options)
     return options->reserve_bytes ? options->reserve_bytes : FIXED_BYTES;
 }
 
-/* Room for the base to be aligned in. Where nobody says how much, a process with little room (RLIMIT_AS, or
- * RLIMIT_MEMLOCK if all of it is locked) gets a smaller range. */
+/* Room for the base to be aligned in. Where nobody says how much, a process with little room
+ * (RLIMIT_AS, or RLIMIT_MEMLOCK if all of it is locked) gets a smaller range. */
 static haul_status get_memory(haul_arena *arena)
 {
     haul_allocator *allocator = &arena->context->allocator;
@@ -84,7 +85,9 @@ static haul_status get_memory(haul_arena *arena)
         wanted /= LESS;
     } while (allocator->reserve && !arena->options.reserve_bytes && wanted >= STEP_BYTES);
     wanted = haul__arena_default_fixed_bytes(&arena->options);
-    return get_allocated(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return get_allocated(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
 }
 
 int haul__arena_table(haul_arena *arena, size_t bytes, haul__region *region)
@@ -121,11 +124,14 @@ static haul_status fill(haul_arena *arena)
     if (status != HAUL_OK)
         return status;
     place(arena);
-    status = get_bits(arena, arena->capacity / sizeof(void *), &arena->slots_region, &arena->room.slots);
+    status =
+        get_bits(arena, arena->capacity / sizeof(void *), &arena->slots_region, &arena->room.slots);
     if (status == HAUL_OK && arena->options.checked)
-        status = get_bits(arena, arena->capacity / HAUL_ARENA_GRANULE, &arena->starts_region, &arena->starts);
+        status = get_bits(arena, arena->capacity / HAUL_ARENA_GRANULE, &arena->starts_region,
+                          &arena->starts);
     if (status == HAUL_OK && arena->options.checked)
-        status = get_bits(arena, arena->capacity / HAUL_ARENA_GRANULE, &arena->marks_region, &arena->marks);
+        status = get_bits(arena, arena->capacity / HAUL_ARENA_GRANULE, &arena->marks_region,
+                          &arena->marks);
     if (status == HAUL_OK && arena->options.reuse && !haul__shelves_make(arena))
         status = HAUL_ERROR_MEMORY;
     return status;
@@ -163,8 +169,8 @@ static haul_arena *new_handle(haul_context *context, const haul_arena_options *o
     return arena;
 }
 
-haul_status haul__arena_make(haul_context *context, const haul_arena_options *options, const haul__region *region,
-                             haul_arena **result)
+haul_status haul__arena_make(haul_context *context, const haul_arena_options *options,
+                             const haul__region *region, haul_arena **result)
 {
     static const haul__region none;
     haul_arena *arena = new_handle(context, options);
@@ -193,7 +199,8 @@ const char *haul__arena_why_not(haul_status status)
 }
 
 /* It does not enter: while a call is under way on the context, arenas can be made there. */
-haul_status haul_arena_create(haul_context *context, const haul_arena_options *options, haul_arena **arena)
+haul_status haul_arena_create(haul_context *context, const haul_arena_options *options,
+                              haul_arena **arena)
 {
     haul_status status;
     if (!arena)
@@ -218,9 +225,11 @@ static haul__freed *end(void *object)
     haul_context *context = arena->context;
     arena->magic = 0;
     haul__special_cut(arena, 0);
-    haul__release(&context->allocator, arena->special, arena->special_capacity * sizeof *arena->special);
+    haul__release(&context->allocator, arena->special,
+                  arena->special_capacity * sizeof *arena->special);
     haul__nurseries_free(arena);
-    haul__release(&context->allocator, arena->changes, arena->change_capacity * sizeof *arena->changes);
+    haul__release(&context->allocator, arena->changes,
+                  arena->change_capacity * sizeof *arena->changes);
     haul__stamps_drop(arena);
     dismantle(arena);
     haul__context_drop(context);
@@ -280,8 +289,12 @@ int haul__arena_grow(haul_arena *arena, size_t end)
     int limited = limit != 0 && limit < arena->capacity;
     limit = (limited ? limit : arena->capacity) & ~(HAUL_ARENA_GRANULE - 1);
     if (end > limit) {
-        haul__fail(&arena->error, HAUL_ERROR_LIMIT, "the arena is full: %zu bytes are needed, %s is %zu", end,
-                   limited ? "limit_bytes" : arena->region.grows ? "reserve_bytes" : "its fixed capacity", limit);
+        haul__fail(&arena->error, HAUL_ERROR_LIMIT,
+                   "the arena is full: %zu bytes are needed, %s is %zu", end,
+                   limited               ? "limit_bytes"
+                   : arena->region.grows ? "reserve_bytes"
+                                         : "its fixed capacity",
+                   limit);
         return 0;
     }
     grown = end > SIZE_MAX - step ? limit : (end + step - 1) / step * step;
@@ -374,9 +387,12 @@ haul_status haul_arena_rollback(haul_arena *arena, haul_arena_mark mark)
     if (!haul__arena_is_valid(arena))
         return HAUL_ERROR_ARGUMENT;
     if (mark.resets != arena->resets)
-        return haul__fail(&arena->error, HAUL_ERROR_STATE, "the arena has been reset since the checkpoint");
-    if (mark.used > haul__arena_used(arena) || mark.used % HAUL_ARENA_GRANULE != 0 || !is_marked(arena, mark.used))
-        return haul__fail(&arena->error, HAUL_ERROR_STATE, "the arena has been rolled back beyond the checkpoint");
+        return haul__fail(&arena->error, HAUL_ERROR_STATE,
+                          "the arena has been reset since the checkpoint");
+    if (mark.used > haul__arena_used(arena) || mark.used % HAUL_ARENA_GRANULE != 0 ||
+        !is_marked(arena, mark.used))
+        return haul__fail(&arena->error, HAUL_ERROR_STATE,
+                          "the arena has been rolled back beyond the checkpoint");
     cut(arena, mark.used);
     return HAUL_OK;
 }
@@ -408,7 +424,8 @@ void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *s
         return;
     statistics->base = arena->room.base;
     statistics->used_bytes = haul__arena_used(arena);
-    statistics->peak_bytes = arena->peak > statistics->used_bytes ? arena->peak : statistics->used_bytes;
+    statistics->peak_bytes =
+        arena->peak > statistics->used_bytes ? arena->peak : statistics->used_bytes;
     statistics->committed_bytes = (size_t)(arena->end - arena->room.base);
     statistics->capacity_bytes = arena->capacity;
     statistics->bookkeeping_bytes =

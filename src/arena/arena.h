@@ -3,12 +3,13 @@
  *     base                          room.top        end                  base + capacity
  *     | what has been allocated     | zeros         | never touched      |
  *
- * All of it above room.top is zero: an allocation has only to move room.top. Beside it a bit for each word tells which
- * words are pointers (`slots`), written by typed allocation, and in checked arenas a bit for each granule where
- * allocations begin (`starts`) and one where checkpoints are (`marks`). Above room.top all are zero too.
+ * All of it above room.top is zero: an allocation has only to move room.top. Beside it a bit for
+ * each word tells which words are pointers (`slots`), written by typed allocation, and in checked
+ * arenas a bit for each granule where allocations begin (`starts`) and one where checkpoints are
+ * (`marks`). Above room.top all are zero too.
  *
- * Nothing below knows a device: memory comes from an allocator or from whoever makes the arena, and what a device has
- * sent is bytes in staging.
+ * Nothing below knows a device: memory comes from an allocator or from whoever makes the arena, and
+ * what a device has sent is bytes in staging.
  */
 #ifndef HAUL_ARENA_ROOM_H
 #define HAUL_ARENA_ROOM_H
@@ -30,24 +31,25 @@ struct haul__region {
     int grows, pinned;
     unsigned char *window; /* where a device is to find the bytes; NULL: at `memory` */
     size_t mirrored;       /* bytes that `user` has at the same addresses; */
-    unsigned lent;         /* that is a shipment's now, or what a late device may still write: so many have it */
-    int is_left;           /* a device may use it forever: it is never given back */
+    /* that is a shipment's now, or what a late device may still write: so many have it */
+    unsigned lent;
+    int is_left; /* a device may use it forever: it is never given back */
 };
 
-/* Objects, at equal distances, of which a bit a word does not tell all: they have bytes that do not come back, or
- * pointers off the grid. */
+/* Objects, at equal distances, of which a bit a word does not tell all: they have bytes that do not
+ * come back, or pointers off the grid. */
 typedef struct haul__special {
     size_t at, count, stride;
     size_t tail;           /* bytes behind each */
     const haul_type *type; /* held */
 } haul__special;
 
-/* Where the device may make objects: [struct | bits | memory]. What the struct says is only ever compared with this: it
- * lies where devices write. */
+/* Where the device may make objects: [struct | bits | memory]. What the struct says is only ever
+ * compared with this: it lies where devices write. */
 typedef struct haul__nursery_place {
     size_t at, memory; /* offsets; of the struct is `at` */
     size_t capacity;
-    size_t used;       /* as far as the host knows */
+    size_t used; /* as far as the host knows */
 } haul__nursery_place;
 
 /* The blocks of the drop-in forms that begin in a group of granules (blocks.c). */
@@ -59,8 +61,8 @@ typedef struct haul__shelf {
     size_t count, capacity;
 } haul__shelf;
 
-/* The lowest place of the arena at which something has gone behind the opening of contents number `opens`, and before
- * that of any later ones. */
+/* The lowest place of the arena at which something has gone behind the opening of contents number
+ * `opens`, and before that of any later ones. */
 typedef struct haul__change {
     uint64_t opens;
     size_t first;
@@ -75,28 +77,32 @@ struct haul_arena {
     haul_arena_options options;
     haul_error error;
     haul__region region;
-    unsigned char *end;        /* room.end is `end`, or room.top where no allocation can be so simple */
+    /* room.end is `end`, or room.top where no allocation can be so simple */
+    unsigned char *end;
     size_t capacity;
-    int is_plain;              /* room.end is `end` */
-    size_t alignment;          /* the largest that was asked for */
+    int is_plain;     /* room.end is `end` */
+    size_t alignment; /* the largest that was asked for */
     haul__region slots_region, starts_region, marks_region;
-    uint64_t *starts, *marks;  /* NULL: not checked */
-    unsigned char is_special[1u << HAUL__STAMP_BITS]; /* of the types in room.stamps, which are held */
+    uint64_t *starts, *marks; /* NULL: not checked */
+    /* of the types in room.stamps, which are held */
+    unsigned char is_special[1u << HAUL__STAMP_BITS];
     haul__special *special;
     size_t special_count, special_capacity;
     haul__nursery_place *nurseries;
     size_t nursery_count, nursery_capacity;
-    haul__shelf *shelves;      /* NULL: nothing is used again */
-    haul__blocks *blocks;      /* NULL: there are none */
+    haul__shelf *shelves; /* NULL: nothing is used again */
+    haul__blocks *blocks; /* NULL: there are none */
     haul__region blocks_region;
     size_t peak, released, reused;
     uint64_t resets;
-    size_t floor;              /* the last checkpoint: only a rollback goes below */
-    int carriers;              /* atomic: contents that are open */
-    uint64_t opens;            /* contents that have been opened so far */
-    haul__change *changes;     /* what has been released, given out again or cut off since (contents.c) */
+    size_t floor;   /* the last checkpoint: only a rollback goes below */
+    int carriers;   /* atomic: contents that are open */
+    uint64_t opens; /* contents that have been opened so far */
+    /* what has been released, given out again or cut off since (contents.c) */
+    haul__change *changes;
     size_t change_count, change_capacity;
-    uint64_t grown;            /* times that objects of kernels have come back, with pointers where there were none */
+    /* times that objects of kernels have come back, with pointers where there were none */
+    uint64_t grown;
 };
 
 int haul__arena_is_valid(const haul_arena *arena);
@@ -104,9 +110,10 @@ void haul__arena_hold(haul_arena *arena);
 /* Not from inside a haul__finish, which answers what the second answers in place of it. */
 void haul__arena_drop(haul_arena *arena);
 haul__freed *haul__arena_let_go(haul_arena *arena);
-/* `region` may be NULL: memory from the context's allocator. On failure the region is the caller's. */
-haul_status haul__arena_make(haul_context *context, const haul_arena_options *options, const haul__region *region,
-                             haul_arena **arena);
+/* `region` may be NULL: memory from the context's allocator. On failure the region is the
+ * caller's. */
+haul_status haul__arena_make(haul_context *context, const haul_arena_options *options,
+                             const haul__region *region, haul_arena **arena);
 /* The sentence for a failure of it. */
 const char *haul__arena_why_not(haul_status status);
 size_t haul__arena_default_fixed_bytes(const haul_arena_options *options);
@@ -191,32 +198,34 @@ typedef struct haul__neighbour {
 typedef struct haul__contents {
     haul_arena *arena; /* held */
     unsigned char *base;
-    size_t bytes;      /* from its base */
-    uint64_t opens;    /* their number: the arena's, then */
+    size_t bytes;   /* from its base */
+    uint64_t opens; /* their number: the arena's, then */
     const uint64_t *slots;
-    uint64_t *own;     /* slots that were discovered; NULL: the arena's */
-    haul_root root;    /* it was discovered from; type NULL: it was not */
+    uint64_t *own;          /* slots that were discovered; NULL: the arena's */
+    haul_root root;         /* it was discovered from; type NULL: it was not */
     haul__kept_bytes *kept; /* in order; odd words among them */
     size_t kept_count, kept_capacity;
-    haul__odd_place *odd;    /* in order */
+    haul__odd_place *odd; /* in order */
     size_t odd_count, odd_capacity;
     haul__tagged_place *tagged; /* in order */
     size_t tagged_count;
-    uint64_t there;         /* the contents' address on the device; 0: they have none yet */
-    size_t before, behind;  /* how far odd words lead out of the contents, to come back in by their delta */
+    uint64_t there; /* the contents' address on the device; 0: they have none yet */
+    /* how far odd words lead out of the contents, to come back in by their delta */
+    size_t before, behind;
     haul__neighbour *neighbours;
     size_t neighbour_count;
     haul_outside outside;
     int direct;
-    int is_edited;          /* the last time they went there, some bytes were others */
-    haul__reads reads; /* of a graph that was discovered: fields that shapes and rules read, and
-                          terminators */
-    int lets_change;        /* they may come back changed */
+    int is_edited; /* the last time they went there, some bytes were others */
+    /* of a graph that was discovered: fields that shapes and rules read, and terminators */
+    haul__reads reads;
+    int lets_change; /* they may come back changed */
 } haul__contents;
 
-/* Describes what the arena holds now; `plan` tells its pointers, or NULL: the arena does. HAUL_ERROR_GRAPH: the plan's
- * graph does not lie in the arena. Fails with words in `error`. */
-haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, const haul_plan *plan, haul_error *error);
+/* Describes what the arena holds now; `plan` tells its pointers, or NULL: the arena does.
+ * HAUL_ERROR_GRAPH: the plan's graph does not lie in the arena. Fails with words in `error`. */
+haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, const haul_plan *plan,
+                                haul_error *error);
 void haul__contents_close(haul__contents *contents);
 /* The same, but for the hold on the arena, which is the caller's then. */
 void haul__contents_release(haul__contents *contents);
@@ -224,8 +233,8 @@ void haul__contents_release(haul__contents *contents);
 haul_status haul__contents_check(const haul__contents *contents, haul_error *error);
 size_t haul__contents_bitmap_bytes(const haul__contents *contents);
 
-/* The first word from *at on that is a pointer and leads neither into the contents nor to a neighbour. 0: there is
- * none. */
+/* The first word from *at on that is a pointer and leads neither into the contents nor to a
+ * neighbour. 0: there is none. */
 int haul__next_outside(const haul__contents *contents, size_t *at);
 int haul__leads_inside(const haul__contents *contents, uintptr_t value);
 
@@ -236,37 +245,40 @@ int haul__note_odd_word(haul__contents *contents, size_t at, uintptr_t delta); /
 int haul__odd_of_object(haul__contents *contents, const haul__walk *walk, size_t at);
 int haul__odd_of_plan(haul__contents *contents, const haul_plan *plan);
 void haul__odd_sort(haul__contents *contents);
-haul_status haul__odd_check_back(const haul__contents *contents, const unsigned char *memory, uint64_t device,
-                                 haul_error *error);
-void haul__odd_scatter(const haul__contents *contents, const unsigned char *memory, uint64_t device);
+haul_status haul__odd_check_back(const haul__contents *contents, const unsigned char *memory,
+                                 uint64_t device, haul_error *error);
+void haul__odd_scatter(const haul__contents *contents, const unsigned char *memory,
+                       uint64_t device);
 
 /* Pointers with high tags (tagged.c): those of a plan. 0: no memory. */
 int haul__tagged_of_plan(haul__contents *contents, const haul_plan *plan);
 /* HAUL_ERROR_LIMIT: what one leads to has an address there with bits of its tag. */
 haul_status haul__tagged_check(const haul__contents *contents, haul_error *error);
-void haul__tagged_edit(const haul__contents *contents, unsigned char *memory, size_t first, size_t bytes);
-haul_status haul__tagged_check_back(const haul__contents *contents, const unsigned char *memory, uint64_t device,
-                                    haul_error *error);
-void haul__tagged_scatter(const haul__contents *contents, const unsigned char *memory, uint64_t device);
-/* Bytes of up to `most` (at least a word) from the first tagged word at or behind *at on, that hold some of them: where
- * they begin, and how many. 0: there are none. */
+void haul__tagged_edit(const haul__contents *contents, unsigned char *memory, size_t first,
+                       size_t bytes);
+haul_status haul__tagged_check_back(const haul__contents *contents, const unsigned char *memory,
+                                    uint64_t device, haul_error *error);
+void haul__tagged_scatter(const haul__contents *contents, const unsigned char *memory,
+                          uint64_t device);
+/* Bytes of up to `most` (at least a word) from the first tagged word at or behind *at on, that hold
+ * some of them: where they begin, and how many. 0: there are none. */
 size_t haul__tagged_stretch(const haul__contents *contents, size_t most, size_t *at);
-/* The words of [at, at + bytes), in `memory`, as they were where the contents lay at `from`, become those of where they
- * lie now. HAUL_ERROR_LIMIT: as above. */
-haul_status haul__tagged_move(const haul__contents *contents, unsigned char *memory, size_t at, size_t bytes,
-                              uint64_t from, haul_error *error);
+/* The words of [at, at + bytes), in `memory`, as they were where the contents lay at `from`, become
+ * those of where they lie now. HAUL_ERROR_LIMIT: as above. */
+haul_status haul__tagged_move(const haul__contents *contents, unsigned char *memory, size_t at,
+                              size_t bytes, uint64_t from, haul_error *error);
 
 /* Must some bytes be other ones on the way there (edit.c)? */
 int haul__is_edited(const haul__contents *contents);
 /* Bytes [first, first + bytes) of the contents, copied to `memory`, become what they are to be. */
 void haul__edit(const haul__contents *contents, unsigned char *memory, size_t first, size_t bytes);
-/* Copies bytes [first, end) of the contents, but for pointers and for what does not come back; `to` and `from` stand
- * for offset 0. */
-void haul__copy_returning(const haul__contents *contents, unsigned char *to, const unsigned char *from, size_t first,
-                          size_t end);
+/* Copies bytes [first, end) of the contents, but for pointers and for what does not come back; `to`
+ * and `from` stand for offset 0. */
+void haul__copy_returning(const haul__contents *contents, unsigned char *to,
+                          const unsigned char *from, size_t first, size_t end);
 /* The same, of what an update takes there: data that do not come back, too. */
-void haul__copy_going(const haul__contents *contents, unsigned char *to, const unsigned char *from, size_t first,
-                      size_t end);
+void haul__copy_going(const haul__contents *contents, unsigned char *to, const unsigned char *from,
+                      size_t first, size_t end);
 /* Would that be all of [first, end)? */
 int haul__is_solid(const haul__contents *contents, size_t first, size_t end);
 
@@ -276,24 +288,30 @@ int haul__contents_have_reads(const haul__contents *contents, size_t at, size_t 
 haul_status haul__contents_check_reads(const haul__contents *contents, const unsigned char *memory,
                                        size_t at, size_t bytes, haul_error *error);
 /* Bytes [at, at + bytes) from the device, in `memory`: data only. */
-void haul__contents_scatter(const haul__contents *contents, haul_context *context, const unsigned char *memory,
-                            size_t at, size_t bytes);
-/* All of them, with pointers. Checked first: HAUL_ERROR_GRAPH, and nothing is written. `device`: where they lay. */
-haul_status haul__contents_check_pointers(const haul__contents *contents, const unsigned char *memory, uint64_t device,
+void haul__contents_scatter(const haul__contents *contents, haul_context *context,
+                            const unsigned char *memory, size_t at, size_t bytes);
+/* All of them, with pointers. Checked first: HAUL_ERROR_GRAPH, and nothing is written. `device`:
+ * where they lay. */
+haul_status haul__contents_check_pointers(const haul__contents *contents,
+                                          const unsigned char *memory, uint64_t device,
                                           haul_error *error);
 void haul__contents_scatter_pointers(const haul__contents *contents, haul_context *context,
                                      const unsigned char *memory, uint64_t device);
 
-/* A pointer on its way back: `old` is what the host has, `word` what the device has. 0: it leads nowhere. */
-int haul__word_back(const haul__contents *contents, uintptr_t old, uintptr_t word, uint64_t device, uintptr_t *value);
+/* A pointer on its way back: `old` is what the host has, `word` what the device has. 0: it leads
+ * nowhere. */
+int haul__word_back(const haul__contents *contents, uintptr_t old, uintptr_t word, uint64_t device,
+                    uintptr_t *value);
 
-/* The same for what the device has made (nursery.c): pointers are there then that no device's marks have. */
+/* The same for what the device has made (nursery.c): pointers are there then that no device's marks
+ * have. */
 int haul__nurseries_keep(haul__contents *contents); /* 0: no memory */
 /* The contents are sent as they are now: what has come into nurseries since is theirs, too. */
 void haul__nurseries_settle(haul__contents *contents);
-haul_status haul__nurseries_check(const haul__contents *contents, const unsigned char *memory, uint64_t device,
-                                  haul_error *error);
-void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memory, uint64_t device);
+haul_status haul__nurseries_check(const haul__contents *contents, const unsigned char *memory,
+                                  uint64_t device, haul_error *error);
+void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memory,
+                             uint64_t device);
 int haul__contents_keep(haul__contents *contents, size_t at, size_t bytes); /* 0: no memory */
 /* The same, of data. */
 int haul__contents_bar(haul__contents *contents, size_t at, size_t bytes);
@@ -302,6 +320,7 @@ int haul__contents_replace(haul__contents *contents, size_t at, size_t bytes, co
 /* The first of the kept ranges that ends behind `at`. */
 size_t haul__first_kept(const haul__contents *contents, size_t at);
 /* The same contents once more, for another range. HAUL_ERROR_MEMORY, with words. */
-haul_status haul__contents_copy(haul__contents *copy, const haul__contents *contents, haul_error *error);
+haul_status haul__contents_copy(haul__contents *copy, const haul__contents *contents,
+                                haul_error *error);
 
 #endif

@@ -1,8 +1,8 @@
 /* The way back: bytes from a device into an arena.
  *
- * An arena on the device lies as it does here, so nothing is looked up: what comes back is copied, but for the words
- * that are pointers, 64 words by one word of bits at a time. With pointers, each is a sum or a difference; all are
- * checked before the first is written.
+ * An arena on the device lies as it does here, so nothing is looked up: what comes back is copied,
+ * but for the words that are pointers, 64 words by one word of bits at a time. With pointers, each
+ * is a sum or a difference; all are checked before the first is written.
  */
 #include "arena/arena.h"
 
@@ -11,7 +11,8 @@
 #define AHEAD ((size_t)2048)
 
 /* Words [first, end) of a group, those marked in `slots` left out. */
-HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned char *from, unsigned first, unsigned end)
+HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned char *from,
+                             unsigned first, unsigned end)
 {
     uint64_t words = ~slots & UINT64_MAX << first;
     if (end < 64)
@@ -31,7 +32,8 @@ static int is_slot(const haul__contents *c, size_t word)
 }
 
 /* Bytes of one word. */
-static void copy_part(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
+static void copy_part(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                      size_t first, size_t end)
 {
     if (first < end && !is_slot(c, first / WORD))
         memcpy(to + first, from + first, end - first);
@@ -56,7 +58,8 @@ HAUL__INLINE void prefetch_group(const unsigned char *to, const unsigned char *f
     }
 }
 
-static void copy_groups(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
+static void copy_groups(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                        size_t first, size_t end)
 {
     size_t group, count;
     for (group = first; group < end; group += count) {
@@ -74,15 +77,17 @@ static void copy_groups(const haul__contents *c, unsigned char *to, const unsign
 }
 
 /* Words [first, end) of one group. */
-static void copy_some(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
+static void copy_some(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                      size_t first, size_t end)
 {
     const size_t group = first / 64;
     if (first < end)
-        copy_words(c->slots[group], to + group * GROUP, from + group * GROUP, (unsigned)(first - group * 64),
-                   (unsigned)(end - group * 64));
+        copy_words(c->slots[group], to + group * GROUP, from + group * GROUP,
+                   (unsigned)(first - group * 64), (unsigned)(end - group * 64));
 }
 
-static void copy_data(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
+static void copy_data(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                      size_t first, size_t end)
 {
     const size_t word = (first + WORD - 1) / WORD, last = end / WORD;
     const size_t group = (word + 63) / 64, behind = last / 64;
@@ -126,8 +131,8 @@ int haul__is_solid(const haul__contents *c, size_t first, size_t end)
     return 1;
 }
 
-static void copy(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end,
-                 int goes)
+static void copy(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                 size_t first, size_t end, int goes)
 {
     size_t i;
     for (i = haul__first_kept(c, first); i < c->kept_count && c->kept[i].at < end; i++) {
@@ -141,13 +146,14 @@ static void copy(const haul__contents *c, unsigned char *to, const unsigned char
         copy_data(c, to, from, first, end);
 }
 
-void haul__copy_returning(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first,
-                          size_t end)
+void haul__copy_returning(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                          size_t first, size_t end)
 {
     copy(c, to, from, first, end, 0);
 }
 
-void haul__copy_going(const haul__contents *c, unsigned char *to, const unsigned char *from, size_t first, size_t end)
+void haul__copy_going(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                      size_t first, size_t end)
 {
     copy(c, to, from, first, end, 1);
 }
@@ -165,13 +171,14 @@ static void return_share(void *user, size_t number, size_t first, size_t end, vo
     haul__copy_returning(r->contents, r->contents->base, r->from, first, end);
 }
 
-void haul__contents_scatter(const haul__contents *c, haul_context *context, const unsigned char *memory, size_t at,
-                            size_t bytes)
+void haul__contents_scatter(const haul__contents *c, haul_context *context,
+                            const unsigned char *memory, size_t at, size_t bytes)
 {
     returning r;
     r.contents = c;
     r.from = (const unsigned char *)((uintptr_t)memory - at);
-    haul__team_run(haul__context_team(context, bytes), bytes, at, at + bytes, GROUP, return_share, &r);
+    haul__team_run(haul__context_team(context, bytes), bytes, at, at + bytes, GROUP, return_share,
+                   &r);
 }
 
 /* ---- With pointers. */
@@ -190,7 +197,8 @@ static uintptr_t as_sent(const haul__contents *c, uintptr_t value, uint64_t devi
     return c->outside == HAUL_OUTSIDE_NULL ? 0 : value;
 }
 
-int haul__word_back(const haul__contents *c, uintptr_t old, uintptr_t word, uint64_t device, uintptr_t *value)
+int haul__word_back(const haul__contents *c, uintptr_t old, uintptr_t word, uint64_t device,
+                    uintptr_t *value)
 {
     size_t i;
     *value = old;
@@ -210,7 +218,8 @@ int haul__word_back(const haul__contents *c, uintptr_t old, uintptr_t word, uint
     return 0;
 }
 
-/* Does the word at `at` stand in bytes that do not come back? `*kept` goes along with rising places. */
+/* Does the word at `at` stand in bytes that do not come back? `*kept` goes along with rising
+ * places. */
 static int stays(const haul__contents *c, size_t at, size_t *kept)
 {
     while (*kept < c->kept_count && c->kept[*kept].at + c->kept[*kept].bytes <= at)
@@ -218,8 +227,8 @@ static int stays(const haul__contents *c, size_t at, size_t *kept)
     return *kept < c->kept_count && c->kept[*kept].at <= at;
 }
 
-haul_status haul__contents_check_pointers(const haul__contents *c, const unsigned char *memory, uint64_t device,
-                                          haul_error *error)
+haul_status haul__contents_check_pointers(const haul__contents *c, const unsigned char *memory,
+                                          uint64_t device, haul_error *error)
 {
     size_t group, words = c->bytes / WORD, kept = 0;
     for (group = 0; group * 64 < words; group++) {
@@ -228,19 +237,21 @@ haul_status haul__contents_check_pointers(const haul__contents *c, const unsigne
             size_t word = group * 64 + haul__lowest64(slots);
             uintptr_t value;
             if (word >= words || stays(c, word * WORD, &kept) ||
-                haul__word_back(c, haul__load_word(c->base + word * WORD), haul__load_word(memory + word * WORD), device,
-                                           &value))
+                haul__word_back(c, haul__load_word(c->base + word * WORD),
+                                haul__load_word(memory + word * WORD), device, &value))
                 continue;
-            return haul__fail(error, HAUL_ERROR_GRAPH,
-                              "the device has left a pointer at byte %zu of the arena that leads out of it", word * WORD);
+            return haul__fail(
+                error, HAUL_ERROR_GRAPH,
+                "the device has left a pointer at byte %zu of the arena that leads out of it",
+                word * WORD);
         }
     }
     haul_status status = haul__odd_check_back(c, memory, device, error);
     return status == HAUL_OK ? haul__tagged_check_back(c, memory, device, error) : status;
 }
 
-void haul__contents_scatter_pointers(const haul__contents *c, haul_context *context, const unsigned char *memory,
-                                     uint64_t device)
+void haul__contents_scatter_pointers(const haul__contents *c, haul_context *context,
+                                     const unsigned char *memory, uint64_t device)
 {
     size_t group, words = c->bytes / WORD, kept = 0;
     for (group = 0; group * 64 < words; group++) {
@@ -249,8 +260,8 @@ void haul__contents_scatter_pointers(const haul__contents *c, haul_context *cont
             size_t word = group * 64 + haul__lowest64(slots);
             uintptr_t value;
             if (word < words && !stays(c, word * WORD, &kept) &&
-                haul__word_back(c, haul__load_word(c->base + word * WORD), haul__load_word(memory + word * WORD), device,
-                                          &value))
+                haul__word_back(c, haul__load_word(c->base + word * WORD),
+                                haul__load_word(memory + word * WORD), device, &value))
                 memcpy(c->base + word * WORD, &value, sizeof value);
         }
     }

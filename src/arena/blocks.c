@@ -133,8 +133,8 @@ haul_status haul_arena_free_block(haul_arena *arena, void *memory)
     return bytes ? haul_arena_release(arena, memory, bytes) : HAUL_ERROR_ARGUMENT;
 }
 
-/* Grows or shrinks the last block, in its place. 0: it is not the last one since the last checkpoint, or the arena is
- * full. */
+/* Grows or shrinks the last block, in its place. 0: it is not the last one since the last
+ * checkpoint, or the arena is full. */
 static int resize_last(haul_arena *arena, unsigned char *memory, size_t is, size_t bytes)
 {
     size_t at = (size_t)(memory - arena->room.base), used = haul__arena_used(arena);
@@ -165,7 +165,8 @@ static void *move(haul_arena *arena, void *memory, size_t is, size_t bytes)
     return moved;
 }
 
-/* A block that becomes smaller and is not the last keeps its size: it is what it will be released with. */
+/* A block that becomes smaller and is not the last keeps its size: it is what it will be released
+ * with. */
 void *haul_arena_realloc(haul_arena *arena, void *memory, size_t bytes)
 {
     const size_t wanted = payload(bytes);

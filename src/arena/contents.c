@@ -1,11 +1,12 @@
 /* What a shipment carries of an arena: its bytes from the base on, and which of them are pointers.
  *
- * A typed arena knows that already. For an untyped one a plan tells: what it has found in blocks and cells becomes a
- * bit a word, as typed allocation would have written it. From then on the two are the same.
+ * A typed arena knows that already. For an untyped one a plan tells: what it has found in blocks
+ * and cells becomes a bit a word, as typed allocation would have written it. From then on the two
+ * are the same.
  *
- * What a bit a word does not tell is listed once, when the arena is shipped: bytes that do not come back, those that
- * are others there, and pointers off the grid. What types leave out is zeros on a device, as in any packed graph; what
- * does not travel back, or not at all, goes there as it lies.
+ * What a bit a word does not tell is listed once, when the arena is shipped: bytes that do not come
+ * back, those that are others there, and pointers off the grid. What types leave out is zeros on a
+ * device, as in any packed graph; what does not travel back, or not at all, goes there as it lies.
  */
 #include "arena/arena.h"
 #include "base/sort.h"
@@ -27,8 +28,8 @@ size_t haul__contents_bitmap_bytes(const haul__contents *contents)
 static haul__kept_bytes *add_kept(haul__contents *c, size_t at, size_t bytes)
 {
     haul__kept_bytes *added;
-    if (!haul__grow(&c->arena->context->allocator, (void **)&c->kept, &c->kept_capacity, c->kept_count + 1,
-                    sizeof *c->kept))
+    if (!haul__grow(&c->arena->context->allocator, (void **)&c->kept, &c->kept_capacity,
+                    c->kept_count + 1, sizeof *c->kept))
         return NULL;
     added = &c->kept[c->kept_count++];
     memset(added, 0, sizeof *added);
@@ -100,7 +101,8 @@ static int keep_special(haul__contents *c, const haul__special *run)
     haul__flat flat;
     haul__flat_begin(&flat, haul__type_walk(run->type), run->at, run->count, run->stride);
     while (haul__flat_next(&flat, &walk, &at))
-        if ((is_tidy && !keep_gaps(c, walk, at)) || !keep_barred(c, walk, at) || !haul__odd_of_object(c, walk, at))
+        if ((is_tidy && !keep_gaps(c, walk, at)) || !keep_barred(c, walk, at) ||
+            !haul__odd_of_object(c, walk, at))
             return 0;
     return keep_tails(c, run);
 }
@@ -110,8 +112,9 @@ static int comes_before(const void *a, const void *b)
     return ((const haul__kept_bytes *)a)->at < ((const haul__kept_bytes *)b)->at;
 }
 
-/* Ranges on their way into a list in which none lies over another. What is edited goes before what only stays, and
- * this before data, so of a range only what lies between those before it is entered, when it is known what lies there.
+/* Ranges on their way into a list in which none lies over another. What is edited goes before what
+ * only stays, and this before data, so of a range only what lies between those before it is
+ * entered, when it is known what lies there.
  */
 typedef struct separation {
     haul__kept_bytes *out;
@@ -223,7 +226,8 @@ static haul_status take_typed(haul__contents *c, haul_error *error)
 
 /* ---- A graph that was discovered in the arena. */
 
-static void take_slots(haul__contents *c, const haul_plan *plan, const haul__block *block, uintptr_t address)
+static void take_slots(haul__contents *c, const haul_plan *plan, const haul__block *block,
+                       uintptr_t address)
 {
     unsigned cell;
     if (block->form == HAUL__FULL || block->form == HAUL__BARE)
@@ -248,8 +252,8 @@ static int note_byte(haul__contents *c, size_t at, int is_edited)
     return is_edited ? haul__contents_replace(c, at, 1, NULL) : haul__contents_bar(c, at, 1);
 }
 
-/* Of a granule: bytes that do not come back, and those of objects with skipped bytes that nobody describes. What lies
- * beside such an object is nobody's, and travels. */
+/* Of a granule: bytes that do not come back, and those of objects with skipped bytes that nobody
+ * describes. What lies beside such an object is nobody's, and travels. */
 static int take_gaps_of(haul__contents *c, const haul__block *block, unsigned granule, size_t at)
 {
     uint16_t gaps = haul__hole_mask(block, granule) & (uint16_t)~haul__byte_mask(block, granule);
@@ -279,7 +283,8 @@ static int take_kept(haul__contents *c, const haul__kept *kept)
 {
     size_t at = kept->address - (uintptr_t)c->base;
     uint32_t narrow = (uint32_t)kept->becomes;
-    const void *becomes = kept->bytes == sizeof narrow ? (const void *)&narrow : (const void *)&kept->becomes;
+    const void *becomes =
+        kept->bytes == sizeof narrow ? (const void *)&narrow : (const void *)&kept->becomes;
     if (kept->kind == HAUL__KEPT_DISTANCE || memcmp(c->base + at, becomes, kept->bytes) == 0)
         return haul__contents_keep(c, at, kept->bytes);
     return haul__contents_replace(c, at, kept->bytes, becomes);
@@ -294,17 +299,20 @@ static int take_words(haul__contents *c, const haul_plan *plan)
     return haul__odd_of_plan(c, plan) && haul__tagged_of_plan(c, plan);
 }
 
-/* Has it a byte that travels? It can have a place without one: as a hole, or because its page goes whole. */
+/* Has it a byte that travels? It can have a place without one: as a hole, or because its page goes
+ * whole. */
 static int is_described(const haul__block *block, unsigned granule)
 {
-    return (haul__live(block, granule / 32) >> (granule % 32) & 1) && haul__byte_mask(block, granule) != 0;
+    return (haul__live(block, granule / 32) >> (granule % 32) & 1) &&
+           haul__byte_mask(block, granule) != 0;
 }
 
 /* Does all that a block marks lie in the contents? */
 static int lies_inside(const haul__contents *c, const haul__block *block, uintptr_t address)
 {
     unsigned granule;
-    if (address >= (uintptr_t)c->base && address + HAUL__BLOCK_BYTES <= (uintptr_t)c->base + c->bytes)
+    if (address >= (uintptr_t)c->base &&
+        address + HAUL__BLOCK_BYTES <= (uintptr_t)c->base + c->bytes)
         return 1;
     for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++, address += HAUL__GRANULE)
         if (address - (uintptr_t)c->base >= c->bytes && is_described(block, granule))
@@ -316,10 +324,12 @@ static haul_status check_plan(const haul__contents *c, const haul_plan *plan, ha
 {
     size_t i;
     if (plan->found.dependent_count > 0)
-        return haul__fail(error, HAUL_ERROR_UNSUPPORTED,
-                          "objects whose contents depend on addresses: pack such graphs with haul_ship");
+        return haul__fail(
+            error, HAUL_ERROR_UNSUPPORTED,
+            "objects whose contents depend on addresses: pack such graphs with haul_ship");
     for (i = 0; i < plan->found.map.block_count; i++)
-        if (!lies_inside(c, haul__plan_block(plan, i), haul__block_address(plan->found.map.numbers[i])))
+        if (!lies_inside(c, haul__plan_block(plan, i),
+                         haul__block_address(plan->found.map.numbers[i])))
             return haul__fail(error, HAUL_ERROR_GRAPH, "the graph leads out of the arena");
     return HAUL_OK;
 }
@@ -351,10 +361,11 @@ static haul_status take_plan(haul__contents *c, const haul_plan *plan, haul_erro
 
 /* ---- Stale.
  *
- * Contents are stale when something below their end has gone since they were opened; what has gone behind it, or before,
- * is nothing to them. So changes are noted with how many contents had been opened by then. Of two changes the earlier
- * one tells nothing if the later one lies as low; so they lie higher and higher, and the first that is late enough is
- * the lowest of those. Each opening makes room for one more: a release needs no memory.
+ * Contents are stale when something below their end has gone since they were opened; what has gone
+ * behind it, or before, is nothing to them. So changes are noted with how many contents had been
+ * opened by then. Of two changes the earlier one tells nothing if the later one lies as low; so
+ * they lie higher and higher, and the first that is late enough is the lowest of those. Each
+ * opening makes room for one more: a release needs no memory.
  */
 
 void haul__arena_changed(haul_arena *arena, size_t first)
@@ -400,8 +411,9 @@ haul_status haul__contents_check(const haul__contents *contents, haul_error *err
 {
     if (!has_changed(contents))
         return HAUL_OK;
-    return haul__fail(error, HAUL_ERROR_STALE,
-                      "something of the arena has been released, rolled back or reset since it was shipped");
+    return haul__fail(
+        error, HAUL_ERROR_STALE,
+        "something of the arena has been released, rolled back or reset since it was shipped");
 }
 
 /* ---- Open and close. */
@@ -413,7 +425,8 @@ static void hold(haul__contents *contents, haul_arena *arena)
     contents->arena = arena;
 }
 
-haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, const haul_plan *plan, haul_error *error)
+haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, const haul_plan *plan,
+                                haul_error *error)
 {
     haul_status status;
     memset(contents, 0, sizeof *contents);
@@ -446,7 +459,8 @@ void haul__contents_release(haul__contents *contents)
     haul__release(allocator, contents->kept, contents->kept_capacity * sizeof *contents->kept);
     haul__release(allocator, contents->odd, contents->odd_capacity * sizeof *contents->odd);
     haul__release(allocator, contents->tagged, contents->tagged_count * sizeof *contents->tagged);
-    haul__release(allocator, contents->neighbours, contents->neighbour_count * sizeof *contents->neighbours);
+    haul__release(allocator, contents->neighbours,
+                  contents->neighbour_count * sizeof *contents->neighbours);
     memset(contents, 0, sizeof *contents);
     haul__atomic_add(&arena->carriers, -1);
 }
@@ -460,7 +474,8 @@ void haul__contents_close(haul__contents *contents)
 }
 
 /* `count` things of `bytes` bytes each, from `from`. 0: no memory. */
-static int copy_list(const haul_allocator *allocator, const void *from, size_t count, size_t bytes, void *to)
+static int copy_list(const haul_allocator *allocator, const void *from, size_t count, size_t bytes,
+                     void *to)
 {
     void *made = NULL;
     if (count > 0) {
@@ -476,21 +491,24 @@ static int copy_list(const haul_allocator *allocator, const void *from, size_t c
 static int copy_lists(haul__contents *copy, const haul__contents *contents)
 {
     const haul_allocator *allocator = &contents->arena->context->allocator;
-    size_t words = contents->own ? haul__contents_bitmap_bytes(contents) / sizeof *contents->own : 0;
+    size_t words =
+        contents->own ? haul__contents_bitmap_bytes(contents) / sizeof *contents->own : 0;
     if (!copy_list(allocator, contents->own, words, sizeof *copy->own, &copy->own))
         return 0;
     copy->slots = copy->own ? copy->own : contents->slots;
-    if (!copy_list(allocator, contents->kept, contents->kept_count, sizeof *copy->kept, &copy->kept))
+    if (!copy_list(allocator, contents->kept, contents->kept_count, sizeof *copy->kept,
+                   &copy->kept))
         return 0;
     copy->kept_count = copy->kept_capacity = contents->kept_count;
     if (!copy_list(allocator, contents->odd, contents->odd_count, sizeof *copy->odd, &copy->odd))
         return 0;
     copy->odd_count = copy->odd_capacity = contents->odd_count;
-    if (!copy_list(allocator, contents->tagged, contents->tagged_count, sizeof *copy->tagged, &copy->tagged))
+    if (!copy_list(allocator, contents->tagged, contents->tagged_count, sizeof *copy->tagged,
+                   &copy->tagged))
         return 0;
     copy->tagged_count = contents->tagged_count;
-    if (!copy_list(allocator, contents->neighbours, contents->neighbour_count, sizeof *copy->neighbours,
-                   &copy->neighbours))
+    if (!copy_list(allocator, contents->neighbours, contents->neighbour_count,
+                   sizeof *copy->neighbours, &copy->neighbours))
         return 0;
     copy->neighbour_count = contents->neighbour_count;
     if (!copy_list(allocator, contents->reads.words, contents->reads.count,
@@ -504,7 +522,8 @@ static int copy_lists(haul__contents *copy, const haul__contents *contents)
     return 1;
 }
 
-haul_status haul__contents_copy(haul__contents *copy, const haul__contents *contents, haul_error *error)
+haul_status haul__contents_copy(haul__contents *copy, const haul__contents *contents,
+                                haul_error *error)
 {
     static const haul__contents none;
     *copy = none;

@@ -1,8 +1,9 @@
 /* Edits: bytes of an arena that are others on the device.
  *
- * An arena crosses as it lies. Where a pointer that leads out is to be null there, or a word is to be what a rule says,
- * the bytes go through staging memory instead, and are changed on the way: the arena itself is the user's. So first of
- * all it is asked whether anything is to be changed at all; in most arenas nothing is.
+ * An arena crosses as it lies. Where a pointer that leads out is to be null there, or a word is to
+ * be what a rule says, the bytes go through staging memory instead, and are changed on the way: the
+ * arena itself is the user's. So first of all it is asked whether anything is to be changed at all;
+ * in most arenas nothing is.
  */
 #include "arena/arena.h"
 
@@ -36,7 +37,8 @@ int haul__is_edited(const haul__contents *c)
             return 1;
     if (c->tagged_count > 0)
         return 1;
-    return c->outside == HAUL_OUTSIDE_NULL && (haul__next_outside(c, &word) || haul__next_odd_outside(c, &odd));
+    return c->outside == HAUL_OUTSIDE_NULL &&
+           (haul__next_outside(c, &word) || haul__next_odd_outside(c, &odd));
 }
 
 /* ---- On the way: of a piece of the contents, which may begin or end within a word. */

@@ -2,14 +2,16 @@
  *
  *     | struct | bits, 64 a word | memory: given out ... used | zeros ... capacity |
  *
- * Kernels move `used` and set bits; both are in the arena and come back with it as bytes. None of it is believed: where
- * a nursery lies, how large it is and how much of it is used the host knows by itself; a device's `used` may only be
- * larger and is cut at the capacity, and where a bit says pointer, the word is checked as any that comes back. Whatever
- * the bits say then, the arena holds pointers only where it knows of them, and they lead into it.
+ * Kernels move `used` and set bits; both are in the arena and come back with it as bytes. None of
+ * it is believed: where a nursery lies, how large it is and how much of it is used the host knows
+ * by itself; a device's `used` may only be larger and is cut at the capacity, and where a bit says
+ * pointer, the word is checked as any that comes back. Whatever the bits say then, the arena holds
+ * pointers only where it knows of them, and they lead into it.
  *
- * The head and the bits never come back as bytes, whichever way an arena was shipped. Data comes back alone, or with
- * pointers. Alone, objects that the host has not seen would be without pointers: so what lies behind the host's `used` is
- * then left as it is on the host. In an arena that is discovered nothing but that happens.
+ * The head and the bits never come back as bytes, whichever way an arena was shipped. Data comes
+ * back alone, or with pointers. Alone, objects that the host has not seen would be without
+ * pointers: so what lies behind the host's `used` is then left as it is on the host. In an arena
+ * that is discovered nothing but that happens.
  */
 #include "arena/arena.h"
 
@@ -54,8 +56,8 @@ static size_t all_bytes(size_t capacity)
 static int note(haul_arena *arena, size_t at, size_t memory, size_t capacity)
 {
     haul__nursery_place *place;
-    if (!haul__grow(&arena->context->allocator, (void **)&arena->nurseries, &arena->nursery_capacity,
-                    arena->nursery_count + 1, sizeof *arena->nurseries))
+    if (!haul__grow(&arena->context->allocator, (void **)&arena->nurseries,
+                    &arena->nursery_capacity, arena->nursery_count + 1, sizeof *arena->nurseries))
         return 0;
     place = &arena->nurseries[arena->nursery_count++];
     place->at = at;
@@ -67,7 +69,9 @@ static int note(haul_arena *arena, size_t at, size_t memory, size_t capacity)
 
 haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes)
 {
-    size_t capacity = bytes <= SIZE_MAX / 2 ? (bytes + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1) : SIZE_MAX / 2;
+    size_t capacity = bytes <= SIZE_MAX / 2
+                          ? (bytes + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1)
+                          : SIZE_MAX / 2;
     size_t all = all_bytes(capacity), at;
     haul_nursery *nursery = haul_arena_allocate(arena, bytes ? all : 0);
     if (!nursery)
@@ -95,7 +99,8 @@ void haul__nurseries_remove(haul_arena *arena, size_t first, size_t end)
 
 void haul__nurseries_free(haul_arena *arena)
 {
-    haul__release(&arena->context->allocator, arena->nurseries, arena->nursery_capacity * sizeof *arena->nurseries);
+    haul__release(&arena->context->allocator, arena->nurseries,
+                  arena->nursery_capacity * sizeof *arena->nurseries);
 }
 
 /* ---- What stays on the host when data comes back. */
@@ -119,7 +124,8 @@ int haul__nurseries_keep(haul__contents *c)
 static haul__kept_bytes *kept_end(const haul__contents *c, const haul__nursery_place *place)
 {
     const size_t end = place->memory + place->capacity, i = haul__first_kept(c, end - 1);
-    if (i == c->kept_count || c->kept[i].at < place->memory || c->kept[i].at + c->kept[i].bytes != end)
+    if (i == c->kept_count || c->kept[i].at < place->memory ||
+        c->kept[i].at + c->kept[i].bytes != end)
         return NULL;
     return &c->kept[i];
 }
@@ -130,7 +136,8 @@ void haul__nurseries_settle(haul__contents *c)
     for (i = 0; i < c->arena->nursery_count && !c->own; i++) {
         haul__nursery_place *place = &c->arena->nurseries[i];
         haul__kept_bytes *kept = place->at < c->bytes ? kept_end(c, place) : NULL;
-        size_t used = place->at < c->bytes ? given_out(place, nursery_at(c->arena, place)->used) : 0;
+        size_t used =
+            place->at < c->bytes ? given_out(place, nursery_at(c->arena, place)->used) : 0;
         if (place->used < used)
             place->used = used;
         if (!kept)
@@ -172,8 +179,8 @@ static int is_slot(const grown *g, size_t word)
     return (int)(bits >> (word % 64) & 1);
 }
 
-haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *memory, uint64_t device,
-                                  haul_error *error)
+haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *memory,
+                                  uint64_t device, haul_error *error)
 {
     size_t i, at;
     grown g;
@@ -182,15 +189,17 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
             continue;
         if (g.to < g.from)
             return haul__fail(error, HAUL_ERROR_GRAPH,
-                              "the device has left the nursery at byte %zu of the arena with less in it than it had",
+                              "the device has left the nursery at byte %zu of the arena "
+                              "with less in it than it had",
                               g.place->at);
         for (at = g.from; at < g.to; at += WORD) {
             uintptr_t value;
             if (is_slot(&g, at / WORD) &&
-                !haul__word_back(c, haul__load_word(c->base + g.memory + at), haul__load_word(memory + g.memory + at), device,
-                                 &value))
+                !haul__word_back(c, haul__load_word(c->base + g.memory + at),
+                                 haul__load_word(memory + g.memory + at), device, &value))
                 return haul__fail(error, HAUL_ERROR_GRAPH,
-                                  "the device has made an object, at byte %zu of the arena, with a pointer that leads "
+                                  "the device has made an object, at byte %zu of the arena, "
+                                  "with a pointer that leads "
                                   "out of it",
                                   g.memory + at);
         }
@@ -208,7 +217,8 @@ static void set_bit(unsigned char *slots, size_t word, int is_set)
 }
 
 /* Of the bits those come along that are for what is new. */
-static void scatter_one(haul__contents *c, const grown *g, const unsigned char *memory, uint64_t device)
+static void scatter_one(haul__contents *c, const grown *g, const unsigned char *memory,
+                        uint64_t device)
 {
     haul_nursery *here = nursery_at(c->arena, g->place);
     size_t at;

@@ -1,12 +1,13 @@
 /* Odd words: pointers in an arena that no bit tells.
  *
- * A bit stands for a word on the grid that holds the address of a byte in the arena. A pointer off the grid (of a
- * packed struct), or one that leads beside its block, is noted with its offset, and with the distance from where it
- * points to what it means: the sum of the two must lie in the arena. A device patches such words by a list of their
- * offsets, by the same sum as all others; as data they do not come back.
+ * A bit stands for a word on the grid that holds the address of a byte in the arena. A pointer off
+ * the grid (of a packed struct), or one that leads beside its block, is noted with its offset, and
+ * with the distance from where it points to what it means: the sum of the two must lie in the
+ * arena. A device patches such words by a list of their offsets, by the same sum as all others; as
+ * data they do not come back.
  *
- * Few graphs have any, so a list that is made when the arena is shipped is enough. What typed allocation notes are runs
- * of objects, not words.
+ * Few graphs have any, so a list that is made when the arena is shipped is enough. What typed
+ * allocation notes are runs of objects, not words.
  */
 #include "arena/arena.h"
 #include "base/sort.h"
@@ -16,8 +17,8 @@
 
 int haul__note_odd_word(haul__contents *c, size_t at, uintptr_t delta)
 {
-    if (!haul__grow(&c->arena->context->allocator, (void **)&c->odd, &c->odd_capacity, c->odd_count + 1,
-                    sizeof *c->odd))
+    if (!haul__grow(&c->arena->context->allocator, (void **)&c->odd, &c->odd_capacity,
+                    c->odd_count + 1, sizeof *c->odd))
         return 0;
     c->odd[c->odd_count].at = at;
     c->odd[c->odd_count++].delta = delta;
@@ -49,7 +50,8 @@ int haul__odd_of_plan(haul__contents *c, const haul_plan *plan)
 {
     size_t i;
     for (i = 0; i < plan->found.odd_count; i++)
-        if (!haul__note_odd_word(c, plan->found.odd[i].address - (uintptr_t)c->base, plan->found.odd[i].delta))
+        if (!haul__note_odd_word(c, plan->found.odd[i].address - (uintptr_t)c->base,
+                                 plan->found.odd[i].delta))
             return 0;
     c->before = plan->found.room_before;
     c->behind = plan->found.room_behind;
@@ -70,26 +72,29 @@ int haul__next_odd_outside(const haul__contents *c, size_t *i)
 
 /* ---- Back. */
 
-/* What the words mean is compared and translated; null means nothing on both sides. 0: it leads nowhere. */
-static int word_back(const haul__contents *c, const haul__odd_place *odd, const unsigned char *memory, uint64_t device,
-                     uintptr_t *value)
+/* What the words mean is compared and translated; null means nothing on both sides. 0: it leads
+ * nowhere. */
+static int word_back(const haul__contents *c, const haul__odd_place *odd,
+                     const unsigned char *memory, uint64_t device, uintptr_t *value)
 {
     uintptr_t old = haul__load_word(c->base + odd->at), word = haul__load_word(memory + odd->at);
-    int is_good = haul__word_back(c, old ? old + odd->delta : 0, word ? word + odd->delta : 0, device, value);
+    int is_good =
+        haul__word_back(c, old ? old + odd->delta : 0, word ? word + odd->delta : 0, device, value);
     *value = *value ? *value - odd->delta : 0;
     return is_good;
 }
 
-haul_status haul__odd_check_back(const haul__contents *c, const unsigned char *memory, uint64_t device,
-                                 haul_error *error)
+haul_status haul__odd_check_back(const haul__contents *c, const unsigned char *memory,
+                                 uint64_t device, haul_error *error)
 {
     uintptr_t value;
     size_t i;
     for (i = 0; i < c->odd_count; i++)
         if (!word_back(c, &c->odd[i], memory, device, &value))
-            return haul__fail(error, HAUL_ERROR_GRAPH,
-                              "the device has left a pointer at byte %zu of the arena that leads out of it",
-                              c->odd[i].at);
+            return haul__fail(
+                error, HAUL_ERROR_GRAPH,
+                "the device has left a pointer at byte %zu of the arena that leads out of it",
+                c->odd[i].at);
     return HAUL_OK;
 }
 

@@ -1,8 +1,9 @@
 /* Reuse: released blocks wait on shelves, one for each size.
  *
- * Where blocks are noted outside, nothing in an arena is ever a link of ours: what is shipped holds no stray pointers,
- * and a released block is zeros, as fresh memory is. Up to 64 granules each size has a shelf of its own. Above, sizes
- * are rounded to four steps a doubling, so that a growing buffer finds the last one's steps again.
+ * Where blocks are noted outside, nothing in an arena is ever a link of ours: what is shipped holds
+ * no stray pointers, and a released block is zeros, as fresh memory is. Up to 64 granules each size
+ * has a shelf of its own. Above, sizes are rounded to four steps a doubling, so that a growing
+ * buffer finds the last one's steps again.
  */
 #include "arena/arena.h"
 
@@ -61,8 +62,8 @@ int haul__shelve(haul_arena *arena, size_t at, size_t rounded)
     if (!arena->shelves)
         return 1;
     shelf = shelf_of(arena, rounded);
-    if (!haul__grow(&arena->context->allocator, (void **)&shelf->blocks, &shelf->capacity, shelf->count + 1,
-                    sizeof *shelf->blocks))
+    if (!haul__grow(&arena->context->allocator, (void **)&shelf->blocks, &shelf->capacity,
+                    shelf->count + 1, sizeof *shelf->blocks))
         return 0;
     shelf->blocks[shelf->count++] = at / HAUL_ARENA_GRANULE;
     return 1;
@@ -82,7 +83,8 @@ void haul__shelves_cut(haul_arena *arena, size_t first)
 
 int haul__shelves_make(haul_arena *arena)
 {
-    arena->shelves = haul__allocate_zeroed(&arena->context->allocator, SHELVES * sizeof *arena->shelves);
+    arena->shelves =
+        haul__allocate_zeroed(&arena->context->allocator, SHELVES * sizeof *arena->shelves);
     return arena->shelves != NULL;
 }
 

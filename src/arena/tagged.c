@@ -1,12 +1,14 @@
 /* Pointers with high tags in an arena: worked out by the host, on the way there and back.
  *
- * No patch of a device's can tell such a word from one that leads elsewhere (pack/tagged.c says why). So in an arena
- * it is neither a slot nor odd, but bytes that do not come back and are others there: what the host writes over them
- * on the way is the address on the device, which is known by then, with the tag that the word has now. An arena that
- * holds any crosses through staging memory. When it goes on to another device, the stretches that hold them are
- * fetched, worked out again and sent back.
+ * No patch of a device's can tell such a word from one that leads elsewhere (pack/tagged.c says
+ * why). So in an arena it is neither a slot nor odd, but bytes that do not come back and are others
+ * there: what the host writes over them on the way is the address on the device, which is known by
+ * then, with the tag that the word has now. An arena that holds any crosses through staging memory.
+ * When it goes on to another device, the stretches that hold them are fetched, worked out again and
+ * sent back.
  *
- * An address that has a bit of the tag's own could not be told from another tag: it is refused, there and back.
+ * An address that has a bit of the tag's own could not be told from another tag: it is refused,
+ * there and back.
  */
 #include <stdio.h>
 
@@ -21,7 +23,8 @@ int haul__tagged_of_plan(haul__contents *c, const haul_plan *plan)
     size_t i;
     if (count == 0)
         return 1;
-    c->tagged = haul__allocate(&c->arena->context->allocator, count * sizeof *c->tagged, sizeof(void *));
+    c->tagged =
+        haul__allocate(&c->arena->context->allocator, count * sizeof *c->tagged, sizeof(void *));
     if (!c->tagged)
         return 0;
     c->tagged_count = count;
@@ -39,7 +42,8 @@ int haul__tagged_of_plan(haul__contents *c, const haul_plan *plan)
 /* ---- There. */
 
 /* What the word becomes. 0: the address there has bits of the tag. */
-static int word_there(const haul__contents *c, const haul__tagged_place *tagged, uint64_t device, uintptr_t *word)
+static int word_there(const haul__contents *c, const haul__tagged_place *tagged, uint64_t device,
+                      uintptr_t *word)
 {
     uintptr_t value = haul__load_word(c->base + tagged->at), address = value & ~tagged->mask;
     *word = value & tagged->mask;
@@ -53,9 +57,10 @@ static int word_there(const haul__contents *c, const haul__tagged_place *tagged,
 static haul_status refuse(const haul__tagged_place *tagged, haul_error *error)
 {
     char path[HAUL_PATH_BYTES];
-    haul__fail(error, HAUL_ERROR_LIMIT,
-               "its address in the copy has bits of its tag, 0x%zx: no memory there keeps them free",
-               (size_t)tagged->mask);
+    haul__fail(
+        error, HAUL_ERROR_LIMIT,
+        "its address in the copy has bits of its tag, 0x%zx: no memory there keeps them free",
+        (size_t)tagged->mask);
     snprintf(path, sizeof path, "arena+%zu", tagged->at);
     haul__set_path(error->path, path);
     return HAUL_ERROR_LIMIT;
@@ -102,8 +107,8 @@ void haul__tagged_edit(const haul__contents *c, unsigned char *memory, size_t fi
 /* ---- Back. */
 
 /* A word that is as it was sent stands for what it stood for. 0: it leads nowhere. */
-static int word_back(const haul__contents *c, const haul__tagged_place *tagged, uintptr_t word, uint64_t device,
-                     uintptr_t *value)
+static int word_back(const haul__contents *c, const haul__tagged_place *tagged, uintptr_t word,
+                     uint64_t device, uintptr_t *value)
 {
     uintptr_t address = word & ~tagged->mask, sent, offset;
     word_there(c, tagged, device, &sent);
@@ -119,15 +124,16 @@ static int word_back(const haul__contents *c, const haul__tagged_place *tagged, 
     return offset + tagged->delta <= c->bytes && (address & tagged->mask) == 0;
 }
 
-haul_status haul__tagged_check_back(const haul__contents *c, const unsigned char *memory, uint64_t device,
-                                    haul_error *error)
+haul_status haul__tagged_check_back(const haul__contents *c, const unsigned char *memory,
+                                    uint64_t device, haul_error *error)
 {
     uintptr_t value;
     size_t i;
     for (i = 0; i < c->tagged_count; i++)
         if (!word_back(c, &c->tagged[i], haul__load_word(memory + c->tagged[i].at), device, &value))
             return haul__fail(error, HAUL_ERROR_GRAPH,
-                              "the device has left a tagged pointer at byte %zu of the arena that leads out of it",
+                              "the device has left a tagged pointer at byte %zu of the "
+                              "arena that leads out of it",
                               c->tagged[i].at);
     return HAUL_OK;
 }
@@ -154,13 +160,14 @@ size_t haul__tagged_stretch(const haul__contents *c, size_t most, size_t *at)
     return bytes;
 }
 
-haul_status haul__tagged_move(const haul__contents *c, unsigned char *memory, size_t at, size_t bytes, uint64_t from,
-                              haul_error *error)
+haul_status haul__tagged_move(const haul__contents *c, unsigned char *memory, size_t at,
+                              size_t bytes, uint64_t from, haul_error *error)
 {
     size_t i;
     for (i = first_behind(c, at); i < c->tagged_count && c->tagged[i].at < at + bytes; i++) {
         const haul__tagged_place *tagged = &c->tagged[i];
-        uintptr_t word = haul__load_word(memory + (tagged->at - at)), address = word & ~tagged->mask;
+        uintptr_t word = haul__load_word(memory + (tagged->at - at)),
+                  address = word & ~tagged->mask;
         if (!address || address + tagged->delta - (uintptr_t)from > c->bytes)
             continue;
         address += (uintptr_t)(c->there - from);

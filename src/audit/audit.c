@@ -1,8 +1,9 @@
 /* The audit: a recorded walk, its layout, and the searches over both.
  *
- * The careful form of discovery keeps every array and object that it found, each with the one that it was found from:
- * that is where paths come from. Every described byte lies in one of them, for each was new once. Layout then makes
- * of the marks a map that answers for any address whether it is described.
+ * The careful form of discovery keeps every array and object that it found, each with the one that
+ * it was found from: that is where paths come from. Every described byte lies in one of them, for
+ * each was new once. Layout then makes of the marks a map that answers for any address whether it
+ * is described.
  */
 #include "audit/audit.h"
 
@@ -83,8 +84,8 @@ static haul_status audit(haul__audit *a, const haul_root *roots, size_t count)
     return status;
 }
 
-haul_status haul_audit(haul_context *context, const haul_root *roots, size_t count, const haul_audit_options *options,
-                       haul_audit_summary *summary)
+haul_status haul_audit(haul_context *context, const haul_root *roots, size_t count,
+                       const haul_audit_options *options, haul_audit_summary *summary)
 {
     haul__audit a;
     haul_status status;

@@ -12,20 +12,21 @@ typedef struct haul__audit {
     haul_audit_options options; /* with their defaults filled in */
     haul_audit_summary summary;
     haul__found found;
-    haul__discovery walk;       /* its entries: all that was found, and from where */
-    uintptr_t lowest, highest;  /* no described byte lies outside, nor an end of a range */
+    haul__discovery walk;      /* its entries: all that was found, and from where */
+    uintptr_t lowest, highest; /* no described byte lies outside, nor an end of a range */
 } haul__audit;
 
 /* audit.c */
 /* Is this the address of a described byte, or of one past it? */
 int haul__audit_leads_in(const haul__audit *a, uintptr_t value);
-/* Counts are the searches' business; this hands a finding over, unless `before` of its kind were found already and
- * that is enough. */
+/* Counts are the searches' business; this hands a finding over, unless `before` of its kind were
+ * found already and that is enough. */
 int haul__audit_is_wanted(const haul__audit *a, size_t before);
 void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding);
 /* An entry's bytes from its address on, to the last that travels; 0: none of them can be read. */
 size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry);
-/* Where an object ends that tells its size itself, from its start on: perhaps before its type does. SIZE_MAX: with it. */
+/* Where an object ends that tells its size itself, from its start on: perhaps before its type does.
+ * SIZE_MAX: with it. */
 size_t haul__audit_end(const haul__audit *a, const haul__entry *entry);
 
 /* The searches, in this order: what blocks.c finds beyond a block it takes out of the entries. */
@@ -35,16 +36,17 @@ haul_status haul__audit_rows(haul__audit *a);   /* rows.c */
 
 /* place.c: a byte of a type, down to the innermost struct that it lies in. */
 typedef struct haul__byte {
-    const haul_type *type;  /* that struct's */
-    size_t offset;          /* of the byte in it */
+    const haul_type *type; /* that struct's */
+    size_t offset;         /* of the byte in it */
     int has_row;
-    haul_field row;         /* that the byte lies in */
+    haul_field row; /* that the byte lies in */
 } haul__byte;
 
 /* Looks up a byte of an element of an entry of objects. */
 haul__byte haul__audit_byte(const haul__audit *a, size_t entry, size_t element, uintptr_t address);
 /* The way to a byte of an element of any entry, HAUL_PATH_BYTES of room. HAUL_ERROR_MEMORY. */
-haul_status haul__audit_path(haul__audit *a, size_t entry, size_t element, uintptr_t address, char *path);
+haul_status haul__audit_path(haul__audit *a, size_t entry, size_t element, uintptr_t address,
+                             char *path);
 /* The way to what lies at an address that leads into the graph. */
 haul_status haul__audit_path_of(haul__audit *a, uintptr_t address, char *path);
 

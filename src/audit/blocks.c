@@ -1,8 +1,9 @@
 /* The third search: described ranges against the allocator's blocks.
  *
- * One sweep over the ranges in order of address. A range that begins in no other one may begin a block: the allocator is
- * asked. If it knows the block, all ranges that begin in it must end in it, and the farthest of them shows how much of
- * it is described. A range inside another of which nothing is known is not asked about.
+ * One sweep over the ranges in order of address. A range that begins in no other one may begin a
+ * block: the allocator is asked. If it knows the block, all ranges that begin in it must end in it,
+ * and the farthest of them shows how much of it is described. A range inside another of which
+ * nothing is known is not asked about.
  */
 #include <stdio.h>
 
@@ -47,8 +48,8 @@ static size_t collect(const haul__audit *a, range *ranges)
     return count;
 }
 
-static haul_status tell(haul__audit *a, haul_audit_kind kind, const block *b, uintptr_t first, uintptr_t end,
-                        size_t entry)
+static haul_status tell(haul__audit *a, haul_audit_kind kind, const block *b, uintptr_t first,
+                        uintptr_t end, size_t entry)
 {
     haul_audit_finding finding;
     size_t bytes = (size_t)(end - first), usable = (size_t)(b->end - first);
@@ -68,8 +69,8 @@ static haul_status tell(haul__audit *a, haul_audit_kind kind, const block *b, ui
                  "described as %zu bytes, but its block of %zu bytes ends %zu bytes earlier", bytes,
                  (size_t)finding.value, bytes - usable);
     else
-        snprintf(finding.text, sizeof finding.text, "only the first %zu bytes of its block of %zu are described", bytes,
-                 usable);
+        snprintf(finding.text, sizeof finding.text,
+                 "only the first %zu bytes of its block of %zu are described", bytes, usable);
     haul__audit_tell(a, &finding);
     return HAUL_OK;
 }
@@ -109,7 +110,8 @@ static haul_status close_block(haul__audit *a, block *b)
 {
     size_t usable = (size_t)(b->end - b->first), used = (size_t)(b->described - b->first);
     haul_status status = HAUL_OK;
-    if (b->end && is_little(a, used, usable) && haul__audit_is_wanted(a, a->summary.little_of_block++))
+    if (b->end && is_little(a, used, usable) &&
+        haul__audit_is_wanted(a, a->summary.little_of_block++))
         status = tell(a, HAUL_AUDIT_LITTLE_OF_BLOCK, b, b->first, b->described, b->entry);
     b->end = 0;
     return status;

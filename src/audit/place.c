@@ -1,17 +1,18 @@
 /* Places: which struct and row a byte lies in, and the path that leads to it.
  *
- * Discovery knows slots by name and nothing of the bytes between them. For those the description itself is asked: rows of
- * the type, then of the struct embedded there, and so on inwards.
+ * Discovery knows slots by name and nothing of the bytes between them. For those the description
+ * itself is asked: rows of the type, then of the struct embedded there, and so on inwards.
  */
 #include <stdio.h>
 
 #include "audit/audit.h"
 
-#define FIELDS_SEARCHED 4096u /* of one type; in longer ones (lists of blocks) a byte is named by its offset alone */
+/* of one type; in longer ones (lists of blocks) a byte is named by its offset alone */
+#define FIELDS_SEARCHED 4096u
 #define STEPS_BYTES 512u
 
-/* Does a field hold the byte? If it holds structs: which of them, and where in it. A constructor's extent says little of
- * where its bytes are: they may begin behind it. */
+/* Does a field hold the byte? If it holds structs: which of them, and where in it. A constructor's
+ * extent says little of where its bytes are: they may begin behind it. */
 static int is_in_field(const haul_field *field, size_t offset, size_t *index, size_t *rest)
 {
     size_t lower = 0, bytes = 0;
@@ -19,20 +20,24 @@ static int is_in_field(const haul_field *field, size_t offset, size_t *index, si
     *rest = offset - field->offset;
     if (offset < field->offset)
         return 0;
-    if (field->kind != HAUL_REF_EMBED || haul_type_get_true_extent(field->target, &lower, &bytes) != HAUL_OK)
+    if (field->kind != HAUL_REF_EMBED ||
+        haul_type_get_true_extent(field->target, &lower, &bytes) != HAUL_OK)
         return *rest < field->bytes;
     if (*rest < lower || !field->count || !field->stride)
         return 0;
-    *index = (*rest - lower) / field->stride < field->count ? (*rest - lower) / field->stride : field->count - 1;
+    *index = (*rest - lower) / field->stride < field->count ? (*rest - lower) / field->stride
+                                                            : field->count - 1;
     *rest -= *index * field->stride;
     return *rest < lower + bytes;
 }
 
-static int field_at(const haul_type *type, size_t offset, haul_field *field, size_t *index, size_t *rest)
+static int field_at(const haul_type *type, size_t offset, haul_field *field, size_t *index,
+                    size_t *rest)
 {
     size_t count = haul_type_field_count(type), i;
     for (i = 0; count <= FIELDS_SEARCHED && i < count; i++)
-        if (haul_type_get_field(type, i, field) == HAUL_OK && is_in_field(field, offset, index, rest))
+        if (haul_type_get_field(type, i, field) == HAUL_OK &&
+            is_in_field(field, offset, index, rest))
             return 1;
     return 0;
 }
@@ -47,7 +52,8 @@ static void append(char *text, size_t room, const char *name, size_t index, size
         snprintf(text + length, room - length, "[%zu]", index);
 }
 
-/* Goes inwards: all the way; or, with `steps` to be written, until the byte is the first one of what was come to. */
+/* Goes inwards: all the way; or, with `steps` to be written, until the byte is the first one of
+ * what was come to. */
 static haul__byte go_in(const haul_type *type, size_t offset, char *steps, size_t room)
 {
     haul__byte byte;
@@ -73,8 +79,8 @@ typedef struct spot {
     size_t offset; /* of the byte in that element */
 } spot;
 
-/* A byte of an element of an entry, by the type that knows its rows. A part may be of a type that commit made up, without
- * rows: then it is the element that the part belongs to. */
+/* A byte of an element of an entry, by the type that knows its rows. A part may be of a type that
+ * commit made up, without rows: then it is the element that the part belongs to. */
 static spot spot_of(const haul__audit *a, size_t number, size_t element, uintptr_t address)
 {
     const haul__entry *entry = &a->walk.entries[number];
@@ -105,14 +111,16 @@ static void steps_in(const haul_type *type, size_t offset, char *steps, size_t r
     size_t rest = byte.offset;
     if (byte.has_row) {
         rest -= byte.row.offset;
-        append(steps, room, byte.row.name, byte.row.stride ? rest / byte.row.stride : 0, byte.row.count);
+        append(steps, room, byte.row.name, byte.row.stride ? rest / byte.row.stride : 0,
+               byte.row.count);
         rest = byte.row.stride ? rest % byte.row.stride : rest;
     }
     if (rest)
         snprintf(steps + strlen(steps), room - strlen(steps), "+%zu", rest);
 }
 
-haul_status haul__audit_path(haul__audit *a, size_t number, size_t element, uintptr_t address, char *path)
+haul_status haul__audit_path(haul__audit *a, size_t number, size_t element, uintptr_t address,
+                             char *path)
 {
     const haul__entry *entry = &a->walk.entries[number];
     char steps[STEPS_BYTES] = "", all[HAUL_PATH_BYTES + STEPS_BYTES];
@@ -131,7 +139,8 @@ haul_status haul__audit_path(haul__audit *a, size_t number, size_t element, uint
     return HAUL_OK;
 }
 
-/* The element of an entry that a byte lies in; where elements reach over their extents, one of them. */
+/* The element of an entry that a byte lies in; where elements reach over their extents, one of
+ * them. */
 static size_t element_at(const haul__audit *a, const haul__entry *entry, uintptr_t address)
 {
     size_t offset = (size_t)(address - entry->address), lower = 0;
@@ -145,7 +154,8 @@ static size_t element_at(const haul__audit *a, const haul__entry *entry, uintptr
 static int is_in_tail(const haul__walk *walk, size_t offset)
 {
     const haul__ruled *tail = walk->ruled_count > 0 ? &walk->ruled[walk->ruled_count - 1] : NULL;
-    return tail && tail->kind == HAUL__RULED_TAIL && tail->slot.target && offset >= tail->slot.offset;
+    return tail && tail->kind == HAUL__RULED_TAIL && tail->slot.target &&
+           offset >= tail->slot.offset;
 }
 
 /* Does the entry itself hold the byte? An embedded array that is a part is an entry of its own. */

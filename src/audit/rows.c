@@ -1,11 +1,12 @@
 /* The second search: rows whose pointers never led anywhere.
  *
- * A row is known by its shapes, which exist once, in the type that the row stands in, however often that type is
- * embedded; each level of it counts for itself. Once one of its pointers leads into the graph a row is done with.
+ * A row is known by its shapes, which exist once, in the type that the row stands in, however often
+ * that type is embedded; each level of it counts for itself. Once one of its pointers leads into
+ * the graph a row is done with.
  *
- * Of rows with rules nothing is asked that only a function of the user's knows: a word that is not null, no integer,
- * and not excluded by a field that says the row does not hold, is taken to lead somewhere. So what is told of them is
- * true, and not all that is true is told.
+ * Of rows with rules nothing is asked that only a function of the user's knows: a word that is not
+ * null, no integer, and not excluded by a field that says the row does not hold, is taken to lead
+ * somewhere. So what is told of them is true, and not all that is true is told.
  */
 #include <stdio.h>
 
@@ -29,7 +30,8 @@ typedef struct search {
     size_t entry;
 } search;
 
-static row *row_of(search *s, const haul__slot *slot, unsigned level, size_t element, uintptr_t address)
+static row *row_of(search *s, const haul__slot *slot, unsigned level, size_t element,
+                   uintptr_t address)
 {
     size_t *number = haul__tally_of(&s->tally, (uintptr_t)&slot->shape[level], 0);
     void *rows = s->rows;
@@ -52,7 +54,8 @@ static row *row_of(search *s, const haul__slot *slot, unsigned level, size_t ele
     return made;
 }
 
-static haul_status look_at(search *s, const haul__slot *slot, unsigned level, size_t element, uintptr_t address)
+static haul_status look_at(search *s, const haul__slot *slot, unsigned level, size_t element,
+                           uintptr_t address)
 {
     row *r = row_of(s, slot, level, element, address);
     uintptr_t value;
@@ -71,17 +74,19 @@ static haul_status look_at(search *s, const haul__slot *slot, unsigned level, si
 
 static int is_followed(const haul__ruled *ruled)
 {
-    return ruled->kind == HAUL__RULED_POINTER && !(ruled->slot.flags & HAUL__SLOT_END) && ruled->slot.shape &&
-           ruled->rule->said.mode <= HAUL_MODE_ALIAS_OR_STATIC;
+    return ruled->kind == HAUL__RULED_POINTER && !(ruled->slot.flags & HAUL__SLOT_END) &&
+           ruled->slot.shape && ruled->rule->said.mode <= HAUL_MODE_ALIAS_OR_STATIC;
 }
 
 /* The row and what it reads: objects end before rows that do not hold, and in the midst of them. */
 static int lies_before(const haul__ruled *ruled, size_t end)
 {
-    return ruled->slot.offset < end && ruled->bytes <= end - ruled->slot.offset && !haul__reads_beyond(ruled, end);
+    return ruled->slot.offset < end && ruled->bytes <= end - ruled->slot.offset &&
+           !haul__reads_beyond(ruled, end);
 }
 
-/* 0: a field of the struct says that the row does not hold. Then its word may be anything, and is not read. */
+/* 0: a field of the struct says that the row does not hold. Then its word may be anything, and is
+ * not read. */
 static int may_hold(const haul_when *when, uintptr_t self)
 {
     return (when->kind != HAUL_WHEN_FIELD && when->kind != HAUL_WHEN_NOT) ||
@@ -107,7 +112,8 @@ static uint64_t load_word(uintptr_t address, size_t bytes)
     return half;
 }
 
-static haul_status look_at_ruled(search *s, const haul__ruled *ruled, size_t element, const haul__object *o)
+static haul_status look_at_ruled(search *s, const haul__ruled *ruled, size_t element,
+                                 const haul__object *o)
 {
     const haul_rule *rule = &ruled->rule->said;
     uintptr_t address = o->address + ruled->slot.offset;
@@ -134,8 +140,8 @@ static haul_status look_at_ruled(search *s, const haul__ruled *ruled, size_t ele
 
 /* ---- Entries. */
 
-static haul_status search_element(search *s, const haul__walk *walk, const haul__entry *entry, size_t element,
-                                  size_t end)
+static haul_status search_element(search *s, const haul__walk *walk, const haul__entry *entry,
+                                  size_t element, size_t end)
 {
     haul__object o = haul__object_of(entry, walk, element);
     haul_status status = HAUL_OK;
@@ -151,7 +157,8 @@ static haul_status search_element(search *s, const haul__walk *walk, const haul_
 
 static haul_status search_entry(search *s, const haul__entry *entry)
 {
-    const haul__walk *walk = entry->what == HAUL__OBJECTS ? s->audit->walk.kinds[entry->kind].walk : NULL;
+    const haul__walk *walk =
+        entry->what == HAUL__OBJECTS ? s->audit->walk.kinds[entry->kind].walk : NULL;
     haul_status status = HAUL_OK;
     size_t i, end = haul__audit_end(s->audit, entry);
     if (entry->is_again)
@@ -165,7 +172,8 @@ static haul_status search_entry(search *s, const haul__entry *entry)
 
 static haul_status tell(haul__audit *a, const row *r)
 {
-    static const char *const empty[] = { "NULL", "NULL or led to no elements", "NULL, an integer or something else" };
+    static const char *const empty[] = { "NULL", "NULL or led to no elements",
+                                         "NULL, an integer or something else" };
     haul_audit_finding finding;
     if (!haul__audit_is_wanted(a, a->summary.unused_rows++))
         return HAUL_OK;
@@ -177,7 +185,8 @@ static haul_status tell(haul__audit *a, const row *r)
     finding.times = r->looked_at;
     if (!haul__name_place(&a->walk, r->entry, r->element, r->slot, finding.path))
         return HAUL_ERROR_MEMORY;
-    snprintf(finding.text, sizeof finding.text, "described as a pointer, it was %s in all of %zu place%s%s",
+    snprintf(finding.text, sizeof finding.text,
+             "described as a pointer, it was %s in all of %zu place%s%s",
              empty[r->not_null ? 1 + r->has_rule : 0], r->looked_at, r->looked_at == 1 ? "" : "s",
              r->level ? ", as an array's element" : "");
     haul__audit_tell(a, &finding);

@@ -1,10 +1,11 @@
 /* The first search: words that no row describes and that hold an address in the graph.
  *
- * Every entry is gone through in the order of discovery, each element of it, each run of bytes that travel, each word
- * of the grid that lies whole in the run and in no slot. A value outside the addresses that the graph spans is no
- * pointer into it: that leaves out nearly all data with one comparison. The others are looked up in the map. Only what
- * is found there costs memory: ranges may overlap, so a word is told once; and words at the same place of a type are
- * put together, since a forgotten row shows in every object.
+ * Every entry is gone through in the order of discovery, each element of it, each run of bytes that
+ * travel, each word of the grid that lies whole in the run and in no slot. A value outside the
+ * addresses that the graph spans is no pointer into it: that leaves out nearly all data with one
+ * comparison. The others are looked up in the map. Only what is found there costs memory: ranges
+ * may overlap, so a word is told once; and words at the same place of a type are put together,
+ * since a forgotten row shows in every object.
  */
 #include <stdio.h>
 
@@ -24,7 +25,7 @@ typedef struct search {
     haul__tally tally; /* (address, SEEN); (type or row, offset): 1 + number of the suspect */
     suspect *suspects;
     size_t count, capacity;
-    size_t entry;      /* being gone through */
+    size_t entry; /* being gone through */
 } search;
 
 #define SEEN UINTPTR_MAX /* no offset */
@@ -32,7 +33,8 @@ typedef struct search {
 static haul_status add_suspect(search *s, const suspect *found, size_t *number)
 {
     void *suspects = s->suspects;
-    if (!haul__grow(s->audit->allocator, &suspects, &s->capacity, s->count + 1, sizeof *s->suspects))
+    if (!haul__grow(s->audit->allocator, &suspects, &s->capacity, s->count + 1,
+                    sizeof *s->suspects))
         return HAUL_ERROR_MEMORY;
     s->suspects = suspects;
     s->suspects[s->count++] = *found;
@@ -40,9 +42,11 @@ static haul_status add_suspect(search *s, const suspect *found, size_t *number)
     return HAUL_OK;
 }
 
-static haul_status suspicious(search *s, const haul__entry *entry, size_t element, uintptr_t address, uintptr_t value)
+static haul_status suspicious(search *s, const haul__entry *entry, size_t element,
+                              uintptr_t address, uintptr_t value)
 {
-    const void *owner = entry->slot && entry->slot->shape ? (const void *)&entry->slot->shape[entry->level] : NULL;
+    const void *owner =
+        entry->slot && entry->slot->shape ? (const void *)&entry->slot->shape[entry->level] : NULL;
     size_t *number = haul__tally_of(&s->tally, address, SEEN);
     suspect found;
     if (!number)
@@ -78,24 +82,28 @@ static haul_status suspicious(search *s, const haul__entry *entry, size_t elemen
     return add_suspect(s, &found, number);
 }
 
-/* Are all bytes of this word described and sent, and is it no pointer? The marks know what objects shorter than their
- * struct, unions and lists in a tail are made of; only what they name may be read. */
+/* Are all bytes of this word described and sent, and is it no pointer? The marks know what objects
+ * shorter than their struct, unions and lists in a tail are made of; only what they name may be
+ * read. */
 static int is_data(const haul__audit *a, uintptr_t at)
 {
     const haul__block *block;
     if (haul__known_bytes(&a->walk, at, HAUL__WORD, 1) < HAUL__WORD)
         return 0;
     block = haul__map_find(&a->found.map, at);
-    if (haul__barred_mask(block, haul__granule_in_block(at), HAUL__UNSENT) >> (at & (HAUL__GRANULE - 1)) &
+    if (haul__barred_mask(block, haul__granule_in_block(at), HAUL__UNSENT) >>
+            (at & (HAUL__GRANULE - 1)) &
         ((1u << HAUL__WORD) - 1u))
         return 0;
-    return !(haul__placed_slots(&a->found.map, block, haul__cell_number(at)) >> haul__word_in_cell(at) & 1);
+    return !(haul__placed_slots(&a->found.map, block, haul__cell_number(at)) >>
+                 haul__word_in_cell(at) &
+             1);
 }
 
-/* The words of [first, end), which lies in one element; its slots are passed by, from *slot on, which are sorted by
- * offset. */
-static haul_status search_run(search *s, const haul__entry *entry, const haul__walk *walk, size_t element,
-                              uintptr_t first, uintptr_t end, size_t *slot)
+/* The words of [first, end), which lies in one element; its slots are passed by, from *slot on,
+ * which are sorted by offset. */
+static haul_status search_run(search *s, const haul__entry *entry, const haul__walk *walk,
+                              size_t element, uintptr_t first, uintptr_t end, size_t *slot)
 {
     const haul__audit *a = s->audit;
     const uintptr_t base = entry->address + element * entry->stride;
@@ -103,9 +111,11 @@ static haul_status search_run(search *s, const haul__entry *entry, const haul__w
     haul_status status = HAUL_OK;
     for (; status == HAUL_OK && at < end && end - at >= HAUL__WORD; at += HAUL__WORD) {
         uintptr_t value;
-        while (walk && *slot < walk->slot_count && base + walk->slots[*slot].offset + HAUL__WORD <= at)
+        while (walk && *slot < walk->slot_count &&
+               base + walk->slots[*slot].offset + HAUL__WORD <= at)
             ++*slot;
-        if (walk && *slot < walk->slot_count && base + walk->slots[*slot].offset < at + HAUL__WORD &&
+        if (walk && *slot < walk->slot_count &&
+            base + walk->slots[*slot].offset < at + HAUL__WORD &&
             !haul__is_lone_end(&walk->slots[*slot], haul__audit_end(a, entry)))
             continue;
         if (!is_data(a, at))
@@ -126,9 +136,11 @@ static haul_status search_objects(search *s, const haul__entry *entry)
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t element = entry->address + i * entry->stride;
         size_t slot = 0;
-        for (run = 0; run < walk->run_count && walk->runs[run].offset < limit && status == HAUL_OK; run++) {
+        for (run = 0; run < walk->run_count && walk->runs[run].offset < limit && status == HAUL_OK;
+             run++) {
             size_t first = walk->runs[run].offset, end = first + walk->runs[run].bytes;
-            status = search_run(s, entry, walk, i, element + first, element + (end < limit ? end : limit), &slot);
+            status = search_run(s, entry, walk, i, element + first,
+                                element + (end < limit ? end : limit), &slot);
         }
     }
     return status;
@@ -168,11 +180,14 @@ static haul_status tell(haul__audit *a, const suspect *found)
         return status;
     if (found->type)
         snprintf(finding.text, sizeof finding.text,
-                 "the word at offset %zu of %s, which no row describes, holds an address in the graph (%zu time%s)",
-                 found->offset, haul_type_name(found->type), found->times, found->times == 1 ? "" : "s");
+                 "the word at offset %zu of %s, which no row describes, holds "
+                 "an address in the graph (%zu time%s)",
+                 found->offset, haul_type_name(found->type), found->times,
+                 found->times == 1 ? "" : "s");
     else
-        snprintf(finding.text, sizeof finding.text, "plain data that holds an address in the graph (%zu time%s)",
-                 found->times, found->times == 1 ? "" : "s");
+        snprintf(finding.text, sizeof finding.text,
+                 "plain data that holds an address in the graph (%zu time%s)", found->times,
+                 found->times == 1 ? "" : "s");
     haul__audit_tell(a, &finding);
     return HAUL_OK;
 }

@@ -16,14 +16,16 @@ typedef struct writer {
 static void put(writer *w, const char *line)
 {
     if (w->status == HAUL_OK)
-        w->status = w->file->write(w->file->user, line, strlen(line)) == HAUL_OK ? HAUL_OK : HAUL_ERROR_FILE;
+        w->status = w->file->write(w->file->user, line, strlen(line)) == HAUL_OK ? HAUL_OK
+                                                                                 : HAUL_ERROR_FILE;
 }
 
 static void write_finding(void *user, const haul_audit_finding *finding)
 {
     char line[LINE_BYTES];
-    snprintf(line, sizeof line, "%s  %s%s%s: %s\n", finding->is_hint ? "hint " : "FOUND", finding->path,
-             finding->other_path[0] ? " -> " : "", finding->other_path, finding->text);
+    snprintf(line, sizeof line, "%s  %s%s%s: %s\n", finding->is_hint ? "hint " : "FOUND",
+             finding->path, finding->other_path[0] ? " -> " : "", finding->other_path,
+             finding->text);
     put(user, line);
 }
 
@@ -31,14 +33,17 @@ static void write_totals(writer *w, const haul_audit_summary *s)
 {
     char line[LINE_BYTES];
     snprintf(line, sizeof line,
-             "%zu hidden pointers in %zu words, %zu unused of %zu rows, %zu beyond and %zu far below the size of "
+             "%zu hidden pointers in %zu words, %zu unused of %zu rows, "
+             "%zu beyond and %zu far below the size of "
              "%zu blocks\n",
-             s->hidden_pointers, s->words, s->unused_rows, s->rows, s->beyond_block, s->little_of_block, s->blocks);
+             s->hidden_pointers, s->words, s->unused_rows, s->rows, s->beyond_block,
+             s->little_of_block, s->blocks);
     put(w, line);
 }
 
 haul_status haul_audit_write(haul_context *context, const haul_root *roots, size_t count,
-                             const haul_audit_options *options, const haul_file *file, haul_audit_summary *summary)
+                             const haul_audit_options *options, const haul_file *file,
+                             haul_audit_summary *summary)
 {
     static const haul_audit_options defaults;
     haul_audit_options with_writer = options ? *options : defaults;

@@ -1,5 +1,5 @@
-/* What C99 lacks and every compiler has: bit counting, prefetch, atomics. The only file that names a compiler or a
- * processor, but for stream.c.
+/* What C99 lacks and every compiler has: bit counting, prefetch, atomics. The only file that names
+ * a compiler or a processor, but for stream.c.
  */
 #ifndef HAUL_BASE_COMPILER_H
 #define HAUL_BASE_COMPILER_H
@@ -11,17 +11,20 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HAUL__SANITIZED 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) ||                         \
+    __has_feature(thread_sanitizer)
 #define HAUL__SANITIZED 1
 #endif
 #endif
 
-/* On a function that counts or shifts bits in its innermost loop: compile it a second time for processors with the
- * instructions for that, and let the loader choose. For static functions: a shared library would export the others.
- * Not under sanitizers, whose runtime is not up when the loader asks. Only with glibc: the loader of musl cannot choose, and
- * a call would end nowhere (string.h tells; __gnu_linux__ does not, since musl-gcc defines it too). */
-#if defined(__x86_64__) && defined(__ELF__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) &&        \
-    !defined(__clang__) && !defined(HAUL__SANITIZED) && !defined(HAUL_NO_CLONES)
+/* On a function that counts or shifts bits in its innermost loop: compile it a second time for
+ * processors with the instructions for that, and let the loader choose. For static functions: a
+ * shared library would export the others. Not under sanitizers, whose runtime is not up when the
+ * loader asks. Only with glibc: the loader of musl cannot choose, and a call would end nowhere
+ * (string.h tells; __gnu_linux__ does not, since musl-gcc defines it too). */
+#if defined(__x86_64__) && defined(__ELF__) && defined(__linux__) && defined(__GLIBC__) &&         \
+    defined(__GNUC__) && !defined(__clang__) && !defined(HAUL__SANITIZED) &&                       \
+    !defined(HAUL_NO_CLONES)
 #if __GNUC__ >= 12
 #define HAUL__HOT __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
@@ -41,22 +44,24 @@
 #endif
 #define HAUL__NOINLINE __attribute__((noinline))
 #define haul__prefetch(p) __builtin_prefetch((const void *)(p), 0, 3)
-#define haul__prefetch_once(p) __builtin_prefetch((const void *)(p), 0, 0) /* will not be needed again soon */
+/* will not be needed again soon */
+#define haul__prefetch_once(p) __builtin_prefetch((const void *)(p), 0, 0)
 #define haul__prefetch_write(p) __builtin_prefetch((const void *)(p), 1, 3)
 #define haul__bits32(x) ((unsigned)__builtin_popcount(x))
 #define haul__bits64(x) ((unsigned)__builtin_popcountll(x))
-#define haul__lowest32(x) ((unsigned)__builtin_ctz(x))     /* x != 0 */
-#define haul__lowest64(x) ((unsigned)__builtin_ctzll(x))   /* x != 0 */
+#define haul__lowest32(x) ((unsigned)__builtin_ctz(x))          /* x != 0 */
+#define haul__lowest64(x) ((unsigned)__builtin_ctzll(x))        /* x != 0 */
 #define haul__highest64(x) (63u - (unsigned)__builtin_clzll(x)) /* x != 0 */
 #define haul__atomic_swap(p, v) __atomic_exchange_n(p, v, __ATOMIC_ACQUIRE)
 #define haul__atomic_store(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define haul__atomic_add(p, v) __atomic_add_fetch(p, v, __ATOMIC_ACQ_REL)
 #define haul__atomic_load(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 /* *p becomes v if it is *was; else *was becomes *p, and the answer is 0. */
-#define haul__atomic_replace(p, was, v)                                                           \
+#define haul__atomic_replace(p, was, v)                                                            \
     __atomic_compare_exchange_n(p, was, v, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 #if defined(__x86_64__) || defined(__i386__)
-#define haul__relax() __builtin_ia32_pause() /* between two looks at what another thread will write */
+/* between two looks at what another thread will write */
+#define haul__relax() __builtin_ia32_pause()
 #elif defined(__aarch64__)
 #define haul__relax() __asm__ volatile("yield")
 #else
@@ -70,16 +75,16 @@
 typedef unsigned char haul__wide __attribute__((vector_size(32)));
 typedef unsigned char haul__half __attribute__((vector_size(16)));
 
-#define HAUL__MOVE(kind, to, from)                                                                                     \
-    do {                                                                                                               \
-        kind moved;                                                                                                    \
-        memcpy(&moved, from, sizeof moved);                                                                            \
-        memcpy(to, &moved, sizeof moved);                                                                              \
+#define HAUL__MOVE(kind, to, from)                                                                 \
+    do {                                                                                           \
+        kind moved;                                                                                \
+        memcpy(&moved, from, sizeof moved);                                                        \
+        memcpy(to, &moved, sizeof moved);                                                          \
     } while (0)
 
-/* A copy of a few words or granules. Where a compiler knows that a size is small it may make memcpy a string instruction, whose
- * start takes longer than copies of this size do. The last move begins before the end of the one before it, if need be: that
- * is cheaper than to ask what is left. */
+/* A copy of a few words or granules. Where a compiler knows that a size is small it may make memcpy
+ * a string instruction, whose start takes longer than copies of this size do. The last move begins
+ * before the end of the one before it, if need be: that is cheaper than to ask what is left. */
 HAUL__INLINE void haul__copy_few(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     size_t at;
@@ -96,7 +101,8 @@ HAUL__INLINE void haul__copy_few(unsigned char *to, const unsigned char *from, s
     }
 }
 
-/* Do so many bytes differ, at least as many as one wide move takes? Of a few hundred bytes a call of memcmp takes longer. */
+/* Do so many bytes differ, at least as many as one wide move takes? Of a few hundred bytes a call
+ * of memcmp takes longer. */
 HAUL__INLINE int haul__differ_few(const unsigned char *a, const unsigned char *b, size_t bytes)
 {
     haul__wide left, right, differ = { 0 };

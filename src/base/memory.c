@@ -1,7 +1,8 @@
 /* The allocator door: malloc and mmap behind it by default, and arrays that grow.
  *
- * What stands behind it may change errno, even where it succeeds (malloc does, when one of its two ways to the system is
- * closed). A call of the library leaves errno as it was, so it is put back here.
+ * What stands behind it may change errno, even where it succeeds (malloc does, when one of its two
+ * ways to the system is closed). A call of the library leaves errno as it was, so it is put back
+ * here.
  */
 #define _GNU_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -12,7 +13,8 @@
 #include "base/base.h"
 #include "base/reserve.h"
 
-#define SMALL_PAGES_BYTES ((size_t)4 << 20) /* of a range that is filled: a small use takes no huge page */
+/* of a range that is filled: a small use takes no huge page */
+#define SMALL_PAGES_BYTES ((size_t)4 << 20)
 
 static void *default_allocate(void *user, size_t bytes, size_t alignment)
 {
@@ -36,8 +38,9 @@ static int is_locked(void *memory)
     return msync(memory, 1, MS_ASYNC | MS_INVALIDATE) != 0 && errno == EBUSY;
 }
 
-/* A locked range would be in memory as a whole. It is reserved without access, as which no page of it can be there, and
- * its pages are locked when they are touched, or where the system cannot do that, not at all. */
+/* A locked range would be in memory as a whole. It is reserved without access, as which no page of
+ * it can be there, and its pages are locked when they are touched, or where the system cannot do
+ * that, not at all. */
 static void lock_on_touch(void *memory, size_t bytes)
 {
 #ifdef MLOCK_ONFAULT
@@ -67,8 +70,8 @@ static void default_unreserve(void *user, void *memory, size_t bytes)
     munmap(memory, bytes);
 }
 
-static const haul_allocator default_allocator = { NULL, default_allocate, default_release, default_reserve,
-                                                  default_unreserve };
+static const haul_allocator default_allocator = { NULL, default_allocate, default_release,
+                                                  default_reserve, default_unreserve };
 
 haul_allocator haul__allocator_or_default(const haul_allocator *door)
 {
@@ -117,7 +120,8 @@ void *haul__reserve(const haul_allocator *door, size_t bytes, int is_filled)
     void *memory = door->reserve ? door->reserve(door->user, bytes) : NULL;
 #ifdef MADV_NOHUGEPAGE
     if (memory)
-        (void)madvise(memory, is_filled && bytes > SMALL_PAGES_BYTES ? SMALL_PAGES_BYTES : bytes, MADV_NOHUGEPAGE);
+        (void)madvise(memory, is_filled && bytes > SMALL_PAGES_BYTES ? SMALL_PAGES_BYTES : bytes,
+                      MADV_NOHUGEPAGE);
 #endif
     errno = saved;
     return memory;
@@ -130,7 +134,8 @@ void haul__unreserve(const haul_allocator *door, void *memory, size_t bytes)
     errno = saved;
 }
 
-int haul__grow(const haul_allocator *door, void **data, size_t *capacity, size_t needed, size_t element_bytes)
+int haul__grow(const haul_allocator *door, void **data, size_t *capacity, size_t needed,
+               size_t element_bytes)
 {
     size_t wanted;
     if (needed <= *capacity)
@@ -141,7 +146,8 @@ int haul__grow(const haul_allocator *door, void **data, size_t *capacity, size_t
     return haul__grow_to(door, data, capacity, wanted < 8 ? 8 : wanted, element_bytes);
 }
 
-int haul__grow_to(const haul_allocator *door, void **data, size_t *capacity, size_t wanted, size_t element_bytes)
+int haul__grow_to(const haul_allocator *door, void **data, size_t *capacity, size_t wanted,
+                  size_t element_bytes)
 {
     size_t bytes;
     void *grown;

@@ -5,8 +5,9 @@
 
 #include "base/base.h"
 
-/* Zeros, from the allocator's `reserve`. NULL: it has none, or refuses. Huge pages are asked for nowhere, but in a range
- * that is filled from its beginning on (`is_filled`) the system may use them behind the first few mebibytes. */
+/* Zeros, from the allocator's `reserve`. NULL: it has none, or refuses. Huge pages are asked for
+ * nowhere, but in a range that is filled from its beginning on (`is_filled`) the system may use
+ * them behind the first few mebibytes. */
 void *haul__reserve(const haul_allocator *door, size_t bytes, int is_filled);
 void haul__unreserve(const haul_allocator *door, void *memory, size_t bytes);
 

@@ -1,9 +1,10 @@
 /* Sorting in place, in O(n log n), with a stack that is an array.
  *
- * Quicksort does the work: the middle of three is the pivot, the smaller side is sorted first and the larger side is
- * remembered, so that 64 remembered ranges are enough for any size_t. A range that has been split too often (more
- * than twice the logarithm: someone chose the input) is finished by heapsort, whose worst case is n log n as well.
- * Short ranges are left to insertion. An input that is in order already, the usual one, costs one pass.
+ * Quicksort does the work: the middle of three is the pivot, the smaller side is sorted first and
+ * the larger side is remembered, so that 64 remembered ranges are enough for any size_t. A range
+ * that has been split too often (more than twice the logarithm: someone chose the input) is
+ * finished by heapsort, whose worst case is n log n as well. Short ranges are left to insertion. An
+ * input that is in order already, the usual one, costs one pass.
  */
 #include <stdint.h>
 #include <string.h>
@@ -85,8 +86,8 @@ static void heapsort(const sorter *s, size_t first, size_t end)
     }
 }
 
-/* Splits [first, end), of at least three: afterwards the pivot stands at the answer, nothing after it is before it,
- * and it is before nothing that stands before it. */
+/* Splits [first, end), of at least three: afterwards the pivot stands at the answer, nothing after
+ * it is before it, and it is before nothing that stands before it. */
 static size_t split(const sorter *s, size_t first, size_t end)
 {
     size_t middle = first + (end - first) / 2, last = end - 1, low = first, high = last;
@@ -156,7 +157,8 @@ static void sort_range(const sorter *s, size_t count)
     }
 }
 
-void haul__sort(void *records, size_t count, size_t record_bytes, int (*before)(const void *a, const void *b))
+void haul__sort(void *records, size_t count, size_t record_bytes,
+                int (*before)(const void *a, const void *b))
 {
     sorter s;
     s.records = records;

@@ -12,8 +12,8 @@ unsigned haul_version(void)
 const char *haul_status_name(haul_status status)
 {
     switch (status) {
-#define HAUL__NAME(name, number, text)                                                                                \
-    case name:                                                                                                        \
+#define HAUL__NAME(name, number, text)                                                             \
+    case name:                                                                                     \
         return #name;
         HAUL_STATUS_LIST(HAUL__NAME)
 #undef HAUL__NAME
@@ -24,8 +24,8 @@ const char *haul_status_name(haul_status status)
 const char *haul_status_text(haul_status status)
 {
     switch (status) {
-#define HAUL__TEXT(name, number, text)                                                                                \
-    case name:                                                                                                        \
+#define HAUL__TEXT(name, number, text)                                                             \
+    case name:                                                                                     \
         return text;
         HAUL_STATUS_LIST(HAUL__TEXT)
 #undef HAUL__TEXT

@@ -1,13 +1,13 @@
-/* Copies past the caches, for what nobody reads here again soon: a device will, or the memory that it goes to is larger
- * than any cache.
+/* Copies past the caches, for what nobody reads here again soon: a device will, or the memory that
+ * it goes to is larger than any cache.
  *
- * The slow obvious version is memcpy. It fetches each line that it overwrites, and reads one stream, which memory serves
- * no faster than it answers. These store whole lines that are not fetched, and read four pages side by side, four
- * streams that the processor runs ahead of: 11.9 GB/s, where one page alone gives 9.0, two 11.3, eight 11.6, and
- * memcpy 8.8.
+ * The slow obvious version is memcpy. It fetches each line that it overwrites, and reads one
+ * stream, which memory serves no faster than it answers. These store whole lines that are not
+ * fetched, and read four pages side by side, four streams that the processor runs ahead of: 11.9
+ * GB/s, where one page alone gives 9.0, two 11.3, eight 11.6, and memcpy 8.8.
  *
- * A processor that can store a line at once instead of four times 16 bytes is a tenth faster for it. It is asked each
- * time, which costs a load and a jump.
+ * A processor that can store a line at once instead of four times 16 bytes is a tenth faster for
+ * it. It is asked each time, which costs a load and a jump.
  */
 #include "base/base.h"
 
@@ -46,12 +46,14 @@ static int stores_lines(void)
     return __builtin_cpu_supports("avx512f") != 0;
 }
 
-__attribute__((target("avx512f"))) static void stream_wide_pages(unsigned char *to, const unsigned char *from)
+__attribute__((target("avx512f"))) static void stream_wide_pages(unsigned char *to,
+                                                                 const unsigned char *from)
 {
     size_t at, page;
     for (at = 0; at < PAGE; at += LINE)
         for (page = 0; page < GROUP; page += PAGE)
-            _mm512_stream_si512((void *)(to + page + at), _mm512_loadu_si512((const void *)(from + page + at)));
+            _mm512_stream_si512((void *)(to + page + at),
+                                _mm512_loadu_si512((const void *)(from + page + at)));
 }
 #else
 #define stores_lines() 0
@@ -87,7 +89,8 @@ void haul__copy_streaming(void *arena, const void *source, size_t bytes)
 }
 #endif
 
-/* The comparison costs little: pages that are to be written must be found by the processor anyway. */
+/* The comparison costs little: pages that are to be written must be found by the processor
+ * anyway. */
 static void copy_changed_page(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     if (memcmp(to, from, bytes) != 0)

@@ -1,20 +1,22 @@
 /* A team: threads that share loops with the thread that asks.
  *
- * The slow obvious version starts threads for each loop and joins them: some 20 us for each. Here they live between
- * loops. One that has just had work asks for more for as long as a piece of a transfer takes, and then sleeps.
+ * The slow obvious version starts threads for each loop and joins them: some 20 us for each. Here
+ * they live between loops. One that has just had work asks for more for as long as a piece of a
+ * transfer takes, and then sleeps.
  *
- * Each begins with the shares that are its own by number, and then takes what others have left. A graph of some
- * megabytes that goes back and forth is then gathered by the thread in whose cache it was scattered: where any thread
- * takes any share, most of its lines have to come from another's.
+ * Each begins with the shares that are its own by number, and then takes what others have left. A
+ * graph of some megabytes that goes back and forth is then gathered by the thread in whose cache it
+ * was scattered: where any thread takes any share, most of its lines have to come from another's.
  *
- * The state of a loop is one word: whether it is open, and how many threads are inside. Coming in adds one and tells
- * in the same step whether the loop is open; who finds it closed goes out again. The thread that asked takes shares
- * itself until there are none left, closes the loop and waits until nobody is inside. All shares are taken by then, and
- * whoever took one is gone: so all are done, and the next loop can be set up. Nobody else is waited for: a thread that
- * sleeps through a loop is no concern of it.
+ * The state of a loop is one word: whether it is open, and how many threads are inside. Coming in
+ * adds one and tells in the same step whether the loop is open; who finds it closed goes out again.
+ * The thread that asked takes shares itself until there are none left, closes the loop and waits
+ * until nobody is inside. All shares are taken by then, and whoever took one is gone: so all are
+ * done, and the next loop can be set up. Nobody else is waited for: a thread that sleeps through a
+ * loop is no concern of it.
  *
- * To wake a thread costs the one that wakes 1 to 2 us. So each wakes two others: of 15 the last is awake after three
- * such steps, and the one that asked has paid for two.
+ * To wake a thread costs the one that wakes 1 to 2 us. So each wakes two others: of 15 the last is
+ * awake after three such steps, and the one that asked has paid for two.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,18 +29,19 @@
 
 #define IS_OPEN ((unsigned)1 << 31)
 
-/* For so long a thread waits awake, if nobody says. Longer: it is there when the next piece comes, and a core is busy
- * meanwhile. */
+/* For so long a thread waits awake, if nobody says. Longer: it is there when the next piece comes,
+ * and a core is busy meanwhile. */
 #define AWAKE_SECONDS 100e-6
 #define ASKS_A_LOOK 64u /* at the clock */
 #define ASKS_A_YIELD 4096u
 #define WAKES 2u
 #define STACK_BYTES ((size_t)512 << 10)
 #define LINE 64u
-#define COPY_BYTES ((size_t)64 << 10) /* of a copy, at least, in one share. Smaller: its first and last lines count for more. */
+/* of a copy, at least, in one share. Smaller: its first and last lines count for more. */
+#define COPY_BYTES ((size_t)64 << 10)
 
-/* A thread for so many: it takes about as long to copy them as to wake it. Where it then stays awake, it is woken for
- * less. In a build for tests all are woken. */
+/* A thread for so many: it takes about as long to copy them as to wake it. Where it then stays
+ * awake, it is woken for less. In a build for tests all are woken. */
 #ifdef HAUL_STRESS_THREADS
 #define WORTH_WAKING_BYTES ((size_t)1)
 #define WORTH_STAYING_BYTES ((size_t)1)
@@ -52,24 +55,26 @@ struct haul__team {
     unsigned char *scratch; /* the caller's, and one for each thread */
     unsigned threads, room; /* that run; that there is memory for */
     double awake_seconds;
-    size_t worth_waking;    /* bytes */
+    size_t worth_waking; /* bytes */
     pid_t process;
     pthread_mutex_t door;
     pthread_cond_t bell;
-    unsigned asleep, wanted; /* behind the door: threads that wait for the bell; how many of them to wake */
-    int is_over;             /* atomic */
-    unsigned calls;          /* atomic, written behind the door */
-    unsigned char apart[LINE]; /* from what changes while others look at it */
-    unsigned inside;           /* atomic */
-    unsigned next_number;      /* atomic */
-    size_t first, end, each, count; /* of the loop */
+    /* behind the door: threads that wait for the bell; how many of them to wake */
+    unsigned asleep, wanted;
+    int is_over;                       /* atomic */
+    unsigned calls;                    /* atomic, written behind the door */
+    unsigned char apart[LINE];         /* from what changes while others look at it */
+    unsigned inside;                   /* atomic */
+    unsigned next_number;              /* atomic */
+    size_t first, end, each, count;    /* of the loop */
     unsigned char taken[HAUL__SHARES]; /* atomic */
     haul__share *work;
     void *user;
     pthread_t thread[1];
 };
 
-/* A mask has room for 1024 of them; beyond that, or where there is none, all that are there count. */
+/* A mask has room for 1024 of them; beyond that, or where there is none, all that are there
+ * count. */
 unsigned haul__processors(void)
 {
     const int saved = errno;
@@ -114,7 +119,8 @@ static void take_shares(haul__team *team, unsigned number)
     for (tried = 0; tried < team->count; tried++) {
         const size_t i = (own + tried) % team->count, at = team->first + i * team->each;
         if (take(team, i))
-            team->work(team->user, i, at, team->end - at < team->each ? team->end : at + team->each, scratch);
+            team->work(team->user, i, at, team->end - at < team->each ? team->end : at + team->each,
+                       scratch);
     }
 }
 
@@ -178,8 +184,8 @@ static void *help(void *argument)
     return NULL;
 }
 
-/* Signals are for the user's threads, but for those that an instruction brings upon itself: a handler may mend what
- * it was that could not be read or written. */
+/* Signals are for the user's threads, but for those that an instruction brings upon itself: a
+ * handler may mend what it was that could not be read or written. */
 static void block_signals(sigset_t *before)
 {
     static const int own[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
@@ -289,8 +295,8 @@ static size_t divide_up(size_t a, size_t b)
     return a / b + (a % b != 0);
 }
 
-size_t haul__team_run(haul__team *team, size_t bytes, size_t first, size_t end, size_t grain, haul__share *work,
-                      void *user)
+size_t haul__team_run(haul__team *team, size_t bytes, size_t first, size_t end, size_t grain,
+                      haul__share *work, void *user)
 {
     if (first >= end)
         return 0;

@@ -1,4 +1,5 @@
-/* Aliases: pointers that are not followed. When all has been found, each must lead into what others own.
+/* Aliases: pointers that are not followed. When all has been found, each must lead into what others
+ * own.
  */
 #include "graph/word.h"
 
@@ -6,7 +7,8 @@ haul_status haul__note_alias(haul__discovery *d, const haul__word *w)
 {
     void *aliases = d->aliases;
     haul__alias *alias;
-    if (!haul__grow(d->allocator, &aliases, &d->alias_capacity, d->alias_count + 1, sizeof *d->aliases))
+    if (!haul__grow(d->allocator, &aliases, &d->alias_capacity, d->alias_count + 1,
+                    sizeof *d->aliases))
         return HAUL_ERROR_MEMORY;
     d->aliases = aliases;
     alias = &d->aliases[d->alias_count++];
@@ -26,20 +28,23 @@ static haul_status refuse_alias(haul__discovery *d, const haul__alias *alias)
     d->at_entry = alias->entry;
     d->at_element = alias->element;
     if (alias->may_be_static)
-        return haul__refuse(
-            d, HAUL_ERROR_GRAPH, alias->slot,
-            "an alias that leads neither to anything that another pointer owns nor into a registered static "
-            "range");
-    return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot, "an alias that leads to nothing that another pointer owns");
+        return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot,
+                            "an alias that leads neither to anything that another "
+                            "pointer owns nor into a registered static "
+                            "range");
+    return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot,
+                        "an alias that leads to nothing that another pointer owns");
 }
 
-/* One past a range may begin a granule that is nobody's: a word with tags there would have no place. */
+/* One past a range may begin a granule that is nobody's: a word with tags there would have no
+ * place. */
 haul_status haul__check_aliases(haul__discovery *d)
 {
     size_t i;
     for (i = 0; i < d->alias_count; i++) {
         const haul__alias *alias = &d->aliases[i];
-        if (!haul__is_marked(d->map, alias->value) && (alias->has_tags || !haul__is_marked(d->map, alias->value - 1)))
+        if (!haul__is_marked(d->map, alias->value) &&
+            (alias->has_tags || !haul__is_marked(d->map, alias->value - 1)))
             return refuse_alias(d, alias);
     }
     return HAUL_OK;

@@ -25,7 +25,8 @@ static haul__bars *bars_of(haul__map *map, uintptr_t address)
 static uint16_t *mask_of(haul__map *map, haul__bars *bars, unsigned way, size_t page)
 {
     if (!bars->masks[way][page]) {
-        bars->masks[way][page] = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof(uint16_t));
+        bars->masks[way][page] =
+            haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof(uint16_t));
         if (bars->masks[way][page])
             map->side_bytes += HAUL__PAGE_GRANULES * sizeof(uint16_t);
     }
@@ -37,7 +38,8 @@ static void set_bytes(uint16_t *mask, size_t first, size_t end)
 {
     while (first < end) {
         size_t granule = first / HAUL__GRANULE, low = first % HAUL__GRANULE;
-        size_t high = end - granule * HAUL__GRANULE < HAUL__GRANULE ? end - granule * HAUL__GRANULE : HAUL__GRANULE;
+        size_t high = end - granule * HAUL__GRANULE < HAUL__GRANULE ? end - granule * HAUL__GRANULE
+                                                                    : HAUL__GRANULE;
         mask[granule] |= (uint16_t)(((1u << high) - 1u) & ~((1u << low) - 1u));
         first = (granule + 1) * HAUL__GRANULE;
     }
@@ -46,7 +48,8 @@ static void set_bytes(uint16_t *mask, size_t first, size_t end)
 /* [first, end) lies in one page. */
 static int bar_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsigned way)
 {
-    size_t page = (first & (HAUL__BLOCK_BYTES - 1)) >> HAUL__PAGE_SHIFT, at = first & (PAGE_BYTES - 1);
+    size_t page = (first & (HAUL__BLOCK_BYTES - 1)) >> HAUL__PAGE_SHIFT,
+           at = first & (PAGE_BYTES - 1);
     haul__bars *bars = bars_of(map, first);
     uint16_t *mask;
     if (!bars)
@@ -102,6 +105,7 @@ int haul__block_is_barred(const haul__block *block, unsigned bar)
 int haul__is_barred(const haul__map *map, uintptr_t address, unsigned bar)
 {
     const haul__block *block = haul__map_find(map, address);
-    return block &&
-           (haul__barred_mask(block, haul__granule_in_block(address), bar) >> (address & (HAUL__GRANULE - 1)) & 1);
+    return block && (haul__barred_mask(block, haul__granule_in_block(address), bar) >>
+                         (address & (HAUL__GRANULE - 1)) &
+                     1);
 }

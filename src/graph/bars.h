@@ -1,8 +1,9 @@
 /* Bars: bytes of the source that do not travel to the device, or not back.
  *
- * What is marked travels both ways; a bar takes one way away. Bars are ORs as all marks are: a byte travels a way
- * only if every description of it lets it, whatever is found first. Pages that are barred as a whole, which is what
- * large arrays consist of, are a bit; others have a mask, a bit a byte. Blocks without bars do not know of them.
+ * What is marked travels both ways; a bar takes one way away. Bars are ORs as all marks are: a byte
+ * travels a way only if every description of it lets it, whatever is found first. Pages that are
+ * barred as a whole, which is what large arrays consist of, are a bit; others have a mask, a bit a
+ * byte. Blocks without bars do not know of them.
  */
 #ifndef HAUL_GRAPH_BARS_H
 #define HAUL_GRAPH_BARS_H
@@ -10,7 +11,8 @@
 #include "graph/map.h"
 #include "type/type.h"
 
-/* Bars [first, end) as `bars` says (HAUL__UNSENT, HAUL__UNRETURNED). 0: out of memory. Before or after the marks. */
+/* Bars [first, end) as `bars` says (HAUL__UNSENT, HAUL__UNRETURNED). 0: out of memory. Before or
+ * after the marks. */
 int haul__bar(haul__map *map, uintptr_t first, uintptr_t end, unsigned bars);
 
 HAUL__INLINE int haul__has_bars(const haul__block *block)

@@ -3,16 +3,19 @@
  *     most       self, 48 bits | site, 16     target, 48 bits | answer, 16
  *     others     self          | ELSEWHERE    target          | 0        site, answer, high bits
  *
- * Most calls differ in little: what many have in common (function, root, index, who led there) is a site, and kept
- * once. So a call is two words, which is what makes a callback cheap: asking is not the costly part, remembering is.
+ * Most calls differ in little: what many have in common (function, root, index, who led there) is a
+ * site, and kept once. So a call is two words, which is what makes a callback cheap: asking is not
+ * the costly part, remembering is.
  */
 #include "graph/discovery.h"
 
-#define SITES_SEARCHED 8u /* of the last: types have few callbacks. More: slower where no two calls are alike */
+/* of the last: types have few callbacks. More: slower where no two calls are alike */
+#define SITES_SEARCHED 8u
 #define ELSEWHERE UINT64_C(0xffff)
 #define LOW48 UINT64_C(0x0000ffffffffffff)
 #define MOST_WORDS ((size_t)6)
-/* Words that are fetched ahead: what is noted must not wait for its line, nor who is asked again for his. */
+/* Words that are fetched ahead: what is noted must not wait for its line, nor who is asked again
+ * for his. */
 #define AHEAD ((size_t)64)
 
 /* ---- Sites. */
@@ -22,30 +25,32 @@ static uintptr_t offset_of_place(const haul_here *here)
     return here->place ? (uintptr_t)here->place - (uintptr_t)here->self : 0;
 }
 
-/* Does the target stand, as it is, in a pointer word? Not where a rule says what the word is, nor where there is
- * none: a tail is its own target. */
+/* Does the target stand, as it is, in a pointer word? Not where a rule says what the word is, nor
+ * where there is none: a tail is its own target. */
 static int is_plain(const haul__discovery *d, const haul_here *here, haul__question question)
 {
     return question == HAUL__ASKS_COUNT && !d->by_rule && here->place != here->target &&
-           (uintptr_t)here->place % HAUL__WORD == 0 && haul__load_word(here->place) == (uintptr_t)here->target;
+           (uintptr_t)here->place % HAUL__WORD == 0 &&
+           haul__load_word(here->place) == (uintptr_t)here->target;
 }
 
-static int is_site(const haul__site *site, haul_function *function, const haul_here *here, uintptr_t offset,
-                   int plain)
+static int is_site(const haul__site *site, haul_function *function, const haul_here *here,
+                   uintptr_t offset, int plain)
 {
-    return site->function == function && site->offset == offset && site->here.index == here->index &&
-           site->here.root == here->root && site->here.parent == here->parent && site->here.holder == here->holder &&
+    return site->function == function && site->offset == offset &&
+           site->here.index == here->index && site->here.root == here->root &&
+           site->here.parent == here->parent && site->here.holder == here->holder &&
            site->has_place == (here->place != NULL) && site->is_plain == plain;
 }
 
-static haul_status add_site(haul__discovery *d, haul_function *function, const haul_here *here, uintptr_t offset,
-                            int plain)
+static haul_status add_site(haul__discovery *d, haul_function *function, const haul_here *here,
+                            uintptr_t offset, int plain)
 {
     haul__found *found = d->found;
     haul__site *site;
     void *sites = found->sites;
-    if (found->site_count >= UINT32_MAX ||
-        !haul__grow(d->allocator, &sites, &found->site_capacity, found->site_count + 1, sizeof *found->sites))
+    if (found->site_count >= UINT32_MAX || !haul__grow(d->allocator, &sites, &found->site_capacity,
+                                                       found->site_count + 1, sizeof *found->sites))
         return HAUL_ERROR_MEMORY;
     found->sites = sites;
     site = &found->sites[found->site_count++];
@@ -58,8 +63,8 @@ static haul_status add_site(haul__discovery *d, haul_function *function, const h
 }
 
 /* Its number, found among the last or added. */
-static haul_status find_site(haul__discovery *d, haul_function *function, const haul_here *here, int plain,
-                             size_t *number)
+static haul_status find_site(haul__discovery *d, haul_function *function, const haul_here *here,
+                             int plain, size_t *number)
 {
     const haul__found *found = d->found;
     const uintptr_t offset = offset_of_place(here);
@@ -75,10 +80,11 @@ static haul_status find_site(haul__discovery *d, haul_function *function, const 
 
 /* ---- Calls. */
 
-static size_t put_call(uint64_t *words, uint64_t self, uint64_t target, uint64_t site, int64_t answer)
+static size_t put_call(uint64_t *words, uint64_t self, uint64_t target, uint64_t site,
+                       int64_t answer)
 {
-    const int fits =
-        answer >= INT16_MIN && answer <= INT16_MAX && site < ELSEWHERE && ((self | target) & ~LOW48) == 0;
+    const int fits = answer >= INT16_MIN && answer <= INT16_MAX && site < ELSEWHERE &&
+                     ((self | target) & ~LOW48) == 0;
     words[0] = (self & LOW48) | (fits ? site : ELSEWHERE) << 48;
     words[1] = (target & LOW48) | (fits ? (uint64_t)(uint16_t)answer << 48 : 0);
     if (HAUL__LIKELY(fits))
@@ -122,19 +128,23 @@ haul_status haul__note_call(haul__discovery *d, haul_function *function, const h
         !haul__notes_grow(d->context, &d->context->calls, &found->calls, &found->call_capacity,
                           found->call_words + MOST_WORDS))
         return HAUL_ERROR_MEMORY;
-    haul__prefetch_write((uintptr_t)found->calls + (found->call_words + AHEAD) * sizeof *found->calls);
-    found->call_words +=
-        put_call(found->calls + found->call_words, (uintptr_t)here->self, (uintptr_t)here->target, site, answer);
+    haul__prefetch_write((uintptr_t)found->calls +
+                         (found->call_words + AHEAD) * sizeof *found->calls);
+    found->call_words += put_call(found->calls + found->call_words, (uintptr_t)here->self,
+                                  (uintptr_t)here->target, site, answer);
     return HAUL_OK;
 }
 
 /* ---- Again. */
 
-/* What a pointer that has changed leads to may be anything, and what it led to may be gone: no callback sees it. */
+/* What a pointer that has changed leads to may be anything, and what it led to may be gone: no
+ * callback sees it. */
 static uintptr_t moved_pointer(const haul__site *site, const haul__call *call)
 {
     const uintptr_t place = call->self + site->offset;
-    return HAUL__UNLIKELY(site->is_plain && haul__load_word((const void *)place) != call->target) ? place : 0;
+    return HAUL__UNLIKELY(site->is_plain && haul__load_word((const void *)place) != call->target)
+               ? place
+               : 0;
 }
 
 static int holds(const haul__site *site, const haul__call *call)

@@ -5,8 +5,8 @@
 #define MAGIC 0x6861756cu
 #define SCAN_BYTES ((size_t)1 << 30)
 
-/* What is less than this is done before threads are awake, or has come into their caches. A build for tests shares
- * everything, by so many threads. */
+/* What is less than this is done before threads are awake, or has come into their caches. A build
+ * for tests shares everything, by so many threads. */
 #ifdef HAUL_STRESS_THREADS
 #define SHARED_BYTES ((size_t)1)
 #else
@@ -44,7 +44,8 @@ static haul_status check_lists(const haul_context_options *options)
     if (!options->translations && options->translation_count)
         return refuse(options, "translations is NULL, and translation_count is not 0");
     for (i = 0; i < options->static_count; i++)
-        if (options->statics[i].policy < HAUL_STATIC_KEEP || options->statics[i].policy > HAUL_STATIC_COPY)
+        if (options->statics[i].policy < HAUL_STATIC_KEEP ||
+            options->statics[i].policy > HAUL_STATIC_COPY)
             return haul__fail(options->error, HAUL_ERROR_ARGUMENT,
                               "statics[%zu] has the policy %d, which does not exist", i,
                               (int)options->statics[i].policy);
@@ -101,7 +102,8 @@ haul_status haul_context_create(const haul_context_options *options, haul_contex
     made->options.threads = threads_for(options);
     fill_defaults(&made->options.limits);
     if (made->options.threads > 1) {
-        made->team = haul__team_new(&allocator, made->options.threads - 1, made->options.threads_awake_seconds);
+        made->team = haul__team_new(&allocator, made->options.threads - 1,
+                                    made->options.threads_awake_seconds);
         if (!made->team) {
             haul__release(&allocator, made, sizeof *made);
             return haul__fail(options->error, HAUL_ERROR_MEMORY,
@@ -118,7 +120,8 @@ static void forget_notes(haul_context *context, haul__notes *kept)
     memset(kept, 0, sizeof *kept);
 }
 
-int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words, size_t *capacity, size_t needed)
+int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words, size_t *capacity,
+                     size_t needed)
 {
     void *grown;
     int has_room;

@@ -9,8 +9,8 @@
 #include "graph/map.h"
 #include "haul/context.h"
 
-/* What a plan noted, as memory for the next one's notes: pages that are there, and need not be fetched from the system
- * (a count by a function costs 13 ns with it and 16 without). */
+/* What a plan noted, as memory for the next one's notes: pages that are there, and need not be
+ * fetched from the system (a count by a function costs 13 ns with it and 16 without). */
 typedef struct haul__notes {
     uint64_t *words;
     size_t capacity;
@@ -20,8 +20,10 @@ typedef struct haul__notes {
 typedef struct haul__lock {
     uintptr_t begin, end;
     size_t holders;
-    haul_status (*by)(void *state, void *memory, size_t bytes); /* for devices of the table with this verb */
-    struct haul_device *device;                                 /* that made it; NULL: it has closed */
+    /* for devices of the table with this verb */
+    haul_status (*by)(void *state, void *memory, size_t bytes);
+    /* that made it; NULL: it has closed */
+    struct haul_device *device;
 } haul__lock;
 
 /* What is left to do of an object that has been freed. It stands in the object: a free allocates
@@ -39,27 +41,30 @@ struct haul__freed {
 
 struct haul_context {
     uint32_t magic;
-    int holders;           /* atomic */
-    uintptr_t guard;       /* atomic: see context.c */
-    haul__freed freed;     /* for the caller's hold */
+    int holders;       /* atomic */
+    uintptr_t guard;   /* atomic: see context.c */
+    haul__freed freed; /* for the caller's hold */
     haul_allocator allocator;
     haul_context_options options; /* limits with their defaults filled in */
     haul_error error;
     haul__table table;
     int has_warm;
-    haul__map warm;        /* an empty map kept for the next plan */
+    haul__map warm; /* an empty map kept for the next plan */
     haul__notes guards, calls;
-    haul__team *team;      /* NULL: the options ask for no threads */
-    haul__lock *locks;     /* NULL: there are none */
+    haul__team *team;  /* NULL: the options ask for no threads */
+    haul__lock *locks; /* NULL: there are none */
     size_t lock_count, lock_capacity;
 };
 
-/* Room for `needed` words: what is kept, where there are none yet. 0: out of memory, and the words are as they were. */
-int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words, size_t *capacity, size_t needed);
+/* Room for `needed` words: what is kept, where there are none yet. 0: out of memory, and the words
+ * are as they were. */
+int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words, size_t *capacity,
+                     size_t needed);
 /* Keeps them, if they are more than what is kept. */
 void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words, size_t capacity);
 
-/* The context's threads, for work on so many bytes. NULL: there are none, or it is too little to share. */
+/* The context's threads, for work on so many bytes. NULL: there are none, or it is too little to
+ * share. */
 haul__team *haul__context_team(haul_context *context, size_t bytes);
 /* Wakes them for it, before there is something to do. */
 void haul__context_call_team(haul_context *context, size_t bytes);
@@ -68,8 +73,9 @@ int haul__context_is_valid(const haul_context *context);
 /* For a call that is refused and has not entered: the words stand on the context, unless a call is
  * under way there, whose record it is. Answers `status`. */
 haul_status haul__context_refuse(haul_context *context, haul_status status, const char *text);
-/* Enters a call: HAUL_ERROR_ARGUMENT for a dead or NULL context, HAUL_ERROR_BUSY (the record is then left alone) when
- * another call is in, else HAUL_OK with an empty error record. Every HAUL_OK is paired with a leave. */
+/* Enters a call: HAUL_ERROR_ARGUMENT for a dead or NULL context, HAUL_ERROR_BUSY (the record is
+ * then left alone) when another call is in, else HAUL_OK with an empty error record. Every HAUL_OK
+ * is paired with a leave. */
 haul_status haul__context_enter(haul_context *context);
 /* Finishes first what was freed during the call. Whoever calls it touches no object of the context
  * afterwards. */

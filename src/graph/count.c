@@ -1,7 +1,7 @@
 /* Counting: how many elements stand behind one pointer.
  *
- * Every field that a shape reads is read here once; what was read is noted as a guard, so that a plan that is used again
- * can tell whether it is still so.
+ * Every field that a shape reads is read here once; what was read is noted as a guard, so that a
+ * plan that is used again can tell whether it is still so.
  */
 #include "graph/discovery.h"
 
@@ -10,9 +10,11 @@ haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned byt
     haul__found *found = d->found;
     const uint64_t guard = haul__guard_of(address, bytes, value);
     const size_t count = found->guard_count;
-    if (d->silent || (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard)))
+    if (d->silent ||
+        (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard)))
         return HAUL_OK;
-    if (!haul__notes_grow(d->context, &d->context->guards, &found->guards, &found->guard_capacity, count + 2))
+    if (!haul__notes_grow(d->context, &d->context->guards, &found->guards, &found->guard_capacity,
+                          count + 2))
         return HAUL_ERROR_MEMORY;
     if (!haul__guard_is_small(value))
         found->guards[found->guard_count++] = (uint64_t)value;
@@ -41,10 +43,11 @@ int haul__guard_holds(const haul__found *found, size_t *i)
 
 /* ---- Calls. */
 
-const char *const haul__question_names[] = { "count", "condition", "choice of type", "base", "size" };
+const char *const haul__question_names[] = { "count", "condition", "choice of type", "base",
+                                             "size" };
 
-haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function, haul_here *here,
-                            haul__question question, int64_t *answer)
+haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function,
+                            haul_here *here, haul__question question, int64_t *answer)
 {
     haul_status status = HAUL_OK;
     here->root = d->roots[d->root].address;
@@ -53,12 +56,14 @@ haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_fun
     here->holder = (const void *)d->asked.holder;
     if (!d->silent && d->sought.call_self && d->sought.call_self == (uintptr_t)here->self &&
         d->sought.call_target == (uintptr_t)here->target)
-        return haul__refuse(d, HAUL_ERROR_STALE, slot, "the %s that its callback answers has changed",
+        return haul__refuse(d, HAUL_ERROR_STALE, slot,
+                            "the %s that its callback answers has changed",
                             haul__question_names[question]);
     if (d->asked.type && !here->holder)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
-                            "it was found through no %s, which its rule names as the holder and its %s asks for",
-                            haul_type_name(d->asked.type), haul__question_names[question]);
+        return haul__refuse(
+            d, HAUL_ERROR_GRAPH, slot,
+            "it was found through no %s, which its rule names as the holder and its %s asks for",
+            haul_type_name(d->asked.type), haul__question_names[question]);
     *answer = function(here);
     if (d->asked.type && d->careful && !d->silent && d->context->options.checked)
         status = haul__meet_answer(d, slot, here, question, *answer);
@@ -68,22 +73,25 @@ haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_fun
 int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
 {
     const haul_context_options *options = &d->context->options;
-    return !options->readable || options->readable(options->readable_user, (const void *)address, bytes);
+    return !options->readable ||
+           options->readable(options->readable_user, (const void *)address, bytes);
 }
 
-/* Bytes from `address` on, up to the end of its granule, that the bounding map knows: described ones, or any that
- * have a place. */
+/* Bytes from `address` on, up to the end of its granule, that the bounding map knows: described
+ * ones, or any that have a place. */
 static size_t known_in_granule(const haul__discovery *d, uintptr_t address, int described)
 {
-    const haul__block *block =
-        address >= HAUL__LOWEST && address <= HAUL__HIGHEST ? haul__map_find(d->within, address) : NULL;
+    const haul__block *block = address >= HAUL__LOWEST && address <= HAUL__HIGHEST
+                                   ? haul__map_find(d->within, address)
+                                   : NULL;
     size_t bytes = HAUL__GRANULE - (address & (HAUL__GRANULE - 1));
     uint32_t missing;
     if (!block || !haul__is_placed(block, address))
         return 0;
     if (!described)
         return bytes;
-    missing = ~((uint32_t)haul__byte_mask(block, haul__granule_in_block(address)) >> (HAUL__GRANULE - bytes));
+    missing = ~((uint32_t)haul__byte_mask(block, haul__granule_in_block(address)) >>
+                (HAUL__GRANULE - bytes));
     return haul__lowest32(missing) < bytes ? haul__lowest32(missing) : bytes;
 }
 
@@ -99,8 +107,8 @@ size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t byt
     return bytes;
 }
 
-static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t self,
-                                size_t *count)
+static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                uintptr_t self, size_t *count)
 {
     const haul_shape *shape = &slot->shape[level];
     int64_t total = shape->multiply;
@@ -123,14 +131,16 @@ static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsi
             return status;
         if (value < 0)
             return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
-                                "count %lld in the field at offset %zu (if that field is unsigned, describe it with "
+                                "count %lld in the field at offset %zu (if that field is "
+                                "unsigned, describe it with "
                                 "HAUL_NU)",
                                 (long long)value, place->offset);
         if (value != 0 && (total > INT64_MAX / value || total < INT64_MIN / value))
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
         total *= value;
     }
-    if ((shape->add > 0 && total > INT64_MAX - shape->add) || (shape->add < 0 && total < INT64_MIN - shape->add))
+    if ((shape->add > 0 && total > INT64_MAX - shape->add) ||
+        (shape->add < 0 && total < INT64_MIN - shape->add))
         return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
     total += shape->add;
     if (total < 0)
@@ -141,8 +151,8 @@ static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsi
     return HAUL_OK;
 }
 
-static haul_status count_to_end(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
-                                uintptr_t self, size_t *count)
+static haul_status count_to_end(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                uintptr_t value, uintptr_t self, size_t *count)
 {
     size_t unit = haul__unit_of(slot, level);
     uintptr_t end;
@@ -159,8 +169,9 @@ static haul_status count_to_end(haul__discovery *d, const haul__slot *slot, unsi
     return HAUL_OK;
 }
 
-haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
-                                    uintptr_t value, uintptr_t self, size_t index, size_t *count)
+haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                    uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
+                                    size_t *count)
 {
     haul_here here;
     int64_t answer = 0;
@@ -169,18 +180,21 @@ haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, 
     here.target = (const void *)value;
     here.index = index;
     here.place = (const void *)place;
-    status = haul__call_back(d, slot, slot->shape[level].function, &here, HAUL__ASKS_COUNT, &answer);
+    status =
+        haul__call_back(d, slot, slot->shape[level].function, &here, HAUL__ASKS_COUNT, &answer);
     if (status != HAUL_OK)
         return status;
     if (answer < 0)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "its callback answered %lld", (long long)answer);
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "its callback answered %lld",
+                            (long long)answer);
     if ((uint64_t)answer > SIZE_MAX)
         return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "count %lld", (long long)answer);
     *count = (size_t)answer;
     return HAUL_OK;
 }
 
-/* Bytes up to the first element equal to `value`, within [address, address + bytes); 0: there is none. */
+/* Bytes up to the first element equal to `value`, within [address, address + bytes); 0: there is
+ * none. */
 static size_t find_element(uintptr_t address, size_t bytes, size_t unit, int64_t value)
 {
     haul_field_place place;
@@ -209,8 +223,8 @@ int64_t haul__narrow(int64_t value, size_t unit)
     return shift ? (int64_t)bits / ((int64_t)1 << shift) : value;
 }
 
-/* Of the bytes that may be searched next: so many that all of them are readable. The terminator may lie far in front of
- * what is not. */
+/* Of the bytes that may be searched next: so many that all of them are readable. The terminator may
+ * lie far in front of what is not. */
 static size_t readable_piece(const haul__discovery *d, uintptr_t address, size_t bytes, size_t unit)
 {
     while (!haul__is_readable(d, address, bytes)) {
@@ -221,36 +235,43 @@ static size_t readable_piece(const haul__discovery *d, uintptr_t address, size_t
     return bytes;
 }
 
-static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t value,
-                                     size_t *count)
+static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                     uintptr_t value, size_t *count)
 {
-    size_t unit = haul__unit_of(slot, level), limit = d->context->options.limits.scan_bytes, done = 0;
+    size_t unit = haul__unit_of(slot, level), limit = d->context->options.limits.scan_bytes,
+           done = 0;
     int64_t sentinel = haul__narrow(slot->shape[level].add, unit);
     if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
         return haul__refuse_outside(d, slot, value);
-    if (!d->exact && value != d->string_first && haul__is_in_last_string(d, value, unit, sentinel)) {
-        *count = HAUL__KNOWN; /* the tail of one that is marked: suffixes must not be gone through each */
+    if (!d->exact && value != d->string_first &&
+        haul__is_in_last_string(d, value, unit, sentinel)) {
+        /* the tail of one that is marked: suffixes must not be gone through each */
+        *count = HAUL__KNOWN;
         return HAUL_OK;
     }
     if (limit > HAUL__HIGHEST - value)
         limit = HAUL__HIGHEST - value;
     limit = haul__known_bytes(d, value, limit, 1);
-    if (!d->exact && slot->target == NULL && haul__memo_has(d, value, unit, sentinel ? slot->shape : NULL)) {
+    if (!d->exact && slot->target == NULL &&
+        haul__memo_has(d, value, unit, sentinel ? slot->shape : NULL)) {
         *count = HAUL__KNOWN;
         return HAUL_OK;
     }
     while (done < limit) {
         size_t piece = limit - done, found;
         if (d->context->options.readable) {
-            size_t page = ((size_t)1 << HAUL__PAGE_SHIFT) - ((value + done) & (((size_t)1 << HAUL__PAGE_SHIFT) - 1));
+            size_t page = ((size_t)1 << HAUL__PAGE_SHIFT) -
+                          ((value + done) & (((size_t)1 << HAUL__PAGE_SHIFT) - 1));
             if (piece > page)
                 piece = page < unit ? unit : page - page % unit;
             piece = readable_piece(d, value + done, piece, unit);
             if (piece == 0)
-                return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the range it leads to is not readable");
+                return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                                    "the range it leads to is not readable");
         }
         found = find_element(value + done, piece, unit, sentinel);
-        if (!d->silent && d->sought.count >= value && d->sought.count - value < done + (found ? found : piece))
+        if (!d->silent && d->sought.count >= value &&
+            d->sought.count - value < done + (found ? found : piece))
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "its terminator has gone");
         if (found) {
             *count = (done + found) / unit;
@@ -263,11 +284,13 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
         *count = HAUL__KNOWN;
         return HAUL_OK;
     }
-    return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "no terminator within %zu bytes (limit scan_bytes)", limit);
+    return haul__refuse(d, HAUL_ERROR_LIMIT, slot,
+                        "no terminator within %zu bytes (limit scan_bytes)", limit);
 }
 
-haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
-                           uintptr_t value, uintptr_t self, size_t index, size_t *count)
+haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level,
+                           uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
+                           size_t *count)
 {
     const haul_shape *shape = &slot->shape[level];
     haul_status status = HAUL_OK;
@@ -296,4 +319,3 @@ haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned 
     }
     return status;
 }
-

@@ -1,36 +1,42 @@
-/* Counted arrays and strings of plain bytes, short ones, in line: what most rows of most types lead to.
+/* Counted arrays and strings of plain bytes, short ones, in line: what most rows of most types lead
+ * to.
  *
- * The general way (follow.c) does for each of them what any array may need: an entry, a check of its extent, a
- * pattern of its slots, block by block and cell by cell. But what the count of such an array is made of is known when
- * its type is first met (foresee), so it is a load, a product and a sum. And mostly an array lies in one block, and
- * no byte of it was marked before: a look at a cell or two tells, and its marks are two or three ORs and four bits of
- * a side page.
+ * The general way (follow.c) does for each of them what any array may need: an entry, a check of
+ * its extent, a pattern of its slots, block by block and cell by cell. But what the count of such
+ * an array is made of is known when its type is first met (foresee), so it is a load, a product and
+ * a sum. And mostly an array lies in one block, and no byte of it was marked before: a look at a
+ * cell or two tells, and its marks are two or three ORs and four bits of a side page.
  *
- *   meet     a pointer is read: its count is read and noted as a guard, its cell is fetched, it waits as a span
- *   settle   strings among the spans that wait, fetched too, are gone through; side pages are fetched; all are marked
+ *   meet     a pointer is read: its count is read and noted as a guard, its cell is fetched, it
+ *            waits as a span
+ *   settle   strings among the spans that wait, fetched too, are gone through; side pages are
+ *            fetched; all are marked
  *
- * Where a function tells the count it is asked when the pointer is read, and what it answered is noted with its call.
+ * Where a function tells the count it is asked when the pointer is read, and what it answered is
+ * noted with its call.
  *
- * Whatever is not so goes the general way, errors above all: a count that is negative or large, a null pointer with a
- * count, an address out of range, a span across two blocks, in a block that is not there yet, or of which some bytes
- * were marked before and some not.
+ * Whatever is not so goes the general way, errors above all: a count that is negative or large, a
+ * null pointer with a count, an address out of range, a span across two blocks, in a block that is
+ * not there yet, or of which some bytes were marked before and some not.
  *
- * Why it is right: marks are ORs, so spans may wait. Before one of them goes the general way, those before it are
- * marked, and nothing of it is written before all of it has been looked at: what is new is counted as if each had
- * been followed at once. What is noted twice is only compared twice. A word that was a slot before is live, and so
- * are all its bytes: a span without a live byte cannot disagree with any, and one whose bytes are all live is
- * compared with the slots.
+ * Why it is right: marks are ORs, so spans may wait. Before one of them goes the general way, those
+ * before it are marked, and nothing of it is written before all of it has been looked at: what is
+ * new is counted as if each had been followed at once. What is noted twice is only compared twice.
+ * A word that was a slot before is live, and so are all its bytes: a span without a live byte
+ * cannot disagree with any, and one whose bytes are all live is compared with the slots.
  *
- * Why it is fast: no load waits for memory, as SPANS of them are under way, and what no predictor could guess,
- * whether a last granule is whole, is not a branch.
+ * Why it is fast: no load waits for memory, as SPANS of them are under way, and what no predictor
+ * could guess, whether a last granule is whole, is not a branch.
  */
 #include "graph/inline.h"
 #include "graph/words.h"
 
-#define SPAN_BYTES (HAUL__MEMO_BYTES - 1)          /* longer ones are noted, so as not to be gone through twice */
+/* longer ones are noted, so as not to be gone through twice */
+#define SPAN_BYTES (HAUL__MEMO_BYTES - 1)
 #define HIGHEST_FIRST (HAUL__HIGHEST - SPAN_BYTES) /* where a span can begin */
-#define COUNT_MAX 0xffff /* one less than a power of two; of fields, factors and products: then nothing overflows */
-#define NO_MEMORY (-2)   /* what marking can answer, too */
+/* one less than a power of two; of fields, factors and products: then nothing overflows */
+#define COUNT_MAX 0xffff
+#define NO_MEMORY (-2) /* what marking can answer, too */
 
 /* ---- What is known beforehand. */
 
@@ -43,8 +49,8 @@ static int is_plain(const haul__slot *slot, haul__counted *counted)
         return 0;
     if (!slot->target)
         return 1;
-    if (!walk || !walk->dense || walk->has_slots || walk->is_noted || walk->is_varied || walk->depends ||
-        walk->extent != slot->unit || walk->placement > HAUL__GRANULE)
+    if (!walk || !walk->dense || walk->has_slots || walk->is_noted || walk->is_varied ||
+        walk->depends || walk->extent != slot->unit || walk->placement > HAUL__GRANULE)
         return 0;
     counted->misaligned = walk->alignment - 1;
     return 1;
@@ -64,22 +70,26 @@ static int is_countable(const haul_shape *shape, unsigned level, haul__counted *
         const haul_field_place *place = &shape->field[i];
         counted->field[i].offset = place->offset;
         counted->field[i].width = place->bytes;
-        counted->field[i].bits = place->is_signed || place->bytes > 2 ? -1 : place->bytes == 2 ? 0xffff : 0xff;
+        counted->field[i].bits = place->is_signed || place->bytes > 2 ? -1
+                                 : place->bytes == 2                  ? 0xffff
+                                                                      : 0xff;
     }
-    return (shape->kind == HAUL_SHAPE_ONE || shape->kind == HAUL_SHAPE_COUNT) && counted->multiply >= 0 &&
-           counted->multiply <= COUNT_MAX && counted->add >= -COUNT_MAX && counted->add <= COUNT_MAX &&
-           (counted->field_count > 0 || counted->add >= 0);
+    return (shape->kind == HAUL_SHAPE_ONE || shape->kind == HAUL_SHAPE_COUNT) &&
+           counted->multiply >= 0 && counted->multiply <= COUNT_MAX && counted->add >= -COUNT_MAX &&
+           counted->add <= COUNT_MAX && (counted->field_count > 0 || counted->add >= 0);
 }
 
-int haul__foresee_counted(const haul__discovery *d, const haul__slot *slot, unsigned level, haul__counted *counted)
+int haul__foresee_counted(const haul__discovery *d, const haul__slot *slot, unsigned level,
+                          haul__counted *counted)
 {
     const haul_limits *limits = &d->context->options.limits;
     const haul_shape *shape;
     memset(counted, 0, sizeof *counted);
     counted->slot = slot;
     counted->level = (uint8_t)level;
-    if (d->careful || !d->map->flat || level + 1u != slot->levels || (slot->flags & ~HAUL__SLOT_EACH) ||
-        limits->array_elements < SPAN_BYTES || limits->bytes < SPAN_BYTES || !is_plain(slot, counted))
+    if (d->careful || !d->map->flat || level + 1u != slot->levels ||
+        (slot->flags & ~HAUL__SLOT_EACH) || limits->array_elements < SPAN_BYTES ||
+        limits->bytes < SPAN_BYTES || !is_plain(slot, counted))
         return 0;
     shape = &slot->shape[level];
     counted->is_string = shape->kind == HAUL_SHAPE_SENTINEL && !slot->target && slot->unit == 1 &&
@@ -113,7 +123,8 @@ HAUL__INLINE int64_t load_count(uintptr_t at, unsigned width)
     return i8;
 }
 
-/* Notes what the count was, once for neighbours with the same one. 0: it is not small, or there is no room. */
+/* Notes what the count was, once for neighbours with the same one. 0: it is not small, or there is
+ * no room. */
 HAUL__INLINE int note_count(haul__found *found, uintptr_t at, unsigned width, int64_t stored)
 {
     const uint64_t guard = haul__guard_of(at, width, stored);
@@ -135,7 +146,8 @@ HAUL__INLINE void fetch_cell(const uintptr_t *flat, uintptr_t first)
 }
 
 /* There is room: `settle` is called when the last one is taken. */
-HAUL__INLINE void add_span(haul__discovery *d, const haul__counted *counted, uintptr_t first, uintptr_t end)
+HAUL__INLINE void add_span(haul__discovery *d, const haul__counted *counted, uintptr_t first,
+                           uintptr_t end)
 {
     haul__span *span = &d->spans[d->span_count++];
     span->first = first;
@@ -155,8 +167,10 @@ static int meet_string(haul__discovery *d, const haul__counted *counted, uintptr
     return 1;
 }
 
-/* The bytes that the fields' values make; UINT64_MAX: as many as go the general way, or fewer than none. */
-HAUL__INLINE uint64_t count_bytes(const haul__counted *counted, unsigned fields, uintptr_t self, int64_t *stored)
+/* The bytes that the fields' values make; UINT64_MAX: as many as go the general way, or fewer than
+ * none. */
+HAUL__INLINE uint64_t count_bytes(const haul__counted *counted, unsigned fields, uintptr_t self,
+                                  int64_t *stored)
 {
     uint64_t total = (uint64_t)counted->multiply, bytes;
     unsigned i;
@@ -172,8 +186,8 @@ HAUL__INLINE uint64_t count_bytes(const haul__counted *counted, unsigned fields,
     return bytes <= SPAN_BYTES ? bytes : UINT64_MAX;
 }
 
-HAUL__INLINE int note_counts(haul__found *found, const haul__counted *counted, unsigned fields, uintptr_t self,
-                             const int64_t *stored)
+HAUL__INLINE int note_counts(haul__found *found, const haul__counted *counted, unsigned fields,
+                             uintptr_t self, const int64_t *stored)
 {
     unsigned i;
     for (i = 0; i < fields; i++)
@@ -182,16 +196,18 @@ HAUL__INLINE int note_counts(haul__found *found, const haul__counted *counted, u
     return 1;
 }
 
-HAUL__INLINE int meet_array(haul__discovery *d, const haul__counted *counted, unsigned fields, uintptr_t value,
-                            uintptr_t self)
+HAUL__INLINE int meet_array(haul__discovery *d, const haul__counted *counted, unsigned fields,
+                            uintptr_t value, uintptr_t self)
 {
     int64_t stored[3];
     const uint64_t bytes = count_bytes(counted, fields, self, stored);
     if (HAUL__UNLIKELY(bytes == UINT64_MAX))
         return 0;
     if (!value || !bytes)
-        return !value && (!bytes || !counted->needs_pointer) && note_counts(d->found, counted, fields, self, stored);
-    if (HAUL__UNLIKELY(value - HAUL__LOWEST > HIGHEST_FIRST - HAUL__LOWEST || (value & counted->misaligned) != 0))
+        return !value && (!bytes || !counted->needs_pointer) &&
+               note_counts(d->found, counted, fields, self, stored);
+    if (HAUL__UNLIKELY(value - HAUL__LOWEST > HIGHEST_FIRST - HAUL__LOWEST ||
+                       (value & counted->misaligned) != 0))
         return 0;
     if (!note_counts(d->found, counted, fields, self, stored))
         return 0;
@@ -200,7 +216,8 @@ HAUL__INLINE int meet_array(haul__discovery *d, const haul__counted *counted, un
     return 1;
 }
 
-int haul__meet_counted(haul__discovery *d, const haul__counted *counted, uintptr_t value, uintptr_t self)
+int haul__meet_counted(haul__discovery *d, const haul__counted *counted, uintptr_t value,
+                       uintptr_t self)
 {
     if (counted->is_string)
         return meet_string(d, counted, value);
@@ -210,12 +227,13 @@ int haul__meet_counted(haul__discovery *d, const haul__counted *counted, uintptr
 }
 
 /* The function is called once, whatever comes of it. */
-haul_status haul__meet_called(haul__discovery *d, const haul__counted *counted, uintptr_t place, uintptr_t self,
-                              size_t index)
+haul_status haul__meet_called(haul__discovery *d, const haul__counted *counted, uintptr_t place,
+                              uintptr_t self, size_t index)
 {
     const haul__slot *slot = counted->slot;
     const uintptr_t value = haul__load_word((const void *)place);
-    const int is_near = value - HAUL__LOWEST <= HIGHEST_FIRST - HAUL__LOWEST && (value & counted->misaligned) == 0;
+    const int is_near =
+        value - HAUL__LOWEST <= HIGHEST_FIRST - HAUL__LOWEST && (value & counted->misaligned) == 0;
     size_t count;
     haul_status status;
     if (!value)
@@ -230,8 +248,9 @@ haul_status haul__meet_called(haul__discovery *d, const haul__counted *counted, 
         return d->span_count < HAUL__SPANS ? HAUL_OK : haul__settle_spans(d);
     }
     status = haul__settle_spans(d);
-    return status == HAUL_OK ? haul__follow_so_many(d, slot, counted->level, place, value, self, index, count)
-                             : status;
+    return status == HAUL_OK
+               ? haul__follow_so_many(d, slot, counted->level, place, value, self, index, count)
+               : status;
 }
 
 /* ---- From a span to marks. */
@@ -241,7 +260,8 @@ HAUL__INLINE uint32_t whole_granules(uintptr_t at, uintptr_t stop)
 {
     const uintptr_t first = (at + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
     const uintptr_t end = stop & ~(uintptr_t)(HAUL__GRANULE - 1);
-    return first < end ? haul__range32(haul__granule_in_cell(first), haul__granule_in_cell(end - 1)) : 0;
+    return first < end ? haul__range32(haul__granule_in_cell(first), haul__granule_in_cell(end - 1))
+                       : 0;
 }
 
 /* Bytes of one granule, as bits, and those of them that were marked before. */
@@ -267,14 +287,17 @@ static part part_of(haul__block *block, uintptr_t first, uintptr_t end)
     return p;
 }
 
-/* Any span in a block that is bare or mixed: one that does not begin with a granule, or was marked before. */
-static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+/* Any span in a block that is bare or mixed: one that does not begin with a granule, or was marked
+ * before. */
+static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintptr_t first,
+                                      uintptr_t end)
 {
     const uintptr_t past_head = (first + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
     const uintptr_t tail_first = end & ~(uintptr_t)(HAUL__GRANULE - 1);
     const part head = part_of(block, first, past_head < end ? past_head : end);
     const part tail = part_of(block, tail_first >= past_head ? tail_first : end, end);
-    uint32_t known = head.known | tail.known, fresh = (head.bytes ^ head.known) | (tail.bytes ^ tail.known);
+    uint32_t known = head.known | tail.known,
+             fresh = (head.bytes ^ head.known) | (tail.bytes ^ tail.known);
     uintptr_t at, stop;
     for (at = first; at < end; at = stop) {
         const unsigned number = haul__cell_number(at);
@@ -311,8 +334,9 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
     return HAUL__FRESH;
 }
 
-/* How many first bytes of its last granule are a span's; 0: all. None of them was marked before. Where four bits tell
- * it they are written for whole granules too: 0, as they were. 0: out of memory. */
+/* How many first bytes of its last granule are a span's; 0: all. None of them was marked before.
+ * Where four bits tell it they are written for whole granules too: 0, as they were. 0: out of
+ * memory. */
 HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, unsigned bytes)
 {
     const unsigned granule = haul__granule_in_block(last), shift = granule % 2 * 4;
@@ -374,8 +398,8 @@ HAUL__INLINE int mark_span(haul__map *map, uintptr_t first, uintptr_t end)
     high = UINT32_MAX >> (31u - haul__granule_in_cell(end - 1));
     part = (uint32_t)(tail != 0) << haul__granule_in_cell(end - 1);
     for (at = cell; at <= last; at++)
-        met |=
-            (at->live | (of_kind ? 0 : at->aux)) & (at == cell ? low : UINT32_MAX) & (at == last ? high : UINT32_MAX);
+        met |= (at->live | (of_kind ? 0 : at->aux)) & (at == cell ? low : UINT32_MAX) &
+               (at == last ? high : UINT32_MAX);
     if (HAUL__UNLIKELY(met || (of_kind && tail)))
         return of_kind ? HAUL__APART : mark_ragged(map, block, first, end);
     if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
@@ -401,7 +425,8 @@ static HAUL__NOINLINE haul_status reach_span(haul__discovery *d, const haul__spa
     return haul__reach(d, &entry);
 }
 
-/* The end of a string; none, where it is long. One that lies in the string before it needs no marks. */
+/* The end of a string; none, where it is long. One that lies in the string before it needs no
+ * marks. */
 static void find_end(haul__discovery *d, haul__span *span)
 {
     const char *end;
@@ -430,7 +455,8 @@ HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
         haul__prefetch_write((uintptr_t)pages->masks[page] + at * sizeof(uint16_t));
 }
 
-/* Marks what a span covers. A string that was there before must have its terminator noted as one. */
+/* Marks what a span covers. A string that was there before must have its terminator noted as
+ * one. */
 static haul_status settle(haul__discovery *d, const haul__span *span)
 {
     const haul__counted *counted = span->counted;
@@ -443,11 +469,13 @@ static haul_status settle(haul__discovery *d, const haul__span *span)
     if (HAUL__UNLIKELY(fresh < 0))
         return fresh == NO_MEMORY ? HAUL_ERROR_MEMORY : reach_span(d, span);
     if (!fresh)
-        return counted->is_string && !haul__memo_has(d, span->end - 1, HAUL__NOTED, NULL) ? reach_span(d, span)
-                                                                                          : HAUL_OK;
+        return counted->is_string && !haul__memo_has(d, span->end - 1, HAUL__NOTED, NULL)
+                   ? reach_span(d, span)
+                   : HAUL_OK;
     d->found->objects++;
     d->found->bytes += (size_t)(span->end - span->first);
-    return !counted->is_string || haul__mark_end(d->map, span->end - 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return !counted->is_string || haul__mark_end(d->map, span->end - 1) ? HAUL_OK
+                                                                        : HAUL_ERROR_MEMORY;
 }
 
 haul_status haul__settle_spans(haul__discovery *d)

@@ -1,10 +1,11 @@
 /* Directions in the graph: which bytes get bars, and which objects are noted.
  *
- * Bars come after the marks, when something has been reached by a row with a direction, or has fields that have one.
- * That is not told by what is new: what was reached before by another row is barred all the same.
+ * Bars come after the marks, when something has been reached by a row with a direction, or has
+ * fields that have one. That is not told by what is new: what was reached before by another row is
+ * barred all the same.
  *
- * Objects whose contents depend on addresses are put on a list when they are reached, each once; where there are
- * none, there is no list.
+ * Objects whose contents depend on addresses are put on a list when they are reached, each once;
+ * where there are none, there is no list.
  */
 #include "graph/bars.h"
 #include "graph/word.h"
@@ -17,12 +18,14 @@ static haul_status bar(haul__discovery *d, uintptr_t first, uintptr_t end, unsig
 /* ---- Elements of a type. */
 
 /* What an element describes itself, parts left to be gone through. */
-static haul_status bar_described(haul__discovery *d, const haul__walk *walk, uintptr_t element, unsigned bars)
+static haul_status bar_described(haul__discovery *d, const haul__walk *walk, uintptr_t element,
+                                 unsigned bars)
 {
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < walk->run_count && status == HAUL_OK; i++)
-        status = bar(d, element + walk->runs[i].offset, element + walk->runs[i].offset + walk->runs[i].bytes, bars);
+        status = bar(d, element + walk->runs[i].offset,
+                     element + walk->runs[i].offset + walk->runs[i].bytes, bars);
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
         status = bar(d, element + walk->ruled[i].slot.offset,
                      element + walk->ruled[i].slot.offset + walk->ruled[i].bytes, bars);
@@ -30,8 +33,8 @@ static haul_status bar_described(haul__discovery *d, const haul__walk *walk, uin
 }
 
 /* `bytes`: of the only one, where it tells its size itself. */
-static haul_status bar_elements(haul__discovery *d, const haul__walk *walk, const haul__entry *entry, size_t bytes,
-                                unsigned bars)
+static haul_status bar_elements(haul__discovery *d, const haul__walk *walk,
+                                const haul__entry *entry, size_t bytes, unsigned bars)
 {
     haul_status status = HAUL_OK;
     haul__flat flat;
@@ -46,9 +49,11 @@ static haul_status bar_elements(haul__discovery *d, const haul__walk *walk, cons
     return status;
 }
 
-/* The size of an object that tells it itself. What is wrong with it is told when it is visited; it has no bytes then.
+/* The size of an object that tells it itself. What is wrong with it is told when it is visited; it
+ * has no bytes then.
  */
-static haul_status size_of(haul__discovery *d, const haul__walk *walk, const haul__entry *entry, size_t *bytes)
+static haul_status size_of(haul__discovery *d, const haul__walk *walk, const haul__entry *entry,
+                           size_t *bytes)
 {
     const haul__object o = haul__object_of(entry, walk, 0);
     haul_status status = HAUL_OK;
@@ -74,11 +79,13 @@ static haul_status bar_range(haul__discovery *d, uintptr_t address, size_t bytes
     if (bytes >= HAUL__MEMO_BYTES && haul__memo_has(d, address, bytes, &keys[bars]))
         return HAUL_OK;
     status = bar(d, address, address + bytes, bars);
-    return status == HAUL_OK && bytes >= HAUL__MEMO_BYTES ? haul__memo_add(d, address, bytes, &keys[bars]) : status;
+    return status == HAUL_OK && bytes >= HAUL__MEMO_BYTES
+               ? haul__memo_add(d, address, bytes, &keys[bars])
+               : status;
 }
 
-static haul_status bar_objects(haul__discovery *d, const haul__slot *slot, uintptr_t address, size_t count,
-                               uintptr_t self, unsigned bars)
+static haul_status bar_objects(haul__discovery *d, const haul__slot *slot, uintptr_t address,
+                               size_t count, uintptr_t self, unsigned bars)
 {
     const haul__walk *walk = haul__type_walk(slot->target);
     haul__entry entry;
@@ -96,12 +103,16 @@ static haul_status bar_objects(haul__discovery *d, const haul__slot *slot, uintp
     status = size_of(d, walk, &entry, &bytes);
     if (status == HAUL_OK)
         status = bar_elements(d, walk, &entry, bytes, bars);
-    return status == HAUL_OK && whole >= HAUL__MEMO_BYTES ? haul__memo_add(d, address, whole, &keys[bars]) : status;
+    return status == HAUL_OK && whole >= HAUL__MEMO_BYTES
+               ? haul__memo_add(d, address, whole, &keys[bars])
+               : status;
 }
 
-/* How many elements have just been followed. A string that was gone through is not gone through again for it. */
-static haul_status count_again(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
-                               uintptr_t value, uintptr_t self, size_t index, size_t *count)
+/* How many elements have just been followed. A string that was gone through is not gone through
+ * again for it. */
+static haul_status count_again(haul__discovery *d, const haul__slot *slot, unsigned level,
+                               uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
+                               size_t *count)
 {
     const haul_shape *shape = &slot->shape[level];
     size_t unit = haul__unit_of(slot, level);
@@ -119,8 +130,8 @@ static haul_status count_again(haul__discovery *d, const haul__slot *slot, unsig
     return status;
 }
 
-haul_status haul__bar_target(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
-                             uintptr_t value, uintptr_t self, size_t index)
+haul_status haul__bar_target(haul__discovery *d, const haul__slot *slot, unsigned level,
+                             uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
 {
     int is_last = level + 1u == slot->levels;
     unsigned bars = slot->flags & (is_last ? HAUL__BARS : HAUL__UNRETURNED);
@@ -138,7 +149,8 @@ haul_status haul__bar_target(haul__discovery *d, const haul__slot *slot, unsigne
 
 /* ---- What lies in an object. */
 
-haul_status haul__bar_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled, size_t bytes)
+haul_status haul__bar_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled,
+                            size_t bytes)
 {
     int is_here = ruled->kind != HAUL__RULED_POINTER && ruled->rule;
     unsigned bars = is_here ? haul__bars_of(ruled->rule->said.direction) : 0;
@@ -146,11 +158,13 @@ haul_status haul__bar_ruled(haul__discovery *d, uintptr_t element, const haul__r
     return bars ? bar(d, element + ruled->slot.offset, element + end, bars) : HAUL_OK;
 }
 
-static haul_status bar_fields(haul__discovery *d, const haul__walk *walk, uintptr_t element, size_t bytes)
+static haul_status bar_fields(haul__discovery *d, const haul__walk *walk, uintptr_t element,
+                              size_t bytes)
 {
     haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < walk->barred_count && walk->barred[i].offset < bytes && status == HAUL_OK; i++) {
+    for (i = 0; i < walk->barred_count && walk->barred[i].offset < bytes && status == HAUL_OK;
+         i++) {
         const haul__barred *field = &walk->barred[i];
         size_t end = field->offset + field->bytes < bytes ? field->offset + field->bytes : bytes;
         status = bar(d, element + field->offset, element + end, field->bars);
@@ -165,8 +179,8 @@ static haul_status note_dependent(haul__discovery *d, const haul__entry *entry, 
     haul__found *found = d->found;
     void *dependents = found->dependents;
     haul__dependent *one;
-    if (!haul__grow(d->allocator, &dependents, &found->dependent_capacity, found->dependent_count + 1,
-                    sizeof *found->dependents))
+    if (!haul__grow(d->allocator, &dependents, &found->dependent_capacity,
+                    found->dependent_count + 1, sizeof *found->dependents))
         return HAUL_ERROR_MEMORY;
     found->dependents = dependents;
     one = &found->dependents[found->dependent_count++];
@@ -176,9 +190,11 @@ static haul_status note_dependent(haul__discovery *d, const haul__entry *entry, 
     return HAUL_OK;
 }
 
-static haul_status note_each(haul__discovery *d, const haul__walk *walk, const haul__entry *entry, size_t bytes)
+static haul_status note_each(haul__discovery *d, const haul__walk *walk, const haul__entry *entry,
+                             size_t bytes)
 {
-    haul_status status = walk->depends ? bar_elements(d, walk, entry, bytes, HAUL__UNRETURNED) : HAUL_OK;
+    haul_status status =
+        walk->depends ? bar_elements(d, walk, entry, bytes, HAUL__UNRETURNED) : HAUL_OK;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t element = entry->address + i * entry->stride;
@@ -190,16 +206,18 @@ static haul_status note_each(haul__discovery *d, const haul__walk *walk, const h
 }
 
 /* With the path of an element, which may not be among the recorded entries. */
-static haul_status refuse(haul__discovery *d, const haul__entry *entry, size_t element, const haul__walk *walk)
+static haul_status refuse(haul__discovery *d, const haul__entry *entry, size_t element,
+                          const haul__walk *walk)
 {
     if (d->careful && haul__push_entry(d, entry) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     if (d->careful)
         d->at_entry = d->entry_count - 1;
     d->at_element = element;
-    return haul__refuse(d, HAUL_ERROR_UNSUPPORTED, NULL,
-                        "the contents of type %s depend on addresses, and it has no function that rebuilds them",
-                        walk->name);
+    return haul__refuse(
+        d, HAUL_ERROR_UNSUPPORTED, NULL,
+        "the contents of type %s depend on addresses, and it has no function that rebuilds them",
+        walk->name);
 }
 
 /* Is this the object whose path is asked for? */
@@ -225,5 +243,7 @@ haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry)
     status = size_of(d, walk, entry, &bytes);
     if (status == HAUL_OK)
         status = note_each(d, walk, entry, bytes);
-    return status == HAUL_OK && is_memorable ? haul__memo_add(d, entry->address, whole, &walk->barred) : status;
+    return status == HAUL_OK && is_memorable
+               ? haul__memo_add(d, entry->address, whole, &walk->barred)
+               : status;
 }

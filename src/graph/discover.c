@@ -1,29 +1,33 @@
 /* Discovery: marks everything that the roots reach.
  *
- * The slow obvious version: take an object off the worklist; for each of its pointers, if the object it leads to is not
- * marked, mark it and put it on the worklist. That is also what the code does. What makes it fast:
+ * The slow obvious version: take an object off the worklist; for each of its pointers, if the
+ * object it leads to is not marked, mark it and put it on the worklist. That is also what the code
+ * does. What makes it fast:
  *
- *   - An object is marked when it is found, not when it is visited, and none of the questions asked on the way is a
- *     branch that no predictor could guess (inline.h).
- *   - The worklist is first in, first out, so that objects some entries on can be fetched into the cache now; where many
- *     wait, those that lie near one another do so together (lanes.c).
- *     A pointer read from an object is not looked at at once: its cell is fetched, and it waits until HAUL__CELLS_AHEAD
- *     of them are together (Cher et al. 2004). So no load waits for memory, as long as there is other work.
+ *   - An object is marked when it is found, not when it is visited, and none of the questions asked
+ *     on the way is a branch that no predictor could guess (inline.h).
+ *   - The worklist is first in, first out, so that objects some entries on can be fetched into the
+ *     cache now; where many wait, those that lie near one another do so together (lanes.c). A
+ *     pointer read from an object is not looked at at once: its cell is fetched, and it waits until
+ *     HAUL__CELLS_AHEAD of them are together (Cher et al. 2004). So no load waits for memory, as
+ *     long as there is other work.
  *   - When there is none, as in a list, the one object found is gone to at once (chase).
- *   - Whatever is not that simple (arrays, strings, sizes that are no granules, overlaps) goes the general way in
- *     follow.c, and costs only those who have it.
+ *   - Whatever is not that simple (arrays, strings, sizes that are no granules, overlaps) goes the
+ *     general way in follow.c, and costs only those who have it.
  *
  * Nothing is recorded of how an object was reached: run.c tells what becomes of errors.
  */
 #include "graph/inline.h"
 
-#define BURST 8u        /* objects fetched together */
+#define BURST 8u /* objects fetched together */
 
-/* Objects are fetched a few at a time, one behind the other: mostly they miss the translation buffer too, a prefetch
- * holds up what comes after it until its page is found, and the processor searches for several pages at once. */
+/* Objects are fetched a few at a time, one behind the other: mostly they miss the translation
+ * buffer too, a prefetch holds up what comes after it until its page is found, and the processor
+ * searches for several pages at once. */
 HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
-    size_t first = read + d->kinds[HAUL__ENTRY_KIND(chunk->entry[read])].ahead, last = first + BURST, i;
+    size_t first = read + d->kinds[HAUL__ENTRY_KIND(chunk->entry[read])].ahead,
+           last = first + BURST, i;
     if (last > chunk->written)
         last = chunk->written;
     for (i = first; i < last; i++) {
@@ -44,13 +48,15 @@ HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul_
     return haul__mark_over(d->map->flat, value, kind);
 }
 
-/* The pointers of the only object there is. The first new thing found becomes *next, others go to the worklist. */
+/* The pointers of the only object there is. The first new thing found becomes *next, others go to
+ * the worklist. */
 HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t *next)
 {
     const haul__kind *kind = &d->kinds[HAUL__ENTRY_KIND(entry)];
     const haul__step *step = kind->steps, *end = step + kind->step_count;
     for (; step < end; step++) {
-        uintptr_t value = haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry) + step->offset));
+        uintptr_t value =
+            haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry) + step->offset));
         int fresh;
         if (!value)
             continue;
@@ -68,14 +74,16 @@ HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t 
     return HAUL_OK;
 }
 
-/* The commonest list, of objects of one kind with one pointer each: as far as every next one is new. */
+/* The commonest list, of objects of one kind with one pointer each: as far as every next one is
+ * new. */
 HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limit)
 {
     const haul__step *step = d->kinds[HAUL__ENTRY_KIND(entry)].steps;
     const size_t offset = step ? step->offset : 0;
     uintptr_t at = HAUL__ENTRY_ADDRESS(entry), next;
     size_t objects = d->found->objects;
-    if (!step || d->kinds[HAUL__ENTRY_KIND(entry)].step_count != 1 || step->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
+    if (!step || d->kinds[HAUL__ENTRY_KIND(entry)].step_count != 1 ||
+        step->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
         return entry;
     for (; objects < limit; objects++, at = next) {
         next = haul__load_word((const void *)(at + offset));
@@ -86,9 +94,9 @@ HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limi
     return (uint64_t)at | step->tag;
 }
 
-/* Follows a list: as long as the worklist is empty, the one object found goes on in a register. Here, other than above,
- * "is it new" had better be a branch: it nearly always is, and so the next object is fetched at once, before its cell
- * has come. */
+/* Follows a list: as long as the worklist is empty, the one object found goes on in a register.
+ * Here, other than above, "is it new" had better be a branch: it nearly always is, and so the next
+ * object is fetched at once, before its cell has come. */
 HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
 {
     const size_t limit = d->context->options.limits.objects, written = d->tail->written;
@@ -101,17 +109,21 @@ HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
         if (status != HAUL_OK || !next)
             return status;
         entry = next;
-        if (d->head != d->tail || d->tail->written != written || !d->kinds[HAUL__ENTRY_KIND(entry)].plain)
+        if (d->head != d->tail || d->tail->written != written ||
+            !d->kinds[HAUL__ENTRY_KIND(entry)].plain)
             break;
     }
-    return haul__queue_push(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry), 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return haul__queue_push(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry), 1)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
 }
 
 /* Is this entry, which was just read, all that is known to be left? */
-HAUL__INLINE int is_alone(const haul__discovery *d, const haul__candidates *c, uint64_t entry, size_t read)
+HAUL__INLINE int is_alone(const haul__discovery *d, const haul__candidates *c, uint64_t entry,
+                          size_t read)
 {
-    return d->head == d->tail && !d->is_spread && read == d->head->written && c->near_count + c->over_count == 0 &&
-           d->kinds[HAUL__ENTRY_KIND(entry)].plain;
+    return d->head == d->tail && !d->is_spread && read == d->head->written &&
+           c->near_count + c->over_count == 0 && d->kinds[HAUL__ENTRY_KIND(entry)].plain;
 }
 
 HAUL__INLINE haul_status visit(haul__discovery *d, haul__candidates *c, uint64_t entry)
@@ -128,10 +140,11 @@ HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__can
     return haul__settle(d, c);
 }
 
-/* ---- Objects of one kind, all of whose pointers lead to one kind: what is the same for all stays in registers. */
+/* ---- Objects of one kind, all of whose pointers lead to one kind: what is the same for all stays
+ * in registers. */
 
-HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, const uint64_t *entry, size_t entries,
-                                    const haul__kind *kind, size_t pointers)
+HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, const uint64_t *entry,
+                                     size_t entries, const haul__kind *kind, size_t pointers)
 {
     const uintptr_t *flat = d->map->flat;
     const haul__step *step = kind->steps;
@@ -143,7 +156,8 @@ HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, co
         offset[at] = step[at].offset;
     for (i = 0; i < entries && status == HAUL_OK; i++) {
         for (at = 0; at < pointers; at++) {
-            uintptr_t value = haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry[i]) + offset[at]));
+            uintptr_t value =
+                haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry[i]) + offset[at]));
             if (!HAUL__TOO_HIGH(value))
                 haul__collect(c, flat, value, tag, near_starts);
             else if (status = haul__reach_one(d, value, (uint32_t)(tag >> 48)), status != HAUL_OK)
@@ -155,7 +169,8 @@ HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, co
     return status;
 }
 
-HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c, const uint64_t *entry, size_t entries)
+HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c,
+                                       const uint64_t *entry, size_t entries)
 {
     const haul__kind *kind = &d->kinds[HAUL__ENTRY_KIND(entry[0])];
     haul_status status = HAUL_OK;
@@ -184,7 +199,8 @@ HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, 
     const uint64_t *entry = chunk->entry + read;
     uint64_t differ = 0;
     size_t i;
-    if (chunk->written - read <= BURST || d->kinds[HAUL__ENTRY_KIND(entry[0])].uniform == HAUL__NOT_UNIFORM)
+    if (chunk->written - read <= BURST ||
+        d->kinds[HAUL__ENTRY_KIND(entry[0])].uniform == HAUL__NOT_UNIFORM)
         return 0;
     for (i = 1; i < BURST; i++)
         differ |= entry[i] ^ entry[0];
@@ -217,7 +233,8 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
             status = chase(d, entry);
         else
             status = visit(d, &c, entry);
-        if (status == HAUL_OK && (c.near_count + c.over_count >= HAUL__CELLS_AHEAD || read == chunk->written))
+        if (status == HAUL_OK &&
+            (c.near_count + c.over_count >= HAUL__CELLS_AHEAD || read == chunk->written))
             status = settle(d, &c);
     }
     chunk->read = read;
@@ -251,7 +268,8 @@ static haul_status drain_queue(haul__discovery *d)
     return status;
 }
 
-/* Takes the next array: the last one found; when the way is recorded, the first one not visited, which then stays. */
+/* Takes the next array: the last one found; when the way is recorded, the first one not visited,
+ * which then stays. */
 static int next_entry(haul__discovery *d, haul__entry *entry)
 {
     if (d->careful) {

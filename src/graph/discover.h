@@ -8,16 +8,17 @@
 #include "haul/plan.h"
 #include "type/type.h"
 
-/* Guards: values that discovery read to learn a count, or terminators that it stopped at, which must be the same when the
- * plan is used again. Most are small, and take one word:
+/* Guards: values that discovery read to learn a count, or terminators that it stopped at, which
+ * must be the same when the plan is used again. Most are small, and take one word:
  *
  *   | value, 14 bits, signed | log2 of its bytes, 2 bits | address, 48 bits |
  *
- * HAUL__GUARD_FAR in the value's place: it is the word before. So they are read from the last one to the first. */
+ * HAUL__GUARD_FAR in the value's place: it is the word before. So they are read from the last one
+ * to the first. */
 #define HAUL__GUARD_FAR 0x2000u
 #define HAUL__GUARD_VALUE (2 * HAUL__GUARD_FAR - 1)
-#define HAUL__GUARD_ADDRESS(guard) ((uintptr_t)((guard) & UINT64_C(0x0000ffffffffffff)))
-#define HAUL__GUARD_PLACE(guard) ((guard) & UINT64_C(0x0003ffffffffffff)) /* and how to read it */
+#define HAUL__GUARD_ADDRESS(guard) ((uintptr_t)((guard)&UINT64_C(0x0000ffffffffffff)))
+#define HAUL__GUARD_PLACE(guard) ((guard)&UINT64_C(0x0003ffffffffffff)) /* and how to read it */
 
 HAUL__INLINE int haul__guard_is_small(int64_t value)
 {
@@ -27,17 +28,19 @@ HAUL__INLINE int haul__guard_is_small(int64_t value)
 /* `bytes` is 1, 2, 4 or 8; a value that is not small is left out. */
 HAUL__INLINE uint64_t haul__guard_of(uintptr_t address, unsigned bytes, int64_t value)
 {
-    const uint64_t small = haul__guard_is_small(value) ? (uint64_t)value & HAUL__GUARD_VALUE : HAUL__GUARD_FAR;
+    const uint64_t small =
+        haul__guard_is_small(value) ? (uint64_t)value & HAUL__GUARD_VALUE : HAUL__GUARD_FAR;
     return (uint64_t)address | (uint64_t)((bytes >> 1) - (bytes >> 3)) << 48 | small << 50;
 }
 
-/* The same for what a callback answered. Most calls differ in little: what many have in common is kept once. */
+/* The same for what a callback answered. Most calls differ in little: what many have in common is
+ * kept once. */
 typedef struct haul__site {
     haul_function *function;
     haul_here here;   /* but for self, target and place */
     uintptr_t offset; /* of the place from self */
     int has_place;
-    int is_plain;     /* the target stands there as it is */
+    int is_plain; /* the target stands there as it is */
 } haul__site;
 
 typedef struct haul__call {
@@ -46,14 +49,16 @@ typedef struct haul__call {
     size_t site;
 } haul__call;
 
-/* A word that no slot bit tells: a pointer off the grid of words, or one whose bits are not the address of a described
- * byte. It reads `value`; value + delta is what it leads to, and its copy has the same distance from that one's. */
+/* A word that no slot bit tells: a pointer off the grid of words, or one whose bits are not the
+ * address of a described byte. It reads `value`; value + delta is what it leads to, and its copy
+ * has the same distance from that one's. */
 typedef struct haul__odd {
     uintptr_t address, value, delta;
 } haul__odd;
 
-/* A pointer with tag bits above those that an alignment leaves free. It reads `value`; without the bits of `mask`, and
- * plus `delta`, it leads to what it leads to. No device patches it: the host works it out from where the arena lies. */
+/* A pointer with tag bits above those that an alignment leaves free. It reads `value`; without the
+ * bits of `mask`, and plus `delta`, it leads to what it leads to. No device patches it: the host
+ * works it out from where the arena lies. */
 typedef struct haul__tagged {
     uintptr_t address, value, delta, mask;
 } haul__tagged;
@@ -92,7 +97,8 @@ typedef struct haul__found {
     size_t kept_count, kept_capacity;
     haul__tagged *tagged;
     size_t tagged_count, tagged_capacity;
-    size_t room_before, room_behind; /* bytes by which pointers lead out of their blocks: the arena has as many more */
+    /* bytes by which pointers lead out of their blocks: the arena has as many more */
+    size_t room_before, room_behind;
     haul__dependent *dependents; /* after layout: type by type, by address, each once */
     size_t dependent_count, dependent_capacity;
     uintptr_t *empty; /* pointer words that led to no elements; after layout: in order */
@@ -101,27 +107,29 @@ typedef struct haul__found {
     size_t worklist_bytes;
 } haul__found;
 
-/* Marks all that the roots reach. On failure `found` is empty and the context's record is filled, path included.
- * On success the caller owns `found` (haul__found_drop). */
-haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count, haul__found *found);
+/* Marks all that the roots reach. On failure `found` is empty and the context's record is filled,
+ * path included. On success the caller owns `found` (haul__found_drop). */
+haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
+                           haul__found *found);
 /* Gives its map back to the context, empty, for the next plan. */
 void haul__found_drop(haul_context *context, haul__found *found);
 
-/* A place that a plan cares for: a pointer word, a count field or a terminator, or a call of a shape's callback, that is
- * not as it was; or an object whose contents depend on addresses. Zeros: not that. */
+/* A place that a plan cares for: a pointer word, a count field or a terminator, or a call of a
+ * shape's callback, that is not as it was; or an object whose contents depend on addresses. Zeros:
+ * not that. */
 typedef struct haul__sought {
-    uintptr_t pointer, count;        /* addresses */
+    uintptr_t pointer, count; /* addresses */
     uintptr_t call_self, call_target;
-    uintptr_t object;                /* its address */
+    uintptr_t object; /* its address */
 } haul__sought;
 
-/* Fills the path of the context's record with the way to what is sought. The graph may have changed in any way: nothing
- * is read that `within`, a map after layout, did not find. */
-void haul__explain(haul_context *context, const haul_root *roots, size_t count, const haul__map *within,
-                   const haul__sought *sought);
+/* Fills the path of the context's record with the way to what is sought. The graph may have changed
+ * in any way: nothing is read that `within`, a map after layout, did not find. */
+void haul__explain(haul_context *context, const haul_root *roots, size_t count,
+                   const haul__map *within, const haul__sought *sought);
 
-/* calls.c: finds a call whose callback does not answer what it answered, or, in *moved, was given the target of a pointer
- * word that leads elsewhere now. 0: there is none. */
+/* calls.c: finds a call whose callback does not answer what it answered, or, in *moved, was given
+ * the target of a pointer word that leads elsewhere now. 0: there is none. */
 int haul__find_changed_call(const haul__found *found, haul__call *call, uintptr_t *moved);
 /* Does the guard that ends before word *i hold? Goes on to its beginning. */
 int haul__guard_holds(const haul__found *found, size_t *i);

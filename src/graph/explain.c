@@ -1,8 +1,9 @@
 /* Paths for errors: "root.atoms[3].next".
  *
- * In its careful form discovery keeps every array and object it found, each with the one that it was found from. A
- * path is that chain read backwards. A step that is taken many times in a row is written once, so that the last node
- * of a long list has a path one can read: "root(.next)*999999.name".
+ * In its careful form discovery keeps every array and object it found, each with the one that it
+ * was found from. A path is that chain read backwards. A step that is taken many times in a row is
+ * written once, so that the last node of a long list has a path one can read:
+ * "root(.next)*999999.name".
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -124,7 +125,8 @@ static void path_to(haul__discovery *d, size_t entry, size_t element, text *path
     haul__release(d->allocator, chain, capacity * sizeof(link));
 }
 
-static void place_path(haul__discovery *d, size_t entry, size_t element, const haul__slot *slot, char *to)
+static void place_path(haul__discovery *d, size_t entry, size_t element, const haul__slot *slot,
+                       char *to)
 {
     text path;
     char step[STEP_BYTES];
@@ -143,13 +145,15 @@ static void place_path(haul__discovery *d, size_t entry, size_t element, const h
     haul__set_path(to, path.at);
 }
 
-int haul__name_place(haul__discovery *d, size_t entry, size_t element, const haul__slot *slot, char *path)
+int haul__name_place(haul__discovery *d, size_t entry, size_t element, const haul__slot *slot,
+                     char *path)
 {
     place_path(d, entry, element, slot, path);
     return path[0] != '\0';
 }
 
-haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot, const char *format, ...)
+haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot,
+                         const char *format, ...)
 {
     haul_error *error = &d->context->error;
     va_list arguments;
@@ -180,7 +184,8 @@ static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
 {
     size_t i;
     for (i = 0; i < walk->ruled_count; i++)
-        if (offset - walk->ruled[i].slot.offset < walk->ruled[i].bytes && offset >= walk->ruled[i].slot.offset)
+        if (offset - walk->ruled[i].slot.offset < walk->ruled[i].bytes &&
+            offset >= walk->ruled[i].slot.offset)
             return &walk->ruled[i].slot;
     for (i = 0; i < walk->slot_count; i++)
         if (offset - walk->slots[i].offset < HAUL__WORD && offset >= walk->slots[i].offset)
@@ -194,16 +199,18 @@ void haul__name_other(haul__discovery *d, uintptr_t address)
     size_t i;
     for (i = 0; d->careful && i < d->entry_count; i++) {
         const haul__entry *entry = &d->entries[i];
-        uintptr_t at = address < entry->address ? entry->address : address; /* it may begin within the word */
+        /* it may begin within the word */
+        uintptr_t at = address < entry->address ? entry->address : address;
         size_t element;
         if (at - address >= HAUL__WORD || at - entry->address >= entry_bytes(d, entry))
             continue;
         element = (size_t)(at - entry->address) / entry->stride;
-        place_path(d, i, element,
-                   entry->what == HAUL__OBJECTS ? slot_at(d->kinds[entry->kind].walk,
-                                                          (size_t)(at - entry->address) % entry->stride)
-                                                : NULL,
-                   d->context->error.other_path);
+        place_path(
+            d, i, element,
+            entry->what == HAUL__OBJECTS
+                ? slot_at(d->kinds[entry->kind].walk, (size_t)(at - entry->address) % entry->stride)
+                : NULL,
+            d->context->error.other_path);
         return;
     }
 }
@@ -224,7 +231,8 @@ void haul__name_row(haul__discovery *d, const haul__slot *slot)
 
 static int is_seen(const haul__seen *seen, uintptr_t address, int what, const void *as)
 {
-    return seen->address == address && seen->what == what && (what < HAUL__AS_CHILD || seen->as == as);
+    return seen->address == address && seen->what == what &&
+           (what < HAUL__AS_CHILD || seen->as == as);
 }
 
 static size_t seen_place(const haul__discovery *d, uintptr_t address, int what, const void *as)
@@ -255,7 +263,8 @@ static int seen_room(haul__discovery *d)
     return 1;
 }
 
-#define ROWS_MAX ((size_t)1 << 16) /* looked at, of arms within arms; then they are taken to agree */
+/* looked at, of arms within arms; then they are taken to agree */
+#define ROWS_MAX ((size_t)1 << 16)
 
 /* Is `inner` at offset 0 of `outer`, at whatever depth? Arms of a union may all begin there. */
 static int begins_with(const haul_type *outer, const haul_type *inner)
@@ -271,7 +280,8 @@ static int begins_with(const haul_type *outer, const haul_type *inner)
     way[0].next = 0;
     for (rows = 0; depth > 0 && rows < ROWS_MAX; rows++) {
         haul_field field;
-        if (haul_type_get_field(way[depth - 1].type, way[depth - 1].next++, &field) != HAUL_OK || field.offset != 0) {
+        if (haul_type_get_field(way[depth - 1].type, way[depth - 1].next++, &field) != HAUL_OK ||
+            field.offset != 0) {
             depth--;
             continue;
         }
@@ -287,8 +297,8 @@ static int begins_with(const haul_type *outer, const haul_type *inner)
     return rows == ROWS_MAX;
 }
 
-haul__seen *haul__see(haul__discovery *d, uintptr_t address, int what, const void *as, const haul__slot *slot,
-                      int *is_new)
+haul__seen *haul__see(haul__discovery *d, uintptr_t address, int what, const void *as,
+                      const haul__slot *slot, int *is_new)
 {
     haul__seen *seen;
     if (!seen_room(d))
@@ -323,16 +333,19 @@ haul_status haul__meet(haul__discovery *d, uintptr_t address, int what, const vo
     if (what == HAUL__AS_OBJECT && (begins_with(seen->as, as) || begins_with(as, seen->as)))
         return HAUL_OK;
     if (what == HAUL__AS_POINTER)
-        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot, "one pointer word is described with two different targets");
+        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                              "one pointer word is described with two different targets");
     else
-        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot, "one address is reached as a %s and as a %s",
-                              haul_type_name(as), haul_type_name(seen->as));
+        status =
+            haul__refuse(d, HAUL_ERROR_GRAPH, slot, "one address is reached as a %s and as a %s",
+                         haul_type_name(as), haul_type_name(seen->as));
     haul__name_seen(d, seen);
     return status;
 }
 
 /* Pointers of different depth or element size never mean the same. */
-haul_status haul__meet_pointer(haul__discovery *d, uintptr_t address, const haul__slot *slot, unsigned level)
+haul_status haul__meet_pointer(haul__discovery *d, uintptr_t address, const haul__slot *slot,
+                               unsigned level)
 {
     size_t depth = (slot->flags & HAUL__SLOT_END) ? 1 : (size_t)slot->levels - level;
     const void *as = slot->target ? (const void *)slot->target : (const void *)d->context;

@@ -1,4 +1,5 @@
-/* Following one pointer: what it leads to is checked, marked, and put on the worklist if any of it is new.
+/* Following one pointer: what it leads to is checked, marked, and put on the worklist if any of it
+ * is new.
  *
  * Pointers are read once, before they come here; from then on the marks are what is trusted.
  */
@@ -11,14 +12,16 @@ static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t val
 {
     haul__found *found = d->found;
     void *empty = found->empty;
-    if (!haul__grow(d->allocator, &empty, &found->empty_capacity, found->empty_count + 1, sizeof *found->empty))
+    if (!haul__grow(d->allocator, &empty, &found->empty_capacity, found->empty_count + 1,
+                    sizeof *found->empty))
         return HAUL_ERROR_MEMORY;
     found->empty = empty;
     found->empty[found->empty_count++] = place;
     return d->trail ? haul__trail_pointer(d, HAUL__MENTIONS_PLACE, place, value) : HAUL_OK;
 }
 
-/* One object with rules waits for its turn, not marked. What was queued lately is not queued again. */
+/* One object with rules waits for its turn, not marked. What was queued lately is not queued
+ * again. */
 static haul_status wait(haul__discovery *d, uintptr_t address, uint32_t kind)
 {
     uint64_t what = (uint64_t)address | (uint64_t)kind << 48;
@@ -31,12 +34,13 @@ static haul_status wait(haul__discovery *d, uintptr_t address, uint32_t kind)
 
 static int can_wait(const haul__discovery *d, uintptr_t address, size_t count, uint32_t kind)
 {
-    return !d->careful && count == 1 && !d->kinds[kind].walk->is_wide && !d->kinds[kind].walk->is_noted &&
-           kind <= UINT16_MAX && address <= HAUL__HIGHEST;
+    return !d->careful && count == 1 && !d->kinds[kind].walk->is_wide &&
+           !d->kinds[kind].walk->is_noted && kind <= UINT16_MAX && address <= HAUL__HIGHEST;
 }
 
-haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
-                                 uintptr_t value, uintptr_t self, size_t index, size_t count)
+haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                 uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
+                                 size_t count)
 {
     haul__entry entry;
     size_t bytes;
@@ -82,18 +86,19 @@ haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, uns
     return haul__reach(d, &entry);
 }
 
-static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place,
-                          uintptr_t value, uintptr_t self, size_t index)
+static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned level,
+                          uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
 {
     size_t count;
     haul_status status = haul__count_of(d, slot, level, place, value, self, index, &count);
-    if (status != HAUL_OK || !value || (count == HAUL__KNOWN && slot->shape[level].kind == HAUL_SHAPE_SENTINEL))
+    if (status != HAUL_OK || !value ||
+        (count == HAUL__KNOWN && slot->shape[level].kind == HAUL_SHAPE_SENTINEL))
         return status;
     return haul__follow_so_many(d, slot, level, place, value, self, index, count);
 }
 
-haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level, uintptr_t place, uintptr_t value,
-                         uintptr_t self, size_t index)
+haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level,
+                         uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
 {
     haul_status status = follow(d, slot, level, place, value, self, index);
     if (HAUL__UNLIKELY(slot->flags & HAUL__BARS) && status == HAUL_OK)
@@ -102,8 +107,8 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
 }
 
 /* The extent of an array: can it be there at all? */
-static haul_status check_extent(haul__discovery *d, const haul__entry *entry, size_t element_bytes, size_t alignment,
-                                uintptr_t *end)
+static haul_status check_extent(haul__discovery *d, const haul__entry *entry, size_t element_bytes,
+                                size_t alignment, uintptr_t *end)
 {
     const haul_limits *limits = &d->context->options.limits;
     size_t bytes;
@@ -116,18 +121,20 @@ static haul_status check_extent(haul__discovery *d, const haul__entry *entry, si
                             "%zu elements, more than the limit array_elements of %zu", entry->count,
                             limits->array_elements);
     if (bytes > limits->bytes)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot, "%zu bytes, more than the limit of %zu",
-                            bytes, limits->bytes);
-    if (entry->address < HAUL__LOWEST || entry->address > HAUL__HIGHEST || bytes > HAUL__HIGHEST - entry->address)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
+                            "%zu bytes, more than the limit of %zu", bytes, limits->bytes);
+    if (entry->address < HAUL__LOWEST || entry->address > HAUL__HIGHEST ||
+        bytes > HAUL__HIGHEST - entry->address)
         return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                            "%zu bytes at 0x%" PRIxPTR " lie outside any process's address range", bytes,
-                            entry->address);
+                            "%zu bytes at 0x%" PRIxPTR " lie outside any process's address range",
+                            bytes, entry->address);
     if ((entry->address & (alignment - 1)) != 0)
         return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
                             "a misaligned pointer: its address modulo %zu is %zu", alignment,
                             (size_t)(entry->address & (alignment - 1)));
     if (!haul__is_readable(d, entry->address, bytes))
-        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot, "the range it leads to is not readable");
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
+                            "the range it leads to is not readable");
     *end = entry->address + bytes;
     return HAUL_OK;
 }
@@ -138,13 +145,14 @@ haul_status haul__check_entry(haul__discovery *d, const haul__entry *entry, size
     return check_extent(d, entry, bytes, d->kinds[entry->kind].walk->alignment, &end);
 }
 
-haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first, uintptr_t end,
-                             haul__pattern *pattern, haul__marked *marked)
+haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first,
+                             uintptr_t end, haul__pattern *pattern, haul__marked *marked)
 {
     haul__marked range;
     haul_status status = haul__mark(d->map, first, end, pattern, &range);
     if (status == HAUL_ERROR_GRAPH) {
-        status = haul__refuse(d, status, slot, "a word is a pointer for one description and data for another");
+        status = haul__refuse(d, status, slot,
+                              "a word is a pointer for one description and data for another");
         haul__name_other(d, range.conflict);
         marked->conflict = range.conflict;
         return status;
@@ -178,8 +186,8 @@ static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marke
     return 1;
 }
 
-static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, uintptr_t end,
-                              haul__marked *marked)
+static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                              uintptr_t end, haul__marked *marked)
 {
     haul__pattern pattern;
     int done;
@@ -196,13 +204,14 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
     pattern.element = entry->address;
     pattern.next = 0;
     pattern.left = entry->count;
-    if (walk->slot_count && walk->slot_count * HAUL__WORD == walk->extent && walk->alignment >= HAUL__WORD)
+    if (walk->slot_count && walk->slot_count * HAUL__WORD == walk->extent &&
+        walk->alignment >= HAUL__WORD)
         pattern.kind = HAUL__ALL_SLOTS;
     return haul__mark_range(d, entry->slot, entry->address, end, &pattern, marked);
 }
 
-/* From `at` on, the part of a run that ends at `end` with the slots that lie in it, from *slot on; without that of a pair
- * whose begin is not there. Answers where the part ends. */
+/* From `at` on, the part of a run that ends at `end` with the slots that lie in it, from *slot on;
+ * without that of a pair whose begin is not there. Answers where the part ends. */
 static size_t take_part(const haul__walk *walk, size_t at, size_t end, size_t limit, size_t *slot,
                         haul__pattern *pattern)
 {
@@ -210,7 +219,8 @@ static size_t take_part(const haul__walk *walk, size_t at, size_t end, size_t li
         ++*slot;
     pattern->slots = walk->slots + *slot;
     pattern->slot_count = 0;
-    for (; *slot < walk->slot_count && walk->slots[*slot].offset < end; ++*slot, pattern->slot_count++)
+    for (; *slot < walk->slot_count && walk->slots[*slot].offset < end;
+         ++*slot, pattern->slot_count++)
         if (haul__is_lone_end(&walk->slots[*slot], limit)) {
             if (walk->slots[*slot].offset > at)
                 return walk->slots[*slot].offset;
@@ -221,12 +231,13 @@ static size_t take_part(const haul__walk *walk, size_t at, size_t end, size_t li
 }
 
 /* Run by run, part by part. */
-haul_status haul__mark_element(haul__discovery *d, const haul__slot *by, const haul__walk *walk, uintptr_t element,
-                               size_t limit, haul__marked *marked)
+haul_status haul__mark_element(haul__discovery *d, const haul__slot *by, const haul__walk *walk,
+                               uintptr_t element, size_t limit, haul__marked *marked)
 {
     haul_status status = HAUL_OK;
     size_t run, slot = 0, at, stop;
-    for (run = 0; run < walk->run_count && walk->runs[run].offset < limit && status == HAUL_OK; run++) {
+    for (run = 0; run < walk->run_count && walk->runs[run].offset < limit && status == HAUL_OK;
+         run++) {
         size_t end = walk->runs[run].offset + walk->runs[run].bytes;
         if (end > limit)
             end = limit;
@@ -255,18 +266,22 @@ static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const
                              haul__marked *marked)
 {
     size_t element;
-    haul_status status =
-        haul__mark_hole(d->map, entry->address, end_of_runs(entry, walk)) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    haul_status status = haul__mark_hole(d->map, entry->address, end_of_runs(entry, walk))
+                             ? HAUL_OK
+                             : HAUL_ERROR_MEMORY;
     for (element = 0; element < entry->count && status == HAUL_OK; element++)
-        status = haul__mark_element(d, entry->slot, walk, entry->address + element * entry->stride, SIZE_MAX, marked);
+        status = haul__mark_element(d, entry->slot, walk, entry->address + element * entry->stride,
+                                    SIZE_MAX, marked);
     return status;
 }
 
-static haul_status mark_placements(haul__discovery *d, const haul__entry *entry, const haul__walk *walk)
+static haul_status mark_placements(haul__discovery *d, const haul__entry *entry,
+                                   const haul__walk *walk)
 {
     size_t element, last = walk->dense && entry->stride == walk->extent ? 1 : entry->count;
     for (element = 0; walk->placement > HAUL__GRANULE && element < last; element++)
-        if (!haul__mark_placement(d->map, entry->address + element * entry->stride, walk->placement))
+        if (!haul__mark_placement(d->map, entry->address + element * entry->stride,
+                                  walk->placement))
             return HAUL_ERROR_MEMORY;
     return HAUL_OK;
 }
@@ -286,10 +301,10 @@ size_t haul__head_bytes(const haul__walk *walk)
     return tail && tail->slot.offset > 0 ? tail->slot.offset : 1;
 }
 
-/* The end of one object that tells its size itself; what can be read of it so far is looked at first. What is wrong
- * is told when it is visited. */
-static haul_status check_sized(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t *bytes,
-                               int *must_visit)
+/* The end of one object that tells its size itself; what can be read of it so far is looked at
+ * first. What is wrong is told when it is visited. */
+static haul_status check_sized(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                               size_t *bytes, int *must_visit)
 {
     const haul__object o = haul__object_of(entry, walk, 0);
     size_t head = haul__head_bytes(walk);
@@ -314,8 +329,8 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
 }
 
 /* One after the other: what is marked of each is its own affair. */
-static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t bytes,
-                             haul__marked *marked, int *must_visit)
+static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                             size_t bytes, haul__marked *marked, int *must_visit)
 {
     haul_status status = HAUL_OK;
     size_t i;
@@ -330,7 +345,8 @@ static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const
 
 static haul_status push_objects(haul__discovery *d, const haul__entry *entry)
 {
-    if (!d->careful && entry->count == 1 && entry->kind <= UINT16_MAX && !d->kinds[entry->kind].walk->is_wide)
+    if (!d->careful && entry->count == 1 && entry->kind <= UINT16_MAX &&
+        !d->kinds[entry->kind].walk->is_wide)
         return haul__queue_push(d, entry->address, entry->kind, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
     return haul__push_entry(d, entry);
 }
@@ -338,9 +354,11 @@ static haul_status push_objects(haul__discovery *d, const haul__entry *entry)
 static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
 {
     const haul_type *type = d->kinds[entry->kind].type;
-    if (!d->careful || !d->context->options.checked || haul_type_combiner(type) != HAUL_COMBINER_STRUCT_REFS)
+    if (!d->careful || !d->context->options.checked ||
+        haul_type_combiner(type) != HAUL_COMBINER_STRUCT_REFS)
         return HAUL_OK;
-    return haul__meet(d, entry->address, HAUL__AS_OBJECT, type, d->kinds[entry->kind].walk->extent, entry->slot);
+    return haul__meet(d, entry->address, HAUL__AS_OBJECT, type, d->kinds[entry->kind].walk->extent,
+                      entry->slot);
 }
 
 /* Checked mode: must objects be visited again for others that led to them? */
@@ -361,8 +379,8 @@ static haul_status meet_leaders(haul__discovery *d, haul__entry *entry)
 
 #define SIZED ((size_t)18) /* no size that other memos have */
 
-/* Objects of types with rules (varied.c), marked at once. A long one that tells its size itself is asked for it once;
- * that is its entry's stride, for whoever reads the entries. */
+/* Objects of types with rules (varied.c), marked at once. A long one that tells its size itself is
+ * asked for it once; that is its entry's stride, for whoever reads the entries. */
 static haul_status reach_now(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->kinds[entry->kind].walk;
@@ -375,7 +393,8 @@ static haul_status reach_now(haul__discovery *d, haul__entry *entry)
     if (status == HAUL_OK)
         status = meet_leaders(d, entry);
     must_visit |= entry->is_again;
-    if (status != HAUL_OK || (walk->is_sized && !entry->is_again && haul__memo_has(d, entry->address, SIZED, type)))
+    if (status != HAUL_OK ||
+        (walk->is_sized && !entry->is_again && haul__memo_has(d, entry->address, SIZED, type)))
         return status;
     status = walk->is_sized ? check_sized(d, entry, walk, &bytes, &must_visit)
                             : check_extent(d, entry, bytes, walk->alignment, &end);
@@ -416,14 +435,16 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     int dense = walk->dense && entry->stride == walk->extent;
     haul__marked marked = { 0, 0, 0 };
     uintptr_t end = 0;
-    haul_status status = check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
+    haul_status status =
+        check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
     if (status != HAUL_OK)
         return status;
     status = meet_object(d, entry);
     if (status == HAUL_OK)
         status = meet_leaders(d, entry);
     if (status == HAUL_OK && d->trail)
-        status = haul__trail_range(d, entry, dense ? end : end_of_runs(entry, walk), walk->alignment);
+        status =
+            haul__trail_range(d, entry, dense ? end : end_of_runs(entry, walk), walk->alignment);
     if (status != HAUL_OK)
         return status;
     whole = (size_t)(end - entry->address);
@@ -482,7 +503,8 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     return haul__push_entry(d, entry);
 }
 
-/* A string whose bytes were all marked before may be the same one again, or lie in something else: it is noted once. */
+/* A string whose bytes were all marked before may be the same one again, or lie in something else:
+ * it is noted once. */
 static haul_status note_terminator(haul__discovery *d, const haul__entry *entry, int is_new)
 {
     const haul_shape *shape = &entry->slot->shape[entry->level];
@@ -502,7 +524,8 @@ static haul_status note_terminator(haul__discovery *d, const haul__entry *entry,
     else
         status = haul__note_guard(d, at, (unsigned)entry->stride, value);
     if (status == HAUL_OK && bytes >= HAUL__MEMO_BYTES)
-        status = haul__memo_add(d, entry->address, entry->stride, value ? entry->slot->shape : NULL);
+        status =
+            haul__memo_add(d, entry->address, entry->stride, value ? entry->slot->shape : NULL);
     return status;
 }
 
@@ -548,7 +571,8 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
     case HAUL__OBJECTS:
         if (HAUL__UNLIKELY(d->kinds[entry->kind].walk->is_noted))
             return reach_noted(d, entry);
-        return d->kinds[entry->kind].walk->is_varied ? reach_varied(d, entry) : reach_objects(d, entry);
+        return d->kinds[entry->kind].walk->is_varied ? reach_varied(d, entry)
+                                                     : reach_objects(d, entry);
     case HAUL__POINTERS:
         return reach_pointers(d, entry);
     default:

@@ -56,7 +56,8 @@ HAUL__INLINE int mark_words(haul__block *block, haul__block *next_block, uintptr
     return (int)(known + 1);
 }
 
-/* Blocks of other forms than the kind's own: a mixed one; or plain objects in whatever holds nothing of theirs yet. */
+/* Blocks of other forms than the kind's own: a mixed one; or plain objects in whatever holds
+ * nothing of theirs yet. */
 HAUL__NOINLINE int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__kind *kind)
 {
     haul__block *block = haul__block_in(entry);
@@ -74,8 +75,8 @@ HAUL__NOINLINE int haul__mark_near_apart(uintptr_t entry, uintptr_t address, con
     return HAUL__FRESH;
 }
 
-HAUL__NOINLINE int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address,
-                                          const haul__kind *kind)
+HAUL__NOINLINE int haul__mark_over_apart(haul__block *block, haul__block *next_block,
+                                         uintptr_t address, const haul__kind *kind)
 {
     if (block->form != HAUL__MIXED || next_block->form != HAUL__MIXED)
         return HAUL__APART;
@@ -103,7 +104,8 @@ HAUL__NOINLINE int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t addr
 }
 
 /* One that is longer than a cell. */
-HAUL__NOINLINE int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+HAUL__NOINLINE int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address,
+                                        const haul__kind *kind)
 {
     uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
     uintptr_t next_entry = flat[(address + kind->simple.bytes - 1) >> HAUL__BLOCK_SHIFT];

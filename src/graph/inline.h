@@ -1,43 +1,47 @@
 /* Marking in line: single objects of simple kinds, the bulk of any large graph.
  *
- * "Was it marked before" is one comparison of bits in the one cell that an object lies in, and neither that nor "does it
- * reach over the end of its cell" nor "is the pointer null" is a branch: no predictor could guess them, and each wrong
- * guess would stop the processor from running ahead to the next misses. So what a pointer leads to is collected first,
- * as candidates, while its cell is fetched; later they are settled, some at a time. What is written is always written;
- * an end then advances by 0 or 1.
+ * "Was it marked before" is one comparison of bits in the one cell that an object lies in, and
+ * neither that nor "does it reach over the end of its cell" nor "is the pointer null" is a branch:
+ * no predictor could guess them, and each wrong guess would stop the processor from running ahead
+ * to the next misses. So what a pointer leads to is collected first, as candidates, while its cell
+ * is fetched; later they are settled, some at a time. What is written is always written; an end
+ * then advances by 0 or 1.
  */
 #ifndef HAUL_GRAPH_INLINE_H
 #define HAUL_GRAPH_INLINE_H
 
 #include "graph/discovery.h"
 
-/* Pointers that were read and whose cells are on their way, as worklist entries: those to objects inside one cell, and
- * those to objects across two, which take longer. */
+/* Pointers that were read and whose cells are on their way, as worklist entries: those to objects
+ * inside one cell, and those to objects across two, which take longer. */
 typedef struct haul__candidates {
     uint64_t *near, *over; /* arrays of CANDIDATES */
     size_t near_count, over_count;
-    uint64_t tag;          /* of all of them; HAUL__NOT_UNIFORM: they differ */
+    uint64_t tag; /* of all of them; HAUL__NOT_UNIFORM: they differ */
 } haul__candidates;
 
 #define HAUL__CANDIDATES (HAUL__CELLS_AHEAD + HAUL__STEPS)
 
-#define HAUL__ENTRY_ADDRESS(entry) ((uintptr_t)((entry) & UINT64_C(0x0000ffffffffffff)))
+#define HAUL__ENTRY_ADDRESS(entry) ((uintptr_t)((entry)&UINT64_C(0x0000ffffffffffff)))
 #define HAUL__ENTRY_KIND(entry) ((uint32_t)((entry) >> 48))
 
-/* The granule of its cell that an address starts; a number above every granule where it starts none. */
+/* The granule of its cell that an address starts; a number above every granule where it starts
+ * none. */
 HAUL__INLINE uint32_t haul__start_in_cell(uintptr_t address)
 {
     uint32_t in_cell = (uint32_t)address & (uint32_t)(HAUL__CELL_BYTES - 1);
     return in_cell >> HAUL__GRANULE_SHIFT | in_cell << (32 - HAUL__GRANULE_SHIFT);
 }
 
-/* What marking one object in line can answer: it is new; all of it was marked before, with the same slots; or anything
- * else: go the general way. No branch tells the first two apart. */
+/* What marking one object in line can answer: it is new; all of it was marked before, with the same
+ * slots; or anything else: go the general way. No branch tells the first two apart. */
 enum { HAUL__APART = -1, HAUL__KNOWN_BEFORE = 0, HAUL__FRESH = 1 };
 
-/* inline.c: the same in blocks of other forms than the kind's own, and for objects longer than a cell. */
+/* inline.c: the same in blocks of other forms than the kind's own, and for objects longer than a
+ * cell. */
 int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__kind *kind);
-int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address, const haul__kind *kind);
+int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address,
+                          const haul__kind *kind);
 int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__kind *kind);
 int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address, const haul__kind *kind);
 
@@ -99,8 +103,10 @@ HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address, const
         return haul__mark_past_cell(flat, address, kind);
     if (!(entry & next_entry & 1u) || granule == 0)
         return HAUL__APART;
-    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form || (next_entry & HAUL__FORM_MASK) != kind->form))
-        return haul__mark_over_apart(haul__block_in(entry), haul__block_in(next_entry), address, kind);
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form ||
+                       (next_entry & HAUL__FORM_MASK) != kind->form))
+        return haul__mark_over_apart(haul__block_in(entry), haul__block_in(next_entry), address,
+                                     kind);
     cell = haul__cell_of(haul__block_in(entry), address);
     next = haul__cell_of(haul__block_in(next_entry), end);
     low = kind->simple.granules << granule;
@@ -120,14 +126,17 @@ HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address, const
 /* Room in the worklist for all candidates. */
 HAUL__INLINE int haul__has_room(haul__discovery *d)
 {
-    return HAUL__LIKELY(d->tail->capacity - d->tail->written > 2 * HAUL__CANDIDATES) || haul__queue_room(d);
+    return HAUL__LIKELY(d->tail->capacity - d->tail->written > 2 * HAUL__CANDIDATES) ||
+           haul__queue_room(d);
 }
 
-/* Candidates that are marked in line: appended, and kept if new; to the queue, or to their lanes. `only`: the kind of
- * all of them, in memory that nothing else can write, so that what is needed of it stays in registers; or NULL. */
-HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *candidate, size_t count, int to_lanes,
-                                          const haul__kind *only,
-                                          int (*mark)(const uintptr_t *, uintptr_t, const haul__kind *))
+/* Candidates that are marked in line: appended, and kept if new; to the queue, or to their lanes.
+ * `only`: the kind of all of them, in memory that nothing else can write, so that what is needed of
+ * it stays in registers; or NULL. */
+HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *candidate,
+                                          size_t count, int to_lanes, const haul__kind *only,
+                                          int (*mark)(const uintptr_t *, uintptr_t,
+                                                      const haul__kind *))
 {
     const uintptr_t *flat = d->map->flat;
     const haul__kind *kinds = d->kinds;
@@ -136,7 +145,8 @@ HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *ca
     size_t i;
     for (i = 0; i < count; i++) {
         uint64_t entry = candidate[i];
-        int fresh = mark(flat, HAUL__ENTRY_ADDRESS(entry), only ? only : &kinds[HAUL__ENTRY_KIND(entry)]);
+        int fresh =
+            mark(flat, HAUL__ENTRY_ADDRESS(entry), only ? only : &kinds[HAUL__ENTRY_KIND(entry)]);
         if (HAUL__UNLIKELY(fresh < 0)) {
             haul_status status;
             d->tail->written = (size_t)(out - d->tail->entry);
@@ -165,7 +175,8 @@ HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *ca
 HAUL__INLINE haul_status haul__settle_both(haul__discovery *d, haul__candidates *c, int to_lanes,
                                            const haul__kind *only)
 {
-    haul_status status = haul__settle_all(d, c->near, c->near_count, to_lanes, only, haul__mark_near);
+    haul_status status =
+        haul__settle_all(d, c->near, c->near_count, to_lanes, only, haul__mark_near);
     if (status == HAUL_OK)
         status = haul__settle_all(d, c->over, c->over_count, to_lanes, only, haul__mark_over);
     return status;
@@ -190,10 +201,11 @@ HAUL__INLINE haul_status haul__settle(haul__discovery *d, haul__candidates *c)
     return status;
 }
 
-/* A pointer is read: its cell is fetched, and it waits among the candidates, NULL left out. Written to both ends, kept
- * at one: no branches here either. Prefetches never fault: neither the pointer nor the block needs to be good. */
-HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uintptr_t value, uint64_t tag,
-                                uint32_t near_starts)
+/* A pointer is read: its cell is fetched, and it waits among the candidates, NULL left out. Written
+ * to both ends, kept at one: no branches here either. Prefetches never fault: neither the pointer
+ * nor the block needs to be good. */
+HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uintptr_t value,
+                                uint64_t tag, uint32_t near_starts)
 {
     uintptr_t entry = flat[value >> HAUL__BLOCK_SHIFT];
     size_t fits = haul__start_in_cell(value) < near_starts, there = value != 0;
@@ -206,7 +218,8 @@ HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uint
 #define HAUL__TOO_HIGH(value) HAUL__UNLIKELY((value) > HAUL__HIGHEST - HAUL__SIMPLE_BYTES)
 
 /* The pointers of an object from the queue. */
-HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates *c, uintptr_t element, uint32_t number)
+HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates *c,
+                                            uintptr_t element, uint32_t number)
 {
     const uintptr_t *flat = d->map->flat;
     const haul__step *step = d->kinds[number].steps, *end = step + d->kinds[number].step_count;
@@ -215,7 +228,8 @@ HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates
         uintptr_t value = 0;
         if (HAUL__UNLIKELY(!step->one))
             status = haul__step_aside(d, element, number, step);
-        else if (value = haul__load_word((const void *)(element + step->offset)), HAUL__TOO_HIGH(value))
+        else if (value = haul__load_word((const void *)(element + step->offset)),
+                 HAUL__TOO_HIGH(value))
             status = haul__reach_one(d, value, (uint32_t)(step->tag >> 48));
         else
             haul__collect(c, flat, value, step->tag, step->near_starts);

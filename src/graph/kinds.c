@@ -23,7 +23,8 @@ static int make_room(haul__discovery *d)
     if (d->kind_count < old_capacity / 2)
         return 1;
     d->kind_hash_capacity = old_capacity ? old_capacity * 2 : 32;
-    d->kind_hash = haul__allocate_zeroed(d->allocator, d->kind_hash_capacity * sizeof *d->kind_hash);
+    d->kind_hash =
+        haul__allocate_zeroed(d->allocator, d->kind_hash_capacity * sizeof *d->kind_hash);
     if (!d->kind_hash) {
         d->kind_hash = old;
         d->kind_hash_capacity = old_capacity;
@@ -56,7 +57,8 @@ static void foresee_marks(haul__kind *kind, haul__far *far)
         const size_t offset = walk->slots[i].offset, cell = offset / HAUL__CELL_BYTES;
         if (offset % HAUL__WORD != 0)
             return;
-        *(cell ? &(*far)[cell - 1] : &kind->simple.slots) |= (uint64_t)1 << haul__word_in_cell(offset);
+        *(cell ? &(*far)[cell - 1] : &kind->simple.slots) |= (uint64_t)1
+                                                             << haul__word_in_cell(offset);
         if (cell)
             kind->simple.far = far;
     }
@@ -162,14 +164,15 @@ static haul_status foresee_one(haul__discovery *d, uint32_t number, size_t i)
     haul__step *step = &d->kinds[number].steps[i];
     uint32_t kind;
     step->offset = slot->offset;
-    if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) || slot->shape[0].kind != HAUL_SHAPE_ONE)
+    if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) ||
+        slot->shape[0].kind != HAUL_SHAPE_ONE)
         return HAUL_OK;
     if (haul__kind_of(d, slot->target, &kind) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     step->tag = (uint64_t)kind << 48;
     step->near_starts = haul__near_starts(&d->kinds[kind]);
-    step->one = d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX && !d->careful && d->map->flat &&
-                slot->offset % HAUL__WORD == 0;
+    step->one = d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX && !d->careful &&
+                d->map->flat && slot->offset % HAUL__WORD == 0;
     return HAUL_OK;
 }
 
@@ -179,12 +182,14 @@ static haul_status foresee_counted(haul__discovery *d, haul__kind *kind, size_t 
     const haul__slot *slot = &kind->walk->slots[i];
     haul__counted counted;
     unsigned field;
-    if (kind->steps[i].one || slot->offset % HAUL__WORD != 0 || !haul__foresee_counted(d, slot, 0, &counted))
+    if (kind->steps[i].one || slot->offset % HAUL__WORD != 0 ||
+        !haul__foresee_counted(d, slot, 0, &counted))
         return HAUL_OK;
     for (field = 0; field < counted.field_count; field++)
         counted.field[field].offset += slot->self;
     if (!kind->counted)
-        kind->counted = haul__allocate_zeroed(d->allocator, kind->walk->slot_count * sizeof counted);
+        kind->counted =
+            haul__allocate_zeroed(d->allocator, kind->walk->slot_count * sizeof counted);
     if (!kind->counted)
         return HAUL_ERROR_MEMORY;
     kind->counted[i] = counted;
@@ -214,8 +219,8 @@ haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
     const haul__walk *walk = d->kinds[number].walk;
     haul__step *steps;
     size_t i;
-    if (d->kinds[number].steps || walk->slot_count == 0 || walk->slot_count > HAUL__STEPS || walk->part_count ||
-        walk->is_varied || walk->is_wide)
+    if (d->kinds[number].steps || walk->slot_count == 0 || walk->slot_count > HAUL__STEPS ||
+        walk->part_count || walk->is_varied || walk->is_wide)
         return HAUL_OK;
     steps = haul__allocate_zeroed(d->allocator, walk->slot_count * sizeof *steps);
     if (!steps)
@@ -223,7 +228,8 @@ haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
     d->kinds[number].steps = steps;
     d->kinds[number].step_count = (uint32_t)walk->slot_count;
     for (i = 0; i < walk->slot_count; i++)
-        if (foresee_one(d, number, i) != HAUL_OK || foresee_counted(d, &d->kinds[number], i) != HAUL_OK)
+        if (foresee_one(d, number, i) != HAUL_OK ||
+            foresee_counted(d, &d->kinds[number], i) != HAUL_OK)
             return HAUL_ERROR_MEMORY;
     foresee_visits(&d->kinds[number]);
     return HAUL_OK;

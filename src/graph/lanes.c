@@ -3,13 +3,15 @@
  *     queue    being visited        found: to its lane, by its address
  *     lanes    | 0 | 1 | ... | 63 |     the queue is empty: the next lane becomes the queue
  *
- * In a large graph whose order is not that of the heap each visit goes to another page and another line. A worklist
- * of one queue takes them as they were found. Lanes cost one more store for each object found, and what is visited in
- * a row then lies in a mebibyte: pages are in the translation buffer still, and some lines in the cache (the gray
- * sets of collectors that are kept by region; radix partitioning in hash joins).
+ * In a large graph whose order is not that of the heap each visit goes to another page and another
+ * line. A worklist of one queue takes them as they were found. Lanes cost one more store for each
+ * object found, and what is visited in a row then lies in a mebibyte: pages are in the translation
+ * buffer still, and some lines in the cache (the gray sets of collectors that are kept by region;
+ * radix partitioning in hash joins).
  *
- * It is right because marks do not depend on the order of visits. A lane is read from where it was taken off: what is
- * found meanwhile goes to a new one, so that batches are as large as what waits allows. A small graph has no lanes.
+ * It is right because marks do not depend on the order of visits. A lane is read from where it was
+ * taken off: what is found meanwhile goes to a new one, so that batches are as large as what waits
+ * allows. A small graph has no lanes.
  */
 #include "graph/discovery.h"
 
@@ -45,7 +47,8 @@ HAUL__NOINLINE int haul__lane_room(haul__discovery *d, haul__lane *lane)
     }
     lane->last = chunk;
     lane->out = chunk->entry;
-    lane->end = chunk->entry + chunk->capacity - 1; /* the queue's last chunk always has room for one */
+    /* the queue's last chunk always has room for one */
+    lane->end = chunk->entry + chunk->capacity - 1;
     return 1;
 }
 

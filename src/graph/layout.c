@@ -1,9 +1,11 @@
-/* Layout: one sweep over the marks in order of address gives each cell the number of granules placed before it.
+/* Layout: one sweep over the marks in order of address gives each cell the number of granules
+ * placed before it.
  *
- * Objects that ask for an alignment above a granule say so for their page (mark.c). A page with such a wish is
- * placed in units of that size instead of granules: the arena position is rounded up before the page, and a unit in
- * which anything is live goes whole, its dead granules as zeros. Pages whose touching granules are both live may share
- * an object, so such pages get one common unit: nothing that was in one piece is ever split.
+ * Objects that ask for an alignment above a granule say so for their page (mark.c). A page with
+ * such a wish is placed in units of that size instead of granules: the arena position is rounded up
+ * before the page, and a unit in which anything is live goes whole, its dead granules as zeros.
+ * Pages whose touching granules are both live may share an object, so such pages get one common
+ * unit: nothing that was in one piece is ever split.
  *
  * Rank and live bits then answer for every address, with no table of objects.
  */
@@ -12,7 +14,8 @@
 #include "graph/mark.h"
 #include "graph/ragged.h"
 
-#define FEW_BLOCKS ((size_t)32) /* clearing and adding up the counts of four passes takes longer than to sort these */
+/* clearing and adding up the counts of four passes takes longer than to sort these */
+#define FEW_BLOCKS ((size_t)32)
 
 static int is_lower(const void *a, const void *b)
 {
@@ -20,11 +23,13 @@ static int is_lower(const void *a, const void *b)
     return *one < *other;
 }
 
-/* Least significant digit first, a byte at a time: four passes put any number of blocks in order. */
+/* Least significant digit first, a byte at a time: four passes put any number of blocks in
+ * order. */
 static int sort_many(haul_context *context, haul__map *map)
 {
     size_t bytes = map->block_count * sizeof *map->numbers, i;
-    uint32_t *from = map->numbers, *to, *other; /* after four passes, the result is where it began */
+    /* after four passes, the result is where it began */
+    uint32_t *from = map->numbers, *to, *other;
     unsigned shift;
     for (i = 1; i < map->block_count && from[i - 1] <= from[i]; i++)
         ;
@@ -84,7 +89,8 @@ static unsigned unit_of(const haul__block *block, size_t page)
     return block->side ? block->side->unit[page] : 0;
 }
 
-/* Hands the largest unit of a run of joined pages to all of it; `first` and `last` count pages over sorted blocks. */
+/* Hands the largest unit of a run of joined pages to all of it; `first` and `last` count pages over
+ * sorted blocks. */
 static int spread_unit(haul__map *map, size_t first, size_t last, unsigned unit)
 {
     size_t page;
@@ -109,7 +115,8 @@ static int join_pages(haul__map *map)
             if (in_block > 0)
                 joined = page_ends_live(block, in_block - 1);
             else if (map->numbers[page / HAUL__PAGES] == map->numbers[page / HAUL__PAGES - 1] + 1)
-                joined = page_ends_live(haul__map_block(map, page / HAUL__PAGES - 1), HAUL__PAGES - 1);
+                joined =
+                    page_ends_live(haul__map_block(map, page / HAUL__PAGES - 1), HAUL__PAGES - 1);
         }
         if (!joined) {
             if (page > 0 && !spread_unit(map, first, page - 1, unit))
@@ -123,7 +130,8 @@ static int join_pages(haul__map *map)
     return pages == 0 || spread_unit(map, first, pages - 1, unit);
 }
 
-/* Places dead granules of a page too, where their unit has a live one. They get an empty byte mask. */
+/* Places dead granules of a page too, where their unit has a live one. They get an empty byte
+ * mask. */
 static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned unit)
 {
     size_t granules = (size_t)1 << (unit - HAUL__GRANULE_SHIFT), at, i;
@@ -199,10 +207,12 @@ static size_t last_granules(const haul__block *block)
     size_t cell = HAUL__CELLS;
     while (cell > 0 && !haul__starts(block)[cell - 1])
         cell--;
-    return cell ? (HAUL__CELLS - cell + 1) * 32 - haul__highest64(haul__starts(block)[cell - 1]) : 0;
+    return cell ? (HAUL__CELLS - cell + 1) * 32 - haul__highest64(haul__starts(block)[cell - 1])
+                : 0;
 }
 
-/* The slots of the objects that start there; without what reaches out of the block, and with what reaches into it. */
+/* The slots of the objects that start there; without what reaches out of the block, and with what
+ * reaches into it. */
 static size_t count_by_starts(const haul__simple *kind, haul__block *block)
 {
     const size_t objects = keep_starts(block), last = last_granules(block);
@@ -297,7 +307,8 @@ static int dependent_before(const void *a, const void *b)
 static void sort_dependents(haul__found *found)
 {
     size_t i, kept = 0;
-    haul__sort(found->dependents, found->dependent_count, sizeof *found->dependents, dependent_before);
+    haul__sort(found->dependents, found->dependent_count, sizeof *found->dependents,
+               dependent_before);
     for (i = 0; i < found->dependent_count; i++)
         if (kept == 0 || dependent_before(&found->dependents[kept - 1], &found->dependents[i]))
             found->dependents[kept++] = found->dependents[i];
@@ -340,7 +351,8 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
     placed->granules += granules_of(found->room_behind);
     map->is_wide = placed->granules > UINT32_MAX;
     if (placed->granules > SIZE_MAX / 4 / HAUL__GRANULE)
-        return haul__fail(&context->error, HAUL_ERROR_LIMIT, "an arena larger than this machine's addresses");
+        return haul__fail(&context->error, HAUL_ERROR_LIMIT,
+                          "an arena larger than this machine's addresses");
     sort_exceptions(found);
     return HAUL_OK;
 }

@@ -1,8 +1,8 @@
 /* The line: objects with rules, between the worklist and their marks.
  *
- * Such an object is asked and marked when its turn comes, and both would wait for memory: its bytes, its cell, its slot
- * bits and, where objects have holes, its byte masks. So each stands in a short line while all of these are fetched, and
- * the one that came some objects before it is taken.
+ * Such an object is asked and marked when its turn comes, and both would wait for memory: its
+ * bytes, its cell, its slot bits and, where objects have holes, its byte masks. So each stands in a
+ * short line while all of these are fetched, and the one that came some objects before it is taken.
  */
 #include "graph/discovery.h"
 

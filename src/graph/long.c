@@ -20,14 +20,16 @@ HAUL__INLINE uint32_t take_granules(uintptr_t *at, uintptr_t end)
     return granules;
 }
 
-int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind)
+int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address,
+                    const haul__simple *kind)
 {
     const uintptr_t end = address + kind->bytes;
     const uint32_t start = (uint32_t)1 << haul__granule_in_cell(address);
     uint32_t any = 0, missing = ~haul__cell_of(block, address)->aux & start;
     uintptr_t at, in;
     for (at = address; at < end;) {
-        haul__cell *cell = haul__cell_of(haul__block_number(at) == haul__block_number(address) ? block : next, at);
+        haul__cell *cell =
+            haul__cell_of(haul__block_number(at) == haul__block_number(address) ? block : next, at);
         uint32_t granules = take_granules(&at, end);
         any |= cell->live & granules;
         missing |= ~cell->live & granules;
@@ -35,7 +37,8 @@ int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address, co
     if (any)
         return missing ? -1 : 0;
     for (at = in = address; at < end; in = at) {
-        haul__cell *cell = haul__cell_of(haul__block_number(in) == haul__block_number(address) ? block : next, in);
+        haul__cell *cell =
+            haul__cell_of(haul__block_number(in) == haul__block_number(address) ? block : next, in);
         cell->live |= take_granules(&at, end);
     }
     haul__cell_of(block, address)->aux |= start;
@@ -53,8 +56,8 @@ typedef struct part {
 } part;
 
 /* The part at *at, which goes on to the next one. */
-HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind,
-                            uintptr_t *at)
+HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t address,
+                            const haul__simple *kind, uintptr_t *at)
 {
     const unsigned first = haul__word_in_cell(*at);
     part p;
@@ -66,7 +69,8 @@ HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t add
     return p;
 }
 
-/* 0: nothing of it is live; 1: all of it, and as the same thing; -1: neither, or this block cannot tell. */
+/* 0: nothing of it is live; 1: all of it, and as the same thing; -1: neither, or this block cannot
+ * tell. */
 static int meet(const part *p)
 {
     const haul__cell *cell = &p->block->cells[p->number];
@@ -95,7 +99,8 @@ static void enter(const part *p)
     haul__slots(p->block)[p->number] |= p->wanted;
 }
 
-int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address, const haul__simple *kind)
+int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address,
+                          const haul__simple *kind)
 {
     const uintptr_t end = address + kind->bytes;
     uintptr_t at = address;

@@ -1,7 +1,8 @@
 /* The map's memory: the table, blocks and sides. What they mean stands in map.h.
  *
- * A map is cleared by walking the list of its blocks, so that clearing costs what marking touched. Blocks are taken
- * one at a time: a plan then holds what it needs, and not what a pool rounds up to.
+ * A map is cleared by walking the list of its blocks, so that clearing costs what marking touched.
+ * Blocks are taken one at a time: a plan then holds what it needs, and not what a pool rounds up
+ * to.
  */
 #include "base/reserve.h"
 #include "graph/map.h"
@@ -80,8 +81,10 @@ static void release_bars(haul__map *map, haul__bars *bars)
 {
     size_t page;
     for (page = 0; bars && page < HAUL__PAGES; page++) {
-        haul__release(&map->allocator, bars->masks[0][page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
-        haul__release(&map->allocator, bars->masks[1][page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
+        haul__release(&map->allocator, bars->masks[0][page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
+        haul__release(&map->allocator, bars->masks[1][page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
     }
     haul__release(&map->allocator, bars, sizeof *bars);
 }
@@ -98,7 +101,8 @@ static void release_side(haul__map *map, haul__side *side)
     haul__release(&map->allocator, side->halves, HAUL__HALVES_BYTES);
     haul__release(&map->allocator, side->ends, side->end_capacity * sizeof *side->ends);
     for (page = 0; side->holes && page < HAUL__PAGES; page++)
-        haul__release(&map->allocator, side->holes->masks[page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
+        haul__release(&map->allocator, side->holes->masks[page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
     haul__release(&map->allocator, side->holes, sizeof *side->holes);
     release_bars(map, side->bars);
     haul__release(&map->allocator, side, sizeof *side);
@@ -123,7 +127,8 @@ static uint32_t words_of(const haul__map *map, uint32_t form)
 static size_t bytes_of(unsigned size)
 {
     const size_t head = offsetof(haul__block, cells), cells = HAUL__CELLS * sizeof(haul__cell);
-    const size_t bytes[SIZES] = { 0, 0, HAUL__CELLS * sizeof(uint32_t), HAUL__CELLS * sizeof(uint64_t) };
+    const size_t bytes[SIZES] = { 0, 0, HAUL__CELLS * sizeof(uint32_t),
+                                  HAUL__CELLS * sizeof(uint64_t) };
     return head + (size == SIZE_FULL ? 0 : cells) + bytes[size];
 }
 
@@ -154,8 +159,9 @@ void haul__map_clear(haul__map *map)
 {
     size_t i;
     for (i = 0; i < map->block_count; i++) {
-        haul__block *block =
-            map->is_listed ? haul__map_block(map, i) : haul__map_find(map, haul__block_address(map->numbers[i]));
+        haul__block *block = map->is_listed
+                                 ? haul__map_block(map, i)
+                                 : haul__map_find(map, haul__block_address(map->numbers[i]));
         if (block->side)
             release_side(map, block->side);
         if (map->table)
@@ -191,8 +197,9 @@ void haul__map_close(haul__map *map)
 
 size_t haul__map_bytes(const haul__map *map)
 {
-    return sizeof *map + map->number_capacity * sizeof *map->numbers + map->entry_capacity * sizeof *map->entries +
-           (map->far ? FAR_BYTES : 0) + map->block_bytes + map->side_bytes;
+    return sizeof *map + map->number_capacity * sizeof *map->numbers +
+           map->entry_capacity * sizeof *map->entries + (map->far ? FAR_BYTES : 0) +
+           map->block_bytes + map->side_bytes;
 }
 
 static uintptr_t entry_of(const haul__block *block)
@@ -209,8 +216,9 @@ static size_t hash_place(const haul__map *map, uint32_t number)
     return at;
 }
 
-/* Numbers are in order and differ: two of them lie no farther apart in the list than they differ. So where blocks lie
- * side by side, as they do in most heaps, a few steps are enough; and none where all of them do. */
+/* Numbers are in order and differ: two of them lie no farther apart in the list than they differ.
+ * So where blocks lie side by side, as they do in most heaps, a few steps are enough; and none
+ * where all of them do. */
 static haul__block *find_listed(const haul__map *map, uint32_t number)
 {
     size_t low = 0, high = map->block_count;
@@ -224,7 +232,8 @@ static haul__block *find_listed(const haul__map *map, uint32_t number)
             return haul__map_block(map, middle);
         if (there < number) {
             low = middle + 1;
-            high = high - middle > (size_t)(number - there) + 1 ? middle + (number - there) + 1 : high;
+            high =
+                high - middle > (size_t)(number - there) + 1 ? middle + (number - there) + 1 : high;
         } else {
             high = middle;
             low = middle - low > (size_t)(there - number) ? middle - (there - number) : low;
@@ -245,12 +254,13 @@ int haul__map_list(haul__map *map)
     void *entries = map->entries;
     size_t i;
     if (map->entry_capacity < map->block_count &&
-        !haul__grow_to(&map->allocator, &entries, &map->entry_capacity, map->number_capacity, sizeof *map->entries))
+        !haul__grow_to(&map->allocator, &entries, &map->entry_capacity, map->number_capacity,
+                       sizeof *map->entries))
         return 0;
     map->entries = entries;
     for (i = 0; i < map->block_count; i++)
-        map->entries[i] =
-            map->flat ? map->flat[map->numbers[i]] : entry_of(map->hashed[hash_place(map, map->numbers[i])].block);
+        map->entries[i] = map->flat ? map->flat[map->numbers[i]]
+                                    : entry_of(map->hashed[hash_place(map, map->numbers[i])].block);
     map->is_listed = 1;
     map->flat = NULL;
     forget_hashed(map);
@@ -265,7 +275,8 @@ static int make_room(haul__map *map)
     if (map->flat || map->hashed_capacity / 2 > map->block_count)
         return 1;
     larger.hashed_capacity = map->hashed_capacity ? map->hashed_capacity * 2 : 16;
-    larger.hashed = haul__allocate_zeroed(&map->allocator, larger.hashed_capacity * sizeof *larger.hashed);
+    larger.hashed =
+        haul__allocate_zeroed(&map->allocator, larger.hashed_capacity * sizeof *larger.hashed);
     if (!larger.hashed)
         return 0;
     for (i = 0; i < map->hashed_capacity; i++)
@@ -307,8 +318,8 @@ static haul__block *add_block(haul__map *map, uintptr_t address, uint32_t form)
     haul__block *block;
     if (!make_room(map) ||
         (map->block_count == map->number_capacity &&
-         !haul__grow_to(&map->allocator, &numbers, &map->number_capacity, map->block_count + map->block_count / 8 + 8,
-                        sizeof *map->numbers)))
+         !haul__grow_to(&map->allocator, &numbers, &map->number_capacity,
+                        map->block_count + map->block_count / 8 + 8, sizeof *map->numbers)))
         return NULL;
     map->numbers = numbers;
     block = new_block(map, form);
@@ -387,7 +398,8 @@ static int keep_simple(haul__map *map, uint32_t form, const haul__simple *kind)
 uint32_t haul__map_form(haul__map *map, haul__simple *kind)
 {
     uint32_t form;
-    for (form = HAUL__FIRST_KIND; form < map->next_form && !is_alike(&map->simple[form / 2], kind); form += 2)
+    for (form = HAUL__FIRST_KIND; form < map->next_form && !is_alike(&map->simple[form / 2], kind);
+         form += 2)
         ;
     if (form > HAUL__LAST_KIND)
         return HAUL__NO_FORM;
@@ -402,9 +414,11 @@ HAUL__INLINE uint32_t starts_in(const haul__block *block, unsigned number, int i
     return is_placed ? haul__starts(block)[number] : block->cells[number].aux;
 }
 
-/* How many granules before a cell the object starts that may reach into it; 0: none may. It is the last one before the
- * cell, as objects of one kind do not overlap. Where it ends before, it has no slots in the cell. */
-HAUL__INLINE size_t reach_before(const haul__block *block, size_t granules, unsigned number, int is_placed)
+/* How many granules before a cell the object starts that may reach into it; 0: none may. It is the
+ * last one before the cell, as objects of one kind do not overlap. Where it ends before, it has no
+ * slots in the cell. */
+HAUL__INLINE size_t reach_before(const haul__block *block, size_t granules, unsigned number,
+                                 int is_placed)
 {
     unsigned back;
     for (back = 1; back <= number && back * 32u < granules + 31u; back++) {
@@ -416,10 +430,12 @@ HAUL__INLINE size_t reach_before(const haul__block *block, size_t granules, unsi
 }
 
 /* The slots of a cell by the starts in it and before it. */
-HAUL__INLINE uint64_t slots_by_starts(const haul__map *map, const haul__block *block, unsigned number, int is_placed)
+HAUL__INLINE uint64_t slots_by_starts(const haul__map *map, const haul__block *block,
+                                      unsigned number, int is_placed)
 {
     const haul__simple *kind = haul__simple_of(map, block);
-    const size_t before = reach_before(block, kind->bytes >> HAUL__GRANULE_SHIFT, number, is_placed);
+    const size_t before =
+        reach_before(block, kind->bytes >> HAUL__GRANULE_SHIFT, number, is_placed);
     uint64_t slots = before ? haul__slots_from(kind, 2 * before) : 0;
     uint32_t starts;
     for (starts = starts_in(block, number, is_placed); starts; starts &= starts - 1)
@@ -503,5 +519,7 @@ int haul__is_described(const haul__map *map, uintptr_t address)
     block = haul__map_find(map, address);
     if (!block || !haul__is_placed(block, address))
         return 0;
-    return (haul__byte_mask(block, granule) | haul__hole_mask(block, granule)) >> (address & (HAUL__GRANULE - 1)) & 1;
+    return (haul__byte_mask(block, granule) | haul__hole_mask(block, granule)) >>
+               (address & (HAUL__GRANULE - 1)) &
+           1;
 }

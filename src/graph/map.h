@@ -80,14 +80,16 @@
 
 /* Addresses below are no objects of anybody's; addresses above belong to no process. */
 #define HAUL__LOWEST ((uintptr_t)4096)
-#define HAUL__HIGHEST                                                                                                 \
-    (HAUL__ADDRESS_BITS >= 8 * sizeof(void *) ? UINTPTR_MAX - 4096                                                    \
-                                              : ((uintptr_t)1 << (HAUL__ADDRESS_BITS % (8 * sizeof(void *)))) - 1)
+#define HAUL__HIGHEST                                                                              \
+    (HAUL__ADDRESS_BITS >= 8 * sizeof(void *)                                                      \
+         ? UINTPTR_MAX - 4096                                                                      \
+         : ((uintptr_t)1 << (HAUL__ADDRESS_BITS % (8 * sizeof(void *)))) - 1)
 
 typedef struct haul__cell {
     uint32_t live; /* bit g: granule g of the cell is described (while marking: all of it) */
-    uint32_t aux;  /* while marking: starts, or granules partly live; after layout: granules placed before (its low 32
-                      bits) */
+    /* while marking: starts, or granules partly live; after layout: granules placed before (its low
+     * 32 bits) */
+    uint32_t aux;
 } haul__cell;
 
 /* Bytes that do not travel both ways, by pages: of each way (direction.h). */
@@ -112,19 +114,29 @@ typedef struct haul__byte_pages {
 
 typedef struct haul__side {
     haul__byte_pages *pages; /* NULL: there are none */
-    uint32_t *halves; /* of a mixed block, by cells: granules of which only one word is live, and
-                         no page says so (words.h); NULL: there are none */
-    uint8_t unit[16];      /* log2 of the largest placement asked for on the page, 0: none above a granule */
-    uint16_t *ends;        /* where terminators of strings stand, in bytes from the block's start */
+    /* of a mixed block, by cells: granules of which only one word is live, and no page says so
+     * (words.h); NULL: there are none */
+    uint32_t *halves;
+    /* log2 of the largest placement asked for on the page, 0: none above a granule */
+    uint8_t unit[16];
+    uint16_t *ends; /* where terminators of strings stand, in bytes from the block's start */
     size_t end_count, end_capacity;
-    int has_odd;           /* pointers off the grid lie here */
-    haul__holes *holes;    /* NULL: there are none */
-    haul__bars *bars;      /* NULL: everything travels both ways */
+    int has_odd;        /* pointers off the grid lie here */
+    haul__holes *holes; /* NULL: there are none */
+    haul__bars *bars;   /* NULL: everything travels both ways */
 } haul__side;
 
-/* Forms of blocks. Those that have cells are odd, so that one bit of a table's entry tells them from full blocks and from
- * none at all; HAUL__FIRST_KIND and every second one above it belong to a simple kind each. */
-enum { HAUL__MIXED = 1, HAUL__FULL = 2, HAUL__BARE = 3, HAUL__FIRST_KIND = 5, HAUL__LAST_KIND = 31, HAUL__NO_FORM = 32 };
+/* Forms of blocks. Those that have cells are odd, so that one bit of a table's entry tells them
+ * from full blocks and from none at all; HAUL__FIRST_KIND and every second one above it belong to a
+ * simple kind each. */
+enum {
+    HAUL__MIXED = 1,
+    HAUL__FULL = 2,
+    HAUL__BARE = 3,
+    HAUL__FIRST_KIND = 5,
+    HAUL__LAST_KIND = 31,
+    HAUL__NO_FORM = 32
+};
 #define HAUL__FORM_MASK ((uintptr_t)31)
 #define HAUL__BLOCK_ALIGNMENT ((size_t)32)
 
@@ -137,23 +149,24 @@ typedef struct haul__simple {
     uint64_t slots;    /* of an object that starts a cell */
     uint32_t granules; /* of that cell, as far as they are whole */
     uint32_t bytes;
-    uint32_t words;    /* in ragged blocks: of an object; 0: its blocks have starts by granule */
-    haul__far *far;    /* slots of the cells behind it; NULL: there are none */
+    uint32_t words; /* in ragged blocks: of an object; 0: its blocks have starts by granule */
+    haul__far *far; /* slots of the cells behind it; NULL: there are none */
 } haul__simple;
 
 typedef struct haul__block {
     uint64_t base;  /* granules placed before this block */
     uint64_t guard; /* over its pointers as first packed: see haul__guard_add */
-    uint64_t carry; /* of a kind: granules in the block before, of an object that starts there and
-                       ends here; ragged: words; full: the rank of its first cell */
+    /* of a kind: granules in the block before, of an object that starts there and ends here;
+     * ragged: words; full: the rank of its first cell */
+    uint64_t carry;
     haul__side *side;
     uint32_t form;
     uint32_t words; /* ragged: of an object; else 0 */
 #if HAUL__WORD_SHIFT == 2u
     uint32_t unused; /* so that no cell lies across two lines of a cache */
 #endif
-    haul__cell cells[]; /* HAUL__CELLS, but for full ones; then haul__slots, haul__starts,
-                           haul__word_starts */
+    /* HAUL__CELLS, but for full ones; then haul__slots, haul__starts, haul__word_starts */
+    haul__cell cells[];
 } haul__block;
 
 typedef struct haul__hashed {
@@ -163,8 +176,9 @@ typedef struct haul__hashed {
 
 typedef struct haul__map haul__map;
 
-/* Blocks by their number, each with its form in the low bits. One for each context, made when it is first needed.
- * It is used inside calls that have entered the context, and when a map of the context is dropped. */
+/* Blocks by their number, each with its form in the low bits. One for each context, made when it is
+ * first needed. It is used inside calls that have entered the context, and when a map of the
+ * context is dropped. */
 typedef struct haul__table {
     uintptr_t *flat;   /* NULL: there is none */
     haul__map *holder; /* whose blocks stand in it; NULL: all of it is 0 */
@@ -173,23 +187,25 @@ typedef struct haul__table {
 
 struct haul__map {
     haul_allocator allocator;
-    haul__table *table;     /* that its blocks stand in; NULL: in none */
-    uintptr_t *flat;        /* while marking, the same as an array; NULL: use hashed. After layout NULL */
+    haul__table *table; /* that its blocks stand in; NULL: in none */
+    /* while marking, the same as an array; NULL: use hashed. After layout NULL */
+    uintptr_t *flat;
     haul__hashed *hashed;
     size_t hashed_capacity; /* a power of two */
     uint32_t *numbers;      /* of the blocks: in order of their making; after layout, of address */
-    uintptr_t *entries;     /* after layout: the blocks in this order, each with its form in the low bits */
+    /* after layout: the blocks in this order, each with its form in the low bits */
+    uintptr_t *entries;
     size_t block_count, number_capacity, entry_capacity;
-    int is_listed;          /* layout has made the list: numbers in order, and entries */
-    haul__block *spare[4];  /* blocks kept for reuse, by size: chains through their first bytes */
+    int is_listed;         /* layout has made the list: numbers in order, and entries */
+    haul__block *spare[4]; /* blocks kept for reuse, by size: chains through their first bytes */
     haul__simple simple[HAUL__LAST_KIND / 2 + 1]; /* by form / 2 */
-    haul__far *far;         /* as many; NULL: none of them has any */
-    uint32_t next_form;     /* for the next simple kind */
-    size_t block_bytes;     /* of all blocks in use */
-    int has_units;          /* some page asks for more than a granule */
-    int has_bars;           /* some block has */
-    int is_wide;            /* after layout: 2^32 granules or more */
-    size_t side_bytes;      /* all that hangs on sides */
+    haul__far *far;                               /* as many; NULL: none of them has any */
+    uint32_t next_form;                           /* for the next simple kind */
+    size_t block_bytes;                           /* of all blocks in use */
+    int has_units;                                /* some page asks for more than a granule */
+    int has_bars;                                 /* some block has */
+    int is_wide;                                  /* after layout: 2^32 granules or more */
+    size_t side_bytes;                            /* all that hangs on sides */
 };
 
 void haul__map_open(haul__map *map, const haul_allocator *allocator);
@@ -199,10 +215,11 @@ void haul__map_clear(haul__map *map);
 /* Host memory that the map holds: blocks, sides, the list. */
 size_t haul__map_bytes(const haul__map *map);
 
-/* Gives the table to an empty map that will be marked. Where there is none, or a map that is being marked has it, the
- * map uses its hash. */
+/* Gives the table to an empty map that will be marked. Where there is none, or a map that is being
+ * marked has it, the map uses its hash. */
 void haul__table_lend(haul__table *table, haul__map *map);
-/* The table, with the blocks of a listed map in it. NULL: there is none. It holds until the table is lent again. */
+/* The table, with the blocks of a listed map in it. NULL: there is none. It holds until the table
+ * is lent again. */
 const uintptr_t *haul__table_show(haul__table *table, haul__map *map);
 /* Gives its range back, unless a map stands in it. */
 void haul__table_close(haul__table *table, const haul_allocator *allocator);
@@ -214,11 +231,11 @@ haul__block *haul__map_find_apart(const haul__map *map, uint32_t number);
 haul__block *haul__map_touch(haul__map *map, uintptr_t address);
 /* Makes a full block where there is none. */
 haul__block *haul__map_fill(haul__map *map, uintptr_t address);
-/* The same marks in another form: from bare to a kind's, when nothing is partly live, or from either to mixed. The old block
- * is gone. NULL: out of memory, nothing has changed. */
+/* The same marks in another form: from bare to a kind's, when nothing is partly live, or from
+ * either to mixed. The old block is gone. NULL: out of memory, nothing has changed. */
 haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *block, uint32_t form);
-/* The form for objects like these, whose far slots stand in the map from then on; HAUL__NO_FORM: there are too many kinds;
- * 0: out of memory. */
+/* The form for objects like these, whose far slots stand in the map from then on; HAUL__NO_FORM:
+ * there are too many kinds; 0: out of memory. */
 uint32_t haul__map_form(haul__map *map, haul__simple *kind);
 haul__side *haul__map_side(haul__map *map, haul__block *block);
 
@@ -244,9 +261,10 @@ HAUL__INLINE haul__block *haul__map_block(const haul__map *map, size_t i)
     return haul__block_in(map->entries[i]);
 }
 
-/* The block of an address that is at most HAUL__HIGHEST; NULL: nothing is marked there. `flat`: a table that the map
- * stands in, or NULL. */
-HAUL__INLINE haul__block *haul__map_find_in(const haul__map *map, const uintptr_t *flat, uintptr_t address)
+/* The block of an address that is at most HAUL__HIGHEST; NULL: nothing is marked there. `flat`: a
+ * table that the map stands in, or NULL. */
+HAUL__INLINE haul__block *haul__map_find_in(const haul__map *map, const uintptr_t *flat,
+                                            uintptr_t address)
 {
     if (HAUL__LIKELY(flat != NULL))
         return haul__block_in(flat[address >> HAUL__BLOCK_SHIFT]);
@@ -264,7 +282,8 @@ HAUL__INLINE unsigned haul__cell_number(uintptr_t address)
     return (unsigned)(address >> HAUL__CELL_SHIFT) & (HAUL__CELLS - 1);
 }
 
-/* Where the cell of an address would be, in the block of this entry: only to be fetched, there may be no such block. */
+/* Where the cell of an address would be, in the block of this entry: only to be fetched, there may
+ * be no such block. */
 HAUL__INLINE uintptr_t haul__cell_place(uintptr_t entry, uintptr_t address)
 {
     return (uintptr_t)haul__block_in(entry) + offsetof(haul__block, cells) +
@@ -336,13 +355,14 @@ HAUL__INLINE unsigned haul__word_in_cell(uintptr_t address)
 uint16_t haul__page_mask(const haul__block *block, unsigned granule);
 /* The live bytes of any placed granule; after layout. */
 uint16_t haul__byte_mask(const haul__block *block, unsigned granule);
-/* The bytes of a granule that belong to objects with skipped bytes; while marking and after layout. */
+/* The bytes of a granule that belong to objects with skipped bytes; while marking and after
+ * layout. */
 uint16_t haul__hole_mask(const haul__block *block, unsigned granule);
 /* A byte of a described object: one that travels, or one of its holes; after layout. */
 int haul__is_described(const haul__map *map, uintptr_t address);
 
-/* A block's guard, as its pointers are gone through in order: a polynomial in an odd number. Two that changed places
- * are noticed always, other changes but for chance. */
+/* A block's guard, as its pointers are gone through in order: a polynomial in an odd number. Two
+ * that changed places are noticed always, other changes but for chance. */
 HAUL__INLINE uint64_t haul__guard_add(uint64_t guard, uintptr_t value)
 {
     return guard * UINT64_C(0x9e3779b97f4a7c15) + value;
@@ -353,7 +373,8 @@ HAUL__INLINE const haul__simple *haul__simple_of(const haul__map *map, const hau
     return &map->simple[block->form / 2];
 }
 
-/* The slots of an object in the length of one cell, when it starts one: of that one (0) or of one behind. */
+/* The slots of an object in the length of one cell, when it starts one: of that one (0) or of one
+ * behind. */
 HAUL__INLINE uint64_t haul__simple_slots(const haul__simple *kind, size_t cell)
 {
     if (cell == 0)
@@ -381,7 +402,8 @@ HAUL__INLINE uint32_t haul__live(const haul__block *block, unsigned number)
 
 HAUL__INLINE int haul__is_placed(const haul__block *block, uintptr_t address)
 {
-    return (int)(haul__live(block, haul__cell_number(address)) >> haul__granule_in_cell(address)) & 1;
+    return (int)(haul__live(block, haul__cell_number(address)) >> haul__granule_in_cell(address)) &
+           1;
 }
 
 /* Granules placed before a cell. */
@@ -396,7 +418,8 @@ HAUL__INLINE uint64_t haul__cell_rank(const haul__block *block, unsigned number)
 HAUL__INLINE uint64_t haul__place(const haul__block *block, uintptr_t address)
 {
     unsigned number = haul__cell_number(address);
-    uint32_t below = haul__live(block, number) & (((uint32_t)1 << haul__granule_in_cell(address)) - 1u);
+    uint32_t below =
+        haul__live(block, number) & (((uint32_t)1 << haul__granule_in_cell(address)) - 1u);
     return ((haul__cell_rank(block, number) + haul__bits32(below)) << HAUL__GRANULE_SHIFT) +
            (address & (HAUL__GRANULE - 1));
 }
@@ -442,7 +465,8 @@ HAUL__INLINE uint32_t haul__masked_by_page(const haul__block *block, unsigned nu
     unsigned at;
     for (at = 0; masks && at < 32; at++)
         masked |= (uint32_t)(masks[first + at] != HAUL__FULL_MASK) << at;
-    return prefix ? haul__fours(prefix + first / 2) | haul__fours(prefix + first / 2 + 8) << 16 : masked;
+    return prefix ? haul__fours(prefix + first / 2) | haul__fours(prefix + first / 2 + 8) << 16
+                  : masked;
 }
 
 /* Those of which one word is live and the other dead, and no page says so; of a mixed block, after

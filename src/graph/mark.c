@@ -1,9 +1,10 @@
 /* Marking a range, cell by cell.
  *
- * For each cell that the range touches: which of its words are slots now (the pattern says), which granules are
- * covered whole, and which at the head or tail only in part. A word that was live before must have been a slot
- * before exactly if it is one now; anything else is two descriptions that disagree. The common case of discovery, a
- * small object inside one cell, does not come here but is done in line (inline.h).
+ * For each cell that the range touches: which of its words are slots now (the pattern says), which
+ * granules are covered whole, and which at the head or tail only in part. A word that was live
+ * before must have been a slot before exactly if it is one now; anything else is two descriptions
+ * that disagree. The common case of discovery, a small object inside one cell, does not come here
+ * but is done in line (inline.h).
  */
 #include "graph/words.h"
 
@@ -55,7 +56,8 @@ static uintptr_t plain_until(const haul__pattern *pattern, uintptr_t end)
 static uint64_t words_of_mask(unsigned granule, uint16_t mask)
 {
     const uint16_t low = (uint16_t)((1u << HAUL__WORD) - 1u);
-    return (uint64_t)(((mask & low) ? 1u : 0u) | ((mask & (uint16_t)~low) ? 2u : 0u)) << (2 * granule);
+    return (uint64_t)(((mask & low) ? 1u : 0u) | ((mask & (uint16_t)~low) ? 2u : 0u))
+           << (2 * granule);
 }
 
 /* Granules of a cell that are partly live; not of a mixed block. */
@@ -64,7 +66,8 @@ static uint32_t partial_of(const haul__block *block, unsigned number)
     return haul__is_of_kind(block) || block->form == HAUL__FULL ? 0 : block->cells[number].aux;
 }
 
-/* Those of a cell's words that have live bytes. Masks of granules that nobody asks for are not looked at. */
+/* Those of a cell's words that have live bytes. Masks of granules that nobody asks for are not
+ * looked at. */
 static uint64_t live_words(const haul__block *block, unsigned number, uint64_t words)
 {
     uint64_t live;
@@ -205,7 +208,8 @@ static int mark_whole(haul__block *block, unsigned number, uint32_t granules)
     return (live & granules) != granules;
 }
 
-/* Live bits for the part [first, end) of one cell. 1, 0, -1 as above. In a block of a kind only whole granules. */
+/* Live bits for the part [first, end) of one cell. 1, 0, -1 as above. In a block of a kind only
+ * whole granules. */
 static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
 {
     uintptr_t whole_first = (first + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
@@ -290,9 +294,10 @@ static haul_status mark_cell(haul__map *map, haul__block **in, uintptr_t first, 
     return HAUL_OK;
 }
 
-/* Whole cells of plain bytes, as many as there are before one that holds slots: the bulk of large arrays. */
-static uintptr_t mark_plain_cells(const haul__map *map, haul__block *block, uintptr_t first, uintptr_t end,
-                                  haul__marked *marked)
+/* Whole cells of plain bytes, as many as there are before one that holds slots: the bulk of large
+ * arrays. */
+static uintptr_t mark_plain_cells(const haul__map *map, haul__block *block, uintptr_t first,
+                                  uintptr_t end, haul__marked *marked)
 {
     const int is_bare = block->form == HAUL__BARE;
     if ((first & (HAUL__CELL_BYTES - 1)) != 0 || block->words)
@@ -307,10 +312,12 @@ static uintptr_t mark_plain_cells(const haul__map *map, haul__block *block, uint
 }
 
 /* Everything there is live already, and plain. */
-static haul_status meet_full(uintptr_t first, uintptr_t end, haul__pattern *pattern, haul__marked *marked)
+static haul_status meet_full(uintptr_t first, uintptr_t end, haul__pattern *pattern,
+                             haul__marked *marked)
 {
     while (first < end) {
-        uintptr_t start = first & ~(uintptr_t)(HAUL__CELL_BYTES - 1), stop = start + HAUL__CELL_BYTES;
+        uintptr_t start = first & ~(uintptr_t)(HAUL__CELL_BYTES - 1),
+                  stop = start + HAUL__CELL_BYTES;
         uint64_t slots;
         if (stop > end)
             stop = end;
@@ -350,7 +357,8 @@ static haul_status mark_in_block(haul__map *map, haul__block *block, uintptr_t f
     return HAUL_OK;
 }
 
-haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern, haul__marked *marked)
+haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern,
+                       haul__marked *marked)
 {
     marked->first = marked->end = first;
     while (first < end) {
@@ -365,7 +373,8 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
             note_fresh(marked, first, stop);
         } else {
             block = haul__map_touch(map, first);
-            status = block ? mark_in_block(map, block, first, stop, pattern, marked) : HAUL_ERROR_MEMORY;
+            status =
+                block ? mark_in_block(map, block, first, stop, pattern, marked) : HAUL_ERROR_MEMORY;
         }
         if (status != HAUL_OK)
             return status;
@@ -558,8 +567,8 @@ int haul__mark_end(haul__map *map, uintptr_t terminator)
         return 0;
     ends = side->ends;
     before = side->end_capacity;
-    if (side->end_count == before &&
-        !haul__grow_to(&map->allocator, &ends, &side->end_capacity, before + before / 8 + 8, sizeof *side->ends))
+    if (side->end_count == before && !haul__grow_to(&map->allocator, &ends, &side->end_capacity,
+                                                    before + before / 8 + 8, sizeof *side->ends))
         return 0;
     side->ends = ends;
     map->side_bytes += (side->end_capacity - before) * sizeof *side->ends;

@@ -1,9 +1,9 @@
 /* Objects whose rules ask who led there: do all who lead there get the same answers?
  *
- * An object is looked at once, for whoever comes first, and who that is depends on the order of discovery. So a rule that
- * asks for the parent must answer alike for all of them. Checked mode sees to it: it remembers the first parent, and for
- * each other one it asks the object twice, once for either, and compares what its words are and how many elements are
- * behind them.
+ * An object is looked at once, for whoever comes first, and who that is depends on the order of
+ * discovery. So a rule that asks for the parent must answer alike for all of them. Checked mode
+ * sees to it: it remembers the first parent, and for each other one it asks the object twice, once
+ * for either, and compares what its words are and how many elements are behind them.
  */
 #include "graph/word.h"
 
@@ -15,7 +15,8 @@ typedef struct answer {
 } answer;
 
 /* What one row says for a parent; what is wrong with it is told when it is visited. */
-static void ask_row(haul__discovery *d, const haul__object *o, size_t bytes, const haul__ruled *ruled, answer *a)
+static void ask_row(haul__discovery *d, const haul__object *o, size_t bytes,
+                    const haul__ruled *ruled, answer *a)
 {
     memset(a, 0, sizeof *a);
     haul__ask_for(d, o, ruled->rule);
@@ -34,11 +35,13 @@ static int are_alike(const answer *a, const answer *b)
 {
     if (a->status != b->status || a->holds != b->holds)
         return 0;
-    return a->word.what == b->word.what && a->word.slot == b->word.slot && a->word.start == b->word.start &&
-           a->word.becomes == b->word.becomes && a->count == b->count;
+    return a->word.what == b->word.what && a->word.slot == b->word.slot &&
+           a->word.start == b->word.start && a->word.becomes == b->word.becomes &&
+           a->count == b->count;
 }
 
-/* Of an object whose size is wrong, nothing is asked; that it is will be told when it is visited. */
+/* Of an object whose size is wrong, nothing is asked; that it is will be told when it is
+ * visited. */
 static size_t bytes_of(haul__discovery *d, const haul__object *o)
 {
     size_t bytes = 0;
@@ -49,7 +52,8 @@ static size_t bytes_of(haul__discovery *d, const haul__object *o)
     return bytes;
 }
 
-static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t index, const haul__seen *seen)
+static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t index,
+                           const haul__seen *seen)
 {
     const haul__walk *walk = d->kinds[entry->kind].walk;
     haul__object now = haul__object_of(entry, walk, index), then = now;
@@ -61,7 +65,8 @@ static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t 
     then.self = walk->is_slot ? seen->parent : then.self;
     if (bytes != bytes_of(d, &then)) {
         status = haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                              "two parents lead to one %s, and it has another size for each", walk->name);
+                              "two parents lead to one %s, and it has another size for each",
+                              walk->name);
         haul__name_seen(d, seen);
         return status;
     }
@@ -72,10 +77,11 @@ static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t 
             return HAUL_ERROR_MEMORY;
         if (are_alike(&a, &b))
             continue;
-        status = haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                              "two parents lead to one %s, and what it says of %s%s is another thing for each",
-                              walk->is_slot ? "array" : walk->name, walk->is_slot ? "its pointers" : "",
-                              walk->ruled[i].slot.name);
+        status = haul__refuse(
+            d, HAUL_ERROR_GRAPH, entry->slot,
+            "two parents lead to one %s, and what it says of %s%s is another thing for each",
+            walk->is_slot ? "array" : walk->name, walk->is_slot ? "its pointers" : "",
+            walk->ruled[i].slot.name);
         haul__name_seen(d, seen);
         return status;
     }

@@ -28,10 +28,12 @@ haul_status haul__check_roots(haul_context *context, const haul_root *roots, siz
             return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "root %zu is %s", i,
                               roots[i].address ? "0 objects" : "NULL");
         if (!haul__type_is_valid(roots[i].type))
-            return haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the type of root %zu is NULL or freed", i);
+            return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                              "the type of root %zu is NULL or freed", i);
         if (!haul__type_walk(roots[i].type))
             return haul__fail(&context->error, HAUL_ERROR_STATE,
-                              "type %s of root %zu is not committed: call haul_type_commit and look at its answer",
+                              "type %s of root %zu is not committed: call haul_type_commit "
+                              "and look at its answer",
                               haul_type_name(roots[i].type), i);
     }
     return HAUL_OK;

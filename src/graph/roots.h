@@ -7,8 +7,8 @@
 #include "haul/plan.h"
 #include "type/type.h"
 
-/* HAUL_ERROR_ARGUMENT: none, a NULL root, a count of 0, a NULL type; HAUL_ERROR_STATE: a type that is not committed.
- * The context's record says which. */
+/* HAUL_ERROR_ARGUMENT: none, a NULL root, a count of 0, a NULL type; HAUL_ERROR_STATE: a type that
+ * is not committed. The context's record says which. */
 haul_status haul__check_roots(haul_context *context, const haul_root *roots, size_t count);
 /* Before a callback of theirs is called, for it may free them. The roots have passed the check. */
 void haul__hold_types(const haul_root *roots, size_t count);

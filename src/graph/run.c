@@ -1,7 +1,9 @@
-/* Runs of discovery: plain, again for the path of an error, and in search of a place in a graph that has changed.
+/* Runs of discovery: plain, again for the path of an error, and in search of a place in a graph
+ * that has changed.
  *
- * The plain run records nothing of how an object was reached. When something is wrong, discovery runs again in a careful
- * form that records the way, and the error gets its path from there: good data pays nothing for it.
+ * The plain run records nothing of how an object was reached. When something is wrong, discovery
+ * runs again in a careful form that records the way, and the error gets its path from there: good
+ * data pays nothing for it.
  */
 #include "graph/discovery.h"
 
@@ -40,7 +42,8 @@ void haul__found_drop(haul_context *context, haul__found *found)
     haul__release(allocator, found->kept, found->kept_capacity * sizeof *found->kept);
     haul__release(allocator, found->tagged, found->tagged_capacity * sizeof *found->tagged);
     haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
-    haul__release(allocator, found->dependents, found->dependent_capacity * sizeof *found->dependents);
+    haul__release(allocator, found->dependents,
+                  found->dependent_capacity * sizeof *found->dependents);
     if (context->has_warm) {
         haul__map_close(&found->map);
     } else {
@@ -51,8 +54,8 @@ void haul__found_drop(haul_context *context, haul__found *found)
     memset(found, 0, sizeof *found);
 }
 
-static void open_discovery(haul__discovery *d, haul_context *context, const haul_root *roots, size_t count,
-                           haul__found *found)
+static void open_discovery(haul__discovery *d, haul_context *context, const haul_root *roots,
+                           size_t count, haul__found *found)
 {
     memset(d, 0, sizeof *d);
     d->context = context;
@@ -77,8 +80,9 @@ static haul_status run(haul__discovery *d)
     return status;
 }
 
-static haul_status discover(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
-                            int careful, const haul__map *within, const haul__sought *sought)
+static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
+                            haul__found *found, int careful, const haul__map *within,
+                            const haul__sought *sought)
 {
     haul__discovery d;
     haul_status status;
@@ -92,8 +96,8 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
     return status;
 }
 
-haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
-                                    haul__trail *trail)
+haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count,
+                                    haul__found *found, haul__trail *trail)
 {
     haul__discovery d;
     haul_status status;
@@ -107,8 +111,8 @@ haul_status haul__discover_in_order(haul_context *context, const haul_root *root
     return status;
 }
 
-haul_status haul__record(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
-                         haul__discovery *d)
+haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,
+                         haul__found *found, haul__discovery *d)
 {
     haul_status status;
     open_discovery(d, context, roots, count, found);
@@ -124,8 +128,10 @@ void haul__record_close(haul__discovery *d)
     close_discovery(d);
 }
 
-/* Runs again to learn the path. What the second run says counts, unless it has no memory to say it. */
-static haul_status again_with_path(haul_context *context, const haul_root *roots, size_t count, haul_status status)
+/* Runs again to learn the path. What the second run says counts, unless it has no memory to say
+ * it. */
+static haul_status again_with_path(haul_context *context, const haul_root *roots, size_t count,
+                                   haul_status status)
 {
     haul_error first = context->error;
     haul__found found;
@@ -139,19 +145,21 @@ static haul_status again_with_path(haul_context *context, const haul_root *roots
     return second;
 }
 
-haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count, haul__found *found)
+haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
+                           haul__found *found)
 {
     int careful = context->options.checked || context->options.readable;
     haul_status status = discover(context, roots, count, found, careful, NULL, NULL);
-    if (!careful && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT || status == HAUL_ERROR_UNSUPPORTED))
+    if (!careful && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT ||
+                     status == HAUL_ERROR_UNSUPPORTED))
         return again_with_path(context, roots, count, status);
     return status;
 }
 
-/* What has changed may stop this run before it comes to the place; where it stops is as good a path. What the roots no
- * longer reach has none: the root stands for it. */
-void haul__explain(haul_context *context, const haul_root *roots, size_t count, const haul__map *within,
-                   const haul__sought *sought)
+/* What has changed may stop this run before it comes to the place; where it stops is as good a
+ * path. What the roots no longer reach has none: the root stands for it. */
+void haul__explain(haul_context *context, const haul_root *roots, size_t count,
+                   const haul__map *within, const haul__sought *sought)
 {
     haul_error first = context->error;
     haul__found found;

@@ -1,7 +1,8 @@
 /* A survey: what all ruled rows of one object are now.
  *
- * Rows come in order of their offsets. One that holds claims its bytes, and claims must not overlap, so the last claim
- * is the one that reaches furthest. The result is a word for each row, in order.
+ * Rows come in order of their offsets. One that holds claims its bytes, and claims must not
+ * overlap, so the last claim is the one that reaches furthest. The result is a word for each row,
+ * in order.
  */
 #include "graph/word.h"
 
@@ -20,13 +21,15 @@ static int is_described_end(const claim *last, const haul__ruled *ruled)
 
 static haul_status cut(haul__discovery *d, const haul__slot *slot, size_t bytes)
 {
-    return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the object has %zu bytes, and ends within this field", bytes);
+    return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                        "the object has %zu bytes, and ends within this field", bytes);
 }
 
 static haul_status refuse_reading(haul__discovery *d, const haul__slot *slot, size_t bytes)
 {
     return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
-                        "the object has %zu bytes, and ends before a field that this row reads", bytes);
+                        "the object has %zu bytes, and ends before a field that this row reads",
+                        bytes);
 }
 
 haul_status haul__check_end(haul__discovery *d, const haul__walk *walk, size_t bytes)
@@ -41,26 +44,30 @@ haul_status haul__check_end(haul__discovery *d, const haul__walk *walk, size_t b
             return refuse_reading(d, &walk->slots[i], bytes);
     }
     for (i = 0; walk->size && i < walk->ruled_count && walk->ruled[i].slot.offset < bytes; i++)
-        if (!haul__is_lone_end(&walk->ruled[i].slot, bytes) && haul__reads_beyond(&walk->ruled[i], bytes))
+        if (!haul__is_lone_end(&walk->ruled[i].slot, bytes) &&
+            haul__reads_beyond(&walk->ruled[i], bytes))
             return refuse_reading(d, &walk->ruled[i].slot, bytes);
     for (i = 0; walk->size && i < walk->part_count; i++)
         if (walk->parts[i].offset < bytes &&
             bytes - walk->parts[i].offset < walk->parts[i].count * walk->parts[i].stride)
-            return haul__refuse(d, HAUL_ERROR_GRAPH, NULL, "the object has %zu bytes, and ends within %s", bytes,
+            return haul__refuse(d, HAUL_ERROR_GRAPH, NULL,
+                                "the object has %zu bytes, and ends within %s", bytes,
                                 walk->parts[i].name);
     return HAUL_OK;
 }
 
 static haul_status refuse_both(haul__discovery *d, const haul__ruled *ruled, const claim *last)
 {
-    haul_status status = haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
-                                      "its row and that of %s hold both, and they overlap", last->ruled->slot.name);
+    haul_status status =
+        haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
+                     "its row and that of %s hold both, and they overlap", last->ruled->slot.name);
     haul__name_row(d, &last->ruled->slot);
     return status;
 }
 
 /* Can the row be asked at all? What is cut off is refused where it holds. */
-static int lies_inside(const haul__ruled *ruled, const haul__walk *walk, size_t bytes, int strict, int *must_visit)
+static int lies_inside(const haul__ruled *ruled, const haul__walk *walk, size_t bytes, int strict,
+                       int *must_visit)
 {
     if (ruled->slot.offset >= bytes || haul__is_lone_end(&ruled->slot, bytes))
         return 0;
@@ -70,8 +77,8 @@ static int lies_inside(const haul__ruled *ruled, const haul__walk *walk, size_t 
     return 0;
 }
 
-static haul_status look_at(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, size_t bytes,
-                           claim *last, haul__word *w)
+static haul_status look_at(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                           size_t bytes, claim *last, haul__word *w)
 {
     size_t end = haul__ruled_end(ruled, bytes);
     int holds;
@@ -98,7 +105,8 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     return HAUL_OK;
 }
 
-/* Where the begin of a pair is not there, the end is what it is where their row does not hold; data, where it always does. */
+/* Where the begin of a pair is not there, the end is what it is where their row does not hold;
+ * data, where it always does. */
 static int is_rest_without_begin(const haul__ruled *ruled, size_t bytes)
 {
     const haul__rule *rule = ruled->rule;
@@ -107,8 +115,8 @@ static int is_rest_without_begin(const haul__ruled *ruled, size_t bytes)
             rule->said.otherwise == HAUL_ELSE_RAW);
 }
 
-static haul_status look_at_all(haul__discovery *d, const haul__object *o, size_t bytes, haul__word *words, int strict,
-                               int *must_visit)
+static haul_status look_at_all(haul__discovery *d, const haul__object *o, size_t bytes,
+                               haul__word *words, int strict, int *must_visit)
 {
     const haul__walk *walk = o->walk;
     claim last = { NULL, 0 };
@@ -130,13 +138,14 @@ static haul_status look_at_all(haul__discovery *d, const haul__object *o, size_t
     return HAUL_OK;
 }
 
-haul_status haul__survey(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number, int strict,
-                         int *must_visit)
+haul_status haul__survey(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
+                         int strict, int *must_visit)
 {
     void *words = d->survey[number];
     haul_status status;
     if (d->survey_capacity[number] < o->walk->ruled_count &&
-        !haul__grow(d->allocator, &words, &d->survey_capacity[number], o->walk->ruled_count, sizeof **d->survey))
+        !haul__grow(d->allocator, &words, &d->survey_capacity[number], o->walk->ruled_count,
+                    sizeof **d->survey))
         return HAUL_ERROR_MEMORY;
     d->survey[number] = words;
     status = look_at_all(d, o, bytes, d->survey[number], strict, must_visit);

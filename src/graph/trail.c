@@ -1,8 +1,8 @@
 /* Recording a trail: every range is noted when a pointer leads to it, new or not, each once.
  *
- * What is new would not be enough: an array that lies on two objects which were found before marks nothing, and yet
- * it is what says that the two must stay side by side. So ranges are known by their bounds, in a hash, and a graph of
- * many pointers to few objects costs what its objects cost.
+ * What is new would not be enough: an array that lies on two objects which were found before marks
+ * nothing, and yet it is what says that the two must stay side by side. So ranges are known by
+ * their bounds, in a hash, and a graph of many pointers to few objects costs what its objects cost.
  */
 #include "graph/trail.h"
 
@@ -61,7 +61,8 @@ static uint8_t lowest_bit(size_t bytes, size_t most)
     return log;
 }
 
-haul_status haul__trail_range(haul__discovery *d, const haul__entry *entry, uintptr_t end, size_t alignment)
+haul_status haul__trail_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
+                              size_t alignment)
 {
     haul__trail *trail = d->trail;
     void *reached = trail->reached;
@@ -106,7 +107,8 @@ haul_status haul__trail_mention(haul__discovery *d, haul__mention *mention)
     return HAUL_OK;
 }
 
-haul_status haul__trail_pointer(haul__discovery *d, haul__mention_kind kind, uintptr_t word, uintptr_t value)
+haul_status haul__trail_pointer(haul__discovery *d, haul__mention_kind kind, uintptr_t word,
+                                uintptr_t value)
 {
     haul__mention mention;
     if (!value)

@@ -8,9 +8,10 @@
 /* A range that a pointer leads to: an object, an array, a string. */
 typedef struct haul__reached {
     uintptr_t first, end;
-    size_t turn;          /* in the order of their first being reached, from 0 */
-    uint8_t asked, kept, hoped; /* log2 of what `first` is a multiple of: for certain; if what lies in its elements is as
-                                   it asks; if their size tells */
+    size_t turn; /* in the order of their first being reached, from 0 */
+    /* log2 of what `first` is a multiple of: for certain; if what lies in its elements is as it
+     * asks; if their size tells */
+    uint8_t asked, kept, hoped;
 } haul__reached;
 
 /* A pointer that says more, or less, than "this range begins at my target". */
@@ -41,9 +42,9 @@ typedef struct haul__trail {
 
 void haul__trail_close(const haul_allocator *allocator, haul__trail *trail);
 
-/* haul__discover, breadth first from each root in turn, whatever the addresses are; `trail` is all zeros and gets
- * what was met. It holds memory after success alone. */
-haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count, haul__found *found,
-                                    haul__trail *trail);
+/* haul__discover, breadth first from each root in turn, whatever the addresses are; `trail` is all
+ * zeros and gets what was met. It holds memory after success alone. */
+haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count,
+                                    haul__found *found, haul__trail *trail);
 
 #endif

@@ -1,21 +1,26 @@
 /* Units: what an ordered arena consists of, one after the other as they were reached.
  *
- * Ranges of the trail that overlap in bytes become one unit; ranges that lie side by side, or share a granule, do
- * not, for that is chance. A unit's turn is that of its first range. It goes to the next place at which
+ * Ranges of the trail that overlap in bytes become one unit; ranges that lie side by side, or share
+ * a granule, do not, for that is chance. A unit's turn is that of its first range. It goes to the
+ * next place at which
  *
- *   - what was checked of its ranges' addresses (an alignment that a type declares, that of pointers) holds again,
+ *   - what was checked of its ranges' addresses (an alignment that a type declares, that of
+ *     pointers) holds again,
  *   - tags find their bits free,
- *   - what lies in elements of a constructed type has the alignment that it declares (an extent that is no multiple of
- *     that keeps it from being checked), as far as that agrees with the others,
+ *   - what lies in elements of a constructed type has the alignment that it declares (an extent
+ *     that is no multiple of that keeps it from being checked), as far as that agrees with the
+ *     others,
  *   - elements lie at multiples of their sizes' lowest bits, as far as that agrees, too,
  *
- * and else at the next granule. None of this asks where the heap has put the unit: ranges are compared with each
- * other only, so another process with the same graph gets the same places. And it is right for one whose addresses
- * are good: all that was checked holds for the source, so its demands do not contradict each other.
+ * and else at the next granule. None of this asks where the heap has put the unit: ranges are
+ * compared with each other only, so another process with the same graph gets the same places. And
+ * it is right for one whose addresses are good: all that was checked holds for the source, so its
+ * demands do not contradict each other.
  *
- * Compacted places rise with addresses, and a unit's bytes lie side by side in both layouts. So the compacted plan
- * stays as it is (marks, ranks, guards), and this is a permutation on top of it. A compacted place finds its unit by
- * a guide, a number for each stretch of the compacted arena, and a search among the few units of the stretch.
+ * Compacted places rise with addresses, and a unit's bytes lie side by side in both layouts. So the
+ * compacted plan stays as it is (marks, ranks, guards), and this is a permutation on top of it. A
+ * compacted place finds its unit by a guide, a number for each stretch of the compacted arena, and
+ * a search among the few units of the stretch.
  */
 #include "base/sort.h"
 #include "graph/discovery.h"
@@ -41,8 +46,8 @@ static int starts_before(const void *a, const void *b)
     return x->first != y->first ? x->first < y->first : x->turn < y->turn;
 }
 
-/* What lies `distance` behind the unit's beginning (or in front of it: it wraps) is a multiple of `alignment`. What
- * contradicts narrower demands is left out. */
+/* What lies `distance` behind the unit's beginning (or in front of it: it wraps) is a multiple of
+ * `alignment`. What contradicts narrower demands is left out. */
 static void ask(demand *d, uintptr_t distance, size_t alignment)
 {
     const size_t phase = (size_t)(0 - distance) & (alignment - 1);
@@ -76,7 +81,8 @@ static void merge(making *m)
     }
 }
 
-/* A tag's bits are clear in the address that it stands in; bits below them that are no tag's stay as they are. */
+/* A tag's bits are clear in the address that it stands in; bits below them that are no tag's stay
+ * as they are. */
 static int free_tags_at(making *m, const haul__mention *mention, uintptr_t byte)
 {
     const haul__units *units = m->units;
@@ -174,14 +180,17 @@ static void make_guide(haul__units *units)
 
 /* ---- Memory. */
 
-static int allocate_units(haul_context *context, const haul__placed *placed, size_t count, haul__units *units)
+static int allocate_units(haul_context *context, const haul__placed *placed, size_t count,
+                          haul__units *units)
 {
     const haul_allocator *allocator = &context->allocator;
     units->capacity = count;
     units->at = haul__allocate_zeroed(allocator, count * sizeof *units->at);
     units->by_place = haul__allocate(allocator, count * sizeof *units->by_place, sizeof(uint32_t));
-    units->guide_count = (size_t)((placed->granules << HAUL__GRANULE_SHIFT) >> HAUL__GUIDE_SHIFT) + 1;
-    units->guide = haul__allocate(allocator, units->guide_count * sizeof *units->guide, sizeof(uint32_t));
+    units->guide_count =
+        (size_t)((placed->granules << HAUL__GRANULE_SHIFT) >> HAUL__GUIDE_SHIFT) + 1;
+    units->guide =
+        haul__allocate(allocator, units->guide_count * sizeof *units->guide, sizeof(uint32_t));
     return units->at && units->by_place && units->guide;
 }
 
@@ -208,11 +217,12 @@ static haul_status make(making *m)
     make_guide(m->units);
     if (place_units(m))
         return HAUL_OK;
-    return haul__fail(&m->context->error, HAUL_ERROR_LIMIT, "an arena larger than this machine's addresses");
+    return haul__fail(&m->context->error, HAUL_ERROR_LIMIT,
+                      "an arena larger than this machine's addresses");
 }
 
-haul_status haul__units_make(haul_context *context, const haul__found *found, const haul__placed *placed,
-                             haul__trail *trail, haul__units *units)
+haul_status haul__units_make(haul_context *context, const haul__found *found,
+                             const haul__placed *placed, haul__trail *trail, haul__units *units)
 {
     const haul_allocator *allocator = &context->allocator;
     const size_t count = trail->reached_count;
@@ -220,7 +230,8 @@ haul_status haul__units_make(haul_context *context, const haul__found *found, co
     making m;
     memset(units, 0, sizeof *units);
     if (count >= UINT32_MAX)
-        return haul__fail(&context->error, HAUL_ERROR_LIMIT, "%zu ranges are too many for an ordered arena", count);
+        return haul__fail(&context->error, HAUL_ERROR_LIMIT,
+                          "%zu ranges are too many for an ordered arena", count);
     m.context = context;
     m.found = found;
     m.trail = trail;

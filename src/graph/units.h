@@ -14,22 +14,23 @@ typedef struct haul__unit {
     size_t bytes;
 } haul__unit;
 
-#define HAUL__GUIDE_SHIFT                                                                                            \
+#define HAUL__GUIDE_SHIFT                                                                          \
     8u /* a number for so many bytes of the compacted arena: less: memory; more: a longer search */
 
 typedef struct haul__units {
     haul__unit *at; /* by source address, and so by compacted place too */
     size_t count, capacity;
     uint32_t *by_place; /* numbers of units */
-    uint32_t *guide;    /* for each stretch of the compacted arena: the first unit that ends behind its beginning */
+    /* for each stretch of the compacted arena: the first unit that ends behind its beginning */
+    uint32_t *guide;
     size_t guide_count;
     uint64_t bytes;   /* of the ordered arena */
     size_t alignment; /* that its base needs */
 } haul__units;
 
 /* After layout. Sorts the trail's ranges by address. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT. */
-haul_status haul__units_make(haul_context *context, const haul__found *found, const haul__placed *placed,
-                             haul__trail *trail, haul__units *units);
+haul_status haul__units_make(haul_context *context, const haul__found *found,
+                             const haul__placed *placed, haul__trail *trail, haul__units *units);
 void haul__units_close(const haul_allocator *allocator, haul__units *units);
 size_t haul__units_memory(const haul__units *units);
 
@@ -55,7 +56,9 @@ HAUL__INLINE const haul__unit *haul__unit_holding(const haul__units *units, uint
         else
             high = middle;
     }
-    return low < units->count && compact - units->at[low].compact < units->at[low].bytes ? &units->at[low] : NULL;
+    return low < units->count && compact - units->at[low].compact < units->at[low].bytes
+               ? &units->at[low]
+               : NULL;
 }
 
 #endif

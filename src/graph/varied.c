@@ -1,19 +1,23 @@
 /* Objects whose description depends on them: rows with rules, tails, sizes of their own.
  *
- * What such an object is made of is asked of the object (survey.c); then it is marked, and if anything of it is new,
- * what its words lead to is followed. The order of these differs:
+ * What such an object is made of is asked of the object (survey.c); then it is marked, and if
+ * anything of it is new, what its words lead to is followed. The order of these differs:
  *
- *   plain runs     An object that a pointer leads to is put on the worklist as it is. When its turn comes, and it has
- *                  been fetched meanwhile, it is surveyed once, marked, and followed by that survey. So it may have been
- *                  there before: then what was noted is taken back. What is wrong ends the run.
- *   careful runs,  An object is surveyed and marked when it is reached, nothing is noted, and what is wrong is left for
- *   arrays, and    later. When it is visited, it is surveyed again, what was read is noted, what it leads to is
+ *   plain runs     An object that a pointer leads to is put on the worklist as it is. When its turn
+ *                  comes, and it has been fetched meanwhile, it is surveyed once, marked, and
+ *                  followed by that survey. So it may have been there before: then what was noted
+ *                  is taken back. What is wrong ends the run.
+ *   careful runs,  An object is surveyed and marked when it is reached, nothing is noted, and what
+ *                  is wrong is left for
+ *   arrays, and    later. When it is visited, it is surveyed again, what was read is noted, what it
+ *                  leads to is
  *   parents        followed, and what is wrong gets its path.
  *
- * An object changes hands between two surveys only if its memory does, and then some pack will say so.
+ * An object changes hands between two surveys only if its memory does, and then some pack will say
+ * so.
  *
- * Marking a short object costs one call for its bytes between two holes: which of its words are covered and which are
- * slots are two masks of 64 bits, begun at commit with what is always so.
+ * Marking a short object costs one call for its bytes between two holes: which of its words are
+ * covered and which are slots are two masks of 64 bits, begun at commit with what is always so.
  *
  * Objects without rules never come here.
  */
@@ -43,14 +47,15 @@ static haul_status mark_bytes(marking *m, size_t offset, size_t end, int is_slot
                                             m->object->address + end, &pattern, m->marked);
 }
 
-/* The next bytes, from *at on, of a row that does not hold, as far as the object has them, which no row that holds
- * claims. *next: the first row that may. 0: none are left. */
+/* The next bytes, from *at on, of a row that does not hold, as far as the object has them, which no
+ * row that holds claims. *next: the first row that may. 0: none are left. */
 static int next_rest(const marking *m, size_t row, size_t *next, size_t *at, size_t *end)
 {
     const haul__walk *walk = m->object->walk;
     const size_t row_end = walk->ruled[row].slot.offset + walk->ruled[row].bytes;
     const size_t last = row_end < m->bytes ? row_end : m->bytes;
-    for (; *at < last && *next < walk->ruled_count && walk->ruled[*next].slot.offset < last; ++*next) {
+    for (; *at < last && *next < walk->ruled_count && walk->ruled[*next].slot.offset < last;
+         ++*next) {
         const haul__ruled *other = &walk->ruled[*next];
         size_t other_end = haul__ruled_end(other, m->bytes);
         if (m->words[*next].what == HAUL__IS_ABSENT || other_end <= *at)
@@ -101,7 +106,8 @@ static haul_status mark_pieces(marking *m)
     const haul__walk *walk = m->object->walk;
     const uintptr_t element = m->object->address;
     size_t i;
-    haul_status status = haul__mark_element(m->d, m->entry->slot, walk, element, m->bytes, m->marked);
+    haul_status status =
+        haul__mark_element(m->d, m->entry->slot, walk, element, m->bytes, m->marked);
     for (i = 0; i < walk->run_count && walk->runs[i].offset < m->bytes; i++) {
         size_t left = m->bytes - walk->runs[i].offset;
         m->covered += walk->runs[i].bytes < left ? walk->runs[i].bytes : left;
@@ -110,7 +116,8 @@ static haul_status mark_pieces(marking *m)
         status = mark_bytes(m, walk->extent, m->bytes, 0);
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
         status = mark_row(m, i);
-    if (status == HAUL_OK && m->covered != m->bytes && !haul__mark_hole(m->d->map, element, element + m->bytes))
+    if (status == HAUL_OK && m->covered != m->bytes &&
+        !haul__mark_hole(m->d->map, element, element + m->bytes))
         status = HAUL_ERROR_MEMORY;
     return status;
 }
@@ -123,7 +130,8 @@ static int take_words(size_t offset, size_t end, uint64_t *words)
     if ((offset | end) & (HAUL__WORD - 1))
         return 0;
     if (offset < end)
-        *words |= haul__range64((unsigned)(offset >> HAUL__WORD_SHIFT), (unsigned)(end >> HAUL__WORD_SHIFT) - 1);
+        *words |= haul__range64((unsigned)(offset >> HAUL__WORD_SHIFT),
+                                (unsigned)(end >> HAUL__WORD_SHIFT) - 1);
     return 1;
 }
 
@@ -139,7 +147,8 @@ static int take_row(const marking *m, size_t i, uint64_t *covered, uint64_t *slo
     }
     if (m->words[i].what == HAUL__IS_LEFT)
         return 1;
-    return take_words(at, end, covered) && (m->words[i].what != HAUL__IS_POINTER || take_words(at, end, slots));
+    return take_words(at, end, covered) &&
+           (m->words[i].what != HAUL__IS_POINTER || take_words(at, end, slots));
 }
 
 /* What lies between two holes is one range. */
@@ -258,8 +267,8 @@ static haul_status bar_rows(marking *m)
     return status;
 }
 
-static haul_status mark(haul__discovery *d, const haul__entry *entry, const haul__object *o, unsigned survey,
-                        size_t bytes, haul__marked *marked, int *must_visit)
+static haul_status mark(haul__discovery *d, const haul__entry *entry, const haul__object *o,
+                        unsigned survey, size_t bytes, haul__marked *marked, int *must_visit)
 {
     marking m;
     haul_status status;
@@ -289,21 +298,23 @@ haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, s
     return o;
 }
 
-haul_status haul__mark_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t index,
-                              size_t bytes, haul__marked *marked, int *must_visit)
+haul_status haul__mark_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                              size_t index, size_t bytes, haul__marked *marked, int *must_visit)
 {
     haul__object o = haul__object_of(entry, walk, index);
     haul_status status;
     d->silent++;
     status = haul__survey(d, &o, bytes, HAUL__REACHED, 0, must_visit);
     d->silent--;
-    return status == HAUL_OK ? mark(d, entry, &o, HAUL__REACHED, bytes, marked, must_visit) : status;
+    return status == HAUL_OK ? mark(d, entry, &o, HAUL__REACHED, bytes, marked, must_visit)
+                             : status;
 }
 
 /* ---- Sizes. */
 
 /* The elements of a tail are counted by its rule, if it has one. */
-static haul_status count_tail(haul__discovery *d, const haul__object *o, const haul__ruled *tail, size_t *count)
+static haul_status count_tail(haul__discovery *d, const haul__object *o, const haul__ruled *tail,
+                              size_t *count)
 {
     const uintptr_t at = o->address + tail->slot.offset;
     haul_status status;
@@ -315,7 +326,8 @@ static haul_status count_tail(haul__discovery *d, const haul__object *o, const h
     return status;
 }
 
-haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul__slot *slot, size_t *bytes)
+haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul__slot *slot,
+                          size_t *bytes)
 {
     const haul__walk *walk = o->walk;
     const haul__ruled *tail = walk->ruled_count > 0 ? &walk->ruled[walk->ruled_count - 1] : NULL;
@@ -351,25 +363,28 @@ haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul_
 
 /* ---- Visiting. */
 
-/* Is the word, tags and all, the address of a byte of what it leads to, in any copy that keeps the type's alignment? */
+/* Is the word, tags and all, the address of a byte of what it leads to, in any copy that keeps the
+ * type's alignment? */
 static int is_sure(const haul__word *w, size_t tags)
 {
     const haul__walk *walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
-    return walk && !walk->is_sized && w->address == w->start && w->value - w->start < walk->extent &&
-           walk->alignment >= tags;
+    return walk && !walk->is_sized && w->address == w->start &&
+           w->value - w->start < walk->extent && walk->alignment >= tags;
 }
 
 /* For the trail. A tag needs a target that leaves its bits free, in the copy too. */
 static haul_status note_word(haul__discovery *d, const haul__ruled *ruled, const haul__word *w)
 {
     const uintptr_t tag_bits = ruled->rule->said.tag_bits;
-    const size_t low = tag_bits & (HAUL_ALIGNMENT_MAX - 1), tags = low ? (size_t)2 << haul__highest64(low) : 1;
+    const size_t low = tag_bits & (HAUL_ALIGNMENT_MAX - 1),
+                 tags = low ? (size_t)2 << haul__highest64(low) : 1;
     haul__mention mention;
     memset(&mention, 0, sizeof mention);
     mention.word = w->at;
     if (haul__is_end(ruled)) {
         mention.kind = HAUL__MENTIONS_END;
-        mention.target = mention.value = w->what == HAUL__IS_TAGGED ? w->value & ~tag_bits : w->value;
+        mention.target = mention.value =
+            w->what == HAUL__IS_TAGGED ? w->value & ~tag_bits : w->value;
         mention.untagged = mention.target;
         mention.tags = w->what == HAUL__IS_TAGGED ? tags : 1;
         return mention.target ? haul__trail_mention(d, &mention) : HAUL_OK;
@@ -388,11 +403,11 @@ static haul_status note_word(haul__discovery *d, const haul__ruled *ruled, const
 static int is_pair(const haul__ruled *ruled, const haul__word *w)
 {
     return (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_ODD) && !w->is_alias &&
-           !haul__is_end(ruled) && w->slot->levels > 0 &&
-           w->slot->shape[0].kind == HAUL_SHAPE_END;
+           !haul__is_end(ruled) && w->slot->levels > 0 && w->slot->shape[0].kind == HAUL_SHAPE_END;
 }
 
-static haul_status visit_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, const haul__word *w)
+static haul_status visit_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                              const haul__word *w)
 {
     const size_t empty = d->found->empty_count;
     haul_status status = HAUL_OK;
@@ -415,13 +430,15 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
 }
 
 /* An arm, or the tail: elements that lie in the object. */
-static haul_status visit_inside(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, size_t bytes)
+static haul_status visit_inside(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                                size_t bytes)
 {
     haul__entry entry;
     haul_status status = HAUL_OK;
     memset(&entry, 0, sizeof entry);
     entry.address = o->address + ruled->slot.offset;
-    entry.count = ruled->kind == HAUL__RULED_PART ? ruled->count : (bytes - ruled->slot.offset) / ruled->slot.unit;
+    entry.count = ruled->kind == HAUL__RULED_PART ? ruled->count
+                                                  : (bytes - ruled->slot.offset) / ruled->slot.unit;
     entry.self = o->address;
     entry.held = d->held;
     entry.stride = ruled->slot.unit;
@@ -459,7 +476,8 @@ static haul_status ask_object(haul__discovery *d, const haul__object *o, size_t 
     return status == HAUL_OK ? haul__survey(d, o, bytes, HAUL__VISITED, 1, &must_visit) : status;
 }
 
-haul_status haul__visit_varied(haul__discovery *d, uintptr_t element, const haul__walk *walk, size_t *bytes)
+haul_status haul__visit_varied(haul__discovery *d, uintptr_t element, const haul__walk *walk,
+                               size_t *bytes)
 {
     haul__entry entry;
     haul__object o;
@@ -478,8 +496,8 @@ haul_status haul__visit_varied(haul__discovery *d, uintptr_t element, const haul
 
 /* ---- In one go, when an object's turn has come. */
 
-static haul_status mark_whole(haul__discovery *d, const haul__entry *entry, const haul__object *o, size_t bytes,
-                              int *is_new)
+static haul_status mark_whole(haul__discovery *d, const haul__entry *entry, const haul__object *o,
+                              size_t bytes, int *is_new)
 {
     haul__marked marked = { 0, 0, 0 };
     int must_visit = 0;
@@ -492,8 +510,8 @@ static haul_status mark_whole(haul__discovery *d, const haul__entry *entry, cons
 }
 
 /* Objects that are long, or in which others lie, are known by their address, not by their marks. */
-static haul_status take_noted(haul__discovery *d, const haul__entry *entry, const haul__object *o, size_t bytes,
-                              int *is_new)
+static haul_status take_noted(haul__discovery *d, const haul__entry *entry, const haul__object *o,
+                              size_t bytes, int *is_new)
 {
     const haul_type *type = d->kinds[entry->kind].type;
     haul_status status;
@@ -507,13 +525,14 @@ static haul_status take_noted(haul__discovery *d, const haul__entry *entry, cons
     return status == HAUL_OK ? haul__memo_add(d, o->address, bytes, type) : status;
 }
 
-haul_status haul__take_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk, size_t *bytes,
-                              int *is_new)
+haul_status haul__take_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                              size_t *bytes, int *is_new)
 {
     haul__found *found = d->found;
     const size_t guards = found->guard_count, calls = found->call_words;
     haul__object o = haul__object_of(entry, walk, 0);
-    haul_status status = haul__check_entry(d, entry, walk->is_sized ? haul__head_bytes(walk) : walk->extent);
+    haul_status status =
+        haul__check_entry(d, entry, walk->is_sized ? haul__head_bytes(walk) : walk->extent);
     if (status == HAUL_OK)
         status = haul__size_of(d, &o, NULL, bytes);
     if (status == HAUL_OK && walk->is_sized)

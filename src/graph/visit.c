@@ -1,13 +1,14 @@
-/* Visiting: the pointers of one object, or of an array of objects or pointers, are followed one after the other.
+/* Visiting: the pointers of one object, or of an array of objects or pointers, are followed one
+ * after the other.
  *
- * This is the general way (follow.c marks what they lead to), for objects that the innermost loop is not made for, and
- * for single pointers of those that it is.
+ * This is the general way (follow.c marks what they lead to), for objects that the innermost loop
+ * is not made for, and for single pointers of those that it is.
  */
 #include "graph/inline.h"
 
 #define TARGETS_AHEAD 16u /* in arrays of pointers that go the general way */
-#define ELEMENTS_AHEAD 4u  /* in arrays of objects */
-#define SIMPLE_AHEAD 32u   /* in those that the innermost loop is made for */
+#define ELEMENTS_AHEAD 4u /* in arrays of objects */
+#define SIMPLE_AHEAD 32u  /* in those that the innermost loop is made for */
 
 static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul__slot *slot)
 {
@@ -32,7 +33,8 @@ static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul_
 }
 
 /* Those that lie in the element's first `bytes` bytes. */
-static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul__walk *walk, size_t bytes)
+static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul__walk *walk,
+                               size_t bytes)
 {
     size_t i;
     for (i = 0; i < walk->part_count && walk->parts[i].offset < bytes; i++) {
@@ -62,13 +64,16 @@ haul_status haul__check_limits(haul__discovery *d)
 {
     const haul_limits *limits = &d->context->options.limits;
     if (d->found->objects > limits->objects)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu objects", limits->objects);
+        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu objects",
+                            limits->objects);
     if (d->found->bytes > limits->bytes)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu bytes", limits->bytes);
+        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu bytes",
+                            limits->bytes);
     return HAUL_OK;
 }
 
-haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__walk *walk, size_t bytes)
+haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__walk *walk,
+                             size_t bytes)
 {
     haul_status status = HAUL_OK;
     size_t i;
@@ -88,7 +93,8 @@ static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t
     return status == HAUL_OK ? haul__visit_rest(d, element, walk, bytes) : status;
 }
 
-/* The general way for a pointer to one object. What is wrong with it gets its path in the second run. */
+/* The general way for a pointer to one object. What is wrong with it gets its path in the second
+ * run. */
 HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t kind)
 {
     haul__entry entry;
@@ -102,18 +108,20 @@ HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address
     return haul__reach(d, &entry);
 }
 
-/* One pointer of an object to something else than an object, from inside the innermost loop: in line or the general
- * way. */
+/* One pointer of an object to something else than an object, from inside the innermost loop: in
+ * line or the general way. */
 HAUL__NOINLINE haul_status haul__step_aside(haul__discovery *d, uintptr_t element, uint32_t number,
-                                           const haul__step *step)
+                                            const haul__step *step)
 {
     const haul__kind *kind = &d->kinds[number];
     const haul__slot *slot = &kind->walk->slots[step - kind->steps];
     const haul__counted *counted = kind->counted ? &kind->counted[step - kind->steps] : NULL;
     if (counted && counted->is_called)
-        return haul__meet_called(d, counted, element + slot->offset, element + slot->self, slot->index);
+        return haul__meet_called(d, counted, element + slot->offset, element + slot->self,
+                                 slot->index);
     if (counted && counted->slot) {
-        int met = haul__meet_counted(d, counted, haul__load_word((const void *)(element + step->offset)), element);
+        int met = haul__meet_counted(
+            d, counted, haul__load_word((const void *)(element + step->offset)), element);
         haul_status status = met && d->span_count < HAUL__SPANS ? HAUL_OK : haul__settle_spans(d);
         if (met || status != HAUL_OK)
             return status;
@@ -127,11 +135,13 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
     haul_status status = haul__kind_steps(d, number);
     if (status != HAUL_OK)
         return status;
-    return d->kinds[number].walk->is_varied ? haul__line_up(d, element, number) : visit_element(d, element, number);
+    return d->kinds[number].walk->is_varied ? haul__line_up(d, element, number)
+                                            : visit_element(d, element, number);
 }
 
 /* Many pointers to single simple objects: the same in-line marking. */
-HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry, uint32_t kind)
+HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry,
+                                          uint32_t kind)
 {
     const uint64_t tag = (uint64_t)kind << 48;
     uint32_t near_starts = haul__near_starts(&d->kinds[kind]);
@@ -152,12 +162,14 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
 }
 
 /* Many pointers to short arrays of plain bytes, or to strings. */
-static haul_status visit_counted(haul__discovery *d, const haul__entry *entry, const haul__counted *counted)
+static haul_status visit_counted(haul__discovery *d, const haul__entry *entry,
+                                 const haul__counted *counted)
 {
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        uintptr_t address = entry->address + i * HAUL__WORD, value = haul__load_word((const void *)address);
+        uintptr_t address = entry->address + i * HAUL__WORD,
+                  value = haul__load_word((const void *)address);
         int met = haul__meet_counted(d, counted, value, entry->self);
         if (!met || d->span_count == HAUL__SPANS)
             status = haul__settle_spans(d);
@@ -168,7 +180,8 @@ static haul_status visit_counted(haul__discovery *d, const haul__entry *entry, c
 }
 
 /* The same where a function counts. */
-static haul_status visit_called(haul__discovery *d, const haul__entry *entry, const haul__counted *counted)
+static haul_status visit_called(haul__discovery *d, const haul__entry *entry,
+                                const haul__counted *counted)
 {
     haul_status status = HAUL_OK;
     size_t i;
@@ -227,15 +240,16 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t address = entry->address + i * HAUL__WORD;
         if (i + TARGETS_AHEAD < entry->count)
-            prefetch_target(d, haul__load_word((const void *)(address + TARGETS_AHEAD * HAUL__WORD)));
+            prefetch_target(d,
+                            haul__load_word((const void *)(address + TARGETS_AHEAD * HAUL__WORD)));
         d->at_element = i;
         if (d->careful && d->sought.pointer == address)
             return haul__refuse(d, HAUL_ERROR_STALE, NULL, "this pointer has changed");
         if (d->careful)
             status = haul__meet_pointer(d, address, entry->slot, entry->level);
         if (status == HAUL_OK)
-            status = haul__follow(d, entry->slot, entry->level, address, haul__load_word((const void *)address),
-                                  entry->self, i);
+            status = haul__follow(d, entry->slot, entry->level, address,
+                                  haul__load_word((const void *)address), entry->self, i);
     }
     haul__leave(d);
     return status;
@@ -259,7 +273,8 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
     if (one)
         return visit_single(d, entry, kind);
     if (haul__foresee_counted(d, slot, entry->level, &counted))
-        return counted.is_called ? visit_called(d, entry, &counted) : visit_counted(d, entry, &counted);
+        return counted.is_called ? visit_called(d, entry, &counted)
+                                 : visit_counted(d, entry, &counted);
     return visit_each(d, entry);
 }
 

@@ -1,7 +1,8 @@
-/* What a ruled word is, asked of its object: whether its row holds, where its block begins, of which type that is.
+/* What a ruled word is, asked of its object: whether its row holds, where its block begins, of
+ * which type that is.
  *
- * What a rule reads is noted for later packs, as counts are. A word ends as one of the outcomes of word.h; where it is a
- * pointer or a distance, `start` is what is followed.
+ * What a rule reads is noted for later packs, as counts are. A word ends as one of the outcomes of
+ * word.h; where it is a pointer or a distance, `start` is what is followed.
  */
 #include "graph/word.h"
 
@@ -31,7 +32,8 @@ static haul_status note_field(haul__discovery *d, const haul__slot *slot, uintpt
 /* Does a field of the struct at `self` end behind so many bytes? */
 static int lies_beyond(size_t self, const haul_field_place *field, size_t bytes)
 {
-    return self > bytes || field->bytes > bytes - self || field->offset > bytes - self - field->bytes;
+    return self > bytes || field->bytes > bytes - self ||
+           field->offset > bytes - self - field->bytes;
 }
 
 /* Does a slot of an object of so many bytes read fields that it does not have? */
@@ -56,7 +58,8 @@ int haul__reads_beyond(const haul__ruled *ruled, size_t bytes)
     return haul__counts_beyond(&ruled->slot, bytes);
 }
 
-haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes, const haul__ruled *ruled, int *holds)
+haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes,
+                      const haul__ruled *ruled, int *holds)
 {
     const haul_when *when = ruled->rule ? &ruled->rule->said.when : NULL;
     haul_status status = HAUL_OK;
@@ -69,9 +72,11 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes, c
         int64_t answer = 0;
         if (ruled->kind == HAUL__RULED_POINTER && ruled->bytes == HAUL__WORD &&
             ruled->slot.offset + HAUL__WORD <= bytes)
-            target = haul__load_word((const void *)(o->address + ruled->slot.offset)) & ~ruled->rule->said.tag_bits;
+            target = haul__load_word((const void *)(o->address + ruled->slot.offset)) &
+                     ~ruled->rule->said.tag_bits;
         here = here_of(o, ruled, target);
-        status = haul__call_back(d, &ruled->slot, when->function, &here, HAUL__ASKS_CONDITION, &answer);
+        status =
+            haul__call_back(d, &ruled->slot, when->function, &here, HAUL__ASKS_CONDITION, &answer);
         *holds = answer != 0;
         return status;
     }
@@ -85,10 +90,13 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes, c
 static int64_t read_bits(uintptr_t base, const haul_field_place *field)
 {
     int64_t value = 0;
-    return haul__read_field((const void *)base, field, &value) ? value : haul__read_stored((const void *)base, field);
+    return haul__read_field((const void *)base, field, &value)
+               ? value
+               : haul__read_stored((const void *)base, field);
 }
 
-static haul_status read_tag(haul__discovery *d, const haul__ruled *ruled, uintptr_t start, int64_t *value)
+static haul_status read_tag(haul__discovery *d, const haul__ruled *ruled, uintptr_t start,
+                            int64_t *value)
 {
     const haul_field_place *field = &ruled->rule->said.choice.field;
     size_t room = field->offset > HAUL__HIGHEST ? 0 : HAUL__HIGHEST - field->offset;
@@ -96,13 +104,14 @@ static haul_status read_tag(haul__discovery *d, const haul__ruled *ruled, uintpt
         return haul__refuse_outside(d, &ruled->slot, start);
     if (haul__known_bytes(d, start + field->offset, field->bytes, 0) < field->bytes ||
         !haul__is_readable(d, start + field->offset, field->bytes))
-        return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot, "the tag of what it leads to is not readable");
+        return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
+                            "the tag of what it leads to is not readable");
     *value = read_bits(start, field);
     return note_field(d, &ruled->slot, start, field);
 }
 
-static haul_status read_choice(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, uintptr_t start,
-                               int64_t *value)
+static haul_status read_choice(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                               uintptr_t start, int64_t *value)
 {
     const haul_choice *choice = &ruled->rule->said.choice;
     haul_here here;
@@ -119,7 +128,8 @@ static haul_status read_choice(haul__discovery *d, const haul__object *o, const 
     }
 }
 
-static haul_status choose(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, haul__word *w)
+static haul_status choose(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                          haul__word *w)
 {
     const haul_choice *choice = &ruled->rule->said.choice;
     int64_t value;
@@ -136,21 +146,25 @@ static haul_status choose(haul__discovery *d, const haul__object *o, const haul_
             w->start += (uintptr_t)choice->cases[i].base;
             return HAUL_OK;
         }
-    return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot, "no case of its rule is for %lld", (long long)value);
+    return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot, "no case of its rule is for %lld",
+                        (long long)value);
 }
 
-static haul_status find_start(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, haul__word *w)
+static haul_status find_start(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                              haul__word *w)
 {
     const haul_rule *rule = &ruled->rule->said;
     w->start = w->address + (uintptr_t)rule->base;
     if (rule->base_function) {
         haul_here here = here_of(o, ruled, w->address);
         int64_t answer = 0;
-        haul_status status = haul__call_back(d, &ruled->slot, rule->base_function, &here, HAUL__ASKS_BASE, &answer);
+        haul_status status =
+            haul__call_back(d, &ruled->slot, rule->base_function, &here, HAUL__ASKS_BASE, &answer);
         if (status != HAUL_OK)
             return status;
         if (answer == INT64_MIN)
-            return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot, "the callback of its base refuses it");
+            return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
+                                "the callback of its base refuses it");
         w->start += (uintptr_t)answer;
     }
     return choose(d, o, ruled, w);
@@ -186,8 +200,10 @@ static uintptr_t translation(const haul__discovery *d, uintptr_t value)
     return value;
 }
 
-/* Bytes from `start` on that belong to the block for certain: a pointer to one of them can be translated as it is. */
-static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const haul__word *w, size_t *bytes)
+/* Bytes from `start` on that belong to the block for certain: a pointer to one of them can be
+ * translated as it is. */
+static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const haul__word *w,
+                              size_t *bytes)
 {
     const haul__walk *walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
     size_t count = 0;
@@ -200,7 +216,8 @@ static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const h
         return HAUL_OK;
     }
     d->silent++;
-    status = haul__count_of(d, w->slot, 0, w->at, w->start, o->self, o->index + w->slot->index, &count);
+    status =
+        haul__count_of(d, w->slot, 0, w->at, w->start, o->self, o->index + w->slot->index, &count);
     d->silent--;
     if (status != HAUL_OK || haul__multiply_overflows(count, w->slot->unit, bytes))
         *bytes = 0;
@@ -216,11 +233,12 @@ static haul_status check_distance(haul__discovery *d, const haul__word *w, size_
 {
     if (bytes <= HAUL_OUTSIDE_MAX)
         return HAUL_OK;
-    return haul__refuse(d, HAUL_ERROR_LIMIT, w->slot, "it lies more than %zu bytes outside of its block",
-                        HAUL_OUTSIDE_MAX);
+    return haul__refuse(d, HAUL_ERROR_LIMIT, w->slot,
+                        "it lies more than %zu bytes outside of its block", HAUL_OUTSIDE_MAX);
 }
 
-/* Is the word itself the address of a byte of what it leads to, or of its neighbour in the same granule? */
+/* Is the word itself the address of a byte of what it leads to, or of its neighbour in the same
+ * granule? */
 static haul_status settle_pointer(haul__discovery *d, const haul__object *o, haul__word *w)
 {
     uintptr_t tag = w->value - w->address;
@@ -231,7 +249,8 @@ static haul_status settle_pointer(haul__discovery *d, const haul__object *o, hau
         status = sure_bytes(d, o, w, &bytes);
         inside = w->address - w->start < bytes;
     }
-    w->what = inside && tag < HAUL__GRANULE && (w->at & (HAUL__WORD - 1)) == 0 ? HAUL__IS_POINTER : HAUL__IS_ODD;
+    w->what = inside && tag < HAUL__GRANULE && (w->at & (HAUL__WORD - 1)) == 0 ? HAUL__IS_POINTER
+                                                                               : HAUL__IS_ODD;
     if (status != HAUL_OK || w->what == HAUL__IS_POINTER)
         return status;
     if (w->start < HAUL__LOWEST || w->start > HAUL__HIGHEST)
@@ -239,7 +258,8 @@ static haul_status settle_pointer(haul__discovery *d, const haul__object *o, hau
     return check_distance(d, w, distance(w->value, w->start));
 }
 
-static haul_status read_distance(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, haul__word *w)
+static haul_status read_distance(haul__discovery *d, const haul__object *o,
+                                 const haul__ruled *ruled, haul__word *w)
 {
     haul_field_place field;
     int64_t distance;
@@ -271,13 +291,15 @@ static haul_status settle_tagged(haul__discovery *d, haul__word *w)
 }
 
 /* A word of a followed mode that is no null pointer. */
-static haul_status read_address(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, haul__word *w)
+static haul_status read_address(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                                haul__word *w)
 {
     const haul_rule *rule = &ruled->rule->said;
     const haul_static *range = NULL;
     haul_status status = HAUL_OK;
     w->address = w->start = w->value & ~rule->tag_bits;
-    w->may_be_static = rule->mode == HAUL_MODE_OWN_OR_STATIC || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
+    w->may_be_static =
+        rule->mode == HAUL_MODE_OWN_OR_STATIC || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
     w->is_alias = rule->mode == HAUL_MODE_ALIAS || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
     if (w->address == 0 && is_high(rule))
         return settle_tagged(d, w);
@@ -297,7 +319,8 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
 }
 
 /* What the word of a row that holds is. */
-haul_status haul__read_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled, haul__word *w)
+haul_status haul__read_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                            haul__word *w)
 {
     const haul_rule *rule = &ruled->rule->said;
     w->kept = w->is_alias = w->may_be_static = 0;

@@ -1,9 +1,9 @@
 /* The worklist: what was found and waits to be visited.
  *
- * Single objects take 8 bytes each in a first-in-first-out queue of chunks: such a queue can be looked ahead into,
- * and an object whose entry lies a little ahead can be fetched while others are worked on (Cher et al. 2004). Arrays
- * of objects and of pointers take a wider entry on a stack. When the way must be recorded, everything goes through the
- * wide entries, in order and for good.
+ * Single objects take 8 bytes each in a first-in-first-out queue of chunks: such a queue can be
+ * looked ahead into, and an object whose entry lies a little ahead can be fetched while others are
+ * worked on (Cher et al. 2004). Arrays of objects and of pointers take a wider entry on a stack.
+ * When the way must be recorded, everything goes through the wide entries, in order and for good.
  */
 #include "graph/word.h"
 
@@ -103,7 +103,8 @@ haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry)
 {
     void *entries = d->entries;
     size_t bytes;
-    if (!haul__grow(d->allocator, &entries, &d->entry_capacity, d->entry_count + 1, sizeof *d->entries))
+    if (!haul__grow(d->allocator, &entries, &d->entry_capacity, d->entry_count + 1,
+                    sizeof *d->entries))
         return HAUL_ERROR_MEMORY;
     d->entries = entries;
     d->entries[d->entry_count++] = *entry;

@@ -1,9 +1,10 @@
-/* Lines that gather and scatter will come to, fetched a little before: where the loop will be some 100 instructions on for
- * each line, the processor does not look by itself.
+/* Lines that gather and scatter will come to, fetched a little before: where the loop will be some
+ * 100 instructions on for each line, the processor does not look by itself.
  *
- * Where objects lie dense, whole cells. Else, of the source those lines that hold something live: a graph may be a few
- * objects in each of many cells, and all that is fetched beside them takes time and drives something else out of the
- * caches. Of the arena, which has no gaps, as much as the cell at hand has.
+ * Where objects lie dense, whole cells. Else, of the source those lines that hold something live: a
+ * graph may be a few objects in each of many cells, and all that is fetched beside them takes time
+ * and drives something else out of the caches. Of the arena, which has no gaps, as much as the cell
+ * at hand has.
  */
 #ifndef HAUL_PACK_AHEAD_H
 #define HAUL_PACK_AHEAD_H
@@ -45,16 +46,18 @@ HAUL__INLINE void haul__fetch_lines(uintptr_t address, uint32_t live, int is_wri
         haul__fetch(address + haul__lowest32(lines) * HAUL__GRANULE, is_written);
 }
 
-HAUL__INLINE void haul__fetch_source(const haul__block *block, unsigned cell, uintptr_t address, int is_written)
+HAUL__INLINE void haul__fetch_source(const haul__block *block, unsigned cell, uintptr_t address,
+                                     int is_written)
 {
     if (cell + HAUL__CELLS_AHEAD < HAUL__CELLS)
-        haul__fetch_lines(address + HAUL__BYTES_AHEAD, block->cells[cell + HAUL__CELLS_AHEAD].live, is_written);
+        haul__fetch_lines(address + HAUL__BYTES_AHEAD, block->cells[cell + HAUL__CELLS_AHEAD].live,
+                          is_written);
 }
 
-/* `address`: of the cell at hand, number `cell` of its block; `place`: where it lies in the arena. Where all its lines
- * are live, those of the cells behind it are taken to be. */
-HAUL__INLINE void haul__fetch_ahead(const haul__block *block, unsigned cell, uintptr_t address, uintptr_t place,
-                                    int is_gather)
+/* `address`: of the cell at hand, number `cell` of its block; `place`: where it lies in the arena.
+ * Where all its lines are live, those of the cells behind it are taken to be. */
+HAUL__INLINE void haul__fetch_ahead(const haul__block *block, unsigned cell, uintptr_t address,
+                                    uintptr_t place, int is_gather)
 {
     const uint32_t live = block->cells[cell].live;
     if (HAUL__LIKELY(haul__live_lines(live) == HAUL__LINE_STARTS)) {
@@ -63,7 +66,8 @@ HAUL__INLINE void haul__fetch_ahead(const haul__block *block, unsigned cell, uin
         return;
     }
     haul__fetch_source(block, cell, address, !is_gather);
-    haul__fetch_bytes(place + HAUL__BYTES_AHEAD, (size_t)haul__bits32(live) << HAUL__GRANULE_SHIFT, is_gather);
+    haul__fetch_bytes(place + HAUL__BYTES_AHEAD, (size_t)haul__bits32(live) << HAUL__GRANULE_SHIFT,
+                      is_gather);
 }
 
 #endif

@@ -1,14 +1,15 @@
 /* The relocation bitmap: a bit for each word of the arena, set where the word is a slot.
  *
- * The slow obvious version: for each slot of the source, set the bit of its place. Slots and live granules of a cell
- * stand in two bitmaps already; squeezing the dead granules' bits out of the first gives the arena's bits, a run of
- * live granules at a time. So the bitmap follows from the plan and reads no byte of the source. Null pointers have
- * their bits too: a patch leaves 0 alone.
+ * The slow obvious version: for each slot of the source, set the bit of its place. Slots and live
+ * granules of a cell stand in two bitmaps already; squeezing the dead granules' bits out of the
+ * first gives the arena's bits, a run of live granules at a time. So the bitmap follows from the
+ * plan and reads no byte of the source. Null pointers have their bits too: a patch leaves 0 alone.
  *
- * Blocks of plain bytes cost one look at their form; in a block of a kind each object is one OR for each cell's length.
+ * Blocks of plain bytes cost one look at their form; in a block of a kind each object is one OR for
+ * each cell's length.
  *
- * Where few words are slots their offsets are fewer bytes. They are read off the bitmap, of which only words of blocks that
- * have slots are made, a few at a time.
+ * Where few words are slots their offsets are fewer bytes. They are read off the bitmap, of which
+ * only words of blocks that have slots are made, a few at a time.
  */
 #include "graph/mark.h"
 #include "pack/plan.h"
@@ -31,8 +32,8 @@ static void set_bits(const window *w, size_t word, uint64_t bits)
         w->words[word - w->first] |= bits;
 }
 
-/* The slot bits of the live granules, side by side. Not all are live: so a run ends before the word does, or at a 0
- * that the shift brought in. */
+/* The slot bits of the live granules, side by side. Not all are live: so a run ends before the word
+ * does, or at a 0 that the shift brought in. */
 static uint64_t squeeze(uint64_t slots, uint32_t live)
 {
     uint64_t bits = 0;
@@ -102,7 +103,8 @@ HAUL__INLINE void set_object(const window *w, uint64_t at, const haul__simple *k
         set_words(w, at + word * 64u, haul__simple_slots(kind, word));
 }
 
-HAUL__INLINE void set_starts(const window *w, const haul__block *block, const haul__simple *kind, unsigned words)
+HAUL__INLINE void set_starts(const window *w, const haul__block *block, const haul__simple *kind,
+                             unsigned words)
 {
     const uint64_t slots = kind->slots;
     unsigned cell;
@@ -179,7 +181,8 @@ static size_t block_before(const haul_plan *plan, uint64_t granule)
 
 void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64_t *bitmap)
 {
-    uint64_t granule = (uint64_t)first * GRANULES_A_WORD, end = granule + (uint64_t)count * GRANULES_A_WORD;
+    uint64_t granule = (uint64_t)first * GRANULES_A_WORD,
+             end = granule + (uint64_t)count * GRANULES_A_WORD;
     window w;
     size_t i;
     if (plan->ordered) {
@@ -213,7 +216,8 @@ static int add_offsets(offsets *o, const uint64_t *words, size_t first, size_t c
         for (bits = words[i]; bits; bits &= bits - 1) {
             if (o->count == o->most)
                 return 0;
-            o->to[o->count++] = ((uint64_t)(first + i) * 64 + haul__lowest64(bits)) * sizeof(void *);
+            o->to[o->count++] =
+                ((uint64_t)(first + i) * 64 + haul__lowest64(bits)) * sizeof(void *);
         }
     }
     return 1;
@@ -232,7 +236,8 @@ static int add_words(offsets *o, const haul_plan *plan, size_t first, size_t end
     return 1;
 }
 
-/* A word of the bitmap that two blocks share has the bits of both when it is made for the first of them. */
+/* A word of the bitmap that two blocks share has the bits of both when it is made for the first of
+ * them. */
 static int add_blocks(offsets *o, const haul_plan *plan)
 {
     size_t i, done = 0;
@@ -250,7 +255,8 @@ static int add_blocks(offsets *o, const haul_plan *plan)
     return 1;
 }
 
-/* About how many a block has: what reaches into one of a kind is left out, and what reaches out is not. */
+/* About how many a block has: what reaches into one of a kind is left out, and what reaches out is
+ * not. */
 HAUL__HOT static size_t count_slots(const haul__map *map, const haul__block *block)
 {
     size_t count = 0, objects = 0;
@@ -270,7 +276,8 @@ HAUL__HOT static size_t count_slots(const haul__map *map, const haul__block *blo
     return objects * count;
 }
 
-/* By some blocks of many: where there are far too many pointers, that is not found out by writing down as many as may be. */
+/* By some blocks of many: where there are far too many pointers, that is not found out by writing
+ * down as many as may be. */
 static int is_dense(const haul_plan *plan, size_t most)
 {
     const size_t count = plan->found.map.block_count, step = count / SAMPLES;
@@ -290,7 +297,8 @@ size_t haul__plan_offsets(const haul_plan *plan, size_t most, uint64_t *to)
     o.count = 0;
     o.most = most;
     if (plan->ordered)
-        is_all = add_offsets(&o, plan->ordered->bitmap, 0, haul_plan_bitmap_bytes(plan) / sizeof(uint64_t));
+        is_all = add_offsets(&o, plan->ordered->bitmap, 0,
+                             haul_plan_bitmap_bytes(plan) / sizeof(uint64_t));
     else
         is_all = !is_dense(plan, most) && add_blocks(&o, plan);
     return is_all ? o.count : SIZE_MAX;
@@ -305,6 +313,7 @@ void haul__plan_odd(const haul_plan *plan, size_t first, size_t count, uint64_t 
 {
     size_t i;
     for (i = 0; i < count; i++)
-        odd[i] = plan->ordered ? plan->ordered->odd[first + i]
-                               : haul__translate(&plan->found.map, plan->found.odd[first + i].address);
+        odd[i] = plan->ordered
+                     ? plan->ordered->odd[first + i]
+                     : haul__translate(&plan->found.map, plan->found.odd[first + i].address);
 }

@@ -1,7 +1,8 @@
-/* Objects whose contents depend on addresses, as a plan knows them: where they lie, and who must not move them.
+/* Objects whose contents depend on addresses, as a plan knows them: where they lie, and who must
+ * not move them.
  *
- * The list is in order of types and then of addresses, so that one type's are a stretch of it, and those that a range
- * touches are found by going through it: whoever asks that is about to refuse.
+ * The list is in order of types and then of addresses, so that one type's are a stretch of it, and
+ * those that a range touches are found by going through it: whoever asks that is about to refuse.
  */
 #include "pack/plan.h"
 
@@ -22,7 +23,8 @@ const haul_type *haul__plan_dependent_type(const haul_plan *plan, size_t first, 
 
 uint64_t haul__plan_dependent(const haul_plan *plan, size_t i)
 {
-    return haul__final_place(plan, haul__translate(&plan->found.map, plan->found.dependents[i].address));
+    return haul__final_place(plan,
+                             haul__translate(&plan->found.map, plan->found.dependents[i].address));
 }
 
 /* The way to it, for the record. */
@@ -33,7 +35,8 @@ static void name_object(haul_plan *plan, uintptr_t address)
     haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
 }
 
-haul_status haul__refuse_dependents(haul_plan *plan, uintptr_t first, uintptr_t end, const char *text)
+haul_status haul__refuse_dependents(haul_plan *plan, uintptr_t first, uintptr_t end,
+                                    const char *text)
 {
     const haul__found *found = &plan->found;
     size_t i;

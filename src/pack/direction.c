@@ -1,11 +1,12 @@
 /* Gather and scatter where some bytes do not travel.
  *
- * The slow obvious version is what is done where pages are mixed: granule by granule, each with its mask. Pages of
- * which nothing is sent are zeros without a look at the source, pages of which nothing comes back are passed by, and
- * blocks of plain bytes go a page at a time; large arrays consist of these.
+ * The slow obvious version is what is done where pages are mixed: granule by granule, each with its
+ * mask. Pages of which nothing is sent are zeros without a look at the source, pages of which
+ * nothing comes back are passed by, and blocks of plain bytes go a page at a time; large arrays
+ * consist of these.
  *
- * Elsewhere what comes back is compared with what is there, and written only where it differs. Bytes that were not
- * sent may be uninitialised on the host: they are written, and never looked at.
+ * Elsewhere what comes back is compared with what is there, and written only where it differs.
+ * Bytes that were not sent may be uninitialised on the host: they are written, and never looked at.
  */
 #include "pack/direction.h"
 
@@ -29,7 +30,8 @@ void haul__write_bytes(unsigned char *to, const unsigned char *from, uint16_t ma
 /* A page of plain bytes, all of which are live. */
 static int is_full_page(const haul__block *block, size_t page)
 {
-    return block->form == HAUL__FULL && !block->side->bars->masks[0][page] && !block->side->bars->masks[1][page];
+    return block->form == HAUL__FULL && !block->side->bars->masks[0][page] &&
+           !block->side->bars->masks[1][page];
 }
 
 /* ---- Gather. */
@@ -55,8 +57,10 @@ static void gather_cell(const haul__block *block, unsigned cell, uintptr_t from,
     }
 }
 
-/* Cells of a page; what lies between the places of two of them is zeros. `*end` is where the last place ended. */
-static void gather_page(const haul__block *block, size_t page, uintptr_t address, unsigned char *arena, uint64_t *end)
+/* Cells of a page; what lies between the places of two of them is zeros. `*end` is where the last
+ * place ended. */
+static void gather_page(const haul__block *block, size_t page, uintptr_t address,
+                        unsigned char *arena, uint64_t *end)
 {
     const int nothing = haul__page_is_barred(block, page, HAUL__UNSENT);
     unsigned cell = (unsigned)page * HAUL__PAGE_CELLS, last = cell + HAUL__PAGE_CELLS;
@@ -88,8 +92,8 @@ void haul__gather_barred(const haul__block *block, uintptr_t address, unsigned c
 
 /* ---- Scatter. */
 
-static void scatter_cell(const haul_plan *plan, const haul__block *block, uint32_t number, unsigned cell,
-                         const unsigned char *from)
+static void scatter_cell(const haul_plan *plan, const haul__block *block, uint32_t number,
+                         unsigned cell, const unsigned char *from)
 {
     unsigned char *to = (unsigned char *)(haul__block_address(number) + cell * HAUL__CELL_BYTES);
     uint32_t live;
@@ -97,7 +101,8 @@ static void scatter_cell(const haul_plan *plan, const haul__block *block, uint32
         unsigned in_cell = haul__lowest32(live), granule = cell * 32u + in_cell;
         uint16_t stays = haul__barred_mask(block, granule, HAUL__UNRETURNED);
         uint16_t mask = haul__data_mask(plan, block, number, granule) & (uint16_t)~stays;
-        haul__write_bytes(to + in_cell * HAUL__GRANULE, from, mask, haul__barred_mask(block, granule, HAUL__UNSENT));
+        haul__write_bytes(to + in_cell * HAUL__GRANULE, from, mask,
+                          haul__barred_mask(block, granule, HAUL__UNSENT));
     }
 }
 
@@ -107,11 +112,13 @@ void haul__scatter_barred(const haul_plan *plan, const haul__block *block, uint3
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         size_t page = cell / HAUL__PAGE_CELLS;
-        const unsigned char *from = arena + (size_t)(haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
+        const unsigned char *from =
+            arena + (size_t)(haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         if (haul__page_is_barred(block, page, HAUL__UNRETURNED))
             continue;
         if (is_full_page(block, page) && haul__page_is_barred(block, page, HAUL__UNSENT))
-            memcpy((void *)(haul__block_address(number) + cell * HAUL__CELL_BYTES), from, HAUL__CELL_BYTES);
+            memcpy((void *)(haul__block_address(number) + cell * HAUL__CELL_BYTES), from,
+                   HAUL__CELL_BYTES);
         else
             scatter_cell(plan, block, number, cell, from);
     }

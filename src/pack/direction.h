@@ -6,14 +6,15 @@
 #include "graph/bars.h"
 #include "pack/plan.h"
 
-/* The bytes of a block, with those of its placing before it, to their places in `arena`; of pointers, what stands
- * there. */
+/* The bytes of a block, with those of its placing before it, to their places in `arena`; of
+ * pointers, what stands there. */
 void haul__gather_barred(const haul__block *block, uintptr_t address, unsigned char *arena);
 /* The way back, of one that has bars. */
 void haul__scatter_barred(const haul_plan *plan, const haul__block *block, uint32_t number,
                           const unsigned char *arena);
 
-/* The bytes of a granule that `mask` names; of those, `blind` ones are written without being looked at. */
+/* The bytes of a granule that `mask` names; of those, `blind` ones are written without being looked
+ * at. */
 void haul__write_bytes(unsigned char *to, const unsigned char *from, uint16_t mask, uint16_t blind);
 
 #endif

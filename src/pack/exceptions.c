@@ -1,13 +1,15 @@
-/* Exceptions: words of an arena that its blocks' bits do not tell, written over what gather copied there.
+/* Exceptions: words of an arena that its blocks' bits do not tell, written over what gather copied
+ * there.
  *
- * They are lists by address: pointers off the grid, words that are no addresses in the copy, pointers with tags, and
- * pointers to no elements. A piece of the arena takes those that lie in it; one that lies in two pieces gives each
- * its part, and is looked at again with the second.
+ * They are lists by address: pointers off the grid, words that are no addresses in the copy,
+ * pointers with tags, and pointers to no elements. A piece of the arena takes those that lie in it;
+ * one that lies in two pieces gives each its part, and is looked at again with the second.
  */
 #include "pack/plan.h"
 
 /* The part of a word of so many bytes that lies in the piece. */
-static void put_bytes(const haul__piece *piece, unsigned char *memory, uint64_t at, const void *word, size_t bytes)
+static void put_bytes(const haul__piece *piece, unsigned char *memory, uint64_t at,
+                      const void *word, size_t bytes)
 {
     size_t i;
     for (i = 0; i < bytes; i++)
@@ -50,8 +52,10 @@ static int fits(int64_t value, size_t bytes)
     return bytes == 8 || (value >= INT32_MIN && value <= INT32_MAX);
 }
 
-/* The word led to a place in its target's block, or so far outside of it; it leads there in the copy. */
-static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64_t at, uint64_t *word)
+/* The word led to a place in its target's block, or so far outside of it; it leads there in the
+ * copy. */
+static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64_t at,
+                                 uint64_t *word)
 {
     const uint64_t here = haul__final_place(plan, at);
     haul_field_place field;
@@ -75,10 +79,11 @@ static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64
     /* To an end, behind which the word itself stands in the copy: to no elements, or it were 0. */
     if (distance == 0 && lead == 0)
         return HAUL_OK;
-    status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
-                        distance ? "a distance of %lld bytes in the copy does not fit %u bytes"
-                                 : "a distance is %lld in the copy, by chance, and %u bytes of 0 are null",
-                        (long long)distance, (unsigned)kept->bytes);
+    status = haul__fail(
+        &plan->context->error, HAUL_ERROR_LIMIT,
+        distance ? "a distance of %lld bytes in the copy does not fit %u bytes"
+                 : "a distance is %lld in the copy, by chance, and %u bytes of 0 are null",
+        (long long)distance, (unsigned)kept->bytes);
     haul__name_changed(plan, kept->address, 0);
     return status;
 }
@@ -115,11 +120,13 @@ static haul_status put_tagged(const exception *e)
     return HAUL_OK;
 }
 
-/* A pointer to no elements is null in the arena, unless it leads to a described byte or to the end of a range. */
+/* A pointer to no elements is null in the arena, unless it leads to a described byte or to the end
+ * of a range. */
 static haul_status put_empty(const exception *e)
 {
     uint64_t place;
-    if (!haul__offset_of(e->g->plan, haul__load_word((const void *)e->g->plan->found.empty[e->i]), &place))
+    if (!haul__offset_of(e->g->plan, haul__load_word((const void *)e->g->plan->found.empty[e->i]),
+                         &place))
         put_word(e->piece, e->memory, e->at, 0);
     return HAUL_OK;
 }
@@ -159,7 +166,8 @@ static word empty_at(const haul__found *found, size_t i)
     return word_at(found->empty[i], HAUL__WORD);
 }
 
-/* Those of `count` that lie in the piece, from *next on, which becomes the first that is not wholly written. */
+/* Those of `count` that lie in the piece, from *next on, which becomes the first that is not wholly
+ * written. */
 HAUL__INLINE haul_status put_list(exception *e, size_t *next, size_t count,
                                   word (*find)(const haul__found *found, size_t i),
                                   haul_status (*put)(const exception *e))
@@ -179,7 +187,8 @@ HAUL__INLINE haul_status put_list(exception *e, size_t *next, size_t count,
     return status;
 }
 
-haul_status haul__gather_exceptions(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
+haul_status haul__gather_exceptions(haul__gathering *g, const haul__piece *piece,
+                                    unsigned char *memory)
 {
     const haul__found *found = &g->plan->found;
     exception e = { g, piece, memory, 0, 0 };
@@ -188,5 +197,6 @@ haul_status haul__gather_exceptions(haul__gathering *g, const haul__piece *piece
         status = put_list(&e, &g->odd, found->odd_count, odd_at, put_odd);
     if (status == HAUL_OK)
         status = put_list(&e, &g->kept, found->kept_count, kept_at, put_kept);
-    return status == HAUL_OK ? put_list(&e, &g->tagged, found->tagged_count, tagged_at, put_tagged) : status;
+    return status == HAUL_OK ? put_list(&e, &g->tagged, found->tagged_count, tagged_at, put_tagged)
+                             : status;
 }

@@ -1,14 +1,15 @@
 /* Gather: from the source into an arena, in order of address.
  *
- * The slow obvious version: for each live granule copy it to its place; for each slot write, instead of the source
- * address, the place it leads to. Blocks are in order of address and so are their places, so the source is read
- * once from front to back and the arena written once from front to back, at the speed of a copy. What would be slow is
- * translating pointers, whose targets' cells lie anywhere: while the slots of one cell are translated, those of the
- * next are read already and what they lead to is fetched. Reading them twice costs less than keeping them. Blocks of one
- * kind of objects are gathered object by object (objects.c).
+ * The slow obvious version: for each live granule copy it to its place; for each slot write,
+ * instead of the source address, the place it leads to. Blocks are in order of address and so are
+ * their places, so the source is read once from front to back and the arena written once from front
+ * to back, at the speed of a copy. What would be slow is translating pointers, whose targets' cells
+ * lie anywhere: while the slots of one cell are translated, those of the next are read already and
+ * what they lead to is fetched. Reading them twice costs less than keeping them. Blocks of one kind
+ * of objects are gathered object by object (objects.c).
  *
- * What discovery trusted is compared with what is there now, on the way (stale.c). Pieces of an arena, and who gathers
- * them, are in pieces.c.
+ * What discovery trusted is compared with what is there now, on the way (stale.c). Pieces of an
+ * arena, and who gathers them, are in pieces.c.
  */
 #include "graph/words.h"
 #include "pack/direction.h"
@@ -52,9 +53,9 @@ static void gather_slots_carefully(haul__sweep *s, const haul__block *block, uin
 {
     unsigned number;
     for (number = 0; number < HAUL__CELLS; number++)
-        s->guard = haul__gather_cell_slots(s, s->guard, haul__placed_slots(s->map, block, number),
-                                           block->cells[number].live, address + number * HAUL__CELL_BYTES,
-                                           haul__cell_rank(block, number), 0);
+        s->guard = haul__gather_cell_slots(
+            s, s->guard, haul__placed_slots(s->map, block, number), block->cells[number].live,
+            address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
 }
 
 /* Long runs go past the caches where they would not be found there again. */
@@ -89,13 +90,15 @@ HAUL__HOT static void gather_whole(haul__sweep *s, const haul__block *block, uin
             continue;
         }
         if (s->fetches)
-            haul__fetch_ahead(block, cell, (uintptr_t)from, (uintptr_t)s->arena + haul__place_of_cell(block, cell), 1);
+            haul__fetch_ahead(block, cell, (uintptr_t)from,
+                              (uintptr_t)s->arena + haul__place_of_cell(block, cell), 1);
         haul__gather_runs(s, block, cell, from, live);
         cell++;
     }
 }
 
-/* The first bytes of a granule, the rest zeros: two words of which the second may reach over the first. */
+/* The first bytes of a granule, the rest zeros: two words of which the second may reach over the
+ * first. */
 HAUL__INLINE void copy_first(unsigned char *to, const unsigned char *from, unsigned bytes)
 {
     const unsigned word = bytes < 8 ? 4 : 8;
@@ -135,8 +138,8 @@ HAUL__INLINE void copy_half(unsigned char *to, const unsigned char *from, unsign
 }
 
 /* Granules of a cell that have masks. */
-HAUL__INLINE void gather_granules(haul__sweep *s, const haul__block *block, unsigned cell, const unsigned char *from,
-                                  uint32_t masked)
+HAUL__INLINE void gather_granules(haul__sweep *s, const haul__block *block, unsigned cell,
+                                  const unsigned char *from, uint32_t masked)
 {
     const uint32_t live = block->cells[cell].live;
     const uint8_t *prefix = haul__prefix(block, cell / HAUL__PAGE_CELLS);
@@ -153,7 +156,8 @@ HAUL__INLINE void gather_granules(haul__sweep *s, const haul__block *block, unsi
         else if (HAUL__LIKELY(first != 0))
             copy_first(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, first);
         else
-            copy_masked(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, haul__byte_mask(block, number));
+            copy_masked(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE,
+                        haul__byte_mask(block, number));
     }
 }
 
@@ -169,10 +173,12 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
         if (!at->live)
             continue;
         if (s->fetches)
-            haul__fetch_ahead(block, cell, (uintptr_t)from, (uintptr_t)s->arena + haul__place_of_cell(block, cell), 1);
+            haul__fetch_ahead(block, cell, (uintptr_t)from,
+                              (uintptr_t)s->arena + haul__place_of_cell(block, cell), 1);
         if (at->aux != filled)
-            memset(s->arena + haul__place_of_cell(block, cell) - (size_t)(at->aux - filled) * HAUL__GRANULE, 0,
-                   (size_t)(at->aux - filled) * HAUL__GRANULE);
+            memset(s->arena + haul__place_of_cell(block, cell) -
+                       (size_t)(at->aux - filled) * HAUL__GRANULE,
+                   0, (size_t)(at->aux - filled) * HAUL__GRANULE);
         filled = at->aux + haul__bits32(at->live);
         masked = haul__masked(block, cell) & at->live;
         haul__gather_runs(s, block, cell, from, at->live & ~masked);
@@ -198,7 +204,8 @@ static size_t full_blocks(const haul_plan *plan, size_t i, size_t end)
 /* Blocks of plain bytes, and the gap before them. */
 static void gather_full(haul__sweep *s, const haul__block *block, uintptr_t address, size_t count)
 {
-    size_t place = haul__place_of_cell(block, 0), gap = place - (size_t)(block->base << HAUL__GRANULE_SHIFT);
+    size_t place = haul__place_of_cell(block, 0),
+           gap = place - (size_t)(block->base << HAUL__GRANULE_SHIFT);
     memset(s->arena + place - gap, 0, gap);
     copy_plain(s, place, (const unsigned char *)address, count * HAUL__BLOCK_BYTES);
 }
@@ -254,7 +261,8 @@ static int gather_by_scratch(haul_plan *plan, haul__sweep *s, size_t i)
     return holds;
 }
 
-/* As many blocks of plain bytes as lie in a row, in one copy. The end, or the first whose strings end elsewhere. */
+/* As many blocks of plain bytes as lie in a row, in one copy. The end, or the first whose strings
+ * end elsewhere. */
 static size_t gather_plain(haul_plan *plan, haul__sweep *s, size_t first, size_t end)
 {
     const uint32_t *numbers = plan->found.map.numbers;
@@ -275,7 +283,8 @@ size_t haul__gather_blocks(haul_plan *plan, haul__sweep *s, size_t first, size_t
         if (block->form == HAUL__FULL && !haul__has_bars(block))
             next = gather_plain(plan, s, i, end);
         else
-            next = i + (size_t)(s->scratch ? gather_by_scratch(plan, s, i) : gather_block(plan, s, i));
+            next =
+                i + (size_t)(s->scratch ? gather_by_scratch(plan, s, i) : gather_block(plan, s, i));
         if (next == i)
             break;
     }

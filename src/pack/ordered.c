@@ -1,21 +1,23 @@
 /* Ordered plans: the compacted arena, its units put in order of discovery.
  *
- * The slow obvious version, and what is done: gather the compacted arena into memory of its own, which makes every
- * check that a pack makes; copy unit after unit to its place; translate each pointer from its compacted place to its
- * ordered one. On the way back units are put where the compacted arena has them, and that one is scattered.
- * Exceptions (words off the grid, tags, distances) ask the plan for places one by one, and a plan answers with
- * ordered ones (haul__offset_of), so they need no case here but to be written last.
+ * The slow obvious version, and what is done: gather the compacted arena into memory of its own,
+ * which makes every check that a pack makes; copy unit after unit to its place; translate each
+ * pointer from its compacted place to its ordered one. On the way back units are put where the
+ * compacted arena has them, and that one is scattered. Exceptions (words off the grid, tags,
+ * distances) ask the plan for places one by one, and a plan answers with ordered ones
+ * (haul__offset_of), so they need no case here but to be written last.
  *
- * A compacted place is enough to translate what leads to the beginning of something, or into it. A pointer to the end
- * of a range is not told by its address: something else may begin there, in the source or in the compacted arena.
- * Such words (ends of pairs, aliases, pointers to no elements) are told in a list, with their places, when the plan
- * is made.
+ * A compacted place is enough to translate what leads to the beginning of something, or into it. A
+ * pointer to the end of a range is not told by its address: something else may begin there, in the
+ * source or in the compacted arena. Such words (ends of pairs, aliases, pointers to no elements)
+ * are told in a list, with their places, when the plan is made.
  *
- * Which words lie on the arena's grid depends on the units' places, not on the source's: an off-grid pointer of the
- * source may be an ordinary one here. So bitmap and list of odd words are the plan's own.
+ * Which words lie on the arena's grid depends on the units' places, not on the source's: an
+ * off-grid pointer of the source may be an ordinary one here. So bitmap and list of odd words are
+ * the plan's own.
  *
- * What makes it bearable: translations are independent of each other, so those of 64 words of the arena wait for
- * their guides, and then for their units, together.
+ * What makes it bearable: translations are independent of each other, so those of 64 words of the
+ * arena wait for their guides, and then for their units, together.
  */
 #include "pack/ordered.h"
 
@@ -26,7 +28,8 @@
 
 static haul_status out_of_memory(haul_plan *plan)
 {
-    return haul__fail(&plan->context->error, HAUL_ERROR_MEMORY, "out of memory for an ordered arena");
+    return haul__fail(&plan->context->error, HAUL_ERROR_MEMORY,
+                      "out of memory for an ordered arena");
 }
 
 /* ---- Bits and odd words. */
@@ -65,10 +68,12 @@ static int note_slots(const haul_plan *plan, haul__ordered *o)
     for (i = 0; i < map->block_count; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         uintptr_t address = haul__block_address(map->numbers[i]);
-        for (cell = 0; block->form != HAUL__FULL && cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES) {
+        for (cell = 0; block->form != HAUL__FULL && cell < HAUL__CELLS;
+             cell++, address += HAUL__CELL_BYTES) {
             uint64_t slots;
             for (slots = haul__placed_slots(map, block, cell); slots; slots &= slots - 1) {
-                const uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+                const uintptr_t slot =
+                    address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
                 while (unit->first + unit->bytes <= slot)
                     unit++;
                 if (!note_pointer(&plan->context->allocator, o, unit->place + (slot - unit->first)))
@@ -111,7 +116,9 @@ static int is_slot(const haul_plan *plan, uintptr_t word)
     const haul__block *block = haul__map_find(map, word);
     if (!block || (word & (HAUL__WORD - 1)) != 0)
         return 0;
-    return (int)(haul__placed_slots(map, block, haul__cell_number(word)) >> haul__word_in_cell(word)) & 1;
+    return (int)(haul__placed_slots(map, block, haul__cell_number(word)) >>
+                 haul__word_in_cell(word)) &
+           1;
 }
 
 /* Does a pointer of the object, other than `word`, lead into the unit? */
@@ -119,13 +126,14 @@ static int leads_into(const haul_plan *plan, const haul__mention *mention, const
 {
     uintptr_t at = (mention->object + HAUL__WORD - 1) & ~(uintptr_t)(HAUL__WORD - 1);
     for (; at < mention->object_end && mention->object_end - at >= HAUL__WORD; at += HAUL__WORD)
-        if (at != mention->word && is_slot(plan, at) && haul__load_word((const void *)at) - unit->first < unit->bytes)
+        if (at != mention->word && is_slot(plan, at) &&
+            haul__load_word((const void *)at) - unit->first < unit->bytes)
             return 1;
     return 0;
 }
 
-/* Where one unit ends and another begins, a word that nobody followed is taken for the end if its object leads into
- * the former elsewhere, as begins and ends do, and else for the beginning. */
+/* Where one unit ends and another begins, a word that nobody followed is taken for the end if its
+ * object leads into the former elsewhere, as begins and ends do, and else for the beginning. */
 static int is_end(const haul_plan *plan, const haul__units *units, const haul__mention *mention)
 {
     const size_t before = haul__unit_behind(units, mention->target - 1);
@@ -169,7 +177,8 @@ static int told_before(const void *a, const void *b)
         return x->word < y->word;
     if (x->value != y->value)
         return x->value < y->value;
-    return x->is_followed != y->is_followed ? x->is_followed < y->is_followed : x->is_begin < y->is_begin;
+    return x->is_followed != y->is_followed ? x->is_followed < y->is_followed
+                                            : x->is_begin < y->is_begin;
 }
 
 static void sort_told(haul__ordered *o)
@@ -177,18 +186,21 @@ static void sort_told(haul__ordered *o)
     size_t i, kept = 0;
     haul__sort(o->told, o->told_count, sizeof *o->told, told_before);
     for (i = 0; i < o->told_count; i++)
-        if (kept == 0 || o->told[kept - 1].word != o->told[i].word || o->told[kept - 1].value != o->told[i].value)
+        if (kept == 0 || o->told[kept - 1].word != o->told[i].word ||
+            o->told[kept - 1].value != o->told[i].value)
             o->told[kept++] = o->told[i];
     o->told_count = kept;
 }
 
-/* The end of a pair, or a word with tags, may be mentioned as a pointer to no elements, too: then it is that. And one
- * that stands in several objects is an end if one of them says so: begin and end of a pair of nothing stay together. */
+/* The end of a pair, or a word with tags, may be mentioned as a pointer to no elements, too: then
+ * it is that. And one that stands in several objects is an end if one of them says so: begin and
+ * end of a pair of nothing stay together. */
 static int tell(const haul_plan *plan, const haul__trail *trail, haul__ordered *o)
 {
     size_t i, kept = 0;
     o->told_capacity = trail->mention_count;
-    o->told = haul__allocate(&plan->context->allocator, o->told_capacity * sizeof *o->told, sizeof(uint64_t));
+    o->told = haul__allocate(&plan->context->allocator, o->told_capacity * sizeof *o->told,
+                             sizeof(uint64_t));
     if (!o->told && trail->mention_count)
         return 0;
     for (i = 0; i < trail->mention_count; i++) {
@@ -250,7 +262,8 @@ static int fill_in(haul_plan *plan, const haul__trail *trail)
 {
     haul__ordered *o = plan->ordered;
     o->bitmap_words = ((size_t)(o->units.bytes >> HAUL__WORD_SHIFT) + 63) / 64;
-    o->bitmap = haul__allocate_zeroed(&plan->context->allocator, o->bitmap_words * sizeof *o->bitmap);
+    o->bitmap =
+        haul__allocate_zeroed(&plan->context->allocator, o->bitmap_words * sizeof *o->bitmap);
     if (!o->bitmap || !note_slots(plan, o) || !note_odd_words(plan, o) || !tell(plan, trail, o))
         return 0;
     haul__sort(o->odd, o->odd_count, sizeof *o->odd, is_less);
@@ -263,7 +276,8 @@ haul_status haul__order(haul_plan *plan, haul__trail *trail)
     plan->ordered = haul__allocate_zeroed(&plan->context->allocator, sizeof *plan->ordered);
     if (!plan->ordered)
         return out_of_memory(plan);
-    status = haul__units_make(plan->context, &plan->found, &plan->placed, trail, &plan->ordered->units);
+    status =
+        haul__units_make(plan->context, &plan->found, &plan->placed, trail, &plan->ordered->units);
     if (status == HAUL_OK && !fill_in(plan, trail))
         status = out_of_memory(plan);
     if (status != HAUL_OK)
@@ -278,11 +292,13 @@ static void prefetch_unit(const haul__units *units, size_t i, const unsigned cha
     if (i < units->count)
         haul__prefetch((uintptr_t)&units->at[units->by_place[i]]);
     if (i >= UNITS_AHEAD && i - UNITS_AHEAD / 2 < units->count)
-        haul__prefetch((uintptr_t)compacted + (uintptr_t)units->at[units->by_place[i - UNITS_AHEAD / 2]].compact);
+        haul__prefetch((uintptr_t)compacted +
+                       (uintptr_t)units->at[units->by_place[i - UNITS_AHEAD / 2]].compact);
 }
 
 /* Each unit, and zeros up to the next one. */
-static void copy_units(const haul__units *units, const unsigned char *compacted, unsigned char *arena)
+static void copy_units(const haul__units *units, const unsigned char *compacted,
+                       unsigned char *arena)
 {
     uint64_t end = 0;
     size_t i;
@@ -311,7 +327,8 @@ static void translate(const haul__ordered *o, unsigned char *arena, uint64_t pla
 static void prefetch_guides(const haul__units *units, const unsigned char *words, uint64_t bits)
 {
     for (; bits; bits &= bits - 1) {
-        const uintptr_t compact = haul__load_word(words + (haul__lowest64(bits) << HAUL__WORD_SHIFT));
+        const uintptr_t compact =
+            haul__load_word(words + (haul__lowest64(bits) << HAUL__WORD_SHIFT));
         if (compact >> HAUL__GUIDE_SHIFT < units->guide_count)
             haul__prefetch((uintptr_t)&units->guide[compact >> HAUL__GUIDE_SHIFT]);
     }
@@ -320,7 +337,8 @@ static void prefetch_guides(const haul__units *units, const unsigned char *words
 static void prefetch_targets(const haul__units *units, const unsigned char *words, uint64_t bits)
 {
     for (; bits; bits &= bits - 1) {
-        const uintptr_t compact = haul__load_word(words + (haul__lowest64(bits) << HAUL__WORD_SHIFT));
+        const uintptr_t compact =
+            haul__load_word(words + (haul__lowest64(bits) << HAUL__WORD_SHIFT));
         if (compact >> HAUL__GUIDE_SHIFT < units->guide_count)
             haul__prefetch((uintptr_t)(units->at + units->guide[compact >> HAUL__GUIDE_SHIFT]));
     }
@@ -352,7 +370,8 @@ static void put_exceptions(const haul_plan *plan, unsigned char *arena, uint64_t
         if (o->told[i].is_slot)
             put_word(arena, place_of(plan, o->told[i].word), (uintptr_t)(base + o->told[i].place));
     for (i = 0; i < plan->found.odd_count; i++)
-        put_word(arena, place_of(plan, plan->found.odd[i].address), haul__odd_word(plan, &plan->found.odd[i], base));
+        put_word(arena, place_of(plan, plan->found.odd[i].address),
+                 haul__odd_word(plan, &plan->found.odd[i], base));
 }
 
 haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t there,

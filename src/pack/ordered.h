@@ -6,14 +6,16 @@
 #include "graph/units.h"
 #include "pack/pack.h"
 
-/* A pointer of which a lookup of its address does not tell all: `place` is where it leads, as long as it is `value`.
+/* A pointer of which a lookup of its address does not tell all: `place` is where it leads, as long
+ * as it is `value`.
  */
 typedef struct haul__told {
     uintptr_t word, value;
     uint64_t place;
     int is_slot;     /* told by a bit of the map */
     int is_followed; /* a mention that nobody has followed it says more */
-    int is_begin;    /* as it seems from one object that it stands in: another one may tell that it is an end */
+    /* as it seems from one object that it stands in: another one may tell that it is an end */
+    int is_begin;
 } haul__told;
 
 typedef struct haul__ordered {
@@ -29,7 +31,8 @@ typedef struct haul__ordered {
 
 /* What an ordered plan holds in memory. */
 size_t haul__ordered_memory(const haul__ordered *ordered);
-/* Makes the plan's second layout from the trail of its walk. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT. */
+/* Makes the plan's second layout from the trail of its walk. HAUL_ERROR_MEMORY,
+ * HAUL_ERROR_LIMIT. */
 haul_status haul__order(haul_plan *plan, haul__trail *trail);
 void haul__ordered_drop(haul_plan *plan);
 

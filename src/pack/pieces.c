@@ -1,30 +1,33 @@
-/* Pieces: a run of blocks, and so a piece of the arena, gathered or scattered, by one thread or by several.
+/* Pieces: a run of blocks, and so a piece of the arena, gathered or scattered, by one thread or by
+ * several.
  *
- * Places rise with addresses, so a run of blocks is a piece of the arena. Gather goes from piece to piece, each into
- * memory of its own, and what it keeps between two of them is a few numbers.
+ * Places rise with addresses, so a run of blocks is a piece of the arena. Gather goes from piece to
+ * piece, each into memory of its own, and what it keeps between two of them is a few numbers.
  *
- * Blocks need nothing of one another: each has its bytes in the source and in the arena, and its own guard. So a
- * large piece is cut into shares that a team takes (base/team.h). What a share finds it notes for itself; when all
- * are done the notes are gone through in order of address, so that errors and counts are those of one thread. What
- * calls the user's functions, or writes words of its own accord (exceptions.c), stays with the thread that asked.
+ * Blocks need nothing of one another: each has its bytes in the source and in the arena, and its
+ * own guard. So a large piece is cut into shares that a team takes (base/team.h). What a share
+ * finds it notes for itself; when all are done the notes are gone through in order of address, so
+ * that errors and counts are those of one thread. What calls the user's functions, or writes words
+ * of its own accord (exceptions.c), stays with the thread that asked.
  *
- * A device reads what lies in memory twice as fast as what lies changed in a processor's caches, and several
- * processors write faster than it reads. So what a team gathers for a device is put together block by block in each
- * thread's scratch memory and goes past the caches from there. One thread alone writes at once: it is slower than the
- * device anyway, and writing past the caches takes three times as long where they still have the lines of the last
- * transfer.
+ * A device reads what lies in memory twice as fast as what lies changed in a processor's caches,
+ * and several processors write faster than it reads. So what a team gathers for a device is put
+ * together block by block in each thread's scratch memory and goes past the caches from there. One
+ * thread alone writes at once: it is slower than the device anyway, and writing past the caches
+ * takes three times as long where they still have the lines of the last transfer.
  */
 #include "base/team.h"
 #include "graph/context.h"
 #include "pack/sweep.h"
 
-#define CLOSE_BYTES ((size_t)384 << 10) /* so many, that no device has read, are in the nearest caches anyway, */
-#define NEAR_BLOCKS ((size_t)64)         /* and so is the map of so few blocks */
+/* so many, that no device has read, are in the nearest caches anyway, */
+#define CLOSE_BYTES ((size_t)384 << 10)
+#define NEAR_BLOCKS ((size_t)64)       /* and so is the map of so few blocks */
 #define LARGE_BYTES ((size_t)64 << 20) /* an arena that is in no cache when it is done */
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
 
-/* Blocks between two looks at whether there is progress to tell; a team's, where nobody listens. More: a team waits
- * less often for the last of them. */
+/* Blocks between two looks at whether there is progress to tell; a team's, where nobody listens.
+ * More: a team waits less often for the last of them. */
 #define STRIP_BLOCKS ((size_t)64)
 #define TEAM_STRIP_BLOCKS ((size_t)512)
 
@@ -118,8 +121,8 @@ static void gather_share(void *user, size_t number, size_t first, size_t end, vo
 }
 
 /* Blocks [first, end), as haul__gather_blocks; `like` has found nothing yet. */
-static size_t gather_run(haul__gathering *g, haul__team *team, const haul__sweep *like, size_t first, size_t end,
-                         uintptr_t *lost)
+static size_t gather_run(haul__gathering *g, haul__team *team, const haul__sweep *like,
+                         size_t first, size_t end, uintptr_t *lost)
 {
     team_gather all;
     size_t i, shares;
@@ -135,11 +138,13 @@ static size_t gather_run(haul__gathering *g, haul__team *team, const haul__sweep
     return first_until(all.by, shares, end);
 }
 
-haul_status haul__tell(haul_plan *plan, const haul__listener *listener, uint64_t done, uint64_t total)
+haul_status haul__tell(haul_plan *plan, const haul__listener *listener, uint64_t done,
+                       uint64_t total)
 {
     if (!listener || !listener->progress || !listener->progress(listener->user, done, total))
         return HAUL_OK;
-    return haul__fail(&plan->context->error, HAUL_ERROR_STATE, "cancelled by the progress callback");
+    return haul__fail(&plan->context->error, HAUL_ERROR_STATE,
+                      "cancelled by the progress callback");
 }
 
 static haul_status tell(haul__gathering *g, uint64_t done)
@@ -151,7 +156,8 @@ static haul_status tell(haul__gathering *g, uint64_t done)
     return haul__tell(g->plan, g->listener, done, total);
 }
 
-static haul_status gather_strips(haul__gathering *g, const haul__piece *piece, const haul__sweep *like)
+static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,
+                                 const haul__sweep *like)
 {
     haul__team *team = haul__context_team(g->plan->context, piece->bytes);
     const size_t most = team && !g->listener ? TEAM_STRIP_BLOCKS : STRIP_BLOCKS;
@@ -170,8 +176,8 @@ static haul_status gather_strips(haul__gathering *g, const haul__piece *piece, c
     return haul__check_lost(g->plan, lost);
 }
 
-/* What lies before the first block and behind the last one: the reserved granule, and room for pointers that lead out
- * of their blocks. */
+/* What lies before the first block and behind the last one: the reserved granule, and room for
+ * pointers that lead out of their blocks. */
 static void clear_room(const haul_plan *plan, const haul__piece *piece, unsigned char *memory)
 {
     size_t first = haul__place_of_block(plan, 0);
@@ -182,8 +188,8 @@ static void clear_room(const haul_plan *plan, const haul__piece *piece, unsigned
         memset(memory + piece->bytes - behind, 0, behind);
 }
 
-haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t base, uint64_t there, int for_device,
-                               const haul__listener *listener)
+haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t base, uint64_t there,
+                               int for_device, const haul__listener *listener)
 {
     memset(g, 0, sizeof *g);
     g->plan = plan;
@@ -226,8 +232,8 @@ haul_status haul__gather_end(haul__gathering *g)
     return tell(g, g->plan->placed.granules << HAUL__GRANULE_SHIFT);
 }
 
-haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, uint64_t there, int for_device,
-                                   const haul__listener *listener)
+haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
+                                   int for_device, const haul__listener *listener)
 {
     haul__gathering g;
     haul__piece all = { 0, 0, 0, 0 };
@@ -239,8 +245,8 @@ haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, 
     return status == HAUL_OK ? haul__gather_end(&g) : status;
 }
 
-haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there, int for_device,
-                         const haul__listener *listener)
+haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
+                         int for_device, const haul__listener *listener)
 {
     return plan->ordered ? haul__gather_ordered(plan, arena, base, there, listener)
                          : haul__gather_compacted(plan, arena, base, there, for_device, listener);
@@ -266,8 +272,9 @@ void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const 
     team_scatter all;
     all.plan = plan;
     all.arena = (const unsigned char *)((uintptr_t)memory - piece->at);
-    haul__team_run(haul__context_team(plan->context, piece->bytes), bytes_of(piece->end - piece->first), piece->first,
-                   piece->end, 1, scatter_share, &all);
+    haul__team_run(haul__context_team(plan->context, piece->bytes),
+                   bytes_of(piece->end - piece->first), piece->first, piece->end, 1, scatter_share,
+                   &all);
 }
 
 void haul__scatter_compacted(const haul_plan *plan, const void *arena)

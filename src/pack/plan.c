@@ -29,7 +29,8 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
 static haul_status discover(haul_plan *plan, haul__trail *trail)
 {
     if (trail)
-        return haul__discover_in_order(plan->context, plan->roots, plan->root_count, &plan->found, trail);
+        return haul__discover_in_order(plan->context, plan->roots, plan->root_count, &plan->found,
+                                       trail);
     return haul__discover(plan->context, plan->roots, plan->root_count, &plan->found);
 }
 
@@ -43,8 +44,9 @@ static haul_status work_out(haul_plan *plan, haul__trail *trail)
     between = haul__seconds();
     status = haul__layout(plan->context, &plan->found, &plan->placed);
     if (status == HAUL_OK && plan->placed.bytes > plan->context->options.limits.bytes)
-        status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT, "%zu bytes, more than the limit of %zu",
-                            plan->placed.bytes, plan->context->options.limits.bytes);
+        status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
+                            "%zu bytes, more than the limit of %zu", plan->placed.bytes,
+                            plan->context->options.limits.bytes);
     if (status == HAUL_OK && trail)
         status = haul__order(plan, trail);
     if (status != HAUL_OK) {
@@ -56,8 +58,8 @@ static haul_status work_out(haul_plan *plan, haul__trail *trail)
     return HAUL_OK;
 }
 
-haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count, int is_ordered,
-                            haul_plan **made)
+haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
+                            int is_ordered, haul_plan **made)
 {
     haul__trail trail;
     haul_plan *plan;
@@ -114,8 +116,8 @@ void haul__plan_drop(haul_plan *plan)
     haul__context_drop(context);
 }
 
-static haul_status create(haul_context *context, const haul_root *roots, size_t count, int is_ordered,
-                          haul_plan **plan)
+static haul_status create(haul_context *context, const haul_root *roots, size_t count,
+                          int is_ordered, haul_plan **plan)
 {
     haul_status status = haul__context_enter(context);
     if (plan)
@@ -129,12 +131,14 @@ static haul_status create(haul_context *context, const haul_root *roots, size_t 
     return status;
 }
 
-haul_status haul_plan_create(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan)
+haul_status haul_plan_create(haul_context *context, const haul_root *roots, size_t count,
+                             haul_plan **plan)
 {
     return create(context, roots, count, 0, plan);
 }
 
-haul_status haul_plan_create_ordered(haul_context *context, const haul_root *roots, size_t count, haul_plan **plan)
+haul_status haul_plan_create_ordered(haul_context *context, const haul_root *roots, size_t count,
+                                     haul_plan **plan)
 {
     return create(context, roots, count, 1, plan);
 }
@@ -189,12 +193,13 @@ void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *stati
     statistics->bitmap_bytes = haul_plan_bitmap_bytes(plan);
     statistics->bookkeeping_bytes =
         sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
-        found->guard_capacity * sizeof *found->guards + found->call_capacity * sizeof *found->calls +
-        found->site_capacity * sizeof *found->sites +
+        found->guard_capacity * sizeof *found->guards +
+        found->call_capacity * sizeof *found->calls + found->site_capacity * sizeof *found->sites +
         found->odd_capacity * sizeof *found->odd + found->kept_capacity * sizeof *found->kept +
-        found->tagged_capacity * sizeof *found->tagged + found->empty_capacity * sizeof *found->empty +
-        found->dependent_capacity * sizeof *found->dependents +
-        haul__reads_bytes(&plan->reads) + (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);
+        found->tagged_capacity * sizeof *found->tagged +
+        found->empty_capacity * sizeof *found->empty +
+        found->dependent_capacity * sizeof *found->dependents + haul__reads_bytes(&plan->reads) +
+        (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);
     statistics->worklist_bytes = found->worklist_bytes;
     statistics->discover_seconds = plan->discover_seconds;
     statistics->layout_seconds = plan->layout_seconds;
@@ -228,10 +233,12 @@ static int overlaps_source(const haul_plan *plan, const void *memory, size_t byt
 {
     haul__span span;
     uintptr_t first = (uintptr_t)memory;
-    return haul__find_span(plan, 0, first, bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes, &span);
+    return haul__find_span(plan, 0, first,
+                           bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes, &span);
 }
 
-haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base, uint64_t *bitmap)
+haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base,
+                           uint64_t *bitmap)
 {
     haul_context *context;
     haul_status status;
@@ -249,14 +256,16 @@ haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64
             "the bitmap is NULL, and with base 0 the arena gets offsets, which only a bitmap tells "
             "from data");
     else if (capacity < haul_plan_bytes(plan))
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "an arena of %zu bytes, %zu are needed", capacity,
-                            haul_plan_bytes(plan));
+        status =
+            haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                       "an arena of %zu bytes, %zu are needed", capacity, haul_plan_bytes(plan));
     else if (overlaps_source(plan, arena, haul_plan_bytes(plan)) ||
              (bitmap && overlaps_source(plan, bitmap, haul_plan_bitmap_bytes(plan))))
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
                             "the arena, or the bitmap, overlaps the source");
     else
-        status = haul__refuse_dependents(plan, 0, UINTPTR_MAX, "a packed copy of it would be wrong");
+        status =
+            haul__refuse_dependents(plan, 0, UINTPTR_MAX, "a packed copy of it would be wrong");
     if (status == HAUL_OK)
         status = haul__gather(plan, arena, base, base, 0, NULL);
     if (status == HAUL_OK && bitmap)
@@ -289,8 +298,8 @@ haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes,
     if (!arena)
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena to unpack is NULL");
     else if (bytes < haul_plan_bytes(plan))
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "an arena of %zu bytes, %zu are needed", bytes,
-                            haul_plan_bytes(plan));
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                            "an arena of %zu bytes, %zu are needed", bytes, haul_plan_bytes(plan));
     else
         status = unpack(plan, arena, let_counts_change);
     haul__context_leave(context);

@@ -1,7 +1,7 @@
 /* Pointers on the way back: what the device has changed is checked, then written as host pointers.
  *
- * A word that is what gather would send now has not changed; only the others are looked up, from the arena back to
- * the source.
+ * A word that is what gather would send now has not changed; only the others are looked up, from
+ * the arena back to the source.
  */
 #include "graph/bars.h"
 #include "pack/plan.h"
@@ -104,11 +104,13 @@ uintptr_t haul__odd_word(const haul_plan *plan, const haul__odd *odd, uint64_t b
 }
 
 /* word_back for an odd pointer. */
-static int odd_word_back(const haul_plan *plan, const haul__odd *odd, uintptr_t word, uint64_t base, uintptr_t *value)
+static int odd_word_back(const haul_plan *plan, const haul__odd *odd, uintptr_t word, uint64_t base,
+                         uintptr_t *value)
 {
     uint64_t place;
     *value = odd->value;
-    if (word == haul__odd_word(plan, odd, base) || (!word && !haul__offset_of(plan, odd->value + odd->delta, &place)))
+    if (word == haul__odd_word(plan, odd, base) ||
+        (!word && !haul__offset_of(plan, odd->value + odd->delta, &place)))
         return 1;
     *value = 0;
     if (!word)
@@ -121,7 +123,8 @@ static int odd_word_back(const haul_plan *plan, const haul__odd *odd, uintptr_t 
     return *value != 0;
 }
 
-/* What is done with a pointer of the source: with the word that its copy is, and what that is on the host; 0 stops.
+/* What is done with a pointer of the source: with the word that its copy is, and what that is on
+ * the host; 0 stops.
  */
 typedef int each_pointer(uintptr_t slot, int is_good, uintptr_t value);
 
@@ -131,8 +134,8 @@ static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
     return haul__has_bars(block) && haul__is_barred(map, slot, HAUL__UNRETURNED);
 }
 
-/* Calls `each` for every pointer that comes back, on the grid, off it, and tagged; stops at the first 0 and
- * answers its address. */
+/* Calls `each` for every pointer that comes back, on the grid, off it, and tagged; stops at the
+ * first 0 and answers its address. */
 static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint64_t base,
                                each_pointer *each)
 {
@@ -144,7 +147,8 @@ static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint
     for (i = 0; i < map->block_count; i++) {
         haul__block *block = haul__plan_block(plan, i);
         uintptr_t address = haul__block_address(map->numbers[i]);
-        for (cell = 0; block->form != HAUL__FULL && cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES) {
+        for (cell = 0; block->form != HAUL__FULL && cell < HAUL__CELLS;
+             cell++, address += HAUL__CELL_BYTES) {
             uint64_t slots;
             for (slots = haul__placed_slots(map, block, cell); slots; slots &= slots - 1) {
                 uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
@@ -159,7 +163,8 @@ static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint
         const haul__odd *odd = &plan->found.odd[i];
         uintptr_t word = haul__load_word(arena + haul__translate(map, odd->address));
         int is_good = odd_word_back(plan, odd, word, base, &value);
-        if (!stays(map, haul__map_find(map, odd->address), odd->address) && !each(odd->address, is_good, value))
+        if (!stays(map, haul__map_find(map, odd->address), odd->address) &&
+            !each(odd->address, is_good, value))
             return odd->address;
     }
     for (i = 0; i < plan->found.tagged_count; i++) {

@@ -1,11 +1,12 @@
 /* Scatter: from an arena back into the source, bytes that are no pointers only.
  *
- * The same marks, the other way: live and not slot is written, nothing else is touched. The arena is read once from
- * front to back, the source written once from front to back, and no object is looked up.
+ * The same marks, the other way: live and not slot is written, nothing else is touched. The arena
+ * is read once from front to back, the source written once from front to back, and no object is
+ * looked up.
  *
- * What is equal already is not written: string literals and other read-only parts of a graph may be described as they
- * are, and pages that did not change stay clean. The comparison costs next to nothing, since a line must be fetched
- * before it can be written.
+ * What is equal already is not written: string literals and other read-only parts of a graph may be
+ * described as they are, and pages that did not change stay clean. The comparison costs next to
+ * nothing, since a line must be fetched before it can be written.
  */
 #include "graph/words.h"
 #include "pack/ahead.h"
@@ -14,8 +15,10 @@
 #include "pack/starts.h"
 
 #define FEW_BYTES ((size_t)32) /* up to here word by word, */
-#define SOME_BYTES ((size_t)512) /* up to here by wide ones: a call of memcmp would cost more than it does */
-#define FETCHED_BYTES ((size_t)1 << 20) /* while others come: what a second-level cache has room for */
+/* up to here by wide ones: a call of memcmp would cost more than it does */
+#define SOME_BYTES ((size_t)512)
+/* while others come: what a second-level cache has room for */
+#define FETCHED_BYTES ((size_t)1 << 20)
 
 HAUL__INLINE int differ(const unsigned char *to, const unsigned char *from, size_t bytes)
 {
@@ -55,8 +58,8 @@ HAUL__INLINE void scatter_words(uint64_t slots, unsigned char *to, const unsigne
                   from - ((size_t)(2 * first) << HAUL__WORD_SHIFT));
 }
 
-HAUL__INLINE void scatter_run(uint64_t slots, unsigned char *to, const unsigned char *from, unsigned first,
-                              unsigned count)
+HAUL__INLINE void scatter_run(uint64_t slots, unsigned char *to, const unsigned char *from,
+                              unsigned first, unsigned count)
 {
     if (slots & haul__range64(2 * first, 2 * (first + count) - 1))
         scatter_words(slots, to, from, first, count);
@@ -65,11 +68,12 @@ HAUL__INLINE void scatter_run(uint64_t slots, unsigned char *to, const unsigned 
 }
 
 /* The granules `live` of a cell, all or some of those that are placed there. */
-HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned char *from, uint32_t live,
-                               uint32_t placed)
+HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned char *from,
+                               uint32_t live, uint32_t placed)
 {
     while (live) {
-        unsigned first = haul__lowest32(live), below = haul__bits32(placed & (((uint32_t)1 << first) - 1u));
+        unsigned first = haul__lowest32(live),
+                 below = haul__bits32(placed & (((uint32_t)1 << first) - 1u));
         uint32_t rest = ~(live >> first);
         unsigned count = rest ? haul__lowest32(rest) : 32u;
         scatter_run(slots, to, from + below * HAUL__GRANULE, first, count);
@@ -77,8 +81,8 @@ HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned
     }
 }
 
-HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *block, unsigned char *to,
-                                    const unsigned char *arena)
+HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *block,
+                                    unsigned char *to, const unsigned char *arena)
 {
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
@@ -114,7 +118,8 @@ static void lay_out(const haul__simple *kind, data *to)
     to->count = 0;
     for (cell = 0; cell < HAUL__SIMPLE_CELLS; cell++)
         for (slots = haul__simple_slots(kind, cell); slots; slots &= slots - 1) {
-            size_t slot = cell * HAUL__CELL_BYTES + ((size_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+            size_t slot =
+                cell * HAUL__CELL_BYTES + ((size_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
             add_data(to, at, slot);
             at = slot + HAUL__WORD;
         }
@@ -122,7 +127,8 @@ static void lay_out(const haul__simple *kind, data *to)
 }
 
 /* Sizes and offsets are copied to where no store to the source can change them. */
-HAUL__INLINE void scatter_cell_objects(const haul__cells *c, const unsigned char *from, const data *d, unsigned count)
+HAUL__INLINE void scatter_cell_objects(const haul__cells *c, const unsigned char *from,
+                                       const data *d, unsigned count)
 {
     const size_t object = d->object;
     const uintptr_t address = c->address;
@@ -157,19 +163,23 @@ HAUL__INLINE void scatter_objects(const haul__map *map, const haul__block *block
 }
 
 /* Granules [first, end) of a block, of an object that does not lie in it as a whole. */
-static HAUL__NOINLINE void scatter_part(const haul__map *map, const haul__block *block, uintptr_t address,
-                                        const unsigned char *arena, unsigned first, unsigned end)
+static HAUL__NOINLINE void scatter_part(const haul__map *map, const haul__block *block,
+                                        uintptr_t address, const unsigned char *arena,
+                                        unsigned first, unsigned end)
 {
     unsigned cell;
     for (cell = first / 32; cell * 32u < end; cell++) {
-        const uint32_t live = block->cells[cell].live, part = haul__granules_between(cell, first, end);
-        scatter_runs(haul__placed_slots(map, block, cell), (unsigned char *)(address + cell * HAUL__CELL_BYTES),
-                     arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT), live & part, live);
+        const uint32_t live = block->cells[cell].live,
+                       part = haul__granules_between(cell, first, end);
+        scatter_runs(haul__placed_slots(map, block, cell),
+                     (unsigned char *)(address + cell * HAUL__CELL_BYTES),
+                     arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT), live & part,
+                     live);
     }
 }
 
-HAUL__INLINE void scatter_starts(const haul__objects *o, uintptr_t address, const unsigned char *from, const data *d,
-                                 unsigned count)
+HAUL__INLINE void scatter_starts(const haul__objects *o, uintptr_t address,
+                                 const unsigned char *from, const data *d, unsigned count)
 {
     const size_t object = d->object, objects = o->count;
     size_t offset[HAUL__SIMPLE_SLOTS + 1], bytes[HAUL__SIMPLE_SLOTS + 1], k;
@@ -233,18 +243,22 @@ HAUL__INLINE void scatter_ragged(const haul__map *map, const haul__block *block,
 
 /* Of a block that holds objects and nothing else. */
 HAUL__INLINE void scatter_all(const haul__map *map, const haul__block *block, uintptr_t address,
-                              const unsigned char *arena, const haul__objects *o, const data *d, unsigned count)
+                              const unsigned char *arena, const haul__objects *o, const data *d,
+                              unsigned count)
 {
     if (o->carried)
         scatter_part(map, block, address, arena, 0, o->carried);
-    scatter_starts(o, address, arena + ((haul__cell_rank(block, 0) + o->carried) << HAUL__GRANULE_SHIFT), d, count);
+    scatter_starts(o, address,
+                   arena + ((haul__cell_rank(block, 0) + o->carried) << HAUL__GRANULE_SHIFT), d,
+                   count);
     if (o->out < HAUL__BLOCK_GRANULES)
         scatter_part(map, block, address, arena, o->out, (unsigned)HAUL__BLOCK_GRANULES);
 }
 
 /* `o`: NULL where there are other things between the objects. */
 HAUL__INLINE void scatter_either(const haul__map *map, const haul__block *block, uintptr_t address,
-                                 const unsigned char *arena, const haul__objects *o, const data *d, unsigned count)
+                                 const unsigned char *arena, const haul__objects *o, const data *d,
+                                 unsigned count)
 {
     if (block->words)
         scatter_ragged(map, block, address, arena, o, d, count);
@@ -255,8 +269,9 @@ HAUL__INLINE void scatter_either(const haul__map *map, const haul__block *block,
 }
 
 /* Objects have their data in one run or two mostly: for these the innermost loop is unrolled. */
-HAUL__INLINE void scatter_laid_out(const haul__map *map, const haul__block *block, uintptr_t address,
-                                   const unsigned char *arena, const haul__objects *o, const data *d)
+HAUL__INLINE void scatter_laid_out(const haul__map *map, const haul__block *block,
+                                   uintptr_t address, const unsigned char *arena,
+                                   const haul__objects *o, const data *d)
 {
     switch (d->count) {
     case 1:
@@ -270,8 +285,8 @@ HAUL__INLINE void scatter_laid_out(const haul__map *map, const haul__block *bloc
     }
 }
 
-HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *block, uintptr_t address,
-                                   const unsigned char *arena)
+HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *block,
+                                   uintptr_t address, const unsigned char *arena)
 {
     haul__objects o;
     data d;
@@ -338,9 +353,12 @@ static uint16_t kept_mask(const haul_plan *plan, uintptr_t granule)
     return mask;
 }
 
-uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32_t number, unsigned granule)
+uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32_t number,
+                         unsigned granule)
 {
-    unsigned slots = (unsigned)(haul__placed_slots(&plan->found.map, block, granule / 32) >> (granule % 32 * 2)) & 3u;
+    unsigned slots = (unsigned)(haul__placed_slots(&plan->found.map, block, granule / 32) >>
+                                (granule % 32 * 2)) &
+                     3u;
     uint16_t mask = haul__byte_mask(block, granule);
     const unsigned word = (1u << HAUL__WORD) - 1u;
     if (slots & 1u)
@@ -348,14 +366,16 @@ uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32
     if (slots & 2u)
         mask &= (uint16_t) ~(word << HAUL__WORD);
     if (block->side && block->side->has_odd)
-        mask &= (uint16_t) ~(odd_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE) |
-                             kept_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE) |
-                             haul__tagged_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE));
+        mask &= (uint16_t) ~(
+            odd_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE) |
+            kept_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE) |
+            haul__tagged_mask(plan,
+                              haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE));
     return mask;
 }
 
-HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *block, uint32_t number,
-                                     unsigned char *to, const unsigned char *arena)
+HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *block,
+                                     uint32_t number, unsigned char *to, const unsigned char *arena)
 {
     const int has_odd = block->side && block->side->has_odd;
     unsigned cell;
@@ -366,9 +386,11 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
         const uint64_t coded = halves ? haul__slots(block)[cell] : 0;
         uint32_t masked = has_odd || !live ? live : live & haul__masked(block, cell);
         if (live & ~masked)
-            scatter_runs(haul__placed_slots(&plan->found.map, block, cell), to, from, live & ~masked, live);
+            scatter_runs(haul__placed_slots(&plan->found.map, block, cell), to, from,
+                         live & ~masked, live);
         for (; masked; masked &= masked - 1) {
-            unsigned granule = haul__lowest32(masked), below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
+            unsigned granule = haul__lowest32(masked),
+                     below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
             if (halves >> granule & 1)
                 scatter_half(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE, coded,
                              granule);
@@ -379,7 +401,8 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
     }
 }
 
-void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const unsigned char *arena)
+void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
+                          const unsigned char *arena)
 {
     const haul__map *map = &plan->found.map;
     size_t i;
@@ -389,7 +412,8 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end, const
         if (haul__has_bars(block))
             haul__scatter_barred(plan, block, map->numbers[i], arena);
         else if (block->form == HAUL__FULL)
-            haul__copy_changed(to, arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT), HAUL__BLOCK_BYTES);
+            haul__copy_changed(to, arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT),
+                               HAUL__BLOCK_BYTES);
         else if (haul__is_of_kind(block) && !block->side && !map->has_units)
             scatter_kind(map, block, haul__block_address(map->numbers[i]), arena);
         else if (haul__has_masks(block))

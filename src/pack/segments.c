@@ -1,20 +1,22 @@
 /* Segments: a plan as lists that a device can gather by, reading the source where it lies.
  *
- * The slow obvious version: for each placed granule where it is, where it goes, and which of its words are
- * pointers. Granules that follow one another in the source and in the arena are one segment: up to 64 words where
- * there are pointers among them, so that a word of bits tells these, and more where there are none.
- * A granule of which some bytes are not described has a segment of its own, with a mask: what is not described
- * stays on the host.
+ * The slow obvious version: for each placed granule where it is, where it goes, and which of its
+ * words are pointers. Granules that follow one another in the source and in the arena are one
+ * segment: up to 64 words where there are pointers among them, so that a word of bits tells these,
+ * and more where there are none. A granule of which some bytes are not described has a segment of
+ * its own, with a mask: what is not described stays on the host.
  *
- * A pointer of the source is nothing to a device. But a plan is good only as long as its pointers are what they
- * were: so what each was is listed, and what it becomes, and the device compares. It need not know the map.
+ * A pointer of the source is nothing to a device. But a plan is good only as long as its pointers
+ * are what they were: so what each was is listed, and what it becomes, and the device compares. It
+ * need not know the map.
  *
  * It is the same walk that counts the segments and that writes them.
  */
 #include "pack/plan.h"
 
-/* Of a segment without pointers, where there are as many as keep a device busy: its threads wait for the bus segment by
- * segment, so a few long ones take as long as they are. (Nine of 8 KB: 53 us, where a copy of all takes 9.) */
+/* Of a segment without pointers, where there are as many as keep a device busy: its threads wait
+ * for the bus segment by segment, so a few long ones take as long as they are. (Nine of 8 KB: 53
+ * us, where a copy of all takes 9.) */
 #define SEGMENT_BYTES ((size_t)32 << 10)
 #define SEGMENTS_LEAST 8192u
 #define WORDS_OF_BITS 64u
@@ -24,10 +26,10 @@ typedef struct writer {
     const haul_plan *plan;
     size_t most; /* bytes of a segment without pointers */
     uint64_t base;
-    haul_segment *segments;       /* NULL, both: they are counted */
+    haul_segment *segments; /* NULL, both: they are counted */
     haul_attachment *attachments;
     size_t segment_count, attachment_count;
-    haul_segment last;            /* that can still grow; of 0 bytes: none */
+    haul_segment last; /* that can still grow; of 0 bytes: none */
 } writer;
 
 static void close_segment(writer *w)
@@ -40,8 +42,8 @@ static void close_segment(writer *w)
     w->last.bytes = 0;
 }
 
-/* Where a pointer leads in the arena, as gather has it; 0: it is null there. One to no elements is, unless it leads
- * to a described byte or to the end of a range. */
+/* Where a pointer leads in the arena, as gather has it; 0: it is null there. One to no elements is,
+ * unless it leads to a described byte or to the end of a range. */
 static uint64_t target(const haul_plan *plan, uintptr_t slot, uintptr_t value)
 {
     uint64_t place = haul__target(plan, slot, value), described;
@@ -73,8 +75,8 @@ static int can_grow(const writer *w, uintptr_t from, uint64_t to, size_t bytes, 
 {
     const haul_segment *last = &w->last;
     const size_t most = last->slots || slots ? WORDS_OF_BITS * HAUL__WORD : w->most;
-    return last->bytes > 0 && last->mask == WHOLE && last->from + last->bytes == from && last->to + last->bytes == to &&
-           last->bytes + bytes <= most;
+    return last->bytes > 0 && last->mask == WHOLE && last->from + last->bytes == from &&
+           last->to + last->bytes == to && last->bytes + bytes <= most;
 }
 
 static void begin_segment(writer *w, uintptr_t from, uint64_t to, uint16_t mask)
@@ -120,7 +122,8 @@ static void add_cell(writer *w, const haul__block *block, uintptr_t address, uns
             mask = haul__byte_mask(block, cell * 32u + first);
             mask = mask == HAUL__FULL_MASK ? WHOLE : mask;
         }
-        add(w, address + first * HAUL__GRANULE, to, count * HAUL__GRANULE, slots_of(slots, first, count), mask);
+        add(w, address + first * HAUL__GRANULE, to, count * HAUL__GRANULE,
+            slots_of(slots, first, count), mask);
         to += count * HAUL__GRANULE;
         live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
     }
@@ -130,7 +133,9 @@ static void add_cell(writer *w, const haul__block *block, uintptr_t address, uns
 static size_t most_bytes(const haul_plan *plan)
 {
     const size_t bytes = haul__compacted_bytes(plan) / SEGMENTS_LEAST & ~(HAUL__CELL_BYTES - 1);
-    return bytes < HAUL__CELL_BYTES ? HAUL__CELL_BYTES : bytes < SEGMENT_BYTES ? bytes : SEGMENT_BYTES;
+    return bytes < HAUL__CELL_BYTES ? HAUL__CELL_BYTES
+           : bytes < SEGMENT_BYTES  ? bytes
+                                    : SEGMENT_BYTES;
 }
 
 static void walk(writer *w, const haul_plan *plan)
@@ -141,7 +146,8 @@ static void walk(writer *w, const haul_plan *plan)
     w->most = most_bytes(plan);
     for (i = 0; i < plan->found.map.block_count; i++)
         for (cell = 0; cell < HAUL__CELLS; cell++)
-            add_cell(w, haul__plan_block(plan, i), haul__block_address(plan->found.map.numbers[i]), cell);
+            add_cell(w, haul__plan_block(plan, i), haul__block_address(plan->found.map.numbers[i]),
+                     cell);
     close_segment(w);
 }
 
@@ -154,7 +160,8 @@ void haul__count_segments(const haul_plan *plan, size_t *segments, size_t *attac
     *attachments = w.attachment_count;
 }
 
-void haul__write_segments(const haul_plan *plan, uint64_t base, haul_segment *segments, haul_attachment *attachments)
+void haul__write_segments(const haul_plan *plan, uint64_t base, haul_segment *segments,
+                          haul_attachment *attachments)
 {
     writer w;
     memset(&w, 0, sizeof w);
@@ -170,7 +177,8 @@ const char *haul__why_no_segments(const haul_plan *plan)
     if (plan->ordered)
         return "the plan: its arena is ordered";
     if (found->odd_count > 0 || found->kept_count > 0 || found->tagged_count > 0)
-        return "the plan: it has words that are worked out one by one (pointers off the grid or with high tags, "
+        return "the plan: it has words that are worked out one by one "
+               "(pointers off the grid or with high tags, "
                "translated words)";
     if (found->map.has_bars)
         return "the plan: it has fields that are not sent, or do not come back";

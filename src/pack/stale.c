@@ -1,9 +1,10 @@
 /* Stale: does a plan still fit its source?
  *
- * Every pointer word, count and terminator that discovery trusted is compared with what is there now. One hash a block
- * does it for pointers, taken when the graph is first packed; so gather can refuse a plan that no longer fits, at hardly
- * any cost. Verify makes the same comparisons and copies nothing: it reads pointers and counts alone, so that a large
- * array costs it nothing. Which pointer it was is told afterwards, by the arena as it was sent or by where they lead.
+ * Every pointer word, count and terminator that discovery trusted is compared with what is there
+ * now. One hash a block does it for pointers, taken when the graph is first packed; so gather can
+ * refuse a plan that no longer fits, at hardly any cost. Verify makes the same comparisons and
+ * copies nothing: it reads pointers and counts alone, so that a large array costs it nothing. Which
+ * pointer it was is told afterwards, by the arena as it was sent or by where they lead.
  */
 #include "pack/plan.h"
 
@@ -24,7 +25,8 @@ int haul__was_empty(const haul__found *found, uintptr_t slot)
 
 static haul_status stale(haul_plan *plan, const char *text)
 {
-    return haul__fail(&plan->context->error, HAUL_ERROR_STALE, "%s since the plan was made; plan again", text);
+    return haul__fail(&plan->context->error, HAUL_ERROR_STALE,
+                      "%s since the plan was made; plan again", text);
 }
 
 void haul__name_changed(haul_plan *plan, uintptr_t pointer, uintptr_t count)
@@ -97,8 +99,8 @@ haul_status haul__check_guards(haul_plan *plan)
     return check_calls(plan);
 }
 
-/* Names a pointer of the block that has changed: one that leads out of the graph, where there is one; else, with the
- * arena as it was sent, one that leads elsewhere now; else the first. */
+/* Names a pointer of the block that has changed: one that leads out of the graph, where there is
+ * one; else, with the arena as it was sent, one that leads elsewhere now; else the first. */
 static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, uint64_t base)
 {
     haul__block *block = haul__plan_block(plan, i);
@@ -107,7 +109,8 @@ static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, u
     for (cell = 0; block->form != HAUL__FULL && cell < HAUL__CELLS && !found; cell++) {
         uint64_t slots = haul__placed_slots(&plan->found.map, block, cell);
         for (; slots && !found; slots &= slots - 1) {
-            uintptr_t slot = address + cell * HAUL__CELL_BYTES + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+            uintptr_t slot = address + cell * HAUL__CELL_BYTES +
+                             ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
             uintptr_t value = haul__load_word((const void *)slot);
             uint64_t place = haul__target(plan, slot, value);
             if (!first)
@@ -150,7 +153,8 @@ static haul_status pointers_changed(haul_plan *plan, size_t i)
 
 haul_status haul__block_changed(haul_plan *plan, size_t i)
 {
-    haul_status status = check_ends(plan, haul__plan_block(plan, i), haul__block_address(plan->found.map.numbers[i]));
+    haul_status status = check_ends(plan, haul__plan_block(plan, i),
+                                    haul__block_address(plan->found.map.numbers[i]));
     return status == HAUL_OK ? pointers_changed(plan, i) : status;
 }
 
@@ -205,8 +209,9 @@ static uint64_t sum_slots(const haul__map *map, const haul__block *block, uintpt
     for (number = 0; number < HAUL__CELLS; number++, address += HAUL__CELL_BYTES) {
         uint64_t slots;
         for (slots = haul__placed_slots(map, block, number); slots; slots &= slots - 1)
-            guard = haul__guard_add(guard, haul__load_word((const void *)(address + ((uintptr_t)haul__lowest64(slots)
-                                                                                    << HAUL__WORD_SHIFT))));
+            guard = haul__guard_add(
+                guard, haul__load_word((const void *)(address + ((uintptr_t)haul__lowest64(slots)
+                                                                 << HAUL__WORD_SHIFT))));
     }
     return guard;
 }
@@ -218,7 +223,8 @@ static size_t verify_blocks(haul_plan *plan, size_t first, size_t end)
     for (i = first; i < end; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         uintptr_t address = haul__block_address(map->numbers[i]);
-        if (!haul__ends_hold(block, address) || (plan->packed && sum_slots(map, block, address) != block->guard))
+        if (!haul__ends_hold(block, address) ||
+            (plan->packed && sum_slots(map, block, address) != block->guard))
             break;
     }
     return i;

@@ -24,15 +24,15 @@
 #define HAUL__OBJECTS_BYTES ((size_t)2048) /* are fetched ahead, or one object */
 
 typedef struct haul__objects {
-    size_t bytes;      /* of each */
-    size_t unit;       /* starts are told in so many bytes: granules; in a ragged block words */
-    unsigned limit;    /* units of a block */
-    unsigned carried;  /* units at the block's beginning, of an object that starts before it */
-    unsigned out;      /* where one starts that reaches over the block's end; `limit`: none does */
-    size_t count;      /* of those that lie in the block */
-    size_t ahead;      /* so many are fetched before they are come to */
-    uint16_t start[HAUL__BLOCK_GRANULES + HAUL__OBJECTS_BYTES / HAUL__GRANULE]; /* `ahead` more, as
-                          if the objects went on densely behind the block */
+    size_t bytes;     /* of each */
+    size_t unit;      /* starts are told in so many bytes: granules; in a ragged block words */
+    unsigned limit;   /* units of a block */
+    unsigned carried; /* units at the block's beginning, of an object that starts before it */
+    unsigned out;     /* where one starts that reaches over the block's end; `limit`: none does */
+    size_t count;     /* of those that lie in the block */
+    size_t ahead;     /* so many are fetched before they are come to */
+    /* `ahead` more, as if the objects went on densely behind the block */
+    uint16_t start[HAUL__BLOCK_GRANULES + HAUL__OBJECTS_BYTES / HAUL__GRANULE];
 } haul__objects;
 
 /* Where the objects of a ragged block lie in the arena, one after the other: in granules from the
@@ -116,8 +116,8 @@ HAUL__INLINE int haul__find_objects(const haul__block *block, size_t bytes, haul
     const uint32_t *all = haul__starts(block);
     const haul__cell *last_cell = &block->cells[HAUL__CELLS - 1];
     const size_t granules = bytes >> HAUL__GRANULE_SHIFT;
-    const uint64_t live =
-        haul__cell_rank(block, HAUL__CELLS - 1) + haul__bits32(last_cell->live) - haul__cell_rank(block, 0);
+    const uint64_t live = haul__cell_rank(block, HAUL__CELLS - 1) + haul__bits32(last_cell->live) -
+                          haul__cell_rank(block, 0);
     size_t count = 0, end, over;
     unsigned cell, last = 0;
     for (cell = 0; cell < HAUL__CELLS; cell += 2) {
@@ -129,7 +129,8 @@ HAUL__INLINE int haul__find_objects(const haul__block *block, size_t bytes, haul
     o->unit = HAUL__GRANULE;
     o->limit = (unsigned)HAUL__BLOCK_GRANULES;
     o->carried = block->carry ? (unsigned)(granules - block->carry) : 0;
-    end = count ? last * 32u + haul__highest64(haul__two_starts(all + last)) + granules : o->carried;
+    end =
+        count ? last * 32u + haul__highest64(haul__two_starts(all + last)) + granules : o->carried;
     over = end > HAUL__BLOCK_GRANULES ? end - HAUL__BLOCK_GRANULES : 0;
     if (o->carried > HAUL__BLOCK_GRANULES || o->carried + count * granules - over != live)
         return 0;
@@ -138,8 +139,8 @@ HAUL__INLINE int haul__find_objects(const haul__block *block, size_t bytes, haul
     return 1;
 }
 
-/* Object number `i` of the block at `address` is at hand, and in the arena at `place`. There the last line of one is the
- * first of the next. */
+/* Object number `i` of the block at `address` is at hand, and in the arena at `place`. There the
+ * last line of one is the first of the next. */
 HAUL__INLINE void haul__fetch_objects(const haul__objects *o, size_t unit, size_t i,
                                       uintptr_t address, uintptr_t place, int is_gather)
 {

@@ -1,16 +1,19 @@
 /* Pointers with high tag bits: worked out by the host.
  *
- * A device patches a word by comparing all of it with a range of addresses; a word whose top bits say something else is
- * in no such range. So these words have no bit in the relocation bitmap. The host knows where the arena will lie when it
- * packs, and writes the address there with the source's tag; when an arena moves to another device they are worked out
- * again, from the words as they are there. They are exceptions: a list by address, of which only those who have them pay.
+ * A device patches a word by comparing all of it with a range of addresses; a word whose top bits
+ * say something else is in no such range. So these words have no bit in the relocation bitmap. The
+ * host knows where the arena will lie when it packs, and writes the address there with the source's
+ * tag; when an arena moves to another device they are worked out again, from the words as they are
+ * there. They are exceptions: a list by address, of which only those who have them pay.
  *
- * An address that has a bit of the tag's own could not be told from another tag: it is refused, with its path. One to no
- * elements, which leads somewhere only by chance of the heap, is the tag alone then.
+ * An address that has a bit of the tag's own could not be told from another tag: it is refused,
+ * with its path. One to no elements, which leads somewhere only by chance of the heap, is the tag
+ * alone then.
  */
 #include "pack/plan.h"
 
-int haul__tagged_word(const haul_plan *plan, const haul__tagged *tagged, uint64_t there, uintptr_t *word)
+int haul__tagged_word(const haul_plan *plan, const haul__tagged *tagged, uint64_t there,
+                      uintptr_t *word)
 {
     uintptr_t address = tagged->value & ~tagged->mask, tag = tagged->value & tagged->mask, copy;
     uint64_t place;
@@ -25,8 +28,8 @@ int haul__tagged_word(const haul_plan *plan, const haul__tagged *tagged, uint64_
     return (copy & tagged->mask) == 0 || haul__was_empty(&plan->found, tagged->address);
 }
 
-int haul__tagged_back(const haul_plan *plan, const haul__tagged *tagged, uintptr_t word, uint64_t there,
-                      uintptr_t *value)
+int haul__tagged_back(const haul_plan *plan, const haul__tagged *tagged, uintptr_t word,
+                      uint64_t there, uintptr_t *value)
 {
     uintptr_t copy = word & ~tagged->mask, tag = word & tagged->mask, sent = 0, address;
     *value = tagged->value;
@@ -49,9 +52,10 @@ int haul__tagged_back(const haul_plan *plan, const haul__tagged *tagged, uintptr
 
 haul_status haul__refuse_tag(haul_plan *plan, const haul__tagged *tagged)
 {
-    haul_status status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
-                                    "its address in the copy has bits of its tag, 0x%zx: no memory there keeps them free",
-                                    (size_t)tagged->mask);
+    haul_status status = haul__fail(
+        &plan->context->error, HAUL_ERROR_LIMIT,
+        "its address in the copy has bits of its tag, 0x%zx: no memory there keeps them free",
+        (size_t)tagged->mask);
     haul__name_changed(plan, tagged->address, 0);
     return status;
 }
@@ -79,7 +83,8 @@ uint16_t haul__tagged_mask(const haul_plan *plan, uintptr_t granule)
 
 static size_t place_of(const haul_plan *plan, size_t i)
 {
-    return (size_t)haul__final_place(plan, haul__translate(&plan->found.map, plan->found.tagged[i].address));
+    return (size_t)haul__final_place(
+        plan, haul__translate(&plan->found.map, plan->found.tagged[i].address));
 }
 
 int haul__next_stretch(const haul_plan *plan, size_t most, haul__stretch *stretch)
@@ -97,7 +102,8 @@ int haul__next_stretch(const haul_plan *plan, size_t most, haul__stretch *stretc
     return 1;
 }
 
-haul_status haul__move_tagged(haul_plan *plan, const haul__stretch *stretch, void *memory, uint64_t from, uint64_t to)
+haul_status haul__move_tagged(haul_plan *plan, const haul__stretch *stretch, void *memory,
+                              uint64_t from, uint64_t to)
 {
     const uint64_t bytes = haul__arena_bytes(plan);
     size_t i;

@@ -1,7 +1,9 @@
-/* Updates: described bytes of one source range that are no pointers, into a copy of a piece of the arena or out of it.
+/* Updates: described bytes of one source range that are no pointers, into a copy of a piece of the
+ * arena or out of it.
  *
- * The slow obvious version goes granule by granule, and that is what is done where pointers, skipped bytes or partly
- * live granules are. Runs of cells that are data in every byte, which is what large arrays consist of, go at once.
+ * The slow obvious version goes granule by granule, and that is what is done where pointers,
+ * skipped bytes or partly live granules are. Runs of cells that are data in every byte, which is
+ * what large arrays consist of, go at once.
  */
 #include "pack/direction.h"
 #include "pack/plan.h"
@@ -17,7 +19,8 @@ static uint16_t range_mask(uintptr_t granule, uintptr_t first, uintptr_t end)
     return mask;
 }
 
-/* A stretch of the source that lies side by side in the arena: whole data, or one granule with a mask. */
+/* A stretch of the source that lies side by side in the arena: whole data, or one granule with a
+ * mask. */
 typedef struct stretch {
     uintptr_t at;
     size_t bytes, place;
@@ -25,8 +28,9 @@ typedef struct stretch {
     uint16_t blind;           /* not to be read on the host */
 } stretch;
 
-/* The part of a source range that lies in one unit, with its distance from the compacted place to the arena's; all of it,
- * where the arena is the compacted one. Begin with zeros; 0: there are no more. */
+/* The part of a source range that lies in one unit, with its distance from the compacted place to
+ * the arena's; all of it, where the arena is the compacted one. Begin with zeros; 0: there are no
+ * more. */
 typedef struct part {
     uintptr_t first, end;
     uint64_t shift;
@@ -65,8 +69,10 @@ static uintptr_t next_placed(const haul__map *map, uintptr_t at, uintptr_t end, 
     return 0;
 }
 
-/* Bytes from `at` on that lie in cells of data alone, all of them in the range; 0 where the first cell is another. */
-static size_t plain_bytes(const haul__map *map, const haul__block *block, uintptr_t at, uintptr_t end)
+/* Bytes from `at` on that lie in cells of data alone, all of them in the range; 0 where the first
+ * cell is another. */
+static size_t plain_bytes(const haul__map *map, const haul__block *block, uintptr_t at,
+                          uintptr_t end)
 {
     unsigned cell = haul__cell_number(at);
     size_t bytes = 0;
@@ -81,8 +87,8 @@ static size_t plain_bytes(const haul__map *map, const haul__block *block, uintpt
     return bytes;
 }
 
-/* The stretch at or behind the end of `s`, in the part. 0: there is none. Begin with zeros. `bar`: data that has it is
- * left out. */
+/* The stretch at or behind the end of `s`, in the part. 0: there is none. Begin with zeros. `bar`:
+ * data that has it is left out. */
 static int next_stretch(const haul_plan *plan, unsigned bar, const part *p, stretch *s)
 {
     const haul__map *map = &plan->found.map;
@@ -122,7 +128,8 @@ static void gather_part(const haul_plan *plan, const part *p, void *piece, size_
     }
 }
 
-void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, void *piece, size_t offset)
+void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, void *piece,
+                       size_t offset)
 {
     part p = { 0, 0, 0 };
     while (next_part(plan, first, end, &p))
@@ -145,7 +152,8 @@ static void scatter_part(const haul_plan *plan, const part *p, const void *piece
     }
 }
 
-void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece, size_t offset)
+void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece,
+                        size_t offset)
 {
     part p = { 0, 0, 0 };
     while (next_part(plan, first, end, &p))
@@ -188,7 +196,8 @@ static size_t include_part(const haul_plan *plan, unsigned bar, const part *p, h
     return data;
 }
 
-int haul__find_span(const haul_plan *plan, unsigned bar, uintptr_t first, uintptr_t end, haul__span *span)
+int haul__find_span(const haul_plan *plan, unsigned bar, uintptr_t first, uintptr_t end,
+                    haul__span *span)
 {
     part p = { 0, 0, 0 };
     size_t data = 0;

@@ -1,9 +1,10 @@
 /* Shipments of arenas: what lies in an arena crosses as it lies.
  *
- * The slow obvious version is haul_ship: find every object, give it a place, copy it there, translate its pointers. In
- * an arena all objects have their places side by side already, and a host pointer into it is as good as an offset: the
- * distance from its base. So the arena's memory is the source of the transfer, and the device patches as it does for
- * any arena, from the host's base instead of 0. Pointers into another arena on the device are one more patch.
+ * The slow obvious version is haul_ship: find every object, give it a place, copy it there,
+ * translate its pointers. In an arena all objects have their places side by side already, and a
+ * host pointer into it is as good as an offset: the distance from its base. So the arena's memory
+ * is the source of the transfer, and the device patches as it does for any arena, from the host's
+ * base instead of 0. Pointers into another arena on the device are one more patch.
  */
 #include "ship/ship.h"
 
@@ -31,9 +32,10 @@ static void release_mirrored(const haul__region *region)
     haul__device_drop(device);
 }
 
-/* Memory that the device copies from fast; where it has none to give, region->memory is NULL, and the arena is made
- * without. */
-static haul_status get_staged(haul_device *device, const haul_arena_options *options, haul__region *region)
+/* Memory that the device copies from fast; where it has none to give, region->memory is NULL, and
+ * the arena is made without. */
+static haul_status get_staged(haul_device *device, const haul_arena_options *options,
+                              haul__region *region)
 {
     size_t bytes;
     haul_status status;
@@ -55,8 +57,10 @@ static haul_status get_staged(haul_device *device, const haul_arena_options *opt
     return HAUL_OK;
 }
 
-/* The same, with as much of the device's at its addresses, and there room for marks behind what the arena may hold. */
-static haul_status get_mirrored(haul_device *device, const haul_arena_options *options, haul__region *region)
+/* The same, with as much of the device's at its addresses, and there room for marks behind what the
+ * arena may hold. */
+static haul_status get_mirrored(haul_device *device, const haul_arena_options *options,
+                                haul__region *region)
 {
     const size_t fixed = haul__arena_default_fixed_bytes(options);
     const size_t marks = fixed / HAUL__MARK_BYTES * sizeof(uint64_t) + ODD_ROOM;
@@ -81,7 +85,8 @@ static haul_status get_mirrored(haul_device *device, const haul_arena_options *o
     return HAUL_OK;
 }
 
-static haul_status get_memory(haul_device *device, const haul_arena_options *options, haul__region *region)
+static haul_status get_memory(haul_device *device, const haul_arena_options *options,
+                              haul__region *region)
 {
     haul_status status = HAUL_OK;
     memset(region, 0, sizeof *region);
@@ -106,7 +111,8 @@ static haul_status make(haul_device *device, const haul_arena_options *options, 
     return haul__fail(&device->context->error, status, "%s", haul__arena_why_not(status));
 }
 
-haul_status haul_arena_create_for(haul_device *device, const haul_arena_options *options, haul_arena **arena)
+haul_status haul_arena_create_for(haul_device *device, const haul_arena_options *options,
+                                  haul_arena **arena)
 {
     haul_status status;
     if (arena)
@@ -160,14 +166,16 @@ void haul__arena_lay_out(haul_shipment *shipment)
     lay_out_marks(shipment);
 }
 
-/* Where the arena's own device has memory at its addresses, that is the range, if nobody else has it. It needs marks only for
- * pointers into other arenas, if it is shipped `with_others`, or for the device to look at. */
+/* Where the arena's own device has memory at its addresses, that is the range, if nobody else has
+ * it. It needs marks only for pointers into other arenas, if it is shipped `with_others`, or for
+ * the device to look at. */
 static void lay_out(haul_shipment *shipment, int with_others)
 {
     const haul__contents *contents = &shipment->contents;
     const haul__region *region = &contents->arena->region;
     const size_t skip = (size_t)(contents->base - (unsigned char *)region->memory);
-    const int is_free = region->mirrored > 0 && region->lent == 0 && region->user == shipment->device;
+    const int is_free =
+        region->mirrored > 0 && region->lent == 0 && region->user == shipment->device;
     lay_out_bytes(shipment);
     if (!is_free || with_others || haul__looks_there(contents))
         lay_out_marks(shipment);
@@ -188,8 +196,8 @@ void haul__arena_statistics(haul_shipment *shipment, double seconds)
     statistics->transfer_seconds = seconds;
 }
 
-/* An open shipment without a range, of what the arena holds now. A graph that was discovered lies in it as a whole, but
- * for pointers to no elements, which become null as in any shipment. */
+/* An open shipment without a range, of what the arena holds now. A graph that was discovered lies
+ * in it as a whole, but for pointers to no elements, which become null as in any shipment. */
 static haul_status open_shipment(haul_device *device, haul_arena *arena, const haul_plan *plan,
                                  const haul_ship_arena_options *options, haul_shipment **result)
 {
@@ -208,7 +216,9 @@ static haul_status open_shipment(haul_device *device, haul_arena *arena, const h
         haul__shipment_discard(device, shipment);
         return status;
     }
-    shipment->contents.outside = plan ? HAUL_OUTSIDE_NULL : options ? options->outside : HAUL_OUTSIDE_REFUSE;
+    shipment->contents.outside = plan      ? HAUL_OUTSIDE_NULL
+                                 : options ? options->outside
+                                           : HAUL_OUTSIDE_REFUSE;
     shipment->contents.direct = options && options->direct_return;
     shipment->contents.lets_change = options && options->let_counts_change;
     shipment->device = device;
@@ -255,10 +265,11 @@ static haul_status meet_neighbours(haul_shipment *shipment, const haul_ship_aren
     size_t i, into = options ? options->into_count : 0, all = into + count - 1;
     if (all == 0)
         return HAUL_OK;
-    contents->neighbours =
-        haul__allocate(&contents->arena->context->allocator, all * sizeof *contents->neighbours, sizeof(void *));
+    contents->neighbours = haul__allocate(&contents->arena->context->allocator,
+                                          all * sizeof *contents->neighbours, sizeof(void *));
     if (!contents->neighbours)
-        return haul__fail(&shipment->device->context->error, HAUL_ERROR_MEMORY, "no memory to note other arenas");
+        return haul__fail(&shipment->device->context->error, HAUL_ERROR_MEMORY,
+                          "no memory to note other arenas");
     contents->neighbour_count = all;
     for (i = 0, all = 0; i < into; i++)
         contents->neighbours[all++] = neighbour_of(options->into[i]);
@@ -288,8 +299,9 @@ static void let_go(haul_device *device, haul_shipment **shipments, size_t opened
 }
 
 /* In three rounds: every arena's place is known before a pointer into it is sent. */
-static haul_status ship_all(haul_device *device, haul_arena *const *arenas, const haul_plan *plan, size_t count,
-                            const haul_ship_arena_options *options, haul_shipment **shipments)
+static haul_status ship_all(haul_device *device, haul_arena *const *arenas, const haul_plan *plan,
+                            size_t count, const haul_ship_arena_options *options,
+                            haul_shipment **shipments)
 {
     size_t opened = 0, allocated = 0, i;
     haul_status status = HAUL_OK;
@@ -321,12 +333,14 @@ static haul_status ship_all(haul_device *device, haul_arena *const *arenas, cons
 static int lies_in(void *user, const void *address, size_t bytes)
 {
     const haul_arena *arena = user;
-    size_t at = (size_t)((uintptr_t)address - (uintptr_t)arena->room.base), used = haul__arena_used(arena);
+    size_t at = (size_t)((uintptr_t)address - (uintptr_t)arena->room.base),
+           used = haul__arena_used(arena);
     size_t end = (used + HAUL_ALIGNMENT_MAX - 1) / HAUL_ALIGNMENT_MAX * HAUL_ALIGNMENT_MAX;
     return at <= used && bytes <= end - at;
 }
 
-/* Discovers once more, to say by which way the graph leaves the arena. The first failure stays if this finds none. */
+/* Discovers once more, to say by which way the graph leaves the arena. The first failure stays if
+ * this finds none. */
 static void name_way_out(haul_context *context, const haul_root *root, haul_arena *arena)
 {
     haul_error found = context->error;
@@ -392,7 +406,8 @@ static haul_status check_options(haul_device *device, const haul_ship_arena_opti
     for (i = 0; i < options->into_count; i++)
         if (!haul__shipment_is_valid(options->into[i]) || !haul__is_arena(options->into[i]) ||
             options->into[i]->device != device)
-            return haul__fail(error, HAUL_ERROR_ARGUMENT, "into[%zu] is no shipment of an arena to this device", i);
+            return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                              "into[%zu] is no shipment of an arena to this device", i);
     return HAUL_OK;
 }
 
@@ -434,14 +449,15 @@ haul_status haul_ship_arenas(haul_device *device, haul_arena *const *arenas, siz
     return status;
 }
 
-haul_status haul_ship_arena(haul_device *device, haul_arena *arena, const haul_ship_arena_options *options,
-                            haul_shipment **shipment)
+haul_status haul_ship_arena(haul_device *device, haul_arena *arena,
+                            const haul_ship_arena_options *options, haul_shipment **shipment)
 {
     return haul_ship_arenas(device, &arena, 1, options, shipment);
 }
 
-haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *root, const haul_type *type,
-                                 size_t count, const haul_ship_arena_options *options, haul_shipment **shipment)
+haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *root,
+                                 const haul_type *type, size_t count,
+                                 const haul_ship_arena_options *options, haul_shipment **shipment)
 {
     const int is_held = haul__arena_is_valid(arena);
     haul_root one;
@@ -491,7 +507,8 @@ static haul_status load_again(haul_shipment *old, haul_shipment *fresh)
     return status;
 }
 
-/* What the old shipment was lent is lent to the fresh one, or to the old one again; whose marks may be overwritten then. */
+/* What the old shipment was lent is lent to the fresh one, or to the old one again; whose marks may
+ * be overwritten then. */
 static haul_status load_in_place(haul_shipment *old, haul_shipment *fresh)
 {
     haul_arena *mirror = old->range.mirror;
@@ -532,10 +549,12 @@ haul_status haul__arena_replan(haul_shipment *shipment)
     haul_device *device = shipment->device;
     const haul__contents *contents = &shipment->contents;
     haul_ship_arena_options options = { contents->outside, NULL, 0, contents->direct,
-                                         contents->lets_change };
+                                        contents->lets_change };
     haul_plan *plan = NULL;
     haul_shipment *fresh;
-    haul_status status = contents->root.type ? haul__plan_make(device->context, &contents->root, 1, 0, &plan) : HAUL_OK;
+    haul_status status = contents->root.type
+                             ? haul__plan_make(device->context, &contents->root, 1, 0, &plan)
+                             : HAUL_OK;
     if (status != HAUL_OK)
         return status;
     status = open_shipment(device, contents->arena, plan, &options, &fresh);

@@ -1,11 +1,12 @@
 /* Copies of shipments: from one device to another, without the host.
  *
- * The new arena is the old one byte for byte; only its pointers are off, all by the same distance. So it is patched as
- * a packed one is, except that its words do not count from 0 but from the old base. What a kernel has made of them
- * meanwhile is left alone if it leads elsewhere. Bitmap or list travels along; where the old range has none, because the
- * host had patched its pointers, it is made from the plan, which needs no byte of the source. Pointers with high tags are
- * no device's to patch: the stretches that hold them come to the host, as they are there, and go back moved.
- * An arena's comes from the arena, where the old one is not up to date.
+ * The new arena is the old one byte for byte; only its pointers are off, all by the same distance.
+ * So it is patched as a packed one is, except that its words do not count from 0 but from the old
+ * base. What a kernel has made of them meanwhile is left alone if it leads elsewhere. Bitmap or
+ * list travels along; where the old range has none, because the host had patched its pointers, it
+ * is made from the plan, which needs no byte of the source. Pointers with high tags are no device's
+ * to patch: the stretches that hold them come to the host, as they are there, and go back moved. An
+ * arena's comes from the arena, where the old one is not up to date.
  */
 #include "ship/ship.h"
 
@@ -16,10 +17,12 @@ static haul_status check(const haul_shipment *shipment, haul_device *device)
     if (!haul__device_is_valid(device))
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the device to copy to is NULL or closed");
     if (device->context != source->context)
-        return haul__fail(error, HAUL_ERROR_ARGUMENT, "the two devices have contexts of their own; open them with one");
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "the two devices have contexts of their own; open them with one");
     if (device->table.across != source->table.across || device->table.open != source->table.open)
-        return haul__fail(error, HAUL_ERROR_UNSUPPORTED, "no copies from a device \"%s\" to a device \"%s\"",
-                          source->table.name, device->table.name);
+        return haul__fail(error, HAUL_ERROR_UNSUPPORTED,
+                          "no copies from a device \"%s\" to a device \"%s\"", source->table.name,
+                          device->table.name);
     if (!haul__device_is_here(device))
         return haul__device_refuse(device);
     return haul__is_arena(shipment) ? haul__contents_check(&shipment->contents, error) : HAUL_OK;
@@ -40,11 +43,13 @@ static haul_status relocate(haul_shipment *copy, uint64_t from)
 }
 
 /* Bytes [first, end) of the range. */
-static haul_status order_across(const haul_shipment *shipment, haul_shipment *copy, size_t first, size_t end)
+static haul_status order_across(const haul_shipment *shipment, haul_shipment *copy, size_t first,
+                                size_t end)
 {
     haul_device *device = copy->device;
-    haul_status status = device->table.across(device->state, copy->range.address + first, shipment->device->state,
-                                              shipment->range.address + first, end - first);
+    haul_status status =
+        device->table.across(device->state, copy->range.address + first, shipment->device->state,
+                             shipment->range.address + first, end - first);
     return status == HAUL_OK ? HAUL_OK
                              : haul__device_failed(device, status, "copy of ", end - first,
                                                    " bytes from device to device");
@@ -60,7 +65,8 @@ static haul_status order_along(const haul_shipment *shipment, haul_shipment *cop
     if (range->listed == 0)
         return order_across(shipment, copy, 0, range->bytes);
     status = order_across(shipment, copy, 0, range->arena_bytes);
-    return status == HAUL_OK ? order_across(shipment, copy, haul__listed_at(range), range->bytes) : status;
+    return status == HAUL_OK ? order_across(shipment, copy, haul__listed_at(range), range->bytes)
+                             : status;
 }
 
 static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
@@ -79,25 +85,30 @@ static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
 }
 
 /* `shipment` is what was copied. */
-static int next_stretch(const haul_shipment *copy, const haul_shipment *shipment, haul__stretch *stretch)
+static int next_stretch(const haul_shipment *copy, const haul_shipment *shipment,
+                        haul__stretch *stretch)
 {
     if (!haul__is_arena(copy))
-        return shipment->plan && haul__next_stretch(shipment->plan, haul__piece_most(copy->device), stretch);
+        return shipment->plan &&
+               haul__next_stretch(shipment->plan, haul__piece_most(copy->device), stretch);
     stretch->at += stretch->bytes;
-    stretch->bytes = haul__tagged_stretch(&copy->contents, haul__piece_most(copy->device), &stretch->at);
+    stretch->bytes =
+        haul__tagged_stretch(&copy->contents, haul__piece_most(copy->device), &stretch->at);
     return stretch->bytes > 0;
 }
 
-static haul_status move_words(const haul_shipment *copy, const haul_shipment *shipment, const haul__stretch *stretch,
-                              unsigned char *memory)
+static haul_status move_words(const haul_shipment *copy, const haul_shipment *shipment,
+                              const haul__stretch *stretch, unsigned char *memory)
 {
     uint64_t from = shipment->range.address;
     if (!haul__is_arena(copy))
         return haul__move_tagged(shipment->plan, stretch, memory, from, copy->range.address);
-    return haul__tagged_move(&copy->contents, memory, stretch->at, stretch->bytes, from, &copy->device->context->error);
+    return haul__tagged_move(&copy->contents, memory, stretch->at, stretch->bytes, from,
+                             &copy->device->context->error);
 }
 
-static haul_status move_stretch(const haul_shipment *copy, const haul_shipment *shipment, const haul__stretch *stretch)
+static haul_status move_stretch(const haul_shipment *copy, const haul_shipment *shipment,
+                                const haul__stretch *stretch)
 {
     haul_device *device = copy->device;
     haul_address at = copy->range.address + stretch->at;
@@ -107,13 +118,15 @@ static haul_status move_stretch(const haul_shipment *copy, const haul_shipment *
         return status;
     status = haul__copy_from(device, staging.data, at, stretch->bytes);
     if (status == HAUL_OK)
-        status = haul__conclude(device, NULL, NULL, "copy of ", stretch->bytes, " bytes from the device");
+        status = haul__conclude(device, NULL, NULL, "copy of ", stretch->bytes,
+                                " bytes from the device");
     if (status == HAUL_OK)
         status = move_words(copy, shipment, stretch, staging.data);
     if (status == HAUL_OK)
         status = haul__copy_to(device, at, staging.data, stretch->bytes);
     if (status == HAUL_OK)
-        status = haul__conclude(device, NULL, NULL, "copy of ", stretch->bytes, " bytes to the device");
+        status =
+            haul__conclude(device, NULL, NULL, "copy of ", stretch->bytes, " bytes to the device");
     haul__unstage(device, &staging);
     return status;
 }
@@ -150,7 +163,8 @@ static haul_status fill(haul_shipment *copy, const haul_shipment *shipment)
     if (status == HAUL_OK)
         status = haul__rebuild(device, shipment->plan, &copy->range, NULL);
     if (status == HAUL_OK)
-        status = haul__conclude(device, NULL, NULL, "copy of ", copy->range.bytes, " bytes from device to device");
+        status = haul__conclude(device, NULL, NULL, "copy of ", copy->range.bytes,
+                                " bytes from device to device");
     else
         haul__drain(device);
     if (status != HAUL_OK)
@@ -167,7 +181,8 @@ static haul_status allocate(haul_shipment *copy)
         return haul__arena_allocate(copy);
     }
     status = haul__lay_out(copy->device, copy->plan, 1, &copy->range);
-    return status == HAUL_OK ? haul__allocate_range(copy->device, copy->plan, &copy->range) : status;
+    return status == HAUL_OK ? haul__allocate_range(copy->device, copy->plan, &copy->range)
+                             : status;
 }
 
 static haul_status load(haul_shipment *copy, const haul_shipment *shipment)
@@ -182,7 +197,8 @@ static haul_status load(haul_shipment *copy, const haul_shipment *shipment)
 }
 
 /* An open copy without a range: the same plan, or the same contents. */
-static haul_status open_copy(const haul_shipment *shipment, haul_device *device, haul_shipment **result)
+static haul_status open_copy(const haul_shipment *shipment, haul_device *device,
+                             haul_shipment **result)
 {
     haul_shipment *copy = haul__shipment_new(device, &shipment->options);
     haul_status status = HAUL_OK;

@@ -6,37 +6,43 @@
  *     larger:  | all but the rest | marks | rest |
  *                                          | patch of all but the rest | patch of the rest |
  *
- * Then the device patches, from the host's base instead of 0, and once more for each other arena that pointers lead
- * into. Of a larger arena it patches all but the rest while that crosses.
+ * Then the device patches, from the host's base instead of 0, and once more for each other arena
+ * that pointers lead into. Of a larger arena it patches all but the rest while that crosses.
  *
- * A direct return is the same the other way round: the device turns its pointers into the host's, the arena is copied to
- * where it lies, and the device turns them again. Where the device likes to, it patches on the way (`fetch`); where much is
- * to be patched in a larger arena, that is done beside the copies of three parts:
+ * A direct return is the same the other way round: the device turns its pointers into the host's,
+ * the arena is copied to where it lies, and the device turns them again. Where the device likes to,
+ * it patches on the way (`fetch`); where much is to be patched in a larger arena, that is done
+ * beside the copies of three parts:
  *
  *                     | first                    | middle      | last         |
  *     | patch: first  | patch: middle and last   | first again | middle again | last again |
  *
- * Where the device has memory at the arena's own addresses (a mirrored arena), all of this is a copy each way. Its verbs are
- * given the arena's window then, for its addresses would mean the device's bytes.
+ * Where the device has memory at the arena's own addresses (a mirrored arena), all of this is a
+ * copy each way. Its verbs are given the arena's window then, for its addresses would mean the
+ * device's bytes.
  *
- * Do pointers lead out of what is shipped? To look at each takes the host several times as long as the transfer. So
- * the device, which looks at them anyway, sets a word of the host's if some do, and only then the host looks, to say
- * which. In small arenas, which would need no staging but for that word, and where the question has more sides to it (other
- * arenas, pointers off the grid, asynchronous calls), the host looks while the bytes cross.
+ * Do pointers lead out of what is shipped? To look at each takes the host several times as long as
+ * the transfer. So the device, which looks at them anyway, sets a word of the host's if some do,
+ * and only then the host looks, to say which. In small arenas, which would need no staging but for
+ * that word, and where the question has more sides to it (other arenas, pointers off the grid,
+ * asynchronous calls), the host looks while the bytes cross.
  */
 #include <stdio.h>
 
 #include "ship/ship.h"
 
-/* From here on the device is asked. Below, a first refresh would pin as much as this for one word. */
+/* From here on the device is asked. Below, a first refresh would pin as much as this for one
+ * word. */
 #define ASK_BYTES HAUL__FIRST_BYTES
 
-/* What crosses while the host looks at a pointer that it does not have in its caches (6 ns), about. */
+/* What crosses while the host looks at a pointer that it does not have in its caches (6 ns),
+ * about. */
 #define LOOK_BYTES ((size_t)512)
 
-/* From here on an arena is cut, and so much of it is the rest, or the first and the last part of a return. Smaller arenas:
- * a patch takes no longer than its start. A larger rest has the more to be patched behind it (a quarter: 1.033 of a raw
- * copy, an eighth 1.028, a sixteenth 1.026, as a thirty-second). */
+/* From here on an arena is cut, and so much of it is the rest, or the first and the last part of a
+ * return. Smaller arenas: a patch takes no longer than its start. A larger rest has the more to be
+ * patched behind it (a quarter: 1.033 of a raw copy, an eighth 1.028, a sixteenth 1.026, as a
+ * thirty-second). */
 #define CUT_BYTES ((size_t)8 << 20)
 #define REST_PART 16u
 
@@ -61,7 +67,8 @@ static haul_status refuse_outside(const haul__contents *contents, haul_error *er
     if (!find_outside(contents, &at))
         return HAUL_OK;
     value = haul__load_word(contents->base + at);
-    haul__fail(error, HAUL_ERROR_GRAPH, "the pointer %p, at byte %zu of the arena, leads out of what is shipped",
+    haul__fail(error, HAUL_ERROR_GRAPH,
+               "the pointer %p, at byte %zu of the arena, leads out of what is shipped",
                (void *)value, at);
     snprintf(path, sizeof path, "arena+%zu", at);
     haul__set_path(error->path, path);
@@ -77,24 +84,30 @@ static unsigned char *window(const haul_shipment *shipment, size_t at)
     return haul__arena_window(contents->arena, contents->base + at);
 }
 
-static void write_edited(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
+static void write_edited(const haul_shipment *shipment, size_t at, size_t bytes,
+                         unsigned char *memory)
 {
     const haul__contents *contents = &shipment->contents;
-    haul__team_copy(haul__context_team(shipment->device->context, bytes), memory, contents->base + at, bytes);
+    haul__team_copy(haul__context_team(shipment->device->context, bytes), memory,
+                    contents->base + at, bytes);
     haul__edit(contents, memory, at, bytes);
 }
 
-/* Of pointers into another arena; both ways: from the host's addresses to the device's, or back. The arena's own pointers
- * have been moved out of its reach, but where they stay as they are: there a pointer to where the arena begins is not one to
- * the other's end, and if the other is the same arena, shipped twice, all are its own. */
-static haul_relocation relocation_of_neighbour(const haul_shipment *shipment, const haul__neighbour *other, int back)
+/* Of pointers into another arena; both ways: from the host's addresses to the device's, or back.
+ * The arena's own pointers have been moved out of its reach, but where they stay as they are: there
+ * a pointer to where the arena begins is not one to the other's end, and if the other is the same
+ * arena, shipped twice, all are its own. */
+static haul_relocation relocation_of_neighbour(const haul_shipment *shipment,
+                                               const haul__neighbour *other, int back)
 {
-    const uint64_t from = back ? other->device : other->host, to = back ? other->host : other->device;
+    const uint64_t from = back ? other->device : other->host,
+                   to = back ? other->host : other->device;
     const uint64_t own = shipment->range.address;
     uint64_t bytes = other->bytes;
     if (shipment->range.mirror && from + bytes == own)
         bytes--;
-    return haul__relocation_of(&shipment->range, from, bytes, shipment->range.mirror && from == own ? 0 : to - from);
+    return haul__relocation_of(&shipment->range, from, bytes,
+                               shipment->range.mirror && from == own ? 0 : to - from);
 }
 
 static haul_status relocate_neighbours(haul_shipment *shipment, int back)
@@ -103,7 +116,8 @@ static haul_status relocate_neighbours(haul_shipment *shipment, int back)
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < contents->neighbour_count && status == HAUL_OK; i++) {
-        const haul_relocation relocation = relocation_of_neighbour(shipment, &contents->neighbours[i], back);
+        const haul_relocation relocation =
+            relocation_of_neighbour(shipment, &contents->neighbours[i], back);
         status = haul__patch(shipment->device, &relocation);
     }
     return status;
@@ -118,8 +132,8 @@ static int reaches_out(const haul__contents *contents)
 /* Is a device with marks to be asked whether pointers lead out? */
 static int is_for_device(const haul__contents *contents)
 {
-    return contents->outside == HAUL_OUTSIDE_REFUSE && contents->neighbour_count == 0 && contents->odd_count == 0 &&
-           contents->bytes >= ASK_BYTES && !reaches_out(contents);
+    return contents->outside == HAUL_OUTSIDE_REFUSE && contents->neighbour_count == 0 &&
+           contents->odd_count == 0 && contents->bytes >= ASK_BYTES && !reaches_out(contents);
 }
 
 static int device_can_tell(const haul_shipment *shipment, const haul_async *async)
@@ -127,15 +141,17 @@ static int device_can_tell(const haul_shipment *shipment, const haul_async *asyn
     return !async && is_for_device(&shipment->contents) && haul__is_patched(&shipment->range);
 }
 
-/* Of an arena without a patch the host looks as fast as the bytes cross, if its pointers are few. In a large one even to count
- * them would take longer than an order to the device. */
+/* Of an arena without a patch the host looks as fast as the bytes cross, if its pointers are few.
+ * In a large one even to count them would take longer than an order to the device. */
 int haul__looks_there(const haul__contents *contents)
 {
     const size_t few = contents->bytes / LOOK_BYTES;
-    return is_for_device(contents) && (contents->bytes >= CUT_BYTES || haul__count_marked(contents, few) > few);
+    return is_for_device(contents) &&
+           (contents->bytes >= CUT_BYTES || haul__count_marked(contents, few) > few);
 }
 
-/* Of pointers into the contents, where they lay `from` on and will lie `to` on, room beside them included. */
+/* Of pointers into the contents, where they lay `from` on and will lie `to` on, room beside them
+ * included. */
 static haul_relocation own_relocation(const haul_shipment *shipment, uint64_t from, uint64_t to)
 {
     const haul__contents *contents = &shipment->contents;
@@ -149,8 +165,10 @@ static haul_status relocate_own(haul_shipment *shipment, uint64_t from, uint64_t
     return haul__patch(shipment->device, &own);
 }
 
-/* Objects that kernels have made and nobody has brought back have their bits in the nursery alone. */
-static haul_status relocate_nursery(haul_shipment *shipment, const haul__nursery_place *place, uint64_t from)
+/* Objects that kernels have made and nobody has brought back have their bits in the nursery
+ * alone. */
+static haul_status relocate_nursery(haul_shipment *shipment, const haul__nursery_place *place,
+                                    uint64_t from)
 {
     const haul__contents *contents = &shipment->contents;
     haul_relocation relocation;
@@ -176,8 +194,10 @@ haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
     return status;
 }
 
-/* The words before `cut`, which needs no more than what lies before the fence, and those behind it. */
-static haul_status relocate_cut(haul_shipment *shipment, const haul_relocation *all, size_t cut, uint64_t fence)
+/* The words before `cut`, which needs no more than what lies before the fence, and those behind
+ * it. */
+static haul_status relocate_cut(haul_shipment *shipment, const haul_relocation *all, size_t cut,
+                                uint64_t fence)
 {
     haul_relocation first, rest;
     haul_status status;
@@ -189,13 +209,15 @@ static haul_status relocate_cut(haul_shipment *shipment, const haul_relocation *
 
 static haul_status relocate(haul_shipment *shipment)
 {
-    haul_status status = relocate_own(shipment, (uintptr_t)shipment->contents.base, shipment->range.address);
+    haul_status status =
+        relocate_own(shipment, (uintptr_t)shipment->contents.base, shipment->range.address);
     return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
 }
 
 static haul_status relocate_back(haul_shipment *shipment)
 {
-    haul_status status = relocate_own(shipment, shipment->range.address, (uintptr_t)shipment->contents.base);
+    haul_status status =
+        relocate_own(shipment, shipment->range.address, (uintptr_t)shipment->contents.base);
     return status == HAUL_OK ? relocate_neighbours(shipment, 1) : status;
 }
 
@@ -203,7 +225,8 @@ static haul_status relocate_back(haul_shipment *shipment)
 static int has_room(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
-    return haul__is_patched(&shipment->range) && contents->bytes == haul__arena_used(contents->arena) &&
+    return haul__is_patched(&shipment->range) &&
+           contents->bytes == haul__arena_used(contents->arena) &&
            shipment->range.bytes <= contents->arena->capacity &&
            haul__crosses_whole(shipment->device, shipment->range.bytes);
 }
@@ -213,9 +236,10 @@ static haul_status order_as_one(haul_shipment *shipment)
     haul_device *device = shipment->device;
     const haul__range *range = &shipment->range;
     haul_status status;
-    if (shipment->contents.arena->region.pinned && range->bytes <= device->capabilities.send_bytes &&
-        !reaches_out(&shipment->contents)) {
-        status = haul__send_as_one(device, range, (uintptr_t)shipment->contents.base, window(shipment, 0));
+    if (shipment->contents.arena->region.pinned &&
+        range->bytes <= device->capabilities.send_bytes && !reaches_out(&shipment->contents)) {
+        status = haul__send_as_one(device, range, (uintptr_t)shipment->contents.base,
+                                   window(shipment, 0));
         return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
     }
     status = haul__copy_to(device, range->address, window(shipment, 0), range->bytes);
@@ -224,8 +248,8 @@ static haul_status order_as_one(haul_shipment *shipment)
 
 static haul_status conclude(haul_shipment *shipment, const haul_async *async)
 {
-    return haul__conclude(shipment->device, async, &shipment->work, "transfer of ", shipment->range.bytes,
-                          " bytes to the device");
+    return haul__conclude(shipment->device, async, &shipment->work, "transfer of ",
+                          shipment->range.bytes, " bytes to the device");
 }
 
 /* What there is to look at, once all is ordered: the bytes cross meanwhile. */
@@ -274,10 +298,12 @@ static haul_status order_bytes(haul_shipment *shipment, size_t first, size_t end
     if (contents->is_edited)
         return haul__send_written(shipment, write_edited, contents->bytes, 0,
                                   haul__piece_bytes(shipment->device, contents->bytes));
-    return haul__copy_to(shipment->device, shipment->range.address + first, window(shipment, first), end - first);
+    return haul__copy_to(shipment->device, shipment->range.address + first, window(shipment, first),
+                         end - first);
 }
 
-/* Where the arena is cut; its end: nowhere. Odd pointers may lie across a cut; what is edited goes through staging. */
+/* Where the arena is cut; its end: nowhere. Odd pointers may lie across a cut; what is edited goes
+ * through staging. */
 static size_t cut_of(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
@@ -300,12 +326,14 @@ static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_re
 static haul_status order_patch(haul_shipment *shipment, size_t cut, uint32_t *outside)
 {
     const haul__range *range = &shipment->range;
-    haul_relocation patch = own_relocation(shipment, (uintptr_t)shipment->contents.base, range->address);
+    haul_relocation patch =
+        own_relocation(shipment, (uintptr_t)shipment->contents.base, range->address);
     haul_status status;
     if (!haul__is_patched(range))
         return HAUL_OK;
     patch.outside = outside;
-    status = cut < shipment->contents.bytes ? order_rest(shipment, cut, &patch) : haul__patch(shipment->device, &patch);
+    status = cut < shipment->contents.bytes ? order_rest(shipment, cut, &patch)
+                                            : haul__patch(shipment->device, &patch);
     return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
 }
 
@@ -339,7 +367,9 @@ static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const 
     status = order_in_parts(shipment, with_marks, (uint32_t *)(void *)word.data);
     if (status == HAUL_OK)
         status = conclude(shipment, async);
-    return haul__unstage_word(device, &word) && status == HAUL_OK ? refuse_outside(&shipment->contents, error) : status;
+    return haul__unstage_word(device, &word) && status == HAUL_OK
+               ? refuse_outside(&shipment->contents, error)
+               : status;
 }
 
 haul_status haul__arena_send(haul_shipment *shipment)
@@ -354,7 +384,8 @@ haul_status haul__arena_send(haul_shipment *shipment)
 
 haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async)
 {
-    haul_status status = haul__contents_check(&shipment->contents, &shipment->device->context->error);
+    haul_status status =
+        haul__contents_check(&shipment->contents, &shipment->device->context->error);
     double start = haul__seconds();
     if (status == HAUL_OK) {
         haul__nurseries_settle(&shipment->contents);
@@ -373,7 +404,8 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
 int haul__arena_returns_directly(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
-    return haul__is_arena(shipment) && contents->direct && contents->kept_count == 0 && !contents->is_edited;
+    return haul__is_arena(shipment) && contents->direct && contents->kept_count == 0 &&
+           !contents->is_edited;
 }
 
 /* Is there anything to patch on the way back? */
@@ -383,11 +415,12 @@ static int is_moved(const haul_shipment *shipment)
            (!shipment->range.mirror || shipment->contents.neighbour_count > 0);
 }
 
-/* Does one patch tell all, in memory to which the device can copy while something else happens? (What returns directly has no
- * pointers off the grid.) */
+/* Does one patch tell all, in memory to which the device can copy while something else happens?
+ * (What returns directly has no pointers off the grid.) */
 static int has_one_patch(const haul_shipment *shipment)
 {
-    return is_moved(shipment) && shipment->contents.arena->region.pinned && shipment->contents.neighbour_count == 0;
+    return is_moved(shipment) && shipment->contents.arena->region.pinned &&
+           shipment->contents.neighbour_count == 0;
 }
 
 /* A return under way: what comes behind a failure is not ordered. */
@@ -396,7 +429,8 @@ typedef struct way_back {
     haul_status status;
 } way_back;
 
-static void patch_part(way_back *r, const haul_relocation *all, size_t from, size_t end, uint64_t after)
+static void patch_part(way_back *r, const haul_relocation *all, size_t from, size_t end,
+                       uint64_t after)
 {
     haul_relocation part = haul__part_of(all, from, end);
     part.after = after;
@@ -407,8 +441,8 @@ static void patch_part(way_back *r, const haul_relocation *all, size_t from, siz
 static void copy_part(way_back *r, size_t from, size_t end)
 {
     if (r->status == HAUL_OK)
-        r->status = haul__copy_from(r->shipment->device, window(r->shipment, from), r->shipment->range.address + from,
-                                    end - from);
+        r->status = haul__copy_from(r->shipment->device, window(r->shipment, from),
+                                    r->shipment->range.address + from, end - from);
 }
 
 static uint64_t fence_off(way_back *r)
@@ -419,18 +453,21 @@ static uint64_t fence_off(way_back *r)
     return fence;
 }
 
-/* Is there so much to patch that it is worth its while beside the copies? (A list is patched in no time.) */
+/* Is there so much to patch that it is worth its while beside the copies? (A list is patched in no
+ * time.) */
 static int returns_in_parts(const haul_shipment *shipment)
 {
-    return has_one_patch(shipment) && shipment->range.arena_bytes >= CUT_BYTES && shipment->range.listed == 0;
+    return has_one_patch(shipment) && shipment->range.arena_bytes >= CUT_BYTES &&
+           shipment->range.listed == 0;
 }
 
-/* Each part is patched for the host while the one before it crosses, and for the device again while the one behind it
- * does; so the first and the last are small. */
+/* Each part is patched for the host while the one before it crosses, and for the device again while
+ * the one behind it does; so the first and the last are small. */
 static haul_status order_return_in_parts(haul_shipment *shipment)
 {
     const uint64_t here = (uintptr_t)shipment->contents.base, there = shipment->range.address;
-    const haul_relocation back = own_relocation(shipment, there, here), again = own_relocation(shipment, here, there);
+    const haul_relocation back = own_relocation(shipment, there, here),
+                          again = own_relocation(shipment, here, there);
     const size_t bytes = shipment->range.arena_bytes, first = haul__whole_marks(bytes / REST_PART),
                  last = haul__whole_marks(bytes - first);
     way_back r = { shipment, HAUL_OK };
@@ -460,7 +497,8 @@ static haul_status order_return_as_one(haul_shipment *shipment)
     return status == HAUL_OK && is_moved(shipment) ? relocate(shipment) : status;
 }
 
-/* Pointers become the host's, all is copied, pointers become the device's again; or all of it on the way. */
+/* Pointers become the host's, all is copied, pointers become the device's again; or all of it on
+ * the way. */
 static haul_status order_return(haul_shipment *shipment)
 {
     haul_status status = HAUL_OK;
@@ -468,14 +506,15 @@ static haul_status order_return(haul_shipment *shipment)
         status = haul__arena_send_marks(shipment);
     if (status == HAUL_OK && has_one_patch(shipment) &&
         shipment->range.arena_bytes <= shipment->device->capabilities.fetch_bytes) {
-        status = haul__fetch_as_one(shipment->device, &shipment->range, (uintptr_t)shipment->contents.base,
-                                    window(shipment, 0));
+        status = haul__fetch_as_one(shipment->device, &shipment->range,
+                                    (uintptr_t)shipment->contents.base, window(shipment, 0));
         if (status != HAUL_ERROR_UNSUPPORTED)
             return status;
         status = HAUL_OK;
     }
     if (status == HAUL_OK)
-        status = returns_in_parts(shipment) ? order_return_in_parts(shipment) : order_return_as_one(shipment);
+        status = returns_in_parts(shipment) ? order_return_in_parts(shipment)
+                                            : order_return_as_one(shipment);
     if (status != HAUL_OK) {
         haul__drain(shipment->device);
         shipment->marks_are_there = 0; /* it may be for what a kernel has made of them */
@@ -487,12 +526,13 @@ haul_status haul__arena_bring_back(haul_shipment *shipment)
 {
     haul_shipment_statistics *statistics = &shipment->statistics;
     double start = haul__seconds();
-    haul_status status = haul__contents_check(&shipment->contents, &shipment->device->context->error);
+    haul_status status =
+        haul__contents_check(&shipment->contents, &shipment->device->context->error);
     if (status == HAUL_OK)
         status = order_return(shipment);
     if (status == HAUL_OK)
-        status = haul__conclude(shipment->device, NULL, NULL, "copy of ", shipment->range.arena_bytes,
-                                " bytes from the device");
+        status = haul__conclude(shipment->device, NULL, NULL, "copy of ",
+                                shipment->range.arena_bytes, " bytes from the device");
     if (status != HAUL_OK)
         return status;
     statistics->return_seconds = haul__seconds() - start;

@@ -1,8 +1,8 @@
 /* Device handles: a back end's table, the state that it opened, and a context.
  *
- * A handle counts its holders, the caller and each shipment, so that closing a device that still carries shipments is
- * safe: the last one turns off the light. The table is copied and checked once, so that no call needs to ask whether
- * a verb is there.
+ * A handle counts its holders, the caller and each shipment, so that closing a device that still
+ * carries shipments is safe: the last one turns off the light. The table is copied and checked
+ * once, so that no call needs to ask whether a verb is there.
  */
 #include <inttypes.h>
 
@@ -77,8 +77,9 @@ int haul__device_is_here(const haul_device *device)
 
 haul_status haul__device_refuse(const haul_device *device)
 {
-    return haul__fail(&device->context->error, HAUL_ERROR_STATE,
-                      "the device was opened by another process: after a fork a child opens its own");
+    return haul__fail(
+        &device->context->error, HAUL_ERROR_STATE,
+        "the device was opened by another process: after a fork a child opens its own");
 }
 
 void haul__device_settle(haul_device *device)
@@ -142,14 +143,14 @@ haul_status haul__device_enter(haul_device *device)
     return HAUL_OK;
 }
 
-haul_status haul__device_failed(haul_device *device, haul_status status, const char *before, uint64_t bytes,
-                                const char *after)
+haul_status haul__device_failed(haul_device *device, haul_status status, const char *before,
+                                uint64_t bytes, const char *after)
 {
     const char *words = device->table.message(device->state);
     if (!words)
         words = "";
-    return haul__fail(&device->context->error, status, "%s%" PRIu64 "%s failed%s%s", before, bytes, after,
-                      *words ? ": " : "", words);
+    return haul__fail(&device->context->error, status, "%s%" PRIu64 "%s failed%s%s", before, bytes,
+                      after, *words ? ": " : "", words);
 }
 
 static haul_status check_table(haul_error *error, const haul_device_table *table)
@@ -164,10 +165,11 @@ static haul_status check_table(haul_error *error, const haul_device_table *table
                           (unsigned)table->version, (size_t)table->table_bytes,
                           (unsigned)HAUL_DEVICE_VERSION, sizeof *table);
     if (!table->name || !table->open || !table->close || !table->capabilities || !table->allocate ||
-        !table->release || !table->stage || !table->unstage || !table->copy_to || !table->copy_from ||
-        !table->relocate || !table->send || !table->fetch || !table->across || !table->select || !table->fence ||
-        !table->poll || !table->await || !table->wait || !table->signal || !table->message ||
-        !table->lock != !table->pull || !table->unlock != !table->pull || !table->push != !table->pull ||
+        !table->release || !table->stage || !table->unstage || !table->copy_to ||
+        !table->copy_from || !table->relocate || !table->send || !table->fetch || !table->across ||
+        !table->select || !table->fence || !table->poll || !table->await || !table->wait ||
+        !table->signal || !table->message || !table->lock != !table->pull ||
+        !table->unlock != !table->pull || !table->push != !table->pull ||
         !table->mirror != !table->unmirror)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "the device's table lacks its name, a function that every device has, or "
@@ -189,8 +191,8 @@ static haul_status take_context(const haul_device_options *options, haul_context
 }
 
 /* On success the handle has taken over the hold on `context`. */
-static haul_status open_in(haul_context *context, const haul_device_table *table, const void *settings,
-                           haul_device **result)
+static haul_status open_in(haul_context *context, const haul_device_table *table,
+                           const void *settings, haul_device **result)
 {
     haul_status status = check_table(&context->error, table);
     haul_device *device;
@@ -202,7 +204,8 @@ static haul_status open_in(haul_context *context, const haul_device_table *table
     status = table->open(settings, &context->allocator, &device->state);
     if (status != HAUL_OK) {
         haul__release(&context->allocator, device, sizeof *device);
-        return haul__fail(&context->error, status, "the device \"%s\" could not be opened", table->name);
+        return haul__fail(&context->error, status, "the device \"%s\" could not be opened",
+                          table->name);
     }
     device->table = *table;
     device->context = context;
@@ -215,7 +218,8 @@ static haul_status open_in(haul_context *context, const haul_device_table *table
     return HAUL_OK;
 }
 
-haul_status haul_device_open(const haul_device_table *table, const haul_device_options *options, haul_device **result)
+haul_status haul_device_open(const haul_device_table *table, const haul_device_options *options,
+                             haul_device **result)
 {
     haul_context *context;
     haul_status status;

@@ -1,17 +1,19 @@
 /* Direct: a source that the device reads, and writes, where it lies.
  *
- * The slow obvious version is to pack: the host reads the source, checks and translates each pointer, writes the
- * arena into staging, and the device reads it from there. All of it but the reading is the same each time, as long
- * as the plan holds. So it is written down once, as lists of what lies where and of what each pointer was and
- * becomes (pack/segments.c), the source's pages are locked (lock.c), and from then on the device crosses the bus
- * itself, both ways.
+ * The slow obvious version is to pack: the host reads the source, checks and translates each
+ * pointer, writes the arena into staging, and the device reads it from there. All of it but the
+ * reading is the same each time, as long as the plan holds. So it is written down once, as lists of
+ * what lies where and of what each pointer was and becomes (pack/segments.c), the source's pages
+ * are locked (lock.c), and from then on the device crosses the bus itself, both ways.
  *
- * What the host still compares are counts, terminators and answers of callbacks, before the order. Pointers are
- * compared by the device, which then does as if nothing had changed, and says so: the host packs, and that finds
- * which one it was or that all is well again. Back comes data alone, as ever; no pointer of the host's is written.
+ * What the host still compares are counts, terminators and answers of callbacks, before the order.
+ * Pointers are compared by the device, which then does as if nothing had changed, and says so: the
+ * host packs, and that finds which one it was or that all is well again. Back comes data alone, as
+ * ever; no pointer of the host's is written.
  *
- * A crossing costs one order, whatever the graph: no staging, no copy by the host. Both ways are the device's, for what it
- * reads leaves the processor's caches, and a host that wrote the results would have to fetch it all again.
+ * A crossing costs one order, whatever the graph: no staging, no copy by the host. Both ways are
+ * the device's, for what it reads leaves the processor's caches, and a host that wrote the results
+ * would have to fetch it all again.
  */
 #include "ship/ship.h"
 
@@ -49,7 +51,8 @@ static int lay_out(const haul_plan *plan, haul__direct *direct)
     size_t segments, attachments;
     haul__count_segments(plan, &direct->segment_count, &direct->attachment_count);
     return !haul__multiply_overflows(direct->segment_count, sizeof(haul_segment), &segments) &&
-           !haul__multiply_overflows(direct->attachment_count, sizeof(haul_attachment), &attachments) &&
+           !haul__multiply_overflows(direct->attachment_count, sizeof(haul_attachment),
+                                     &attachments) &&
            !haul__add_overflows(segments, attachments, &direct->lists.bytes);
 }
 
@@ -102,14 +105,15 @@ static haul_status make(haul_shipment *shipment, const char **what)
 
 static int is_only_too_much(haul_status status)
 {
-    return status == HAUL_ERROR_UNSUPPORTED || status == HAUL_ERROR_MEMORY || status == HAUL_ERROR_DEVICE_MEMORY ||
-           status == HAUL_ERROR_LIMIT;
+    return status == HAUL_ERROR_UNSUPPORTED || status == HAUL_ERROR_MEMORY ||
+           status == HAUL_ERROR_DEVICE_MEMORY || status == HAUL_ERROR_LIMIT;
 }
 
 haul_status haul__prepare_direct(haul_shipment *shipment)
 {
     const char *what = "the device: it cannot read host memory where it lies";
-    haul_status status = shipment->device->table.pull ? make(shipment, &what) : HAUL_ERROR_UNSUPPORTED;
+    haul_status status =
+        shipment->device->table.pull ? make(shipment, &what) : HAUL_ERROR_UNSUPPORTED;
     if (status == HAUL_OK) {
         shipment->direct.state = HAUL__READY;
         shipment->statistics.packs_because = NULL;
@@ -142,7 +146,8 @@ static haul_crossing crossing_of(const haul_shipment *shipment, uint32_t *change
 }
 
 /* HAUL_ERROR_UNSUPPORTED: the device will not, and nothing is under way. */
-static haul_status order(haul_shipment *shipment, haul_status (*verb)(void *state, const haul_crossing *crossing),
+static haul_status order(haul_shipment *shipment,
+                         haul_status (*verb)(void *state, const haul_crossing *crossing),
                          uint32_t *changed, const char *what)
 {
     haul_device *device = shipment->device;
@@ -162,7 +167,8 @@ static haul_status order(haul_shipment *shipment, haul_status (*verb)(void *stat
 
 static haul_status will_not(haul_shipment *shipment)
 {
-    refuse(shipment, "the device: it does not know these pointers, or has no memory that both can write");
+    refuse(shipment,
+           "the device: it does not know these pointers, or has no memory that both can write");
     return HAUL_OK;
 }
 
@@ -172,7 +178,8 @@ static haul_status gather_there(haul_shipment *shipment, int *done)
     haul_status status = haul__stage_word(shipment->device, &word);
     if (status != HAUL_OK)
         return status;
-    status = word.data ? order(shipment, shipment->device->table.pull, (uint32_t *)(void *)word.data, "gathering of ")
+    status = word.data ? order(shipment, shipment->device->table.pull,
+                               (uint32_t *)(void *)word.data, "gathering of ")
                        : HAUL_ERROR_UNSUPPORTED;
     *done = !haul__unstage_word(shipment->device, &word) && status == HAUL_OK;
     return status;

@@ -1,21 +1,22 @@
 /* Locks: pages of the source that a device reads where they lie.
  *
- * A page can be locked once, and objects of several graphs may lie on it, for several devices. So the context knows
- * what is locked and how many shipments hold each lock, and only what is not locked yet is asked of the device:
- * whole for a first graph, the gaps for one that lies among others. A lock lives as it was made, is never joined or
- * cut, and goes with its last holder. Who holds a range therefore holds just the locks that touch it, from first to
- * last. The device that made it gives it up, or, when that has closed or is lost, whichever device its last
- * holder has.
+ * A page can be locked once, and objects of several graphs may lie on it, for several devices. So
+ * the context knows what is locked and how many shipments hold each lock, and only what is not
+ * locked yet is asked of the device: whole for a first graph, the gaps for one that lies among
+ * others. A lock lives as it was made, is never joined or cut, and goes with its last holder. Who
+ * holds a range therefore holds just the locks that touch it, from first to last. The device that
+ * made it gives it up, or, when that has closed or is lost, whichever device its last holder has.
  *
  * Locks are few, for pages that lie side by side are one: they are searched one after the other.
  */
 #include "ship/ship.h"
 
-/* Ranges of one graph. More: each costs a call of the driver, and a look at each lock that there is; objects that lie
- * one on a page, far from each other, are packed. */
+/* Ranges of one graph. More: each costs a call of the driver, and a look at each lock that there
+ * is; objects that lie one on a page, far from each other, are packed. */
 #define RANGES_MAX 4096u
 
-static int concerns(const haul_device *device, const haul__lock *lock, uintptr_t begin, uintptr_t end)
+static int concerns(const haul_device *device, const haul__lock *lock, uintptr_t begin,
+                    uintptr_t end)
 {
     return lock->by == device->table.lock && lock->begin < end && begin < lock->end;
 }
@@ -26,12 +27,13 @@ static haul_status add(haul_device *device, uintptr_t begin, uintptr_t end)
 {
     haul_context *context = device->context;
     haul_status status;
-    if (!haul__grow(&context->allocator, (void **)&context->locks, &context->lock_capacity, context->lock_count + 1,
-                    sizeof *context->locks))
+    if (!haul__grow(&context->allocator, (void **)&context->locks, &context->lock_capacity,
+                    context->lock_count + 1, sizeof *context->locks))
         return HAUL_ERROR_MEMORY;
     status = device->table.lock(device->state, (void *)begin, end - begin);
     if (status != HAUL_OK)
-        return haul__device_failed(device, status, "locking of ", end - begin, " bytes of the source");
+        return haul__device_failed(device, status, "locking of ", end - begin,
+                                   " bytes of the source");
     context->locks[context->lock_count].begin = begin;
     context->locks[context->lock_count].end = end;
     context->locks[context->lock_count].holders = 0;
@@ -42,7 +44,8 @@ static haul_status add(haul_device *device, uintptr_t begin, uintptr_t end)
 
 static void unlock(haul_device *device, const haul__lock *lock)
 {
-    haul_device *by = lock->device && lock->device->failure != HAUL_ERROR_DEVICE_LOST ? lock->device : device;
+    haul_device *by =
+        lock->device && lock->device->failure != HAUL_ERROR_DEVICE_LOST ? lock->device : device;
     haul__device_settle(by);
     by->table.unlock(by->state, (void *)lock->begin, lock->end - lock->begin);
 }
@@ -62,7 +65,8 @@ static void sweep(haul_device *device)
     context->lock_count = left;
     if (left > 0 || !context->locks)
         return;
-    haul__release(&context->allocator, context->locks, context->lock_capacity * sizeof *context->locks);
+    haul__release(&context->allocator, context->locks,
+                  context->lock_capacity * sizeof *context->locks);
     context->locks = NULL;
     context->lock_capacity = 0;
 }
@@ -76,8 +80,10 @@ void haul__leave_locks(haul_device *device)
             context->locks[i].device = NULL;
 }
 
-/* Where what is locked from `at` on ends; where it is not, `at`, and *next is where something is again, or `end`. */
-static uintptr_t locked_until(const haul_device *device, uintptr_t at, uintptr_t end, uintptr_t *next)
+/* Where what is locked from `at` on ends; where it is not, `at`, and *next is where something is
+ * again, or `end`. */
+static uintptr_t locked_until(const haul_device *device, uintptr_t at, uintptr_t end,
+                              uintptr_t *next)
 {
     const haul_context *context = device->context;
     size_t i;
@@ -122,15 +128,16 @@ static void count_holders(haul_device *device, const haul_stretch *pages, int mo
 /* ---- A graph's. */
 
 /* All of them, none held yet. */
-static haul_status note_ranges(haul_device *device, const haul_plan *plan, haul__locked *locked, size_t *count)
+static haul_status note_ranges(haul_device *device, const haul_plan *plan, haul__locked *locked,
+                               size_t *count)
 {
     haul__pages pages = { 0, 0, 0, 0 };
     memset(locked, 0, sizeof *locked);
     for (*count = 0; haul__next_pages(plan, &pages); ++*count) {
         if (*count == RANGES_MAX)
             return HAUL_ERROR_UNSUPPORTED;
-        if (!haul__grow(&device->context->allocator, (void **)&locked->ranges, &locked->capacity, *count + 1,
-                        sizeof *locked->ranges))
+        if (!haul__grow(&device->context->allocator, (void **)&locked->ranges, &locked->capacity,
+                        *count + 1, sizeof *locked->ranges))
             return HAUL_ERROR_MEMORY;
         locked->ranges[*count].begin = pages.begin;
         locked->ranges[*count].end = pages.end;

@@ -1,20 +1,21 @@
-/* Marks: what tells a device which words of a user's arena are pointers. (Those of a plan's graph take the same forms, see
- * transfer.c.)
+/* Marks: what tells a device which words of a user's arena are pointers. (Those of a plan's graph
+ * take the same forms, see transfer.c.)
  *
- * The obvious form is the bitmap, one bit for each word: 1.6 % of the arena, whatever is in it. Few pointers among much
- * data are told in less by a list of their offsets, which the device goes through without looking at anything else. So where
- * a list takes no more than half of the bitmap's bytes, and one piece, it is what goes there, into the end of the bitmap's
- * room:
+ * The obvious form is the bitmap, one bit for each word: 1.6 % of the arena, whatever is in it. Few
+ * pointers among much data are told in less by a list of their offsets, which the device goes
+ * through without looking at anything else. So where a list takes no more than half of the bitmap's
+ * bytes, and one piece, it is what goes there, into the end of the bitmap's room:
  *
  *     | arena | bitmap              | odd offsets |
  *     | arena |           | offsets |
  *
- * A list of aligned pointers is no other thing to a device than one of odd ones. Where an arena has odd ones too the bitmap
- * stays: it takes one list.
+ * A list of aligned pointers is no other thing to a device than one of odd ones. Where an arena has
+ * odd ones too the bitmap stays: it takes one list.
  *
- * To find out, and to write the list, the host reads the bitmap while the arena crosses, which takes it no longer than to
- * copy it. Marks stay on the device until they are told to be no longer true: pointers that come with objects that kernels
- * have made, by way of whichever shipment, are in nobody's marks yet (`grown`).
+ * To find out, and to write the list, the host reads the bitmap while the arena crosses, which
+ * takes it no longer than to copy it. Marks stay on the device until they are told to be no longer
+ * true: pointers that come with objects that kernels have made, by way of whichever shipment, are
+ * in nobody's marks yet (`grown`).
  */
 #include "ship/ship.h"
 
@@ -24,7 +25,8 @@
 static uint64_t slots_in(const haul__contents *contents, size_t number)
 {
     const size_t left = contents->bytes / sizeof(void *) - number * 64;
-    return left >= 64 ? contents->slots[number] : contents->slots[number] & (((uint64_t)1 << left) - 1);
+    return left >= 64 ? contents->slots[number]
+                      : contents->slots[number] & (((uint64_t)1 << left) - 1);
 }
 
 /* The first from `number` on that has bits, or their end. */
@@ -36,7 +38,8 @@ static size_t next_marked(const haul__contents *contents, size_t number)
     return number;
 }
 
-/* Pointers from byte `first` on, which a bitmap word begins with; no more are counted when there are more than `most`. */
+/* Pointers from byte `first` on, which a bitmap word begins with; no more are counted when there
+ * are more than `most`. */
 static size_t count_from(const haul__contents *contents, size_t first, size_t most)
 {
     const size_t end = haul__contents_bitmap_bytes(contents) / sizeof(uint64_t);
@@ -62,7 +65,8 @@ static size_t count_listed(const haul_shipment *shipment)
 
 /* ---- What is written to staging memory. */
 
-static void write_slots(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
+static void write_slots(const haul_shipment *shipment, size_t at, size_t bytes,
+                        unsigned char *memory)
 {
     memcpy(memory, (const unsigned char *)shipment->contents.slots + at, bytes);
 }
@@ -78,14 +82,16 @@ static void write_odd(const haul_shipment *shipment, size_t at, size_t bytes, un
 }
 
 /* All of a list at once. */
-static void write_list(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
+static void write_list(const haul_shipment *shipment, size_t at, size_t bytes,
+                       unsigned char *memory)
 {
     const haul__contents *contents = &shipment->contents;
     const size_t end = haul__contents_bitmap_bytes(contents) / sizeof(uint64_t);
     size_t number;
     (void)at;
     (void)bytes;
-    for (number = next_marked(contents, 0); number < end; number = next_marked(contents, number + 1)) {
+    for (number = next_marked(contents, 0); number < end;
+         number = next_marked(contents, number + 1)) {
         uint64_t slots;
         for (slots = slots_in(contents, number); slots; slots &= slots - 1) {
             uint64_t offset = (number * 64 + haul__lowest64(slots)) * sizeof(void *);
@@ -97,7 +103,8 @@ static void write_list(const haul_shipment *shipment, size_t at, size_t bytes, u
 
 /* ---- Sending. */
 
-haul_status haul__send_written(haul_shipment *shipment, haul__write_piece *write, size_t bytes, size_t to, size_t most)
+haul_status haul__send_written(haul_shipment *shipment, haul__write_piece *write, size_t bytes,
+                               size_t to, size_t most)
 {
     haul_device *device = shipment->device;
     size_t at, now;
@@ -124,11 +131,12 @@ haul_status haul__arena_send_marks(haul_shipment *shipment)
     range->grown = shipment->contents.arena->grown;
     range->listed = count_listed(shipment);
     if (range->listed > 0)
-        return haul__send_written(shipment, write_list, range->listed * sizeof(uint64_t), haul__listed_at(range),
-                                  SIZE_MAX);
+        return haul__send_written(shipment, write_list, range->listed * sizeof(uint64_t),
+                                  haul__listed_at(range), SIZE_MAX);
     status = haul__send_written(shipment, write_slots, range->bitmap_bytes, range->bitmap_at, most);
     if (status == HAUL_OK)
-        status = haul__send_written(shipment, write_odd, range->odd_count * sizeof(uint64_t), range->odd_at, most);
+        status = haul__send_written(shipment, write_odd, range->odd_count * sizeof(uint64_t),
+                                    range->odd_at, most);
     return status;
 }
 
@@ -153,8 +161,8 @@ haul_relocation haul__part_of(const haul_relocation *all, size_t from, size_t en
     return part;
 }
 
-void haul__cut_marks(const haul_shipment *shipment, const haul_relocation *all, size_t cut, haul_relocation *first,
-                     haul_relocation *rest)
+void haul__cut_marks(const haul_shipment *shipment, const haul_relocation *all, size_t cut,
+                     haul_relocation *first, haul_relocation *rest)
 {
     if (shipment->range.listed > 0) {
         *first = *rest = *all;

@@ -1,20 +1,23 @@
 /* Order: what a device has been told and has not done yet.
  *
- * A device does what it is told stream by stream, and says when: a fence stands for a place in a stream's order. A
- * synchronous call is one that waits at its end. An asynchronous one notes a fence in its shipment instead, and the
- * next call on the shipment knows what it must wait for: all of it if it is synchronous or goes to another stream,
- * nothing if the stream keeps the order anyway. So the fence of the last call stands for all calls before it.
+ * A device does what it is told stream by stream, and says when: a fence stands for a place in a
+ * stream's order. A synchronous call is one that waits at its end. An asynchronous one notes a
+ * fence in its shipment instead, and the next call on the shipment knows what it must wait for: all
+ * of it if it is synchronous or goes to another stream, nothing if the stream keeps the order
+ * anyway. So the fence of the last call stands for all calls before it.
  *
- * What comes back to the host waits in memory of its own until somebody waits for it; then it is written. There is no
- * thread behind it.
+ * What comes back to the host waits in memory of its own until somebody waits for it; then it is
+ * written. There is no thread behind it.
  *
- * A failure that the device reports is told to whoever asked, and may be another's: a copy that was ordered earlier, on
- * another stream. So each failure is counted, and work that was under way at the time is called failed too.
+ * A failure that the device reports is told to whoever asked, and may be another's: a copy that was
+ * ordered earlier, on another stream. So each failure is counted, and work that was under way at
+ * the time is called failed too.
  */
 #include "ship/ship.h"
 
-/* A user's stream stays selected after the call: that saves an order. It may be gone, or be captured, by the next one,
- * so whatever uses the selected stream selects first; only the device's own is known to be as it was. */
+/* A user's stream stays selected after the call: that saves an order. It may be gone, or be
+ * captured, by the next one, so whatever uses the selected stream selects first; only the device's
+ * own is known to be as it was. */
 haul_status haul__select(haul_device *device, void *stream)
 {
     haul_status status;
@@ -47,7 +50,8 @@ haul_status haul__fence_behind(haul_device *device, size_t bytes, uint64_t *fenc
 {
     haul_status status = haul__fence(device, fence);
     return status == HAUL_OK ? HAUL_OK
-                             : haul__device_failed(device, status, "the order behind a copy of ", bytes, " bytes");
+                             : haul__device_failed(device, status, "the order behind a copy of ",
+                                                   bytes, " bytes");
 }
 
 haul_status haul__await(haul_device *device, uint64_t fence)
@@ -68,8 +72,8 @@ static haul_status wait(haul_device *device)
     return status;
 }
 
-/* The device's patience has ended before its work: a fence tells later when that is done. A device that cannot even
- * make one will do nothing more. */
+/* The device's patience has ended before its work: a fence tells later when that is done. A device
+ * that cannot even make one will do nothing more. */
 static void be_late(haul_device *device, haul_status status)
 {
     if (status != HAUL_ERROR_PENDING)
@@ -83,8 +87,8 @@ void haul__drain(haul_device *device)
     be_late(device, wait(device));
 }
 
-/* The event is told before the fence is reached. Work that was pending goes on being so: its failures are those of the
- * whole. */
+/* The event is told before the fence is reached. Work that was pending goes on being so: its
+ * failures are those of the whole. */
 static haul_status go_on(haul_device *device, const haul_async *async, haul__work *work)
 {
     uint64_t fence;
@@ -101,8 +105,8 @@ static haul_status go_on(haul_device *device, const haul_async *async, haul__wor
     return HAUL_OK;
 }
 
-haul_status haul__conclude(haul_device *device, const haul_async *async, haul__work *work, const char *before,
-                           uint64_t bytes, const char *after)
+haul_status haul__conclude(haul_device *device, const haul_async *async, haul__work *work,
+                           const char *before, uint64_t bytes, const char *after)
 {
     haul_status status = async ? go_on(device, async, work) : wait(device);
     if (status == HAUL_OK)
@@ -125,7 +129,8 @@ static haul_status how_it_went(haul_device *device, const char *what, uint64_t f
         return haul__fail(&device->context->error, status, "the device has not finished yet");
     if (status == HAUL_OK && failures != device->failures)
         return haul__fail(&device->context->error, device->failure,
-                          "%s failed: the device has reported a failure since it was ordered", what);
+                          "%s failed: the device has reported a failure since it was ordered",
+                          what);
     if (status != HAUL_OK)
         haul__fail(&device->context->error, status, "%s failed: %s", what,
                    device->table.message(device->state));
@@ -319,9 +324,11 @@ void haul__shipment_unload(haul_shipment *shipment)
 static haul_status order_after(haul_shipment *shipment, const haul_async *async)
 {
     haul_status status = async ? await_late(shipment) : haul__shipment_finish(shipment);
-    if (status == HAUL_OK && async && shipment->work.is_pending && shipment->work.stream != async->stream)
+    if (status == HAUL_OK && async && shipment->work.is_pending &&
+        shipment->work.stream != async->stream)
         status = await_work(shipment);
-    return status == HAUL_OK ? haul__select(shipment->device, async ? async->stream : NULL) : status;
+    return status == HAUL_OK ? haul__select(shipment->device, async ? async->stream : NULL)
+                             : status;
 }
 
 haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *async)
@@ -365,7 +372,8 @@ static void note_return(haul_shipment *shipment, haul__return *back)
     back->next = NULL;
 }
 
-haul_status haul__return_later(haul_shipment *shipment, const haul_async *async, const haul__return *what)
+haul_status haul__return_later(haul_shipment *shipment, const haul_async *async,
+                               const haul__return *what)
 {
     haul_device *device = shipment->device;
     haul__memory memory = what->memory;
@@ -373,12 +381,14 @@ haul_status haul__return_later(haul_shipment *shipment, const haul_async *async,
     haul_status status = back ? HAUL_OK : HAUL_ERROR_MEMORY;
     if (back) {
         *back = *what;
-        status = haul__copy_from(device, back->data, shipment->range.address + back->at, back->bytes);
+        status =
+            haul__copy_from(device, back->data, shipment->range.address + back->at, back->bytes);
     } else {
         haul__fail(&device->context->error, status, "no memory to note what comes back");
     }
     if (status == HAUL_OK)
-        status = haul__conclude(device, async, &shipment->work, "copy of ", what->bytes, " bytes from the device");
+        status = haul__conclude(device, async, &shipment->work, "copy of ", what->bytes,
+                                " bytes from the device");
     if (status == HAUL_OK) {
         note_return(shipment, back);
         return HAUL_OK;

@@ -1,22 +1,25 @@
-/* Rebuilding: what depends on addresses is put right where it lies now, by the functions that its types name.
+/* Rebuilding: what depends on addresses is put right where it lies now, by the functions that its
+ * types name.
  *
- * The addresses of all such objects of a shipment stand behind its arena, for kernels to read, and once more on the
- * host for the time of the calls. They follow from the plan and the base, so that whoever has sent an arena can have
- * them sent, too. The functions order their work on the stream that the copies and the patch went to, so that nothing
- * has to be waited for in between; a graph without such objects has no list, and none of this is done.
+ * The addresses of all such objects of a shipment stand behind its arena, for kernels to read, and
+ * once more on the host for the time of the calls. They follow from the plan and the base, so that
+ * whoever has sent an arena can have them sent, too. The functions order their work on the stream
+ * that the copies and the patch went to, so that nothing has to be waited for in between; a graph
+ * without such objects has no list, and none of this is done.
  */
 #include "ship/ship.h"
 #include "type/type.h"
 
-void haul__list_dependents(const haul_plan *plan, const haul__range *range, size_t first, size_t count,
-                           uint64_t *list)
+void haul__list_dependents(const haul_plan *plan, const haul__range *range, size_t first,
+                           size_t count, uint64_t *list)
 {
     size_t i;
     for (i = 0; i < count; i++)
         list[i] = range->address + haul__plan_dependent(plan, first + i);
 }
 
-haul_status haul__send_dependents(haul_device *device, const haul_plan *plan, const haul__range *range)
+haul_status haul__send_dependents(haul_device *device, const haul_plan *plan,
+                                  const haul__range *range)
 {
     size_t most = haul__piece_bytes(device, range->bytes) / sizeof(uint64_t), at, now;
     haul_status status = HAUL_OK;
@@ -27,14 +30,16 @@ haul_status haul__send_dependents(haul_device *device, const haul_plan *plan, co
         if (status != HAUL_OK)
             break;
         haul__list_dependents(plan, range, at, now, buffer->memory.memory);
-        status = haul__send_buffer(device, buffer, range->address + range->list_at + at * sizeof(uint64_t),
+        status = haul__send_buffer(device, buffer,
+                                   range->address + range->list_at + at * sizeof(uint64_t),
                                    now * sizeof(uint64_t));
     }
     return status;
 }
 
-static haul_status rebuild_type(haul_device *device, const haul__range *range, const haul_async *async,
-                                const haul_type *type, const haul_address *objects, size_t first, size_t count)
+static haul_status rebuild_type(haul_device *device, const haul__range *range,
+                                const haul_async *async, const haul_type *type,
+                                const haul_address *objects, size_t first, size_t count)
 {
     const haul__walk *walk = haul__type_walk(type);
     haul_rebuild what;
@@ -52,8 +57,9 @@ static haul_status rebuild_type(haul_device *device, const haul__range *range, c
     status = walk->rebuild(&what);
     if (status == HAUL_OK)
         return HAUL_OK;
-    return haul__fail(&device->context->error, status, "the function that rebuilds objects of type %s failed: %s",
-                      walk->name, haul_status_text(status));
+    return haul__fail(&device->context->error, status,
+                      "the function that rebuilds objects of type %s failed: %s", walk->name,
+                      haul_status_text(status));
 }
 
 haul_status haul__rebuild(haul_device *device, const haul_plan *plan, const haul__range *range,
@@ -74,7 +80,8 @@ haul_status haul__rebuild(haul_device *device, const haul_plan *plan, const haul
         }
         haul__release(allocator, objects, bytes);
     } else {
-        status = haul__fail(&device->context->error, HAUL_ERROR_MEMORY, "no memory to list what is to be rebuilt");
+        status = haul__fail(&device->context->error, HAUL_ERROR_MEMORY,
+                            "no memory to list what is to be rebuilt");
     }
     if (status != HAUL_OK)
         haul__drain(device);

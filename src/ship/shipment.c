@@ -1,8 +1,9 @@
 /* Shipments: a graph put on a device, replaced, looked up, and let go.
  *
- * A shipment is a plan and a range on a device. The plan knows where each source byte lies in the arena, the range
- * knows where the arena lies: a device address is a sum of the two, and its reverse a difference. Everything is made
- * before anything is handed out or replaced, so that a failure has only to be undone.
+ * A shipment is a plan and a range on a device. The plan knows where each source byte lies in the
+ * arena, the range knows where the arena lies: a device address is a sum of the two, and its
+ * reverse a difference. Everything is made before anything is handed out or replaced, so that a
+ * failure has only to be undone.
  */
 #include "ship/ship.h"
 
@@ -54,14 +55,15 @@ typedef struct manner {
 } manner;
 
 /* Takes over the caller's hold on the plan when it succeeds. */
-static haul_status ship_plan(haul_device *device, haul_plan *plan, const manner *how, haul_shipment **result)
+static haul_status ship_plan(haul_device *device, haul_plan *plan, const manner *how,
+                             haul_shipment **result)
 {
     haul_shipment *shipment = haul__shipment_new(device, how->options);
     haul_status status;
     if (!shipment)
         return HAUL_ERROR_MEMORY;
-    status = haul__load(device, plan, &shipment->options, how->async, &shipment->range, &shipment->work,
-                        &shipment->statistics);
+    status = haul__load(device, plan, &shipment->options, how->async, &shipment->range,
+                        &shipment->work, &shipment->statistics);
     if (status != HAUL_OK) {
         haul__shipment_discard(device, shipment);
         return status;
@@ -71,8 +73,8 @@ static haul_status ship_plan(haul_device *device, haul_plan *plan, const manner 
     return HAUL_OK;
 }
 
-static haul_status ship_roots(haul_device *device, const haul_root *roots, size_t count, const manner *how,
-                              haul_shipment **result)
+static haul_status ship_roots(haul_device *device, const haul_root *roots, size_t count,
+                              const manner *how, haul_shipment **result)
 {
     haul_plan *plan;
     int is_ordered = how->options && how->options->ordered;
@@ -106,8 +108,8 @@ static haul_status begin(haul_device *device, const haul_async *async, haul_ship
     return status;
 }
 
-static haul_status call_ship_roots(haul_device *device, const haul_root *roots, size_t count, const manner *how,
-                                   haul_shipment **result)
+static haul_status call_ship_roots(haul_device *device, const haul_root *roots, size_t count,
+                                   const manner *how, haul_shipment **result)
 {
     haul_status status = begin(device, how->async, result);
     if (status != HAUL_OK)
@@ -117,7 +119,8 @@ static haul_status call_ship_roots(haul_device *device, const haul_root *roots, 
     return status;
 }
 
-static haul_status call_ship_plan(haul_device *device, haul_plan *plan, const manner *how, haul_shipment **result)
+static haul_status call_ship_plan(haul_device *device, haul_plan *plan, const manner *how,
+                                  haul_shipment **result)
 {
     haul_status status = begin(device, how->async, result);
     if (status != HAUL_OK)
@@ -171,7 +174,8 @@ haul_status haul_ship(haul_device *device, void *root, const haul_type *type, si
 }
 
 haul_status haul_ship_async(haul_device *device, void *root, const haul_type *type, size_t count,
-                            const haul_ship_options *options, const haul_async *async, haul_shipment **result)
+                            const haul_ship_options *options, const haul_async *async,
+                            haul_shipment **result)
 {
     haul_root one = root_of(root, type, count);
     manner how = manner_of(options, async ? async : &own_stream);
@@ -185,8 +189,9 @@ haul_status haul_ship_plan(haul_device *device, haul_plan *plan, const haul_ship
     return call_ship_plan(device, plan, &how, result);
 }
 
-haul_status haul_ship_plan_async(haul_device *device, haul_plan *plan, const haul_ship_options *options,
-                                 const haul_async *async, haul_shipment **result)
+haul_status haul_ship_plan_async(haul_device *device, haul_plan *plan,
+                                 const haul_ship_options *options, const haul_async *async,
+                                 haul_shipment **result)
 {
     manner how = manner_of(options, async ? async : &own_stream);
     return call_ship_plan(device, plan, &how, result);
@@ -265,7 +270,8 @@ void *haul_host_pointer(const haul_shipment *shipment, haul_address device)
     return haul_plan_address(shipment->plan, (size_t)offset, &host) == HAUL_OK ? host : NULL;
 }
 
-void haul_shipment_get_statistics(const haul_shipment *shipment, haul_shipment_statistics *statistics)
+void haul_shipment_get_statistics(const haul_shipment *shipment,
+                                  haul_shipment_statistics *statistics)
 {
     if (!statistics)
         return;

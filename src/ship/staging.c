@@ -1,14 +1,15 @@
 /* Staging: host memory that copies go through, and memory that the device is not done with.
  *
- * Memory from which a device copies fast is dear to get: pinning 4 MiB takes longer than sending them. So a device
- * has a ring of buffers, made when they are first needed and kept until it closes. A buffer that an order reads or
- * writes carries the fence behind that order; whoever needs one takes a free one, else the oldest whose fence has been
- * reached, else makes another, and only when all are in use waits for the oldest.
+ * Memory from which a device copies fast is dear to get: pinning 4 MiB takes longer than sending
+ * them. So a device has a ring of buffers, made when they are first needed and kept until it
+ * closes. A buffer that an order reads or writes carries the fence behind that order; whoever needs
+ * one takes a free one, else the oldest whose fence has been reached, else makes another, and only
+ * when all are in use waits for the oldest.
  *
- * A device may also be late: a wait has given up, and the work goes on. What the call then gives back, on either side,
- * is kept with the fence behind the work, and released when that has been reached: at the latest when the device
- * closes. Memory of a device that is late even then is left to the system; anything else would hand it to a new owner
- * while the old one writes.
+ * A device may also be late: a wait has given up, and the work goes on. What the call then gives
+ * back, on either side, is kept with the fence behind the work, and released when that has been
+ * reached: at the latest when the device closes. Memory of a device that is late even then is left
+ * to the system; anything else would hand it to a new owner while the old one writes.
  */
 #include "ship/ship.h"
 
@@ -20,7 +21,8 @@ haul_status haul__memory_get(haul_device *device, size_t bytes, haul__memory *re
     result->bytes = bytes;
     result->plain = 0;
     status = table->stage(device->state, bytes, &result->memory);
-    if (status == HAUL_OK && (!result->memory || (uintptr_t)result->memory % HAUL__STAGE_ALIGNMENT != 0)) {
+    if (status == HAUL_OK &&
+        (!result->memory || (uintptr_t)result->memory % HAUL__STAGE_ALIGNMENT != 0)) {
         if (result->memory)
             table->unstage(device->state, result->memory, bytes);
         status = HAUL_ERROR_MEMORY;
@@ -32,7 +34,8 @@ haul_status haul__memory_get(haul_device *device, size_t bytes, haul__memory *re
         result->plain = 1;
         result->memory = haul__allocate(&device->context->allocator, bytes, HAUL__STAGE_ALIGNMENT);
     }
-    return result->memory ? HAUL_OK : haul__device_failed(device, status, "staging of ", bytes, " bytes");
+    return result->memory ? HAUL_OK
+                          : haul__device_failed(device, status, "staging of ", bytes, " bytes");
 }
 
 static void release_memory(haul_device *device, haul__memory *memory)
@@ -59,7 +62,8 @@ static void release_kept(haul_device *device, haul__kept *kept)
         haul__arena_drop(kept->arena);
 }
 
-/* Locks are given up when it is known that the work is done: what the device then writes may be anybody's. */
+/* Locks are given up when it is known that the work is done: what the device then writes may be
+ * anybody's. */
 static int may_be_used(const haul__kept *kept, haul_status status)
 {
     if (kept->locked.count == 0)
@@ -67,7 +71,8 @@ static int may_be_used(const haul__kept *kept, haul_status status)
     return status != HAUL_OK && status != HAUL_ERROR_DEVICE_LOST;
 }
 
-/* A failure that has come up meanwhile may be another's, and is told once: what is asked for again tells of itself. */
+/* A failure that has come up meanwhile may be another's, and is told once: what is asked for again
+ * tells of itself. */
 static haul_status await_over(haul_device *device, uint64_t fence)
 {
     haul_status status = haul__await(device, fence);
@@ -77,7 +82,8 @@ static haul_status await_over(haul_device *device, uint64_t fence)
 void haul__leave_locked(haul_device *device, haul__locked *locked)
 {
     if (locked->ranges)
-        haul__release(&device->context->allocator, locked->ranges, locked->capacity * sizeof *locked->ranges);
+        haul__release(&device->context->allocator, locked->ranges,
+                      locked->capacity * sizeof *locked->ranges);
     memset(locked, 0, sizeof *locked);
 }
 
@@ -89,7 +95,8 @@ static void leave(haul_device *device, haul__kept *kept)
         kept->region->is_left = 1;
 }
 
-/* Where there is no room to note it, it is waited for; if that is in vain, it is left to the system. */
+/* Where there is no room to note it, it is waited for; if that is in vain, it is left to the
+ * system. */
 static void keep(haul_device *device, haul__kept *kept, uint64_t fence)
 {
     if (!haul__grow(&device->context->allocator, (void **)&device->kept, &device->kept_capacity,
@@ -114,7 +121,8 @@ static void keep_memory(haul_device *device, haul__memory *memory, uint64_t fenc
     memory->bytes = 0;
 }
 
-static void collect(haul_device *device, haul_status (*is_reached)(haul_device *device, uint64_t fence))
+static void collect(haul_device *device,
+                    haul_status (*is_reached)(haul_device *device, uint64_t fence))
 {
     size_t i, left = 0;
     for (i = 0; i < device->kept_count; i++) {
@@ -126,7 +134,8 @@ static void collect(haul_device *device, haul_status (*is_reached)(haul_device *
     device->kept_count = left;
     if (left > 0 || !device->kept)
         return;
-    haul__release(&device->context->allocator, device->kept, device->kept_capacity * sizeof *device->kept);
+    haul__release(&device->context->allocator, device->kept,
+                  device->kept_capacity * sizeof *device->kept);
     device->kept = NULL;
     device->kept_capacity = 0;
 }
@@ -272,9 +281,10 @@ static haul_status find_used(haul_device *device, haul__buffer *oldest, haul__bu
     if (status != HAUL_ERROR_PENDING)
         oldest->use = HAUL__FREE;
     *result = oldest;
-    return status == HAUL_OK ? HAUL_OK
-                             : haul__device_failed(device, status, "a copy before this one, of up to ",
-                                                   oldest->memory.bytes, " bytes,");
+    return status == HAUL_OK
+               ? HAUL_OK
+               : haul__device_failed(device, status, "a copy before this one, of up to ",
+                                     oldest->memory.bytes, " bytes,");
 }
 
 /* A buffer that nobody uses, of any size. */
@@ -288,13 +298,17 @@ static haul_status find(haul_device *device, size_t bytes, haul__buffer **result
     if (oldest)
         return find_used(device, oldest, result);
     *result = find_unmade(device);
-    return *result ? HAUL_OK : haul__fail(&device->context->error, HAUL_ERROR_MEMORY, "all staging buffers are in use");
+    return *result ? HAUL_OK
+                   : haul__fail(&device->context->error, HAUL_ERROR_MEMORY,
+                                "all staging buffers are in use");
 }
 
-/* What is pinned for so many bytes: one of a few sizes, so that buffers serve all, and of a piece no more than that. */
+/* What is pinned for so many bytes: one of a few sizes, so that buffers serve all, and of a piece
+ * no more than that. */
 static size_t size_for(const haul_device *device, size_t bytes)
 {
-    static const size_t sizes[] = { HAUL__FIRST_BYTES, HAUL__SECOND_BYTES, HAUL__TEAM_PIECE_BYTES, HAUL__PIECE_BYTES };
+    static const size_t sizes[] = { HAUL__FIRST_BYTES, HAUL__SECOND_BYTES, HAUL__TEAM_PIECE_BYTES,
+                                    HAUL__PIECE_BYTES };
     const size_t piece = haul__piece_limit(device);
     size_t i;
     for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -358,7 +372,8 @@ static void forget_kept(haul_device *device)
     for (i = 0; i < device->kept_count; i++)
         leave(device, &device->kept[i]);
     if (device->kept)
-        haul__release(&device->context->allocator, device->kept, device->kept_capacity * sizeof *device->kept);
+        haul__release(&device->context->allocator, device->kept,
+                      device->kept_capacity * sizeof *device->kept);
 }
 
 void haul__ring_close(haul_device *device)
@@ -383,13 +398,16 @@ haul_status haul__stage(haul_device *device, size_t bytes, size_t skew, haul__st
     size_t total;
     memset(staging, 0, sizeof *staging);
     if (haul__add_overflows(bytes, skew, &total))
-        return haul__fail(&device->context->error, HAUL_ERROR_LIMIT, "a staging buffer larger than the address space");
+        return haul__fail(&device->context->error, HAUL_ERROR_LIMIT,
+                          "a staging buffer larger than the address space");
     status = total <= haul__piece_most(device) ? haul__take(device, total, &staging->buffer)
                                                : haul__memory_get(device, total, &staging->own);
     if (status != HAUL_OK)
         return status;
     staging->plain = staging->buffer ? staging->buffer->memory.plain : staging->own.plain;
-    staging->data = (unsigned char *)(staging->buffer ? staging->buffer->memory.memory : staging->own.memory) + skew;
+    staging->data =
+        (unsigned char *)(staging->buffer ? staging->buffer->memory.memory : staging->own.memory) +
+        skew;
     return HAUL_OK;
 }
 

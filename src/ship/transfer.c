@@ -1,27 +1,31 @@
 /* Transfers: a whole graph onto the device, as one or in pieces.
  *
- * The slow obvious version: gather arena, bitmap and odd offsets into one host buffer, laid out as they will lie on
- * the device, copy it there, and have the device add the base to every marked word. For small graphs this is it, and
- * where the device likes, copy and patch are one order: its cost is that of the orders, so there are as few as can be.
+ * The slow obvious version: gather arena, bitmap and odd offsets into one host buffer, laid out as
+ * they will lie on the device, copy it there, and have the device add the base to every marked
+ * word. For small graphs this is it, and where the device likes, copy and patch are one order: its
+ * cost is that of the orders, so there are as few as can be.
  *
- * A large graph is packed and sent at the same time: gather fills one buffer of the staging ring while the device reads
- * the others. Packing is then hidden behind the transfer, or the transfer behind it, and what is pinned does not grow
- * with the graph. Pieces shrink with the graph, so that a medium one has some to overlap too. The bitmap follows from
- * the plan alone, and so do the pointers' offsets, which go in its place where they are fewer bytes (marks.c says when);
- * they go last, and the patch behind them.
+ * A large graph is packed and sent at the same time: gather fills one buffer of the staging ring
+ * while the device reads the others. Packing is then hidden behind the transfer, or the transfer
+ * behind it, and what is pinned does not grow with the graph. Pieces shrink with the graph, so that
+ * a medium one has some to overlap too. The bitmap follows from the plan alone, and so do the
+ * pointers' offsets, which go in its place where they are fewer bytes (marks.c says when); they go
+ * last, and the patch behind them.
  *
- * A device may report late: a copy that has "succeeded" fails at the next wait. So nothing here is called done before
- * a wait has said so, and a failed copy is waited for, too, before its memory goes: the device may still be reading.
+ * A device may report late: a copy that has "succeeded" fails at the next wait. So nothing here is
+ * called done before a wait has said so, and a failed copy is waited for, too, before its memory
+ * goes: the device may still be reading.
  */
 #include "ship/ship.h"
 
-/* The least bytes of a piece. Below, an order costs more than it hides. Several threads pack faster, so that there is
- * less to hide, and wait for one another at each piece's end. */
+/* The least bytes of a piece. Below, an order costs more than it hides. Several threads pack
+ * faster, so that there is less to hide, and wait for one another at each piece's end. */
 #define PIECE_MIN ((size_t)512 << 10)
 #define TEAM_PIECE_MIN ((size_t)1 << 20)
 #define END_BYTES ((size_t)64 << 10)
-#define PIECES 8u                     /* of a medium graph */
-#define WORDS_MIN ((size_t)8)         /* of the bitmap in a piece, however small the device likes them */
+#define PIECES 8u /* of a medium graph */
+/* of the bitmap in a piece, however small the device likes them */
+#define WORDS_MIN ((size_t)8)
 
 static int has_team(const haul_device *device)
 {
@@ -36,7 +40,8 @@ size_t haul__piece_most(const haul_device *device)
 /* Pieces end where blocks do: with room for one more of these, the last piece is no small rest. */
 size_t haul__piece_bytes(const haul_device *device, size_t total)
 {
-    const size_t least = has_team(device) ? TEAM_PIECE_MIN : PIECE_MIN, most = haul__piece_most(device);
+    const size_t least = has_team(device) ? TEAM_PIECE_MIN : PIECE_MIN,
+                 most = haul__piece_most(device);
     const size_t pieces = total / least < PIECES ? total / least : PIECES;
     const size_t bytes = total / (pieces ? pieces : 1);
     if (device->capabilities.chunk_bytes != 0)
@@ -130,22 +135,27 @@ static int lay_out(const haul_plan *plan, int patched, haul__range *range)
            (range->list_count > 0 && lay_out_words(range->list_count, &range->list_at, range));
 }
 
-haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patched, haul__range *range)
+haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patched,
+                          haul__range *range)
 {
     haul_plan_statistics planned;
     haul_plan_get_statistics(plan, &planned);
     if (lay_out(plan, patched && planned.pointers > 0, range))
-        return haul__fail(&device->context->error, HAUL_ERROR_LIMIT, "a graph larger than the address space");
+        return haul__fail(&device->context->error, HAUL_ERROR_LIMIT,
+                          "a graph larger than the address space");
     return HAUL_OK;
 }
 
 /* A device that breaks its promise is found here, not by a kernel that reads beside its data. */
 haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__range *range)
 {
-    haul_status status = device->table.allocate(device->state, range->bytes, alignment, &range->address);
+    haul_status status =
+        device->table.allocate(device->state, range->bytes, alignment, &range->address);
     if (status != HAUL_OK)
-        return haul__device_failed(device, status, "allocation of ", range->bytes, " bytes of device memory");
-    if (range->address % alignment == 0 && range->address != 0 && range->address <= UINTPTR_MAX - range->bytes)
+        return haul__device_failed(device, status, "allocation of ", range->bytes,
+                                   " bytes of device memory");
+    if (range->address % alignment == 0 && range->address != 0 &&
+        range->address <= UINTPTR_MAX - range->bytes)
         return HAUL_OK;
     haul__unload(device, range);
     return haul__fail(&device->context->error, HAUL_ERROR_DEVICE,
@@ -158,7 +168,8 @@ haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, hau
     return haul__allocate_aligned(device, alignment > 256 ? alignment : 256, range);
 }
 
-haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uint64_t bytes, uint64_t delta)
+haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uint64_t bytes,
+                                    uint64_t delta)
 {
     haul_relocation relocation;
     uint64_t bits = (uint64_t)range->bitmap_bytes * 8;
@@ -201,13 +212,15 @@ haul_status haul__patch(haul_device *device, const haul_relocation *relocation)
 
 haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from)
 {
-    haul_relocation relocation = haul__relocation_of(range, from, range->arena_bytes, range->address - from);
+    haul_relocation relocation =
+        haul__relocation_of(range, from, range->arena_bytes, range->address - from);
     return haul__patch(device, &relocation);
 }
 
 /* ---- Pieces. */
 
-haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_address to, size_t bytes)
+haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_address to,
+                              size_t bytes)
 {
     haul_status status = haul__copy_to(device, to, buffer->memory.memory, bytes);
     if (status == HAUL_OK) {
@@ -221,8 +234,8 @@ haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_ad
     return status;
 }
 
-static haul_status send_piece(haul__gathering *gathering, haul_device *device, const haul__piece *piece,
-                              haul_address to, double *packed)
+static haul_status send_piece(haul__gathering *gathering, haul_device *device,
+                              const haul__piece *piece, haul_address to, double *packed)
 {
     double start;
     haul__buffer *buffer;
@@ -252,15 +265,16 @@ haul_status haul__send_bytes(haul_device *device, const void *memory, size_t byt
         status = haul__take(device, now, &buffer);
         if (status != HAUL_OK)
             break;
-        haul__team_copy(haul__context_team(device->context, now), buffer->memory.memory, from + at, now);
+        haul__team_copy(haul__context_team(device->context, now), buffer->memory.memory, from + at,
+                        now);
         status = haul__send_buffer(device, buffer, to + at, now);
     }
     return status;
 }
 
 /* An ordered arena is packed whole before the first piece is sent. */
-static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
-                                const haul__listener *listener, double *packed)
+static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t base,
+                                haul_address to, const haul__listener *listener, double *packed)
 {
     const haul_allocator *allocator = &device->context->allocator;
     const size_t bytes = haul_plan_bytes(plan);
@@ -268,7 +282,8 @@ static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t b
     const double start = haul__seconds();
     haul_status status;
     if (!arena)
-        return haul__fail(&device->context->error, HAUL_ERROR_MEMORY, "out of memory for an ordered arena");
+        return haul__fail(&device->context->error, HAUL_ERROR_MEMORY,
+                          "out of memory for an ordered arena");
     haul__phase_begin(device, "pack");
     status = haul__gather(plan, arena, base, to, 0, listener);
     *packed += haul__seconds() - start;
@@ -279,8 +294,8 @@ static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t b
     return status;
 }
 
-static haul_status send_compacted(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
-                                  const haul__listener *listener, double *packed)
+static haul_status send_compacted(haul_device *device, haul_plan *plan, uint64_t base,
+                                  haul_address to, const haul__listener *listener, double *packed)
 {
     size_t most = haul__piece_bytes(device, haul_plan_bytes(plan));
     haul__piece piece = { 0, 0, 0, 0 };
@@ -308,8 +323,8 @@ static size_t words_of_piece(const haul_device *device, const haul_plan *plan)
 typedef void write_words(const haul_plan *plan, size_t first, size_t count, uint64_t *words);
 
 /* `count` words of 64 bits that `write` makes. */
-static haul_status send_words(haul_device *device, const haul_plan *plan, write_words *write, size_t count,
-                              haul_address to)
+static haul_status send_words(haul_device *device, const haul_plan *plan, write_words *write,
+                              size_t count, haul_address to)
 {
     const size_t most = words_of_piece(device, plan);
     size_t at, now;
@@ -323,7 +338,8 @@ static haul_status send_words(haul_device *device, const haul_plan *plan, write_
         haul__phase_begin(device, "pack");
         write(plan, at, now, buffer->memory.memory);
         haul__phase_end(device);
-        status = haul__send_buffer(device, buffer, to + at * sizeof(uint64_t), now * sizeof(uint64_t));
+        status =
+            haul__send_buffer(device, buffer, to + at * sizeof(uint64_t), now * sizeof(uint64_t));
     }
     return status;
 }
@@ -348,7 +364,8 @@ static haul_status send_list(haul_device *device, const haul_plan *plan, haul__r
         return HAUL_OK;
     }
     range->listed = count;
-    return haul__send_buffer(device, buffer, range->address + haul__listed_at(range), count * sizeof(uint64_t));
+    return haul__send_buffer(device, buffer, range->address + haul__listed_at(range),
+                             count * sizeof(uint64_t));
 }
 
 haul_status haul__send_marks(haul_device *device, const haul_plan *plan, haul__range *range)
@@ -360,9 +377,9 @@ haul_status haul__send_marks(haul_device *device, const haul_plan *plan, haul__r
         return status;
     status = send_words(device, plan, haul__plan_bitmap, range->bitmap_bytes / sizeof(uint64_t),
                         range->address + range->bitmap_at);
-    return status == HAUL_OK
-               ? send_words(device, plan, haul__plan_odd, range->odd_count, range->address + range->odd_at)
-               : status;
+    return status == HAUL_OK ? send_words(device, plan, haul__plan_odd, range->odd_count,
+                                          range->address + range->odd_at)
+                             : status;
 }
 
 /* ---- A whole graph. */
@@ -380,7 +397,8 @@ typedef struct load {
 
 static haul_status conclude(load *l)
 {
-    return haul__conclude(l->device, l->async, l->work, "transfer of ", l->range->bytes, " bytes to the device");
+    return haul__conclude(l->device, l->async, l->work, "transfer of ", l->range->bytes,
+                          " bytes to the device");
 }
 
 /* Where somebody waits anyway, the patch is told apart from the copies. */
@@ -410,8 +428,9 @@ static haul_status order_pieces(load *l)
 {
     haul_device *device = l->device;
     const haul__range *range = l->range;
-    haul_status status = haul__send_arena(device, l->plan, haul__is_patched(range) ? 0 : range->address, range->address,
-                                          l->listener, &l->packed);
+    haul_status status =
+        haul__send_arena(device, l->plan, haul__is_patched(range) ? 0 : range->address,
+                         range->address, l->listener, &l->packed);
     if (status == HAUL_OK && haul__is_patched(range))
         status = haul__send_marks(device, l->plan, l->range);
     if (status == HAUL_OK)
@@ -450,17 +469,21 @@ static haul_status gather_whole(load *l, unsigned char *memory)
         haul__plan_odd(l->plan, 0, range->odd_count, (uint64_t *)(void *)(memory + range->odd_at));
     }
     if (status == HAUL_OK && range->list_count > 0) {
-        size_t end = haul__is_patched(range) ? range->odd_at + range->odd_count * sizeof(uint64_t) : range->arena_bytes;
+        size_t end = haul__is_patched(range) ? range->odd_at + range->odd_count * sizeof(uint64_t)
+                                             : range->arena_bytes;
         memset(memory + end, 0, range->list_at - end);
-        haul__list_dependents(l->plan, range, 0, range->list_count, (uint64_t *)(void *)(memory + range->list_at));
+        haul__list_dependents(l->plan, range, 0, range->list_count,
+                              (uint64_t *)(void *)(memory + range->list_at));
     }
     l->packed = haul__seconds() - start;
     return status;
 }
 
-haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from, const void *memory)
+haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from,
+                              const void *memory)
 {
-    haul_relocation relocation = haul__relocation_of(range, from, range->arena_bytes, range->address - from);
+    haul_relocation relocation =
+        haul__relocation_of(range, from, range->arena_bytes, range->address - from);
     haul_status status;
     haul__phase_begin(device, "transfer");
     status = device->table.send(device->state, &relocation, memory, range->bytes);
@@ -472,7 +495,8 @@ haul_status haul__send_as_one(haul_device *device, const haul__range *range, uin
     return status;
 }
 
-haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, uint64_t to, unsigned char *memory)
+haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, uint64_t to,
+                               unsigned char *memory)
 {
     haul_relocation relocation =
         haul__relocation_of(range, range->address, range->arena_bytes, to - range->address);
@@ -482,7 +506,8 @@ haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, ui
     haul__phase_end(device);
     if (status == HAUL_OK || status == HAUL_ERROR_UNSUPPORTED)
         return status;
-    haul__device_failed(device, status, "fetching of ", range->arena_bytes, " bytes from the device");
+    haul__device_failed(device, status, "fetching of ", range->arena_bytes,
+                        " bytes from the device");
     haul__drain(device);
     return status;
 }
@@ -490,7 +515,8 @@ haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, ui
 static haul_status order_whole(load *l, const haul__staging *staging)
 {
     haul_status status;
-    if (haul__is_patched(l->range) && !staging->plain && l->range->bytes <= l->device->capabilities.send_bytes)
+    if (haul__is_patched(l->range) && !staging->plain &&
+        l->range->bytes <= l->device->capabilities.send_bytes)
         return haul__send_as_one(l->device, l->range, 0, staging->data);
     status = haul__copy_to(l->device, l->range->address, staging->data, l->range->bytes);
     return status == HAUL_OK && haul__is_patched(l->range) ? patch_behind_copies(l) : status;
@@ -518,7 +544,8 @@ static haul_status fill_whole(load *l)
 static haul_status fill(load *l, haul_shipment_statistics *statistics)
 {
     double start = haul__seconds(), all;
-    haul_status status = haul__crosses_whole(l->device, l->range->bytes) ? fill_whole(l) : fill_in_pieces(l);
+    haul_status status =
+        haul__crosses_whole(l->device, l->range->bytes) ? fill_whole(l) : fill_in_pieces(l);
     if (status != HAUL_OK)
         return status;
     all = haul__seconds();
@@ -531,11 +558,13 @@ static haul_status fill(load *l, haul_shipment_statistics *statistics)
     return HAUL_OK;
 }
 
-haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options, const haul_async *async,
-                       haul__range *range, haul__work *work, haul_shipment_statistics *statistics)
+haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options,
+                       const haul_async *async, haul__range *range, haul__work *work,
+                       haul_shipment_statistics *statistics)
 {
     haul__listener listener = haul__shipment_listener(options);
-    int patched = !options->relocate_on_host && haul_plan_bytes(plan) > device->capabilities.patch_bytes;
+    int patched =
+        !options->relocate_on_host && haul_plan_bytes(plan) > device->capabilities.patch_bytes;
     haul_status status = haul__lay_out(device, plan, patched, range);
     load l;
     if (status == HAUL_OK)

@@ -87,11 +87,12 @@ typedef haul_status write_arena(haul_shipment *shipment, const unsigned char *ar
 
 /* ---- Whole. */
 
-/* While the device sends there is nothing else to do. What several threads will write, each fetches for itself; of arenas,
- * which are gone through from front to back, it made the way back slower. */
+/* While the device sends there is nothing else to do. What several threads will write, each fetches
+ * for itself; of arenas, which are gone through from front to back, it made the way back slower. */
 static void fetch_ahead(const haul_shipment *shipment)
 {
-    if (!haul__is_arena(shipment) && !haul__context_team(shipment->device->context, shipment->range.arena_bytes))
+    if (!haul__is_arena(shipment) &&
+        !haul__context_team(shipment->device->context, shipment->range.arena_bytes))
         haul__fetch_scattered(shipment->plan);
 }
 
@@ -147,7 +148,8 @@ static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
 /* ---- In pieces. */
 
 #define LOOK_BYTES                                                                                 \
-    ((size_t)1 << 20) /* of a piece that is only looked at: it holds fields that must not change   \
+    ((size_t)1                                                                                     \
+     << 20) /* of a piece that is only looked at: it holds fields that must not change   \
                        */
 
 /* A piece on its way: a queue of these, as long as the ring. */
@@ -177,8 +179,8 @@ static haul_status order_piece(returning *r, const haul__piece *piece)
         return status;
     next->piece = *piece;
     r->count++;
-    status = haul__copy_from(device, next->buffer->memory.memory, r->shipment->range.address + piece->at,
-                             piece->bytes);
+    status = haul__copy_from(device, next->buffer->memory.memory,
+                             r->shipment->range.address + piece->at, piece->bytes);
     if (status != HAUL_OK)
         return status;
     return haul__fence_behind(device, piece->bytes, &next->fence);
@@ -240,9 +242,10 @@ static haul_status await_fence(returning *r, uint64_t fence)
 {
     haul_device *device = r->shipment->device;
     haul_status status = haul__await(device, fence);
-    return status == HAUL_OK ? HAUL_OK
-                             : haul__device_failed(device, status, "copy of ", r->shipment->range.arena_bytes,
-                                                   " bytes from the device");
+    return status == HAUL_OK
+               ? HAUL_OK
+               : haul__device_failed(device, status, "copy of ", r->shipment->range.arena_bytes,
+                                     " bytes from the device");
 }
 
 /* Is a piece that has arrived as it may be written? */
@@ -342,8 +345,8 @@ static void give_up(returning *r)
     for (; r->count > 0; r->count--, r->first = (r->first + 1) % HAUL__RING_BUFFERS)
         haul__put(device, r->queue[r->first].buffer);
     if (r->written > 0)
-        haul__fail(&device->context->error, found.status, "%s; %zu bytes of the results had been written", found.text,
-                   r->written);
+        haul__fail(&device->context->error, found.status,
+                   "%s; %zu bytes of the results had been written", found.text, r->written);
 }
 
 static returning begin(haul_shipment *shipment, size_t most, int looks)
@@ -427,7 +430,8 @@ static haul_status write_pointers_later(haul_shipment *shipment, const haul__ret
     return write_pointers(shipment, back->data);
 }
 
-static haul_status bring_back_later(haul_shipment *shipment, const haul_async *async, haul__write *write)
+static haul_status bring_back_later(haul_shipment *shipment, const haul_async *async,
+                                    haul__write *write)
 {
     haul__return what;
     haul_status status;
@@ -479,7 +483,8 @@ static haul_status bring_back(haul_shipment *shipment)
         return status;
     if (haul__arena_returns_directly(shipment))
         return haul__arena_bring_back(shipment);
-    return returns_whole(shipment) ? bring_back_whole(shipment, write_data) : bring_back_in_pieces(shipment);
+    return returns_whole(shipment) ? bring_back_whole(shipment, write_data)
+                                   : bring_back_in_pieces(shipment);
 }
 
 haul_status haul_unmarshal(haul_shipment *shipment)
@@ -502,7 +507,8 @@ haul_status haul_unmarshal_pointers(haul_shipment *shipment)
     return status;
 }
 
-static haul_status unmarshal_async(haul_shipment *shipment, const haul_async *async, haul__write *write)
+static haul_status unmarshal_async(haul_shipment *shipment, const haul_async *async,
+                                   haul__write *write)
 {
     static const haul_async own = { NULL, NULL };
     haul_status status = haul__shipment_enter(shipment, async ? async : &own);

@@ -23,8 +23,8 @@ typedef struct arm {
 typedef struct arms {
     arm *sorted;  /* by what the condition reads, then by its values */
     size_t *rank; /* of each arm in the order of the rows: its place in `sorted` */
-    size_t *ends; /* the tree, its root at 1: where the farthest arm below a node ends, of those met
-                     so far */
+    /* the tree, its root at 1: where the farthest arm below a node ends, of those met so far */
+    size_t *ends;
     size_t count, leaves;
 } arms;
 

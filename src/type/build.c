@@ -1,8 +1,9 @@
 /* Making, filling and freeing types.
  *
- * A type begins open, alone in a group with one holder. Names of rows are copied a call at a time into blocks that
- * never move, so that iteration may hand them out. Freeing is a worklist of dead groups: a group whose last holder
- * goes drops what it held itself, and those that die of it wait their turn; no chain is too long.
+ * A type begins open, alone in a group with one holder. Names of rows are copied a call at a time
+ * into blocks that never move, so that iteration may hand them out. Freeing is a worklist of dead
+ * groups: a group whose last holder goes drops what it held itself, and those that die of it wait
+ * their turn; no chain is too long.
  */
 #include <stdio.h>
 
@@ -13,12 +14,12 @@
 #define GONE 0x676f6e65u
 
 static const haul_error no_failure = { HAUL_OK, "", "", "" };
-static const haul_error no_memory = { HAUL_ERROR_MEMORY, "", "", "There is not enough host memory for this call." };
-static const haul_error closed = {
-    HAUL_ERROR_STATE, "", "",
-    "The type is committed, was made by a constructor, or has instances: no rows and no size can be added, and no "
-    "alignment after commit."
-};
+static const haul_error no_memory = { HAUL_ERROR_MEMORY, "", "",
+                                      "There is not enough host memory for this call." };
+static const haul_error closed = { HAUL_ERROR_STATE, "", "",
+                                   "The type is committed, was made by a constructor, or has "
+                                   "instances: no rows and no size can be added, and no "
+                                   "alignment after commit." };
 static const haul_error bad_row = { HAUL_ERROR_ARGUMENT, "", "", "A row has no name." };
 static const haul_error no_rows = { HAUL_ERROR_ARGUMENT, "", "",
                                     "The number of rows is not 0, but the rows are NULL." };
@@ -85,7 +86,8 @@ int haul__type_is_valid(const haul_type *type)
     return type && type->magic == MAGIC;
 }
 
-haul_type *haul__type_make(const haul_allocator *door, const char *name, size_t bytes, haul_combiner combiner)
+haul_type *haul__type_make(const haul_allocator *door, const char *name, size_t bytes,
+                           haul_combiner combiner)
 {
     size_t name_bytes = strlen(name) + 1;
     haul_type *type = haul__allocate_zeroed(door, sizeof *type + name_bytes);
@@ -158,7 +160,8 @@ void haul__group_hold(haul__group *group)
     haul__atomic_add(&group->holders, 1);
 }
 
-/* Takes one hold away; answers the list of the dead with the group before it, if that was its last. */
+/* Takes one hold away; answers the list of the dead with the group before it, if that was its
+ * last. */
 static haul__group *let_go(haul__group *group, haul__group *dead)
 {
     if (haul__atomic_add(&group->holders, -1) > 0)
@@ -304,8 +307,10 @@ void haul__type_sort_rows(haul_type *type)
 
 static unsigned shapes_of(const haul_ref *ref)
 {
-    return (ref->kind == HAUL_REF_POINTER || ref->kind == HAUL_REF_TAIL) && ref->levels <= HAUL_LEVELS ? ref->levels
-                                                                                                       : 0;
+    return (ref->kind == HAUL_REF_POINTER || ref->kind == HAUL_REF_TAIL) &&
+                   ref->levels <= HAUL_LEVELS
+               ? ref->levels
+               : 0;
 }
 
 /* A name that cannot be kept becomes empty, which the commit refuses: before, nobody holds words
@@ -316,7 +321,8 @@ static const char *name_to_keep(const char *name)
 }
 
 /* Counts the names' bytes and the shapes of new rows. */
-static haul_status measure(const haul_ref *refs, size_t count, size_t *name_bytes, size_t *shape_count)
+static haul_status measure(const haul_ref *refs, size_t count, size_t *name_bytes,
+                           size_t *shape_count)
 {
     size_t i;
     *name_bytes = *shape_count = 0;
@@ -356,7 +362,8 @@ static void add_row(haul_type *type, const haul_ref *ref, char **text)
 }
 
 /* As haul__grow, but exact at first: most types get all their rows at once. */
-static int grow(const haul_allocator *door, void **data, size_t *capacity, size_t needed, size_t element_bytes)
+static int grow(const haul_allocator *door, void **data, size_t *capacity, size_t needed,
+                size_t element_bytes)
 {
     size_t bytes;
     if (*capacity > 0 || needed == 0)
@@ -413,7 +420,8 @@ static haul_status add_rows(haul_type *type, const haul_ref *refs, size_t count)
     if (count > SIZE_MAX - type->row_count || shape_count > SIZE_MAX - type->shape_count ||
         name_bytes > SIZE_MAX - sizeof *names)
         return HAUL_ERROR_MEMORY;
-    if (!grow(&type->allocator, &rows, &type->row_capacity, type->row_count + count, sizeof *type->rows))
+    if (!grow(&type->allocator, &rows, &type->row_capacity, type->row_count + count,
+              sizeof *type->rows))
         return HAUL_ERROR_MEMORY;
     type->rows = rows;
     if (!grow(&type->allocator, &shapes, &type->shape_capacity, type->shape_count + shape_count,
@@ -440,8 +448,8 @@ static haul_status add_rows(haul_type *type, const haul_ref *refs, size_t count)
     return status;
 }
 
-haul_status haul_type_create_in(const haul_allocator *allocator, const char *name, size_t bytes, const haul_ref *refs,
-                                size_t count, haul_type **type)
+haul_status haul_type_create_in(const haul_allocator *allocator, const char *name, size_t bytes,
+                                const haul_ref *refs, size_t count, haul_type **type)
 {
     haul_allocator door;
     haul_type *made;
@@ -463,7 +471,8 @@ haul_status haul_type_create_in(const haul_allocator *allocator, const char *nam
     return HAUL_OK;
 }
 
-haul_status haul_type_create(const char *name, size_t bytes, const haul_ref *refs, size_t count, haul_type **type)
+haul_status haul_type_create(const char *name, size_t bytes, const haul_ref *refs, size_t count,
+                             haul_type **type)
 {
     return haul_type_create_in(NULL, name, bytes, refs, count, type);
 }
@@ -524,8 +533,8 @@ haul_status haul_type_set_rebuild(haul_type *type, haul_rebuild_function *rebuil
     return show(type, &no_failure);
 }
 
-haul_status haul_type_pointer(const char *name, haul_type *const *target, size_t element_bytes, haul_shape shape,
-                              haul_type **newtype)
+haul_status haul_type_pointer(const char *name, haul_type *const *target, size_t element_bytes,
+                              haul_shape shape, haul_type **newtype)
 {
     haul_ref ref;
     haul_status status;

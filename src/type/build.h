@@ -1,5 +1,5 @@
-/* What a type is inside: rows or blocks as they were given, the flat form that commit makes of them, and the group
- * that owns it.
+/* What a type is inside: rows or blocks as they were given, the flat form that commit makes of
+ * them, and the group that owns it.
  *
  *     haul_type_create, _add, constructors   build.c, constructors.c   fill rows, or blocks
  *     parameters, containers, instances      instance.c
@@ -10,9 +10,10 @@
  *       holders and those that ask for them  holders.c
  *     queries, iteration, the table          query.c, dump.c
  *
- * A group is what is held and freed as one: an open type by itself, or all types that one commit closed, whatever
- * cycles they form. Its record lies in the type that it began with. An open constructor holds its old types' groups;
- * a committed group holds the other groups that its types reach.
+ * A group is what is held and freed as one: an open type by itself, or all types that one commit
+ * closed, whatever cycles they form. Its record lies in the type that it began with. An open
+ * constructor holds its old types' groups; a committed group holds the other groups that its types
+ * reach.
  */
 #ifndef HAUL_TYPE_BUILD_H
 #define HAUL_TYPE_BUILD_H
@@ -23,13 +24,16 @@ struct haul__pointer_probe {
     char first;
     void *pointer;
 };
-#define HAUL__GRID offsetof(struct haul__pointer_probe, pointer) /* what C asks of a pointer's address */
+/* what C asks of a pointer's address */
+#define HAUL__GRID offsetof(struct haul__pointer_probe, pointer)
 
 enum {
     HAUL__SLOT_PACKED = 4, /* flag of a slot whose row is declared unaligned */
-    HAUL__INLINE_MAX = 64, /* entries that one embedded array may add to the lists of the type around it; larger
-                              arrays become parts. More: longer lists. Less: more nested walks. */
-    HAUL__ARRAY_SLOTS_MAX = 65536, /* pointers of in-struct arrays whose shapes must be read from the struct */
+    /* entries that one embedded array may add to the lists of the type around it; larger arrays
+     * become parts. More: longer lists. Less: more nested walks. */
+    HAUL__INLINE_MAX = 64,
+    /* pointers of in-struct arrays whose shapes must be read from the struct */
+    HAUL__ARRAY_SLOTS_MAX = 65536,
     HAUL__PLACEMENT_MIN = 2 * (int)sizeof(void *) /* a granule: what every copy keeps */
 };
 
@@ -42,14 +46,14 @@ typedef struct haul__row {
     size_t serial;         /* rows are told apart by the order in which they were given */
     unsigned kind, levels; /* as given, right or wrong */
     int unaligned;
-    haul__rule *rule;      /* its own copy, or NULL */
+    haul__rule *rule; /* its own copy, or NULL */
     /* Of the rows up to this one, where the farthest of pointers ends, and of bytes that are not
      * sent; set by haul__check_places. */
     size_t pointers_end, unsent_end;
 } haul__row;
 
-/* Constructors: blocks of `count` old elements, one after the other; with loops, blocks[0] repeated by all of them,
- * the outermost first. */
+/* Constructors: blocks of `count` old elements, one after the other; with loops, blocks[0] repeated
+ * by all of them, the outermost first. */
 typedef struct haul__block {
     size_t offset, count;
     haul_type *type;
@@ -118,7 +122,8 @@ struct haul_type {
     haul__loop *loops;
     size_t loop_count;
 
-    /* An instance's, which holds the types of `bound` while it is open; container: NULL when that has gone. */
+    /* An instance's, which holds the types of `bound` while it is open; container: NULL when that
+     * has gone. */
     haul__bound *bound;
     size_t bound_count;
     haul_type *container, *next_instance;
@@ -133,7 +138,8 @@ struct haul_type {
     /* The flat form. */
     void *flat; /* slots, parts, runs and names, in one piece */
     size_t flat_bytes;
-    haul_type *inner;  /* nameless committed types of its own that its parts lead to, through `sibling` */
+    /* nameless committed types of its own that its parts lead to, through `sibling` */
+    haul_type *inner;
     size_t depth;      /* types within types, itself included */
     size_t part_depth; /* parts within parts */
     size_t pointers;   /* described pointers of one element, or SIZE_MAX */
@@ -142,7 +148,8 @@ struct haul_type {
     int reached, state, looked_at;
     size_t cursor;
     haul_type *within;
-    uint64_t holder;   /* a bit of its own if a rule names it as a holder (holders.c); set anew by each commit */
+    /* a bit of its own if a rule names it as a holder (holders.c); set anew by each commit */
+    uint64_t holder;
 };
 
 /* build.c */
@@ -150,7 +157,8 @@ int haul__name_is_good(const char *name);
 #define HAUL__NO_NAME(what)                                                                        \
     what " has no name: one is UTF-8, not empty, and has less than %u bytes."
 /* An open type without rows, held once. NULL: no memory. */
-haul_type *haul__type_make(const haul_allocator *door, const char *name, size_t bytes, haul_combiner combiner);
+haul_type *haul__type_make(const haul_allocator *door, const char *name, size_t bytes,
+                           haul_combiner combiner);
 /* Frees it and all that it owns, but no group. */
 void haul__type_release(haul_type *type);
 void haul__type_release_flat(haul_type *type);
@@ -172,18 +180,22 @@ void haul__type_sort_rows(haul_type *type);
 
 /* instance.c */
 int haul__type_is_parameter(const haul_type *type);
-/* What a type that a row leads to stands for there, as far as no other container must be looked at: found, or another. */
+/* What a type that a row leads to stands for there, as far as no other container must be looked at:
+ * found, or another. */
 haul_type *haul__type_stands_for(const haul_type *instance, haul_type *found);
 /* What a row of an instance leads to that was described as leading to the living type *found. */
-haul_status haul__type_substitute(haul_type *instance, const char *field, haul_type **found, haul_error *error);
+haul_status haul__type_substitute(haul_type *instance, const char *field, haul_type **found,
+                                  haul_error *error);
 /* Are all of its parameters its container's? */
 haul_status haul__check_bound(const haul_type *instance, haul_error *error);
 
-/* holders.c, with the flat forms made: which types hold, and which must be told of their holders. */
+/* holders.c, with the flat forms made: which types hold, and which must be told of their
+ * holders. */
 void haul__find_holders(haul_type *const *types, size_t count);
 
 /* check.c. `field` may be NULL. */
-haul_status haul__wrong(haul_error *error, const haul_type *type, const char *field, const char *format, ...)
+haul_status haul__wrong(haul_error *error, const haul_type *type, const char *field,
+                        const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 4, 5)))
 #endif
@@ -203,15 +215,18 @@ int haul__touches_unsent_row(const haul_type *type, size_t offset, size_t bytes)
 const haul__part *haul__last_part_before(const haul__walk *walk, size_t limit);
 
 /* rule.c */
-/* What a row is without asking the object: one that is always opaque is data, one that is always null is skipped. */
+/* What a row is without asking the object: one that is always opaque is data, one that is always
+ * null is skipped. */
 unsigned haul__row_kind(const haul__row *row);
 /* Is there something to ask the object about this row? */
 int haul__row_is_ruled(const haul__row *row);
 /* The rule's condition, or NULL where it always holds. */
 const haul_when *haul__row_when(const haul__row *row);
-/* Copies the rules of new rows, which were counted by haul__measure_rules; both touch only their arguments. */
+/* Copies the rules of new rows, which were counted by haul__measure_rules; both touch only their
+ * arguments. */
 haul_status haul__measure_rules(const haul_ref *refs, size_t count, size_t *rules, size_t *cases);
-haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types, haul__rule **rule);
+haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types,
+                            haul__rule **rule);
 /* With the targets of its cases known (or NULL). */
 haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_error *error);
 /* The row that each pointer behind a pointer to pointers is, where its rule says so. */
@@ -226,20 +241,22 @@ haul_status haul__check_arms(const haul_type *type, haul_error *error);
 /* direction.c */
 /* Does it hold bytes that are not sent, whatever its condition? */
 int haul__row_is_unsent(const haul__row *row);
-/* The bars of the bytes that a row's direction is about: HAUL__UNSENT, HAUL__UNRETURNED; 0: they travel both ways. */
+/* The bars of the bytes that a row's direction is about: HAUL__UNSENT, HAUL__UNRETURNED; 0: they
+ * travel both ways. */
 unsigned haul__row_bars(const haul__row *row);
 /* Does its kind of row have bytes for its direction to be about? */
 haul_status haul__check_direction(const haul_type *type, const haul__row *row, haul_error *error);
 /* With the flat forms made: nothing is read from bytes that are not sent. */
 haul_status haul__check_unsent(const haul_type *type, const haul__row *row, haul_error *error);
-haul_status haul__check_unsent_target(const haul_type *type, const haul__row *row, const haul_type *target,
-                                      haul_error *error);
+haul_status haul__check_unsent_target(const haul_type *type, const haul__row *row,
+                                      const haul_type *target, haul_error *error);
 
 /* The row that holds the byte at `offset` of a type whose rows are in order; NULL: none does. */
 const haul__row *haul__find_row(const haul_type *type, size_t offset);
 size_t haul__row_unit(const haul__row *row);
 int haul__fits(size_t offset, size_t bytes, size_t whole);
-/* Bytes that every object has, as far as the type can tell: those before a tail. Of a type whose rows are in order. */
+/* Bytes that every object has, as far as the type can tell: those before a tail. Of a type whose
+ * rows are in order. */
 size_t haul__fixed_bytes(const haul_type *type);
 /* Do its objects tell their sizes themselves? */
 int haul__type_is_sized(const haul_type *type);
@@ -270,7 +287,8 @@ typedef struct haul__scratch {
     haul__barred *barred;
     char *text;
     size_t run_count, slot_count, part_count, ruled_count, barred_count, text_bytes;
-    size_t run_capacity, slot_capacity, part_capacity, ruled_capacity, barred_capacity, text_capacity;
+    size_t run_capacity, slot_capacity, part_capacity, ruled_capacity, barred_capacity,
+        text_capacity;
     size_t alignment, placement;
 } haul__scratch;
 
@@ -278,7 +296,8 @@ typedef struct haul__scratch {
 haul_status haul__flatten(haul__scratch *scratch, haul_type *type, haul_error *error);
 void haul__scratch_release(haul__scratch *scratch);
 
-/* commit.c: makes the flat forms of an open type and all that it embeds, and takes them away again. */
+/* commit.c: makes the flat forms of an open type and all that it embeds, and takes them away
+ * again. */
 haul_status haul__type_preview(haul_type *type, haul__walk *walk, size_t *pointers);
 
 #endif

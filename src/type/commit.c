@@ -1,19 +1,24 @@
 /* Commit: from one open type to a closed group of all that it reaches.
  *
- *   1. closure   a list that grows while it is read: every open type behind a row or a block, each once
+ *   1. closure a list that grows while it is read: every open type behind a row or a block, each
+ *      once
  *   2. names     sorted; two types of one name would be neighbours
- *   3. order     depth first along embedding only, with the way back written in the types themselves; who meets a
+ *   3. order depth first along embedding only, with the way back written in the types themselves;
+ *      who meets a
  *                type that is still on the way has found one that contains itself
  *   4. flatten   embedded types before those that embed them
  *   5. holders   which types hold what others ask for
- *   6. close     nothing can fail any more: the types join the group of the one that commit was called on
+ *   6. close nothing can fail any more: the types join the group of the one that commit was called
+ *      on
  *
- * Until 6 nothing is changed but marks and flat forms, which are taken away again on failure. Every step is linear,
- * or a sort, but for 5, which goes through the types until nothing changes, mostly twice; none recurses. Types that
- * are closed already are only read: other threads may be using them.
+ * Until 6 nothing is changed but marks and flat forms, which are taken away again on failure. Every
+ * step is linear, or a sort, but for 5, which goes through the types until nothing changes, mostly
+ * twice; none recurses. Types that are closed already are only read: other threads may be using
+ * them.
  *
- * The new group holds each group that it leads to once; the holds that its constructors took on their old types go.
- * Holds from one member on another vanish with that, so that a cycle of types does not keep itself alive.
+ * The new group holds each group that it leads to once; the holds that its constructors took on
+ * their old types go. Holds from one member on another vanish with that, so that a cycle of types
+ * does not keep itself alive.
  */
 #include <inttypes.h>
 
@@ -35,7 +40,7 @@ typedef struct commit {
     haul__scratch scratch;
 } commit;
 
-/* --- closure -----------------------------------------------------------------------------------------------------
+/* --- closure -------------------------------------------------------------------------------------
  */
 
 static haul_status reach_foreign(commit *c, haul_type *type)
@@ -43,7 +48,8 @@ static haul_status reach_foreign(commit *c, haul_type *type)
     void *foreign = c->foreign;
     if (c->by_value || (c->foreign_count > 0 && c->foreign[c->foreign_count - 1] == type->group))
         return HAUL_OK;
-    if (!haul__grow(&c->door, &foreign, &c->foreign_capacity, c->foreign_count + 1, sizeof *c->foreign))
+    if (!haul__grow(&c->door, &foreign, &c->foreign_capacity, c->foreign_count + 1,
+                    sizeof *c->foreign))
         return HAUL_ERROR_MEMORY;
     c->foreign = foreign;
     c->foreign[c->foreign_count++] = type->group;
@@ -68,8 +74,10 @@ static haul_status reach(commit *c, haul_type *type)
     return HAUL_OK;
 }
 
-/* What is found behind a row of an instance. Of targets that are not wanted now no instances are made. */
-static haul_status stand_in(commit *c, haul_type *type, const char *field, haul_type **found, int wanted)
+/* What is found behind a row of an instance. Of targets that are not wanted now no instances are
+ * made. */
+static haul_status stand_in(commit *c, haul_type *type, const char *field, haul_type **found,
+                            int wanted)
 {
     if (wanted)
         return haul__type_substitute(type, field, found, c->error);
@@ -78,14 +86,16 @@ static haul_status stand_in(commit *c, haul_type *type, const char *field, haul_
 }
 
 /* A parameter that stands for nothing. */
-static haul_status meet_parameter(commit *c, const haul_type *type, const char *field, haul_type **found, int wanted)
+static haul_status meet_parameter(commit *c, const haul_type *type, const char *field,
+                                  haul_type **found, int wanted)
 {
     const char *parameter = (*found)->name;
     *found = NULL;
     if (!wanted)
         return HAUL_OK;
     return haul__wrong(c->error, type, field,
-                       "The row leads to the parameter %s, which stands for no type here: %s is a container, commit an "
+                       "The row leads to the parameter %s, which stands for no type "
+                       "here: %s is a container, commit an "
                        "instance of it (haul_type_instance).",
                        parameter, type->name);
 }
@@ -98,11 +108,13 @@ static haul_status resolve(commit *c, haul_type *type, haul__row *row)
     int wanted = inside || (row->kind == HAUL_REF_POINTER && !c->by_value);
     row->type = row->target && (inside || row->kind == HAUL_REF_POINTER) ? *row->target : NULL;
     if (!row->type && row->target && wanted)
-        return haul__wrong(c->error, type, row->name,
-                           "The handle of the row's target type is NULL: create that type before the commit.");
+        return haul__wrong(
+            c->error, type, row->name,
+            "The handle of the row's target type is NULL: create that type before the commit.");
     if (row->type && !haul__type_is_valid(row->type)) {
         row->type = NULL;
-        return haul__wrong(c->error, type, row->name, "The handle of the row's target is not that of a living type.");
+        return haul__wrong(c->error, type, row->name,
+                           "The handle of the row's target is not that of a living type.");
     }
     if (row->type && type->bound_count > 0)
         status = stand_in(c, type, row->name, &row->type, wanted);
@@ -113,14 +125,15 @@ static haul_status resolve(commit *c, haul_type *type, haul__row *row)
     return row->type && wanted ? reach(c, row->type) : HAUL_OK;
 }
 
-static haul_status resolve_case(commit *c, haul_type *type, const haul__row *row, const haul_case *at,
-                                haul_type **found)
+static haul_status resolve_case(commit *c, haul_type *type, const haul__row *row,
+                                const haul_case *at, haul_type **found)
 {
     haul_status status = HAUL_OK;
     *found = at->type ? *at->type : NULL;
     if (*found && !haul__type_is_valid(*found)) {
         *found = NULL;
-        return haul__wrong(c->error, type, row->name, "The handle of case %" PRId64 " is not that of a living type.",
+        return haul__wrong(c->error, type, row->name,
+                           "The handle of case %" PRId64 " is not that of a living type.",
                            at->value);
     }
     if (*found && type->bound_count > 0)
@@ -131,7 +144,9 @@ static haul_status resolve_case(commit *c, haul_type *type, const haul__row *row
         return status;
     if (at->type && !*found)
         return haul__wrong(c->error, type, row->name,
-                           "The handle of case %" PRId64 " is NULL: create that type before the commit.", at->value);
+                           "The handle of case %" PRId64
+                           " is NULL: create that type before the commit.",
+                           at->value);
     return *found ? reach(c, *found) : HAUL_OK;
 }
 
@@ -142,7 +157,8 @@ static void become_holder(commit *c, haul_type *type)
 }
 
 /* A type that is closed leads to none that is open. */
-static haul_status resolve_holder(commit *c, haul_type *type, const haul__row *row, haul__rule *rule)
+static haul_status resolve_holder(commit *c, haul_type *type, const haul__row *row,
+                                  haul__rule *rule)
 {
     haul_type *found = rule->said.holder ? *rule->said.holder : NULL;
     haul_status status = HAUL_OK;
@@ -150,9 +166,10 @@ static haul_status resolve_holder(commit *c, haul_type *type, const haul__row *r
     if (!rule->said.holder || c->by_value)
         return HAUL_OK;
     if (!found || !haul__type_is_valid(found))
-        return haul__wrong(c->error, type, row->name,
-                           "The handle of its holder's type is %s: create that type before the commit.",
-                           found ? "not that of a living type" : "NULL");
+        return haul__wrong(
+            c->error, type, row->name,
+            "The handle of its holder's type is %s: create that type before the commit.",
+            found ? "not that of a living type" : "NULL");
     if (type->bound_count > 0)
         status = stand_in(c, type, row->name, &found, 1);
     if (status == HAUL_OK && haul__type_is_parameter(found))
@@ -161,7 +178,8 @@ static haul_status resolve_holder(commit *c, haul_type *type, const haul__row *r
         return status;
     if (found->committed)
         return haul__wrong(c->error, type, row->name,
-                           "Type %s, which its rule names as the holder, is committed already: it does not lead here.",
+                           "Type %s, which its rule names as the holder, is committed "
+                           "already: it does not lead here.",
                            found->name);
     rule->holder = found;
     status = reach(c, found);
@@ -170,7 +188,8 @@ static haul_status resolve_holder(commit *c, haul_type *type, const haul__row *r
     return status;
 }
 
-/* The same for the cases of its rule, and of the rule of what it leads to; and for their holders. */
+/* The same for the cases of its rule, and of the rule of what it leads to; and for their
+ * holders. */
 static haul_status resolve_cases(commit *c, haul_type *type, const haul__row *row)
 {
     haul__rule *rule;
@@ -187,11 +206,13 @@ static haul_status resolve_cases(commit *c, haul_type *type, const haul__row *ro
 static haul_status explore(commit *c, haul_type *type)
 {
     haul_status status = haul__type_is_parameter(type)
-                             ? haul__wrong(c->error, type, NULL, "It is a parameter: it stands for a type, and is none.")
+                             ? haul__wrong(c->error, type, NULL,
+                                           "It is a parameter: it stands for a type, and is none.")
                              : haul__check_places(type, c->error);
     size_t i;
     if (status == HAUL_OK && !c->by_value && type->instances)
-        status = haul__wrong(c->error, type, NULL, "It is a container that has instances: commit these.");
+        status = haul__wrong(c->error, type, NULL,
+                             "It is a container that has instances: commit these.");
     if (status == HAUL_OK && !c->by_value)
         status = haul__check_bound(type, c->error);
     for (i = 0; i < type->bound_count && !c->by_value && status == HAUL_OK; i++)
@@ -217,7 +238,7 @@ static haul_status collect(commit *c)
     return status;
 }
 
-/* --- names -------------------------------------------------------------------------------------------------------
+/* --- names ---------------------------------------------------------------------------------------
  */
 
 /* Constructors name themselves; two of them may well be alike. */
@@ -226,8 +247,8 @@ static int has_own_name(const haul_type *type)
     return type->combiner <= HAUL_COMBINER_POINTER;
 }
 
-/* Sorting goes by hashes (FNV-1a: Fowler, Noll, Vo), which stand in the records themselves; names are looked at only
- * where two hashes are equal. */
+/* Sorting goes by hashes (FNV-1a: Fowler, Noll, Vo), which stand in the records themselves; names
+ * are looked at only where two hashes are equal. */
 typedef struct named {
     uint64_t hash;
     const haul_type *type;
@@ -249,7 +270,8 @@ static int name_comes_before(const void *a, const void *b)
 
 static int is_the_same_element(const haul_type *a, const haul_type *b)
 {
-    return a->combiner == HAUL_COMBINER_BYTES && b->combiner == HAUL_COMBINER_BYTES && a->bytes == b->bytes;
+    return a->combiner == HAUL_COMBINER_BYTES && b->combiner == HAUL_COMBINER_BYTES &&
+           a->bytes == b->bytes;
 }
 
 static haul_status compare_neighbours(const commit *c, const named *all, size_t count)
@@ -257,11 +279,12 @@ static haul_status compare_neighbours(const commit *c, const named *all, size_t 
     size_t i;
     for (i = 1; i < count; i++) {
         const haul_type *a = all[i - 1].type, *b = all[i].type;
-        if (all[i - 1].hash == all[i].hash && strcmp(a->name, b->name) == 0 && !is_the_same_element(a, b))
-            return haul__wrong(
-                c->error, b, NULL,
-                "Two different types (%zu and %zu bytes) are both named %s: use one handle, or two names.", a->bytes,
-                b->bytes, b->name);
+        if (all[i - 1].hash == all[i].hash && strcmp(a->name, b->name) == 0 &&
+            !is_the_same_element(a, b))
+            return haul__wrong(c->error, b, NULL,
+                               "Two different types (%zu and %zu bytes) are both named %s: "
+                               "use one handle, or two names.",
+                               a->bytes, b->bytes, b->name);
     }
     return HAUL_OK;
 }
@@ -285,10 +308,11 @@ static haul_status check_names(const commit *c)
     return status;
 }
 
-/* --- order -------------------------------------------------------------------------------------------------------
+/* --- order ---------------------------------------------------------------------------------------
  */
 
-/* The next type that `type` contains by value, from its cursor on; NULL: no more. *field is its row's name. */
+/* The next type that `type` contains by value, from its cursor on; NULL: no more. *field is its
+ * row's name. */
 static haul_type *next_embedded(haul_type *type, const char **field)
 {
     size_t rows = type->row_count;
@@ -340,8 +364,8 @@ static haul_status descend(commit *c, haul_type *start)
         } else if (next->committed || next->state == DONE) {
             deepen(at, next->depth);
         } else if (next->state == ON_THE_WAY) {
-            return haul__wrong(c->error, at, field, "Type %s would contain itself by value: use a pointer.",
-                               next->name);
+            return haul__wrong(c->error, at, field,
+                               "Type %s would contain itself by value: use a pointer.", next->name);
         } else {
             next->within = at;
             next->state = ON_THE_WAY;
@@ -362,7 +386,7 @@ static haul_status put_in_order(commit *c)
     return status;
 }
 
-/* --- flat forms --------------------------------------------------------------------------------------------------
+/* --- flat forms ----------------------------------------------------------------------------------
  */
 
 static haul_status flatten_all(commit *c)
@@ -377,15 +401,17 @@ static haul_status flatten_all(commit *c)
     return status;
 }
 
-static haul_status check_target(const commit *c, const haul_type *type, const haul__row *row, const haul_type *target)
+static haul_status check_target(const commit *c, const haul_type *type, const haul__row *row,
+                                const haul_type *target)
 {
     haul_status status = haul__check_unsent_target(type, row, target, c->error);
     if (status != HAUL_OK)
         return status;
-    if (row->kind != HAUL_REF_POINTER || !target || target->walk.payload != 0 || target->walk.is_sized)
+    if (row->kind != HAUL_REF_POINTER || !target || target->walk.payload != 0 ||
+        target->walk.is_sized)
         return HAUL_OK;
-    return haul__wrong(c->error, type, row->name, "The pointer leads to type %s, of which no byte travels.",
-                       target->name);
+    return haul__wrong(c->error, type, row->name,
+                       "The pointer leads to type %s, of which no byte travels.", target->name);
 }
 
 /* With all flat forms made: what pointers lead to must have bytes, and room for their tags. */
@@ -424,7 +450,7 @@ static haul_status make_flat(commit *c)
     return status == HAUL_OK && !c->by_value ? check_targets(c) : status;
 }
 
-/* --- close -------------------------------------------------------------------------------------------------------
+/* --- close ---------------------------------------------------------------------------------------
  */
 
 static int group_comes_before(const void *a, const void *b)
@@ -449,8 +475,8 @@ static haul_status list_held(commit *c, haul__group ***held, size_t *count)
     return HAUL_OK;
 }
 
-/* Gives up the holds that constructors took on their old types, and instances on their arguments; answers how many
- * were on members. */
+/* Gives up the holds that constructors took on their old types, and instances on their arguments;
+ * answers how many were on members. */
 static int settle_old(const haul_type *type)
 {
     size_t i;

@@ -1,10 +1,11 @@
 /* MPI's constructors: old elements at chosen places.
  *
- * There are two forms inside. A list has one block for each entry of the user's arrays (indexed, struct); a loop nest
- * has one block and says how often and how far apart it is repeated (contiguous, vector, subarray), so that its size
- * does not depend on the counts. Lower bound, extent and reach (a bound on every byte's offset) are worked out at
- * once, from those of the old types, with every sum checked: what a constructor has accepted cannot overflow later.
- * Empty blocks and empty old types do not move the bounds.
+ * There are two forms inside. A list has one block for each entry of the user's arrays (indexed,
+ * struct); a loop nest has one block and says how often and how far apart it is repeated
+ * (contiguous, vector, subarray), so that its size does not depend on the counts. Lower bound,
+ * extent and reach (a bound on every byte's offset) are worked out at once, from those of the old
+ * types, with every sum checked: what a constructor has accepted cannot overflow later. Empty
+ * blocks and empty old types do not move the bounds.
  *
  * A constructor that fails has no type of its own to leave its words on: they stand on the old
  * type.
@@ -62,8 +63,8 @@ typedef struct bounds {
 static int add_many(size_t base, size_t count, size_t stride, size_t *sum)
 {
     size_t bytes;
-    return !haul__multiply_overflows(count, stride, &bytes) && !haul__add_overflows(base, bytes, sum) &&
-           *sum <= HAUL_TYPE_BYTES_MAX;
+    return !haul__multiply_overflows(count, stride, &bytes) &&
+           !haul__add_overflows(base, bytes, sum) && *sum <= HAUL_TYPE_BYTES_MAX;
 }
 
 /* Takes in `count` old elements at `offset`, repeated up to `span` bytes farther on. */
@@ -83,7 +84,8 @@ static int take_in(bounds *b, size_t offset, size_t span, size_t count, const ha
     return 1;
 }
 
-static haul_type *make(const haul_type *old, const char *name, haul_combiner combiner, size_t blocks, size_t loops)
+static haul_type *make(const haul_type *old, const char *name, haul_combiner combiner,
+                       size_t blocks, size_t loops)
 {
     haul_allocator door = old ? old->allocator : haul__allocator_or_default(NULL);
     haul_type *type = haul__type_make(&door, name, 0, combiner);
@@ -134,13 +136,14 @@ static haul_status check_types(haul_type *oldtype, haul_type **newtype)
 }
 
 /* One block, repeated by one loop (count > 1) or not. */
-static haul_status make_loop(haul_combiner combiner, const char *name, haul__loop loop, size_t blocklength,
-                             haul_type *oldtype, haul_type **newtype)
+static haul_status make_loop(haul_combiner combiner, const char *name, haul__loop loop,
+                             size_t blocklength, haul_type *oldtype, haul_type **newtype)
 {
     bounds b = { 0, 0, 0, 0 };
     size_t span = 0;
     haul_type *type;
-    if (loop.count > 0 && !add_many(0, loop.count - 1, loop.stride, &span) && blocklength > 0 && oldtype->bytes > 0)
+    if (loop.count > 0 && !add_many(0, loop.count - 1, loop.stride, &span) && blocklength > 0 &&
+        oldtype->bytes > 0)
         return refuse_size(oldtype, name);
     if (loop.count > 0 && !take_in(&b, 0, span, blocklength, oldtype))
         return refuse_size(oldtype, name);
@@ -163,7 +166,8 @@ haul_status haul_type_contiguous(size_t count, haul_type *oldtype, haul_type **n
     return make_loop(HAUL_COMBINER_CONTIGUOUS, name, once, count, oldtype, newtype);
 }
 
-haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride, haul_type *oldtype, haul_type **newtype)
+haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride, haul_type *oldtype,
+                             haul_type **newtype)
 {
     char name[HAUL_NAME_BYTES_MAX];
     haul__loop loop;
@@ -171,14 +175,15 @@ haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride, ha
     if (status != HAUL_OK)
         return status;
     loop.count = count;
-    snprintf(name, sizeof name, "vector(%zu, %zu, %zu, %s)", count, blocklength, stride, oldtype->name);
+    snprintf(name, sizeof name, "vector(%zu, %zu, %zu, %s)", count, blocklength, stride,
+             oldtype->name);
     if (haul__multiply_overflows(stride, oldtype->bytes, &loop.stride))
         return refuse_size(oldtype, name);
     return make_loop(HAUL_COMBINER_VECTOR, name, loop, blocklength, oldtype, newtype);
 }
 
-haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t stride_bytes, haul_type *oldtype,
-                                     haul_type **newtype)
+haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t stride_bytes,
+                                     haul_type *oldtype, haul_type **newtype)
 {
     char name[HAUL_NAME_BYTES_MAX];
     haul__loop loop;
@@ -187,11 +192,13 @@ haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t st
         return status;
     loop.count = count;
     loop.stride = stride_bytes;
-    snprintf(name, sizeof name, "hvector(%zu, %zu, %zu, %s)", count, blocklength, stride_bytes, oldtype->name);
+    snprintf(name, sizeof name, "hvector(%zu, %zu, %zu, %s)", count, blocklength, stride_bytes,
+             oldtype->name);
     return make_loop(HAUL_COMBINER_HVECTOR, name, loop, blocklength, oldtype, newtype);
 }
 
-/* Where the lists differ: `lengths` may be NULL for one common length; displacements count `unit` bytes. */
+/* Where the lists differ: `lengths` may be NULL for one common length; displacements count `unit`
+ * bytes. */
 typedef struct list {
     haul_combiner combiner;
     const char *name;
@@ -246,8 +253,9 @@ haul_status haul_type_indexed(size_t count, const size_t *blocklengths, const si
     return make_list(&l, oldtype, newtype);
 }
 
-haul_status haul_type_create_hindexed(size_t count, const size_t *blocklengths, const size_t *displacements,
-                                      haul_type *oldtype, haul_type **newtype)
+haul_status haul_type_create_hindexed(size_t count, const size_t *blocklengths,
+                                      const size_t *displacements, haul_type *oldtype,
+                                      haul_type **newtype)
 {
     list l = { HAUL_COMBINER_HINDEXED, "hindexed", 0, 0, 1, NULL, NULL };
     haul_status status = check_types(oldtype, newtype);
@@ -259,8 +267,9 @@ haul_status haul_type_create_hindexed(size_t count, const size_t *blocklengths, 
     return make_list(&l, oldtype, newtype);
 }
 
-haul_status haul_type_create_indexed_block(size_t count, size_t blocklength, const size_t *displacements,
-                                           haul_type *oldtype, haul_type **newtype)
+haul_status haul_type_create_indexed_block(size_t count, size_t blocklength,
+                                           const size_t *displacements, haul_type *oldtype,
+                                           haul_type **newtype)
 {
     list l = { HAUL_COMBINER_INDEXED_BLOCK, "indexed_block", 0, 0, 0, NULL, NULL };
     haul_status status = check_types(oldtype, newtype);
@@ -273,8 +282,9 @@ haul_status haul_type_create_indexed_block(size_t count, size_t blocklength, con
     return make_list(&l, oldtype, newtype);
 }
 
-haul_status haul_type_create_struct(size_t count, const size_t *blocklengths, const size_t *displacements,
-                                    haul_type *const *types, haul_type **newtype)
+haul_status haul_type_create_struct(size_t count, const size_t *blocklengths,
+                                    const size_t *displacements, haul_type *const *types,
+                                    haul_type **newtype)
 {
     char name[HAUL_NAME_BYTES_MAX];
     bounds b = { 0, 0, 0, 0 };
@@ -310,7 +320,8 @@ static size_t dimension(size_t ndims, haul_order order, size_t k)
     return order == HAUL_ORDER_C ? ndims - 1 - k : k;
 }
 
-/* Fills the loops, if there are any to fill, the whole array's bytes and the offset of the first element. */
+/* Fills the loops, if there are any to fill, the whole array's bytes and the offset of the first
+ * element. */
 static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes,
                                  const size_t *starts, haul_order order, haul_type *old,
                                  haul_type *type, size_t *whole, size_t *first)
@@ -339,9 +350,11 @@ static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t
     return HAUL_OK;
 }
 
-/* Lower bound 0 and the extent of the whole array, as MPI has it, so that subarrays can stand in a row. */
-haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes, const size_t *starts,
-                                      haul_order order, haul_type *oldtype, haul_type **newtype)
+/* Lower bound 0 and the extent of the whole array, as MPI has it, so that subarrays can stand in a
+ * row. */
+haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes,
+                                      const size_t *starts, haul_order order, haul_type *oldtype,
+                                      haul_type **newtype)
 {
     char name[HAUL_NAME_BYTES_MAX];
     bounds b = { 1, 0, 0, 0 };
@@ -369,8 +382,8 @@ haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const s
     return give(type, &b, newtype);
 }
 
-static haul_status wrap(haul_combiner combiner, const char *name, size_t lower, size_t extent, haul_type *oldtype,
-                        haul_type **newtype)
+static haul_status wrap(haul_combiner combiner, const char *name, size_t lower, size_t extent,
+                        haul_type *oldtype, haul_type **newtype)
 {
     bounds b = { 1, 0, 0, 0 };
     haul_type *type = make(oldtype, name, combiner, 1, 0);
@@ -383,7 +396,8 @@ static haul_status wrap(haul_combiner combiner, const char *name, size_t lower, 
     return give(type, &b, newtype);
 }
 
-haul_status haul_type_create_resized(haul_type *oldtype, size_t lower_bound, size_t extent, haul_type **newtype)
+haul_status haul_type_create_resized(haul_type *oldtype, size_t lower_bound, size_t extent,
+                                     haul_type **newtype)
 {
     char name[HAUL_NAME_BYTES_MAX];
     haul_status status = check_types(oldtype, newtype);

@@ -1,8 +1,8 @@
 /* Directions: which bytes a row says do not travel both ways, and what that forbids.
  *
- * Bytes that are not sent are not read either, by nobody: so no pointer stands in them that would have to be
- * followed, and no number from which something else is learnt. Both can be told when a type is committed, but for
- * what callbacks read: that is between them and their author.
+ * Bytes that are not sent are not read either, by nobody: so no pointer stands in them that would
+ * have to be followed, and no number from which something else is learnt. Both can be told when a
+ * type is committed, but for what callbacks read: that is between them and their author.
  */
 #include "type/build.h"
 
@@ -50,32 +50,35 @@ haul_status haul__check_direction(const haul_type *type, const haul__row *row, h
     if (row->kind != HAUL_REF_POINTER || !is_unsent(row))
         return HAUL_OK;
     if (type->shapes[row->shape + row->levels - 1].kind == HAUL_SHAPE_SENTINEL)
-        return haul__wrong(error, type, row->name,
-                           "Its direction is %s, so that nothing there is read; but it ends at a value.",
-                           name_of(row));
+        return haul__wrong(
+            error, type, row->name,
+            "Its direction is %s, so that nothing there is read; but it ends at a value.",
+            name_of(row));
     if (rule->choice.kind == HAUL_CHOICE_TARGET)
         return haul__wrong(error, type, row->name,
-                           "Its direction is %s, so that nothing there is read; but its type is told by a tag there.",
+                           "Its direction is %s, so that nothing there is read; but its "
+                           "type is told by a tag there.",
                            name_of(row));
     return HAUL_OK;
 }
 
-haul_status haul__check_unsent_target(const haul_type *type, const haul__row *row, const haul_type *target,
-                                      haul_error *error)
+haul_status haul__check_unsent_target(const haul_type *type, const haul__row *row,
+                                      const haul_type *target, haul_error *error)
 {
     if (!target || !is_unsent(row))
         return HAUL_OK;
     if (target->walk.depends)
-        return haul__wrong(error, type, row->name,
-                           "Its direction is %s; but objects of type %s are rebuilt from what is sent.", name_of(row),
-                           target->name);
+        return haul__wrong(
+            error, type, row->name,
+            "Its direction is %s; but objects of type %s are rebuilt from what is sent.",
+            name_of(row), target->name);
     if (!target->walk.has_slots)
         return HAUL_OK;
-    return haul__wrong(
-        error, type, row->name,
-        "Its direction is %s, so that nothing there is read; but type %s has pointers, rules or a size "
-        "of its own.",
-        name_of(row), target->name);
+    return haul__wrong(error, type, row->name,
+                       "Its direction is %s, so that nothing there is read; but "
+                       "type %s has pointers, rules or a size "
+                       "of its own.",
+                       name_of(row), target->name);
 }
 
 /* ---- Numbers that are read. */
@@ -121,17 +124,18 @@ static const char *unsent_part(const haul__walk *walk, haul_field_place field)
     return NULL;
 }
 
-static haul_status check_field(const haul_type *type, const haul__row *row, const haul_field_place *field,
-                               haul_error *error)
+static haul_status check_field(const haul_type *type, const haul__row *row,
+                               const haul_field_place *field, haul_error *error)
 {
     const char *where = unsent_row(type, field);
     if (!where)
         where = unsent_part(&type->walk, *field);
     if (!where)
         return HAUL_OK;
-    return haul__wrong(error, type, row->name,
-                       "It reads the field at offset %zu, which lies in %s and by its direction is not read.",
-                       field->offset, where);
+    return haul__wrong(
+        error, type, row->name,
+        "It reads the field at offset %zu, which lies in %s and by its direction is not read.",
+        field->offset, where);
 }
 
 static haul_status check_shapes(const haul_type *type, const haul__row *row, haul_error *error)

@@ -1,8 +1,8 @@
 /* Printing a type as a table.
  *
- * The lines are made twice: once to learn how wide each column is, once to print. What no row describes stands as
- * "(bytes)": plain fields and padding, which travel. Each line goes out in one write; of a committed type nothing is
- * allocated.
+ * The lines are made twice: once to learn how wide each column is, once to print. What no row
+ * describes stands as "(bytes)": plain fields and padding, which travel. Each line goes out in one
+ * write; of a committed type nothing is allocated.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -94,7 +94,8 @@ static void append_count(char *cell, const haul_type *type, const haul_shape *sh
         append(cell, " - %" PRIu64, (uint64_t)0 - (uint64_t)shape->add);
 }
 
-static void append_shape(char *cell, const haul_type *type, const haul_shape *shape, int of_pointers)
+static void append_shape(char *cell, const haul_type *type, const haul_shape *shape,
+                         int of_pointers)
 {
     switch (shape->kind) {
     case HAUL_SHAPE_ONE:
@@ -193,10 +194,12 @@ static void describe(line *l, const haul_type *type, const haul_field *field)
 {
     static const char *const kinds[] = { "?", "pointer", "embed", "skip", "data", "tail" };
     unsigned kind = (unsigned)field->kind, level;
-    append(l->cell[3], "%s", type->block_count > 0 ? "block" : kinds[kind <= HAUL_REF_TAIL ? kind : 0]);
+    append(l->cell[3], "%s",
+           type->block_count > 0 ? "block" : kinds[kind <= HAUL_REF_TAIL ? kind : 0]);
     if (field->count != 1)
         append(l->cell[3], "[%zu]", field->count);
-    if (field->kind == HAUL_REF_POINTER || field->kind == HAUL_REF_EMBED || field->kind == HAUL_REF_TAIL)
+    if (field->kind == HAUL_REF_POINTER || field->kind == HAUL_REF_EMBED ||
+        field->kind == HAUL_REF_TAIL)
         append_target(l->cell[4], field);
     for (level = 0; level < field->levels; level++) {
         append(l->cell[5], "%s", level > 0 ? ", " : "");
@@ -229,7 +232,8 @@ static haul_status put_field(table *t, const haul_field *field)
 
 static haul_status put_title(table *t)
 {
-    static const char *const titles[COLUMNS] = { "offset", "size", "field", "what", "target", "shape" };
+    static const char *const titles[COLUMNS] = { "offset", "size",   "field",
+                                                 "what",   "target", "shape" };
     line l;
     size_t i;
     memset(&l, 0, sizeof l);
@@ -285,7 +289,8 @@ static haul_status put_table(table *t)
 static haul_status put_totals(const table *t, const haul__walk *walk, size_t pointers)
 {
     char text[256];
-    snprintf(text, sizeof text, "extent %zu, of which %zu bytes travel; alignment %zu; %zu pointer%s\n", walk->extent,
+    snprintf(text, sizeof text,
+             "extent %zu, of which %zu bytes travel; alignment %zu; %zu pointer%s\n", walk->extent,
              walk->payload, walk->alignment, pointers, pointers == 1 ? "" : "s");
     return put_text(t, text);
 }

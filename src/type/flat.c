@@ -1,8 +1,9 @@
-/* Elements one by one, those of embedded arrays included. A committed type says which arrays it has not flattened; each
- * level of these is one entry of a stack, and types nest no deeper than it reaches.
+/* Elements one by one, those of embedded arrays included. A committed type says which arrays it has
+ * not flattened; each level of these is one entry of a stack, and types nest no deeper than it
+ * reaches.
  *
- * Rows with rules are looked at by object, as a rule. A few say the same of every object, and are no more here than
- * what they say: bytes, a pointer, or nothing.
+ * Rows with rules are looked at by object, as a rule. A few say the same of every object, and are
+ * no more here than what they say: bytes, a pointer, or nothing.
  */
 #include "type/type.h"
 
@@ -20,7 +21,8 @@ static void push(haul__flat *flat, const haul__walk *walk, size_t at, size_t cou
     flat->depth++;
 }
 
-void haul__flat_begin(haul__flat *flat, const haul__walk *walk, size_t at, size_t count, size_t stride)
+void haul__flat_begin(haul__flat *flat, const haul__walk *walk, size_t at, size_t count,
+                      size_t stride)
 {
     flat->depth = 0;
     push(flat, walk, at, count, stride);
@@ -39,7 +41,8 @@ int haul__flat_next(haul__flat *flat, const haul__walk **walk, size_t *at)
         }
         if (flat->level[top].part < here->part_count) {
             const haul__part *part = &here->parts[flat->level[top].part++];
-            push(flat, haul__type_walk(part->type), flat->level[top].at + part->offset, part->count, part->stride);
+            push(flat, haul__type_walk(part->type), flat->level[top].at + part->offset, part->count,
+                 part->stride);
         } else if (--flat->level[top].left > 0) {
             flat->level[top].at += flat->level[top].stride;
             flat->level[top].part = NOT_YET;
@@ -71,8 +74,9 @@ static int is_always_pointer(const haul__ruled *ruled)
 {
     const haul_rule *rule = ruled->rule ? &ruled->rule->said : NULL;
     return ruled->kind == HAUL__RULED_POINTER && rule->when.kind == HAUL_WHEN_ALWAYS &&
-           (rule->mode == HAUL_MODE_OWN || rule->mode == HAUL_MODE_ALIAS) && rule->addressing == HAUL_ABSOLUTE &&
-           !rule->tag_bits && !rule->integer_below && !rule->integer_from;
+           (rule->mode == HAUL_MODE_OWN || rule->mode == HAUL_MODE_ALIAS) &&
+           rule->addressing == HAUL_ABSOLUTE && !rule->tag_bits && !rule->integer_below &&
+           !rule->integer_from;
 }
 
 int haul__is_plain(const haul__walk *walk)
@@ -121,8 +125,8 @@ static size_t end_of_ruled(const haul__walk *walk, const haul__ruled *ruled)
     return ruled->kind == HAUL__RULED_TAIL ? walk->extent : ruled->slot.offset + ruled->bytes;
 }
 
-/* The end of what covers a byte: a run that travels, a part, or a row with a rule; 0: nothing does, and *next is where
- * something begins. */
+/* The end of what covers a byte: a run that travels, a part, or a row with a rule; 0: nothing does,
+ * and *next is where something begins. */
 static size_t covered_to(const haul__walk *walk, size_t at, size_t *next)
 {
     size_t i, end;
@@ -144,7 +148,8 @@ static size_t covered_to(const haul__walk *walk, size_t at, size_t *next)
         end = end_of_ruled(walk, &walk->ruled[i]);
         if (walk->ruled[i].slot.offset <= at && at < end)
             return end;
-        if (walk->ruled[i].slot.offset > at && end > walk->ruled[i].slot.offset && walk->ruled[i].slot.offset < *next)
+        if (walk->ruled[i].slot.offset > at && end > walk->ruled[i].slot.offset &&
+            walk->ruled[i].slot.offset < *next)
             *next = walk->ruled[i].slot.offset;
     }
     return 0;

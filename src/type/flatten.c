@@ -1,7 +1,7 @@
 /* Making the flat form: runs, slots and parts, each sorted by offset.
  *
- * A type is put together in scratch memory that the whole commit shares, checked, sorted, and then sealed: copied
- * into one piece of memory of its own, slots first, then parts, runs and names.
+ * A type is put together in scratch memory that the whole commit shares, checked, sorted, and then
+ * sealed: copied into one piece of memory of its own, slots first, then parts, runs and names.
  *
  *     an embedded element that is all bytes      one run, whatever the number of elements
  *     few entries (HAUL__INLINE_MAX)             copied, element by element, at their offsets
@@ -9,15 +9,16 @@
  *     fields with directions, or to be rebuilt   the same
  *     holders                                    the same
  *
- * So a type never has more entries than a small multiple of its rows, and ten million blocks are one part. Loops of a
- * constructor are worked from the inside out: what one turn holds is repeated in place while it is small; otherwise
- * it is sealed as a nameless inner type, and the turn becomes a part of that.
+ * So a type never has more entries than a small multiple of its rows, and ten million blocks are
+ * one part. Loops of a constructor are worked from the inside out: what one turn holds is repeated
+ * in place while it is small; otherwise it is sealed as a nameless inner type, and the turn becomes
+ * a part of that.
  */
 #include <stdio.h>
 
 #include "type/scratch.h"
 
-/* --- elements of another type ------------------------------------------------------------------------------------
+/* --- elements of another type --------------------------------------------------------------------
  */
 
 static size_t entries(const haul__walk *walk)
@@ -25,8 +26,8 @@ static size_t entries(const haul__walk *walk)
     return walk->run_count + walk->slot_count + walk->part_count;
 }
 
-static int put_element(haul__scratch *s, const haul__walk *walk, size_t offset, const char *name, size_t index,
-                       size_t count)
+static int put_element(haul__scratch *s, const haul__walk *walk, size_t offset, const char *name,
+                       size_t index, size_t count)
 {
     size_t i, text = 0;
     for (i = 0; i < walk->run_count; i++)
@@ -36,7 +37,8 @@ static int put_element(haul__scratch *s, const haul__walk *walk, size_t offset, 
         haul__slot slot = walk->slots[i];
         slot.offset += offset;
         slot.self += offset;
-        if (!haul__put_name(s, name, index, count, slot.name, &text) || !haul__put_slot(s, &slot, text))
+        if (!haul__put_name(s, name, index, count, slot.name, &text) ||
+            !haul__put_slot(s, &slot, text))
             return 0;
     }
     for (i = 0; i < walk->part_count; i++) {
@@ -57,8 +59,8 @@ static void ask_as(haul__scratch *s, const haul__walk *walk)
         s->placement = walk->placement;
 }
 
-static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, size_t count, size_t stride,
-                        const char *name)
+static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, size_t count,
+                        size_t stride, const char *name)
 {
     const haul__walk *walk = &type->walk;
     size_t i, text = 0;
@@ -66,23 +68,27 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
         return 1;
     ask_as(s, walk);
     if (walk->is_varied || walk->is_noted || type->holder)
-        return haul__put_name(s, name, 0, 1, "", &text) && haul__put_part(s, offset, count, stride, type, text);
+        return haul__put_name(s, name, 0, 1, "", &text) &&
+               haul__put_part(s, offset, count, stride, type, text);
     if (walk->dense && !walk->has_slots && stride == walk->extent)
         return haul__put_run(s, offset, count * stride);
     if (entries(walk) > 0 && count > HAUL__INLINE_MAX / entries(walk))
-        return haul__put_name(s, name, 0, 1, "", &text) && haul__put_part(s, offset, count, stride, type, text);
+        return haul__put_name(s, name, 0, 1, "", &text) &&
+               haul__put_part(s, offset, count, stride, type, text);
     for (i = 0; i < count && entries(walk) > 0; i++)
         if (!put_element(s, walk, offset + i * stride, name, i, count))
             return 0;
     return 1;
 }
 
-/* --- structs -----------------------------------------------------------------------------------------------------
+/* --- structs -------------------------------------------------------------------------------------
  */
 
 static const haul_type *slot_target(const haul__row *row)
 {
-    return row->type && row->type->combiner == HAUL_COMBINER_BYTES && !row->type->is_aligned ? NULL : row->type;
+    return row->type && row->type->combiner == HAUL_COMBINER_BYTES && !row->type->is_aligned
+               ? NULL
+               : row->type;
 }
 
 static haul__slot slot_of_row(const haul_type *type, const haul__row *row, size_t index)
@@ -115,10 +121,11 @@ static int reads_struct(const haul_type *type, const haul__row *row)
     return 0;
 }
 
-/* Behind a pointer to pointers with a rule for each of them stand elements of a nameless type of one ruled pointer, whose
- * fields are read in the struct that led there. The slot then leads to these, and is of one level. */
-static haul_status put_each(haul_type *type, const haul__row *row, const haul_allocator *door, haul__slot *slot,
-                            haul_error *error)
+/* Behind a pointer to pointers with a rule for each of them stand elements of a nameless type of
+ * one ruled pointer, whose fields are read in the struct that led there. The slot then leads to
+ * these, and is of one level. */
+static haul_status put_each(haul_type *type, const haul__row *row, const haul_allocator *door,
+                            haul__slot *slot, haul_error *error)
 {
     haul__scratch one;
     haul__row each;
@@ -151,9 +158,11 @@ static haul_status put_each(haul_type *type, const haul__row *row, const haul_al
     return HAUL_OK;
 }
 
-/* A large array of pointers that need nothing of their struct: so many of a nameless type of one pointer. What has
- * been put so far stays where it is, so the inner type is put together behind it. */
-static haul_status put_pointer_part(haul__scratch *s, haul_type *type, const haul__row *row, haul_error *error)
+/* A large array of pointers that need nothing of their struct: so many of a nameless type of one
+ * pointer. What has been put so far stays where it is, so the inner type is put together behind
+ * it. */
+static haul_status put_pointer_part(haul__scratch *s, haul_type *type, const haul__row *row,
+                                    haul_error *error)
 {
     haul__scratch one;
     haul__slot slot = slot_of_row(type, row, 0);
@@ -197,7 +206,9 @@ static haul_status put_end(haul__scratch *s, const haul_type *type, const haul__
     if (shape->kind != HAUL_SHAPE_END || haul__find_row(type, shape->field[0].offset))
         return HAUL_OK;
     slot = end_of_row(type, row);
-    return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_slot(s, &slot, name) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_slot(s, &slot, name)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
 }
 
 /* *at is where the run of plain bytes began; a part takes its bytes out of it. */
@@ -214,8 +225,8 @@ static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__r
     }
     if (count > HAUL__ARRAY_SLOTS_MAX) {
         haul__wrong(error, type, row->name,
-                    "The array has %zu pointers whose shapes read the struct: %d is the limit.", count,
-                    HAUL__ARRAY_SLOTS_MAX);
+                    "The array has %zu pointers whose shapes read the struct: %d is the limit.",
+                    count, HAUL__ARRAY_SLOTS_MAX);
         error->status = HAUL_ERROR_LIMIT;
         return HAUL_ERROR_LIMIT;
     }
@@ -235,37 +246,42 @@ static haul_status check_embedded(const haul_type *type, const haul__row *row, h
     const haul__walk *walk = &row->type->walk;
     if (row->offset % walk->alignment != 0)
         return haul__wrong(error, type, row->name,
-                           "The field at offset %zu is not at a multiple of %zu, as type %s asks.", row->offset,
-                           walk->alignment, walk->name);
+                           "The field at offset %zu is not at a multiple of %zu, as type %s asks.",
+                           row->offset, walk->alignment, walk->name);
     if (walk->true_upper > walk->extent)
-        return haul__wrong(error, type, row->name,
-                           "Type %s has bytes up to %zu, behind its extent of %zu: it cannot be a field.", walk->name,
-                           walk->true_upper, walk->extent);
+        return haul__wrong(
+            error, type, row->name,
+            "Type %s has bytes up to %zu, behind its extent of %zu: it cannot be a field.",
+            walk->name, walk->true_upper, walk->extent);
     return HAUL_OK;
 }
 
-static haul_status put_embedded(haul__scratch *s, const haul_type *type, const haul__row *row, haul_error *error)
+static haul_status put_embedded(haul__scratch *s, const haul_type *type, const haul__row *row,
+                                haul_error *error)
 {
     const haul__walk *walk = &row->type->walk;
     haul_status status = check_embedded(type, row, error);
     if (status != HAUL_OK)
         return status;
-    return put_elements(s, row->type, row->offset, row->bytes / walk->extent, walk->extent, row->name)
+    return put_elements(s, row->type, row->offset, row->bytes / walk->extent, walk->extent,
+                        row->name)
                ? HAUL_OK
                : HAUL_ERROR_MEMORY;
 }
 
 /* The end of a begin/end pair with a condition: its bytes are ruled too. */
-static haul_status put_ruled_end(haul__scratch *s, const haul_type *type, const haul__row *row, haul__ruled *ruled)
+static haul_status put_ruled_end(haul__scratch *s, const haul_type *type, const haul__row *row,
+                                 haul__ruled *ruled)
 {
     size_t name = 0;
     ruled->slot = end_of_row(type, row);
-    return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_ruled(s, ruled, name) ? HAUL_OK
-                                                                                               : HAUL_ERROR_MEMORY;
+    return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_ruled(s, ruled, name)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
 }
 
-static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const haul__row *row, haul__ruled *ruled,
-                                      haul_error *error)
+static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const haul__row *row,
+                                      haul__ruled *ruled, haul_error *error)
 {
     haul_status status = HAUL_OK;
     size_t i, name = 0, count = row->bytes / sizeof(void *);
@@ -278,23 +294,26 @@ static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const h
         status = put_each(type, row, &s->door, &ruled->slot, error);
         if (status != HAUL_OK)
             return status;
-        if (!haul__put_name(s, row->name, i, is_distance ? 1 : count, "", &name) || !haul__put_ruled(s, ruled, name))
+        if (!haul__put_name(s, row->name, i, is_distance ? 1 : count, "", &name) ||
+            !haul__put_ruled(s, ruled, name))
             return HAUL_ERROR_MEMORY;
     }
-    return type->shapes[row->shape].kind == HAUL_SHAPE_END ? put_ruled_end(s, type, row, ruled) : HAUL_OK;
+    return type->shapes[row->shape].kind == HAUL_SHAPE_END ? put_ruled_end(s, type, row, ruled)
+                                                           : HAUL_OK;
 }
 
 static haul_status check_tail(const haul_type *type, const haul__row *row, haul_error *error)
 {
     if (!row->type || row->offset % row->type->walk.alignment == 0)
         return HAUL_OK;
-    return haul__wrong(error, type, row->name, "The tail at offset %zu is not at a multiple of %zu, as type %s asks.",
+    return haul__wrong(error, type, row->name,
+                       "The tail at offset %zu is not at a multiple of %zu, as type %s asks.",
                        row->offset, row->type->walk.alignment, row->type->name);
 }
 
 /* An embedded arm, bytes, or the tail: one entry. */
-static haul_status put_ruled_one(haul__scratch *s, const haul_type *type, const haul__row *row, haul__ruled *ruled,
-                                 haul_error *error)
+static haul_status put_ruled_one(haul__scratch *s, const haul_type *type, const haul__row *row,
+                                 haul__ruled *ruled, haul_error *error)
 {
     haul_status status = HAUL_OK;
     size_t name = 0;
@@ -318,13 +337,15 @@ static haul_status put_ruled_one(haul__scratch *s, const haul_type *type, const 
         return status;
     if (ruled->slot.target)
         ask_as(s, &ruled->slot.target->walk);
-    return haul__put_name(s, row->name, 0, 1, "", &name) && haul__put_ruled(s, ruled, name) ? HAUL_OK
-                                                                                            : HAUL_ERROR_MEMORY;
+    return haul__put_name(s, row->name, 0, 1, "", &name) && haul__put_ruled(s, ruled, name)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
 }
 
-/* Sealing cuts ruled bytes out of the runs; only a tail does it here, since nothing lies behind it. */
-static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at,
-                                 haul_error *error)
+/* Sealing cuts ruled bytes out of the runs; only a tail does it here, since nothing lies behind
+ * it. */
+static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__row *row,
+                                 size_t *at, haul_error *error)
 {
     haul__ruled ruled;
     if (row->kind == HAUL_REF_TAIL) {
@@ -333,7 +354,8 @@ static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__
         *at = type->bytes;
     }
     if (row->bytes / sizeof(void *) > HAUL__ARRAY_SLOTS_MAX && row->kind == HAUL_REF_POINTER) {
-        haul__wrong(error, type, row->name, "The array has %zu pointers with a rule: %d is the limit.",
+        haul__wrong(error, type, row->name,
+                    "The array has %zu pointers with a rule: %d is the limit.",
                     row->bytes / sizeof(void *), HAUL__ARRAY_SLOTS_MAX);
         error->status = HAUL_ERROR_LIMIT;
         return HAUL_ERROR_LIMIT;
@@ -345,14 +367,17 @@ static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__
     return put_ruled_one(s, type, row, &ruled, error);
 }
 
-/* A field of bytes, or of structs, with a direction. Those with a condition are asked of each object. */
+/* A field of bytes, or of structs, with a direction. Those with a condition are asked of each
+ * object. */
 static int put_bars(haul__scratch *s, const haul__row *row)
 {
-    unsigned bars = row->kind == HAUL_REF_DATA || row->kind == HAUL_REF_EMBED ? haul__row_bars(row) : 0;
+    unsigned bars =
+        row->kind == HAUL_REF_DATA || row->kind == HAUL_REF_EMBED ? haul__row_bars(row) : 0;
     return bars == 0 || haul__put_barred(s, row->offset, row->bytes, bars);
 }
 
-static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at, haul_error *error)
+static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at,
+                           haul_error *error)
 {
     unsigned kind = haul__row_kind(row);
     if (haul__row_is_ruled(row))
@@ -380,19 +405,22 @@ static haul_status flatten_struct(haul__scratch *s, haul_type *type, haul_error 
     return status;
 }
 
-/* --- constructors ------------------------------------------------------------------------------------------------
+/* --- constructors --------------------------------------------------------------------------------
  */
 
-static haul_status check_block(const haul_type *type, size_t offset, const haul_type *old, haul_error *error)
+static haul_status check_block(const haul_type *type, size_t offset, const haul_type *old,
+                               haul_error *error)
 {
     if (haul__type_is_sized(old))
-        return haul__wrong(error, type, NULL, "Objects of type %s have no fixed size: no other type can hold them.",
+        return haul__wrong(error, type, NULL,
+                           "Objects of type %s have no fixed size: no other type can hold them.",
                            old->name);
     if (offset % old->walk.alignment == 0)
         return HAUL_OK;
-    return haul__wrong(error, type, NULL,
-                       "A block of type %s at offset %zu is not at a multiple of its alignment %zu.", old->name,
-                       offset, old->walk.alignment);
+    return haul__wrong(
+        error, type, NULL,
+        "A block of type %s at offset %zu is not at a multiple of its alignment %zu.", old->name,
+        offset, old->walk.alignment);
 }
 
 static haul_status flatten_blocks(haul__scratch *s, const haul_type *type, haul_error *error)
@@ -428,7 +456,8 @@ static int put_turn(haul__scratch *s, const size_t first[3], size_t turn, haul__
         slot.offset += shift;
         slot.self += shift;
         name = s->slots[i].name;
-        if (!rename_turn(s, turn, loop.count, &name) || (turn > 0 && !haul__put_slot(s, &slot, name)))
+        if (!rename_turn(s, turn, loop.count, &name) ||
+            (turn > 0 && !haul__put_slot(s, &slot, name)))
             return 0;
         if (turn == 0)
             s->slots[i].name = name;
@@ -437,7 +466,8 @@ static int put_turn(haul__scratch *s, const size_t first[3], size_t turn, haul__
         haul__part part = s->parts[i].part;
         name = s->parts[i].name;
         if (!rename_turn(s, turn, loop.count, &name) ||
-            (turn > 0 && !haul__put_part(s, part.offset + shift, part.count, part.stride, part.type, name)))
+            (turn > 0 &&
+             !haul__put_part(s, part.offset + shift, part.count, part.stride, part.type, name)))
             return 0;
         if (turn == 0)
             s->parts[i].name = name;
@@ -469,7 +499,8 @@ static haul_status loop_again(haul__scratch *s, haul_type *type, haul__loop loop
         s->runs[0].bytes *= loop.count;
         return HAUL_OK;
     }
-    if (held == 1 && s->part_count == 1 && s->parts[0].part.count * s->parts[0].part.stride == loop.stride) {
+    if (held == 1 && s->part_count == 1 &&
+        s->parts[0].part.count * s->parts[0].part.stride == loop.stride) {
         s->parts[0].part.count *= loop.count;
         return HAUL_OK;
     }
@@ -478,7 +509,8 @@ static haul_status loop_again(haul__scratch *s, haul_type *type, haul__loop loop
     status = haul__seal_inner(s, type, loop.stride, &inner, error);
     if (status != HAUL_OK)
         return status;
-    return haul__put_name(s, "", 0, 1, "", &name) && haul__put_part(s, 0, loop.count, loop.stride, inner, name)
+    return haul__put_name(s, "", 0, 1, "", &name) &&
+                   haul__put_part(s, 0, loop.count, loop.stride, inner, name)
                ? HAUL_OK
                : HAUL_ERROR_MEMORY;
 }
@@ -496,8 +528,8 @@ static void shift(haul__scratch *s, size_t offset)
         s->parts[i].part.offset += offset;
 }
 
-/* The block's own elements are the innermost loop. The first loop that turns more than once puts elements of the old
- * type itself; those around it repeat what stands in the scratch. */
+/* The block's own elements are the innermost loop. The first loop that turns more than once puts
+ * elements of the old type itself; those around it repeat what stands in the scratch. */
 static haul_status flatten_loops(haul__scratch *s, haul_type *type, haul_error *error)
 {
     const haul__block *block = &type->blocks[0];
@@ -516,7 +548,8 @@ static haul_status flatten_loops(haul__scratch *s, haul_type *type, haul_error *
             status = check_block(type, loop.stride, block->type, error);
             if (status == HAUL_OK && begun)
                 status = loop_again(s, type, loop, error);
-            else if (status == HAUL_OK && !put_elements(s, block->type, 0, loop.count, loop.stride, ""))
+            else if (status == HAUL_OK &&
+                     !put_elements(s, block->type, 0, loop.count, loop.stride, ""))
                 status = HAUL_ERROR_MEMORY;
             begun = 1;
         }

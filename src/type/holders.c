@@ -1,20 +1,21 @@
 /* Holders: which objects must be known to those that are found through them, and on which way.
  *
- * A rule names a type of which its callbacks get the nearest object. So that type holds, and every type on a way from
- * it to the rule must be told who holds it. With each holder's type as a bit:
+ * A rule names a type of which its callbacks get the nearest object. So that type holds, and every
+ * type on a way from it to the rule must be told who holds it. With each holder's type as a bit:
  *
  *     asked(T)    the bits of the holders that T's own rules name
  *     needs(T)    asked(T), and the needs of all that T holds or leads to, without T's own bit
  *
- * That is a least fixed point, found by going through the types, from the last that was reached to the first, until
- * nothing changes: needs pass from a type to those that lead to it, and these were mostly reached before it.
+ * That is a least fixed point, found by going through the types, from the last that was reached to
+ * the first, until nothing changes: needs pass from a type to those that lead to it, and these were
+ * mostly reached before it.
  *
- * Types of earlier commits have no part in it. All that a closed type leads to is closed, too, so that no way from a
- * holder of this commit to a rule of this commit leads through one; and none from theirs to theirs leads through this
- * one.
+ * Types of earlier commits have no part in it. All that a closed type leads to is closed, too, so
+ * that no way from a holder of this commit to a rule of this commit leads through one; and none
+ * from theirs to theirs leads through this one.
  *
- * Where there are more than 64 holders, several have one bit. Then T's own is not taken away: too many objects are
- * told who holds them, which costs time and is never wrong.
+ * Where there are more than 64 holders, several have one bit. Then T's own is not taken away: too
+ * many objects are told who holds them, which costs time and is never wrong.
  */
 #include "type/build.h"
 

@@ -31,7 +31,7 @@ haul_status haul_type_parameter(const char *name, haul_type **parameter)
     return status;
 }
 
-/* --- which parameters does a type depend on? --------------------------------------------------------------------- */
+/* --- which parameters does a type depend on? -------------------------------------------------- */
 
 /* Open types that are reached from one, each once; a list that grows while it is read. */
 typedef struct reached {
@@ -75,7 +75,8 @@ static int put_targets(reached *r, const haul_type *type)
         if (!put(r, type->bound[i].argument))
             return 0;
     for (i = 0; type->bound_count == 0 && i < type->row_count; i++)
-        if ((type->rows[i].target && !put(r, *type->rows[i].target)) || !put_cases(r, type->rows[i].rule))
+        if ((type->rows[i].target && !put(r, *type->rows[i].target)) ||
+            !put_cases(r, type->rows[i].rule))
             return 0;
     for (i = 0; i < haul__type_old_count(type); i++)
         if (!put(r, type->blocks[i].type))
@@ -105,7 +106,7 @@ static haul_status depends_on(const haul_type *instance, haul_type *type, unsign
     return status;
 }
 
-/* --- instances --------------------------------------------------------------------------------------------------- */
+/* --- instances -------------------------------------------------------------------------------- */
 
 static int binds(const haul_type *instance, const haul__bound *one)
 {
@@ -148,19 +149,21 @@ static haul_type **place_of(haul_type *container, const haul__bound *bound, size
 }
 
 /* "table<key,value>"; 0: too long. */
-static int name_instance(const haul_type *container, const haul__bound *bound, size_t count, char *name)
+static int name_instance(const haul_type *container, const haul__bound *bound, size_t count,
+                         char *name)
 {
     size_t length = 0, i;
     int more = snprintf(name, HAUL_NAME_BYTES_MAX, "%s<", container->name);
     for (i = 0; more >= 0 && (length += (size_t)more) < HAUL_NAME_BYTES_MAX && i < count; i++)
-        more = snprintf(name + length, HAUL_NAME_BYTES_MAX - length, "%s%s", bound[i].argument->name,
-                        i + 1 < count ? "," : ">");
+        more = snprintf(name + length, HAUL_NAME_BYTES_MAX - length, "%s%s",
+                        bound[i].argument->name, i + 1 < count ? "," : ">");
     return length < HAUL_NAME_BYTES_MAX;
 }
 
 static void ref_of_row(const haul_type *type, const haul__row *row, haul_ref *ref)
 {
-    unsigned level, levels = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL ? row->levels : 0;
+    unsigned level,
+        levels = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL ? row->levels : 0;
     memset(ref, 0, sizeof *ref);
     ref->name = row->name;
     ref->kind = (haul_ref_kind)row->kind;
@@ -186,7 +189,8 @@ static haul_status copy_container(const haul_type *container, const char *name, 
         return HAUL_ERROR_MEMORY;
     for (i = 0; i < container->row_count; i++)
         ref_of_row(container, &container->rows[i], &refs[i]);
-    status = haul_type_create_in(&container->allocator, name, container->bytes, refs, container->row_count, copy);
+    status = haul_type_create_in(&container->allocator, name, container->bytes, refs,
+                                 container->row_count, copy);
     haul__release(&container->allocator, refs, bytes);
     if (status != HAUL_OK)
         return status;
@@ -217,7 +221,8 @@ static void bind(haul_type *container, haul_type **place, haul_type *instance,
 }
 
 /* The container's instance for these arguments, held by the container; made if there is none. */
-static haul_status find_or_make(haul_type *container, const haul__bound *bound, size_t count, haul_type **instance)
+static haul_status find_or_make(haul_type *container, const haul__bound *bound, size_t count,
+                                haul_type **instance)
 {
     char name[HAUL_NAME_BYTES_MAX];
     haul_type *made, **place = place_of(container, bound, count);
@@ -308,7 +313,7 @@ haul_status haul_type_instance(haul_type *container, size_t count, haul_type *co
     return status;
 }
 
-/* --- targets ------------------------------------------------------------------------------------------------------ */
+/* --- targets ---------------------------------------------------------------------------------- */
 
 /* What is certain without looking further. */
 haul_type *haul__type_stands_for(const haul_type *instance, haul_type *found)
@@ -317,10 +322,12 @@ haul_type *haul__type_stands_for(const haul_type *instance, haul_type *found)
     for (i = 0; i < instance->bound_count; i++)
         if (instance->bound[i].parameter == found)
             return instance->bound[i].argument;
-    return instance->bound_count > 0 && found == instance->container ? (haul_type *)instance : found;
+    return instance->bound_count > 0 && found == instance->container ? (haul_type *)instance
+                                                                     : found;
 }
 
-haul_status haul__type_substitute(haul_type *instance, const char *field, haul_type **found, haul_error *error)
+haul_status haul__type_substitute(haul_type *instance, const char *field, haul_type **found,
+                                  haul_error *error)
 {
     haul_type *type = haul__type_stands_for(instance, *found);
     haul__bound subset[HAUL_PARAMETERS_MAX];
@@ -336,7 +343,8 @@ haul_status haul__type_substitute(haul_type *instance, const char *field, haul_t
         return status;
     if (type->bound_count > 0 || !is_container(type))
         return haul__wrong(error, instance, field,
-                           "Type %s is made of a type that depends on a parameter of %s, and is no container itself: "
+                           "Type %s is made of a type that depends on a parameter of "
+                           "%s, and is no container itself: "
                            "describe it as one.",
                            type->name, instance->name);
     for (i = 0; i < instance->bound_count; i++)
@@ -345,8 +353,8 @@ haul_status haul__type_substitute(haul_type *instance, const char *field, haul_t
     status = find_or_make(type, subset, count, found);
     if (status != HAUL_ERROR_LIMIT)
         return status;
-    haul__wrong(error, instance, field, "The name of an instance of %s has more than %u bytes.", type->name,
-                HAUL_NAME_BYTES_MAX - 1);
+    haul__wrong(error, instance, field, "The name of an instance of %s has more than %u bytes.",
+                type->name, HAUL_NAME_BYTES_MAX - 1);
     error->status = HAUL_ERROR_LIMIT;
     return HAUL_ERROR_LIMIT;
 }
@@ -359,7 +367,8 @@ haul_status haul__check_bound(const haul_type *instance, haul_error *error)
     if (instance->bound_count == 0)
         return HAUL_OK;
     if (!instance->container)
-        return haul__wrong(error, instance, NULL, "Its container has been freed: free it after the commit.");
+        return haul__wrong(error, instance, NULL,
+                           "Its container has been freed: free it after the commit.");
     status = depends_on(instance, instance->container, &bits);
     for (i = 0; i < instance->bound_count && status == HAUL_OK; i++)
         if (!*instance->bound[i].parameter->name)

@@ -1,8 +1,9 @@
 /* What a type says of itself: sizes, names, and its fields one by one.
  *
- * A committed type answers from its flat form. An open one makes that form for the question, of what it embeds only,
- * and drops it: open types belong to one thread, and their answers may change. Blocks of a loop nest are counted, not
- * stored: the index of a block is written in the loops' counts as digits.
+ * A committed type answers from its flat form. An open one makes that form for the question, of
+ * what it embeds only, and drops it: open types belong to one thread, and their answers may change.
+ * Blocks of a loop nest are counted, not stored: the index of a block is written in the loops'
+ * counts as digits.
  */
 #include "type/build.h"
 
@@ -60,7 +61,8 @@ haul_status haul_type_get_extent(const haul_type *type, size_t *lower_bound, siz
     return HAUL_OK;
 }
 
-haul_status haul_type_get_true_extent(const haul_type *type, size_t *true_lower_bound, size_t *true_extent)
+haul_status haul_type_get_true_extent(const haul_type *type, size_t *true_lower_bound,
+                                      size_t *true_extent)
 {
     haul__walk walk;
     haul_status status;
@@ -131,7 +133,9 @@ static const haul_type *target_of(const haul_type *type, const haul__row *row)
     if (row->kind != HAUL_REF_POINTER && row->kind != HAUL_REF_EMBED && row->kind != HAUL_REF_TAIL)
         return NULL;
     if (!type->committed)
-        target = row->target && haul__type_is_valid(*row->target) ? haul__type_stands_for(type, *row->target) : NULL;
+        target = row->target && haul__type_is_valid(*row->target)
+                     ? haul__type_stands_for(type, *row->target)
+                     : NULL;
     return haul__type_is_valid(target) ? target : NULL;
 }
 
@@ -148,7 +152,8 @@ static void get_row(const haul_type *type, const haul__row *row, haul_field *fie
     field->bytes = field->stride = row->bytes;
     field->count = 1;
     field->target = target_of(type, row);
-    field->element_bytes = field->target && row->element_bytes == 0 ? field->target->bytes : row->element_bytes;
+    field->element_bytes =
+        field->target && row->element_bytes == 0 ? field->target->bytes : row->element_bytes;
     field->rule = row->rule ? &row->rule->said : NULL;
     if (row->kind == HAUL_REF_POINTER && row->levels > 0 && row->levels <= HAUL_LEVELS) {
         field->stride = is_distance(row) ? row->bytes : sizeof(void *);

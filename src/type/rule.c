@@ -1,15 +1,15 @@
 /* Rules: copied with their rows, and checked.
  *
- * A rule is a struct of independent members, so most of what can be wrong with one is a member that says something
- * its row, or another member, has no use for. Nothing is ignored in silence: such a rule is refused with both named.
- * Whether the arms of a union collide is asked in arms.c.
+ * A rule is a struct of independent members, so most of what can be wrong with one is a member that
+ * says something its row, or another member, has no use for. Nothing is ignored in silence: such a
+ * rule is refused with both named. Whether the arms of a union collide is asked in arms.c.
  */
 #include <inttypes.h>
 
 #include "base/sort.h"
 #include "type/build.h"
 
-/* --- what a row is ---------------------------------------------------------------------------------------------- */
+/* --- what a row is ---------------------------------------------------------------------------- */
 
 static int is_conditional(const haul_rule *rule)
 {
@@ -18,9 +18,10 @@ static int is_conditional(const haul_rule *rule)
 
 static int is_trivial(const haul_rule *rule)
 {
-    return !is_conditional(rule) && rule->mode == HAUL_MODE_OWN && !rule->tag_bits && !rule->integer_below &&
-           !rule->integer_from && !rule->base && !rule->base_function && rule->choice.kind == HAUL_CHOICE_NONE &&
-           rule->addressing == HAUL_ABSOLUTE && !rule->with_parent && !rule->holder;
+    return !is_conditional(rule) && rule->mode == HAUL_MODE_OWN && !rule->tag_bits &&
+           !rule->integer_below && !rule->integer_from && !rule->base && !rule->base_function &&
+           rule->choice.kind == HAUL_CHOICE_NONE && rule->addressing == HAUL_ABSOLUTE &&
+           !rule->with_parent && !rule->holder;
 }
 
 unsigned haul__row_kind(const haul__row *row)
@@ -38,7 +39,8 @@ int haul__row_is_ruled(const haul__row *row)
         return 1;
     if (!row->rule || haul__row_kind(row) != row->kind)
         return 0;
-    return row->kind == HAUL_REF_POINTER ? !is_trivial(&row->rule->said) : is_conditional(&row->rule->said);
+    return row->kind == HAUL_REF_POINTER ? !is_trivial(&row->rule->said)
+                                         : is_conditional(&row->rule->said);
 }
 
 const haul_when *haul__row_when(const haul__row *row)
@@ -46,7 +48,7 @@ const haul_when *haul__row_when(const haul__row *row)
     return row->rule && is_conditional(&row->rule->said) ? &row->rule->said.when : NULL;
 }
 
-/* --- copies ----------------------------------------------------------------------------------------------------- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 static int measure_rule(const haul_rule *rule, size_t *rules, size_t *cases)
 {
@@ -67,7 +69,8 @@ haul_status haul__measure_rules(const haul_ref *refs, size_t count, size_t *rule
     return HAUL_OK;
 }
 
-static haul__rule *copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types, haul__rule **rule)
+static haul__rule *copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types,
+                             haul__rule **rule)
 {
     haul__rule *copy = (*rule)++;
     size_t count = said->choice.cases ? said->choice.case_count : 0;
@@ -84,7 +87,8 @@ static haul__rule *copy_rule(const haul_rule *said, haul_case **cases, haul_type
     return copy;
 }
 
-haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types, haul__rule **rule)
+haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types,
+                            haul__rule **rule)
 {
     haul__rule *copy = copy_rule(said, cases, types, rule);
     if (said->each) {
@@ -94,7 +98,7 @@ haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type 
     return copy;
 }
 
-/* --- checks ----------------------------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static int is_integer_width(unsigned bytes)
 {
@@ -102,8 +106,8 @@ static int is_integer_width(unsigned bytes)
 }
 
 /* A field of the type that is an integer, and no part of a pointer. */
-static haul_status check_field(const haul_type *type, const haul__row *row, const haul_field_place *field,
-                               const char *what, haul_error *error)
+static haul_status check_field(const haul_type *type, const haul__row *row,
+                               const haul_field_place *field, const char *what, haul_error *error)
 {
     if (!is_integer_width(field->bytes))
         return haul__wrong(error, type, row->name,
@@ -117,7 +121,8 @@ static haul_status check_field(const haul_type *type, const haul__row *row, cons
                            (unsigned)field->bytes, field->offset, what, haul__fixed_bytes(type));
     if (haul__touches_pointer_row(type, field->offset, field->bytes))
         return haul__wrong(error, type, row->name,
-                           "The field at offset %zu that its %s reads lies in a pointer field.", field->offset, what);
+                           "The field at offset %zu that its %s reads lies in a pointer field.",
+                           field->offset, what);
     return HAUL_OK;
 }
 
@@ -125,20 +130,24 @@ static haul_status check_when(const haul_type *type, const haul__row *row, haul_
 {
     const haul_rule *rule = &row->rule->said;
     if (rule->otherwise != HAUL_ELSE_NULL && rule->otherwise != HAUL_ELSE_RAW)
-        return haul__wrong(error, type, row->name, "What becomes of it otherwise is %d, which does not exist.",
+        return haul__wrong(error, type, row->name,
+                           "What becomes of it otherwise is %d, which does not exist.",
                            (int)rule->otherwise);
     switch (rule->when.kind) {
     case HAUL_WHEN_ALWAYS:
         if (rule->otherwise != HAUL_ELSE_NULL)
-            return haul__wrong(error, type, row->name, "The row always holds: there is no otherwise.");
+            return haul__wrong(error, type, row->name,
+                               "The row always holds: there is no otherwise.");
         return HAUL_OK;
     case HAUL_WHEN_FIELD:
     case HAUL_WHEN_NOT:
         if (rule->when.low > rule->when.high)
-            return haul__wrong(error, type, row->name, "No value lies between %" PRId64 " and %" PRId64 ".",
-                               rule->when.low, rule->when.high);
+            return haul__wrong(error, type, row->name,
+                               "No value lies between %" PRId64 " and %" PRId64 ".", rule->when.low,
+                               rule->when.high);
         if ((rule->when.low & ~rule->when.mask) != 0 && rule->when.low == rule->when.high)
-            return haul__wrong(error, type, row->name, "No value is %" PRId64 " in the bits of the mask %" PRIx64 ".",
+            return haul__wrong(error, type, row->name,
+                               "No value is %" PRId64 " in the bits of the mask %" PRIx64 ".",
                                rule->when.low, (uint64_t)rule->when.mask);
         return check_field(type, row, &rule->when.field, "condition", error);
     case HAUL_WHEN_FUNCTION:
@@ -150,7 +159,8 @@ static haul_status check_when(const haul_type *type, const haul__row *row, haul_
                        (int)rule->when.kind);
 }
 
-static haul_status check_case(const haul_type *type, const haul__row *row, size_t i, haul_error *error)
+static haul_status check_case(const haul_type *type, const haul__row *row, size_t i,
+                              haul_error *error)
 {
     const haul_case *all = row->rule->said.choice.cases;
     const haul_type *target = row->rule->types[i];
@@ -159,8 +169,9 @@ static haul_status check_case(const haul_type *type, const haul__row *row, size_
                            "Case %" PRId64 " has no type: give the address of its handle.",
                            all[i].value);
     if (target && target->bytes == 0)
-        return haul__wrong(error, type, row->name, "Type %s of case %" PRId64 " has an extent of 0 bytes.",
-                           target->name, all[i].value);
+        return haul__wrong(error, type, row->name,
+                           "Type %s of case %" PRId64 " has an extent of 0 bytes.", target->name,
+                           all[i].value);
     return HAUL_OK;
 }
 
@@ -202,12 +213,15 @@ static haul_status check_choice(const haul_type *type, const haul__row *row, hau
     if (choice->kind == HAUL_CHOICE_NONE)
         return HAUL_OK;
     if (choice->kind < HAUL_CHOICE_NONE || choice->kind > HAUL_CHOICE_FUNCTION)
-        return haul__wrong(error, type, row->name, "Its choice of type is of kind %d, which does not exist.",
+        return haul__wrong(error, type, row->name,
+                           "Its choice of type is of kind %d, which does not exist.",
                            (int)choice->kind);
     if (row->target)
-        return haul__wrong(error, type, row->name, "The row has a target type and a choice of types.");
+        return haul__wrong(error, type, row->name,
+                           "The row has a target type and a choice of types.");
     if (choice->mask == 0)
-        return haul__wrong(error, type, row->name, "Its choice of type looks at no bit of the value: the mask is 0.");
+        return haul__wrong(error, type, row->name,
+                           "Its choice of type looks at no bit of the value: the mask is 0.");
     if (choice->case_count == 0)
         return haul__wrong(error, type, row->name, "Its choice of type has no cases.");
     if (shape == HAUL_SHAPE_SENTINEL || shape == HAUL_SHAPE_END)
@@ -240,7 +254,8 @@ static haul_status check_mode(const haul_type *type, const haul__row *row, haul_
     const haul_rule *rule = &row->rule->said;
     const char *mode = mode_name(rule->mode), *member = NULL;
     if (!mode)
-        return haul__wrong(error, type, row->name, "Its mode is %d, which does not exist.", (int)rule->mode);
+        return haul__wrong(error, type, row->name, "Its mode is %d, which does not exist.",
+                           (int)rule->mode);
     if (rule->mode == HAUL_MODE_OWN || rule->mode == HAUL_MODE_OWN_OR_STATIC)
         return HAUL_OK;
     if (rule->base || rule->base_function)
@@ -251,11 +266,13 @@ static haul_status check_mode(const haul_type *type, const haul__row *row, haul_
         member = "distance";
     if (rule->direction != HAUL_BOTH)
         member = "direction";
-    if (rule->mode >= HAUL_MODE_OPAQUE && (rule->tag_bits || rule->integer_below || rule->integer_from))
+    if (rule->mode >= HAUL_MODE_OPAQUE &&
+        (rule->tag_bits || rule->integer_below || rule->integer_from))
         member = "tag or integer";
     if (!member)
         return HAUL_OK;
-    return haul__wrong(error, type, row->name, "Its mode is %s, so that it is not followed; but it has a %s.", mode,
+    return haul__wrong(error, type, row->name,
+                       "Its mode is %s, so that it is not followed; but it has a %s.", mode,
                        member);
 }
 
@@ -267,7 +284,8 @@ static haul_status check_bits(const haul_type *type, const haul__row *row, haul_
     const haul_rule *rule = &row->rule->said;
     if (rule->tag_bits & ALWAYS_ADDRESS)
         return haul__wrong(error, type, row->name,
-                           "The tag bits 0x%zx hold bits 12 to 23, which every address has: tags are below or above "
+                           "The tag bits 0x%zx hold bits 12 to 23, which every address "
+                           "has: tags are below or above "
                            "them.",
                            (size_t)rule->tag_bits);
     if (rule->integer_from && rule->integer_from <= rule->integer_below)
@@ -284,7 +302,8 @@ static haul_status check_addressing(const haul_type *type, const haul__row *row,
         return haul__wrong(error, type, row->name, "Its addressing is %d, which does not exist.",
                            (int)rule->addressing);
     if (rule->mode != HAUL_MODE_OWN || rule->tag_bits || rule->integer_below || rule->integer_from)
-        return haul__wrong(error, type, row->name, "A distance is owned, and has neither tags nor integers.");
+        return haul__wrong(error, type, row->name,
+                           "A distance is owned, and has neither tags nor integers.");
     return HAUL_OK;
 }
 
@@ -293,13 +312,14 @@ static haul_status check_form(const haul_type *type, const haul__row *row, haul_
 {
     const haul_rule *rule = &row->rule->said;
     int plain = !rule->tag_bits && !rule->integer_below && !rule->integer_from && !rule->base &&
-                !rule->base_function && rule->choice.kind == HAUL_CHOICE_NONE && rule->addressing == HAUL_ABSOLUTE;
+                !rule->base_function && rule->choice.kind == HAUL_CHOICE_NONE &&
+                rule->addressing == HAUL_ABSOLUTE;
     if (plain && (rule->mode == HAUL_MODE_OWN || type->shapes[row->shape].kind != HAUL_SHAPE_END))
         return HAUL_OK;
     if (row->levels > 1)
-        return haul__wrong(
-            error, type, row->name,
-            "A pointer to pointers can have a condition and a mode only: `each` is the rule of the inner ones.");
+        return haul__wrong(error, type, row->name,
+                           "A pointer to pointers can have a condition and a mode only: "
+                           "`each` is the rule of the inner ones.");
     if (type->shapes[row->shape].kind == HAUL_SHAPE_END)
         return haul__wrong(error, type, row->name, "A begin/end pair can have a condition only.");
     return HAUL_OK;
@@ -334,13 +354,16 @@ static haul_status check_each(const haul_type *type, const haul__row *row, haul_
     if (!row->rule->each)
         return HAUL_OK;
     if (row->levels < 2)
-        return haul__wrong(error, type, row->name, "The row leads to no pointers that could have a rule each.");
-    if (row->rule->said.mode != HAUL_MODE_OWN)
         return haul__wrong(error, type, row->name,
-                           "Its mode is %s: the pointers that it leads to have a rule where it owns them only.",
-                           mode_name(row->rule->said.mode));
+                           "The row leads to no pointers that could have a rule each.");
+    if (row->rule->said.mode != HAUL_MODE_OWN)
+        return haul__wrong(
+            error, type, row->name,
+            "Its mode is %s: the pointers that it leads to have a rule where it owns them only.",
+            mode_name(row->rule->said.mode));
     each = haul__each_row(row);
-    if (each.rule->said.each || each.rule->said.with_parent || each.rule->said.addressing != HAUL_ABSOLUTE)
+    if (each.rule->said.each || each.rule->said.with_parent ||
+        each.rule->said.addressing != HAUL_ABSOLUTE)
         return haul__wrong(error, type, row->name,
                            "The rule of each pointer has %s: that cannot be.",
                            each.rule->said.each          ? "one for each of its own"
@@ -354,24 +377,28 @@ static haul_status check_each(const haul_type *type, const haul__row *row, haul_
 static int has_callback(const haul_type *type, const haul__row *row)
 {
     const haul_rule *rule = &row->rule->said;
-    unsigned level, levels = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL ? row->levels : 0;
+    unsigned level,
+        levels = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL ? row->levels : 0;
     for (level = 0; level < levels; level++)
         if (type->shapes[row->shape + level].kind == HAUL_SHAPE_FUNCTION)
             return 1;
-    return rule->when.kind == HAUL_WHEN_FUNCTION || rule->base_function || rule->choice.kind == HAUL_CHOICE_FUNCTION;
+    return rule->when.kind == HAUL_WHEN_FUNCTION || rule->base_function ||
+           rule->choice.kind == HAUL_CHOICE_FUNCTION;
 }
 
 static haul_status check_holder(const haul_type *type, const haul__row *row, haul_error *error)
 {
     haul__row each;
     if (row->rule->said.holder && !has_callback(type, row))
-        return haul__wrong(error, type, row->name, "Its rule names a holder, and has no callback that would ask for it.");
+        return haul__wrong(error, type, row->name,
+                           "Its rule names a holder, and has no callback that would ask for it.");
     if (row->kind != HAUL_REF_POINTER || !row->rule->each)
         return HAUL_OK;
     each = haul__each_row(row);
     if (each.rule->said.holder && !has_callback(type, &each))
-        return haul__wrong(error, type, row->name,
-                           "The rule of each pointer names a holder, and has no callback that would ask for it.");
+        return haul__wrong(
+            error, type, row->name,
+            "The rule of each pointer names a holder, and has no callback that would ask for it.");
     return HAUL_OK;
 }
 
@@ -402,14 +429,16 @@ haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_e
     return status == HAUL_OK ? check_holder(type, row, error) : status;
 }
 
-static haul_status check_room(const haul_type *type, const haul__row *row, const haul_type *target, haul_error *error)
+static haul_status check_room(const haul_type *type, const haul__row *row, const haul_type *target,
+                              haul_error *error)
 {
     size_t low = row->rule->said.tag_bits & (HAUL_ALIGNMENT_MAX - 1);
     if (low < HAUL__PLACEMENT_MIN || (target && target->walk.placement > low))
         return HAUL_OK;
-    return haul__wrong(error, type, row->name,
-                       "Tag bits up to %zu want a target that is aligned above them, and %s is not: declare it.", low,
-                       target ? target->name : "plain memory");
+    return haul__wrong(
+        error, type, row->name,
+        "Tag bits up to %zu want a target that is aligned above them, and %s is not: declare it.",
+        low, target ? target->name : "plain memory");
 }
 
 haul_status haul__check_rule_flat(const haul_type *type, const haul__row *row, haul_error *error)

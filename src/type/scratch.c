@@ -6,7 +6,8 @@
 
 void haul__scratch_clear(haul__scratch *s)
 {
-    s->run_count = s->slot_count = s->part_count = s->ruled_count = s->barred_count = s->text_bytes = 0;
+    s->run_count = s->slot_count = s->part_count = s->ruled_count = s->barred_count =
+        s->text_bytes = 0;
     s->alignment = 1;
     s->placement = HAUL__PLACEMENT_MIN;
 }
@@ -54,7 +55,8 @@ int haul__put_slot(haul__scratch *s, const haul__slot *slot, size_t name)
     return 1;
 }
 
-int haul__put_part(haul__scratch *s, size_t offset, size_t count, size_t stride, const haul_type *type, size_t name)
+int haul__put_part(haul__scratch *s, size_t offset, size_t count, size_t stride,
+                   const haul_type *type, size_t name)
 {
     void *parts = s->parts;
     haul__made_part *made;
@@ -95,7 +97,8 @@ int haul__put_barred(haul__scratch *s, size_t offset, size_t bytes, unsigned bar
 }
 
 /* Writes "outer[index].inner", each where there is one, and answers where it stands in the text. */
-int haul__put_name(haul__scratch *s, const char *outer, size_t index, size_t count, const char *inner, size_t *name)
+int haul__put_name(haul__scratch *s, const char *outer, size_t index, size_t count,
+                   const char *inner, size_t *name)
 {
     char whole[2 * HAUL_NAME_BYTES_MAX + HAUL_PATH_BYTES], place[32] = "", path[HAUL_PATH_BYTES];
     void *text = s->text;

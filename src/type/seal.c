@@ -1,8 +1,8 @@
-/* Sealing: what flattening has put together becomes the walk of a committed type: sorted, merged, measured, copied out.
+/* Sealing: what flattening has put together becomes the walk of a committed type: sorted, merged,
+ * measured, copied out.
  */
 #include "base/sort.h"
 #include "type/scratch.h"
-
 
 static int run_comes_before(const void *a, const void *b)
 {
@@ -12,7 +12,8 @@ static int run_comes_before(const void *a, const void *b)
 /* Two pointers at one place are ends of two pairs. */
 static int slot_comes_before(const void *a, const void *b)
 {
-    const haul__slot *x = &((const haul__made_slot *)a)->slot, *y = &((const haul__made_slot *)b)->slot;
+    const haul__slot *x = &((const haul__made_slot *)a)->slot,
+                     *y = &((const haul__made_slot *)b)->slot;
     if (x->offset != y->offset)
         return x->offset < y->offset;
     return x->self + x->index < y->self + y->index;
@@ -20,7 +21,8 @@ static int slot_comes_before(const void *a, const void *b)
 
 static int ruled_comes_before(const void *a, const void *b)
 {
-    const haul__slot *x = &((const haul__made_ruled *)a)->ruled.slot, *y = &((const haul__made_ruled *)b)->ruled.slot;
+    const haul__slot *x = &((const haul__made_ruled *)a)->ruled.slot,
+                     *y = &((const haul__made_ruled *)b)->ruled.slot;
     if (x->offset != y->offset)
         return x->offset < y->offset;
     return (x->flags & HAUL__SLOT_END) < (y->flags & HAUL__SLOT_END);
@@ -38,7 +40,8 @@ static haul_status merge_runs(haul__scratch *s, const haul_type *type, haul_erro
     for (i = 0; i < s->run_count; i++) {
         haul__run *last = kept > 0 ? &s->runs[kept - 1] : NULL;
         if (last && s->runs[i].offset < last->offset + last->bytes)
-            return haul__wrong(error, type, NULL, "Two blocks overlap at offset %zu: one byte can travel once.",
+            return haul__wrong(error, type, NULL,
+                               "Two blocks overlap at offset %zu: one byte can travel once.",
                                s->runs[i].offset);
         if (last && s->runs[i].offset == last->offset + last->bytes)
             last->bytes += s->runs[i].bytes;
@@ -49,7 +52,8 @@ static haul_status merge_runs(haul__scratch *s, const haul_type *type, haul_erro
     return HAUL_OK;
 }
 
-/* What of a run no ruled row claims, as new runs. `first`: the first ruled row that can reach the run. */
+/* What of a run no ruled row claims, as new runs. `first`: the first ruled row that can reach the
+ * run. */
 static int put_rest(haul__scratch *s, haul__run run, size_t first)
 {
     size_t at = run.offset, end = run.offset + run.bytes, i;
@@ -84,37 +88,42 @@ static haul_status cut_runs(haul__scratch *s)
     return HAUL_OK;
 }
 
-/* The end pointer of a pair is in no row, so that only now it can be seen to lie under another one. */
+/* The end pointer of a pair is in no row, so that only now it can be seen to lie under another
+ * one. */
 static haul_status keep_apart(const haul__scratch *s, const haul_type *type, haul_error *error)
 {
     size_t i, k, first = 0;
     for (i = 0; i < s->slot_count; i++) {
         size_t at = s->slots[i].slot.offset;
-        while (first < s->ruled_count && s->ruled[first].ruled.slot.offset + s->ruled[first].ruled.bytes <= at)
+        while (first < s->ruled_count &&
+               s->ruled[first].ruled.slot.offset + s->ruled[first].ruled.bytes <= at)
             first++;
-        for (k = first; k < s->ruled_count && s->ruled[k].ruled.slot.offset < at + sizeof(void *); k++)
+        for (k = first; k < s->ruled_count && s->ruled[k].ruled.slot.offset < at + sizeof(void *);
+             k++)
             if (s->ruled[k].ruled.slot.offset + s->ruled[k].ruled.bytes > at)
                 return haul__wrong(error, type, s->text + s->slots[i].name,
-                                   "The pointer at offset %zu overlaps field %s, which has a rule.", at,
-                                   s->text + s->ruled[k].name);
+                                   "The pointer at offset %zu overlaps field %s, which has a rule.",
+                                   at, s->text + s->ruled[k].name);
     }
     return HAUL_OK;
 }
 
-/* An end that is another row's pointer, or another row's end, needs no slot of its own. Of several ends the one stays
- * whose begin comes first: an object that ends in front of it has none of the others. */
+/* An end that is another row's pointer, or another row's end, needs no slot of its own. Of several
+ * ends the one stays whose begin comes first: an object that ends in front of it has none of the
+ * others. */
 static haul_status merge_slots(haul__scratch *s, const haul_type *type, haul_error *error)
 {
     size_t i, kept = 0;
     haul__sort(s->slots, s->slot_count, sizeof *s->slots, slot_comes_before);
     for (i = 0; i < s->slot_count; i++) {
-        const haul__slot *slot = &s->slots[i].slot, *last = kept > 0 ? &s->slots[kept - 1].slot : NULL;
+        const haul__slot *slot = &s->slots[i].slot,
+                         *last = kept > 0 ? &s->slots[kept - 1].slot : NULL;
         if (last && slot->offset == last->offset && (slot->flags & HAUL__SLOT_END))
             continue;
         if (last && slot->offset - last->offset < sizeof(void *))
             return haul__wrong(error, type, s->text + s->slots[i].name,
-                               "The pointer at offset %zu overlaps pointer %s at offset %zu.", slot->offset,
-                               s->text + s->slots[kept - 1].name, last->offset);
+                               "The pointer at offset %zu overlaps pointer %s at offset %zu.",
+                               slot->offset, s->text + s->slots[kept - 1].name, last->offset);
         s->slots[kept++] = s->slots[i];
     }
     s->slot_count = kept;
@@ -126,43 +135,47 @@ static size_t lowest_bit(size_t n)
     return n & (~n + 1);
 }
 
-/* Slots that may lie off the grid in some element are marked. What the elements' own distance cannot keep is not
- * asked of their addresses. */
+/* Slots that may lie off the grid in some element are marked. What the elements' own distance
+ * cannot keep is not asked of their addresses. */
 static int mark_odd(const haul_type *type, haul__slot *slot)
 {
-    int odd = (slot->flags & HAUL__SLOT_PACKED) || slot->offset % HAUL__GRID != 0 || type->bytes % HAUL__GRID != 0;
+    int odd = (slot->flags & HAUL__SLOT_PACKED) || slot->offset % HAUL__GRID != 0 ||
+              type->bytes % HAUL__GRID != 0;
     slot->flags = (uint8_t)((slot->flags & ~HAUL__SLOT_ODD) | (odd ? HAUL__SLOT_ODD : 0));
     return odd;
 }
 
 static haul_status settle_alignment(haul__scratch *s, haul_type *type, haul_error *error)
 {
-    size_t i, asked = type->is_aligned && type->alignment > s->alignment ? type->alignment : s->alignment;
+    size_t i,
+        asked = type->is_aligned && type->alignment > s->alignment ? type->alignment : s->alignment;
     haul__walk *walk = &type->walk;
     int constructed = type->block_count > 0;
     for (i = 0; i < s->slot_count; i++)
         if (!mark_odd(type, &s->slots[i].slot) && asked < HAUL__GRID)
             asked = HAUL__GRID;
     for (i = 0; i < s->ruled_count; i++)
-        if (s->ruled[i].ruled.kind == HAUL__RULED_POINTER && !mark_odd(type, &s->ruled[i].ruled.slot) &&
-            asked < HAUL__GRID)
+        if (s->ruled[i].ruled.kind == HAUL__RULED_POINTER &&
+            !mark_odd(type, &s->ruled[i].ruled.slot) && asked < HAUL__GRID)
             asked = HAUL__GRID;
     walk->placement = asked > s->placement ? asked : s->placement;
     walk->alignment = asked;
     if (type->bytes % asked == 0)
         return HAUL_OK;
     if (!constructed)
-        return haul__wrong(error, type, NULL,
-                           "The size %zu is not a multiple of %zu, the alignment of an embedded field.", type->bytes,
-                           asked);
+        return haul__wrong(
+            error, type, NULL,
+            "The size %zu is not a multiple of %zu, the alignment of an embedded field.",
+            type->bytes, asked);
     walk->alignment = lowest_bit(type->bytes);
     for (i = 0; i < s->part_count; i++)
-        if (s->parts[i].part.type->walk.has_slots && s->parts[i].part.type->walk.alignment > walk->alignment)
-            return haul__wrong(
-                error, type, NULL,
-                "The extent %zu keeps the pointers of %s off the grid: describe it with haul_type_create, "
-                "with its padded sizeof.",
-                type->bytes, s->parts[i].part.type->name);
+        if (s->parts[i].part.type->walk.has_slots &&
+            s->parts[i].part.type->walk.alignment > walk->alignment)
+            return haul__wrong(error, type, NULL,
+                               "The extent %zu keeps the pointers of %s off the grid: "
+                               "describe it with haul_type_create, "
+                               "with its padded sizeof.",
+                               type->bytes, s->parts[i].part.type->name);
     return HAUL_OK;
 }
 
@@ -184,10 +197,12 @@ static void measure_ruled(const haul__scratch *s, haul_type *type)
         size_t first = ruled->slot.offset > end ? ruled->slot.offset : end;
         size_t ruled_end = ruled->slot.offset + ruled->bytes;
         type->pointers += ruled->kind == HAUL__RULED_POINTER;
-        walk->has_parts |= ruled->kind == HAUL__RULED_PART || (ruled->kind == HAUL__RULED_TAIL && ruled->slot.target);
+        walk->has_parts |= ruled->kind == HAUL__RULED_PART ||
+                           (ruled->kind == HAUL__RULED_TAIL && ruled->slot.target);
         if (ruled->kind == HAUL__RULED_TAIL || ruled_end <= end)
             continue;
-        if (ruled->rule->said.mode == HAUL_MODE_NULL && ruled->rule->said.otherwise == HAUL_ELSE_NULL)
+        if (ruled->rule->said.mode == HAUL_MODE_NULL &&
+            ruled->rule->said.otherwise == HAUL_ELSE_NULL)
             continue;
         widen(walk, first, ruled_end);
         walk->payload += ruled_end - first;
@@ -233,11 +248,12 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
             type->part_depth = part->type->part_depth + 1;
     }
     if (walk->payload > walk->true_upper - walk->true_lower)
-        return haul__wrong(error, type, NULL, "Blocks overlap: %zu bytes would travel from a span of %zu.",
+        return haul__wrong(error, type, NULL,
+                           "Blocks overlap: %zu bytes would travel from a span of %zu.",
                            walk->payload, walk->true_upper - walk->true_lower);
     if (type->part_depth > HAUL_EMBED_DEPTH_MAX) {
-        haul__wrong(error, type, NULL, "Arrays of arrays are nested %zu deep: %u is the limit.", type->part_depth,
-                    HAUL_EMBED_DEPTH_MAX);
+        haul__wrong(error, type, NULL, "Arrays of arrays are nested %zu deep: %u is the limit.",
+                    type->part_depth, HAUL_EMBED_DEPTH_MAX);
         error->status = HAUL_ERROR_LIMIT;
         return HAUL_ERROR_LIMIT;
     }
@@ -261,7 +277,8 @@ static void copy_cases(haul__ruled *ruled, haul__slot *slots)
     ruled->cases = slots;
 }
 
-static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *cases, const char *text)
+static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *cases,
+                       const char *text)
 {
     size_t i;
     for (i = 0; i < s->ruled_count; i++) {
@@ -272,13 +289,15 @@ static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *c
     }
 }
 
-/* Slots, parts, ruled rows, barred fields and runs are all multiples of the size_t's alignment, so they can stand
- * behind each other. */
+/* Slots, parts, ruled rows, barred fields and runs are all multiples of the size_t's alignment, so
+ * they can stand behind each other. */
 static haul_status copy_out(const haul__scratch *s, haul_type *type)
 {
     haul__walk *walk = &type->walk;
-    size_t slot_bytes = s->slot_count * sizeof(haul__slot), part_bytes = s->part_count * sizeof(haul__part);
-    size_t run_bytes = s->run_count * sizeof(haul__run), ruled_bytes = s->ruled_count * sizeof(haul__ruled);
+    size_t slot_bytes = s->slot_count * sizeof(haul__slot),
+           part_bytes = s->part_count * sizeof(haul__part);
+    size_t run_bytes = s->run_count * sizeof(haul__run),
+           ruled_bytes = s->ruled_count * sizeof(haul__ruled);
     size_t barred_bytes = s->barred_count * sizeof(haul__barred), case_bytes = 0, bytes, i;
     char *memory, *text;
     haul__slot *slots;
@@ -286,7 +305,8 @@ static haul_status copy_out(const haul__scratch *s, haul_type *type)
     haul__ruled *ruled;
     for (i = 0; i < s->ruled_count; i++)
         case_bytes += cases_of(&s->ruled[i].ruled) * sizeof(haul__slot);
-    bytes = slot_bytes + part_bytes + ruled_bytes + case_bytes + barred_bytes + run_bytes + s->text_bytes;
+    bytes = slot_bytes + part_bytes + ruled_bytes + case_bytes + barred_bytes + run_bytes +
+            s->text_bytes;
     if (bytes == 0)
         return HAUL_OK;
     memory = haul__allocate(&type->allocator, bytes, sizeof(void *));
@@ -308,7 +328,8 @@ static haul_status copy_out(const haul__scratch *s, haul_type *type)
         parts[i].name = text + s->parts[i].name;
     }
     ruled = (haul__ruled *)(void *)(memory + slot_bytes + part_bytes);
-    copy_ruled(s, ruled, (haul__slot *)(void *)(memory + slot_bytes + part_bytes + ruled_bytes), text);
+    copy_ruled(s, ruled, (haul__slot *)(void *)(memory + slot_bytes + part_bytes + ruled_bytes),
+               text);
     memory += slot_bytes + part_bytes + ruled_bytes + case_bytes;
     if (barred_bytes > 0)
         memcpy(memory, s->barred, barred_bytes);
@@ -337,7 +358,8 @@ static uint64_t words_of(size_t offset, size_t bytes)
 static void foresee_words(const haul__scratch *s, const haul_type *type, haul__walk *walk)
 {
     size_t i, odd = type->bytes % sizeof(void *);
-    if (s->ruled_count == 0 || walk->is_sized || walk->has_parts || type->bytes > 64 * sizeof(void *))
+    if (s->ruled_count == 0 || walk->is_sized || walk->has_parts ||
+        type->bytes > 64 * sizeof(void *))
         return;
     for (i = 0; i < s->run_count; i++) {
         odd |= (s->runs[i].offset | s->runs[i].bytes) % sizeof(void *);
@@ -382,13 +404,15 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
         status = copy_out(s, type);
     foresee_words(s, type, walk);
     ask_for_parents(s, walk);
-    walk->dense = !walk->is_varied && s->run_count == 1 && s->part_count == 0 && s->runs[0].offset == 0 &&
-                  s->runs[0].bytes == type->bytes;
+    walk->dense = !walk->is_varied && s->run_count == 1 && s->part_count == 0 &&
+                  s->runs[0].offset == 0 && s->runs[0].bytes == type->bytes;
     return status;
 }
 
-/* A nameless type of `type`'s own, sealed from the scratch, which is empty afterwards but for its alignment. */
-haul_status haul__seal_inner(haul__scratch *s, haul_type *type, size_t bytes, haul_type **inner, haul_error *error)
+/* A nameless type of `type`'s own, sealed from the scratch, which is empty afterwards but for its
+ * alignment. */
+haul_status haul__seal_inner(haul__scratch *s, haul_type *type, size_t bytes, haul_type **inner,
+                             haul_error *error)
 {
     size_t alignment = s->alignment, placement = s->placement;
     haul_status status;

@@ -1,7 +1,7 @@
 /* Reading the integers that shapes and rules are made of.
  *
- * A field may stand anywhere, so it is read byte by byte; a count that does not fit the widest signed integer is told
- * apart, never wrapped.
+ * A field may stand anywhere, so it is read byte by byte; a count that does not fit the widest
+ * signed integer is told apart, never wrapped.
  */
 #include "type/type.h"
 
@@ -60,7 +60,8 @@ static int read_unsigned(const void *from, unsigned bytes, int64_t *value)
 int haul__read_field(const void *self, const haul_field_place *place, int64_t *value)
 {
     const char *from = (const char *)self + place->offset;
-    return place->is_signed ? read_signed(from, place->bytes, value) : read_unsigned(from, place->bytes, value);
+    return place->is_signed ? read_signed(from, place->bytes, value)
+                            : read_unsigned(from, place->bytes, value);
 }
 
 int64_t haul__read_stored(const void *self, const haul_field_place *place)

@@ -66,8 +66,8 @@ int accept_ok(haul_status status, const haul_error *error, const char *sentence)
     return status == HAUL_OK;
 }
 
-int accept_refused(haul_status status, haul_status expected, const haul_error *error, const char *place,
-                   const char *words, const char *sentence)
+int accept_refused(haul_status status, haul_status expected, const haul_error *error,
+                   const char *place, const char *words, const char *sentence)
 {
     const int placed = strstr(error->path, place) || strstr(error->other_path, place);
     const int right = status == expected && placed && strstr(error->text, words);
@@ -150,16 +150,18 @@ static haul_status audit(haul_context *context, void *root, const haul_type *typ
     return haul_audit(context, &from, 1, &options, found);
 }
 
-int accept_audit(const haul_context_options *options, void *root, const haul_type *type, size_t count)
+int accept_audit(const haul_context_options *options, void *root, const haul_type *type,
+                 size_t count)
 {
     haul_context *context = checked_context(options);
     haul_audit_summary found;
     haul_status status = audit(context, root, type, count, &found);
     int right = status == HAUL_OK && found.hidden_pointers == 0 && found.beyond_block == 0;
     if (found.little_of_block > 0)
-        accept_note("blocks with room to grow, which the description leaves out: %zu", found.little_of_block);
-    accept(right, "the audit finds nothing: %zu objects, %zu words, %zu blocks", found.objects, found.words,
-           found.blocks);
+        accept_note("blocks with room to grow, which the description leaves out: %zu",
+                    found.little_of_block);
+    accept(right, "the audit finds nothing: %zu objects, %zu words, %zu blocks", found.objects,
+           found.words, found.blocks);
     if (status)
         note_error(status, haul_context_error(context));
     haul_context_free(&context);
@@ -181,8 +183,8 @@ haul_shipment *accept_ship(haul_device *device, void *root, const haul_type *typ
         return NULL;
     }
     haul_shipment_get_statistics(shipment, &s);
-    accept_note("shipped: %zu objects with %zu pointers, %zu bytes in an arena of %zu", s.plan.objects,
-                s.plan.pointers, s.plan.graph_bytes, s.plan.arena_bytes);
+    accept_note("shipped: %zu objects with %zu pointers, %zu bytes in an arena of %zu",
+                s.plan.objects, s.plan.pointers, s.plan.graph_bytes, s.plan.arena_bytes);
     return shipment;
 }
 
@@ -198,7 +200,8 @@ static int is_out_of_reach(const void *address)
     return out_of_reach;
 }
 
-int accept_there(haul_device *device, heap *originals, const void *witness, void (*work)(void *), void *data)
+int accept_there(haul_device *device, heap *originals, const void *witness, void (*work)(void *),
+                 void *data)
 {
     int hidden;
     haul_status status = HAUL_OK;

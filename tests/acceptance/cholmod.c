@@ -1,4 +1,5 @@
-/* CHOLMOD's own functions on relocated copies of its matrices and factors, and descriptions that must be refused.
+/* CHOLMOD's own functions on relocated copies of its matrices and factors, and descriptions that
+ * must be refused.
  *
  *     haul_accept_cholmod [--seed N] [FILE...]
  */
@@ -13,7 +14,8 @@
 
 static cholmod_common common;
 
-/* ---- Widths that CHOLMOD 5 declares and does not use: long positions beside int indices, float numbers. */
+/* ---- Widths that CHOLMOD 5 declares and does not use: long positions beside int indices, float
+ * numbers. */
 
 typedef struct survey {
     const cholmod_sparse *matrix;
@@ -68,7 +70,8 @@ static void mixed_case(void)
     if (passage_open(&p, &root, 1, NULL)) {
         there.matrix = haul_device_pointer(p.shipment, here.matrix);
         if (passage_work(&p, add_all, &there))
-            check(there.sum == here.sum && here.sum > 0, "the sums are the same: %g and %g", there.sum, here.sum);
+            check(there.sum == here.sum && here.sum > 0, "the sums are the same: %g and %g",
+                  there.sum, here.sum);
         passage_close(&p);
     }
     pool_empty();
@@ -79,8 +82,8 @@ static void mixed_case(void)
 
 HAUL_COUNT_FUNCTION(twice, cholmod_sparse, 2 * self->nzmax)
 
-static void audited_with(const char *what, cholmod_sparse *a, const haul_ref *row, haul_audit_kind kind,
-                         const char *path, const char *words)
+static void audited_with(const char *what, cholmod_sparse *a, const haul_ref *row,
+                         haul_audit_kind kind, const char *path, const char *words)
 {
     haul_type *type = sparse_type_with(row);
     haul_root root = { a, NULL, 1 };
@@ -117,8 +120,10 @@ static cholmod_sparse *small_matrix(int xtype)
 
 static void wrong_counts(void)
 {
-    static const haul_ref no_last = HAUL_BYTES(cholmod_sparse, p, HAUL_N_TIMES(cholmod_sparse, ncol, sizeof(int)));
-    static const haul_ref too_wide = HAUL_OBJECTS_AS(cholmod_sparse, i, &long_type, HAUL_N(cholmod_sparse, nzmax));
+    static const haul_ref no_last =
+        HAUL_BYTES(cholmod_sparse, p, HAUL_N_TIMES(cholmod_sparse, ncol, sizeof(int)));
+    static const haul_ref too_wide =
+        HAUL_OBJECTS_AS(cholmod_sparse, i, &long_type, HAUL_N(cholmod_sparse, nzmax));
     static const haul_ref one_more =
         HAUL_OBJECTS_AS(cholmod_sparse, p, &int_type, HAUL_N_PLUS(cholmod_sparse, ncol, 2));
     cholmod_sparse *a = small_matrix(CHOLMOD_REAL);
@@ -134,18 +139,24 @@ static void wrong_numbers(void)
 {
     static const haul_case real_only[] = { { CHOLMOD_REAL, &double_type, 0 } };
     static const haul_rule by_real = { .choice = HAUL_BY_FIELD(cholmod_sparse, xtype, real_only) };
-    static const haul_ref as_real = HAUL_OBJECTS_AS(cholmod_sparse, x, &double_type, HAUL_N(cholmod_sparse, nzmax));
-    static const haul_ref as_complex = HAUL_OBJECTS_AS(cholmod_sparse, x, &double_type, HAUL_FN(twice));
-    static const haul_ref real_alone = HAUL_CHOICES(cholmod_sparse, x, &by_real, HAUL_N(cholmod_sparse, nzmax));
+    static const haul_ref as_real =
+        HAUL_OBJECTS_AS(cholmod_sparse, x, &double_type, HAUL_N(cholmod_sparse, nzmax));
+    static const haul_ref as_complex =
+        HAUL_OBJECTS_AS(cholmod_sparse, x, &double_type, HAUL_FN(twice));
+    static const haul_ref real_alone =
+        HAUL_CHOICES(cholmod_sparse, x, &by_real, HAUL_N(cholmod_sparse, nzmax));
     static const haul_ref always_there =
         HAUL_OBJECTS_AS(cholmod_sparse, z, &double_type, HAUL_N(cholmod_sparse, nzmax));
     cholmod_sparse *real = small_matrix(CHOLMOD_REAL), *complex = small_matrix(CHOLMOD_COMPLEX);
-    audited_with("complex numbers as real ones", complex, &as_real, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.x[0]",
-                 "only the first 800 bytes of its block of 1600 are described");
-    audited_with("real numbers as complex ones", real, &as_complex, HAUL_AUDIT_BEYOND_BLOCK, "root.x[0]",
+    audited_with("complex numbers as real ones", complex, &as_real, HAUL_AUDIT_LITTLE_OF_BLOCK,
+                 "root.x[0]", "only the first 800 bytes of its block of 1600 are described");
+    audited_with("real numbers as complex ones", real, &as_complex, HAUL_AUDIT_BEYOND_BLOCK,
+                 "root.x[0]",
                  "described as 1600 bytes, but its block of 800 bytes ends 800 bytes earlier");
-    refused_with("no case for complex numbers", complex, &real_alone, "root.x", "no case of its rule is for 2");
-    refused_with("imaginary parts always", real, &always_there, "root.z", "a NULL pointer with count 100");
+    refused_with("no case for complex numbers", complex, &real_alone, "root.x",
+                 "no case of its rule is for 2");
+    refused_with("imaginary parts always", real, &always_there, "root.z",
+                 "a NULL pointer with count 100");
 }
 
 static void wrong_kinds_of_objects(void)
@@ -165,7 +176,8 @@ static void wrong_kinds_of_objects(void)
 
 /* ---- The program. */
 
-/* A BLAS with threads of its own has read its environment when the program begins: again, with one thread. */
+/* A BLAS with threads of its own has read its environment when the program begins: again, with one
+ * thread. */
 static void use_one_thread(char **words)
 {
     if (getenv("OPENBLAS_NUM_THREADS") && getenv("OMP_NUM_THREADS"))

@@ -1,9 +1,10 @@
-/* Cases for one of CHOLMOD's two libraries: compiled with CASES_LONG it is the one with long integers.
+/* Cases for one of CHOLMOD's two libraries: compiled with CASES_LONG it is the one with long
+ * integers.
  *
- * Every case builds objects in the pool with the library's own functions, ships them as roots of one graph, and lets
- * the library check and use the copy while the original is out of reach. What comes out must be, bit for bit, what
- * the same function makes of the original. Then values are changed on the copy, brought back, and compared with the
- * same change of a clone.
+ * Every case builds objects in the pool with the library's own functions, ships them as roots of
+ * one graph, and lets the library check and use the copy while the original is out of reach. What
+ * comes out must be, bit for bit, what the same function makes of the original. Then values are
+ * changed on the copy, brought back, and compared with the same change of a clone.
  */
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +31,9 @@ static const char *const number_names[] = { "pattern", "real", "complex", "zompl
 
 static size_t number_bytes(int xtype)
 {
-    return xtype == CHOLMOD_PATTERN ? 0 : xtype == CHOLMOD_COMPLEX ? 2 * sizeof(double) : sizeof(double);
+    return xtype == CHOLMOD_PATTERN   ? 0
+           : xtype == CHOLMOD_COMPLEX ? 2 * sizeof(double)
+                                      : sizeof(double);
 }
 
 static int same(const void *a, const void *b, size_t bytes)
@@ -40,8 +43,8 @@ static int same(const void *a, const void *b, size_t bytes)
 
 static int same_dense(const cholmod_dense *a, const cholmod_dense *b)
 {
-    return a && b && a->nrow == b->nrow && a->ncol == b->ncol && a->d == b->d && a->xtype == b->xtype &&
-           same(a->x, b->x, a->nzmax * number_bytes(a->xtype)) &&
+    return a && b && a->nrow == b->nrow && a->ncol == b->ncol && a->d == b->d &&
+           a->xtype == b->xtype && same(a->x, b->x, a->nzmax * number_bytes(a->xtype)) &&
            (a->xtype != CHOLMOD_ZOMPLEX || same(a->z, b->z, a->nzmax * sizeof(double)));
 }
 
@@ -51,14 +54,15 @@ static const unsigned char *number_at(const void *numbers, integer i, int xtype)
 }
 
 /* `count` entries of both, from a's place p and b's place q on. */
-static int same_entries(const void *ai, const void *ax, const void *az, integer p, const void *bi, const void *bx,
-                        const void *bz, integer q, integer count, int xtype)
+static int same_entries(const void *ai, const void *ax, const void *az, integer p, const void *bi,
+                        const void *bx, const void *bz, integer q, integer count, int xtype)
 {
     size_t n = (size_t)count;
     return same((const integer *)ai + p, (const integer *)bi + q, n * sizeof(integer)) &&
            (xtype == CHOLMOD_PATTERN ||
             same(number_at(ax, p, xtype), number_at(bx, q, xtype), n * number_bytes(xtype))) &&
-           (xtype != CHOLMOD_ZOMPLEX || same((const double *)az + p, (const double *)bz + q, n * sizeof(double)));
+           (xtype != CHOLMOD_ZOMPLEX ||
+            same((const double *)az + p, (const double *)bz + q, n * sizeof(double)));
 }
 
 static integer column_count(const cholmod_sparse *a, size_t j)
@@ -70,12 +74,13 @@ static integer column_count(const cholmod_sparse *a, size_t j)
 static int same_sparse(const cholmod_sparse *a, const cholmod_sparse *b)
 {
     size_t j;
-    if (!a || !b || a->nrow != b->nrow || a->ncol != b->ncol || a->stype != b->stype || a->xtype != b->xtype)
+    if (!a || !b || a->nrow != b->nrow || a->ncol != b->ncol || a->stype != b->stype ||
+        a->xtype != b->xtype)
         return 0;
     for (j = 0; j < a->ncol; j++)
         if (column_count(a, j) != column_count(b, j) ||
-            !same_entries(a->i, a->x, a->z, ((integer *)a->p)[j], b->i, b->x, b->z, ((integer *)b->p)[j],
-                          column_count(a, j), a->xtype))
+            !same_entries(a->i, a->x, a->z, ((integer *)a->p)[j], b->i, b->x, b->z,
+                          ((integer *)b->p)[j], column_count(a, j), a->xtype))
             return 0;
     return 1;
 }
@@ -84,12 +89,13 @@ static int same_simplicial(const cholmod_factor *a, const cholmod_factor *b)
 {
     const integer *nz = a->nz;
     size_t j;
-    if (!same(a->nz, b->nz, a->n * sizeof(integer)) || !same(a->next, b->next, (a->n + 2) * sizeof(integer)) ||
+    if (!same(a->nz, b->nz, a->n * sizeof(integer)) ||
+        !same(a->next, b->next, (a->n + 2) * sizeof(integer)) ||
         !same(a->prev, b->prev, (a->n + 2) * sizeof(integer)))
         return 0;
     for (j = 0; j < a->n; j++)
-        if (!same_entries(a->i, a->x, a->z, ((integer *)a->p)[j], b->i, b->x, b->z, ((integer *)b->p)[j], nz[j],
-                          a->xtype))
+        if (!same_entries(a->i, a->x, a->z, ((integer *)a->p)[j], b->i, b->x, b->z,
+                          ((integer *)b->p)[j], nz[j], a->xtype))
             return 0;
     return 1;
 }
@@ -98,14 +104,16 @@ static int same_supernodal(const cholmod_factor *a, const cholmod_factor *b)
 {
     size_t bytes = (a->nsuper + 1) * sizeof(integer);
     return a->nsuper == b->nsuper && a->ssize == b->ssize && a->xsize == b->xsize &&
-           same(a->super, b->super, bytes) && same(a->pi, b->pi, bytes) && same(a->px, b->px, bytes) &&
-           same(a->s, b->s, a->ssize * sizeof(integer)) && same(a->x, b->x, a->xsize * number_bytes(a->xtype));
+           same(a->super, b->super, bytes) && same(a->pi, b->pi, bytes) &&
+           same(a->px, b->px, bytes) && same(a->s, b->s, a->ssize * sizeof(integer)) &&
+           same(a->x, b->x, a->xsize * number_bytes(a->xtype));
 }
 
 static int same_factor(const cholmod_factor *a, const cholmod_factor *b)
 {
-    if (!a || !b || a->n != b->n || a->minor != b->minor || a->xtype != b->xtype || a->is_ll != b->is_ll ||
-        a->is_super != b->is_super || !same(a->Perm, b->Perm, a->n * sizeof(integer)) ||
+    if (!a || !b || a->n != b->n || a->minor != b->minor || a->xtype != b->xtype ||
+        a->is_ll != b->is_ll || a->is_super != b->is_super ||
+        !same(a->Perm, b->Perm, a->n * sizeof(integer)) ||
         !same(a->ColCount, b->ColCount, a->n * sizeof(integer)))
         return 0;
     if (a->is_super)
@@ -116,16 +124,17 @@ static int same_factor(const cholmod_factor *a, const cholmod_factor *b)
 /* No array has moved. */
 static int same_places(const cholmod_factor *a, const cholmod_factor *b)
 {
-    return a->Perm == b->Perm && a->p == b->p && a->i == b->i && a->x == b->x && a->z == b->z && a->nz == b->nz &&
-           a->next == b->next && a->prev == b->prev && a->super == b->super && a->pi == b->pi && a->px == b->px &&
-           a->s == b->s;
+    return a->Perm == b->Perm && a->p == b->p && a->i == b->i && a->x == b->x && a->z == b->z &&
+           a->nz == b->nz && a->next == b->next && a->prev == b->prev && a->super == b->super &&
+           a->pi == b->pi && a->px == b->px && a->s == b->s;
 }
 
 /* ---- Building. */
 
 static cholmod_triplet *make_triplet(const entries *e, int xtype, cholmod_common *c)
 {
-    cholmod_triplet *t = CALL(allocate_triplet)(e->rows, e->columns, e->count, e->is_lower ? -1 : 0, xtype, c);
+    cholmod_triplet *t =
+        CALL(allocate_triplet)(e->rows, e->columns, e->count, e->is_lower ? -1 : 0, xtype, c);
     size_t k;
     for (k = 0; k < e->count; k++) {
         ((integer *)t->i)[k] = e->row[k];
@@ -169,8 +178,10 @@ typedef struct variant {
 } variant;
 
 static const variant variants[] = {
-    { "simplicial LL'", CHOLMOD_SIMPLICIAL, 1, 1 },      { "simplicial LDL'", CHOLMOD_SIMPLICIAL, 0, 1 },
-    { "supernodal LL'", CHOLMOD_SUPERNODAL, 1, 1 },      { "simplicial symbolic", CHOLMOD_SIMPLICIAL, 1, 0 },
+    { "simplicial LL'", CHOLMOD_SIMPLICIAL, 1, 1 },
+    { "simplicial LDL'", CHOLMOD_SIMPLICIAL, 0, 1 },
+    { "supernodal LL'", CHOLMOD_SUPERNODAL, 1, 1 },
+    { "simplicial symbolic", CHOLMOD_SIMPLICIAL, 1, 0 },
     { "supernodal symbolic", CHOLMOD_SUPERNODAL, 1, 0 },
 };
 enum { LL, LDL, SUPER, SYMBOLIC, SUPER_SYMBOLIC, VARIANTS };
@@ -184,7 +195,8 @@ static cholmod_factor *make_factor(cholmod_sparse *a, const variant *v, cholmod_
     if (v->is_numeric)
         CALL(factorize)(a, l, c);
     check(c->status == CHOLMOD_OK, "the original is factorized: status %d", c->status);
-    check(l->is_super == (v->supernodal == CHOLMOD_SUPERNODAL) && (l->xtype != CHOLMOD_PATTERN) == v->is_numeric &&
+    check(l->is_super == (v->supernodal == CHOLMOD_SUPERNODAL) &&
+              (l->xtype != CHOLMOD_PATTERN) == v->is_numeric &&
               (l->is_super || !v->is_numeric || l->is_ll == v->is_ll),
           "the factor is %s", v->name);
     return l;
@@ -209,7 +221,8 @@ static void start(cholmod_common *c, int xtype)
     c->prefer_zomplex = xtype == CHOLMOD_ZOMPLEX;
 }
 
-static cholmod_dense *product(cholmod_sparse *a, int transposed, cholmod_dense *x, cholmod_common *c)
+static cholmod_dense *product(cholmod_sparse *a, int transposed, cholmod_dense *x,
+                              cholmod_common *c)
 {
     double one[2] = { 1, 0 }, zero[2] = { 0, 0 };
     cholmod_dense *y = CALL(zeros)(transposed ? a->ncol : a->nrow, x->ncol, a->xtype, c);
@@ -235,7 +248,8 @@ static void solve(void *argument)
     cholmod_common c;
     cholmod_factor *l = w->l;
     start(&c, w->a->xtype);
-    w->is_right = CALL(check_sparse)(w->a, &c) && CALL(check_factor)(w->l, &c) && CALL(check_dense)(w->b, &c);
+    w->is_right =
+        CALL(check_sparse)(w->a, &c) && CALL(check_factor)(w->l, &c) && CALL(check_dense)(w->b, &c);
     w->norm = CALL(norm_sparse)(w->a, 1, &c);
     w->twin = CALL(copy_factor)(w->l, &c);
     if (l->xtype == CHOLMOD_PATTERN) {
@@ -250,8 +264,8 @@ static void solve(void *argument)
     CALL(finish)(&c);
 }
 
-/* In place: A by 1.25 (by the library where it is real); L of the new A (supernodal), of A with one more diagonal
- * entry (real LDL'), or scaled as well. */
+/* In place: A by 1.25 (by the library where it is real); L of the new A (supernodal), of A with one
+ * more diagonal entry (real LDL'), or scaled as well. */
 static void scale(void *numbers, size_t count)
 {
     size_t k;
@@ -346,8 +360,10 @@ static void check_solved(const work *w)
 
 static void check_same_results(const work *there, const work *here)
 {
-    check(there->is_right, "check_sparse, check_factor, check_dense and all calls on the copy are content");
-    check(memcmp(&there->norm, &here->norm, sizeof(double)) == 0, "norms: %g and %g", there->norm, here->norm);
+    check(there->is_right,
+          "check_sparse, check_factor, check_dense and all calls on the copy are content");
+    check(memcmp(&there->norm, &here->norm, sizeof(double)) == 0, "norms: %g and %g", there->norm,
+          here->norm);
     check(same_dense(there->x, here->x), "the solutions are the same, bit for bit");
     check(same_dense(there->again, here->again), "the products are the same, bit for bit");
     check(same_factor(there->twin, here->twin), "the library's copies of the factors are the same");
@@ -367,8 +383,10 @@ static void change_and_return(passage *p, work *there, work *here, cholmod_commo
         check(there->is_right && clone.is_right, "the change is made in place");
         check(memcmp(&matrix, here->a, sizeof matrix) == 0 && same_places(&factor, here->l),
               "the original's own pointers are as they were");
-        check(same_sparse(here->a, clone.a), "A has come back as the library changes a clone of it");
-        check(same_factor(here->l, clone.l), "L has come back as the library changes a clone of it");
+        check(same_sparse(here->a, clone.a),
+              "A has come back as the library changes a clone of it");
+        check(same_factor(here->l, clone.l),
+              "L has come back as the library changes a clone of it");
     }
     CALL(free_sparse)(&clone.a, c);
     CALL(free_factor)(&clone.l, c);
@@ -404,7 +422,8 @@ static void factor_case(const entries *e, const char *what, int xtype, const var
 {
     cholmod_common c;
     work here;
-    case_begin("CHOLMOD %s, %s, %s, %s of %zu", LIBRARY, number_names[xtype], v->name, what, e->rows);
+    case_begin("CHOLMOD %s, %s, %s, %s of %zu", LIBRARY, number_names[xtype], v->name, what,
+               e->rows);
     memset(&here, 0, sizeof here);
     pool_open();
     start(&c, xtype);
@@ -417,8 +436,9 @@ static void factor_case(const entries *e, const char *what, int xtype, const var
     case_end();
 }
 
-/* ---- A factor that has been updated: columns that have grown have moved behind the others, so the list of next and
- * prev is not in order. And solved for a part of x, which makes the inverse permutation. */
+/* ---- A factor that has been updated: columns that have grown have moved behind the others, so the
+ * list of next and prev is not in order. And solved for a part of x, which makes the inverse
+ * permutation. */
 
 static void solve_for_one(cholmod_factor *l, cholmod_common *c)
 {
@@ -504,8 +524,8 @@ static void use_shapes(void *argument)
     shapes *s = argument;
     cholmod_common c;
     start(&c, s->packed->xtype);
-    s->is_right =
-        CALL(check_triplet)(s->triplet, &c) && CALL(check_sparse)(s->packed, &c) && CALL(check_sparse)(s->loose, &c);
+    s->is_right = CALL(check_triplet)(s->triplet, &c) && CALL(check_sparse)(s->packed, &c) &&
+                  CALL(check_sparse)(s->loose, &c);
     s->from_triplet = CALL(triplet_to_sparse)(s->triplet, 0, &c);
     s->transposed = CALL(transpose)(s->packed, 2, &c);
     s->tidy = CALL(transpose)(s->loose, 2, &c);
@@ -525,8 +545,8 @@ static void shapes_free(shapes *s, cholmod_common *c)
 /* The same with room for one more entry behind each column, and a count for each. */
 static cholmod_sparse *loosened(const cholmod_sparse *a, cholmod_common *c)
 {
-    cholmod_sparse *l =
-        CALL(allocate_sparse)(a->nrow, a->ncol, a->nzmax + a->ncol, a->sorted, 0, a->stype, a->xtype, c);
+    cholmod_sparse *l = CALL(allocate_sparse)(a->nrow, a->ncol, a->nzmax + a->ncol, a->sorted, 0,
+                                              a->stype, a->xtype, c);
     const integer *p = a->p;
     integer *q = l->p;
     size_t width = number_bytes(a->xtype), j;
@@ -536,7 +556,8 @@ static cholmod_sparse *loosened(const cholmod_sparse *a, cholmod_common *c)
         q[j + 1] = q[j] + (integer)count + 1;
         memcpy((integer *)l->i + q[j], (integer *)a->i + p[j], count * sizeof(integer));
         if (width)
-            memcpy((char *)l->x + (size_t)q[j] * width, (char *)a->x + (size_t)p[j] * width, count * width);
+            memcpy((char *)l->x + (size_t)q[j] * width, (char *)a->x + (size_t)p[j] * width,
+                   count * width);
         if (a->xtype == CHOLMOD_ZOMPLEX)
             memcpy((double *)l->z + q[j], (double *)a->z + p[j], count * sizeof(double));
     }
@@ -549,7 +570,8 @@ static void shapes_case(const entries *e, int xtype)
     cholmod_common c;
     shapes here, there;
     passage p;
-    case_begin("CHOLMOD %s, %s: triplets, packed, not packed, of %zu", LIBRARY, number_names[xtype], e->rows);
+    case_begin("CHOLMOD %s, %s: triplets, packed, not packed, of %zu", LIBRARY, number_names[xtype],
+               e->rows);
     memset(&here, 0, sizeof here);
     pool_open();
     start(&c, xtype);
@@ -568,9 +590,12 @@ static void shapes_case(const entries *e, int xtype)
         there.packed = haul_device_pointer(p.shipment, here.packed);
         there.loose = haul_device_pointer(p.shipment, here.loose);
         if (passage_work(&p, use_shapes, &there)) {
-            check(here.is_right && there.is_right, "check_triplet, check_sparse and all calls are content");
-            check(same_sparse(there.from_triplet, here.from_triplet), "the triplets make the same matrix");
-            check(same_sparse(there.transposed, here.transposed), "the transposed matrices are the same");
+            check(here.is_right && there.is_right,
+                  "check_triplet, check_sparse and all calls are content");
+            check(same_sparse(there.from_triplet, here.from_triplet),
+                  "the triplets make the same matrix");
+            check(same_sparse(there.transposed, here.transposed),
+                  "the transposed matrices are the same");
             check(same_sparse(there.tidy, here.tidy), "those of what is not packed are the same");
             check(same_factor(there.analyzed, here.analyzed), "the analyses are the same");
         }
@@ -592,7 +617,8 @@ void CASES(const inputs *in)
         factor_case(&in->square, "a square", CHOLMOD_REAL, &variants[v]);
         factor_case(&in->field, "a Hermitian square", CHOLMOD_COMPLEX, &variants[v]);
         factor_case(&in->field, "a Hermitian square", CHOLMOD_ZOMPLEX, &variants[v]);
-        factor_case(&in->random, "a random one", v % 2 ? CHOLMOD_REAL : CHOLMOD_COMPLEX, &variants[v]);
+        factor_case(&in->random, "a random one", v % 2 ? CHOLMOD_REAL : CHOLMOD_COMPLEX,
+                    &variants[v]);
         if (in->file.rows)
             factor_case(&in->file, "a file", CHOLMOD_REAL, &variants[v]);
         if (in->unsymmetric_file.rows)

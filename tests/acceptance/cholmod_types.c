@@ -1,8 +1,8 @@
 /* CHOLMOD's structs in Haul's words.
  *
- * All arrays are void *: what they hold is said by the struct's itype (the width of integers) and by xtype and dtype
- * (the kind of numbers), so one description serves the int and the long library, and all kinds of numbers. Whether
- * they are there at all is said by xtype, packed and is_super.
+ * All arrays are void *: what they hold is said by the struct's itype (the width of integers) and
+ * by xtype and dtype (the kind of numbers), so one description serves the int and the long library,
+ * and all kinds of numbers. Whether they are there at all is said by xtype, packed and is_super.
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,8 +41,10 @@ static const haul_case number_cases[] = {
 /* ---- cholmod_sparse. */
 
 HAUL_COUNT_FUNCTION(sparse_kind, cholmod_sparse, KIND(self->xtype, self->dtype))
-static const haul_rule sparse_index = { .choice = HAUL_BY_FIELD(cholmod_sparse, itype, index_cases) };
-static const haul_rule sparse_position = { .choice = HAUL_BY_FIELD(cholmod_sparse, itype, position_cases) };
+static const haul_rule sparse_index = { .choice =
+                                            HAUL_BY_FIELD(cholmod_sparse, itype, index_cases) };
+static const haul_rule sparse_position = { .choice = HAUL_BY_FIELD(cholmod_sparse, itype,
+                                                                   position_cases) };
 static const haul_rule sparse_unpacked = {
     .when = HAUL_EQUALS(cholmod_sparse, packed, 0),
     .choice = HAUL_BY_FIELD(cholmod_sparse, itype, index_cases),
@@ -83,7 +85,8 @@ static const haul_ref dense_rows[] = {
 /* ---- cholmod_triplet. */
 
 HAUL_COUNT_FUNCTION(triplet_kind, cholmod_triplet, KIND(self->xtype, self->dtype))
-static const haul_rule triplet_index = { .choice = HAUL_BY_FIELD(cholmod_triplet, itype, index_cases) };
+static const haul_rule triplet_index = { .choice =
+                                             HAUL_BY_FIELD(cholmod_triplet, itype, index_cases) };
 static const haul_rule triplet_number = {
     .when = HAUL_DIFFERS(cholmod_triplet, xtype, CHOLMOD_PATTERN),
     .choice = HAUL_BY_FUNCTION(triplet_kind, number_cases),
@@ -99,15 +102,18 @@ static const haul_ref triplet_rows[] = {
     HAUL_CHOICES(cholmod_triplet, z, &triplet_imaginary, HAUL_N(cholmod_triplet, nzmax)),
 };
 
-/* ---- cholmod_factor. Four kinds: simplicial or supernodal, with numbers or symbolic. A simplicial symbolic one has
- * nothing but Perm and ColCount. x is shared: nzmax numbers in a simplicial factor, xsize in a supernodal one. */
+/* ---- cholmod_factor. Four kinds: simplicial or supernodal, with numbers or symbolic. A simplicial
+ * symbolic one has nothing but Perm and ColCount. x is shared: nzmax numbers in a simplicial
+ * factor, xsize in a supernodal one. */
 
 HAUL_COUNT_FUNCTION(factor_kind, cholmod_factor, KIND(self->xtype, self->dtype))
 HAUL_COUNT_FUNCTION(factor_n, cholmod_factor, self->n)
 HAUL_TEST_FUNCTION(is_simplicial, cholmod_factor, !self->is_super && self->xtype != CHOLMOD_PATTERN)
-HAUL_TEST_FUNCTION(is_simplicial_zomplex, cholmod_factor, !self->is_super && self->xtype == CHOLMOD_ZOMPLEX)
+HAUL_TEST_FUNCTION(is_simplicial_zomplex, cholmod_factor,
+                   !self->is_super && self->xtype == CHOLMOD_ZOMPLEX)
 HAUL_TEST_FUNCTION(is_supernodal, cholmod_factor, self->is_super && self->xtype != CHOLMOD_PATTERN)
-static const haul_rule factor_index = { .choice = HAUL_BY_FIELD(cholmod_factor, itype, index_cases) };
+static const haul_rule factor_index = { .choice =
+                                            HAUL_BY_FIELD(cholmod_factor, itype, index_cases) };
 static const haul_rule simplicial_index = {
     .when = HAUL_IF(is_simplicial),
     .choice = HAUL_BY_FIELD(cholmod_factor, itype, index_cases),
@@ -174,21 +180,22 @@ int cholmod_types_open(void)
            haul_type_bytes("double complex", 2 * sizeof(double), &complex_type) == HAUL_OK &&
            haul_type_bytes("float", sizeof(float), &float_type) == HAUL_OK &&
            haul_type_bytes("float complex", 2 * sizeof(float), &float_complex_type) == HAUL_OK &&
-           haul_type_create("cholmod_sparse", sizeof(cholmod_sparse), sparse_rows, SPARSE_ROWS, &sparse_type) ==
-               HAUL_OK &&
-           haul_type_create("cholmod_dense", sizeof(cholmod_dense), dense_rows, COUNT_OF(dense_rows), &dense_type) ==
-               HAUL_OK &&
-           haul_type_create("cholmod_triplet", sizeof(cholmod_triplet), triplet_rows, COUNT_OF(triplet_rows),
-                            &triplet_type) == HAUL_OK &&
-           haul_type_create("cholmod_factor", sizeof(cholmod_factor), factor_rows, COUNT_OF(factor_rows),
-                            &factor_type) == HAUL_OK &&
+           haul_type_create("cholmod_sparse", sizeof(cholmod_sparse), sparse_rows, SPARSE_ROWS,
+                            &sparse_type) == HAUL_OK &&
+           haul_type_create("cholmod_dense", sizeof(cholmod_dense), dense_rows,
+                            COUNT_OF(dense_rows), &dense_type) == HAUL_OK &&
+           haul_type_create("cholmod_triplet", sizeof(cholmod_triplet), triplet_rows,
+                            COUNT_OF(triplet_rows), &triplet_type) == HAUL_OK &&
+           haul_type_create("cholmod_factor", sizeof(cholmod_factor), factor_rows,
+                            COUNT_OF(factor_rows), &factor_type) == HAUL_OK &&
            commit(sparse_type) && commit(dense_type) && commit(triplet_type) && commit(factor_type);
 }
 
 void cholmod_types_close(void)
 {
-    haul_type **all[] = { &sparse_type, &dense_type,  &triplet_type, &factor_type, &int_type,
-                          &long_type,   &double_type, &complex_type, &float_type,  &float_complex_type };
+    haul_type **all[] = { &sparse_type, &dense_type,        &triplet_type, &factor_type,
+                          &int_type,    &long_type,         &double_type,  &complex_type,
+                          &float_type,  &float_complex_type };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -201,7 +208,8 @@ haul_type *sparse_type_with(const haul_ref *row)
     size_t i;
     for (i = 0; i < SPARSE_ROWS; i++)
         rows[i] = strcmp(sparse_rows[i].name, row->name) == 0 ? *row : sparse_rows[i];
-    if (haul_type_create("cholmod_sparse", sizeof(cholmod_sparse), rows, SPARSE_ROWS, &type) != HAUL_OK ||
+    if (haul_type_create("cholmod_sparse", sizeof(cholmod_sparse), rows, SPARSE_ROWS, &type) !=
+            HAUL_OK ||
         !commit(type))
         haul_type_free(&type);
     return type;

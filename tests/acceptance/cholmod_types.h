@@ -13,7 +13,8 @@ extern haul_type *int_type, *long_type, *double_type, *complex_type;
 int cholmod_types_open(void); /* 0: Haul refuses them */
 void cholmod_types_close(void);
 
-/* cholmod_sparse once more, with `row` in the place of the row or rows of that name. NULL: Haul refuses it. */
+/* cholmod_sparse once more, with `row` in the place of the row or rows of that name. NULL: Haul
+ * refuses it. */
 haul_type *sparse_type_with(const haul_ref *row);
 
 #endif

@@ -1,9 +1,11 @@
-/* cJSON on the other side: its trees are shipped as they lie, and its own functions do there what they do here.
+/* cJSON on the other side: its trees are shipped as they lie, and its own functions do there what
+ * they do here.
  *
  *     haul_accept_cjson [document.json ...]      default: the tables of Debian's iso-codes
  *
- * Documents are parsed into a heap that is taken away while work is done on the copy, so nothing that cJSON finds
- * there can be the original's. cJSON is the judge: cJSON_Compare and the text that it prints.
+ * Documents are parsed into a heap that is taken away while work is done on the copy, so nothing
+ * that cJSON finds there can be the original's. cJSON is the judge: cJSON_Compare and the text that
+ * it prints.
  */
 #define _GNU_SOURCE
 #include <glob.h>
@@ -13,15 +15,16 @@
 
 #include "cjson_node.h"
 
-/* What stays through all stories: `originals` holds what is shipped; what cJSON allocates besides, on either side,
- * comes from `visible`. */
+/* What stays through all stories: `originals` holds what is shipped; what cJSON allocates besides,
+ * on either side, comes from `visible`. */
 static struct {
     haul_context_options options;
     haul_device *device;
     heap *originals, *visible;
 } the;
 
-/* Two trees of one text, shipped apart: the second is the host's, which shows what the first must become. */
+/* Two trees of one text, shipped apart: the second is the host's, which shows what the first must
+ * become. */
 typedef struct pair {
     cJSON *first, *second;
     haul_shipment *a, *b;
@@ -51,7 +54,7 @@ static int trees_agree(const cJSON *a, const cJSON *b)
     return agree;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Reading: is the copy the document?
  */
 typedef struct reading {
@@ -76,15 +79,19 @@ static void read_there(void *data)
 
 static void check_reading(const pair *p)
 {
-    reading r = { p, haul_device_pointer(p->a, p->first), haul_device_pointer(p->b, p->second), 0, 0, 0, 0, 0 };
+    reading r = {
+        p, haul_device_pointer(p->a, p->first), haul_device_pointer(p->b, p->second), 0, 0, 0, 0, 0
+    };
     if (!accept_there(the.device, the.originals, p->first, read_there, &r))
         return;
     accept(r.compares, "there, cJSON_Compare finds the copy equal to a second one, shipped apart");
-    accept(r.prints && r.prints_formatted, "it prints as the original did, plain and formatted, byte for byte");
-    accept(r.duplicates && r.counts, "cJSON_Duplicate makes an equal tree of it; it has %zu nodes", p->nodes);
+    accept(r.prints && r.prints_formatted,
+           "it prints as the original did, plain and formatted, byte for byte");
+    accept(r.duplicates && r.counts, "cJSON_Duplicate makes an equal tree of it; it has %zu nodes",
+           p->nodes);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Values
  */
 typedef struct changing {
@@ -106,14 +113,17 @@ static void check_values(pair *p)
     changing c = { haul_device_pointer(p->a, p->first), 0, NULL, NULL };
     if (!accept_there(the.device, the.originals, p->first, change_values_there, &c))
         return;
-    accept_ok(haul_unmarshal(p->a), haul_device_error(the.device), "values that cJSON has changed there come back");
+    accept_ok(haul_unmarshal(p->a), haul_device_error(the.device),
+              "values that cJSON has changed there come back");
     tree_change_values(p->second);
-    accept(prints_as(p->first, c.text), "the original prints as the copy did: %zu values are others", c.changed);
-    accept(trees_agree(p->first, p->second), "and equals a tree of which cJSON has changed the same values here");
+    accept(prints_as(p->first, c.text),
+           "the original prints as the copy did: %zu values are others", c.changed);
+    accept(trees_agree(p->first, p->second),
+           "and equals a tree of which cJSON has changed the same values here");
     cJSON_free(c.text);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Links
  */
 static void change_links_there(void *data)
@@ -142,8 +152,8 @@ static void check_replan(pair *p, cJSON *replaced, char *text)
         accept(c.changed == 1, "and its copy prints the new text");
 }
 
-/* cJSON_Delete has taken the replaced item there: its memory was the copy's, so nothing but a count came of it. Here
- * the item then stands detached, and is still to be deleted. */
+/* cJSON_Delete has taken the replaced item there: its memory was the copy's, so nothing but a count
+ * came of it. Here the item then stands detached, and is still to be deleted. */
 static void check_links(pair *p)
 {
     changing c = { haul_device_pointer(p->a, p->first), 0, NULL, NULL };
@@ -151,18 +161,21 @@ static void check_links(pair *p)
     cJSON *replaced;
     if (accept_there(the.device, the.originals, p->first, change_links_there, &c)) {
         replaced = haul_host_pointer(p->a, (haul_address)(uintptr_t)c.replaced);
-        accept(replaced && heap_freed(copy) > 0, "items are detached, moved, inserted and replaced there");
-        accept_ok(haul_unmarshal_pointers(p->a), haul_device_error(the.device), "the new links come back");
+        accept(replaced && heap_freed(copy) > 0,
+               "items are detached, moved, inserted and replaced there");
+        accept_ok(haul_unmarshal_pointers(p->a), haul_device_error(the.device),
+                  "the new links come back");
         tree_change_links(p->second);
         accept(prints_as(p->first, c.text), "the original prints as the copy did");
-        accept(trees_agree(p->first, p->second), "and equals a tree in which cJSON has moved the same items here");
+        accept(trees_agree(p->first, p->second),
+               "and equals a tree in which cJSON has moved the same items here");
         check_replan(p, replaced, c.text);
     }
     cJSON_free(c.text);
     heap_close(copy);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Documents
  */
 static int open_pair(pair *p)
@@ -215,7 +228,7 @@ static void document(const char *name, const char *text)
     close_pair(&p);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Every kind of node
  */
 typedef struct owners {
@@ -236,7 +249,8 @@ static void ask_owners(void *data)
     cJSON *said = cJSON_GetObjectItemCaseSensitive(shared, "said");
     cJSON *unit = cJSON_GetObjectItemCaseSensitive(o->root, interned);
     cJSON *by_literal = cJSON_GetObjectItemCaseSensitive(o->root, literal);
-    o->shares = reference(o->root, 0)->child == shared->child && reference(o->root, 3)->child == said &&
+    o->shares = reference(o->root, 0)->child == shared->child &&
+                reference(o->root, 3)->child == said &&
                 reference(o->root, 1)->valuestring == said->valuestring &&
                 cJSON_GetObjectItemCaseSensitive(o->root, "by reference")->child == shared->child;
     o->constants = heap_of(unit->string) == o->copy && said->next->string == unit->string &&
@@ -253,13 +267,15 @@ static void check_owners(const pair *p, size_t blocks)
 {
     owners o = { haul_device_pointer(p->b, p->second), accept_heap_over(p->b), 0, 0 };
     if (accept_there(the.device, the.originals, p->second, ask_owners, &o)) {
-        accept(o.shares, "references lead to the very children and texts of the copy that they were made from");
-        accept(o.constants,
-               "constant texts: one went along, once for all who share it; the other stayed where it is");
+        accept(
+            o.shares,
+            "references lead to the very children and texts of the copy that they were made from");
+        accept(o.constants, "constant texts: one went along, once for all who share it; "
+                            "the other stayed where it is");
     }
     if (accept_there(the.device, the.originals, p->second, delete_there, &o))
-        accept(heap_freed(o.copy) == blocks, "cJSON_Delete of the copy frees %zu blocks, each once, as it will here",
-               blocks);
+        accept(heap_freed(o.copy) == blocks,
+               "cJSON_Delete of the copy frees %zu blocks, each once, as it will here", blocks);
     heap_close(o.copy);
 }
 
@@ -270,8 +286,8 @@ static void grow_there(void *data)
     c->text = cJSON_PrintUnformatted(c->root);
 }
 
-/* The grown tree has nodes that no host object stands behind, so its links cannot come back; the old one can be had
- * again. */
+/* The grown tree has nodes that no host object stands behind, so its links cannot come back; the
+ * old one can be had again. */
 static void check_growth(pair *p)
 {
     changing c = { haul_device_pointer(p->a, p->first), 0, NULL, NULL };
@@ -284,8 +300,10 @@ static void check_growth(pair *p)
     tree_grow(p->second);
     heap_use(the.visible);
     if (grown) {
-        accept(prints_as(p->second, c.text), "nodes of cJSON's allocator are added, inserted and replaced there");
-        accept_refused(haul_unmarshal_pointers(p->a), HAUL_ERROR_GRAPH, haul_device_error(the.device), "root", "",
+        accept(prints_as(p->second, c.text),
+               "nodes of cJSON's allocator are added, inserted and replaced there");
+        accept_refused(haul_unmarshal_pointers(p->a), HAUL_ERROR_GRAPH,
+                       haul_device_error(the.device), "root", "",
                        "to bring back links to nodes that only the device has");
         accept(prints_as(p->first, before), "after which the original is as it was");
         c.text = before;
@@ -321,7 +339,7 @@ static void every_kind(void)
     close_pair(&p);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Nodes that come back: spare ones travel along, and so does a name for them
  */
 typedef struct desk {
@@ -354,7 +372,8 @@ static void desk_delete(desk *d)
     heap_free(d);
 }
 
-/* Numbers go into the list; the text, under the name, into the inner object; the rest goes under the list. */
+/* Numbers go into the list; the text, under the name, into the inner object; the rest goes under
+ * the list. */
 static void desk_insert(desk *d)
 {
     cJSON *list = cJSON_GetObjectItemCaseSensitive(d->document, "list"), *item;
@@ -376,16 +395,20 @@ static void insert_there(void *data)
 
 static void check_insertion(desk *first, desk *second, haul_shipment *shipment)
 {
-    if (!accept_there(the.device, the.originals, first, insert_there, haul_device_pointer(shipment, first)))
+    if (!accept_there(the.device, the.originals, first, insert_there,
+                      haul_device_pointer(shipment, first)))
         return;
     accept_ok(haul_unmarshal_pointers(shipment), haul_device_error(the.device),
               "nodes that travelled along are inserted there, and all links come back");
     desk_insert(second);
-    accept(trees_agree(first->document, second->document) && trees_agree(first->spare, second->spare),
+    accept(trees_agree(first->document, second->document) &&
+               trees_agree(first->spare, second->spare),
            "the document equals one into which cJSON has inserted the same here");
-    accept(cJSON_GetObjectItemCaseSensitive(first->document, "inner")->child->next->string == first->name,
+    accept(cJSON_GetObjectItemCaseSensitive(first->document, "inner")->child->next->string ==
+               first->name,
            "the new member's constant name is the host's");
-    if (accept_ok(haul_replan(shipment), haul_device_error(the.device), "what has become of it is shipped anew"))
+    if (accept_ok(haul_replan(shipment), haul_device_error(the.device),
+                  "what has become of it is shipped anew"))
         accept_audit(&the.options, first, desk_type, 1);
 }
 
@@ -411,7 +434,7 @@ static void insertion(void)
     accept(heap_live(the.originals) == 0, "and every block of it is freed");
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * All of it
  */
 static void made_documents(void)
@@ -475,7 +498,8 @@ int main(int count, char **arguments)
     }
     printf("cJSON %s on a host device\n", cJSON_Version());
     if (open_all()) {
-        real_documents(count < 2 ? found.gl_pathv : arguments + 1, count < 2 ? found.gl_pathc : (size_t)count - 1);
+        real_documents(count < 2 ? found.gl_pathv : arguments + 1,
+                       count < 2 ? found.gl_pathc : (size_t)count - 1);
         made_documents();
         every_kind();
         insertion();

@@ -1,9 +1,9 @@
 /* cJSON's node, described, and what is done to trees of it.
  *
- * The flags of a node's `type` decide whose things are. A reference (cJSON_IsReference) shares child and value with
- * the node it was made from, and deletes neither: both are aliases, which must lead to what somebody in the graph
- * owns, or, for a string, to registered memory. A name under cJSON_StringIsConst is the caller's; any other is the
- * node's own.
+ * The flags of a node's `type` decide whose things are. A reference (cJSON_IsReference) shares
+ * child and value with the node it was made from, and deletes neither: both are aliases, which must
+ * lead to what somebody in the graph owns, or, for a string, to registered memory. A name under
+ * cJSON_StringIsConst is the caller's; any other is the node's own.
  */
 #include "cjson_node.h"
 
@@ -15,7 +15,8 @@
 haul_type *node_type;
 
 static const haul_rule owns = { .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference) };
-static const haul_rule shares = { .when = HAUL_ANY_BIT(cJSON, type, cJSON_IsReference), .mode = HAUL_MODE_ALIAS };
+static const haul_rule shares = { .when = HAUL_ANY_BIT(cJSON, type, cJSON_IsReference),
+                                  .mode = HAUL_MODE_ALIAS };
 static const haul_rule shares_text = { .when = HAUL_ANY_BIT(cJSON, type, cJSON_IsReference),
                                        .mode = HAUL_MODE_ALIAS_OR_STATIC };
 static const haul_rule owns_name = { .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst) };
@@ -33,8 +34,9 @@ const haul_ref node_refs[NODE_ROWS] = {
     [ROW_CONSTANT_NAME] = HAUL_STRING_BY(cJSON, string, &has_constant_name),
 };
 
-/* Both in memory that cannot be written: what comes back as it went is left alone. The copy has its own `interned`,
- * once, whoever leads there; `literal` stays where it is, for the host device lies in the same process. */
+/* Both in memory that cannot be written: what comes back as it went is left alone. The copy has its
+ * own `interned`, once, whoever leads there; `literal` stays where it is, for the host device lies
+ * in the same process. */
 const char interned[8] = "unit";
 const char literal[16] = "a literal";
 const haul_static node_statics[STATICS] = {
@@ -42,7 +44,7 @@ const haul_static node_statics[STATICS] = {
     { literal, sizeof literal, HAUL_STATIC_KEEP },
 };
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Making trees
  */
 static void add_plain(cJSON *root)
@@ -115,7 +117,7 @@ char *text_of_numbers(int count)
     return text;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Walking
  */
 static cJSON *own_child(const cJSON *node)
@@ -157,7 +159,7 @@ cJSON *tree_largest_array(const cJSON *root)
     return (cJSON *)(uintptr_t)largest;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Changing
  */
 static void turn_case(cJSON *node)
@@ -188,8 +190,8 @@ size_t tree_change_values(cJSON *root)
     return count;
 }
 
-/* Items are inserted in front only: where a distribution has mended cJSON 1.7.15 by the first of two corrections, an
- * insertion elsewhere does nothing. */
+/* Items are inserted in front only: where a distribution has mended cJSON 1.7.15 by the first of
+ * two corrections, an insertion elsewhere does nothing. */
 
 /* The first members of two objects change places; one that goes as an item keeps its name. */
 static void exchange_members(cJSON *a, cJSON *b)
@@ -225,8 +227,10 @@ void tree_grow(cJSON *root)
     for (int i = 0; i < 100; i++)
         cJSON_AddItemToArray(added, cJSON_CreateNumber(i));
     cJSON_AddItemReferenceToArray(added, cJSON_GetObjectItemCaseSensitive(root, "shared"));
-    cJSON_InsertItemInArray(cJSON_GetObjectItemCaseSensitive(root, "numbers"), 0, cJSON_CreateString("inserted"));
+    cJSON_InsertItemInArray(cJSON_GetObjectItemCaseSensitive(root, "numbers"), 0,
+                            cJSON_CreateString("inserted"));
     cJSON_ReplaceItemInObjectCaseSensitive(root, "text", cJSON_CreateFalse());
     cJSON_DeleteItemFromObjectCaseSensitive(root, "raw");
-    cJSON_SetValuestring(cJSON_GetObjectItemCaseSensitive(root, ""), "no longer empty, and in new memory");
+    cJSON_SetValuestring(cJSON_GetObjectItemCaseSensitive(root, ""),
+                         "no longer empty, and in new memory");
 }

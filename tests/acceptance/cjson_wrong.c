@@ -1,6 +1,7 @@
 /* Wrong descriptions of cJSON's node, each wrong in one row: what the library says about it.
  *
- * Such a type takes the right one's place behind its handle, so that all other rows can stay as they are.
+ * Such a type takes the right one's place behind its handle, so that all other rows can stay as
+ * they are.
  */
 #include <string.h>
 
@@ -49,13 +50,15 @@ static void end(trial *t)
     haul_device_close(&t->device);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * What commit or shipping refuses
  */
 static const haul_rule owns_name = { .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst) };
-static const haul_rule shares = { .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference), .mode = HAUL_MODE_ALIAS };
+static const haul_rule shares = { .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference),
+                                  .mode = HAUL_MODE_ALIAS };
 static const haul_ref always_own_value = HAUL_STRING(cJSON, valuestring);
-static const haul_ref counted_name = HAUL_ARRAY_BY(cJSON, string, &owns_name, HAUL_N(cJSON, valueint));
+static const haul_ref counted_name =
+    HAUL_ARRAY_BY(cJSON, string, &owns_name, HAUL_N(cJSON, valueint));
 static const haul_ref nobodys_child = HAUL_OBJECT_BY(cJSON, child, &node_type, &shares);
 static const haul_ref next_as_bytes = HAUL_BYTES(cJSON, next, HAUL_FIXED(sizeof(cJSON)));
 
@@ -71,16 +74,19 @@ static void refuse_two_owners(void)
     end(&t);
 }
 
-static void refuse_row(int row, const haul_ref *wrong, cJSON *root, const char *place, const char *sentence)
+static void refuse_row(int row, const haul_ref *wrong, cJSON *root, const char *place,
+                       const char *sentence)
 {
     trial t;
     begin(&t);
     t.rows[row] = *wrong;
-    accept_refused(send(&t, root), HAUL_ERROR_GRAPH, haul_device_error(t.device), place, "", sentence);
+    accept_refused(send(&t, root), HAUL_ERROR_GRAPH, haul_device_error(t.device), place, "",
+                   sentence);
     end(&t);
 }
 
-/* The tree has not changed, nor has its description; the program has forgotten to register its names. */
+/* The tree has not changed, nor has its description; the program has forgotten to register its
+ * names. */
 static void refuse_unknown_name(cJSON *root)
 {
     haul_device *device = accept_device(NULL);
@@ -91,7 +97,8 @@ static void refuse_unknown_name(cJSON *root)
     haul_device_close(&device);
 }
 
-/* By the right description: the other tree would have to stay where it is for as long as this one. */
+/* By the right description: the other tree would have to stay where it is for as long as this
+ * one. */
 static void refuse_foreign_child(heap *originals)
 {
     trial t;
@@ -102,14 +109,15 @@ static void refuse_foreign_child(heap *originals)
     cJSON_AddItemReferenceToArray(root, other);
     heap_use(before);
     begin(&t);
-    accept_refused(send(&t, root), HAUL_ERROR_GRAPH, haul_device_error(t.device), "root.child.child", "",
+    accept_refused(send(&t, root), HAUL_ERROR_GRAPH, haul_device_error(t.device),
+                   "root.child.child", "",
                    "a reference to a child of another tree, which is not shipped");
     end(&t);
     cJSON_Delete(root);
     cJSON_Delete(other);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * What shipping cannot see, and the audit does
  */
 static void keep_finding(void *user, const haul_audit_finding *finding)
@@ -136,7 +144,8 @@ static void find_forgotten_row(cJSON *root)
     from.type = node_type;
     haul_audit(haul_device_context(t.device), &from, 1, &options, &summary);
     accept(summary.hidden_pointers == tree_count(root) - 1 && strstr(found.path, "+8"),
-           "found: `prev` has no row; the audit names it in each of %zu nodes", summary.hidden_pointers);
+           "found: `prev` has no row; the audit names it in each of %zu nodes",
+           summary.hidden_pointers);
     accept_note("%s -> %s", found.path, found.other_path);
     accept_note("%s", found.text);
     end(&t);
@@ -149,7 +158,8 @@ void refuse_wrong_nodes(heap *originals)
     heap_use(visible);
     accept_title("Wrong descriptions");
     refuse_two_owners();
-    refuse_row(ROW_OWN_NAME, &counted_name, root, ".string", "a name counted by a field that counts something else");
+    refuse_row(ROW_OWN_NAME, &counted_name, root, ".string",
+               "a name counted by a field that counts something else");
     refuse_row(ROW_OWN_CHILD, &nobodys_child, root, ".child", "children that nobody owns");
     refuse_row(ROW_NEXT, &next_as_bytes, root, ".next", "a sibling said to be plain bytes");
     refuse_unknown_name(root);

@@ -1,9 +1,9 @@
 /* Cases for one of CXSparse's four forms: CS_LONG and CS_COMPLEX say which, as they do for cs.h.
  *
- * A struct cs says how large it is. The factorizations do not: the arrays of css, csn and csd are as long as the
- * matrix has rows or columns, and the matrix stands elsewhere. So the cases keep the parts of a solver together in a
- * struct, and counts are read from its matrix by way of the root. Where the parts are roots of their own the matrix
- * is the context's argument.
+ * A struct cs says how large it is. The factorizations do not: the arrays of css, csn and csd are
+ * as long as the matrix has rows or columns, and the matrix stands elsewhere. So the cases keep the
+ * parts of a solver together in a struct, and counts are read from its matrix by way of the root.
+ * Where the parts are roots of their own the matrix is the context's argument.
  */
 #include <math.h>
 #include <stdio.h>
@@ -72,7 +72,8 @@ static const cs *matrix_of(const haul_here *here)
 HAUL_COUNT_FUNCTION(room, cs, self->nzmax)
 HAUL_COUNT_FUNCTION(rows, cs, matrix_of(here)->m)
 HAUL_COUNT_FUNCTION(columns, cs, matrix_of(here)->n)
-HAUL_COUNT_FUNCTION(inverse_rows, css, self->leftmost ? self->m2 : matrix_of(here)->n) /* leftmost: of a QR */
+HAUL_COUNT_FUNCTION(inverse_rows, css,
+                    self->leftmost ? self->m2 : matrix_of(here)->n) /* leftmost: of a QR */
 HAUL_COUNT_FUNCTION(column_places, css, matrix_of(here)->n + (self->leftmost ? 0 : 1))
 
 /* Triplets have a column for each entry, compressed ones a beginning for each column and an end. */
@@ -102,8 +103,9 @@ static const haul_ref csd_rows[CSD_ROWS] = {
     HAUL_ARRAY(csd, s, HAUL_N_PLUS(csd, nb, 1)),
 };
 static const haul_ref solver_rows[SOLVER_ROWS] = {
-    HAUL_OBJECT(solver, triplets, &cs_type), HAUL_OBJECT(solver, A, &cs_type),  HAUL_OBJECT(solver, S, &css_type),
-    HAUL_OBJECT(solver, N, &csn_type),       HAUL_OBJECT(solver, D, &csd_type), HAUL_ARRAY(solver, b, HAUL_FN(rows)),
+    HAUL_OBJECT(solver, triplets, &cs_type), HAUL_OBJECT(solver, A, &cs_type),
+    HAUL_OBJECT(solver, S, &css_type),       HAUL_OBJECT(solver, N, &csn_type),
+    HAUL_OBJECT(solver, D, &csd_type),       HAUL_ARRAY(solver, b, HAUL_FN(rows)),
 };
 
 static int types_open(void)
@@ -113,10 +115,12 @@ static int types_open(void)
         haul_type_create("css", sizeof(css), css_rows, CSS_ROWS, &css_type) == HAUL_OK &&
         haul_type_create("csn", sizeof(csn), csn_rows, CSN_ROWS, &csn_type) == HAUL_OK &&
         haul_type_create("csd", sizeof(csd), csd_rows, CSD_ROWS, &csd_type) == HAUL_OK &&
-        haul_type_create("solver", sizeof(solver), solver_rows, SOLVER_ROWS, &solver_type) == HAUL_OK &&
+        haul_type_create("solver", sizeof(solver), solver_rows, SOLVER_ROWS, &solver_type) ==
+            HAUL_OK &&
         haul_type_commit(solver_type) == HAUL_OK && haul_type_commit(entry_type) == HAUL_OK)
         return 1;
-    return check(0, "the types are made: %s", solver_type ? haul_type_error(solver_type)->text : "");
+    return check(0, "the types are made: %s",
+                 solver_type ? haul_type_error(solver_type)->text : "");
 }
 
 static void types_close(void)
@@ -154,7 +158,9 @@ static solver *make_solver(const entries *e, method m)
     s->A = cs_compress(s->triplets);
     cs_dupl(s->A);
     s->S = m == CHOLESKY ? cs_schol(1, s->A) : cs_sqr(m == LU ? 2 : 3, s->A, m == QR);
-    s->N = m == CHOLESKY ? cs_chol(s->A, s->S) : m == LU ? cs_lu(s->A, s->S, 1e-3) : cs_qr(s->A, s->S);
+    s->N = m == CHOLESKY ? cs_chol(s->A, s->S)
+           : m == LU     ? cs_lu(s->A, s->S, 1e-3)
+                         : cs_qr(s->A, s->S);
     s->D = cs_dmperm(s->A, 0);
     s->b = pool_allocate((size_t)s->A->m * sizeof *s->b);
     for (i = 0; i < s->A->m; i++)
@@ -203,8 +209,8 @@ static void solve_qr(const solver *s, CS_ENTRY *x, CS_ENTRY *t)
 
 static void solve(void *argument)
 {
-    static void (*const by_factors[])(const solver *, CS_ENTRY *, CS_ENTRY *) = { solve_cholesky, solve_lu,
-                                                                                  solve_qr };
+    static void (*const by_factors[])(const solver *, CS_ENTRY *,
+                                      CS_ENTRY *) = { solve_cholesky, solve_lu, solve_qr };
     work *w = argument;
     const solver *s = w->s;
     CS_ENTRY *t;
@@ -277,7 +283,8 @@ static int same_matrix(const cs *a, const cs *b)
         return 0;
     n = (size_t)a->n;
     count = (size_t)a->p[n];
-    return memcmp(a->p, b->p, (n + 1) * sizeof *a->p) == 0 && memcmp(a->i, b->i, count * sizeof *a->i) == 0 &&
+    return memcmp(a->p, b->p, (n + 1) * sizeof *a->p) == 0 &&
+           memcmp(a->i, b->i, count * sizeof *a->i) == 0 &&
            memcmp(a->x, b->x, count * sizeof *a->x) == 0;
 }
 
@@ -297,10 +304,14 @@ static void check_same_solution(const work *there, const work *here)
 {
     size_t bytes = here->rows * sizeof *here->x;
     check(there->is_right && there->rows == here->rows, "the library is content with the copy");
-    check(memcmp(there->x, here->x, bytes) == 0, "the solutions by the factors are the same, bit for bit");
-    check(memcmp(there->direct, here->direct, bytes) == 0, "the solutions from A alone are the same, bit for bit");
-    check(memcmp(there->product, here->product, bytes) == 0, "the products are the same, bit for bit");
-    check(memcmp(&there->norm, &here->norm, sizeof(double)) == 0, "norms: %g and %g", there->norm, here->norm);
+    check(memcmp(there->x, here->x, bytes) == 0,
+          "the solutions by the factors are the same, bit for bit");
+    check(memcmp(there->direct, here->direct, bytes) == 0,
+          "the solutions from A alone are the same, bit for bit");
+    check(memcmp(there->product, here->product, bytes) == 0,
+          "the products are the same, bit for bit");
+    check(memcmp(&there->norm, &here->norm, sizeof(double)) == 0, "norms: %g and %g", there->norm,
+          here->norm);
 }
 
 static void check_same_arrangements(const work *there, const work *here)
@@ -342,9 +353,11 @@ static void check_audit(const haul_root *roots, size_t count, int all_rows_are_u
         return;
     for (i = 0; i < f.count && i < FINDINGS; i++)
         check((f.found[i].kind == HAUL_AUDIT_UNUSED_ROW && !all_rows_are_used) ||
-                  (f.found[i].kind == HAUL_AUDIT_LITTLE_OF_BLOCK && has_room_to_spare(f.found[i].path)),
+                  (f.found[i].kind == HAUL_AUDIT_LITTLE_OF_BLOCK &&
+                   has_room_to_spare(f.found[i].path)),
               "%s: %s", f.found[i].path, f.found[i].text);
-    check(f.count <= FINDINGS && f.summary.blocks > 10, "%zu findings in %zu blocks", f.count, f.summary.blocks);
+    check(f.count <= FINDINGS && f.summary.blocks > 10, "%zu findings in %zu blocks", f.count,
+          f.summary.blocks);
 }
 
 /* ---- A solver as one root. */
@@ -365,9 +378,12 @@ static void change_and_return(passage *p, const solver *here)
     copy.parent = haul_device_pointer(p->shipment, here->S->parent);
     if (passage_work(p, change, &copy) && passage_return(p)) {
         check(copy.is_right && clone.is_right, "the change is made");
-        check(same_matrix(here->A, clone.a), "A has come back as the library changes a clone of it");
-        check(same_matrix(here->N->L, clone.l), "L has come back as the library changes a clone of it");
-        check(!clone.u || same_matrix(here->N->U, clone.u), "U has come back as a clone of it is changed");
+        check(same_matrix(here->A, clone.a),
+              "A has come back as the library changes a clone of it");
+        check(same_matrix(here->N->L, clone.l),
+              "L has come back as the library changes a clone of it");
+        check(!clone.u || same_matrix(here->N->U, clone.u),
+              "U has come back as a clone of it is changed");
     }
     cs_spfree(clone.a);
     cs_spfree(clone.l);
@@ -379,7 +395,8 @@ static void solver_case(const entries *e, const char *what, method m)
     haul_root root;
     passage p;
     work here, there;
-    case_begin("CXSparse %s, %s, %s, %s of %zu x %zu", NUMBERS, INTEGERS, method_names[m], what, e->rows, e->columns);
+    case_begin("CXSparse %s, %s, %s, %s of %zu x %zu", NUMBERS, INTEGERS, method_names[m], what,
+               e->rows, e->columns);
     memset(&here, 0, sizeof here);
     here.m = m;
     there = here;
@@ -455,13 +472,14 @@ static haul_type *cs_type_with(const haul_ref *row)
         if (strcmp(cs_rows[i].name, row->name) != 0)
             refs[count++] = cs_rows[i];
     refs[count++] = *row;
-    check(haul_type_create("cs", sizeof(cs), refs, count, &type) == HAUL_OK && haul_type_commit(type) == HAUL_OK,
+    check(haul_type_create("cs", sizeof(cs), refs, count, &type) == HAUL_OK &&
+              haul_type_commit(type) == HAUL_OK,
           "Haul takes the type");
     return type;
 }
 
-static void told_with(cs *a, const haul_ref *row, haul_audit_kind kind, const char *path, const char *format,
-                      size_t described, size_t block)
+static void told_with(cs *a, const haul_ref *row, haul_audit_kind kind, const char *path,
+                      const char *format, size_t described, size_t block)
 {
     haul_type *type = cs_type_with(row);
     haul_root root = { a, NULL, 1 };
@@ -492,10 +510,12 @@ static void wrong_matrices(const entries *e)
     columns_bytes = (size_t)(a->n + 1) * sizeof *a->p;
     entries_bytes = (size_t)a->nzmax * sizeof *a->p;
     triplet_bytes = (size_t)t->nzmax * sizeof *a->p;
-    told_with(t, &always_columns, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.p[0]", part, columns_bytes, triplet_bytes);
-    told_with(a, &always_entries, HAUL_AUDIT_BEYOND_BLOCK, "root.p[0]", beyond, entries_bytes, columns_bytes);
-    told_with(a, &no_last, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.p[0]", part, columns_bytes - sizeof *a->p,
+    told_with(t, &always_columns, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.p[0]", part, columns_bytes,
+              triplet_bytes);
+    told_with(a, &always_entries, HAUL_AUDIT_BEYOND_BLOCK, "root.p[0]", beyond, entries_bytes,
               columns_bytes);
+    told_with(a, &no_last, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.p[0]", part,
+              columns_bytes - sizeof *a->p, columns_bytes);
     type = cs_type_with(&always_numbers);
     root = (haul_root){ pattern, type, 1 };
     check_refused(&root, 1, "root.x", NULL, "a NULL pointer with count");
@@ -508,11 +528,13 @@ static void wrong_matrices(const entries *e)
 static void wrong_factors(const entries *flow, const entries *tall)
 {
     static haul_type *wrong_csn, *wrong_css;
-    static const haul_ref without_u[] = { HAUL_OBJECT(csn, L, &cs_type), HAUL_ARRAY(csn, pinv, HAUL_FN(columns)),
+    static const haul_ref without_u[] = { HAUL_OBJECT(csn, L, &cs_type),
+                                          HAUL_ARRAY(csn, pinv, HAUL_FN(columns)),
                                           HAUL_ARRAY(csn, B, HAUL_FN(columns)) };
     static const haul_ref by_rows[] = { HAUL_ARRAY(css, parent, HAUL_FN(rows)),
                                         HAUL_ARRAY(css, pinv, HAUL_FN(room)) };
-    static const haul_ref solver_refs[] = { HAUL_OBJECT(solver, A, &cs_type), HAUL_OBJECT(solver, S, &wrong_css),
+    static const haul_ref solver_refs[] = { HAUL_OBJECT(solver, A, &cs_type),
+                                            HAUL_OBJECT(solver, S, &wrong_css),
                                             HAUL_OBJECT(solver, N, &wrong_csn) };
     haul_type *type = NULL;
     haul_root roots[2];
@@ -528,7 +550,8 @@ static void wrong_factors(const entries *flow, const entries *tall)
     s = make_solver(flow, LU);
     roots[0] = (haul_root){ s, type, 1 };
     roots[1] = (haul_root){ s->N->U, cs_type, 1 };
-    check_audit_tells(roots, 2, HAUL_AUDIT_HIDDEN_POINTER, "roots[0].N+8", "holds an address in the graph");
+    check_audit_tells(roots, 2, HAUL_AUDIT_HIDDEN_POINTER, "roots[0].N+8",
+                      "holds an address in the graph");
     pool_open();
     s = make_solver(tall, QR);
     roots[0].address = s;
@@ -547,7 +570,8 @@ static void audit_case(const csparse_inputs *in)
     haul_root roots[METHODS];
     const entries *from[METHODS];
     int m;
-    case_begin("CXSparse %s, %s, an audit of all methods at once: every row is used", NUMBERS, INTEGERS);
+    case_begin("CXSparse %s, %s, an audit of all methods at once: every row is used", NUMBERS,
+               INTEGERS);
     from[CHOLESKY] = from[LU] = &in->small;
     from[QR] = &in->tall;
     pool_open();

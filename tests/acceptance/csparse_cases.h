@@ -5,7 +5,8 @@
 #include "sparse.h"
 
 typedef struct csparse_inputs {
-    entries definite, field; /* symmetric and Hermitian: factored by Cholesky; field where numbers are complex */
+    /* symmetric and Hermitian: factored by Cholesky; field where numbers are complex */
+    entries definite, field;
     entries random;
     entries flow; /* unsymmetric: LU */
     entries tall; /* more rows than columns: QR */

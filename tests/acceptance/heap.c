@@ -4,8 +4,9 @@
  *
  * The bytes of each block stand beside it, by the granule at which the block begins.
  *
- * Blocks are taken from the front, and used again only when none is live. Their sizes stand outside, so that a block
- * is known while its heap is hidden, and whether a free is right can be said of foreign memory too.
+ * Blocks are taken from the front, and used again only when none is live. Their sizes stand
+ * outside, so that a block is known while its heap is hidden, and whether a free is right can be
+ * said of foreign memory too.
  */
 #define _GNU_SOURCE
 #include "heap.h"
@@ -41,7 +42,8 @@ enum { HEAPS = 8 };
 struct heap {
     unsigned char *memory;
     size_t capacity, used, touched; /* touched: the most that was ever forbidden or allowed */
-    uint32_t *sizes;                /* of the block that begins at this granule, and 1; 0: none does */
+    /* of the block that begins at this granule, and 1; 0: none does */
+    uint32_t *sizes;
     size_t live, freed;
     int foreign;
 };
@@ -52,7 +54,8 @@ static size_t wrong;
 
 static void *reserve(size_t bytes)
 {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         fprintf(stderr, "out of memory\n");
         exit(1);

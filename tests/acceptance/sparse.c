@@ -63,7 +63,8 @@ int check(int holds, const char *format, ...)
 int check_status(haul_status status, haul_context *context, const char *what)
 {
     const haul_error *error = haul_context_error(context);
-    return check(status == HAUL_OK, "%s: %s: %s %s", what, haul_status_name(status), error->path, error->text);
+    return check(status == HAUL_OK, "%s: %s: %s %s", what, haul_status_name(status), error->path,
+                 error->text);
 }
 
 int account(void)
@@ -78,8 +79,8 @@ int account(void)
  *
  * Beside it stands a bit for each granule: does a block begin there?
  *
- * Blocks are taken one behind the other. The last one can grow and go; what else goes back is lost until pool_empty,
- * but for its pages.
+ * Blocks are taken one behind the other. The last one can grow and go; what else goes back is lost
+ * until pool_empty, but for its pages.
  */
 #define POOL_BYTES ((size_t)4 << 30)
 #define GRANULE ((size_t)16)
@@ -93,7 +94,8 @@ static struct {
 
 static void *map(size_t bytes)
 {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         printf("no address space for the pool\n");
         exit(1);
@@ -259,7 +261,8 @@ int passage_open(passage *p, const haul_root *roots, size_t count, void *argumen
     memset(p, 0, sizeof *p);
     options.new_context = checked_with(argument);
     pool_shut();
-    if (!check(haul_device_open(haul_host_device(), &options, &p->device) == HAUL_OK, "the host device opens"))
+    if (!check(haul_device_open(haul_host_device(), &options, &p->device) == HAUL_OK,
+               "the host device opens"))
         return 0;
     pool_protect(PROT_READ);
     status = haul_ship_roots(p->device, roots, count, NULL, &p->shipment);
@@ -269,8 +272,8 @@ int passage_open(passage *p, const haul_root *roots, size_t count, void *argumen
         return 0;
     }
     haul_shipment_get_statistics(p->shipment, &statistics);
-    case_note(", %zu objects, %zu pointers, %.2f MB", statistics.plan.objects, statistics.plan.pointers,
-              (double)statistics.plan.graph_bytes / 1e6);
+    case_note(", %zu objects, %zu pointers, %.2f MB", statistics.plan.objects,
+              statistics.plan.pointers, (double)statistics.plan.graph_bytes / 1e6);
     return 1;
 }
 
@@ -316,7 +319,8 @@ int passage_work(passage *p, void (*work)(void *argument), void *argument)
 
 int passage_return(passage *p)
 {
-    return check_status(haul_unmarshal(p->shipment), haul_device_context(p->device), "bringing back");
+    return check_status(haul_unmarshal(p->shipment), haul_device_context(p->device),
+                        "bringing back");
 }
 
 void passage_close(passage *p)
@@ -380,14 +384,17 @@ void check_audit_tells(const haul_root *roots, size_t count, haul_audit_kind kin
     if (!audit(roots, count, NULL, 1, &f))
         return;
     for (i = 0; i < f.count && i < FINDINGS; i++)
-        if (f.found[i].kind == kind && strcmp(f.found[i].path, path) == 0 && strstr(f.found[i].text, words))
+        if (f.found[i].kind == kind && strcmp(f.found[i].path, path) == 0 &&
+            strstr(f.found[i].text, words))
             told++;
-    check(told == 1, "the audit tells of %s once, that it is \"%s\"; it tells it %zu times", path, words, told);
+    check(told == 1, "the audit tells of %s once, that it is \"%s\"; it tells it %zu times", path,
+          words, told);
     for (i = 0; told != 1 && i < f.count && i < FINDINGS; i++)
         printf("\n        it said: %s: %s", f.found[i].path, f.found[i].text);
 }
 
-void check_refused(const haul_root *roots, size_t count, const char *path, const char *other_path, const char *words)
+void check_refused(const haul_root *roots, size_t count, const char *path, const char *other_path,
+                   const char *words)
 {
     haul_context_options with = checked_with(NULL);
     haul_context *context = NULL;
@@ -396,12 +403,14 @@ void check_refused(const haul_root *roots, size_t count, const char *path, const
     pool_shut();
     if (!check(haul_context_create(&with, &context) == HAUL_OK, "a context"))
         return;
-    check(haul_plan_create(context, roots, count, &plan) == HAUL_ERROR_GRAPH, "the description is refused");
+    check(haul_plan_create(context, roots, count, &plan) == HAUL_ERROR_GRAPH,
+          "the description is refused");
     error = haul_context_error(context);
     check(strcmp(error->path, path) == 0, "the path is %s; it is %s", path, error->path);
-    check(!other_path || strcmp(error->other_path, other_path) == 0, "the other path is %s; it is %s",
-          other_path ? other_path : "", error->other_path);
-    check(strstr(error->text, words) != NULL, "the text says \"%s\"; it says \"%s\"", words, error->text);
+    check(!other_path || strcmp(error->other_path, other_path) == 0,
+          "the other path is %s; it is %s", other_path ? other_path : "", error->other_path);
+    check(strstr(error->text, words) != NULL, "the text says \"%s\"; it says \"%s\"", words,
+          error->text);
     haul_plan_free(&plan);
     haul_context_free(&context);
 }

@@ -1,8 +1,10 @@
-/* What the programs for sparse matrices share: memory that can be taken away, shipments, matrices, and the account.
+/* What the programs for sparse matrices share: memory that can be taken away, shipments, matrices,
+ * and the account.
  *
- * A library's objects are built in a pool: one range of addresses, whose allocations are known to the byte. While a
- * graph is packed or audited the pool is read-only; while the library works on the relocated copy it is inaccessible,
- * and whoever still follows a pointer to the original faults. What the library allocates meanwhile is malloc's.
+ * A library's objects are built in a pool: one range of addresses, whose allocations are known to
+ * the byte. While a graph is packed or audited the pool is read-only; while the library works on
+ * the relocated copy it is inaccessible, and whoever still follows a pointer to the original
+ * faults. What the library allocates meanwhile is malloc's.
  */
 #ifndef HAUL_TESTS_SPARSE_H
 #define HAUL_TESTS_SPARSE_H
@@ -30,7 +32,8 @@ void *pool_allocate_zeros(size_t count, size_t bytes);
 void *pool_reallocate(void *block, size_t bytes);
 void pool_release(void *block);
 
-size_t pool_block_bytes(void *user, const void *block); /* as asked for; 0: no block of the pool begins there */
+/* as asked for; 0: no block of the pool begins there */
+size_t pool_block_bytes(void *user, const void *block);
 
 /* ---- Matrices, as entries in any order. */
 
@@ -44,13 +47,15 @@ typedef struct entries {
 uint64_t random_seed(int count, char **words); /* --seed N, or HAUL_SEED, or 1 */
 double random_unit(uint64_t *state);           /* in [0, 1) */
 
-entries laplacian(size_t side, int dimensions); /* of a square or a cube, shifted by a little: definite */
-entries hermitian(size_t side);                 /* of a square in a magnetic field: definite */
+/* of a square or a cube, shifted by a little: definite */
+entries laplacian(size_t side, int dimensions);
+entries hermitian(size_t side); /* of a square in a magnetic field: definite */
 entries random_definite(size_t n, size_t per_row, uint64_t seed);
 entries convection(size_t side); /* unsymmetric, with an imaginary part for who wants it */
 entries gradient(size_t side);   /* more rows than columns */
-/* A real one, symmetric or not, as asked for: of the first such file among the program's words, or that a Debian
- * package brought. Harwell and Boeing's form, RSA or RUA. Its name; NULL, and no rows: there is none. */
+/* A real one, symmetric or not, as asked for: of the first such file among the program's words, or
+ * that a Debian package brought. Harwell and Boeing's form, RSA or RUA. Its name; NULL, and no
+ * rows: there is none. */
 const char *matrix_from_file(int count, char **words, int is_symmetric, entries *matrix);
 void entries_free(entries *e);
 
@@ -61,9 +66,11 @@ typedef struct passage {
     haul_shipment *shipment;
 } passage;
 
-/* `argument` is what callbacks see. 0: it failed, and the account says how. The context is a checked one. */
+/* `argument` is what callbacks see. 0: it failed, and the account says how. The context is a
+ * checked one. */
 int passage_open(passage *p, const haul_root *roots, size_t count, void *argument);
-int passage_work(passage *p, void (*work)(void *argument), void *argument); /* with the pool out of reach */
+/* with the pool out of reach */
+int passage_work(passage *p, void (*work)(void *argument), void *argument);
 int passage_return(passage *p);
 void passage_close(passage *p);
 
@@ -84,6 +91,7 @@ void check_audit_is_clean(const haul_root *roots, size_t count, void *argument, 
 void check_audit_tells(const haul_root *roots, size_t count, haul_audit_kind kind, const char *path,
                        const char *words);
 /* There is no plan for these. other_path may be NULL. */
-void check_refused(const haul_root *roots, size_t count, const char *path, const char *other_path, const char *words);
+void check_refused(const haul_root *roots, size_t count, const char *path, const char *other_path,
+                   const char *words);
 
 #endif

@@ -147,7 +147,8 @@ entries gradient(size_t side)
     return e;
 }
 
-/* Each pair off the diagonal adds to the diagonal what keeps it dominant. Entries of one place are summed. */
+/* Each pair off the diagonal adds to the diagonal what keeps it dominant. Entries of one place are
+ * summed. */
 entries random_definite(size_t n, size_t per_row, uint64_t seed)
 {
     uint64_t state = seed;
@@ -166,8 +167,9 @@ entries random_definite(size_t n, size_t per_row, uint64_t seed)
     return e;
 }
 
-/* ---- Files. Harwell and Boeing's form: lines of numbers in columns of a width that the header says, first where
- * each column's entries begin, then their rows, then their values; all counted from 1. */
+/* ---- Files. Harwell and Boeing's form: lines of numbers in columns of a width that the header
+ * says, first where each column's entries begin, then their rows, then their values; all counted
+ * from 1. */
 
 typedef struct columns_of {
     int per_line, width, at;
@@ -180,10 +182,12 @@ static int read_format(const char *from, columns_of *c)
     memset(c, 0, sizeof *c);
     while (*letter && !strchr("IEDF", toupper((unsigned char)*letter)))
         letter++;
-    if (sscanf(from, " (%d", &c->per_line) != 1 || !*letter || sscanf(letter + 1, "%d", &c->width) != 1)
+    if (sscanf(from, " (%d", &c->per_line) != 1 || !*letter ||
+        sscanf(letter + 1, "%d", &c->width) != 1)
         return 0;
     c->at = c->per_line;
-    return c->per_line > 0 && c->width > 0 && c->width < 64 && c->per_line * c->width < (int)sizeof c->line;
+    return c->per_line > 0 && c->width > 0 && c->width < 64 &&
+           c->per_line * c->width < (int)sizeof c->line;
 }
 
 static int next_number(FILE *file, columns_of *c, double *number)
@@ -242,14 +246,15 @@ static int read_body(FILE *file, entries *e)
         if (!fgets(header[i], sizeof header[i], file))
             return 0;
     if ((strncmp(header[2], "RUA", 3) != 0 && strncmp(header[2], "RSA", 3) != 0) ||
-        sscanf(header[2] + 3, "%lu %lu %lu", &rows, &columns, &count) != 3 || count > 10000000 || columns > count ||
-        strlen(formats) < 48)
+        sscanf(header[2] + 3, "%lu %lu %lu", &rows, &columns, &count) != 3 || count > 10000000 ||
+        columns > count || strlen(formats) < 48)
         return 0;
     *e = entries_of(rows, columns, header[2][1] == 'S');
     begin = grown(NULL, columns + 1, sizeof *begin);
     row = grown(NULL, count, sizeof *row);
     value = grown(NULL, count, sizeof *value);
-    done = read_numbers(file, formats, columns + 1, begin) && read_numbers(file, formats + 16, count, row) &&
+    done = read_numbers(file, formats, columns + 1, begin) &&
+           read_numbers(file, formats + 16, count, row) &&
            read_numbers(file, formats + 32, count, value) && (size_t)begin[columns] == count + 1 &&
            put_all(e, begin, row, value);
     free(begin);
@@ -274,8 +279,10 @@ static int read_file(const char *name, int is_symmetric, entries *matrix)
 
 const char *matrix_from_file(int count, char **words, int is_symmetric, entries *matrix)
 {
-    static const char *const known[] = { "/usr/lib/R/library/Matrix/external/lund_a.rsa",    /* r-cran-matrix */
-                                         "/usr/share/doc/libsuperlu-dev/examples/g20.rua" }; /* libsuperlu-doc */
+    static const char *const known[] = {
+        "/usr/lib/R/library/Matrix/external/lund_a.rsa", /* r-cran-matrix */
+        "/usr/share/doc/libsuperlu-dev/examples/g20.rua"
+    }; /* libsuperlu-doc */
     size_t i;
     int k;
     for (k = 1; k < count; k++)
@@ -284,6 +291,7 @@ const char *matrix_from_file(int count, char **words, int is_symmetric, entries 
     for (i = 0; i < sizeof known / sizeof *known; i++)
         if (read_file(known[i], is_symmetric, matrix))
             return known[i];
-    printf("no file with %s real matrix: its cases are SKIPPED\n", is_symmetric ? "a symmetric" : "an unsymmetric");
+    printf("no file with %s real matrix: its cases are SKIPPED\n",
+           is_symmetric ? "a symmetric" : "an unsymmetric");
     return NULL;
 }

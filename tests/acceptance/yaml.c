@@ -1,10 +1,12 @@
-/* libyaml on the other side: documents that it has loaded are shipped, walked and emitted there by its own functions.
+/* libyaml on the other side: documents that it has loaded are shipped, walked and emitted there by
+ * its own functions.
  *
  *     haul_accept_yaml [document.yaml ...]      default: Debian's, and rich.yaml
  *
- * yaml_emitter_dump frees the document that it emits, piece by piece. On a copy these frees do nothing but count, so
- * the emitter itself runs there; that it frees as many blocks there as the original has says that each was reached,
- * and none twice. The texts are the judge: what is emitted there must be byte for byte what is emitted here.
+ * yaml_emitter_dump frees the document that it emits, piece by piece. On a copy these frees do
+ * nothing but count, so the emitter itself runs there; that it frees as many blocks there as the
+ * original has says that each was reached, and none twice. The texts are the judge: what is emitted
+ * there must be byte for byte what is emitted here.
  */
 #define _GNU_SOURCE
 #include <glob.h>
@@ -48,7 +50,7 @@ static yaml_document_t *load(const subject *s)
     return document;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Walking
  */
 typedef struct walk {
@@ -64,18 +66,19 @@ static void walk_there(void *data)
 
 static void check_walk(subject *s)
 {
-    walk here = { s->document, { 0 } }, there = { haul_device_pointer(s->shipment, s->document), { 0 } };
+    walk here = { s->document, { 0 } },
+         there = { haul_device_pointer(s->shipment, s->document), { 0 } };
     const yaml_sight *seen = &here.sight;
     walk_there(&here);
     if (!accept_there(the.device, the.originals, s->document, walk_there, &there))
         return;
     accept(memcmp(seen, &there.sight, sizeof *seen) == 0 && seen->broken == 0,
            "walked there by its own functions, the copy shows what the original showed");
-    accept_note("%d scalars, %d sequences, %d mappings; %d references, %d nodes with several", seen->scalars,
-                seen->sequences, seen->mappings, seen->references, seen->shared);
+    accept_note("%d scalars, %d sequences, %d mappings; %d references, %d nodes with several",
+                seen->scalars, seen->sequences, seen->mappings, seen->references, seen->shared);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Emitting
  */
 typedef struct emission {
@@ -113,10 +116,11 @@ static void check_emission(subject *s)
     char *expected = emitted_here(s, NULL);
     heap *copy = accept_heap_over(s->shipment);
     if (accept_there(the.device, the.originals, s->document, emit_there, &e)) {
-        accept(same_text(e.text, expected), "yaml_emitter_dump emits the copy as it emits the original: %zu bytes",
+        accept(same_text(e.text, expected),
+               "yaml_emitter_dump emits the copy as it emits the original: %zu bytes",
                e.text ? strlen(e.text) : 0);
-        accept(heap_freed(copy) == s->blocks, "and frees %zu blocks of the copy, each once, as it will here",
-               s->blocks);
+        accept(heap_freed(copy) == s->blocks,
+               "and frees %zu blocks of the copy, each once, as it will here", s->blocks);
     }
     free(e.text);
     free(expected);
@@ -125,7 +129,7 @@ static void check_emission(subject *s)
               "the copy, emptied by that, is filled again from the original");
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Changing
  */
 typedef struct changing {
@@ -146,7 +150,8 @@ static int change_both(yaml_document_t *document)
     return yaml_change_links(document);
 }
 
-/* Does the original now look like another document of the same text, changed here? Marks included. */
+/* Does the original now look like another document of the same text, changed here? Marks
+ * included. */
 static int looks_changed(const subject *s, int (*change)(yaml_document_t *document))
 {
     yaml_document_t *expected = load(s);
@@ -167,7 +172,8 @@ static int changed_there(const subject *s, int (*change)(yaml_document_t *docume
 static void check_values(const subject *s)
 {
     const int changed = changed_there(s, yaml_change_values);
-    accept_ok(haul_unmarshal(s->shipment), haul_device_error(the.device), "values that are changed there come back");
+    accept_ok(haul_unmarshal(s->shipment), haul_device_error(the.device),
+              "values that are changed there come back");
     accept(looks_changed(s, yaml_change_values),
            "the original now is a document of which %d values were changed here", changed);
 }
@@ -178,8 +184,8 @@ static void check_links(const subject *s)
     const int changed = changed_there(s, yaml_change_links);
     accept_ok(haul_unmarshal_pointers(s->shipment), haul_device_error(the.device),
               "exchanged values and pushed items come back, with their pointers");
-    accept(looks_changed(s, change_both), "the original now is a document that was changed so here, in %d ways of 3",
-           changed);
+    accept(looks_changed(s, change_both),
+           "the original now is a document that was changed so here, in %d ways of 3", changed);
 }
 
 /* Its last service: both sides of it are emitted. */
@@ -190,8 +196,9 @@ static void check_end(subject *s)
     heap *copy = accept_heap_over(s->shipment);
     if (accept_there(the.device, the.originals, s->document, emit_there, &e)) {
         text = yaml_dump(s->document);
-        accept(same_text(e.text, expected) && same_text(text, expected),
-               "the changed copy, the changed original and a document changed here are emitted alike");
+        accept(
+            same_text(e.text, expected) && same_text(text, expected),
+            "the changed copy, the changed original and a document changed here are emitted alike");
     }
     free(text);
     free(e.text);
@@ -199,7 +206,7 @@ static void check_end(subject *s)
     heap_close(copy);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Documents
  */
 static void check_document(subject *s)
@@ -283,7 +290,8 @@ int main(int count, char **arguments)
     the.originals = heap_open();
     the.device = accept_device(NULL);
     status = yaml_describe(yaml_refs, DOCUMENT_ROWS, yaml_node_refs);
-    if (accept_ok(status, haul_type_error(yaml_type), "libyaml's document is described in fourteen rows")) {
+    if (accept_ok(status, haul_type_error(yaml_type),
+                  "libyaml's document is described in fourteen rows")) {
         for (int i = 1; i < count; i++)
             accept(file(arguments[i]), "%s was read", arguments[i]);
         if (count < 2)

@@ -6,9 +6,9 @@
  *                  a sequence's items, numbers of nodes: start, top, end
  *                  a mapping's pairs of them: start, top, end
  *
- * Numbers stand for nodes, so the graph is flat. Of a stack's capacity items and pairs keep all: there may be pushed
- * until it is used up, there as here. Nodes cannot: the unused ones are uninitialised, pointers and all. So
- * `nodes.end` does not travel, and no node can be added there.
+ * Numbers stand for nodes, so the graph is flat. Of a stack's capacity items and pairs keep all:
+ * there may be pushed until it is used up, there as here. Nodes cannot: the unused ones are
+ * uninitialised, pointers and all. So `nodes.end` does not travel, and no node can be added there.
  */
 #include "yaml_document.h"
 
@@ -21,22 +21,25 @@ haul_type *yaml_type, *yaml_node_type, *yaml_directive_type;
 static const haul_rule is_scalar = { .when = HAUL_EQUALS(yaml_node_t, type, YAML_SCALAR_NODE) };
 static const haul_rule is_sequence = { .when = HAUL_EQUALS(yaml_node_t, type, YAML_SEQUENCE_NODE) };
 static const haul_rule is_mapping = { .when = HAUL_EQUALS(yaml_node_t, type, YAML_MAPPING_NODE) };
-static const haul_rule top_of_sequence = { .when = HAUL_EQUALS(yaml_node_t, type, YAML_SEQUENCE_NODE),
+static const haul_rule top_of_sequence = { .when =
+                                               HAUL_EQUALS(yaml_node_t, type, YAML_SEQUENCE_NODE),
                                            .mode = HAUL_MODE_ALIAS };
 static const haul_rule top_of_mapping = { .when = HAUL_EQUALS(yaml_node_t, type, YAML_MAPPING_NODE),
                                           .mode = HAUL_MODE_ALIAS };
 
 const haul_ref yaml_node_refs[NODE_ROWS] = {
     [ROW_TAG] = HAUL_STRING(yaml_node_t, tag),
-    [ROW_VALUE] =
-        HAUL_ARRAY_BY(yaml_node_t, data.scalar.value, &is_scalar, HAUL_N_PLUS(yaml_node_t, data.scalar.length, 1)),
+    [ROW_VALUE] = HAUL_ARRAY_BY(yaml_node_t, data.scalar.value, &is_scalar,
+                                HAUL_N_PLUS(yaml_node_t, data.scalar.length, 1)),
     [ROW_LENGTH] = HAUL_DATA_BY(yaml_node_t, data.scalar.length, &is_scalar),
     [ROW_SCALAR_STYLE] = HAUL_DATA_BY(yaml_node_t, data.scalar.style, &is_scalar),
-    [ROW_ITEMS] = HAUL_ARRAY_BY(yaml_node_t, data.sequence.items.start, &is_sequence,
-                                HAUL_END(yaml_node_t, data.sequence.items.start, data.sequence.items.end)),
+    [ROW_ITEMS] =
+        HAUL_ARRAY_BY(yaml_node_t, data.sequence.items.start, &is_sequence,
+                      HAUL_END(yaml_node_t, data.sequence.items.start, data.sequence.items.end)),
     [ROW_ITEMS_TOP] = HAUL_WORD_BY(yaml_node_t, data.sequence.items.top, &top_of_sequence),
-    [ROW_PAIRS] = HAUL_ARRAY_BY(yaml_node_t, data.mapping.pairs.start, &is_mapping,
-                                HAUL_END(yaml_node_t, data.mapping.pairs.start, data.mapping.pairs.end)),
+    [ROW_PAIRS] =
+        HAUL_ARRAY_BY(yaml_node_t, data.mapping.pairs.start, &is_mapping,
+                      HAUL_END(yaml_node_t, data.mapping.pairs.start, data.mapping.pairs.end)),
     [ROW_PAIRS_TOP] = HAUL_WORD_BY(yaml_node_t, data.mapping.pairs.top, &top_of_mapping),
 };
 
@@ -50,19 +53,21 @@ const haul_ref yaml_refs[DOCUMENT_ROWS] = {
                                HAUL_END(yaml_document_t, nodes.start, nodes.top)),
     [ROW_NODES_END] = HAUL_SKIP(yaml_document_t, nodes.end),
     [ROW_VERSION] = HAUL_ARRAY(yaml_document_t, version_directive, HAUL_ONE),
-    [ROW_DIRECTIVES] = HAUL_OBJECTS(yaml_document_t, tag_directives.start, &yaml_directive_type,
-                                    HAUL_END(yaml_document_t, tag_directives.start, tag_directives.end)),
+    [ROW_DIRECTIVES] =
+        HAUL_OBJECTS(yaml_document_t, tag_directives.start, &yaml_directive_type,
+                     HAUL_END(yaml_document_t, tag_directives.start, tag_directives.end)),
 };
 
 haul_status yaml_describe(const haul_ref *document, size_t document_rows, const haul_ref *node)
 {
-    haul_status status =
-        haul_type_create("yaml_document", sizeof(yaml_document_t), document, document_rows, &yaml_type);
+    haul_status status = haul_type_create("yaml_document", sizeof(yaml_document_t), document,
+                                          document_rows, &yaml_type);
     if (!status)
-        status = haul_type_create("yaml_node", sizeof(yaml_node_t), node, NODE_ROWS, &yaml_node_type);
+        status =
+            haul_type_create("yaml_node", sizeof(yaml_node_t), node, NODE_ROWS, &yaml_node_type);
     if (!status)
-        status = haul_type_create("yaml_tag_directive", sizeof(yaml_tag_directive_t), yaml_directive_refs, 2,
-                                  &yaml_directive_type);
+        status = haul_type_create("yaml_tag_directive", sizeof(yaml_tag_directive_t),
+                                  yaml_directive_refs, 2, &yaml_directive_type);
     return status ? status : haul_type_commit(yaml_type);
 }
 
@@ -73,7 +78,7 @@ void yaml_forget(void)
     haul_type_free(&yaml_directive_type);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * In and out
  */
 static int load_number(yaml_parser_t *parser, yaml_document_t *document, int number)
@@ -138,7 +143,8 @@ char *yaml_dump(yaml_document_t *document)
         return NULL;
     yaml_emitter_set_output(&emitter, append, &to);
     yaml_emitter_set_unicode(&emitter, 1);
-    good = yaml_emitter_open(&emitter) && yaml_emitter_dump(&emitter, document) && yaml_emitter_close(&emitter);
+    good = yaml_emitter_open(&emitter) && yaml_emitter_dump(&emitter, document) &&
+           yaml_emitter_close(&emitter);
     yaml_emitter_delete(&emitter);
     if (!good) {
         free(to.text);
@@ -147,7 +153,7 @@ char *yaml_dump(yaml_document_t *document)
     return to.text;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Walking
  */
 static void digest(yaml_sight *sight, const void *bytes, size_t count)
@@ -174,7 +180,8 @@ static void refer(yaml_document_t *document, yaml_sight *sight, unsigned char *s
         sight->shared++;
 }
 
-static void see(yaml_document_t *document, yaml_sight *sight, unsigned char *seen, const yaml_node_t *node)
+static void see(yaml_document_t *document, yaml_sight *sight, unsigned char *seen,
+                const yaml_node_t *node)
 {
     digest_number(sight, (size_t)node->type);
     digest(sight, node->tag, strlen((const char *)node->tag));
@@ -186,12 +193,14 @@ static void see(yaml_document_t *document, yaml_sight *sight, unsigned char *see
     } else if (node->type == YAML_SEQUENCE_NODE) {
         sight->sequences++;
         digest_number(sight, (size_t)node->data.sequence.style);
-        for (const yaml_node_item_t *i = node->data.sequence.items.start; i < node->data.sequence.items.top; i++)
+        for (const yaml_node_item_t *i = node->data.sequence.items.start;
+             i < node->data.sequence.items.top; i++)
             refer(document, sight, seen, *i);
     } else if (node->type == YAML_MAPPING_NODE) {
         sight->mappings++;
         digest_number(sight, (size_t)node->data.mapping.style);
-        for (const yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top; p++) {
+        for (const yaml_node_pair_t *p = node->data.mapping.pairs.start;
+             p < node->data.mapping.pairs.top; p++) {
             refer(document, sight, seen, p->key);
             refer(document, sight, seen, p->value);
         }
@@ -224,7 +233,7 @@ void yaml_walk(yaml_document_t *document, yaml_sight *sight)
     free(seen);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Changing
  */
 static int turn_case(yaml_node_t *node)
@@ -279,9 +288,11 @@ static int append_item(yaml_document_t *document)
 {
     const yaml_node_t *node;
     for (int i = 1; (node = yaml_document_get_node(document, i)) != NULL; i++)
-        if (node->type == YAML_SEQUENCE_NODE && node->data.sequence.items.top < node->data.sequence.items.end &&
+        if (node->type == YAML_SEQUENCE_NODE &&
+            node->data.sequence.items.top < node->data.sequence.items.end &&
             node->data.sequence.items.top > node->data.sequence.items.start)
-            return yaml_document_append_sequence_item(document, i, *node->data.sequence.items.start);
+            return yaml_document_append_sequence_item(document, i,
+                                                      *node->data.sequence.items.start);
     return 0;
 }
 
@@ -289,9 +300,11 @@ static int append_pair(yaml_document_t *document)
 {
     const yaml_node_t *node;
     for (int i = 1; (node = yaml_document_get_node(document, i)) != NULL; i++)
-        if (node->type == YAML_MAPPING_NODE && node->data.mapping.pairs.top < node->data.mapping.pairs.end &&
+        if (node->type == YAML_MAPPING_NODE &&
+            node->data.mapping.pairs.top < node->data.mapping.pairs.end &&
             node->data.mapping.pairs.top > node->data.mapping.pairs.start)
-            return yaml_document_append_mapping_pair(document, i, node->data.mapping.pairs.start->key,
+            return yaml_document_append_mapping_pair(document, i,
+                                                     node->data.mapping.pairs.start->key,
                                                      node->data.mapping.pairs.start->value);
     return 0;
 }

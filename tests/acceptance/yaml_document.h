@@ -1,4 +1,5 @@
-/* libyaml's document, described, and what the program about libyaml does with documents, on either side.
+/* libyaml's document, described, and what the program about libyaml does with documents, on either
+ * side.
  */
 #ifndef ACCEPTANCE_YAML_DOCUMENT_H
 #define ACCEPTANCE_YAML_DOCUMENT_H
@@ -25,19 +26,22 @@ enum {
 extern haul_type *yaml_type, *yaml_node_type, *yaml_directive_type;
 extern const haul_ref yaml_refs[DOCUMENT_ROWS], yaml_node_refs[NODE_ROWS], yaml_directive_refs[2];
 
-/* Makes and commits the three types of so many rows; on failure haul_type_error(yaml_type) says why. */
+/* Makes and commits the three types of so many rows; on failure haul_type_error(yaml_type) says
+ * why. */
 haul_status yaml_describe(const haul_ref *document, size_t document_rows, const haul_ref *node);
 void yaml_forget(void);
 
-/* The document of this number in a file's text, in memory of the heap in use; NULL: there are not so many. */
+/* The document of this number in a file's text, in memory of the heap in use; NULL: there are not
+ * so many. */
 yaml_document_t *yaml_load(const char *text, size_t bytes, int number);
 void yaml_delete(yaml_document_t *document); /* what yaml_load gave, dumped or not */
 
-/* What yaml_emitter_dump writes, with a 0 behind it; release with free. It takes the document: all nodes are freed
- * and its stacks are empty. NULL: the emitter failed. */
+/* What yaml_emitter_dump writes, with a 0 behind it; release with free. It takes the document: all
+ * nodes are freed and its stacks are empty. NULL: the emitter failed. */
 char *yaml_dump(yaml_document_t *document);
 
-/* What is seen on a walk from the root and over all nodes, by yaml_document_get_root_node and _get_node. */
+/* What is seen on a walk from the root and over all nodes, by yaml_document_get_root_node and
+ * _get_node. */
 typedef struct yaml_sight {
     int scalars, sequences, mappings, others;
     int references;  /* from sequences and mappings */
@@ -47,10 +51,11 @@ typedef struct yaml_sight {
 } yaml_sight;
 void yaml_walk(yaml_document_t *document, yaml_sight *sight);
 
-/* Turns round the case of every ASCII letter of every scalar, and answers how many scalars have changed. */
+/* Turns round the case of every ASCII letter of every scalar, and answers how many scalars have
+ * changed. */
 int yaml_change_values(yaml_document_t *document);
-/* Two scalars exchange their values; where there is room, a sequence gets its first item once more, and a mapping its
- * first pair. Answers how many of the three were done. */
+/* Two scalars exchange their values; where there is room, a sequence gets its first item once more,
+ * and a mapping its first pair. Answers how many of the three were done. */
 int yaml_change_links(yaml_document_t *document);
 
 /* Of every description that is wrong: what is said. */

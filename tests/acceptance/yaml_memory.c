@@ -1,6 +1,6 @@
-/* libyaml's memory: it cannot be told its allocator, so the linker sends its calls here (--wrap, with the static
- * library). While a heap is in use it takes from that one; without, from the C library, as everything else in the
- * program does.
+/* libyaml's memory: it cannot be told its allocator, so the linker sends its calls here (--wrap,
+ * with the static library). While a heap is in use it takes from that one; without, from the C
+ * library, as everything else in the program does.
  */
 #include <string.h>
 

@@ -35,23 +35,24 @@ static void end(trial *t)
     haul_device_close(&t->device);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * What commit or shipping refuses
  */
 static const haul_rule is_scalar = { .when = HAUL_EQUALS(yaml_node_t, type, YAML_SCALAR_NODE) };
 static const haul_ref always_scalar =
     HAUL_ARRAY(yaml_node_t, data.scalar.value, HAUL_N_PLUS(yaml_node_t, data.scalar.length, 1));
 static const haul_ref nodes_to_capacity =
-    HAUL_OBJECTS(yaml_document_t, nodes.start, &yaml_node_type, HAUL_END(yaml_document_t, nodes.start, nodes.end));
+    HAUL_OBJECTS(yaml_document_t, nodes.start, &yaml_node_type,
+                 HAUL_END(yaml_document_t, nodes.start, nodes.end));
 static const haul_ref without_top = HAUL_SKIP(yaml_document_t, nodes.top);
 static const haul_ref without_end = HAUL_SKIP(yaml_document_t, nodes.end);
-static const haul_ref nodes_backwards =
-    HAUL_OBJECTS(yaml_document_t, nodes.top, &yaml_node_type, HAUL_END(yaml_document_t, nodes.top, nodes.start));
+static const haul_ref nodes_backwards = HAUL_OBJECTS(
+    yaml_document_t, nodes.top, &yaml_node_type, HAUL_END(yaml_document_t, nodes.top, nodes.start));
 HAUL_COUNT_FUNCTION(node_count, yaml_document_t, self->nodes.top - self->nodes.start)
 static const haul_ref counted_nodes =
     HAUL_OBJECTS(yaml_document_t, nodes.start, &yaml_node_type, HAUL_FN(node_count));
-static const haul_ref long_value =
-    HAUL_ARRAY_BY(yaml_node_t, data.scalar.value, &is_scalar, HAUL_N_PLUS(yaml_node_t, data.scalar.length, 100));
+static const haul_ref long_value = HAUL_ARRAY_BY(yaml_node_t, data.scalar.value, &is_scalar,
+                                                 HAUL_N_PLUS(yaml_node_t, data.scalar.length, 100));
 
 static void refuse_union_without_condition(void)
 {
@@ -65,14 +66,16 @@ static void refuse_union_without_condition(void)
     end(&t);
 }
 
-static void refuse_nodes(const haul_ref *nodes, const haul_ref *nodes_end, yaml_document_t *document,
-                         const char *place, const char *words, const char *sentence)
+static void refuse_nodes(const haul_ref *nodes, const haul_ref *nodes_end,
+                         yaml_document_t *document, const char *place, const char *words,
+                         const char *sentence)
 {
     trial t;
     begin(&t);
     t.document[ROW_NODES] = *nodes;
     t.document[ROW_NODES_END] = *nodes_end;
-    accept_refused(send(&t, document), HAUL_ERROR_GRAPH, haul_device_error(t.device), place, words, sentence);
+    accept_refused(send(&t, document), HAUL_ERROR_GRAPH, haul_device_error(t.device), place, words,
+                   sentence);
     end(&t);
 }
 
@@ -81,12 +84,12 @@ static void refuse_pairs_of_another_size(yaml_document_t *document)
     trial t;
     begin(&t);
     t.node[ROW_PAIRS].element_bytes = 3 * sizeof(int);
-    accept_refused(send(&t, document), HAUL_ERROR_GRAPH, haul_device_error(t.device), "pairs.start", "element",
-                   "a mapping's pairs said to be of three numbers");
+    accept_refused(send(&t, document), HAUL_ERROR_GRAPH, haul_device_error(t.device), "pairs.start",
+                   "element", "a mapping's pairs said to be of three numbers");
     end(&t);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * What shipping cannot see, and the audit does
  */
 static void keep_first(void *user, const haul_audit_finding *finding)
@@ -96,7 +99,8 @@ static void keep_first(void *user, const haul_audit_finding *finding)
         *first = *finding;
 }
 
-static void find(trial *t, yaml_document_t *document, haul_audit_kind kind, const char *place, const char *sentence)
+static void find(trial *t, yaml_document_t *document, haul_audit_kind kind, const char *place,
+                 const char *sentence)
 {
     haul_root from = { document, NULL, 1 };
     haul_audit_finding first;
@@ -131,7 +135,8 @@ static void find_long_value(yaml_document_t *document)
     trial t;
     begin(&t);
     t.node[ROW_VALUE] = long_value;
-    find(&t, document, HAUL_AUDIT_BEYOND_BLOCK, "data.scalar.value", "a scalar said to be longer than it is");
+    find(&t, document, HAUL_AUDIT_BEYOND_BLOCK, "data.scalar.value",
+         "a scalar said to be longer than it is");
     end(&t);
 }
 
@@ -146,10 +151,12 @@ void refuse_wrong_documents(heap *originals)
     refuse_union_without_condition();
     refuse_nodes(&nodes_to_capacity, &without_top, document, "nodes.start", "",
                  "nodes up to the end of the capacity");
-    refuse_nodes(&nodes_backwards, &without_end, document, "nodes.top", "", "nodes with begin and end exchanged");
+    refuse_nodes(&nodes_backwards, &without_end, document, "nodes.top", "",
+                 "nodes with begin and end exchanged");
     refuse_pairs_of_another_size(document);
     find_forgotten_top(document);
     find_long_value(document);
     yaml_delete(document);
-    accept(heap_live(originals) == 0, "after all of which the document is deleted as it was loaded");
+    accept(heap_live(originals) == 0,
+           "after all of which the document is deleted as it was loaded");
 }

@@ -169,7 +169,8 @@ static void run(const sequence *s)
     events = travel(&items, seed, 0, 0);
     for (unsigned k = 0; k < s->steps; k++) {
         random = sequence_random(s, k);
-        uint64_t i = 1 + random_below(&random, (size_t)events), j = i + 1 + random_below(&random, 12);
+        uint64_t i = 1 + random_below(&random, (size_t)events),
+                 j = i + 1 + random_below(&random, 12);
         if (s->left_out[k])
             continue;
         attack_say("step %u: allocations %llu and %llu of %llu", k, (unsigned long long)i,

@@ -35,8 +35,8 @@ void step_plan(world *w)
     make_roots(w, d->root, d->root_count, roots);
     d->ordered = random_one_in(&w->random, 3);
     call_begin(w, 0);
-    status = (d->ordered ? haul_plan_create_ordered : haul_plan_create)(
-        context, roots, (size_t)d->root_count, &d->plan);
+    status = (d->ordered ? haul_plan_create_ordered
+                         : haul_plan_create)(context, roots, (size_t)d->root_count, &d->plan);
     if (!call_end(w, "haul_plan_create", status, HAUL_OK)) {
         CHECK(d->plan == NULL);
         return;
@@ -102,8 +102,8 @@ static void check_arena(const world *w, const draft *d, const unsigned char *are
         const view *v = &d->picture.of[i];
         size_t bytes = w->objects[i].bytes, apart = bytes > 400 ? bytes / 40 : 1;
         check_note("object %d", i);
-        for (size_t k = 0; v->marks && k < bytes; k += v->marks[k] & IS_POINTER ? sizeof(void *)
-                                                                                : apart)
+        for (size_t k = 0; v->marks && k < bytes;
+             k += v->marks[k] & IS_POINTER ? sizeof(void *) : apart)
             if (v->marks[k])
                 check_byte(w, d, arena, base, i, k);
     }

@@ -217,8 +217,9 @@ static void trim(worker *me)
     UNTIL_OK(haul_context_trim(haul_device_context(me->all->device[0])));
 }
 
-static void (*const steps[])(worker *me) = { ship, ship, ship_plan, go_and_come, go_and_come, copy,
-                                             replan, free_own, swap, use_arena, trim };
+static void (*const steps[])(worker *me) = { ship,        ship,      ship_plan, go_and_come,
+                                             go_and_come, copy,      replan,    free_own,
+                                             swap,        use_arena, trim };
 
 static void *work(void *argument)
 {

@@ -120,8 +120,8 @@ typedef struct cargo {
     size_t used;                     /* bytes of the arena that it carries */
     int stale;                       /* something of the arena has been given back */
     int lets_counts_change;
-    int locked;                      /* lock_source */
-    int on_the_way;                  /* asynchronous calls have not been waited for */
+    int locked;     /* lock_source */
+    int on_the_way; /* asynchronous calls have not been waited for */
     int doubtful; /* a device has failed since they were ordered: they may be called failed, too */
     int is_told;  /* a poll has told that what is on the way has failed: so will a wait */
     results coming; /* that a wait will write */
@@ -155,7 +155,7 @@ typedef struct world {
     int is_cancelled;     /* the callback has cancelled the call */
     int has_freed;        /* the callback has freed another shipment */
     const cargo *current; /* what the call is on */
-    haul_status also; /* one more answer that the next call may give; HAUL_OK: none */
+    haul_status also;     /* one more answer that the next call may give; HAUL_OK: none */
     const item_type *items;
     object objects[OBJECTS_MAX];
     cargo cargoes[CARGOES_MAX];

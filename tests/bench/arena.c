@@ -1,7 +1,8 @@
-/* Allocation: objects of 64 bytes one by one, from malloc and from an arena, and a list of them to the host device.
+/* Allocation: objects of 64 bytes one by one, from malloc and from an arena, and a list of them to
+ * the host device.
  *
- * What is warm is compared with what is warm: malloc with blocks that were freed before, the arena after a reset. And
- * what is fresh with what is fresh: both then take pages from the system.
+ * What is warm is compared with what is warm: malloc with blocks that were freed before, the arena
+ * after a reset. And what is fresh with what is fresh: both then take pages from the system.
  */
 #define _DEFAULT_SOURCE
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static double per_object(const allocating *a, double milliseconds)
     return 1e6 * milliseconds / (double)a->count;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * What is timed: nothing but the calls, and the noting of what they gave.
  */
 static double time_malloc(allocating *a, const char *technique)
@@ -90,10 +91,12 @@ static void time_fresh(allocating *a, double of_malloc)
 {
     haul_arena *arena;
     must(haul_arena_create(a->context, NULL, &arena), NULL);
-    report_value("arena_typed_fresh", "times_malloc", of_malloc / time_typed(a, arena, "arena_typed_fresh"));
+    report_value("arena_typed_fresh", "times_malloc",
+                 of_malloc / time_typed(a, arena, "arena_typed_fresh"));
     haul_arena_free(&arena);
     must(haul_arena_create(a->context, NULL, &arena), NULL);
-    report_value("arena_plain_fresh", "times_malloc", of_malloc / time_plain(a, arena, "arena_plain_fresh"));
+    report_value("arena_plain_fresh", "times_malloc",
+                 of_malloc / time_plain(a, arena, "arena_plain_fresh"));
     haul_arena_free(&arena);
 }
 
@@ -119,7 +122,8 @@ static void time_packed_ship(allocating *a)
 {
     haul_shipment *shipment;
     double started = bench_milliseconds();
-    must(haul_ship(a->device, a->object[0], a->type, 1, NULL, &shipment), haul_device_error(a->device));
+    must(haul_ship(a->device, a->object[0], a->type, 1, NULL, &shipment),
+         haul_device_error(a->device));
     report_sample("ship_packed", "total", bench_milliseconds() - started);
     haul_shipment_free(&shipment);
 }
@@ -149,7 +153,8 @@ static void report_bookkeeping(allocating *a)
 {
     haul_arena_statistics numbers;
     haul_arena_get_statistics(a->arena, &numbers);
-    report_value("arena", "bookkeeping_percent", 100.0 * (double)numbers.bookkeeping_bytes / (double)numbers.used_bytes);
+    report_value("arena", "bookkeeping_percent",
+                 100.0 * (double)numbers.bookkeeping_bytes / (double)numbers.used_bytes);
 }
 
 void measure_arena(int runs, double scale)
@@ -172,7 +177,8 @@ void measure_arena(int runs, double scale)
     from = bench_map(a.count * sizeof(tree_node));
     report_begin("allocate_64");
     for (i = 0; i < a.count; i++)
-        must(haul_arena_new(a.arena, a.type, 1) ? HAUL_OK : HAUL_ERROR_MEMORY, haul_arena_error(a.arena));
+        must(haul_arena_new(a.arena, a.type, 1) ? HAUL_OK : HAUL_ERROR_MEMORY,
+             haul_arena_error(a.arena));
     report_bookkeeping(&a);
     must(haul_arena_reset(a.arena), NULL);
     for (run = 0; run < runs; run++)

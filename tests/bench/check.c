@@ -1,8 +1,9 @@
 /* Did both packers make the same graph? A walk over both arenas at once, in step.
  *
- * Two arenas hold isomorphic graphs when there is a bijection between their objects that keeps contents and pointers.
- * The walk builds it: an object of the one is paired with an object of the other the first time that a pointer leads
- * to either, and must be paired with the same one each later time. Two maps, one for each direction, hold the pairs.
+ * Two arenas hold isomorphic graphs when there is a bijection between their objects that keeps
+ * contents and pointers. The walk builds it: an object of the one is paired with an object of the
+ * other the first time that a pointer leads to either, and must be paired with the same one each
+ * later time. Two maps, one for each direction, hold the pairs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ typedef struct walk {
     const char *a, *b;
     size_t b_bytes;
     hash_map a_to_b, b_to_a;
-    size_t *queue;       /* offsets in a */
+    size_t *queue; /* offsets in a */
     size_t count;
     const char *trouble; /* NULL while all is well */
 } walk;
@@ -32,7 +33,8 @@ static void complain(walk *at, const char *trouble)
         at->trouble = trouble;
 }
 
-/* Pairs two objects of `bytes` bytes; 1 when they meet for the first time and can be looked into. */
+/* Pairs two objects of `bytes` bytes; 1 when they meet for the first time and can be looked
+ * into. */
 static int pair(walk *at, size_t a, size_t b, size_t bytes)
 {
     int a_is_new, b_is_new;
@@ -41,7 +43,8 @@ static int pair(walk *at, size_t a, size_t b, size_t bytes)
             complain(at, "a null pointer is null on one side only");
         return 0;
     }
-    if (hash_map_meet(&at->a_to_b, a, b, &a_is_new) != b || hash_map_meet(&at->b_to_a, b, a, &b_is_new) != a)
+    if (hash_map_meet(&at->a_to_b, a, b, &a_is_new) != b ||
+        hash_map_meet(&at->b_to_a, b, a, &b_is_new) != a)
         complain(at, "one object became two, or two became one");
     if (a_is_new && (b > at->b_bytes || bytes > at->b_bytes - b))
         complain(at, "an object lies outside the arena");
@@ -76,7 +79,8 @@ static void walk_nodes(walk *at, const workload *it, size_t b_root)
 static void walk_table(walk *at, const workload *it, size_t b_root)
 {
     const size_t item = offsetof(table, item);
-    size_t a_items = read_pointer(at->a + 16 + item), b_items, i, count = ((const table *)it->root)->count;
+    size_t a_items = read_pointer(at->a + 16 + item), b_items, i,
+           count = ((const table *)it->root)->count;
     if (!pair(at, 16, b_root, sizeof(table)))
         return;
     compare(at, 16, b_root, item);
@@ -116,7 +120,8 @@ static void walk_records(walk *at, const workload *it, size_t b_root)
     }
 }
 
-int check_isomorphic(const workload *it, const char *hash, const char *haul, size_t haul_bytes, size_t root)
+int check_isomorphic(const workload *it, const char *hash, const char *haul, size_t haul_bytes,
+                     size_t root)
 {
     walk at;
     memset(&at, 0, sizeof(at));

@@ -1,12 +1,14 @@
 /* The comparator: packers written by hand, each for exactly one type, around a pointer map.
  *
- * One pass. A breadth-first queue holds source addresses; the n-th address of the queue becomes the n-th object of
- * the arena. Each pointer of an object is looked up in the map: a new one gets the next place by bumping, and its
- * offset is written at once. Nothing is general here: sizes and pointer counts are compile-time constants (one inlined
- * template, an instance for each type), the map is presized and never cleared, memory is warm.
+ * One pass. A breadth-first queue holds source addresses; the n-th address of the queue becomes the
+ * n-th object of the arena. Each pointer of an object is looked up in the map: a new one gets the
+ * next place by bumping, and its offset is written at once. Nothing is general here: sizes and
+ * pointer counts are compile-time constants (one inlined template, an instance for each type), the
+ * map is presized and never cleared, memory is warm.
  *
- * The prefetched variant hides the two cache misses of every object, as in the literature on hash joins: the object
- * some 16 places ahead in the queue, and the map entries of the pointers of the object 8 places ahead.
+ * The prefetched variant hides the two cache misses of every object, as in the literature on hash
+ * joins: the object some 16 places ahead in the queue, and the map entries of the pointers of the
+ * object 8 places ahead.
  */
 #include <string.h>
 
@@ -15,7 +17,7 @@
 
 enum { FIRST_OFFSET = 16, FAR_AHEAD = 16, NEAR_AHEAD = 8, OFFSET_BITS = 40 };
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The map
  */
 void hash_map_open(hash_map *map, size_t objects, int touched)
@@ -77,11 +79,11 @@ HAUL__INLINE void write_pointer(char *to, uint64_t offset)
     memcpy(to, &word, sizeof(word));
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Nodes of one size that begin with their pointers
  */
-HAUL__INLINE void prefetch_nodes(const hash_map *map, const void **queue, size_t at, size_t count, size_t bytes,
-                                 unsigned pointers)
+HAUL__INLINE void prefetch_nodes(const hash_map *map, const void **queue, size_t at, size_t count,
+                                 size_t bytes, unsigned pointers)
 {
     unsigned k;
     if (at + FAR_AHEAD < count) {
@@ -96,8 +98,8 @@ HAUL__INLINE void prefetch_nodes(const hash_map *map, const void **queue, size_t
     }
 }
 
-HAUL__INLINE size_t pack_nodes(const workload *it, hash_map *map, const void **queue, char *arena, size_t bytes,
-                               unsigned pointers, prefetching how)
+HAUL__INLINE size_t pack_nodes(const workload *it, hash_map *map, const void **queue, char *arena,
+                               size_t bytes, unsigned pointers, prefetching how)
 {
     size_t at, count = 1;
     unsigned k;
@@ -113,7 +115,8 @@ HAUL__INLINE size_t pack_nodes(const workload *it, hash_map *map, const void **q
         for (k = 0; k < pointers; k++) {
             if (!node[k])
                 continue;
-            write_pointer(to + k * sizeof(void *), meet(map, key_of(node[k]), FIRST_OFFSET + count * bytes, &is_new));
+            write_pointer(to + k * sizeof(void *),
+                          meet(map, key_of(node[k]), FIRST_OFFSET + count * bytes, &is_new));
             if (is_new)
                 queue[count++] = node[k];
         }
@@ -121,7 +124,7 @@ HAUL__INLINE size_t pack_nodes(const workload *it, hash_map *map, const void **q
     return count * bytes;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * A root with an array of pointers to items of one size, or to strings
  */
 HAUL__INLINE void prefetch_items(const hash_map *map, char *const *item, size_t at, size_t count)
@@ -132,10 +135,12 @@ HAUL__INLINE void prefetch_items(const hash_map *map, char *const *item, size_t 
         haul__prefetch_write(&map->entries[first_slot(map, key_of(item[at + NEAR_AHEAD]))]);
 }
 
-HAUL__INLINE size_t pack_table(const workload *it, hash_map *map, char *arena, size_t item_bytes, prefetching how)
+HAUL__INLINE size_t pack_table(const workload *it, hash_map *map, char *arena, size_t item_bytes,
+                               prefetching how)
 {
     const table *root = it->root;
-    size_t pointers = FIRST_OFFSET + sizeof(table), end = pointers + root->count * sizeof(char *), at;
+    size_t pointers = FIRST_OFFSET + sizeof(table), end = pointers + root->count * sizeof(char *),
+           at;
     int is_new;
     memcpy(arena + FIRST_OFFSET, root, sizeof(table));
     write_pointer(arena + FIRST_OFFSET + offsetof(table, item), pointers);
@@ -144,7 +149,8 @@ HAUL__INLINE size_t pack_table(const workload *it, hash_map *map, char *arena, s
     for (at = 0; at < root->count; at++) {
         if (how == PREFETCHED)
             prefetch_items(map, root->item, at, root->count);
-        write_pointer(arena + pointers + at * sizeof(char *), meet(map, key_of(root->item[at]), end, &is_new));
+        write_pointer(arena + pointers + at * sizeof(char *),
+                      meet(map, key_of(root->item[at]), end, &is_new));
         if (is_new) {
             size_t bytes = item_bytes ? item_bytes : strlen(root->item[at]) + 1;
             memcpy(arena + end, root->item[at], bytes);
@@ -154,23 +160,27 @@ HAUL__INLINE size_t pack_table(const workload *it, hash_map *map, char *arena, s
     return end - FIRST_OFFSET;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * An array of records, each with two counted arrays
  */
-HAUL__INLINE void prefetch_records(const hash_map *map, const record *records, size_t at, size_t count)
+HAUL__INLINE void prefetch_records(const hash_map *map, const record *records, size_t at,
+                                   size_t count)
 {
     if (at + FAR_AHEAD < count) {
         haul__prefetch(records[at + FAR_AHEAD].value);
         haul__prefetch(records[at + FAR_AHEAD].index);
     }
     if (at + NEAR_AHEAD < count) {
-        haul__prefetch_write(&map->entries[first_slot(map, key_of(records[at + NEAR_AHEAD].value))]);
-        haul__prefetch_write(&map->entries[first_slot(map, key_of(records[at + NEAR_AHEAD].index))]);
+        haul__prefetch_write(
+            &map->entries[first_slot(map, key_of(records[at + NEAR_AHEAD].value))]);
+        haul__prefetch_write(
+            &map->entries[first_slot(map, key_of(records[at + NEAR_AHEAD].index))]);
     }
 }
 
 /* One array; answers where the next one may begin. */
-HAUL__INLINE size_t pack_array(hash_map *map, char *arena, char *slot, const void *array, size_t bytes, size_t end)
+HAUL__INLINE size_t pack_array(hash_map *map, char *arena, char *slot, const void *array,
+                               size_t bytes, size_t end)
 {
     int is_new;
     write_pointer(slot, meet(map, key_of(array), end, &is_new));
@@ -198,40 +208,47 @@ HAUL__INLINE size_t pack_records(const workload *it, hash_map *map, char *arena,
     return end - FIRST_OFFSET;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The instances
  */
-#define NODES(type, pointers)                                                                                        \
-    (how == PREFETCHED ? pack_nodes(it, map, queue, arena, sizeof(type), pointers, PREFETCHED)                       \
+#define NODES(type, pointers)                                                                      \
+    (how == PREFETCHED ? pack_nodes(it, map, queue, arena, sizeof(type), pointers, PREFETCHED)     \
                        : pack_nodes(it, map, queue, arena, sizeof(type), pointers, PLAIN))
-#define TABLE(bytes)                                                                                                 \
-    (how == PREFETCHED ? pack_table(it, map, arena, bytes, PREFETCHED) : pack_table(it, map, arena, bytes, PLAIN))
+#define TABLE(bytes)                                                                               \
+    (how == PREFETCHED ? pack_table(it, map, arena, bytes, PREFETCHED)                             \
+                       : pack_table(it, map, arena, bytes, PLAIN))
 
-static size_t pack_list(const workload *it, hash_map *map, const void **queue, char *arena, prefetching how)
+static size_t pack_list(const workload *it, hash_map *map, const void **queue, char *arena,
+                        prefetching how)
 {
     return NODES(list_node, 1);
 }
 
-static size_t pack_tree(const workload *it, hash_map *map, const void **queue, char *arena, prefetching how)
+static size_t pack_tree(const workload *it, hash_map *map, const void **queue, char *arena,
+                        prefetching how)
 {
     return NODES(tree_node, 2);
 }
 
-static size_t pack_graph(const workload *it, hash_map *map, const void **queue, char *arena, prefetching how)
+static size_t pack_graph(const workload *it, hash_map *map, const void **queue, char *arena,
+                         prefetching how)
 {
     return NODES(graph_node, 4);
 }
 
-static size_t pack_sized(const workload *it, hash_map *map, const void **queue, char *arena, prefetching how)
+static size_t pack_sized(const workload *it, hash_map *map, const void **queue, char *arena,
+                         prefetching how)
 {
     return pack_nodes(it, map, queue, arena, it->node_bytes, it->pointers, how);
 }
 
-size_t hash_pack(const workload *it, hash_map *map, const void **queue, char *arena, prefetching how)
+size_t hash_pack(const workload *it, hash_map *map, const void **queue, char *arena,
+                 prefetching how)
 {
     map->stamp++;
     if (it->shape == SHAPE_RECORDS)
-        return how == PREFETCHED ? pack_records(it, map, arena, PREFETCHED) : pack_records(it, map, arena, PLAIN);
+        return how == PREFETCHED ? pack_records(it, map, arena, PREFETCHED)
+                                 : pack_records(it, map, arena, PLAIN);
     if (it->shape == SHAPE_TABLE)
         return it->node_bytes ? TABLE(it->node_bytes) : TABLE(0);
     if (it->is_sized)

@@ -1,4 +1,5 @@
-/* haul_bench: how long Haul takes to pack graphs, beside packers written by hand and beside one memcpy.
+/* haul_bench: how long Haul takes to pack graphs, beside packers written by hand and beside one
+ * memcpy.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,14 @@ typedef struct options {
 static void usage(void)
 {
     size_t i;
-    fprintf(stderr, "usage: haul_bench [--runs N] [--only WORKLOAD] [--scale PERCENT] [--big] [--table]\n"
-                    "  --runs N         rounds, of which the median counts (7)\n"
-                    "  --only WORKLOAD  this one, big or not\n"
-                    "  --scale PERCENT  smaller or larger graphs, 0.001 to 1000 (100)\n"
-                    "  --big            the workloads marked * too: they need some 6 GB of memory\n"
-                    "  --table          no CSV, and the table on standard output\n"
-                    "workloads:");
+    fprintf(stderr,
+            "usage: haul_bench [--runs N] [--only WORKLOAD] [--scale PERCENT] [--big] [--table]\n"
+            "  --runs N         rounds, of which the median counts (7)\n"
+            "  --only WORKLOAD  this one, big or not\n"
+            "  --scale PERCENT  smaller or larger graphs, 0.001 to 1000 (100)\n"
+            "  --big            the workloads marked * too: they need some 6 GB of memory\n"
+            "  --table          no CSV, and the table on standard output\n"
+            "workloads:");
     for (i = 0; i < workload_maker_count; i++)
         fprintf(stderr, " %s%s", workload_makers[i].name, workload_makers[i].big ? "*" : "");
     fprintf(stderr, " sizes mixed allocate_64\n");
@@ -65,9 +67,10 @@ static int is_chosen(const options *chosen, const char *name, int big)
 static void open_report(const options *chosen)
 {
     if (!chosen->table_only)
-        printf("# haul_bench: medians of %d interleaved rounds, scale %g %%, %d-bit pointers\n", chosen->runs,
-               100 * chosen->scale, (int)(8 * sizeof(void *)));
-    report_open(chosen->table_only ? NULL : stdout, chosen->table_only ? stdout : stderr, "memcpy", table_print);
+        printf("# haul_bench: medians of %d interleaved rounds, scale %g %%, %d-bit pointers\n",
+               chosen->runs, 100 * chosen->scale, (int)(8 * sizeof(void *)));
+    report_open(chosen->table_only ? NULL : stdout, chosen->table_only ? stdout : stderr, "memcpy",
+                table_print);
 }
 
 int main(int argument_count, char **arguments)

@@ -1,7 +1,8 @@
-/* One workload, all techniques, in turn within each round, so that whatever disturbs the machine disturbs all.
+/* One workload, all techniques, in turn within each round, so that whatever disturbs the machine
+ * disturbs all.
  *
- * Before any timing, everything is done once: memory is touched, the context is warm, and the results are checked
- * (check.c); at the end unpacking is checked too.
+ * Before any timing, everything is done once: memory is touched, the context is warm, and the
+ * results are checked (check.c); at the end unpacking is checked too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static void must(bench *b, const haul_context *context, haul_status status)
         bench_die(b->it->name, context ? haul_context_error(context) : NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * What is timed
  */
 static void time_memcpy(bench *b)
@@ -37,9 +38,9 @@ static void time_memcpy(bench *b)
     report_sample("memcpy", "total", bench_milliseconds() - started);
 }
 
-/* The queue of the last round holds the very addresses that this round will write and read. A processor that runs ahead
- * reads them from there before they are written again, and so follows a list without waiting for its nodes, which no
- * first pack could. */
+/* The queue of the last round holds the very addresses that this round will write and read. A
+ * processor that runs ahead reads them from there before they are written again, and so follows a
+ * list without waiting for its nodes, which no first pack could. */
 static void forget_queue(bench *b)
 {
     memset(b->queue, 0, b->it->objects * sizeof *b->queue);
@@ -93,7 +94,8 @@ static double time_plan_free(bench *b, const char *technique)
     return spent;
 }
 
-/* What a function that counts costs: the same graph, with its counts in fields, has the turn before. */
+/* What a function that counts costs: the same graph, with its counts in fields, has the turn
+ * before. */
 static double time_siblings(bench *b)
 {
     double spent = time_plan_and_pack(b, "siblings", b->it->sibling_type);
@@ -130,7 +132,8 @@ static void time_haul_cold(bench *b)
     report_sample("haul_cold", "total", bench_milliseconds() - started);
 }
 
-/* The plan lives from one of its uses to the next; between them the others have their turn with the caches. */
+/* The plan lives from one of its uses to the next; between them the others have their turn with the
+ * caches. */
 static void one_round(bench *b)
 {
     double planned_and_packed, with_siblings = 0;
@@ -140,7 +143,8 @@ static void one_round(bench *b)
         with_siblings = time_siblings(b);
     planned_and_packed = time_plan_and_pack(b, "haul", b->it->type);
     if (b->it->sibling_type)
-        report_value("haul", "callback_ns", 1e6 * (planned_and_packed - with_siblings) / (double)b->it->heap_count);
+        report_value("haul", "callback_ns",
+                     1e6 * (planned_and_packed - with_siblings) / (double)b->it->heap_count);
     time_memcpy(b);
     time_hash(b, "hash_prefetch", PREFETCHED);
     time_repack(b);
@@ -150,7 +154,7 @@ static void one_round(bench *b)
     time_haul_cold(b);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Before and after
  */
 static void open_bench(bench *b, workload *it)
@@ -164,7 +168,8 @@ static void open_bench(bench *b, workload *it)
     must(b, b->context, haul_plan_create(b->context, &b->root, 1, &b->plan));
     b->hash_arena_bytes = 64 + b->it->described_bytes + 16 * b->it->root_count;
     b->packed_bytes = haul_plan_bytes(b->plan);
-    b->haul_arena_bytes = b->packed_bytes > b->hash_arena_bytes ? b->packed_bytes : b->hash_arena_bytes;
+    b->haul_arena_bytes =
+        b->packed_bytes > b->hash_arena_bytes ? b->packed_bytes : b->hash_arena_bytes;
     b->bitmap_bytes = haul_plan_bitmap_bytes(b->plan);
     b->hash_arena = bench_map(b->hash_arena_bytes);
     b->haul_arena = bench_map(b->haul_arena_bytes);
@@ -206,7 +211,8 @@ static void check_pack(bench *b, prefetching how)
         bench_die("the packed graph is not the graph", NULL);
 }
 
-/* After the source's contents are spoilt, unpacking must restore them; the hash packer's arena knows them. */
+/* After the source's contents are spoilt, unpacking must restore them; the hash packer's arena
+ * knows them. */
 static void check_unpack(bench *b)
 {
     size_t root;

@@ -19,14 +19,15 @@ static struct {
     report_series all[SERIES_MAX];
 } report;
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Samples
  */
 static report_series *find(const char *technique, const char *phase)
 {
     int i;
     for (i = 0; i < report.count; i++)
-        if (strcmp(report.all[i].technique, technique) == 0 && strcmp(report.all[i].phase, phase) == 0)
+        if (strcmp(report.all[i].technique, technique) == 0 &&
+            strcmp(report.all[i].phase, phase) == 0)
             return &report.all[i];
     return NULL;
 }
@@ -98,7 +99,7 @@ double report_ratio(const report_series *one)
     return limit > 0 ? one->median / limit : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Heads
  */
 static void print_processor(FILE *out)
@@ -126,7 +127,8 @@ static void print_compiler(FILE *out)
 #endif
 }
 
-void report_open(FILE *csv, FILE *table, const char *limit, void (*print_table)(FILE *out, const char *workload))
+void report_open(FILE *csv, FILE *table, const char *limit,
+                 void (*print_table)(FILE *out, const char *workload))
 {
     struct utsname system;
     report.csv = csv;
@@ -139,13 +141,15 @@ void report_open(FILE *csv, FILE *table, const char *limit, void (*print_table)(
         fprintf(csv, "# system: %s %s %s\n", system.sysname, system.release, system.machine);
     print_processor(csv);
     print_compiler(csv);
-    fprintf(csv, "# ratio: median against that of %s, one copy of the graph's bytes in this run; 0: no ratio\n",
+    fprintf(csv,
+            "# ratio: median against that of %s, one copy of the graph's "
+            "bytes in this run; 0: no ratio\n",
             limit);
     fprintf(csv, "workload,technique,phase,median_ms,ratio\n");
     fflush(csv);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * A workload
  */
 void report_begin(const char *workload)
@@ -164,10 +168,11 @@ void report_left_out(const char *technique, const char *why)
 static void print_csv(const report_series *one)
 {
     if (one->against == REPORT_VALUE)
-        fprintf(report.csv, "%s,%s,%s,%.10g,0\n", report.workload, one->technique, one->phase, one->median);
+        fprintf(report.csv, "%s,%s,%s,%.10g,0\n", report.workload, one->technique, one->phase,
+                one->median);
     else
-        fprintf(report.csv, "%s,%s,%s,%.5f,%.3f\n", report.workload, one->technique, one->phase, one->median,
-                report_ratio(one));
+        fprintf(report.csv, "%s,%s,%s,%.5f,%.3f\n", report.workload, one->technique, one->phase,
+                one->median, report_ratio(one));
 }
 
 void report_end(void)

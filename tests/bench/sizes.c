@@ -1,9 +1,10 @@
-/* Sizes: a million nodes of each size from 40 to 88 bytes in steps of 8, in heap order and shuffled.
+/* Sizes: a million nodes of each size from 40 to 88 bytes in steps of 8, in heap order and
+ * shuffled.
  *
- * The seven sizes of one shape and order exist side by side and have their turns within each round, so
- * that the time of each can be compared with that of 64 bytes in the same round. The walk is the least
- * that a program by hand does: it visits each node once, breadth first; each node carries its number,
- * and a byte for each number says whether the node was met.
+ * The seven sizes of one shape and order exist side by side and have their turns within each round,
+ * so that the time of each can be compared with that of 64 bytes in the same round. The walk is the
+ * least that a program by hand does: it visits each node once, breadth first; each node carries its
+ * number, and a byte for each number says whether the node was met.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +27,7 @@ typedef struct sizes {
     size_t count;
 } sizes;
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The walk by hand
  */
 static size_t number_of(const workload *it, const void *node)
@@ -54,7 +55,7 @@ static size_t walk(const workload *it, const void **queue, unsigned char *seen)
     return count;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * A round
  */
 static haul_plan *make_plan(sizes *all, int i, haul_plan_statistics *numbers)
@@ -104,19 +105,21 @@ static void one_round(sizes *all)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * One shape in one order
  */
 static void open_sizes(sizes *all, int shape, int order)
 {
     int i;
     for (i = 0; i < SIZES; i++) {
-        snprintf(all->name[i], NAME_BYTES, "%s_%d_%s", shape_name[shape], (int)size[i], order_name[order]);
+        snprintf(all->name[i], NAME_BYTES, "%s_%d_%s", shape_name[shape], (int)size[i],
+                 order_name[order]);
         workload_make_sized(&all->it[i], all->count, size[i], shape_pointers[shape], order);
     }
 }
 
-/* Everything once, untimed. The check has contexts of its own: the plan made here warms the timed one. */
+/* Everything once, untimed. The check has contexts of its own: the plan made here warms the timed
+ * one. */
 static void check_sizes(sizes *all)
 {
     haul_plan_statistics numbers;

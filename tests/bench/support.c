@@ -45,7 +45,8 @@ void bench_die(const char *what, const haul_error *error)
 {
     fprintf(stderr, "haul_bench: %s\n", what);
     if (error && error->status)
-        fprintf(stderr, "  %s at %s: %s\n", haul_status_name(error->status), error->path, error->text);
+        fprintf(stderr, "  %s at %s: %s\n", haul_status_name(error->status), error->path,
+                error->text);
     exit(1);
 }
 

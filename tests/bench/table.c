@@ -15,7 +15,8 @@ static void print_row(FILE *out, const report_series *one, double hash)
         fprintf(out, " %14.3f %9.2f\n", one->median, report_ratio(one));
 }
 
-/* Numbers that are no times, the same phases for each technique: a line for a technique, a column for a phase. */
+/* Numbers that are no times, the same phases for each technique: a line for a technique, a column
+ * for a phase. */
 static void print_grid(FILE *out, const char *workload)
 {
     const report_series *one, *first = report_at(0), *other;
@@ -40,8 +41,8 @@ static void print_rows(FILE *out, const char *workload)
     double hash = report_median("hash", "total");
     const report_series *one;
     int i;
-    fprintf(out, "\n%s\n  %-18s %-20s %14s %9s %9s\n", workload, "technique", "phase", "median ms", "x memcpy",
-            hash > 0 ? "x hash" : "");
+    fprintf(out, "\n%s\n  %-18s %-20s %14s %9s %9s\n", workload, "technique", "phase", "median ms",
+            "x memcpy", hash > 0 ? "x hash" : "");
     for (i = 0; (one = report_at(i)) != NULL; i++)
         print_row(out, one, hash);
 }

@@ -1,5 +1,6 @@
-/* The graphs of the bench. Heap objects come from malloc one by one, in order; the order in which they are linked is
- * one of chance, so that a walk along the pointers jumps about the heap, as in a program that has run for a while.
+/* The graphs of the bench. Heap objects come from malloc one by one, in order; the order in which
+ * they are linked is one of chance, so that a walk along the pointers jumps about the heap, as in a
+ * program that has run for a while.
  *
  * Every object carries its number in its data, so that check.c can tell objects apart.
  */
@@ -9,8 +10,8 @@
 
 #include "bench.h"
 
-static haul_type *list_type, *tree_type, *graph_type, *blocks_type, *strings_type, *objects_type, *record_type,
-    *called_type;
+static haul_type *list_type, *tree_type, *graph_type, *blocks_type, *strings_type, *objects_type,
+    *record_type, *called_type;
 
 enum { BLOCK_BYTES = 1 << 20, STRING_BYTES_MAX = 63, ARRAY_COUNT_MAX = 32, HEAP_REACH = 64 };
 
@@ -18,7 +19,8 @@ static const haul_ref list_refs[] = { HAUL_OBJECT(list_node, next, &list_type) }
 static const haul_ref tree_refs[] = { HAUL_OBJECT(tree_node, left, &tree_type),
                                       HAUL_OBJECT(tree_node, right, &tree_type) };
 static const haul_ref graph_refs[] = { HAUL_OBJECT_EACH(graph_node, edge, &graph_type) };
-static const haul_ref blocks_refs[] = { HAUL_ROWS(table, item, NULL, HAUL_N(table, count), HAUL_FIXED(BLOCK_BYTES)) };
+static const haul_ref blocks_refs[] = { HAUL_ROWS(table, item, NULL, HAUL_N(table, count),
+                                                  HAUL_FIXED(BLOCK_BYTES)) };
 static const haul_ref strings_refs[] = { HAUL_STRINGS(table, item, HAUL_N(table, count)) };
 static const haul_ref objects_refs[] = { HAUL_POINTERS(object_table, item, &graph_type,
                                                        HAUL_N(object_table, count)) };
@@ -29,11 +31,11 @@ HAUL_COUNT_FUNCTION(count_indices, record, self->index_count)
 static const haul_ref called_refs[] = { HAUL_ARRAY(record, value, HAUL_FN(count_values)),
                                         HAUL_ARRAY(record, index, HAUL_FN(count_indices)) };
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Support
  */
-static void describe(workload *made, haul_type **type, const char *name, size_t bytes, const haul_ref *refs,
-                     size_t count)
+static void describe(workload *made, haul_type **type, const char *name, size_t bytes,
+                     const haul_ref *refs, size_t count)
 {
     if (!*type && haul_type_create(name, bytes, refs, count, type) != HAUL_OK)
         bench_die(name, NULL);
@@ -74,7 +76,7 @@ static void **shuffled(const workload *made)
     return order;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Nodes
  */
 static void **make_nodes(workload *made, size_t count, size_t bytes, unsigned pointers)
@@ -175,7 +177,8 @@ static void describe_sized(workload *made, size_t bytes, unsigned pointers)
         bench_die("node", haul_type_error(made->type));
 }
 
-void workload_make_sized(workload *made, size_t count, size_t bytes, unsigned pointers, int is_shuffled)
+void workload_make_sized(workload *made, size_t count, size_t bytes, unsigned pointers,
+                         int is_shuffled)
 {
     void **order, **shuffled_order;
     memset(made, 0, sizeof(*made));
@@ -194,7 +197,7 @@ void workload_make_sized(workload *made, size_t count, size_t bytes, unsigned po
     free(shuffled_order);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Tables
  */
 static table *make_table(workload *made, size_t count, size_t item_bytes)
@@ -260,7 +263,7 @@ static void make_pointers(workload *made, double scale)
         root->item[i] = made->heap[0];
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Records: one array of structs, each with two counted arrays
  */
 static void make_records(workload *made, double scale)
@@ -299,13 +302,15 @@ static void make_called(workload *made, double scale)
     describe(made, &called_type, "called", sizeof(record), called_refs, 2);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * All of them, their end, and their contents
  */
 const workload_maker workload_makers[] = {
-    { "list", 0, make_list },     { "tree", 0, make_tree },         { "graph", 0, make_graph },
-    { "blocks", 0, make_blocks }, { "strings", 0, make_strings },   { "counted", 0, make_records },
-    { "called", 0, make_called }, { "pointers", 1, make_pointers }, { "long_list", 1, make_long_list },
+    { "list", 0, make_list },           { "tree", 0, make_tree },
+    { "graph", 0, make_graph },         { "blocks", 0, make_blocks },
+    { "strings", 0, make_strings },     { "counted", 0, make_records },
+    { "called", 0, make_called },       { "pointers", 1, make_pointers },
+    { "long_list", 1, make_long_list },
 };
 const size_t workload_maker_count = sizeof(workload_makers) / sizeof(workload_makers[0]);
 

@@ -40,6 +40,7 @@ int main(void)
     haul_device_close(&device);
     haul_type_free(&node_type);
 
-    printf("C: %s, %g %g, %d GPUs\n", haul_status_name(status), first.value, last.value, haul_cuda_count());
+    printf("C: %s, %g %g, %d GPUs\n", haul_status_name(status), first.value, last.value,
+           haul_cuda_count());
     return !(status == HAUL_OK && first.value == 3 && last.value == 5 && first.next == &last);
 }

@@ -83,6 +83,8 @@ int main()
     node last = { nullptr, b, 1 }, first = { &last, a, 3 };
     haul::device device;
     const haul_status status = run(&first, device);
-    std::printf("C++: %s, %g %g, %d GPUs\n", haul_status_name(status), a[2], b[0], haul_cuda_count());
-    return !(status == HAUL_OK && a[0] == 2 && a[2] == 6 && b[0] == 8 && first.next == &last && check_throws());
+    std::printf("C++: %s, %g %g, %d GPUs\n", haul_status_name(status), a[2], b[0],
+                haul_cuda_count());
+    return !(status == HAUL_OK && a[0] == 2 && a[2] == 6 && b[0] == 8 && first.next == &last &&
+             check_throws());
 }

@@ -1,8 +1,9 @@
 /* The cases of the device contract (haul/device.h).
  *
- * Each case gets a freshly opened device and a counting allocator; after it the device is closed and the allocator
- * must be empty. A case says no more than the contract: copies are compared after a wait only, and memory given to a
- * copy stays as it is until then. What must come out is worked out on the host by the plainest loop.
+ * Each case gets a freshly opened device and a counting allocator; after it the device is closed
+ * and the allocator must be empty. A case says no more than the contract: copies are compared after
+ * a wait only, and memory given to a copy stays as it is until then. What must come out is worked
+ * out on the host by the plainest loop.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,12 +25,12 @@ typedef struct device {
     int line;
 } device;
 
-#define EXPECT(condition)                                                                                            \
-    do {                                                                                                             \
-        if (!(condition)) {                                                                                          \
-            broken(d, #condition, __LINE__);                                                                         \
-            return;                                                                                                  \
-        }                                                                                                            \
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            broken(d, #condition, __LINE__);                                                       \
+            return;                                                                                \
+        }                                                                                          \
     } while (0)
 #define EXPECT_OK(call) EXPECT((call) == HAUL_OK)
 
@@ -136,7 +137,8 @@ static haul_status wait(device *d)
 static int holds(device *d, haul_address address, const void *bytes, size_t count)
 {
     unsigned char *got = buffer(count);
-    return copy_from(d, got, address, count) == HAUL_OK && wait(d) == HAUL_OK && memcmp(got, bytes, count) == 0;
+    return copy_from(d, got, address, count) == HAUL_OK && wait(d) == HAUL_OK &&
+           memcmp(got, bytes, count) == 0;
 }
 
 /* ---- Cases: life. */
@@ -147,7 +149,8 @@ static void the_table_is_complete(device *d)
     EXPECT(t->version == HAUL_DEVICE_VERSION);
     EXPECT(t->table_bytes == sizeof *t);
     EXPECT(t->name && *t->name);
-    EXPECT(t->open && t->close && t->capabilities && t->allocate && t->release && t->stage && t->unstage);
+    EXPECT(t->open && t->close && t->capabilities && t->allocate && t->release && t->stage &&
+           t->unstage);
     EXPECT(t->copy_to && t->copy_from && t->relocate && t->send && t->fetch && t->across);
     EXPECT(t->select && t->fence && t->poll && t->await && t->wait && t->signal && t->message);
 }
@@ -191,7 +194,9 @@ static void two_open_devices_do_not_disturb_each_other(device *d)
 
 static void memory_of_all_sizes_is_aligned_and_apart(device *d)
 {
-    static const uint64_t sizes[] = { 1, 2, 7, 8, 15, 16, 17, 255, 4095, 4096, 4097, 65537, 1000003 };
+    static const uint64_t sizes[] = {
+        1, 2, 7, 8, 15, 16, 17, 255, 4095, 4096, 4097, 65537, 1000003
+    };
     enum { COUNT = 13 * 13 };
     haul_address at[COUNT];
     size_t i, j, n = 0, alignment;
@@ -200,7 +205,8 @@ static void memory_of_all_sizes_is_aligned_and_apart(device *d)
     for (i = 0; i < 13; i++)
         for (alignment = 1; alignment <= 4096; alignment *= 2, n++) {
             EXPECT_OK(get(d, sizes[i], alignment, &at[n]));
-            EXPECT(at[n] != 0 && at[n] % alignment == 0 && at[n] % capabilities.allocate_alignment == 0);
+            EXPECT(at[n] != 0 && at[n] % alignment == 0 &&
+                   at[n] % capabilities.allocate_alignment == 0);
             for (j = 0; j < n; j++)
                 EXPECT(at[j] + sizes[j / 13] <= at[n] || at[n] + sizes[i] <= at[j]);
         }
@@ -230,7 +236,8 @@ static void memory_is_released_in_any_order(device *d)
 
 static void memory_that_is_not_there_is_refused_and_the_device_goes_on(device *d)
 {
-    uint64_t sizes[] = { (uint64_t)1 << 62, UINT64_MAX / 2, UINT64_MAX - 4096, UINT64_MAX, (uint64_t)1 << 62 };
+    uint64_t sizes[] = { (uint64_t)1 << 62, UINT64_MAX / 2, UINT64_MAX - 4096, UINT64_MAX,
+                         (uint64_t)1 << 62 };
     unsigned char *bytes = noise(d, 100);
     haul_device_capabilities capabilities;
     haul_address address;
@@ -315,7 +322,8 @@ static void a_copy_from_writes_nothing_beside_its_range(device *d)
 static void copies_take_effect_in_the_order_of_the_calls(device *d)
 {
     enum { BYTES = 100000, ROUNDS = 50 };
-    unsigned char *all = noise(d, BYTES * 2), *mirror = buffer(BYTES), *middle = buffer(BYTES), *seen = buffer(BYTES);
+    unsigned char *all = noise(d, BYTES * 2), *mirror = buffer(BYTES), *middle = buffer(BYTES),
+                  *seen = buffer(BYTES);
     haul_address base;
     int round;
     EXPECT_OK(get(d, BYTES, 16, &base));
@@ -357,7 +365,8 @@ static void a_large_copy_arrives_whole(device *d)
 
 /* ---- Cases: relocation. */
 
-/* An arena as a shipment lays it out: words, bitmap, odd offsets; on the host, and as it must become. */
+/* An arena as a shipment lays it out: words, bitmap, odd offsets; on the host, and as it must
+ * become. */
 typedef struct arena {
     size_t bytes, bitmap_at, odd_at, total; /* in one allocation */
     size_t odd_count;
@@ -388,7 +397,8 @@ static void store_word(unsigned char *word, uint64_t value, unsigned word_bytes)
 /* 1: it leads outside. */
 static int patch(const arena *a, unsigned char *at)
 {
-    uint64_t mask = a->word_bytes == 8 ? UINT64_MAX : UINT32_MAX, word = load_word(at, a->word_bytes);
+    uint64_t mask = a->word_bytes == 8 ? UINT64_MAX : UINT32_MAX,
+             word = load_word(at, a->word_bytes);
     if (word != 0 && ((word - a->from) & mask) <= a->range)
         store_word(at, word + a->delta, a->word_bytes);
     else
@@ -437,7 +447,8 @@ static void mark(device *d, arena *a, unsigned density)
     }
 }
 
-/* Odd pointers lie apart from each other and from marked words: the last bytes of the arena are theirs. */
+/* Odd pointers lie apart from each other and from marked words: the last bytes of the arena are
+ * theirs. */
 static void place_odd(arena *a)
 {
     size_t i;
@@ -477,7 +488,8 @@ static void choose_words(device *d, const arena *a)
         store_word(a->host + odd_offset(a, (size_t)i), choose_word(d, a), a->word_bytes);
 }
 
-/* What moves: offsets, as an arena has them that was packed; or addresses, as one has that comes from elsewhere. */
+/* What moves: offsets, as an arena has them that was packed; or addresses, as one has that comes
+ * from elsewhere. */
 static void choose_range(device *d, arena *a)
 {
     a->from = random_one_in(&d->random, 2) ? 0 : random_next(&d->random);
@@ -487,7 +499,8 @@ static void choose_range(device *d, arena *a)
     a->delta = random_next(&d->random);
 }
 
-static void make_arena(device *d, arena *a, uint64_t words, unsigned word_bytes, unsigned density, size_t odd_count)
+static void make_arena(device *d, arena *a, uint64_t words, unsigned word_bytes, unsigned density,
+                       size_t odd_count)
 {
     a->words = words;
     a->word_bytes = word_bytes;
@@ -543,13 +556,15 @@ static int supports(device *d, unsigned word_bytes)
     make_arena(d, &a, 1, word_bytes, 64, 0);
     if (get(d, a.total, 16, &a.base) != HAUL_OK)
         return 0;
-    works = copy_to(d, a.base, a.host, a.total) == HAUL_OK && relocate(d, &a) != HAUL_ERROR_UNSUPPORTED;
+    works =
+        copy_to(d, a.base, a.host, a.total) == HAUL_OK && relocate(d, &a) != HAUL_ERROR_UNSUPPORTED;
     works = wait(d) == HAUL_OK && works;
     drop_arena(d, &a);
     return works;
 }
 
-static void try_relocation(device *d, uint64_t words, unsigned word_bytes, unsigned density, size_t odd_count)
+static void try_relocation(device *d, uint64_t words, unsigned word_bytes, unsigned density,
+                           size_t odd_count)
 {
     arena a;
     make_arena(d, &a, words, word_bytes, density, odd_count);
@@ -573,7 +588,8 @@ static void try_relocations(device *d, unsigned word_bytes)
         for (j = 0; j < sizeof densities / sizeof densities[0]; j++)
             try_relocation(d, words[i], word_bytes, densities[j], 0);
     for (i = 0; i < 60; i++)
-        try_relocation(d, random_between(&d->random, 1, 3000), word_bytes, (unsigned)random_below(&d->random, 65), 0);
+        try_relocation(d, random_between(&d->random, 1, 3000), word_bytes,
+                       (unsigned)random_below(&d->random, 65), 0);
 }
 
 static void marked_words_of_8_bytes_move_and_no_others(device *d)
@@ -596,8 +612,10 @@ static void odd_pointers_move(device *d)
                            random_between(&d->random, 1, i < 30 ? 20 : 3000));
 }
 
-/* Noise has words that lead outside; without any of those, or of those that are marked, nothing is told. */
-static void try_telling(device *d, uint64_t words, unsigned density, size_t odd_count, uint32_t *word)
+/* Noise has words that lead outside; without any of those, or of those that are marked, nothing is
+ * told. */
+static void try_telling(device *d, uint64_t words, unsigned density, size_t odd_count,
+                        uint32_t *word)
 {
     haul_relocation relocation;
     arena a;
@@ -624,8 +642,10 @@ static void a_word_of_the_hosts_tells_whether_any_pointer_leads_outside(device *
     size_t i;
     EXPECT_OK(d->table->stage(d->state, 64, &memory));
     for (i = 0; i < 40; i++) {
-        try_telling(d, random_between(&d->random, 1, 20), (unsigned)random_below(&d->random, 10), i % 3, memory);
-        try_telling(d, random_between(&d->random, 1, 30000), (unsigned)random_below(&d->random, 65), i % 3, memory);
+        try_telling(d, random_between(&d->random, 1, 20), (unsigned)random_below(&d->random, 10),
+                    i % 3, memory);
+        try_telling(d, random_between(&d->random, 1, 30000), (unsigned)random_below(&d->random, 65),
+                    i % 3, memory);
     }
     d->table->unstage(d->state, memory, 64);
 }
@@ -676,7 +696,8 @@ static void a_relocation_is_undone_by_its_opposite(device *d)
     drop_arena(d, &a);
 }
 
-/* The arena in two parts: the first is patched while the second crosses, and what comes later sees both patched. */
+/* The arena in two parts: the first is patched while the second crosses, and what comes later sees
+ * both patched. */
 static void try_relocation_beside(device *d, uint64_t words, unsigned density)
 {
     haul_relocation first, rest;
@@ -712,7 +733,8 @@ static void a_relocation_may_run_beside_what_was_ordered_since_its_fence(device 
 {
     size_t i;
     for (i = 0; i < 20; i++)
-        try_relocation_beside(d, random_between(&d->random, 1000, 2000000), (unsigned)random_below(&d->random, 65));
+        try_relocation_beside(d, random_between(&d->random, 1000, 2000000),
+                              (unsigned)random_below(&d->random, 65));
 }
 
 /* ---- Cases: send. */
@@ -841,11 +863,13 @@ static unsigned char *pages(size_t count)
     return memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
 }
 
-/* What crosses: the host's memory and where it goes, in order of both, with gaps; and each side as it must become. */
+/* What crosses: the host's memory and where it goes, in order of both, with gaps; and each side as
+ * it must become. */
 typedef struct crossing {
-    unsigned char *host, *scattered;   /* `host_bytes`, locked; what a push leaves there */
+    unsigned char *host, *scattered; /* `host_bytes`, locked; what a push leaves there */
     size_t host_bytes;
-    unsigned char *arena, *gathered;   /* `bytes`: what lies there before; what a pull makes of it */
+    /* `bytes`: what lies there before; what a pull makes of it */
+    unsigned char *arena, *gathered;
     size_t bytes;
     haul_segment *segments;
     haul_attachment *attachments;
@@ -928,7 +952,8 @@ static void make_crossing(device *d, crossing *c, size_t page_count, size_t most
     c->gathered = buffer(c->bytes);
     memcpy(c->gathered, c->arena, c->bytes);
     c->segments = (haul_segment *)(void *)buffer(SEGMENTS_MAX * sizeof *c->segments);
-    c->attachments = (haul_attachment *)(void *)buffer(c->bytes / sizeof(void *) * sizeof *c->attachments);
+    c->attachments =
+        (haul_attachment *)(void *)buffer(c->bytes / sizeof(void *) * sizeof *c->attachments);
     make_segments(d, c, most);
 }
 
@@ -963,7 +988,8 @@ static void place_crossing(device *d, crossing *c)
 
 static void drop_crossing(device *d, crossing *c)
 {
-    const size_t lists = (size_t)c->order.attachments_at + c->attachment_count * sizeof(haul_attachment) + 16;
+    const size_t lists =
+        (size_t)c->order.attachments_at + c->attachment_count * sizeof(haul_attachment) + 16;
     d->table->unlock(d->state, c->host, c->host_bytes);
     d->table->unstage(d->state, c->order.changed, sizeof(uint32_t));
     put_back(d, c->order.lists, lists);
@@ -1087,11 +1113,14 @@ static void pages_are_locked_once(device *d)
 /* 0: the device has none to give, as it may say, or its memory is not what it should be. */
 static int get_mirror(device *d, size_t bytes, haul_mirror *mirror)
 {
-    haul_status status = d->table->mirror ? d->table->mirror(d->state, bytes, mirror) : HAUL_ERROR_UNSUPPORTED;
+    haul_status status =
+        d->table->mirror ? d->table->mirror(d->state, bytes, mirror) : HAUL_ERROR_UNSUPPORTED;
     size_t i;
-    if (status == HAUL_OK && (mirror->bytes < bytes || (uintptr_t)mirror->memory % PAGE != 0 ||
-                              (uintptr_t)mirror->window % 16 != 0 || mirror->memory == mirror->window))
-        broken(d, "a mirror of the size that was asked for, aligned, with a window elsewhere", __LINE__);
+    if (status == HAUL_OK &&
+        (mirror->bytes < bytes || (uintptr_t)mirror->memory % PAGE != 0 ||
+         (uintptr_t)mirror->window % 16 != 0 || mirror->memory == mirror->window))
+        broken(d, "a mirror of the size that was asked for, aligned, with a window elsewhere",
+               __LINE__);
     for (i = 0; status == HAUL_OK && i < bytes; i++)
         if (((unsigned char *)mirror->memory)[i] != 0)
             broken(d, "a mirror of zeros", __LINE__);
@@ -1168,7 +1197,8 @@ static void mirrors_come_and_go_in_any_order(device *d)
             if (!get_mirror(d, sizes[i], &mirrors[i]))
                 return;
             memcpy(mirrors[i].memory, sent[i], sizes[i]);
-            EXPECT_OK(copy_to(d, (haul_address)(uintptr_t)mirrors[i].memory, mirrors[i].window, sizes[i]));
+            EXPECT_OK(copy_to(d, (haul_address)(uintptr_t)mirrors[i].memory, mirrors[i].window,
+                              sizes[i]));
         }
         EXPECT_OK(wait(d));
         for (i = 0; i < 4; i++) {
@@ -1190,7 +1220,8 @@ static void a_mirror_that_is_not_there_is_refused_and_the_device_goes_on(device 
         return;
     for (i = 0; i < 3; i++) {
         haul_status status = d->table->mirror(d->state, sizes[i], &mirror);
-        EXPECT(status == HAUL_ERROR_DEVICE_MEMORY || status == HAUL_ERROR_MEMORY || status == HAUL_ERROR_UNSUPPORTED);
+        EXPECT(status == HAUL_ERROR_DEVICE_MEMORY || status == HAUL_ERROR_MEMORY ||
+               status == HAUL_ERROR_UNSUPPORTED);
         if (get_mirror(d, 100, &mirror))
             d->table->unmirror(d->state, &mirror);
         EXPECT_OK(wait(d));
@@ -1204,7 +1235,8 @@ static void a_mirror_is_not_locked(device *d)
     if (!d->table->lock || !get_mirror(d, 4 * PAGE, &mirror))
         return;
     EXPECT(d->table->lock(d->state, mirror.memory, PAGE) == HAUL_ERROR_UNSUPPORTED);
-    EXPECT(d->table->lock(d->state, (char *)mirror.memory + PAGE, 2 * PAGE) == HAUL_ERROR_UNSUPPORTED);
+    EXPECT(d->table->lock(d->state, (char *)mirror.memory + PAGE, 2 * PAGE) ==
+           HAUL_ERROR_UNSUPPORTED);
     EXPECT_OK(wait(d));
     d->table->unmirror(d->state, &mirror);
 }
@@ -1465,8 +1497,8 @@ static void run_open(device *d, const contract_case *c)
         EXPECT(d->live_blocks == 0 && d->live_bytes == 0);
 }
 
-static int run_case(const haul_device_table *table, const void *settings, const contract_streams *streams,
-                    uint64_t seed, const contract_case *c)
+static int run_case(const haul_device_table *table, const void *settings,
+                    const contract_streams *streams, uint64_t seed, const contract_case *c)
 {
     const char *letter;
     device d;
@@ -1497,7 +1529,8 @@ unsigned contract_run(const haul_device_table *table, const void *settings)
     return contract_run_with(table, settings, NULL);
 }
 
-unsigned contract_run_with(const haul_device_table *table, const void *settings, const contract_streams *streams)
+unsigned contract_run_with(const haul_device_table *table, const void *settings,
+                           const contract_streams *streams)
 {
     random_source seeds = random_start("device contract");
     unsigned passed = 0, failed = 0;

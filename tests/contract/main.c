@@ -1,9 +1,9 @@
-/* haul_contract <device> [number]: runs the device contract on a device by its name; exit code 1 when a case fails, 77
- * when there is no such device on this machine.
+/* haul_contract <device> [number]: runs the device contract on a device by its name; exit code 1
+ * when a case fails, 77 when there is no such device on this machine.
  *
- * "deferred" is the host device behind tests/support/doors.h, which does nothing before `wait`: it shows that the
- * cases themselves ask for no more than the contract. "cuda" takes the GPU's number; "cuda_plain" is the same without
- * a pool, "cuda_patient" with a limit to each wait.
+ * "deferred" is the host device behind tests/support/doors.h, which does nothing before `wait`: it
+ * shows that the cases themselves ask for no more than the contract. "cuda" takes the GPU's number;
+ * "cuda_plain" is the same without a pool, "cuda_patient" with a limit to each wait.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ static int run_deferred(int number)
     settings.plan = &plan;
     settings.inner = haul_host_device();
     settings.inner_settings = NULL;
-    return contract_run_with(fault_device(haul_host_device()), &settings, contract_host_streams()) != 0;
+    return contract_run_with(fault_device(haul_host_device()), &settings,
+                             contract_host_streams()) != 0;
 }
 
 static int run_gpu(int number, int allocator, double patience_seconds)

@@ -29,7 +29,8 @@ static void drop_host_event(void *event)
 
 const contract_streams *contract_host_streams(void)
 {
-    static const contract_streams streams = { NULL, NULL, make_host_event, host_is_told, drop_host_event };
+    static const contract_streams streams = { NULL, NULL, make_host_event, host_is_told,
+                                              drop_host_event };
     return &streams;
 }
 
@@ -76,7 +77,8 @@ static void drop_event(void *event)
 
 const contract_streams *contract_cuda_streams(int number)
 {
-    static const contract_streams streams = { make_stream, drop_stream, make_event, is_told, drop_event };
+    static const contract_streams streams = { make_stream, drop_stream, make_event, is_told,
+                                              drop_event };
     demand(cudaSetDevice(number));
     return &streams;
 }

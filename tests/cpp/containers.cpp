@@ -1,5 +1,6 @@
-/* Standard containers, described by haul/describe.hpp, on the host device: walked there by the same C++ types, changed
- * there, brought back. Nothing on the device may lead out of it; nothing on the host may move.
+/* Standard containers, described by haul/describe.hpp, on the host device: walked there by the same
+ * C++ types, changed there, brought back. Nothing on the device may lead out of it; nothing on the
+ * host may move.
  *
  * Built by tests/consumers/check.sh against an installed Haul. Ends with "N passed, N failed".
  */
@@ -48,19 +49,26 @@ struct lane { /* before C++17 no allocator would keep an alignment */
 struct named {
     std::string name;
     short rank;
-    short none[3]; /* zeros, where padding would hold what the heap has left: an address, perhaps, to an audit */
+    /* zeros, where padding would hold what the heap has left: an address, perhaps, to an audit */
+    short none[3];
 };
 
 struct town : named {
     std::vector<named> streets;
 };
 
-class locked {
-public:
-    explicit locked(std::vector<int> key) : key_(std::move(key)) {}
-    const std::vector<int> &key() const { return key_; }
+class locked
+{
+  public:
+    explicit locked(std::vector<int> key) : key_(std::move(key))
+    {
+    }
+    const std::vector<int> &key() const
+    {
+        return key_;
+    }
 
-private:
+  private:
     std::vector<int> key_;
     template <class T> friend struct haul::members_of;
 };
@@ -92,21 +100,29 @@ struct everything {
 template <> struct haul::members_of<node> {
     static auto list()
     {
-        return haul::members("node", haul::field("parent", &node::parent), haul::field("tag", &node::tag),
+        return haul::members("node", haul::field("parent", &node::parent),
+                             haul::field("tag", &node::tag),
                              haul::field("children", &node::children));
     }
 };
 template <> struct haul::members_of<named> {
-    static auto list() { return haul::members("named", haul::field("name", &named::name)); }
+    static auto list()
+    {
+        return haul::members("named", haul::field("name", &named::name));
+    }
 };
 template <> struct haul::members_of<town> {
     static auto list()
     {
-        return haul::members("town", haul::field("name", &town::name), haul::field("streets", &town::streets));
+        return haul::members("town", haul::field("name", &town::name),
+                             haul::field("streets", &town::streets));
     }
 };
 template <> struct haul::members_of<locked> {
-    static auto list() { return haul::members("locked", haul::field("key", &locked::key_)); }
+    static auto list()
+    {
+        return haul::members("locked", haul::field("key", &locked::key_));
+    }
 };
 template <> struct haul::members_of<everything> {
     typedef everything e;
@@ -114,25 +130,29 @@ template <> struct haul::members_of<everything> {
     {
         return haul::members(
             "everything", haul::field("cells", &e::cells), haul::field("columns", &e::columns),
-            haul::field("origin", &e::origin), haul::field("tree", &e::tree), haul::field("title", &e::title),
-            haul::field("empty", &e::empty), haul::field("nothing", &e::nothing),
-            haul::field("reserved", &e::reserved), haul::field("points", &e::points),
-            haul::field("pairs", &e::pairs), haul::field("in_place", &e::in_place), haul::field("wide", &e::wide),
-            haul::field("lanes", &e::lanes), haul::field("order", &e::order), haul::field("lone", &e::lone),
-            haul::array("weights", &e::weights, &e::weight_count), haul::array("raw", &e::raw, &e::raw_count),
-            haul::text("note", &e::note), haul::field("home", &e::home), haul::field("door", &e::door),
+            haul::field("origin", &e::origin), haul::field("tree", &e::tree),
+            haul::field("title", &e::title), haul::field("empty", &e::empty),
+            haul::field("nothing", &e::nothing), haul::field("reserved", &e::reserved),
+            haul::field("points", &e::points), haul::field("pairs", &e::pairs),
+            haul::field("in_place", &e::in_place), haul::field("wide", &e::wide),
+            haul::field("lanes", &e::lanes), haul::field("order", &e::order),
+            haul::field("lone", &e::lone), haul::array("weights", &e::weights, &e::weight_count),
+            haul::array("raw", &e::raw, &e::raw_count), haul::text("note", &e::note),
+            haul::field("home", &e::home), haul::field("door", &e::door),
             haul::field("self", &e::self));
     }
 };
 
 /* ---- One graph of them. */
 
-static std::unique_ptr<node> make_tree(node *parent, int depth, int &next, std::vector<node *> &order)
+static std::unique_ptr<node> make_tree(node *parent, int depth, int &next,
+                                       std::vector<node *> &order)
 {
     std::unique_ptr<node> n(new node());
     n->parent = parent;
     n->id = next++;
-    n->tag = n->id % 3 ? "leaf " + std::to_string(n->id) : "a tag that is too long to stand in place";
+    n->tag =
+        n->id % 3 ? "leaf " + std::to_string(n->id) : "a tag that is too long to stand in place";
     order.push_back(n.get());
     for (int i = 0; depth > 0 && i < 3; i++)
         n->children.push_back(make_tree(n.get(), depth - 1, next, order));
@@ -143,10 +163,14 @@ static const double raw_values[] = { 0.5, 1.5, 2.5 };
 
 static std::unique_ptr<everything> make_everything()
 {
-    std::unique_ptr<everything> e(new everything{ {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, {},
-                                                  0, {}, {}, {}, locked({ 4, 7, 1, 1 }), {} });
+    std::unique_ptr<everything> e(
+        new everything{ {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+                        {}, {}, {}, {}, 0,  {}, 0,  {}, {}, {}, locked({ 4, 7, 1, 1 }),
+                        {} });
     int next = 0;
-    e->cells = { { "a", "of more than fifteen characters" }, {}, { "", "exactly fifteen", "exactly sixteen." } };
+    e->cells = { { "a", "of more than fifteen characters" },
+                 {},
+                 { "", "exactly fifteen", "exactly sixteen." } };
     e->columns[0] = { 1, 2, 3 };
     e->columns[1] = { 4.5 };
     e->origin = { { -1, 0, 1 } };
@@ -175,7 +199,8 @@ static std::unique_ptr<everything> make_everything()
     return e;
 }
 
-/* ---- What is seen of it: by the containers' own functions alone, on the host and on the device. */
+/* ---- What is seen of it: by the containers' own functions alone, on the host and on the
+ * device. */
 
 struct visit {
     everything *at;
@@ -240,7 +265,8 @@ static void look(void *argument)
         v.see(*n);
     for (const std::unique_ptr<node> &child : e.tree->children)
         v.sum += child->parent == e.tree.get() ? 1 : 1e9;
-    for (const std::string *s : { &e.title, &e.empty, &e.in_place[0], &e.in_place[1], &e.home.name })
+    for (const std::string *s :
+         { &e.title, &e.empty, &e.in_place[0], &e.in_place[1], &e.home.name })
         v.see(*s);
     v.see(e.wide);
     v.see_all(e.nothing);
@@ -326,7 +352,8 @@ static void containers_travel(haul::device &device)
     if (!shipment)
         return;
     const visit there = see(e.get(), &device, &shipment);
-    check(there.strings > 50 && there.strangers == 0, "on the device everything leads to the device");
+    check(there.strings > 50 && there.strangers == 0,
+          "on the device everything leads to the device");
     check(agree(before, there), "the device sees what the host sees");
     everything *at = shipment.device_pointer(e.get());
     check(haul_host_launch(device.get(), change, &at) == HAUL_OK, "the device changes it");
@@ -342,16 +369,19 @@ static void containers_travel(haul::device &device)
     e->title += " grows";
     check(shipment.refresh() == HAUL_ERROR_STALE, "growing one is noticed by refresh");
     check_status(shipment.replan(), device.error(), "and taken in by replan");
-    check(agree(see(e.get(), nullptr, nullptr), see(e.get(), &device, &shipment)), "then both agree again");
+    check(agree(see(e.get(), nullptr, nullptr), see(e.get(), &device, &shipment)),
+          "then both agree again");
 }
 
 static void a_container_can_be_the_root(haul::device &device)
 {
     std::vector<std::string> words = { "one", "two, longer than can stand in place", "three" };
     haul::shipment shipment;
-    check_status(shipment.ship(device, &words), device.error(), "a vector of strings ships by itself");
+    check_status(shipment.ship(device, &words), device.error(),
+                 "a vector of strings ships by itself");
     std::vector<int> numbers[2] = { { 1, 2 }, { 3 } };
-    check_status(shipment.ship(device, numbers, 2), device.error(), "and so do two vectors in a row");
+    check_status(shipment.ship(device, numbers, 2), device.error(),
+                 "and so do two vectors in a row");
 }
 
 /* The same words as of any other path. */
@@ -360,7 +390,8 @@ static void errors_have_paths(haul::device &device)
     std::unique_ptr<everything> e = make_everything();
     haul::shipment shipment;
     e->weights.reset();
-    check(shipment.ship(device, e.get()) == HAUL_ERROR_GRAPH, "a null array with a count is refused");
+    check(shipment.ship(device, e.get()) == HAUL_ERROR_GRAPH,
+          "a null array with a count is refused");
     check(std::strcmp(device.error()->path, "root.weights") == 0, "by its member's name");
     e = make_everything();
     e->order[7]->parent = reinterpret_cast<node *>(std::uintptr_t(8));
@@ -384,7 +415,8 @@ static void the_audit_agrees(haul::device &device)
     bool clean = true;
     options.finding = tell;
     options.user = &clean;
-    const haul_status status = haul_audit(haul_device_context(device.get()), &root, 1, &options, &summary);
+    const haul_status status =
+        haul_audit(haul_device_context(device.get()), &root, 1, &options, &summary);
     check_status(status, device.error(), "an audit can be made");
     check(clean && summary.hidden_pointers == 0, "and finds no pointer that is not described");
 }
@@ -400,16 +432,23 @@ struct second_of_two {
     std::unique_ptr<shared_part> part;
 };
 template <> struct haul::members_of<shared_part> {
-    static auto list() { return haul::members("shared_part", haul::field("a", &shared_part::a)); }
+    static auto list()
+    {
+        return haul::members("shared_part", haul::field("a", &shared_part::a));
+    }
 };
 template <> struct haul::members_of<first_of_two> {
     static auto list()
     {
-        return haul::members("first", haul::field("part", &first_of_two::part), haul::field("s", &first_of_two::s));
+        return haul::members("first", haul::field("part", &first_of_two::part),
+                             haul::field("s", &first_of_two::s));
     }
 };
 template <> struct haul::members_of<second_of_two> {
-    static auto list() { return haul::members("second", haul::field("part", &second_of_two::part)); }
+    static auto list()
+    {
+        return haul::members("second", haul::field("part", &second_of_two::part));
+    }
 };
 
 static void types_are_made_once()
@@ -422,7 +461,8 @@ static void types_are_made_once()
             if (i % 4 == 3)
                 seen[i] = haul::describe<shared_part>().type;
             else
-                seen[i] = i % 2 ? haul::describe<first_of_two>().type : haul::describe<second_of_two>().type;
+                seen[i] = i % 2 ? haul::describe<first_of_two>().type
+                                : haul::describe<second_of_two>().type;
         });
     for (std::thread &thread : threads)
         thread.join();

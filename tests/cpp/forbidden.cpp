@@ -1,15 +1,22 @@
-/* What haul/describe.hpp must not let through: one case for each value of CASE, and no program for any but 0.
+/* What haul/describe.hpp must not let through: one case for each value of CASE, and no program for
+ * any but 0.
  *
  * Compiled by tests/consumers/check.sh, which looks for the sentence behind each case.
  */
 #include <haul.hpp>
 
 struct virtuals {
-    virtual ~virtuals() {}
+    virtual ~virtuals()
+    {
+    }
 };
 struct unlisted {
-    unlisted() {}
-    unlisted(const unlisted &) {}
+    unlisted()
+    {
+    }
+    unlisted(const unlisted &)
+    {
+    }
     int *p;
 };
 

@@ -1,4 +1,5 @@
-/* Containers that are not laid out as haul/describe.hpp knows them are refused, with a sentence and without a crash.
+/* Containers that are not laid out as haul/describe.hpp knows them are refused, with a sentence and
+ * without a crash.
  *
  * Built by tests/consumers/check.sh three times: as it is, with -D_GLIBCXX_DEBUG, and with
  * -D_GLIBCXX_USE_CXX11_ABI=0. Ends with "N passed, N failed".
@@ -20,17 +21,36 @@ static void check(bool holds, const char *sentence)
 template <class T> struct stateful {
     typedef T value_type;
     int state;
-    stateful() : state(0) {}
-    template <class U> stateful(const stateful<U> &other) : state(other.state) {}
-    T *allocate(std::size_t n) { return std::allocator<T>().allocate(n); }
-    void deallocate(T *p, std::size_t n) { std::allocator<T>().deallocate(p, n); }
-    template <class U> bool operator==(const stateful<U> &) const { return true; }
-    template <class U> bool operator!=(const stateful<U> &) const { return false; }
+    stateful() : state(0)
+    {
+    }
+    template <class U> stateful(const stateful<U> &other) : state(other.state)
+    {
+    }
+    T *allocate(std::size_t n)
+    {
+        return std::allocator<T>().allocate(n);
+    }
+    void deallocate(T *p, std::size_t n)
+    {
+        std::allocator<T>().deallocate(p, n);
+    }
+    template <class U> bool operator==(const stateful<U> &) const
+    {
+        return true;
+    }
+    template <class U> bool operator!=(const stateful<U> &) const
+    {
+        return false;
+    }
 };
 
 struct heavy_delete {
     long uses;
-    void operator()(int *p) const { delete p; }
+    void operator()(int *p) const
+    {
+        delete p;
+    }
 };
 
 struct outer {
@@ -40,14 +60,17 @@ struct outer {
 template <> struct haul::members_of<outer> {
     static auto list()
     {
-        return haul::members("outer", haul::field("good", &outer::good), haul::field("inner", &outer::inner));
+        return haul::members("outer", haul::field("good", &outer::good),
+                             haul::field("inner", &outer::inner));
     }
 };
 
 template <class T> static void is_refused(const char *part, const char *sentence)
 {
     const haul::described &d = haul::describe<T>();
-    check(d.status == HAUL_ERROR_UNSUPPORTED && d.type == nullptr && std::strstr(d.error.text, part), sentence);
+    check(d.status == HAUL_ERROR_UNSUPPORTED && d.type == nullptr &&
+              std::strstr(d.error.text, part),
+          sentence);
     check(&d == &haul::describe<T>(), "a refusal is kept");
 }
 
@@ -59,10 +82,12 @@ template <class T> static void is_described(const char *sentence)
 
 int main()
 {
-    is_refused<std::vector<int, stateful<int>>>("three pointers", "a vector with room for an allocator");
-    is_refused<std::basic_string<char, std::char_traits<char>, stateful<char>>>("pointer, a length",
-                                                                                "a string with such an allocator");
-    is_refused<std::unique_ptr<int, heavy_delete>>("more than a pointer", "a pointer with a deleter of some size");
+    is_refused<std::vector<int, stateful<int>>>("three pointers",
+                                                "a vector with room for an allocator");
+    is_refused<std::basic_string<char, std::char_traits<char>, stateful<char>>>(
+        "pointer, a length", "a string with such an allocator");
+    is_refused<std::unique_ptr<int, heavy_delete>>("more than a pointer",
+                                                   "a pointer with a deleter of some size");
     is_refused<outer>("three pointers", "a struct that leads to one of these");
 #ifdef _GLIBCXX_DEBUG
     is_refused<std::vector<int>>("three pointers", "vectors for debugging");
@@ -79,7 +104,8 @@ int main()
     haul::shipment shipment;
     outer o;
     check(device.open(haul_host_device()) == HAUL_OK, "the host device opens");
-    check(shipment.ship(device, &o) == HAUL_ERROR_UNSUPPORTED && !shipment, "shipping says the same");
+    check(shipment.ship(device, &o) == HAUL_ERROR_UNSUPPORTED && !shipment,
+          "shipping says the same");
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

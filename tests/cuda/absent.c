@@ -1,7 +1,9 @@
-/* A machine that lacks something: no GPU in sight (D10), no code for the one that is there, a launch that it refuses
- * (D11). Each is HAUL_ERROR_UNSUPPORTED, leaves no error behind, and the host device goes on.
+/* A machine that lacks something: no GPU in sight (D10), no code for the one that is there, a
+ * launch that it refuses (D11). Each is HAUL_ERROR_UNSUPPORTED, leaves no error behind, and the
+ * host device goes on.
  *
- * What is lacking is taken away by the driver's own environment variables, before the process first calls CUDA.
+ * What is lacking is taken away by the driver's own environment variables, before the process first
+ * calls CUDA.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
@@ -33,8 +35,8 @@ static void without_a_gpu_in_sight_there_is_no_device_D10(void)
     check_there_is_no_gpu_but_a_host(pending);
 }
 
-/* As on a GPU that is older than all code in the library: what was compiled for it may not be used, and what a driver
- * could compile may not be compiled. */
+/* As on a GPU that is older than all code in the library: what was compiled for it may not be used,
+ * and what a driver could compile may not be compiled. */
 static void without_code_for_the_gpu_there_is_no_device_D11(void)
 {
     CHECK_EQ(setenv("CUDA_FORCE_PTX_JIT", "1", 1), 0);
@@ -44,8 +46,9 @@ static void without_code_for_the_gpu_there_is_no_device_D11(void)
     check_there_is_no_gpu_but_a_host(cudaSuccess);
 }
 
-/* No arguments of ours make CUDA refuse a launch of ours, so a launch of the user's is refused, and the answer to that
- * very error looked at: devices/cuda/visit.c. Of which error it is, drivers have different opinions. */
+/* No arguments of ours make CUDA refuse a launch of ours, so a launch of the user's is refused, and
+ * the answer to that very error looked at: devices/cuda/visit.c. Of which error it is, drivers have
+ * different opinions. */
 haul_status haul__gpu_status(cudaError_t error);
 
 static void a_launch_that_the_gpu_refuses_is_not_supported_D11(void)
@@ -61,4 +64,5 @@ static void a_launch_that_the_gpu_refuses_is_not_supported_D11(void)
 
 const gpu_test absent_tests[] = { GPU_TEST(without_a_gpu_in_sight_there_is_no_device_D10),
                                   GPU_TEST(without_code_for_the_gpu_there_is_no_device_D11),
-                                  GPU_TEST(a_launch_that_the_gpu_refuses_is_not_supported_D11), GPU_TESTS_END };
+                                  GPU_TEST(a_launch_that_the_gpu_refuses_is_not_supported_D11),
+                                  GPU_TESTS_END };

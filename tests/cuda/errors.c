@@ -1,5 +1,5 @@
-/* What belongs to the caller stays as it was: pending errors (D7), the current GPU (D8), captures (D12); and wrong
- * pointers and handles are refused before they do harm (D9).
+/* What belongs to the caller stays as it was: pending errors (D7), the current GPU (D8), captures
+ * (D12); and wrong pointers and handles are refused before they do harm (D9).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -257,7 +257,8 @@ static void host_pointers_and_freed_ones_are_no_device_memory(void)
     CHECK_STATUS(gpu->relocate(state, &relocation), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(gpu->message(state), "no memory of GPU 0");
     CHECK_STATUS(gpu->send(state, &relocation, host, 72), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(gpu->copy_to(state, (haul_address)(uintptr_t)host, host + 2048, 1024), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(gpu->copy_to(state, (haul_address)(uintptr_t)host, host + 2048, 1024),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_CUDA(cudaMalloc(&freed, BYTES));
     CHECK_CUDA(cudaFree(freed));
     relocation = small_relocation((haul_address)(uintptr_t)freed);
@@ -358,10 +359,12 @@ static void the_legacy_stream_is_refused_while_a_blocking_one_is_captured(void)
     CHECK_CUDA(cudaStreamDestroy(stream));
 }
 
-/* CUDA forbids the capturing thread such calls as cudaMalloc; Haul's own do not count among them. */
+/* CUDA forbids the capturing thread such calls as cudaMalloc; Haul's own do not count among
+ * them. */
 static void a_capture_of_another_stream_is_not_disturbed(void)
 {
-    static const enum cudaStreamCaptureMode modes[] = { cudaStreamCaptureModeRelaxed, cudaStreamCaptureModeThreadLocal,
+    static const enum cudaStreamCaptureMode modes[] = { cudaStreamCaptureModeRelaxed,
+                                                        cudaStreamCaptureModeThreadLocal,
                                                         cudaStreamCaptureModeGlobal };
     all_verbs v = all_verbs_on(0);
     cudaStream_t stream = gpu_make_stream();
@@ -411,18 +414,20 @@ static void fences_and_events_that_are_not_there_are_refused(void)
     gpu_close(state);
 }
 
-const gpu_test error_tests[] = { GPU_TEST(an_error_of_the_callers_is_reported_as_such_and_stays),
-                                 GPU_TEST(a_query_that_was_not_ready_is_no_error),
-                                 GPU_TEST(an_error_of_the_callers_keeps_a_device_from_opening),
-                                 GPU_TEST(what_is_given_back_goes_in_spite_of_an_error_of_the_callers),
-                                 GPU_TEST(a_wait_ends_the_work_before_it_reports_the_callers_error),
-                                 GPU_TEST_ON_TWO(the_current_gpu_stays_through_every_verb),
-                                 GPU_TEST(host_pointers_and_freed_ones_are_no_device_memory),
-                                 GPU_TEST_ON_TWO(memory_of_another_gpu_is_refused),
-                                 GPU_TEST(relocations_that_make_no_sense_are_refused),
-                                 GPU_TEST(a_stream_in_capture_is_refused_and_its_capture_goes_on),
-                                 GPU_TEST(a_capture_of_another_stream_is_not_disturbed),
-                                 GPU_TEST_ON_TWO(a_stream_of_another_gpu_is_refused),
-                                 GPU_TEST(the_legacy_stream_is_refused_while_a_blocking_one_is_captured),
-                                 GPU_TEST(fences_and_events_that_are_not_there_are_refused),
-                                 GPU_TESTS_END };
+const gpu_test error_tests[] = {
+    GPU_TEST(an_error_of_the_callers_is_reported_as_such_and_stays),
+    GPU_TEST(a_query_that_was_not_ready_is_no_error),
+    GPU_TEST(an_error_of_the_callers_keeps_a_device_from_opening),
+    GPU_TEST(what_is_given_back_goes_in_spite_of_an_error_of_the_callers),
+    GPU_TEST(a_wait_ends_the_work_before_it_reports_the_callers_error),
+    GPU_TEST_ON_TWO(the_current_gpu_stays_through_every_verb),
+    GPU_TEST(host_pointers_and_freed_ones_are_no_device_memory),
+    GPU_TEST_ON_TWO(memory_of_another_gpu_is_refused),
+    GPU_TEST(relocations_that_make_no_sense_are_refused),
+    GPU_TEST(a_stream_in_capture_is_refused_and_its_capture_goes_on),
+    GPU_TEST(a_capture_of_another_stream_is_not_disturbed),
+    GPU_TEST_ON_TWO(a_stream_of_another_gpu_is_refused),
+    GPU_TEST(the_legacy_stream_is_refused_while_a_blocking_one_is_captured),
+    GPU_TEST(fences_and_events_that_are_not_there_are_refused),
+    GPU_TESTS_END
+};

@@ -1,4 +1,5 @@
-/* What the tests on a GPU share: the list of tests, devices that are opened and checked, a stream that is held.
+/* What the tests on a GPU share: the list of tests, devices that are opened and checked, a stream
+ * that is held.
  *
  * Each test runs in a process of its own: it may leave CUDA as it likes.
  */
@@ -14,20 +15,29 @@
 typedef struct gpu_test {
     const char *name; /* its sentence, with underscores */
     void (*run)(void);
-    int gpus;         /* that it needs */
+    int gpus; /* that it needs */
 } gpu_test;
 
-#define GPU_TEST(name) { #name, name, 1 }
-#define GPU_TEST_ON_TWO(name) { #name, name, 2 }
-#define GPU_TESTS_END { NULL, NULL, 0 }
+#define GPU_TEST(name)                                                                             \
+    {                                                                                              \
+#name, name, 1                                                                             \
+    }
+#define GPU_TEST_ON_TWO(name)                                                                      \
+    {                                                                                              \
+#name, name, 2                                                                             \
+    }
+#define GPU_TESTS_END                                                                              \
+    {                                                                                              \
+        NULL, NULL, 0                                                                              \
+    }
 
-extern const gpu_test memory_tests[], error_tests[], order_tests[], patch_tests[], ship_tests[], lost_tests[],
-    absent_tests[];
+extern const gpu_test memory_tests[], error_tests[], order_tests[], patch_tests[], ship_tests[],
+    lost_tests[], absent_tests[];
 
 #define CHECK_CUDA(call) CHECK((call) == cudaSuccess)
 
-/* Opens GPU `ordinal`, or what the settings say, behind an allocator that counts. gpu_close of the last one checks that
- * all host memory has come back. */
+/* Opens GPU `ordinal`, or what the settings say, behind an allocator that counts. gpu_close of the
+ * last one checks that all host memory has come back. */
 void *gpu_open(int ordinal);
 void *gpu_open_with(const haul_cuda_settings *settings);
 void gpu_close(void *state);

@@ -4,7 +4,8 @@
 
 static __global__ void add(uint64_t *words, size_t count, uint64_t delta)
 {
-    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x)
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count;
+         i += (size_t)gridDim.x * blockDim.x)
         words[i] += delta;
 }
 

@@ -25,12 +25,14 @@ typedef struct user_node {
     uint64_t columns;
 } user_node;
 
-/* *sum: of all values and rows of a list; then each value is doubled and each element of a row is one more. */
+/* *sum: of all values and rows of a list; then each value is doubled and each element of a row is
+ * one more. */
 void user_walk(user_node *list, double *sum, cudaStream_t stream);
 
-void user_fault(cudaStream_t stream);     /* writes to an address that is not there */
-void user_trap(cudaStream_t stream);      /* an illegal instruction */
-cudaError_t user_launch_wrongly(void);    /* more threads than a block can have: the error, which stays pending */
+void user_fault(cudaStream_t stream); /* writes to an address that is not there */
+void user_trap(cudaStream_t stream);  /* an illegal instruction */
+/* more threads than a block can have: the error, which stays pending */
+cudaError_t user_launch_wrongly(void);
 
 #ifdef __cplusplus
 }

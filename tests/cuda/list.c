@@ -36,7 +36,8 @@ static test_list empty_list(void)
     CHECK_STATUS(haul_type_create("node", sizeof(user_node), node_refs, 2, &node_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
     list.type = node_type;
-    CHECK_CUDA(cudaHostAlloc((void **)&list.walked, sizeof(double), cudaHostAllocPortable | cudaHostAllocMapped));
+    CHECK_CUDA(cudaHostAlloc((void **)&list.walked, sizeof(double),
+                             cudaHostAllocPortable | cudaHostAllocMapped));
     *list.walked = 0;
     return list;
 }

@@ -16,7 +16,8 @@ typedef struct test_list {
 
 /* Node i has the value i and i % 4 columns. */
 test_list list_make(size_t length);
-/* Each node has so many columns; and so has each of a list that stands in an arena, and goes with it. */
+/* Each node has so many columns; and so has each of a list that stands in an arena, and goes with
+ * it. */
 test_list list_make_wide(size_t length, size_t columns);
 test_list list_make_in(haul_arena *arena, size_t length, size_t columns);
 void list_free(test_list *list);

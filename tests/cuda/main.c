@@ -1,8 +1,10 @@
-/* haul_cuda_tests [name...]: what only a GPU can show. Without arguments all tests; else those whose names begin so.
- * Exit code 1 when a test fails, 77 when there is no GPU. Tests that need more GPUs than there are say so.
+/* haul_cuda_tests [name...]: what only a GPU can show. Without arguments all tests; else those
+ * whose names begin so. Exit code 1 when a test fails, 77 when there is no GPU. Tests that need
+ * more GPUs than there are say so.
  *
- * Each test runs in a process of its own: a pending error, an open capture, a device that is lost stay behind in it.
- * CUDA does not survive a fork, so this process never calls it; even the GPUs are counted in a child.
+ * Each test runs in a process of its own: a pending error, an open capture, a device that is lost
+ * stay behind in it. CUDA does not survive a fork, so this process never calls it; even the GPUs
+ * are counted in a child.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Device memory from the pool, from cudaMalloc and from the user, and pinned memory (D1, D2, D3, D9).
+/* Device memory from the pool, from cudaMalloc and from the user, and pinned memory (D1, D2, D3,
+ * D9).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +44,8 @@ static void out_of_memory_is_said_with_sizes_and_leaves_no_error_D1_D2(void)
 {
     haul_cuda_settings settings;
     memset(&settings, 0, sizeof settings);
-    for (settings.allocator = HAUL_CUDA_ALLOCATE_POOL; settings.allocator <= HAUL_CUDA_ALLOCATE_PLAIN;
-         settings.allocator++) {
+    for (settings.allocator = HAUL_CUDA_ALLOCATE_POOL;
+         settings.allocator <= HAUL_CUDA_ALLOCATE_PLAIN; settings.allocator++) {
         void *state = gpu_open_with(&settings);
         demand_too_much(state);
         gpu_close(state);
@@ -338,18 +339,20 @@ static void settings_that_make_no_sense_are_refused(void)
     CHECK_CUDA(cudaGetLastError());
 }
 
-const gpu_test memory_tests[] = { GPU_TEST(out_of_memory_is_said_with_sizes_and_leaves_no_error_D1_D2),
-                                  GPU_TEST(pinned_memory_that_is_not_there_is_no_device_failure_D3),
-                                  GPU_TEST(copies_from_and_to_plain_memory_arrive),
-                                  GPU_TEST(a_device_that_is_closed_leaves_no_memory_behind),
-                                  GPU_TEST(released_memory_stays_in_the_pool_as_far_as_the_settings_say),
-                                  GPU_TEST(memory_that_was_released_is_given_to_who_asks_for_as_much),
-                                  GPU_TEST(memory_that_was_released_is_given_to_another_stream_behind_its_last_use),
-                                  GPU_TEST(what_is_kept_is_let_go_when_memory_runs_out_D1),
-                                  GPU_TEST(the_pool_gives_and_takes_while_the_gpu_works),
-                                  GPU_TEST(any_alignment_is_kept_and_given_back_whole),
-                                  GPU_TEST(a_users_allocator_gets_back_what_it_gave_on_the_selected_stream),
-                                  GPU_TEST(a_users_allocator_that_has_nothing_is_out_of_memory),
-                                  GPU_TEST(memory_of_a_wrong_kind_is_refused_and_given_back),
-                                  GPU_TEST(settings_that_make_no_sense_are_refused),
-                                  GPU_TESTS_END };
+const gpu_test memory_tests[] = {
+    GPU_TEST(out_of_memory_is_said_with_sizes_and_leaves_no_error_D1_D2),
+    GPU_TEST(pinned_memory_that_is_not_there_is_no_device_failure_D3),
+    GPU_TEST(copies_from_and_to_plain_memory_arrive),
+    GPU_TEST(a_device_that_is_closed_leaves_no_memory_behind),
+    GPU_TEST(released_memory_stays_in_the_pool_as_far_as_the_settings_say),
+    GPU_TEST(memory_that_was_released_is_given_to_who_asks_for_as_much),
+    GPU_TEST(memory_that_was_released_is_given_to_another_stream_behind_its_last_use),
+    GPU_TEST(what_is_kept_is_let_go_when_memory_runs_out_D1),
+    GPU_TEST(the_pool_gives_and_takes_while_the_gpu_works),
+    GPU_TEST(any_alignment_is_kept_and_given_back_whole),
+    GPU_TEST(a_users_allocator_gets_back_what_it_gave_on_the_selected_stream),
+    GPU_TEST(a_users_allocator_that_has_nothing_is_out_of_memory),
+    GPU_TEST(memory_of_a_wrong_kind_is_refused_and_given_back),
+    GPU_TEST(settings_that_make_no_sense_are_refused),
+    GPU_TESTS_END
+};

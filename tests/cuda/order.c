@@ -53,7 +53,8 @@ static void verbs_are_in_order_with_kernels_on_the_selected_stream(void)
     void *state = gpu_open(0);
     cudaStream_t stream = gpu_make_stream();
     haul_address address = gpu_get(state, BYTES);
-    uint64_t *words = numbers(), *staged = gpu_stage(state, BYTES), *back = gpu_stage(state, BYTES), fence;
+    uint64_t *words = numbers(), *staged = gpu_stage(state, BYTES), *back = gpu_stage(state, BYTES),
+             fence;
     gpu_hold hold;
     CHECK_STATUS(gpu->wait(state), HAUL_OK);
     memcpy(staged, words, BYTES);
@@ -248,7 +249,8 @@ static void across_refuses_what_is_no_device(void)
 
 /* ---- Waiting. */
 
-/* From some microseconds to some milliseconds: such as are done at once, soon, and after the host has stopped looking. */
+/* From some microseconds to some milliseconds: such as are done at once, soon, and after the host
+ * has stopped looking. */
 static void check_waits(void *state)
 {
     haul_address address = gpu_get(state, BYTES);
@@ -351,16 +353,18 @@ static void any_number_of_fences_may_be_ahead_on_several_streams(void)
     CHECK_CUDA(cudaStreamDestroy(open));
 }
 
-const gpu_test order_tests[] = { GPU_TEST(plain_kernels_are_in_order_with_a_devices_own_stream),
-                                 GPU_TEST(verbs_are_in_order_with_kernels_on_the_selected_stream),
-                                 GPU_TEST(a_held_stream_holds_no_other),
-                                 GPU_TEST(a_patch_that_waits_for_a_held_stream_holds_no_other),
-                                 GPU_TEST(both_default_streams_can_be_selected),
-                                 GPU_TEST(an_event_orders_a_stream_of_the_users_behind_ours),
-                                 GPU_TEST(across_waits_for_the_other_device_and_its_memory_may_go_at_once),
-                                 GPU_TEST(across_refuses_what_is_no_device),
-                                 GPU_TEST(a_wait_ends_when_all_is_done_however_long_it_takes),
-                                 GPU_TEST(a_wait_ends_too_where_cuda_was_told_to_let_other_threads_run),
-                                 GPU_TEST(a_wait_that_takes_too_long_is_pending_and_can_be_waited_for_again),
-                                 GPU_TEST(any_number_of_fences_may_be_ahead_on_several_streams),
-                                 GPU_TESTS_END };
+const gpu_test order_tests[] = {
+    GPU_TEST(plain_kernels_are_in_order_with_a_devices_own_stream),
+    GPU_TEST(verbs_are_in_order_with_kernels_on_the_selected_stream),
+    GPU_TEST(a_held_stream_holds_no_other),
+    GPU_TEST(a_patch_that_waits_for_a_held_stream_holds_no_other),
+    GPU_TEST(both_default_streams_can_be_selected),
+    GPU_TEST(an_event_orders_a_stream_of_the_users_behind_ours),
+    GPU_TEST(across_waits_for_the_other_device_and_its_memory_may_go_at_once),
+    GPU_TEST(across_refuses_what_is_no_device),
+    GPU_TEST(a_wait_ends_when_all_is_done_however_long_it_takes),
+    GPU_TEST(a_wait_ends_too_where_cuda_was_told_to_let_other_threads_run),
+    GPU_TEST(a_wait_that_takes_too_long_is_pending_and_can_be_waited_for_again),
+    GPU_TEST(any_number_of_fences_may_be_ahead_on_several_streams),
+    GPU_TESTS_END
+};

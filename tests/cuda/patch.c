@@ -1,5 +1,5 @@
-/* The kernels: relocate and send against the plainest loop on the host, over random arenas, larger and odder than those
- * of the contract.
+/* The kernels: relocate and send against the plainest loop on the host, over random arenas, larger
+ * and odder than those of the contract.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,8 @@ static uint64_t load(const unsigned char *at, unsigned word_bytes)
 
 static void patch(const haul_relocation *order, unsigned char *at)
 {
-    uint64_t mask = order->word_bytes == 8 ? UINT64_MAX : UINT32_MAX, word = load(at, order->word_bytes);
+    uint64_t mask = order->word_bytes == 8 ? UINT64_MAX : UINT32_MAX,
+             word = load(at, order->word_bytes);
     if (word == 0 || ((word - order->from) & mask) > order->bytes)
         return;
     word += order->delta;
@@ -58,7 +59,8 @@ static void choose(arena *a, unsigned char *at)
     memcpy(at, &word, a->word_bytes);
 }
 
-/* About `density` of 64 words are marked, and some bits behind the last word, which must be ignored. */
+/* About `density` of 64 words are marked, and some bits behind the last word, which must be
+ * ignored. */
 static void mark(arena *a, size_t density)
 {
     size_t i;
@@ -116,11 +118,13 @@ static void check_arena(void *state, arena *a, haul_address address)
 
 /* ---- Relocate. */
 
-static void try_relocate(void *state, size_t words, unsigned word_bytes, size_t density, size_t odd_count)
+static void try_relocate(void *state, size_t words, unsigned word_bytes, size_t density,
+                         size_t odd_count)
 {
     arena a = make_arena(words, word_bytes, density, odd_count);
     haul_address address = gpu_get(state, a.bytes);
-    check_note("%zu words of %u bytes, %zu of 64 marked, %zu odd", words, word_bytes, density, odd_count);
+    check_note("%zu words of %u bytes, %zu of 64 marked, %zu odd", words, word_bytes, density,
+               odd_count);
     place(&a, address);
     CHECK_STATUS(gpu->copy_to(state, address, a.host, a.bytes), HAUL_OK);
     CHECK_STATUS(gpu->relocate(state, &a.order), HAUL_OK);
@@ -160,7 +164,8 @@ static void relocate_agrees_on_large_sparse_and_dense_arenas(void)
 
 enum { ROOM = 512 << 10 };
 
-/* Sends from `from`, which holds the arena's bytes, into memory full of 0xEE; nothing behind the arena changes. */
+/* Sends from `from`, which holds the arena's bytes, into memory full of 0xEE; nothing behind the
+ * arena changes. */
 static void try_send_from(void *state, arena *a, void *from, haul_address address)
 {
     unsigned char behind[64];
@@ -187,7 +192,8 @@ static void send_agrees_with_the_plain_loop_at_any_size(void)
     source = random_start("sends to the GPU");
     for (round = 0; round < 600; round++) {
         unsigned word_bytes = round % 4 ? 8 : 4;
-        size_t words = random_below(&source, round % 10 ? 2000 : 32000), odd = random_below(&source, 300);
+        size_t words = random_below(&source, round % 10 ? 2000 : 32000),
+               odd = random_below(&source, 300);
         arena a = make_arena(words, word_bytes, random_below(&source, 65), round % 3 ? 0 : odd);
         check_note("round %d: %zu bytes, %zu odd", round, a.bytes, a.odd_count);
         try_send_from(state, &a, staged, address);
@@ -199,7 +205,8 @@ static void send_agrees_with_the_plain_loop_at_any_size(void)
     gpu_close(state);
 }
 
-/* What one kernel cannot do goes the other way: plain memory, memory off the grid of 16 bytes, too many bytes. */
+/* What one kernel cannot do goes the other way: plain memory, memory off the grid of 16 bytes, too
+ * many bytes. */
 static void send_takes_whatever_it_is_given(void)
 {
     void *state = gpu_open(0);

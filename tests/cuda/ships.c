@@ -1,5 +1,5 @@
-/* Whole graphs on the GPU: shipped, walked by a kernel through ordinary pointers, brought back; on streams, on several
- * GPUs, in several threads.
+/* Whole graphs on the GPU: shipped, walked by a kernel through ordinary pointers, brought back; on
+ * streams, on several GPUs, in several threads.
  */
 #include <pthread.h>
 #include <string.h>
@@ -131,8 +131,8 @@ static void ship_arena_and_return(size_t length, size_t width, int directly, siz
     haul_device_close(&device);
 }
 
-/* Of an arena too large to be patched as one there are pointers before and behind the cut; it returns in parts where they
- * are many. Smaller ones are patched on their way back. */
+/* Of an arena too large to be patched as one there are pointers before and behind the cut; it
+ * returns in parts where they are many. Smaller ones are patched on their way back. */
 static void an_arenas_marks_are_patched_and_looked_at_and_patched_back(void)
 {
     int directly;
@@ -148,7 +148,8 @@ static void an_arenas_marks_are_patched_and_looked_at_and_patched_back(void)
 
 /* ---- Mirrored arenas. */
 
-static void walk_in_a_mirror(haul_device *device, size_t length, size_t width, haul_outside outside, int directly)
+static void walk_in_a_mirror(haul_device *device, size_t length, size_t width, haul_outside outside,
+                             int directly)
 {
     test_list list, expected = list_make_wide(length, width);
     haul_arena *arena = make_arena(device, 1);
@@ -187,7 +188,8 @@ static void a_mirrored_arena_is_walked_where_it_lies_here_and_comes_back(void)
     haul_device_close(&device);
 }
 
-/* While the kernel waits the host writes to its bytes at the addresses that the kernel will read. */
+/* While the kernel waits the host writes to its bytes at the addresses that the kernel will
+ * read. */
 static void the_host_writes_to_its_bytes_while_a_kernel_reads_its_own(void)
 {
     haul_device *device = open_device(0, NULL);
@@ -216,7 +218,8 @@ static void the_host_writes_to_its_bytes_while_a_kernel_reads_its_own(void)
 }
 
 /* On this GPU or another, from its window. */
-static void ship_a_mirror_elsewhere(haul_device *home, haul_device *device, int ordinal, size_t length)
+static void ship_a_mirror_elsewhere(haul_device *home, haul_device *device, int ordinal,
+                                    size_t length)
 {
     haul_arena *arena = make_arena(home, 1);
     test_list list = list_make_in(arena, length, 10), expected = list_make_wide(length, 10);
@@ -256,8 +259,10 @@ static void a_mirrored_arena_is_shipped_to_another_gpu_from_its_window(void)
     haul_device_close(&home);
 }
 
-/* From device to device. The source is walked first: the copy has what kernels wrote. Frees both shipments, and the lists. */
-static void copy_shipment_and_walk(haul_shipment *shipment, haul_device *to, int ordinal, test_list list, test_list expected)
+/* From device to device. The source is walked first: the copy has what kernels wrote. Frees both
+ * shipments, and the lists. */
+static void copy_shipment_and_walk(haul_shipment *shipment, haul_device *to, int ordinal,
+                                   test_list list, test_list expected)
 {
     haul_shipment *copy = NULL;
     user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
@@ -354,7 +359,8 @@ static void a_mirrored_arena_outlives_its_gpu_D6(void)
 
 /* ---- Order. */
 
-/* Everything is ordered while the stream is held, and the list is changed as soon as each call returns. */
+/* Everything is ordered while the stream is held, and the list is changed as soon as each call
+ * returns. */
 static void asynchronous_calls_are_in_order_with_kernels_on_their_stream(void)
 {
     haul_device *device = open_device(0, NULL);
@@ -434,7 +440,8 @@ static void an_error_of_the_callers_is_told_by_the_library(void)
 
 /* ---- Copies from device to device. */
 
-static void copy_and_walk_lists(haul_device *from, haul_device *to, int ordinal, test_list list, test_list expected)
+static void copy_and_walk_lists(haul_device *from, haul_device *to, int ordinal, test_list list,
+                                test_list expected)
 {
     haul_shipment *shipment = NULL;
     CHECK_STATUS(haul_ship(from, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
@@ -465,8 +472,8 @@ static void a_shipment_is_copied_between_two_gpus(void)
     haul_device_close(&from);
 }
 
-/* Haul lets the GPUs reach each other's memory when they first meet; the user takes it back. Then a copy goes by
- * way of the host. */
+/* Haul lets the GPUs reach each other's memory when they first meet; the user takes it back. Then a
+ * copy goes by way of the host. */
 static void gpus_that_cannot_reach_each_other_copy_all_the_same_D16(void)
 {
     haul_device *from = open_device_from(HAUL_CUDA_ALLOCATE_PLAIN, 0, NULL);
@@ -539,7 +546,8 @@ static haul_shipment_statistics told(const haul_shipment *shipment)
     return statistics;
 }
 
-/* The walk is on a stream that no other one is in order with: what a call has returned from is there for all. */
+/* The walk is on a stream that no other one is in order with: what a call has returned from is
+ * there for all. */
 static void refresh_walk_and_return(size_t length, int rounds)
 {
     haul_device *device = open_device(0, NULL);
@@ -675,11 +683,13 @@ static int ship_again_and_again(worker *w)
         haul_async on = { NULL, NULL };
         haul_shipment *shipment = NULL;
         on.stream = stream;
-        right = haul_ship_async(device, w->list.head, w->list.type, 1, NULL, &on, &shipment) == HAUL_OK;
+        right =
+            haul_ship_async(device, w->list.head, w->list.type, 1, NULL, &on, &shipment) == HAUL_OK;
         if (!right)
             break;
         user_walk(on_device(shipment, &w->list), w->list.walked, stream);
-        right = haul_unmarshal_async(shipment, &on) == HAUL_OK && haul_shipment_wait(shipment) == HAUL_OK &&
+        right = haul_unmarshal_async(shipment, &on) == HAUL_OK &&
+                haul_shipment_wait(shipment) == HAUL_OK &&
                 *w->list.walked == list_sum(&w->expected);
         list_walk(&w->expected);
         haul_shipment_free(&shipment);
@@ -717,27 +727,29 @@ static void devices_work_in_several_threads_at_once(void)
     }
 }
 
-const gpu_test ship_tests[] = { GPU_TEST(lists_of_any_length_are_walked_on_the_gpu_and_come_back),
-                                GPU_TEST(few_pointers_among_much_data_are_patched_by_a_list),
-                                GPU_TEST(an_arenas_marks_are_patched_and_looked_at_and_patched_back),
-                                GPU_TEST(a_mirrored_arena_is_walked_where_it_lies_here_and_comes_back),
-                                GPU_TEST(the_host_writes_to_its_bytes_while_a_kernel_reads_its_own),
-                                GPU_TEST(a_mirrored_arena_is_shipped_a_second_time_elsewhere),
-                                GPU_TEST_ON_TWO(a_mirrored_arena_is_shipped_to_another_gpu_from_its_window),
-                                GPU_TEST_ON_TWO(the_shipment_of_a_mirrored_arena_is_copied_to_another_gpu),
-                                GPU_TEST(a_graph_in_a_mirrored_arena_is_packed_where_its_source_is_to_be_locked),
-                                GPU_TEST(mirrored_arenas_leave_no_memory_behind),
-                                GPU_TEST(a_mirrored_arena_outlives_its_gpu_D6),
-                                GPU_TEST(asynchronous_calls_are_in_order_with_kernels_on_their_stream),
-                                GPU_TEST(an_asynchronous_ship_tells_the_users_event),
-                                GPU_TEST(an_error_of_the_callers_is_told_by_the_library),
-                                GPU_TEST(a_shipment_is_copied_between_two_devices_on_one_gpu),
-                                GPU_TEST_ON_TWO(a_shipment_is_copied_between_two_gpus),
-                                GPU_TEST_ON_TWO(gpus_that_cannot_reach_each_other_copy_all_the_same_D16),
-                                GPU_TEST_ON_TWO(one_plan_is_shipped_to_each_of_two_gpus),
-                                GPU_TEST(a_locked_source_is_gathered_and_scattered_by_the_gpu),
-                                GPU_TEST(a_changed_pointer_of_a_locked_source_is_named),
-                                GPU_TEST(memory_that_the_user_has_registered_is_packed),
-                                GPU_TEST_ON_TWO(two_gpus_gather_from_one_locked_source),
-                                GPU_TEST(devices_work_in_several_threads_at_once),
-                                GPU_TESTS_END };
+const gpu_test ship_tests[] = {
+    GPU_TEST(lists_of_any_length_are_walked_on_the_gpu_and_come_back),
+    GPU_TEST(few_pointers_among_much_data_are_patched_by_a_list),
+    GPU_TEST(an_arenas_marks_are_patched_and_looked_at_and_patched_back),
+    GPU_TEST(a_mirrored_arena_is_walked_where_it_lies_here_and_comes_back),
+    GPU_TEST(the_host_writes_to_its_bytes_while_a_kernel_reads_its_own),
+    GPU_TEST(a_mirrored_arena_is_shipped_a_second_time_elsewhere),
+    GPU_TEST_ON_TWO(a_mirrored_arena_is_shipped_to_another_gpu_from_its_window),
+    GPU_TEST_ON_TWO(the_shipment_of_a_mirrored_arena_is_copied_to_another_gpu),
+    GPU_TEST(a_graph_in_a_mirrored_arena_is_packed_where_its_source_is_to_be_locked),
+    GPU_TEST(mirrored_arenas_leave_no_memory_behind),
+    GPU_TEST(a_mirrored_arena_outlives_its_gpu_D6),
+    GPU_TEST(asynchronous_calls_are_in_order_with_kernels_on_their_stream),
+    GPU_TEST(an_asynchronous_ship_tells_the_users_event),
+    GPU_TEST(an_error_of_the_callers_is_told_by_the_library),
+    GPU_TEST(a_shipment_is_copied_between_two_devices_on_one_gpu),
+    GPU_TEST_ON_TWO(a_shipment_is_copied_between_two_gpus),
+    GPU_TEST_ON_TWO(gpus_that_cannot_reach_each_other_copy_all_the_same_D16),
+    GPU_TEST_ON_TWO(one_plan_is_shipped_to_each_of_two_gpus),
+    GPU_TEST(a_locked_source_is_gathered_and_scattered_by_the_gpu),
+    GPU_TEST(a_changed_pointer_of_a_locked_source_is_named),
+    GPU_TEST(memory_that_the_user_has_registered_is_packed),
+    GPU_TEST_ON_TWO(two_gpus_gather_from_one_locked_source),
+    GPU_TEST(devices_work_in_several_threads_at_once),
+    GPU_TESTS_END
+};

@@ -16,7 +16,8 @@ static void *count_allocate(void *user, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
     (void)user;
-    if (posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) != 0)
+    if (posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) !=
+        0)
         return NULL;
     __atomic_add_fetch(&live_blocks, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&live_bytes, (long)bytes, __ATOMIC_RELAXED);
@@ -86,8 +87,8 @@ void *gpu_stage(void *state, size_t bytes)
 int gpu_holds(void *state, haul_address address, const void *bytes, size_t count)
 {
     void *got = malloc(count);
-    int same = got && gpu->copy_from(state, got, address, count) == HAUL_OK && gpu->wait(state) == HAUL_OK &&
-               memcmp(got, bytes, count) == 0;
+    int same = got && gpu->copy_from(state, got, address, count) == HAUL_OK &&
+               gpu->wait(state) == HAUL_OK && memcmp(got, bytes, count) == 0;
     free(got);
     return same;
 }
@@ -104,7 +105,8 @@ cudaStream_t gpu_make_stream(void)
 gpu_hold gpu_hold_stream(cudaStream_t stream)
 {
     gpu_hold hold;
-    CHECK_CUDA(cudaHostAlloc((void **)&hold.flag, sizeof *hold.flag, cudaHostAllocPortable | cudaHostAllocMapped));
+    CHECK_CUDA(cudaHostAlloc((void **)&hold.flag, sizeof *hold.flag,
+                             cudaHostAllocPortable | cudaHostAllocMapped));
     *hold.flag = 0;
     user_hold(hold.flag, stream);
     CHECK_CUDA(cudaPeekAtLastError());

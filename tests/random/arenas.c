@@ -1,9 +1,10 @@
-/* The graph of a trial, built in arenas and sent on its journey. What stands in an arena is a graph of its own, which
- * the reference walks as it walks any other; a shipment of the arena must be its copy.
+/* The graph of a trial, built in arenas and sent on its journey. What stands in an arena is a graph
+ * of its own, which the reference walks as it walks any other; a shipment of the arena must be its
+ * copy.
  *
- * Any graph can be built in an arena, but one with words that own what they lead to because it is static: elsewhere
- * they would own nothing, and the graph would be another. Such a graph is built with its static objects outside,
- * which must be refused, and then once more without these words.
+ * Any graph can be built in an arena, but one with words that own what they lead to because it is
+ * static: elsewhere they would own nothing, and the graph would be another. Such a graph is built
+ * with its static objects outside, which must be refused, and then once more without these words.
  */
 #include "arenas.h"
 
@@ -26,8 +27,8 @@ int building_fail(building *b, const char *format, ...)
     va_end(arguments);
     n = strlen(b->message);
     if (error->status != HAUL_OK)
-        snprintf(b->message + n, b->message_bytes - n, " [%s; path \"%s\"; %s]", haul_status_name(error->status),
-                 error->path, error->text);
+        snprintf(b->message + n, b->message_bytes - n, " [%s; path \"%s\"; %s]",
+                 haul_status_name(error->status), error->path, error->text);
     return 0;
 }
 
@@ -43,7 +44,8 @@ int building_arena(building *b)
     return status == HAUL_OK || building_fail(b, "making an arena: %s", haul_status_name(status));
 }
 
-static building begin(trial_world *w, choices *c, const graph *g, const reference *host, haul_device *device)
+static building begin(trial_world *w, choices *c, const graph *g, const reference *host,
+                      haul_device *device)
 {
     building b;
     memset(&b, 0, sizeof b);
@@ -82,8 +84,8 @@ static void show_original(building *b)
     b->w->oracle.root_count = b->g->oracle.root_count;
 }
 
-static int run(trial_world *w, choices *c, const graph *g, const reference *host, haul_device *device,
-               int (*build)(building *), char *message, size_t message_bytes)
+static int run(trial_world *w, choices *c, const graph *g, const reference *host,
+               haul_device *device, int (*build)(building *), char *message, size_t message_bytes)
 {
     building b = begin(w, c, g, host, device);
     int good;
@@ -105,8 +107,8 @@ static int owns_statics(const reference *host)
     return 0;
 }
 
-/* Without the words that own static objects, and aliases to these, a graph is built as any other. An alias may be left at an
- * end, where only one without tags may lead. */
+/* Without the words that own static objects, and aliases to these, a graph is built as any other.
+ * An alias may be left at an end, where only one without tags may lead. */
 static int is_lost(const reference *rest, const reference_slot *s)
 {
     uintptr_t target = (uintptr_t)s->target, copy;
@@ -134,15 +136,15 @@ static void mend(const reference *host)
             graph_write_pointer(host->slots[i].at, host->slots[i].value);
 }
 
-static int run_both(trial_world *w, choices *c, const graph *g, const reference *host, haul_device *device,
-                    char *message, size_t message_bytes)
+static int run_both(trial_world *w, choices *c, const graph *g, const reference *host,
+                    haul_device *device, char *message, size_t message_bytes)
 {
     return run(w, c, g, host, device, building_untyped, message, message_bytes) &&
            run(w, c, g, host, device, building_typed, message, message_bytes);
 }
 
-static int run_without_owners(trial_world *w, choices *c, const graph *g, const reference *host, haul_device *device,
-                              char *message, size_t message_bytes)
+static int run_without_owners(trial_world *w, choices *c, const graph *g, const reference *host,
+                              haul_device *device, char *message, size_t message_bytes)
 {
     reference rest;
     int good, again;
@@ -154,7 +156,8 @@ static int run_without_owners(trial_world *w, choices *c, const graph *g, const 
             reference_free(&rest);
     } while (again);
     if (!good)
-        snprintf(message, message_bytes, "the reference cannot walk a graph without its statics: %s", rest.wrong);
+        snprintf(message, message_bytes,
+                 "the reference cannot walk a graph without its statics: %s", rest.wrong);
     else
         good = run_both(w, c, g, &rest, device, message, message_bytes);
     reference_free(&rest);
@@ -162,11 +165,12 @@ static int run_without_owners(trial_world *w, choices *c, const graph *g, const 
     return good;
 }
 
-int arenas_run(trial_world *w, choices *c, const graph *g, const reference *host, haul_device *device, char *message,
-               size_t message_bytes)
+int arenas_run(trial_world *w, choices *c, const graph *g, const reference *host,
+               haul_device *device, char *message, size_t message_bytes)
 {
     int owns = owns_statics(host);
-    if ((owns || chance(c, 1, 8)) && !run(w, c, g, host, device, building_around_statics, message, message_bytes))
+    if ((owns || chance(c, 1, 8)) &&
+        !run(w, c, g, host, device, building_around_statics, message, message_bytes))
         return 0;
     return (owns ? run_without_owners : run_both)(w, c, g, host, device, message, message_bytes);
 }

@@ -1,5 +1,5 @@
-/* The audit of a graph whose description is right: nothing undescribed is a pointer, and nothing is longer than its
- * block.
+/* The audit of a graph whose description is right: nothing undescribed is a pointer, and nothing is
+ * longer than its block.
  */
 #include "steps.h"
 
@@ -24,7 +24,8 @@ static void take_finding(void *user, const haul_audit_finding *finding)
         trial_fail(t, "audit: %s: %s", finding->path, finding->text);
 }
 
-/* The description is right: what is not described is no pointer, and nothing is longer than its block. */
+/* The description is right: what is not described is no pointer, and nothing is longer than its
+ * block. */
 int trial_audit(trial *t)
 {
     haul_audit_options options;

@@ -1,11 +1,12 @@
-/* A graph on its way into an arena: each piece lands somewhere else, and what the reference calls a pointer or a distance
- * is moved with it.
+/* A graph on its way into an arena: each piece lands somewhere else, and what the reference calls a
+ * pointer or a distance is moved with it.
  *
- * Pieces of an untyped arena are the blocks of the graph, bytes of nobody included: headers in front of addresses,
- * arms of unions that do not hold, and whatever else a rule may read comes along. Pieces of a typed one are the
- * graph's largest objects and arrays.
+ * Pieces of an untyped arena are the blocks of the graph, bytes of nobody included: headers in
+ * front of addresses, arms of unions that do not hold, and whatever else a rule may read comes
+ * along. Pieces of a typed one are the graph's largest objects and arrays.
  *
- * Where a function answers an int, 1 is that all is as it must be; else the building's message says what is not.
+ * Where a function answers an int, 1 is that all is as it must be; else the building's message says
+ * what is not.
  */
 #ifndef RANDOM_BUILDING_H
 #define RANDOM_BUILDING_H
@@ -19,10 +20,15 @@ typedef struct piece {
     int type;     /* of the model, or one of: */
 } piece;
 
-enum { PLAIN = -1, POINTERS = -2, JOINED = -3 /* objects that overlap, of no type: by their size */ };
+enum {
+    PLAIN = -1,
+    POINTERS = -2,
+    JOINED = -3 /* objects that overlap, of no type: by their size */
+};
 
 typedef struct building {
-    graph view; /* the graph in the arena: first, so that its callbacks come back with its address */
+    /* the graph in the arena: first, so that its callbacks come back with its address */
+    graph view;
     const graph *g;
     const reference *host;
     trial_world *w;
@@ -30,17 +36,20 @@ typedef struct building {
     haul_device *device;
     haul_arena *arena;
     haul_shipment *shipment;
-    reference there;      /* with the device's copy */
+    reference there; /* with the device's copy */
     unsigned char *base, *image, *expected;
     size_t used;
     int is_discovered, has_loose_bytes;
     int lets_change; /* of a discovered one: what the description reads may come back changed */
-    int is_careful;       /* pieces lie apart; those that tagged pointers lead to keep their addresses' low bits */
-    piece *pieces;        /* in order, none over another, once they are sorted and all have gone in */
+    /* pieces lie apart; those that tagged pointers lead to keep their addresses' low bits */
+    int is_careful;
+    /* in order, none over another, once they are sorted and all have gone in */
+    piece *pieces;
     size_t piece_count, piece_capacity;
-    void *root;           /* that leads to all of the graph's, with its type */
+    void *root; /* that leads to all of the graph's, with its type */
     haul_type *root_type, *pointer_type;
-    void **stray;         /* beside the graph: a pointer that leads out of the arena; NULL: there is none */
+    /* beside the graph: a pointer that leads out of the arena; NULL: there is none */
+    void **stray;
     char *message;
     size_t message_bytes;
 } building;

@@ -22,7 +22,8 @@ static int damage(trial *t, const reference *copy)
     return 0;
 }
 
-/* A copy that the reference makes is the same graph to it, and is not once one byte of it is wrong. */
+/* A copy that the reference makes is the same graph to it, and is not once one byte of it is
+ * wrong. */
 int trial_reference_sees(trial *t)
 {
     reference_copy copy;

@@ -1,5 +1,5 @@
-/* Derived types, laid out by MPI's rules, which are worked out here from the blocks alone, so that the library's
- * extents have something to be compared with.
+/* Derived types, laid out by MPI's rules, which are worked out here from the blocks alone, so that
+ * the library's extents have something to be compared with.
  */
 #include "draw.h"
 
@@ -56,7 +56,8 @@ static void draw_indexed(choices *c, model *m, model_type *t)
     if (t->lengths[0] == 0)
         t->lengths[0] = 1, t->count = 1;
     for (size_t i = 0; i < t->count; i++)
-        block(m, t, t->displacements[i] * (t->form == FORM_HINDEXED ? 1 : o->extent), t->lengths[i], t->old);
+        block(m, t, t->displacements[i] * (t->form == FORM_HINDEXED ? 1 : o->extent), t->lengths[i],
+              t->old);
 }
 
 static void draw_subarray(choices *c, model *m, model_type *t)
@@ -95,12 +96,13 @@ static void draw_subarray(choices *c, model *m, model_type *t)
     t->extent = t->upper = total * o->extent;
 }
 
-/* Columns of a matrix that lie one element apart: the one case in which elements of a type overlap in extent. */
+/* Columns of a matrix that lie one element apart: the one case in which elements of a type overlap
+ * in extent. */
 static int draw_columns(choices *c, model *m, model_type *t)
 {
     model_type *o = &m->type[t->old];
-    if (o->form != FORM_VECTOR || m->type[o->old].has_pointers || o->blocklength != 1 || o->lower != 0 ||
-        !chance(c, 3, 4))
+    if (o->form != FORM_VECTOR || m->type[o->old].has_pointers || o->blocklength != 1 ||
+        o->lower != 0 || !chance(c, 3, 4))
         return 0;
     block(m, t, 0, 1, t->old);
     bounds(m, t);
@@ -158,7 +160,8 @@ static void draw_struct_of(choices *c, model *m, model_type *t, unsigned index)
     bounds(m, t);
 }
 
-/* Elements that are dense and whose spacing keeps every alignment; others would make illegal arrays. */
+/* Elements that are dense and whose spacing keeps every alignment; others would make illegal
+ * arrays. */
 static int good_old(const model_type *t)
 {
     return t->extent <= 512 && draw_stands_in_rows(t) && t->true_upper <= t->lower + t->extent;
@@ -196,7 +199,8 @@ void draw_derived(choices *c, model *m, unsigned index)
         t->old = (int)(index - 1);
     if (form != FORM_RESIZED && !good_old(&m->type[t->old]))
         form = FORM_BYTES;
-    if (form == FORM_RESIZED && (m->type[t->old].extent > 4096 || m->type[t->old].sizing != SIZE_FIXED))
+    if (form == FORM_RESIZED &&
+        (m->type[t->old].extent > 4096 || m->type[t->old].sizing != SIZE_FIXED))
         form = FORM_BYTES;
     if (form == FORM_STRUCT_OF)
         for (unsigned i = 0; i < index; i++)

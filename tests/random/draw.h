@@ -1,4 +1,5 @@
-/* Inside of drawing a universe: model.c (structs), rules.c (what is not plain about a field), derived.c.
+/* Inside of drawing a universe: model.c (structs), rules.c (what is not plain about a field),
+ * derived.c.
  */
 #ifndef RANDOM_DRAW_H
 #define RANDOM_DRAW_H
@@ -7,10 +8,11 @@
 
 /* A field of count 1 at the end of the type's list, without a place yet. */
 model_field *draw_new_field(model_type *t, model_kind kind, size_t bytes);
-/* A pointer, with the fields that its shapes read: its index. Targets are drawn when all types are known: -2 stands
- * for "some type". */
+/* A pointer, with the fields that its shapes read: its index. Targets are drawn when all types are
+ * known: -2 stands for "some type". */
 unsigned draw_pointer(choices *c, model_type *t);
-/* `plain`: the elements are integers of 1, 2, 4 or 8 bytes, or pointers, so that a terminator can be looked for. */
+/* `plain`: the elements are integers of 1, 2, 4 or 8 bytes, or pointers, so that a terminator can
+ * be looked for. */
 model_shape draw_shape(choices *c, model_type *t, int plain, int pointers);
 model_shape draw_constant(int64_t add);
 size_t draw_element_bytes(choices *c);
@@ -29,8 +31,8 @@ void draw_ruled(choices *c, model *m, model_type *t, unsigned index);
 /* The types that a choice may make; and tag bits as wide as the target's alignment allows. */
 void draw_cases(choices *c, model *m, model_field *f);
 void draw_wide_tags(choices *c, const model *m, model_field *f);
-/* Which way the bytes of a struct's own fields travel, when it has all of them; and those behind a pointer, when all
- * types are known. */
+/* Which way the bytes of a struct's own fields travel, when it has all of them; and those behind a
+ * pointer, when all types are known. */
 void draw_field_directions(choices *c, const model *m, model_type *t);
 void draw_pointer_direction(choices *c, const model *m, model_field *f);
 

@@ -34,7 +34,9 @@ static haul_status make_types(void *user)
 void faults_of_types(const choices *c, model *m)
 {
     type_job job;
-    fault_operation operation = { .prepare = prepare_types, .run = make_types, .user = &job, .modes = FAULT_MEMORY };
+    fault_operation operation = {
+        .prepare = prepare_types, .run = make_types, .user = &job, .modes = FAULT_MEMORY
+    };
     job.start = *c;
     job.m = m;
     fault_everywhere(&operation);
@@ -82,7 +84,8 @@ static haul_status travel(void *user)
     journey *j = user;
     haul_plan *plan = NULL;
     haul_shipment *s = NULL;
-    haul_status status = haul_plan_create(haul_device_context(j->device), j->g->roots, j->g->root_count, &plan);
+    haul_status status =
+        haul_plan_create(haul_device_context(j->device), j->g->roots, j->g->root_count, &plan);
     CHECK((status == HAUL_OK) == (plan != NULL));
     if (status == HAUL_OK)
         status = haul_ship_plan(j->device, plan, NULL, &s);
@@ -99,7 +102,8 @@ static haul_status travel(void *user)
     return status;
 }
 
-/* The first journey makes the staging buffers, which the device keeps: it goes before anything is counted. */
+/* The first journey makes the staging buffers, which the device keeps: it goes before anything is
+ * counted. */
 static void open_device(void *user, fault_plan *plan)
 {
     journey *j = user;
@@ -121,9 +125,11 @@ static void check_source(void *user, haul_status status)
 
 static fault_operation operation_of(journey *j)
 {
-    fault_operation operation = {
-        .prepare = open_device, .run = travel, .check = check_source, .finish = close_device, .user = j
-    };
+    fault_operation operation = { .prepare = open_device,
+                                  .run = travel,
+                                  .check = check_source,
+                                  .finish = close_device,
+                                  .user = j };
     return operation;
 }
 
@@ -138,7 +144,8 @@ void faults_of_graph(graph *g, const reference *host, model_oracle *argument)
     fault_everywhere(&operation);
 }
 
-void fault_of_graph(graph *g, const reference *host, model_oracle *argument, unsigned mode, uint64_t at)
+void fault_of_graph(graph *g, const reference *host, model_oracle *argument, unsigned mode,
+                    uint64_t at)
 {
     journey j;
     fault_plan plan;

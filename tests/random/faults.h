@@ -8,11 +8,13 @@
 /* Makes the model's types with each allocation failing in turn. Leaves no type behind. */
 void faults_of_types(const choices *c, model *m);
 
-/* Ships the graph, sends it again and brings it back, with each event of allocator and device failing in turn, in
- * each mode. `host` is what the reference says of it, `argument` is for the shape callbacks. */
+/* Ships the graph, sends it again and brings it back, with each event of allocator and device
+ * failing in turn, in each mode. `host` is what the reference says of it, `argument` is for the
+ * shape callbacks. */
 void faults_of_graph(graph *g, const reference *host, model_oracle *argument);
 
 /* The same with one fault. */
-void fault_of_graph(graph *g, const reference *host, model_oracle *argument, unsigned mode, uint64_t at);
+void fault_of_graph(graph *g, const reference *host, model_oracle *argument, unsigned mode,
+                    uint64_t at);
 
 #endif

@@ -1,8 +1,9 @@
 /* Drawing graphs.
  *
- * Elements wait in a queue until their fields are filled in: counts first, then pointers, each of which may put new
- * elements into the queue. Once the budget is spent, pointers become null or aliases wherever the description allows
- * it; a fresh object is then made only for a target that has none yet, so the queue runs dry.
+ * Elements wait in a queue until their fields are filled in: counts first, then pointers, each of
+ * which may put new elements into the queue. Once the budget is spent, pointers become null or
+ * aliases wherever the description allows it; a fresh object is then made only for a target that
+ * has none yet, so the queue runs dry.
  */
 #include "graph.h"
 
@@ -87,7 +88,8 @@ static unsigned char *aligned(unsigned char *address, size_t alignment)
 
 enum { POOL_BYTES = 1 << 20, BORDER = 1 << 16 };
 
-/* Memory from the pool: soon behind the last block, or so that a border of 64 KiB or of a page lies in it. */
+/* Memory from the pool: soon behind the last block, or so that a border of 64 KiB or of a page lies
+ * in it. */
 static unsigned char *from_pool(choices *c, graph *g, size_t bytes)
 {
     unsigned char *at;
@@ -95,8 +97,10 @@ static unsigned char *from_pool(choices *c, graph *g, size_t bytes)
         return NULL;
     at = g->pool + 16 + 16 * choose(c, 8); /* blocks never touch; what lies in one slab may */
     if (chance(c, 1, 4)) {
-        size_t border = chance(c, 1, 3) ? BORDER : 4096, up_to_it = bytes / 16 < 250 ? bytes / 16 : 250;
-        at = aligned(at, border) + border - 16 * (chance(c, 1, 2) ? up_to_it : choose(c, (uint32_t)up_to_it + 1));
+        size_t border = chance(c, 1, 3) ? BORDER : 4096,
+               up_to_it = bytes / 16 < 250 ? bytes / 16 : 250;
+        at = aligned(at, border) + border -
+             16 * (chance(c, 1, 2) ? up_to_it : choose(c, (uint32_t)up_to_it + 1));
     }
     g->pool = aligned(at + bytes, 16);
     return at;
@@ -112,7 +116,8 @@ static int touches_another(const graph *g, uintptr_t memory, size_t bytes)
     return 0;
 }
 
-/* Some allocators put blocks side by side; then one past one could not be told from the start of another. */
+/* Some allocators put blocks side by side; then one past one could not be told from the start of
+ * another. */
 static unsigned char *from_malloc(const graph *g, size_t bytes)
 {
     unsigned char *memory = malloc(bytes), *again;
@@ -219,7 +224,8 @@ static int64_t draw_count_field(choices *c, graph *g, const model_type *t, unsig
             for (unsigned j = 0; j < s->field_count && s->rule == RULE_COUNT; j++) {
                 if (s->field[j] != k)
                     continue;
-                size_t each = unit_of(&t->field[i], level) * t->field[i].count * (size_t)(s->multiply + 1);
+                size_t each =
+                    unit_of(&t->field[i], level) * t->field[i].count * (size_t)(s->multiply + 1);
                 int64_t cap = affordable(g, each);
                 cap = s->field_count > 1 && cap > 3 ? 3 : cap;
                 most = cap < most ? cap : most;
@@ -306,7 +312,8 @@ static unsigned char *alias_plain(choices *c, graph *g, size_t bytes)
 static unsigned char *fresh_plain(choices *c, graph *g, size_t bytes)
 {
     size_t more = chance(c, 1, 4) ? choose(c, 100) : 0;
-    unsigned char *address = place(c, g, bytes + more != 0 ? bytes + more : 1, (size_t)1 << choose(c, 5));
+    unsigned char *address =
+        place(c, g, bytes + more != 0 ? bytes + more : 1, (size_t)1 << choose(c, 5));
     add(&g->plain, address, bytes + more, 1);
     return address;
 }
@@ -318,7 +325,8 @@ static int is_sentinel(const unsigned char *element, size_t bytes, int64_t value
     return memcmp(element, wanted, bytes) == 0;
 }
 
-static void make_string(choices *c, graph *g, unsigned char *address, size_t n, size_t e, int64_t sentinel)
+static void make_string(choices *c, graph *g, unsigned char *address, size_t n, size_t e,
+                        int64_t sentinel)
 {
     for (size_t i = 0; i < n; i++)
         while (is_sentinel(address + i * e, e, sentinel))
@@ -331,7 +339,8 @@ static void make_string(choices *c, graph *g, unsigned char *address, size_t n, 
 
 static unsigned char *fresh_string(choices *c, graph *g, size_t e, int64_t sentinel)
 {
-    size_t more = chance(c, 1, 4) ? choose(c, 100) : 0, n = more + (size_t)draw_count(c, affordable(g, e));
+    size_t more = chance(c, 1, 4) ? choose(c, 100) : 0,
+           n = more + (size_t)draw_count(c, affordable(g, e));
     unsigned char *address = place(c, g, (n + 1) * e, e);
     make_string(c, g, address, n, e, sentinel);
     return address;
@@ -349,11 +358,11 @@ static unsigned char *alias_string(choices *c, graph *g, size_t e, int64_t senti
     return NULL;
 }
 
-static unsigned char *resolve(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
-                              unsigned level, size_t n, int null_allowed);
+static unsigned char *resolve(choices *c, graph *g, const model_type *t, const model_field *f,
+                              unsigned char *self, unsigned level, size_t n, int null_allowed);
 
-/* Can another pointer of the same row lead to the same array of pointers? What they lead to must not depend on who
- * asks. */
+/* Can another pointer of the same row lead to the same array of pointers? What they lead to must
+ * not depend on who asks. */
 static int is_shareable(const model_field *f, unsigned level)
 {
     for (unsigned i = level + 1; i < f->levels; i++)
@@ -363,7 +372,8 @@ static int is_shareable(const model_field *f, unsigned level)
     return 1;
 }
 
-static unsigned char *alias_row(choices *c, graph *g, const model_field *f, unsigned level, size_t n)
+static unsigned char *alias_row(choices *c, graph *g, const model_field *f, unsigned level,
+                                size_t n)
 {
     int terminated = f->shape[level].rule == RULE_SENTINEL;
     for (unsigned tries = 0; tries < 8 && is_shareable(f, level); tries++) {
@@ -371,7 +381,8 @@ static unsigned char *alias_row(choices *c, graph *g, const model_field *f, unsi
         if (r == NULL)
             return NULL;
         if (r->row == f && r->level == level && (terminated || r->count >= n))
-            return r->address + draw_start(c, terminated ? r->count - 1 : r->count - n) * pointer_bytes;
+            return r->address +
+                   draw_start(c, terminated ? r->count - 1 : r->count - n) * pointer_bytes;
     }
     return NULL;
 }
@@ -382,22 +393,28 @@ static size_t count_before(const unsigned char *pointer)
     return before != NULL ? (size_t)model_read(before, 2, 0) % 4 : 0;
 }
 
-static size_t draw_for(choices *c, graph *g, const model_type *t, const model_field *f, const unsigned char *self,
-                       unsigned level, size_t index)
+static size_t draw_for(choices *c, graph *g, const model_type *t, const model_field *f,
+                       const unsigned char *self, unsigned level, size_t index)
 {
     const model_shape *s = &f->shape[level];
     switch (s->rule) {
-    case RULE_ONE: return 1;
-    case RULE_COUNT: return (size_t)counted(t, s, self);
-    case RULE_BY_INDEX: return (3 * index + 1) % 4;
-    case RULE_BY_SELF: return *self % 5;
-    case RULE_BY_BEFORE: return count_before(self + f->offset);
-    default: return (size_t)draw_count(c, affordable(g, unit_of(f, level)));
+    case RULE_ONE:
+        return 1;
+    case RULE_COUNT:
+        return (size_t)counted(t, s, self);
+    case RULE_BY_INDEX:
+        return (3 * index + 1) % 4;
+    case RULE_BY_SELF:
+        return *self % 5;
+    case RULE_BY_BEFORE:
+        return count_before(self + f->offset);
+    default:
+        return (size_t)draw_count(c, affordable(g, unit_of(f, level)));
     }
 }
 
-static unsigned char *fresh_row(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
-                                unsigned level, size_t n)
+static unsigned char *fresh_row(choices *c, graph *g, const model_type *t, const model_field *f,
+                                unsigned char *self, unsigned level, size_t n)
 {
     int terminated = f->shape[level].rule == RULE_SENTINEL;
     size_t words = n + (terminated ? 1 : 0);
@@ -405,7 +422,8 @@ static unsigned char *fresh_row(choices *c, graph *g, const model_type *t, const
     unsigned char *address = place(c, g, room != 0 ? room * pointer_bytes : 1, pointer_bytes);
     for (size_t i = 0; i < n; i++) {
         size_t inner = draw_for(c, g, t, f, self, level + 1, i);
-        graph_write_pointer(address + i * pointer_bytes, resolve(c, g, t, f, self, level + 1, inner, !terminated));
+        graph_write_pointer(address + i * pointer_bytes,
+                            resolve(c, g, t, f, self, level + 1, inner, !terminated));
     }
     if (terminated)
         graph_write_pointer(address + n * pointer_bytes, NULL);
@@ -415,10 +433,10 @@ static unsigned char *fresh_row(choices *c, graph *g, const model_type *t, const
     return address;
 }
 
-/* An array whose size is in the table only; the same array again for a pointer that means the same by it. Where its first
- * element tells the type, it has one. */
-static unsigned char *sized(choices *c, graph *g, const model_field *f, unsigned level, unsigned char *fresh,
-                            size_t n)
+/* An array whose size is in the table only; the same array again for a pointer that means the same
+ * by it. Where its first element tells the type, it has one. */
+static unsigned char *sized(choices *c, graph *g, const model_field *f, unsigned level,
+                            unsigned char *fresh, size_t n)
 {
     graph_region *r;
     if (fresh == NULL) {
@@ -427,9 +445,10 @@ static unsigned char *sized(choices *c, graph *g, const model_field *f, unsigned
             int last = level + 1 == f->levels;
             if (r != NULL && r->count == 0 && f->rule.choice == CHOICE_BY_TAG)
                 continue;
-            if (r != NULL && ((last && r->row == NULL && r->type == f->target &&
-                               r->element_bytes == f->element_bytes) ||
-                              (!last && r->row == f && r->level == level && is_shareable(f, level))))
+            if (r != NULL &&
+                ((last && r->row == NULL && r->type == f->target &&
+                  r->element_bytes == f->element_bytes) ||
+                 (!last && r->row == f && r->level == level && is_shareable(f, level))))
                 return r->address;
         }
         return NULL;
@@ -455,8 +474,8 @@ static unsigned char *alias(choices *c, graph *g, const model_field *f, unsigned
     return alias_plain(c, g, n * f->element_bytes);
 }
 
-static unsigned char *fresh(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
-                            unsigned level, size_t n)
+static unsigned char *fresh(choices *c, graph *g, const model_type *t, const model_field *f,
+                            unsigned char *self, unsigned level, size_t n)
 {
     unsigned char *address;
     const model_shape *s = &f->shape[level];
@@ -472,12 +491,13 @@ static unsigned char *fresh(choices *c, graph *g, const model_type *t, const mod
 }
 
 /* A target for one pointer of row f: n elements, where the shape leaves a choice already chosen. */
-static unsigned char *resolve(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
-                              unsigned level, size_t n, int null_allowed)
+static unsigned char *resolve(choices *c, graph *g, const model_type *t, const model_field *f,
+                              unsigned char *self, unsigned level, size_t n, int null_allowed)
 {
     model_rule rule = f->shape[level].rule;
     uint32_t way = choose(c, 8);
-    if (null_allowed && way < 2 && (rule == RULE_ONE || rule == RULE_SENTINEL || rule == RULE_BY_TARGET || n == 0))
+    if (null_allowed && way < 2 &&
+        (rule == RULE_ONE || rule == RULE_SENTINEL || rule == RULE_BY_TARGET || n == 0))
         return NULL;
     if (way < 5 || g->left == 0) {
         unsigned char *address = alias(c, g, f, level, n);
@@ -487,8 +507,10 @@ static unsigned char *resolve(choices *c, graph *g, const model_type *t, const m
     return fresh(c, g, t, f, self, level, n);
 }
 
-/* Plain bytes behind a header that the pointer leads past: `lead` bytes, as the two in front of it say. */
-static unsigned char *fresh_headed(choices *c, graph *g, const model_field *f, size_t n, intptr_t *lead)
+/* Plain bytes behind a header that the pointer leads past: `lead` bytes, as the two in front of it
+ * say. */
+static unsigned char *fresh_headed(choices *c, graph *g, const model_field *f, size_t n,
+                                   intptr_t *lead)
 {
     size_t bytes = n * f->element_bytes;
     unsigned char *address = place(c, g, bytes + 20, (size_t)1 << choose(c, 5));
@@ -528,15 +550,16 @@ static void write_distance(unsigned char *at, size_t bytes, uintptr_t address)
     graph_write(at, bytes, distance);
 }
 
-/* A distance with a base leads to a byte of its block: one that leads beside it may be 0 in the copy, and is refused. */
+/* A distance with a base leads to a byte of its block: one that leads beside it may be 0 in the
+ * copy, and is refused. */
 static int can_be_distance(const graph *g, const model_field *as, size_t n, intptr_t lead)
 {
     int is_fixed = as->target < 0 || g->model->type[as->target].sizing == SIZE_FIXED;
     return lead == 0 || (lead > 0 && is_fixed && (size_t)lead < n * unit_of(as, 0));
 }
 
-static const model_case *draw_case(choices *c, const model_type *t, const model_field *f, const unsigned char *self,
-                                   size_t index)
+static const model_case *draw_case(choices *c, const model_type *t, const model_field *f,
+                                   const unsigned char *self, size_t index)
 {
     if (f->rule.choice == CHOICE_BY_TAG)
         return &f->rule.cases[choose(c, f->rule.case_count)];
@@ -544,8 +567,8 @@ static const model_case *draw_case(choices *c, const model_type *t, const model_
 }
 
 /* A pointer that owns what it leads to, with all that its rule makes of the address. */
-static void fill_own(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
-                     size_t index)
+static void fill_own(choices *c, graph *g, const model_type *t, const model_field *f,
+                     unsigned char *self, size_t index)
 {
     unsigned char *at = self + f->offset + index * pointer_bytes, *target = NULL;
     const model_field *as = f;
@@ -599,19 +622,23 @@ static const void *word_of(const model_field *f, const unsigned char *at)
     return (const void *)((uintptr_t)graph_read_pointer(at) & ~f->rule.tags);
 }
 
-static void fill_word(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self,
-                      size_t index)
+static void fill_word(choices *c, graph *g, const model_type *t, const model_field *f,
+                      unsigned char *self, size_t index)
 {
     unsigned char *at = self + f->offset + index * pointer_bytes;
     uint32_t way = choose(c, 4);
     switch (f->rule.mode) {
     case HAUL_MODE_OPAQUE:
-    case HAUL_MODE_NULL: return; /* whatever is there */
+    case HAUL_MODE_NULL:
+        return; /* whatever is there */
     case HAUL_MODE_EXTERNAL:
         if (way != 0)
-            graph_write_pointer(at, way == 1 ? NULL : (void *)g->around->functions[choose(c, 3)].host);
+            graph_write_pointer(at,
+                                way == 1 ? NULL : (void *)g->around->functions[choose(c, 3)].host);
         return;
-    case HAUL_MODE_ALIAS: fill_alias(g, f, at); return;
+    case HAUL_MODE_ALIAS:
+        fill_alias(g, f, at);
+        return;
     case HAUL_MODE_OWN_OR_STATIC:
     case HAUL_MODE_ALIAS_OR_STATIC:
         g->is_static = way == 1;
@@ -619,11 +646,13 @@ static void fill_word(choices *c, graph *g, const model_type *t, const model_fie
             fill_static(c, g, f, at);
         else
             fill_own(c, g, t, f, self, index);
-        if (way != 0 && f->rule.mode == HAUL_MODE_ALIAS_OR_STATIC && !graph_is_copied(g, word_of(f, at)))
+        if (way != 0 && f->rule.mode == HAUL_MODE_ALIAS_OR_STATIC &&
+            !graph_is_copied(g, word_of(f, at)))
             fill_alias(g, f, at);
         g->is_static = 0;
         return;
-    default: fill_own(c, g, t, f, self, index);
+    default:
+        fill_own(c, g, t, f, self, index);
     }
 }
 
@@ -637,7 +666,8 @@ static void draw_kind(choices *c, const model_type *t, unsigned k, unsigned char
     for (unsigned i = 0; i < t->field_count; i++) {
         const model_rule_of_field *rule = &t->field[i].rule;
         if (rule->choice == CHOICE_BY_FIELD && rule->selector == k) {
-            value = (value & 0xF0 & ~rule->choice_mask) ^ rule->cases[choose(c, rule->case_count)].value;
+            value = (value & 0xF0 & ~rule->choice_mask) ^
+                    rule->cases[choose(c, rule->case_count)].value;
             break;
         }
         if ((rule->when == WHEN_FIELD || rule->when == WHEN_NOT) && rule->kind == k) {
@@ -667,7 +697,8 @@ static int reads_first_byte(const model_field *f)
     for (unsigned level = 0; level < f->levels; level++)
         if (f->shape[level].rule == RULE_BY_SELF)
             return 1;
-    return f->rule.when == WHEN_SELF || f->rule.base == BASE_BY_SELF || f->rule.choice == CHOICE_BY_SELF;
+    return f->rule.when == WHEN_SELF || f->rule.base == BASE_BY_SELF ||
+           f->rule.choice == CHOICE_BY_SELF;
 }
 
 /* What the description reads stays as it is. */
@@ -676,7 +707,8 @@ static void freeze_scalars(graph *g, const model_type *t, unsigned char *self)
     size_t size = model_stored_size(t, self);
     for (unsigned i = 0; i < t->field_count; i++) {
         const model_field *f = &t->field[i];
-        int is_read = f->kind == FIELD_COUNT || f->kind == FIELD_KIND || f->kind == FIELD_TAG || f->kind == FIELD_SIZE;
+        int is_read = f->kind == FIELD_COUNT || f->kind == FIELD_KIND || f->kind == FIELD_TAG ||
+                      f->kind == FIELD_SIZE;
         if (is_read && f->offset < size)
             add(&g->frozen, self + f->offset, f->bytes, 1);
         if (reads_first_byte(f))
@@ -696,7 +728,8 @@ static size_t draw_size(choices *c, const model_type *t)
     return t->extent;
 }
 
-static size_t draw_tail_bytes(choices *c, graph *g, const model_type *t, unsigned char *head, size_t *count)
+static size_t draw_tail_bytes(choices *c, graph *g, const model_type *t, unsigned char *head,
+                              size_t *count)
 {
     const model_field *tail = model_tail(t);
     *count = draw_for(c, g, t, tail, head, 0, 0);
@@ -705,7 +738,8 @@ static size_t draw_tail_bytes(choices *c, graph *g, const model_type *t, unsigne
     return tail->offset + (*count + (tail->shape[0].rule == RULE_SENTINEL)) * tail->element_bytes;
 }
 
-static void make_tail(choices *c, graph *g, const model_field *tail, unsigned char *address, size_t n)
+static void make_tail(choices *c, graph *g, const model_field *tail, unsigned char *address,
+                      size_t n)
 {
     if (tail->shape[0].rule == RULE_SENTINEL)
         make_string(c, g, address, n, tail->element_bytes, tail->shape[0].add);
@@ -742,7 +776,8 @@ static unsigned char *fresh_sized(choices *c, graph *g, int type)
     return address;
 }
 
-static void fill_pointers(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self)
+static void fill_pointers(choices *c, graph *g, const model_type *t, const model_field *f,
+                          unsigned char *self)
 {
     size_t n = f->rule.is_distance ? 1 : f->count;
     for (size_t i = 0; i < n; i++)
@@ -750,7 +785,8 @@ static void fill_pointers(choices *c, graph *g, const model_type *t, const model
 }
 
 /* The pointer to a count: what it leads to stays as it is, too. */
-static void fill_count_before(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self)
+static void fill_count_before(choices *c, graph *g, const model_type *t, const model_field *f,
+                              unsigned char *self)
 {
     unsigned char *count;
     fill_pointers(c, g, t, f, self);
@@ -767,7 +803,8 @@ static int is_count_before(const model_type *t, unsigned field)
     return 0;
 }
 
-static void fill_field(choices *c, graph *g, const model_type *t, const model_field *f, unsigned char *self)
+static void fill_field(choices *c, graph *g, const model_type *t, const model_field *f,
+                       unsigned char *self)
 {
     if (f->kind == FIELD_EMBED) {
         add(&g->typed[f->target], self + f->offset, f->count, f->stride)->type = f->target;
@@ -781,8 +818,8 @@ static void fill_field(choices *c, graph *g, const model_type *t, const model_fi
     }
 }
 
-/* Whatever is in fields that do not hold, or lie behind the object's end, stays. Pointers that lead to a count come
- * before those that ask for it. */
+/* Whatever is in fields that do not hold, or lie behind the object's end, stays. Pointers that lead
+ * to a count come before those that ask for it. */
 static void fill_element(choices *c, graph *g, int type, unsigned char *self)
 {
     const model_type *t = &g->model->type[type];
@@ -816,7 +853,8 @@ static void fill_queue(choices *c, graph *g)
 
 static int compare_regions(const void *a, const void *b)
 {
-    uintptr_t x = (uintptr_t)((const graph_region *)a)->address, y = (uintptr_t)((const graph_region *)b)->address;
+    uintptr_t x = (uintptr_t)((const graph_region *)a)->address,
+              y = (uintptr_t)((const graph_region *)b)->address;
     return x < y ? -1 : x > y;
 }
 

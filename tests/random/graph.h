@@ -1,9 +1,10 @@
 /* A random graph of objects of a random universe, and a record of all memory that belongs to it.
  *
- * Every object lies in a block of its own, or among others in a slab, with random bytes before and behind it. Blocks
- * come from malloc, so that sanitizers watch their ends, or from a pool, where a seed draws the same layout again.
- * Pointers lead to fresh objects, to objects that exist (aliases, cycles, themselves), into arrays, into other
- * objects, one past the end, into statics, or nowhere. No word is a pointer in one view and data in another.
+ * Every object lies in a block of its own, or among others in a slab, with random bytes before and
+ * behind it. Blocks come from malloc, so that sanitizers watch their ends, or from a pool, where a
+ * seed draws the same layout again. Pointers lead to fresh objects, to objects that exist (aliases,
+ * cycles, themselves), into arrays, into other objects, one past the end, into statics, or nowhere.
+ * No word is a pointer in one view and data in another.
  */
 #ifndef RANDOM_GRAPH_H
 #define RANDOM_GRAPH_H
@@ -15,16 +16,17 @@ typedef struct graph_block {
     unsigned char *memory;
     unsigned char *shadow; /* what it held when the graph was complete */
     size_t bytes;
-    int pooled;            /* part of the graph's pool, or static: not a malloc block */
+    int pooled; /* part of the graph's pool, or static: not a malloc block */
 } graph_block;
 
 typedef struct graph_region {
     unsigned char *address;
-    size_t count;             /* of elements; a terminator included */
+    size_t count; /* of elements; a terminator included */
     size_t element_bytes;
-    int64_t sentinel;         /* where one ends it */
-    int type;                 /* of typed regions, and of regions in the table of sizes */
-    const model_field *row;   /* arrays of pointers: by which row, and on which level; late words: of which row */
+    int64_t sentinel; /* where one ends it */
+    int type;         /* of typed regions, and of regions in the table of sizes */
+    /* arrays of pointers: by which row, and on which level; late words: of which row */
+    const model_field *row;
     unsigned level;
 } graph_region;
 
@@ -43,18 +45,21 @@ typedef struct graph {
     graph_list strings; /* terminated arrays of plain elements */
     graph_list rows;    /* arrays of pointers */
     graph_list sized;   /* whose size only the table of the callback knows */
-    graph_list frozen;  /* counts, terminated arrays, what rules read: changing them changes the graph */
-    graph_list late;    /* pointers that may lead to any described byte: null until all of these are known */
-    graph_list queue;   /* elements to be filled in */
+    /* counts, terminated arrays, what rules read: changing them changes the graph */
+    graph_list frozen;
+    /* pointers that may lead to any described byte: null until all of these are known */
+    graph_list late;
+    graph_list queue; /* elements to be filled in */
     size_t queue_at;
     unsigned char *slab, *slab_end;
-    unsigned char *pool_memory, *pool, *pool_end; /* half of the graphs: memory whose addresses modulo 64 KiB can be
-                                                     drawn again, with objects across such borders; else NULL */
+    /* half of the graphs: memory whose addresses modulo 64 KiB can be drawn again, with objects
+     * across such borders; else NULL */
+    unsigned char *pool_memory, *pool, *pool_end;
     const surroundings *around;
     unsigned char *statics, *statics_end; /* where objects go that are static; NULL: none has yet */
-    int is_static;      /* what is made now goes there */
-    size_t left;        /* bytes that may still be spent */
-    int mixed;          /* the same bytes are seen by two descriptions */
+    int is_static;                        /* what is made now goes there */
+    size_t left;                          /* bytes that may still be spent */
+    int mixed;                            /* the same bytes are seen by two descriptions */
     haul_root roots[4];
     int root_type[4];
     size_t root_count;

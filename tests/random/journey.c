@@ -1,5 +1,5 @@
-/* The journey of an arena: the device's copy after each call that sends, and the arena, byte for byte, after each
- * call that brings data or pointers back.
+/* The journey of an arena: the device's copy after each call that sends, and the arena, byte for
+ * byte, after each call that brings data or pointers back.
  */
 #include "building.h"
 
@@ -39,7 +39,8 @@ static void walk_device(void *argument)
     place.is_ordered = 0;
     place.bars = b->is_discovered ? BARS_BACK : BARS_OF_FIELDS;
     for (size_t i = 0; i < b->view.root_count; i++)
-        place.roots[i] = (uintptr_t)s.base + ((uintptr_t)b->view.roots[i].address - (uintptr_t)b->base);
+        place.roots[i] =
+            (uintptr_t)s.base + ((uintptr_t)b->view.roots[i].address - (uintptr_t)b->base);
     reference_free(&b->there);
     reference_walk(&b->view, &place, &b->there);
 }
@@ -58,10 +59,11 @@ static void expect(building *b, const reference_range *r)
 {
     int unreturned;
     for (size_t at = 0, n; at < r->bytes; at += n) {
-        n = reference_stretch(b->there.unreturned, b->there.unreturned_count, r->host + at, r->bytes - at,
-                              &unreturned);
+        n = reference_stretch(b->there.unreturned, b->there.unreturned_count, r->host + at,
+                              r->bytes - at, &unreturned);
         if (!unreturned)
-            memcpy(b->expected + (r->host + at - (uintptr_t)b->base), (const void *)(r->copy + at), n);
+            memcpy(b->expected + (r->host + at - (uintptr_t)b->base), (const void *)(r->copy + at),
+                   n);
     }
 }
 
@@ -113,7 +115,8 @@ static int brings_back(building *b, haul_status (*call)(haul_shipment *), const 
 static int comes_back(const building *b, const reference_slot *s)
 {
     int unreturned;
-    reference_stretch(b->there.unreturned, b->there.unreturned_count, (uintptr_t)s->at, 1, &unreturned);
+    reference_stretch(b->there.unreturned, b->there.unreturned_count, (uintptr_t)s->at, 1,
+                      &unreturned);
     return !unreturned;
 }
 
@@ -144,7 +147,8 @@ static int brings_back_a_pointer(building *b)
     if (status != HAUL_OK)
         return building_fail(b, "pointers of an arena: %s", haul_status_name(status));
     if (graph_read_pointer(a->at) != from->value)
-        return building_fail(b, "pointers of an arena: %p came back, not %p", graph_read_pointer(a->at), from->value);
+        return building_fail(b, "pointers of an arena: %p came back, not %p",
+                             graph_read_pointer(a->at), from->value);
     graph_write_pointer(a->at, a->value);
     if (!is_as_it_was(b, "pointers of an arena"))
         return 0;
@@ -157,7 +161,8 @@ static const reference_slot *some_tagged(building *b)
     uintptr_t copy;
     for (size_t i = 0; i < n; i++) {
         const reference_slot *s = &b->there.slots[(start + i) % n];
-        if (s->high_tags != 0 && comes_back(b, s) && reference_find(&b->there, (uintptr_t)s->target, &copy))
+        if (s->high_tags != 0 && comes_back(b, s) &&
+            reference_find(&b->there, (uintptr_t)s->target, &copy))
             return s;
     }
     return NULL;
@@ -192,7 +197,8 @@ static int updates_the_host(building *b, const reference_range *r)
     if (status == HAUL_OK)
         status = haul_update_host(b->shipment, b->base + at, bytes);
     if (status != HAUL_OK)
-        return building_fail(b, "update of %zu bytes of an arena: %s", bytes, haul_status_name(status));
+        return building_fail(b, "update of %zu bytes of an arena: %s", bytes,
+                             haul_status_name(status));
     for (size_t i = 0; i < b->used; i++)
         if (b->base[i] != (i - at < bytes ? b->expected : b->image)[i])
             return building_fail(b, "update of an arena: byte %zu is not what it must be", i);
@@ -210,7 +216,8 @@ static int updates(building *b)
     if (!updates_the_host(b, &b->there.data[(size_t)random_word(&b->c->filler) % n]))
         return 0;
     for (size_t i = 0; i < n && status == HAUL_OK; i++)
-        status = haul_update_device(b->shipment, (void *)b->there.data[i].host, b->there.data[i].bytes);
+        status =
+            haul_update_device(b->shipment, (void *)b->there.data[i].host, b->there.data[i].bytes);
     if (status != HAUL_OK)
         return building_fail(b, "update of the device's arena: %s", haul_status_name(status));
     return device_agrees(b, "update of the device's arena");
@@ -242,10 +249,11 @@ int building_travels(building *b)
     take_images(b);
     if (!building_holds_the_graph(b) || !device_agrees(b, "ship of an arena") ||
         (chance(b->c, 1, 2) && !moves_on(b)) || !brings_back(b, haul_unmarshal, "unmarshal") ||
-        !brings_back(b, haul_unmarshal_pointers, "unmarshal with pointers") || !brings_back_a_pointer(b) ||
-        !brings_back_a_tag(b) || !updates(b))
+        !brings_back(b, haul_unmarshal_pointers, "unmarshal with pointers") ||
+        !brings_back_a_pointer(b) || !brings_back_a_tag(b) || !updates(b))
         return 0;
-    if (chance(b->c, 1, 2) && (!moves_on(b) || !brings_back(b, haul_unmarshal, "unmarshal from a copy")))
+    if (chance(b->c, 1, 2) &&
+        (!moves_on(b) || !brings_back(b, haul_unmarshal, "unmarshal from a copy")))
         return 0;
     return !chance(b->c, 1, 4) || replans(b);
 }

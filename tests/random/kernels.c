@@ -5,7 +5,8 @@
 void kernel_write(void *argument)
 {
     const kernel_store *s = argument;
-    const void *value = s->from_slot ? graph_read_pointer((const void *)s->value) : (const void *)s->value;
+    const void *value =
+        s->from_slot ? graph_read_pointer((const void *)s->value) : (const void *)s->value;
     graph_write_pointer((void *)s->at, value);
 }
 

@@ -2,9 +2,9 @@
  *
  *   haul_random [--graphs N] [--seed S] [--faults] [--every K] [--verbose]
  *
- * Graph i of a run with seed S is that of a run with seed S + i and one graph. --faults spoils each graph in some
- * places, and fails every fallible event of every K-th graph's journey (K is 50). --verbose prints each seed and its
- * types. The last line is "N passed, N failed".
+ * Graph i of a run with seed S is that of a run with seed S + i and one graph. --faults spoils each
+ * graph in some places, and fails every fallible event of every K-th graph's journey (K is 50).
+ * --verbose prints each seed and its types. The last line is "N passed, N failed".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,8 +67,8 @@ static int run_graph(trial_world *w, const settings *s, uint64_t i)
     }
     if (trial_run(w, &c, options, message, sizeof message))
         return 1;
-    printf("FAILED: haul_random --seed %llu --graphs 1%s\n    %s\n", (unsigned long long)current_seed,
-           options & TRIAL_WRONG ? " --faults" : "", message);
+    printf("FAILED: haul_random --seed %llu --graphs 1%s\n    %s\n",
+           (unsigned long long)current_seed, options & TRIAL_WRONG ? " --faults" : "", message);
     fflush(stdout);
     return 0;
 }
@@ -79,11 +79,12 @@ int main(int count, char **arguments)
     trial_world world;
     uint64_t passed = 0, failed = 0;
     if (!read_settings(count, arguments, &s)) {
-        fprintf(stderr, "usage: haul_random [--graphs N] [--seed S] [--faults] [--every K] [--verbose]\n");
+        fprintf(stderr,
+                "usage: haul_random [--graphs N] [--seed S] [--faults] [--every K] [--verbose]\n");
         return 2;
     }
-    printf("haul_random --seed %llu --graphs %llu%s\n", (unsigned long long)s.seed, (unsigned long long)s.graphs,
-           s.faults ? " --faults" : "");
+    printf("haul_random --seed %llu --graphs %llu%s\n", (unsigned long long)s.seed,
+           (unsigned long long)s.graphs, s.faults ? " --faults" : "");
     fflush(stdout);
     if (!trial_open(&world)) {
         fprintf(stderr, "the host device cannot be opened\n");
@@ -98,7 +99,8 @@ int main(int count, char **arguments)
     }
     trial_close(&world);
     finished = 1;
-    printf("%lu graphs in arenas, %lu of them by typed allocation too, %lu by typed and other allocations; %lu "
+    printf("%lu graphs in arenas, %lu of them by typed allocation too, "
+           "%lu by typed and other allocations; %lu "
            "refused\n",
            world.arenas, world.typed_arenas, world.mixed_arenas, world.arenas_refused);
     printf("%lu graphs gathered and scattered by the device itself\n", world.crossed_directly);

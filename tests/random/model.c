@@ -1,8 +1,8 @@
 /* Drawing a universe of types.
  *
- * A struct is drawn as a list of fields, shuffled, and laid out naturally, packed or with gaps. Structs embed structs
- * of lower index and point to anything. Some begin with a tag that tells their type; some end with a tail, or are as
- * long as they say themselves.
+ * A struct is drawn as a list of fields, shuffled, and laid out naturally, packed or with gaps.
+ * Structs embed structs of lower index and point to anything. Some begin with a tag that tells
+ * their type; some end with a tail, or are as long as they say themselves.
  */
 #include "model.h"
 
@@ -211,7 +211,8 @@ static int reads_first_byte(const model_type *t)
 {
     for (unsigned i = 0; i < t->field_count; i++) {
         const model_field *f = &t->field[i];
-        if (f->rule.when == WHEN_SELF || f->rule.base == BASE_BY_SELF || f->rule.choice == CHOICE_BY_SELF)
+        if (f->rule.when == WHEN_SELF || f->rule.base == BASE_BY_SELF ||
+            f->rule.choice == CHOICE_BY_SELF)
             return 1;
         for (unsigned level = 0; level < f->levels; level++)
             if (f->shape[level].rule == RULE_BY_SELF)
@@ -240,7 +241,8 @@ static void settle(const model *m, model_type *t, model_field *f, size_t offset)
     t->has_pointers |= f->kind == FIELD_POINTER || f->kind == FIELD_END ||
                        (f->kind == FIELD_EMBED && m->type[f->target].has_pointers);
     /* Data fields align the layout, not the type: only pointers and declarations ask. */
-    if ((f->kind == FIELD_POINTER || f->kind == FIELD_END || f->kind == FIELD_EMBED) && alignment > t->alignment)
+    if ((f->kind == FIELD_POINTER || f->kind == FIELD_END || f->kind == FIELD_EMBED) &&
+        alignment > t->alignment)
         t->alignment = alignment;
 }
 
@@ -330,8 +332,9 @@ static int compare_runs(const void *a, const void *b)
 /* May the field's bytes be something else than bytes? */
 static int is_special(const model_field *f)
 {
-    return f->kind == FIELD_SKIP || f->kind == FIELD_EMBED || f->kind == FIELD_POINTER || f->kind == FIELD_END ||
-           f->kind == FIELD_TAIL || (f->kind == FIELD_DATA && f->rule.is_there);
+    return f->kind == FIELD_SKIP || f->kind == FIELD_EMBED || f->kind == FIELD_POINTER ||
+           f->kind == FIELD_END || f->kind == FIELD_TAIL ||
+           (f->kind == FIELD_DATA && f->rule.is_there);
 }
 
 static int never_travels(const model_field *f)
@@ -387,7 +390,8 @@ void draw_true_extent(const model *m, model_type *t)
         else if (f->kind == FIELD_EMBED && f->count != 0 && m->type[f->target].true_upper != 0)
             include_true(t, f->offset + m->type[f->target].true_lower,
                          f->offset + (f->count - 1) * f->stride + m->type[f->target].true_upper);
-        else if (is_special(f) && !never_travels(f) && f->kind != FIELD_TAIL && f->kind != FIELD_EMBED)
+        else if (is_special(f) && !never_travels(f) && f->kind != FIELD_TAIL &&
+                 f->kind != FIELD_EMBED)
             include_true(t, f->offset, f->offset + f->bytes);
     }
     if (t->true_lower == SIZE_MAX)
@@ -462,7 +466,8 @@ int draw_stands_in_rows(const model_type *t)
 
 static int can_be_target(const model_type *t, const model_field *f)
 {
-    return draw_stands_in_rows(t) || (t->sizing != SIZE_FIXED && f->shape[f->levels - 1].rule == RULE_ONE);
+    return draw_stands_in_rows(t) ||
+           (t->sizing != SIZE_FIXED && f->shape[f->levels - 1].rule == RULE_ONE);
 }
 
 static void draw_target(choices *c, const model *m, unsigned type, model_field *f)
@@ -508,4 +513,3 @@ void model_draw(choices *c, model *m)
     }
     draw_targets(c, m);
 }
-

@@ -1,7 +1,8 @@
 /* A random universe of types, in a description of its own.
  *
- * The reference copier walks graphs by this description; the library by the haul types that model_make_types builds
- * from it with public calls only. The two share no table, so one mistake cannot hide in both.
+ * The reference copier walks graphs by this description; the library by the haul types that
+ * model_make_types builds from it with public calls only. The two share no table, so one mistake
+ * cannot hide in both.
  */
 #ifndef RANDOM_MODEL_H
 #define RANDOM_MODEL_H
@@ -25,7 +26,7 @@ enum {
 
 typedef enum model_rule {
     RULE_ONE,
-    RULE_COUNT,     /* multiply * product of the count fields + add; no fields: add */
+    RULE_COUNT, /* multiply * product of the count fields + add; no fields: add */
     RULE_END,
     RULE_SENTINEL,  /* up to and with the first element equal to `add` */
     RULE_BY_INDEX,  /* callbacks: (3 * index + 1) % 4 */
@@ -44,10 +45,11 @@ typedef struct model_shape {
 typedef enum model_kind {
     FIELD_DATA,
     FIELD_COUNT,
-    FIELD_OPAQUE,  /* data with a row of its own */
+    FIELD_OPAQUE, /* data with a row of its own */
     FIELD_SKIP,
-    FIELD_KIND,    /* an integer that conditions and choices read */
-    FIELD_TAG,     /* two bytes in front of everything: which type this is, for choices by the target */
+    FIELD_KIND, /* an integer that conditions and choices read */
+    /* two bytes in front of everything: which type this is, for choices by the target */
+    FIELD_TAG,
     FIELD_SIZE,    /* two bytes behind the tag: how long this object is */
     FIELD_EMBED,   /* count elements of target, stride apart */
     FIELD_POINTER, /* count pointers in a row, or one distance */
@@ -57,7 +59,8 @@ typedef enum model_kind {
 
 enum { TAG_AT = 0, SIZE_AT = 2, TAG_BYTES = 2 };
 
-/* What is not plain about a field. Conditions stand on pointers, and on embedded types and bytes that are arms. */
+/* What is not plain about a field. Conditions stand on pointers, and on embedded types and bytes
+ * that are arms. */
 typedef enum model_when {
     WHEN_ALWAYS,
     WHEN_FIELD, /* low <= (field & mask) <= high */
@@ -69,10 +72,16 @@ typedef enum model_base {
     BASE_FIXED,
     BASE_BY_INDEX, /* and as many bytes more as the pointer's place in its array says */
     BASE_BY_SELF,  /* and 8 times (first byte of self % 5) */
-    BASE_BY_HEADER /* the two bytes in front of the address say how far the block begins before it */
+    /* the two bytes in front of the address say how far the block begins before it */
+    BASE_BY_HEADER
 } model_base;
 
-typedef enum model_choice { CHOICE_NONE, CHOICE_BY_FIELD, CHOICE_BY_TAG, CHOICE_BY_SELF } model_choice;
+typedef enum model_choice {
+    CHOICE_NONE,
+    CHOICE_BY_FIELD,
+    CHOICE_BY_TAG,
+    CHOICE_BY_SELF
+} model_choice;
 
 typedef struct model_case {
     int64_t value;
@@ -83,23 +92,25 @@ typedef struct model_case {
 typedef struct model_rule_of_field {
     int is_there;
     model_when when;
-    unsigned kind;          /* field that the condition reads */
+    unsigned kind; /* field that the condition reads */
     int64_t mask, low, high;
-    int raw;                /* bytes otherwise, not null */
-    int arm_of;             /* the field that begins in the same place, before this one in the list; -1: none */
+    int raw; /* bytes otherwise, not null */
+    /* the field that begins in the same place, before this one in the list; -1: none */
+    int arm_of;
     haul_mode mode;
-    uintptr_t tags;         /* low bits, and the highest ones */
-    uintptr_t integers;     /* words below are integers; 0: none */
-    uintptr_t integers_from;/* these and words above, too; 0: none */
-    intptr_t bias;          /* the word is the address and so much */
+    uintptr_t tags;          /* low bits, and the highest ones */
+    uintptr_t integers;      /* words below are integers; 0: none */
+    uintptr_t integers_from; /* these and words above, too; 0: none */
+    intptr_t bias;           /* the word is the address and so much */
     model_base base;
-    model_choice choice;    /* CHOICE_BY_SELF: (first byte of self + index) % case_count */
-    unsigned selector;      /* field that the choice reads */
+    model_choice choice; /* CHOICE_BY_SELF: (first byte of self + index) % case_count */
+    unsigned selector;   /* field that the choice reads */
     int64_t choice_mask;
     unsigned case_count;
     model_case cases[MODEL_CASES];
-    int is_distance;        /* from the word to the address, of 4 or 8 bytes */
-    haul_direction direction; /* of what the last pointers lead to; of the field itself, where it is none */
+    int is_distance; /* from the word to the address, of 4 or 8 bytes */
+    /* of what the last pointers lead to; of the field itself, where it is none */
+    haul_direction direction;
 } model_rule_of_field;
 
 typedef struct model_field {
@@ -112,7 +123,7 @@ typedef struct model_field {
     unsigned levels;
     model_shape shape[HAUL_LEVELS];
     int unaligned, is_signed;
-    int behind;           /* the field that ends where this one begins; -1: any */
+    int behind; /* the field that ends where this one begins; -1: any */
     model_rule_of_field rule;
 } model_field;
 
@@ -143,17 +154,19 @@ typedef enum model_sizing { SIZE_FIXED, SIZE_STORED, SIZE_BY_TAIL } model_sizing
 typedef struct model_type {
     model_form form;
     char name[16];
-    size_t lower, extent, upper; /* from an element's address: bounds of its span; extent: to the next element */
+    /* from an element's address: bounds of its span; extent: to the next element */
+    size_t lower, extent, upper;
     size_t true_lower, true_upper;
-    size_t alignment;            /* of every element, as its own pointers and declarations ask */
-    size_t declared;             /* 0: not */
+    size_t alignment; /* of every element, as its own pointers and declarations ask */
+    size_t declared;  /* 0: not */
     int has_pointers, has_holes;
     int packed;
     model_sizing sizing;
-    int64_t tag;                 /* value of its FIELD_TAG; 0: it has none */
+    int64_t tag; /* value of its FIELD_TAG; 0: it has none */
     unsigned field_count, run_count;
     model_field field[MODEL_FIELDS];
-    model_run run[MODEL_RUNS];   /* bytes that travel and belong to no field that may be something else */
+    /* bytes that travel and belong to no field that may be something else */
+    model_run run[MODEL_RUNS];
     /* How a derived type is made. */
     int old;
     size_t count, blocklength, stride;
@@ -180,13 +193,15 @@ void model_draw(choices *c, model *m);
 int64_t model_read(const void *address, size_t bytes, int is_signed);
 /* Does the field's condition hold in this struct? */
 int model_holds(const model_type *t, const model_field *f, const void *self);
-/* The case of a choice, in this struct, whose target (read for choices by its tag) is `target`; NULL: there is none. */
-const model_case *model_choose(const model_type *t, const model_field *f, const void *self, size_t index,
-                               const void *target);
-/* How far the address lies behind the start of its block; the case's own part not counted. `address` is read for
- * BASE_BY_HEADER. */
+/* The case of a choice, in this struct, whose target (read for choices by its tag) is `target`;
+ * NULL: there is none. */
+const model_case *model_choose(const model_type *t, const model_field *f, const void *self,
+                               size_t index, const void *target);
+/* How far the address lies behind the start of its block; the case's own part not counted.
+ * `address` is read for BASE_BY_HEADER. */
 intptr_t model_bias(const model_field *f, const void *self, size_t index, const void *address);
-/* May an object of a SIZE_STORED type be so long? It ends between fields, and behind all that its rows read. */
+/* May an object of a SIZE_STORED type be so long? It ends between fields, and behind all that its
+ * rows read. */
 int model_can_end_at(const model_type *t, size_t bytes);
 /* How long the object says it is; SIZE_MAX where its type is not SIZE_STORED. */
 size_t model_stored_size(const model_type *t, const void *self);
@@ -195,15 +210,20 @@ const model_field *model_tail(const model_type *t);
 
 /* ---- The library's types. */
 
-/* Makes the haul types by the public API in a random manner and order, commits them, and compares what the queries
- * answer with the model. HAUL_OK, or what failed; *where says at what. Allocator NULL: malloc. */
-haul_status model_make_types(choices *c, model *m, const haul_allocator *allocator, const char **where);
+/* Makes the haul types by the public API in a random manner and order, commits them, and compares
+ * what the queries answer with the model. HAUL_OK, or what failed; *where says at what. Allocator
+ * NULL: malloc. */
+haul_status model_make_types(choices *c, model *m, const haul_allocator *allocator,
+                             const char **where);
 void model_free_types(model *m);
 
-/* What callbacks look up; the graph provides it, and the trial hands it to the context as argument. */
+/* What callbacks look up; the graph provides it, and the trial hands it to the context as
+ * argument. */
 typedef struct model_oracle {
-    int64_t (*count_of)(const struct model_oracle *oracle, const void *target);   /* for RULE_BY_TARGET; -1: unknown */
-    int (*is_there)(const struct model_oracle *oracle, const void *address, size_t bytes); /* memory of the graph */
+    /* for RULE_BY_TARGET; -1: unknown */
+    int64_t (*count_of)(const struct model_oracle *oracle, const void *target);
+    /* memory of the graph */
+    int (*is_there)(const struct model_oracle *oracle, const void *address, size_t bytes);
     const void *roots[4];
     unsigned root_count;
     unsigned long wrong_roots; /* callbacks that were given a root that is none */

@@ -47,8 +47,8 @@ int model_holds(const model_type *t, const model_field *f, const void *self)
     return (f->rule.low <= value && value <= f->rule.high) == (f->rule.when == WHEN_FIELD);
 }
 
-const model_case *model_choose(const model_type *t, const model_field *f, const void *self, size_t index,
-                               const void *target)
+const model_case *model_choose(const model_type *t, const model_field *f, const void *self,
+                               size_t index, const void *target)
 {
     const model_rule_of_field *rule = &f->rule;
     const unsigned char *bytes = self;
@@ -124,6 +124,7 @@ size_t model_stored_size(const model_type *t, const void *self)
 
 const model_field *model_tail(const model_type *t)
 {
-    return t->field_count != 0 && t->field[t->field_count - 1].kind == FIELD_TAIL ? &t->field[t->field_count - 1]
-                                                                                  : NULL;
+    return t->field_count != 0 && t->field[t->field_count - 1].kind == FIELD_TAIL
+               ? &t->field[t->field_count - 1]
+               : NULL;
 }

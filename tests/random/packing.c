@@ -1,4 +1,5 @@
-/* Packing: a plan, what it says of the graph, the arena that it makes in any memory, and the way back from there.
+/* Packing: a plan, what it says of the graph, the arena that it makes in any memory, and the way
+ * back from there.
  */
 #include "steps.h"
 
@@ -27,7 +28,8 @@ static int check_statistics(trial *t)
         return trial_fail(t, "statistics: %zu null pointers, not %zu", s.null_pointers, nulls);
     if (s.graph_bytes != t->host.bytes)
         return trial_fail(t, "statistics: %zu graph bytes, not %zu", s.graph_bytes, t->host.bytes);
-    if (s.arena_bytes != haul_plan_bytes(t->plan) || s.bitmap_bytes != haul_plan_bitmap_bytes(t->plan))
+    if (s.arena_bytes != haul_plan_bytes(t->plan) ||
+        s.bitmap_bytes != haul_plan_bitmap_bytes(t->plan))
         return trial_fail(t, "statistics: other sizes than the plan's");
     return 1;
 }
@@ -37,8 +39,9 @@ int trial_plan(trial *t)
     haul_status status;
     t->is_ordered = chance(t->c, 1, 3);
     t->lets_change = chance(t->c, 1, 2);
-    status = t->is_ordered ? haul_plan_create_ordered(t->context, t->g.roots, t->g.root_count, &t->plan)
-                           : haul_plan_create(t->context, t->g.roots, t->g.root_count, &t->plan);
+    status = t->is_ordered
+                 ? haul_plan_create_ordered(t->context, t->g.roots, t->g.root_count, &t->plan)
+                 : haul_plan_create(t->context, t->g.roots, t->g.root_count, &t->plan);
     if (status != HAUL_OK)
         return trial_fail(t, "plan: %s", haul_status_name(status));
     if (t->world->oracle.wrong_roots != 0)
@@ -52,8 +55,8 @@ static unsigned char *aligned_memory(size_t bytes, size_t alignment, unsigned ch
     return *memory + (alignment - (uintptr_t)*memory % alignment) % alignment;
 }
 
-/* With tags, what becomes of a pointer to no elements may hang on where the arena lies: bases alike in all bits that an
- * alignment can leave free. */
+/* With tags, what becomes of a pointer to no elements may hang on where the arena lies: bases alike
+ * in all bits that an alignment can leave free. */
 static size_t base_alignment(const trial *t)
 {
     return t->model->has_high_tags ? HAUL_ALIGNMENT_MAX : haul_plan_alignment(t->plan);
@@ -64,7 +67,8 @@ int trial_has_zero_distance(const trial *t)
     for (size_t i = 0; i < t->host.slot_count; i++) {
         const reference_slot *s = &t->host.slots[i];
         size_t at, target;
-        if (s->kind == SLOT_DISTANCE && s->target != NULL && haul_plan_offset(t->plan, s->at, &at) == HAUL_OK &&
+        if (s->kind == SLOT_DISTANCE && s->target != NULL &&
+            haul_plan_offset(t->plan, s->at, &at) == HAUL_OK &&
             haul_plan_offset(t->plan, s->target, &target) == HAUL_OK && target + s->lead == at)
             return 1;
     }
@@ -74,11 +78,13 @@ int trial_has_zero_distance(const trial *t)
 int trial_refuses_zero_distance(trial *t)
 {
     size_t bytes = haul_plan_bytes(t->plan);
-    unsigned char *memory, *arena = aligned_memory(bytes + 1, haul_plan_alignment(t->plan), &memory);
+    unsigned char *memory,
+        *arena = aligned_memory(bytes + 1, haul_plan_alignment(t->plan), &memory);
     haul_status status = haul_plan_pack(t->plan, arena, bytes, 0, NULL);
     free(memory);
     if (status != HAUL_ERROR_LIMIT || haul_context_error(t->context)->path[0] == '\0')
-        return trial_fail(t, "pack with a distance that is 0 in the copy: %s", haul_status_name(status));
+        return trial_fail(t, "pack with a distance that is 0 in the copy: %s",
+                          haul_status_name(status));
     return trial_source_is_unchanged(t, "refused pack");
 }
 
@@ -101,7 +107,8 @@ static int place_of_arena(trial *t, reference_place *place)
         const void *first = trial_first_described(t, t->g.roots[i].address);
         if (haul_plan_offset(t->plan, first, &offset) != HAUL_OK)
             return trial_fail(t, "haul_plan_offset: no offset for a root");
-        place->roots[i] = (uintptr_t)t->arena + offset - ((uintptr_t)first - (uintptr_t)t->g.roots[i].address);
+        place->roots[i] =
+            (uintptr_t)t->arena + offset - ((uintptr_t)first - (uintptr_t)t->g.roots[i].address);
     }
     return 1;
 }
@@ -122,13 +129,16 @@ int trial_pack(trial *t)
         return trial_fail(t, "pack: %s", haul_status_name(status));
     if (!trial_source_is_unchanged(t, "pack") || !place_of_arena(t, &place))
         return 0;
-    if (!reference_walk(&t->g, &place, &t->packed) || !reference_rest_is_zero(&t->packed, t->arena, t->bytes))
+    if (!reference_walk(&t->g, &place, &t->packed) ||
+        !reference_rest_is_zero(&t->packed, t->arena, t->bytes))
         return trial_fail(t, "pack: %s", t->packed.wrong);
     return check_statistics(t);
 }
 
-/* What haul_relocate leaves to the plan: pointers without a bit, off the grid or for their tags and biases. */
-static void relocate_odd_pointers(trial *t, unsigned char *arena, const uint64_t *bitmap, uintptr_t by)
+/* What haul_relocate leaves to the plan: pointers without a bit, off the grid or for their tags and
+ * biases. */
+static void relocate_odd_pointers(trial *t, unsigned char *arena, const uint64_t *bitmap,
+                                  uintptr_t by)
 {
     for (size_t i = 0; i < t->packed.slot_count; i++) {
         const reference_slot *s = &t->packed.slots[i];
@@ -153,7 +163,8 @@ int trial_pack_again(trial *t)
     memset(bitmap, 0x5A, bitmap_bytes + 8);
     if (haul_plan_pack(t->plan, again, t->bytes - 1, 1u << 20, bitmap) != HAUL_ERROR_ARGUMENT)
         good = trial_fail(t, "pack: one byte too little is accepted");
-    else if (haul_plan_pack(t->plan, again, t->bytes, (uint64_t)(uintptr_t)t->arena, bitmap) != HAUL_OK)
+    else if (haul_plan_pack(t->plan, again, t->bytes, (uint64_t)(uintptr_t)t->arena, bitmap) !=
+             HAUL_OK)
         good = trial_fail(t, "pack: a second time");
     else if (memcmp(again, t->arena, t->bytes) != 0)
         good = trial_fail(t, "pack: other bytes when packed into other memory");
@@ -183,18 +194,21 @@ int trial_look_up_described(trial *t)
 {
     for (unsigned i = 0; i < 24 && t->packed.all_count != 0; i++) {
         const reference_range *r = &t->packed.all[random_word(&t->c->filler) % t->packed.all_count];
-        size_t at = i % 4 == 3 ? r->bytes : (size_t)(random_word(&t->c->filler) % r->bytes), offset = 0;
+        size_t at = i % 4 == 3 ? r->bytes : (size_t)(random_word(&t->c->filler) % r->bytes),
+               offset = 0;
         void *back = NULL;
         if (haul_plan_offset(t->plan, (const void *)(r->host + at), &offset) != HAUL_OK)
             return trial_fail(t, "haul_plan_offset: %p has none", (void *)(r->host + at));
-        if (t->is_ordered && at == r->bytes && haul_plan_address(t->plan, offset, &back) == HAUL_OK &&
-            (uintptr_t)back == r->host + at)
+        if (t->is_ordered && at == r->bytes &&
+            haul_plan_address(t->plan, offset, &back) == HAUL_OK && (uintptr_t)back == r->host + at)
             continue; /* something else may begin there */
         if (offset != r->copy + at - (uintptr_t)t->arena)
-            return trial_fail(t, "haul_plan_offset: %p, byte %zu of %zu", (void *)(r->host + at), at, r->bytes);
-        if (at < r->bytes &&
-            (haul_plan_address(t->plan, offset, &back) != HAUL_OK || (uintptr_t)back != r->host + at))
-            return trial_fail(t, "haul_plan_address: offset %zu is %p, not %p", offset, back, (void *)(r->host + at));
+            return trial_fail(t, "haul_plan_offset: %p, byte %zu of %zu", (void *)(r->host + at),
+                              at, r->bytes);
+        if (at < r->bytes && (haul_plan_address(t->plan, offset, &back) != HAUL_OK ||
+                              (uintptr_t)back != r->host + at))
+            return trial_fail(t, "haul_plan_address: offset %zu is %p, not %p", offset, back,
+                              (void *)(r->host + at));
     }
     return 1;
 }
@@ -223,13 +237,15 @@ int trial_look_up_others(trial *t)
         const graph_block *b = &t->g.blocks[random_word(&t->c->filler) % t->g.block_count];
         uintptr_t at = (uintptr_t)b->memory + (size_t)(random_word(&t->c->filler) % b->bytes), copy;
         size_t offset = 0;
-        if (t->host.has_holes || t->host.has_parts) /* holes, and what shares a granule with them, have places */
+        /* holes, and what shares a granule with them, have places */
+        if (t->host.has_holes || t->host.has_parts)
             break;
         if (reference_find(&t->packed, at, &copy) || reference_find(&t->packed, at - 1, &copy) ||
             is_slot_value(t, (const void *)at))
             continue;
         if (haul_plan_offset(t->plan, (const void *)at, &offset) == HAUL_OK)
-            return trial_fail(t, "haul_plan_offset: answers for %p, which is no byte of the graph", (void *)at);
+            return trial_fail(t, "haul_plan_offset: answers for %p, which is no byte of the graph",
+                              (void *)at);
     }
     for (size_t offset = 0; offset < 2 * sizeof(void *); offset++)
         if (haul_plan_address(t->plan, offset, &back) == HAUL_OK)

@@ -1,5 +1,5 @@
-/* Pieces of a graph that lie elsewhere now, and the graph that they make there: each word that the reference calls a
- * pointer or a distance leads to where its target has gone.
+/* Pieces of a graph that lie elsewhere now, and the graph that they make there: each word that the
+ * reference calls a pointer or a distance leads to where its target has gone.
  */
 #include "building.h"
 
@@ -62,7 +62,8 @@ uintptr_t building_moved(const building *b, const void *address)
     return p != NULL ? p->moved + (at - p->first) : 0;
 }
 
-/* The graph's own table knows its own addresses. In the arena the end of one piece can be the start of the next. */
+/* The graph's own table knows its own addresses. In the arena the end of one piece can be the start
+ * of the next. */
 static int64_t count_of(const model_oracle *oracle, const void *target)
 {
     const building *b = (const building *)(const void *)oracle;
@@ -86,14 +87,15 @@ static int is_there(const model_oracle *oracle, const void *address, size_t byte
 {
     const building *b = (const building *)(const void *)oracle;
     uintptr_t at = (uintptr_t)address - (uintptr_t)b->base;
-    return (at < b->used && bytes <= b->used - at) || surroundings_have(b->g->around, address, bytes) ||
+    return (at < b->used && bytes <= b->used - at) ||
+           surroundings_have(b->g->around, address, bytes) ||
            (building_is_static(b, (uintptr_t)address) && graph_has(b->g, address, bytes));
 }
 
 /* ---- Contents ---- */
 
-/* Where the end of one piece is the start of another, what a word leads to is that start, but for an alias that leads
- * to the end of what is described. */
+/* Where the end of one piece is the start of another, what a word leads to is that start, but for
+ * an alias that leads to the end of what is described. */
 static uintptr_t moved_target(const building *b, const reference_slot *s)
 {
     uintptr_t copy;
@@ -116,13 +118,15 @@ void building_move_words(const building *b)
 {
     for (size_t i = 0; i < b->host->slot_count; i++) {
         const reference_slot *s = &b->host->slots[i];
-        graph_write((void *)building_moved(b, s->at), s->bytes, (int64_t)(intptr_t)building_word(b, s));
+        graph_write((void *)building_moved(b, s->at), s->bytes,
+                    (int64_t)(intptr_t)building_word(b, s));
     }
 }
 
 static int is_moved_word(const building *b, const reference_slot *s)
 {
-    return model_read((const void *)building_moved(b, s->at), s->bytes, 1) == (int64_t)(intptr_t)building_word(b, s);
+    return model_read((const void *)building_moved(b, s->at), s->bytes, 1) ==
+           (int64_t)(intptr_t)building_word(b, s);
 }
 
 void building_copy_data(const building *b)
@@ -130,7 +134,8 @@ void building_copy_data(const building *b)
     for (size_t i = 0; i < b->host->data_count; i++) {
         const reference_range *r = &b->host->data[i];
         for (size_t k = 0; k < r->bytes; k++)
-            *(unsigned char *)building_moved(b, (const void *)(r->host + k)) = *(const unsigned char *)(r->host + k);
+            *(unsigned char *)building_moved(b, (const void *)(r->host + k)) =
+                *(const unsigned char *)(r->host + k);
     }
 }
 
@@ -171,7 +176,8 @@ int building_look(building *b)
     if (!good)
         building_fail(b, "the reference cannot walk the graph in an arena: %s", here.wrong);
     else if (here.bytes != b->host->bytes || here.slot_count != b->host->slot_count)
-        good = building_fail(b, "the graph in an arena is another: %zu bytes, not %zu", here.bytes, b->host->bytes);
+        good = building_fail(b, "the graph in an arena is another: %zu bytes, not %zu", here.bytes,
+                             b->host->bytes);
     reference_free(&here);
     return good;
 }

@@ -1,7 +1,8 @@
 /* The reference copier: small and slow, a queue and a table.
  *
- * What waits in the queue is an array of elements of a type, or an array of pointers on its way to them. The table
- * keeps, for each element or array seen, where its copy lies; meeting it again with another copy is a split alias.
+ * What waits in the queue is an array of elements of a type, or an array of pointers on its way to
+ * them. The table keeps, for each element or array seen, where its copy lies; meeting it again with
+ * another copy is a split alias.
  */
 #include "reference.h"
 
@@ -16,15 +17,16 @@ static const size_t pointer_bytes = sizeof(void *);
 typedef struct waiting {
     uintptr_t host, copy;
     size_t count;
-    int type;                /* elements of it; -1: pointers of `row` on `level` */
-    int of;                  /* the type that row belongs to */
+    int type; /* elements of it; -1: pointers of `row` on `level` */
+    int of;   /* the type that row belongs to */
     const model_field *row;
     uintptr_t self;
     unsigned level;
-    haul_direction bars;     /* the bytes travel less: what the way that led here says */
+    haul_direction bars; /* the bytes travel less: what the way that led here says */
 } waiting;
 
-/* An element of a type, or a word in an array of pointers that row `as` of the struct `self` led to. */
+/* An element of a type, or a word in an array of pointers that row `as` of the struct `self` led
+ * to. */
 typedef struct seen {
     uintptr_t host, copy, as, self;
     int used;
@@ -60,14 +62,16 @@ static void wrong(walker *w, uintptr_t host, const char *what)
 
 static size_t hash_of(uintptr_t host, uintptr_t as)
 {
-    uint64_t h = (uint64_t)host * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)as * UINT64_C(0xC2B2AE3D27D4EB4F);
+    uint64_t h =
+        (uint64_t)host * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)as * UINT64_C(0xC2B2AE3D27D4EB4F);
     return (size_t)(h ^ h >> 29);
 }
 
 static seen *look_up(walker *w, uintptr_t host, uintptr_t as, uintptr_t self)
 {
     size_t i = hash_of(host, as + self) & (w->table_capacity - 1);
-    while (w->table[i].used && (w->table[i].host != host || w->table[i].as != as || w->table[i].self != self))
+    while (w->table[i].used &&
+           (w->table[i].host != host || w->table[i].as != as || w->table[i].self != self))
         i = (i + 1) & (w->table_capacity - 1);
     return &w->table[i];
 }
@@ -106,8 +110,8 @@ static int is_new(walker *w, uintptr_t host, uintptr_t copy, uintptr_t as, uintp
 
 /* ---- Records ---- */
 
-static void add_range(reference_range **list, size_t *count, size_t *capacity, uintptr_t host, uintptr_t copy,
-                      size_t bytes)
+static void add_range(reference_range **list, size_t *count, size_t *capacity, uintptr_t host,
+                      uintptr_t copy, size_t bytes)
 {
     *list = room(*list, *count, capacity, sizeof **list);
     (*list)[*count].host = host;
@@ -115,7 +119,8 @@ static void add_range(reference_range **list, size_t *count, size_t *capacity, u
     (*list)[(*count)++].bytes = bytes;
 }
 
-/* HAUL_IN and HAUL_OUT are the two ways that a byte can be kept from, HAUL_NEITHER is both of them. */
+/* HAUL_IN and HAUL_OUT are the two ways that a byte can be kept from, HAUL_NEITHER is both of
+ * them. */
 static haul_direction together(haul_direction a, haul_direction b)
 {
     return (haul_direction)((unsigned)a | (unsigned)b);
@@ -164,7 +169,8 @@ static void enqueue(walker *w, const waiting *item)
     w->queue[w->queue_count++] = *item;
 }
 
-static reference_slot *new_slot(walker *w, uintptr_t host, uintptr_t copy, size_t bytes, reference_slot_kind kind)
+static reference_slot *new_slot(walker *w, uintptr_t host, uintptr_t copy, size_t bytes,
+                                reference_slot_kind kind)
 {
     reference *r = w->r;
     r->slots = room(r->slots, r->slot_count, &r->slot_capacity, sizeof *r->slots);
@@ -189,9 +195,10 @@ static int can_compare(walker *w, uintptr_t host, uintptr_t copy, size_t bytes)
     return w->r->wrong[0] == '\0';
 }
 
-/* The pointer at host, and at copy: recorded; the copy's value. A pointer behind which nothing stands may become
- * null: it can lead anywhere. */
-static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_kind kind, int one_of)
+/* The pointer at host, and at copy: recorded; the copy's value. A pointer behind which nothing
+ * stands may become null: it can lead anywhere. */
+static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_kind kind,
+                      int one_of)
 {
     void *value = graph_read_pointer((const void *)host);
     reference_slot *s = new_slot(w, host, copy, pointer_bytes, value == NULL ? SLOT_NULL : kind);
@@ -208,10 +215,10 @@ static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_
     return there;
 }
 
-/* A pointer with tags or a bias, and what it leads to, which is `distance` on; the copy of that. SLOT_EMPTY: nothing
- * stands there, and its tags need not be free. */
-static uintptr_t ruled_slot(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, uintptr_t distance,
-                            reference_slot_kind kind)
+/* A pointer with tags or a bias, and what it leads to, which is `distance` on; the copy of that.
+ * SLOT_EMPTY: nothing stands there, and its tags need not be free. */
+static uintptr_t ruled_slot(walker *w, const model_field *f, uintptr_t host, uintptr_t copy,
+                            uintptr_t distance, reference_slot_kind kind)
 {
     uintptr_t there = slot(w, host, copy, kind, -1);
     reference_slot *s = &w->r->slots[w->r->slot_count - 1];
@@ -231,13 +238,14 @@ static void kept_slot(walker *w, uintptr_t host, uintptr_t copy, uintptr_t becom
     reference_slot *s = new_slot(w, host, copy, pointer_bytes, SLOT_KEPT);
     s->value = graph_read_pointer((const void *)host);
     s->becomes = becomes;
-    if (can_compare(w, host, copy, pointer_bytes) && (uintptr_t)graph_read_pointer((const void *)copy) != becomes)
+    if (can_compare(w, host, copy, pointer_bytes) &&
+        (uintptr_t)graph_read_pointer((const void *)copy) != becomes)
         wrong(w, host, "a word that is no pointer is not what it must be");
 }
 
 /* A distance to `to` and `lead` bytes on; 0: to nothing. The copy of `to`; 0: nothing is there. */
-static uintptr_t distance_slot(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, uintptr_t to,
-                               uintptr_t lead)
+static uintptr_t distance_slot(walker *w, const model_field *f, uintptr_t host, uintptr_t copy,
+                               uintptr_t to, uintptr_t lead)
 {
     reference_slot *s = new_slot(w, host, copy, f->bytes, SLOT_DISTANCE);
     int64_t there;
@@ -251,7 +259,8 @@ static uintptr_t distance_slot(walker *w, const model_field *f, uintptr_t host, 
     return there != 0 ? copy + (uintptr_t)there - lead : 0;
 }
 
-static void note_read(walker *w, reference_reader what, const model_field *row, uintptr_t at, size_t bytes)
+static void note_read(walker *w, reference_reader what, const model_field *row, uintptr_t at,
+                      size_t bytes)
 {
     w->r->reads = room(w->r->reads, w->r->read_count, &w->r->read_capacity, sizeof *w->r->reads);
     reference_read *r = &w->r->reads[w->r->read_count++];
@@ -263,7 +272,8 @@ static void note_read(walker *w, reference_reader what, const model_field *row, 
 
 /* ---- Counts ---- */
 
-static int64_t value_of(const model_type *t, const model_shape *s, uintptr_t self, unsigned changed, int64_t by)
+static int64_t value_of(const model_type *t, const model_shape *s, uintptr_t self, unsigned changed,
+                        int64_t by)
 {
     int64_t n = s->multiply;
     if (s->field_count == 0)
@@ -276,7 +286,8 @@ static int64_t value_of(const model_type *t, const model_shape *s, uintptr_t sel
     return n + s->add;
 }
 
-/* Records fields that can be smaller by one: no shape of the type may then be negative, and this one must change. */
+/* Records fields that can be smaller by one: no shape of the type may then be negative, and this
+ * one must change. */
 static void note_counts(walker *w, const model_type *t, const model_shape *s, uintptr_t self)
 {
     size_t size = model_stored_size(t, (const void *)self);
@@ -292,7 +303,8 @@ static void note_counts(walker *w, const model_type *t, const model_shape *s, ui
                     good = 0;
         if (!good)
             continue;
-        w->r->counts = room(w->r->counts, w->r->count_count, &w->r->count_capacity, sizeof *w->r->counts);
+        w->r->counts =
+            room(w->r->counts, w->r->count_count, &w->r->count_capacity, sizeof *w->r->counts);
         reference_count *c = &w->r->counts[w->r->count_count++];
         c->at = (unsigned char *)(self + f->offset);
         c->bytes = f->bytes;
@@ -303,7 +315,8 @@ static void note_counts(walker *w, const model_type *t, const model_shape *s, ui
 static int is_terminator(uintptr_t element, size_t bytes, int64_t value)
 {
     uint64_t mask = bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * bytes) - 1;
-    return ((uint64_t)model_read((const void *)element, bytes, 0) & mask) == ((uint64_t)value & mask);
+    return ((uint64_t)model_read((const void *)element, bytes, 0) & mask) ==
+           ((uint64_t)value & mask);
 }
 
 static size_t count_before(uintptr_t pointer)
@@ -312,33 +325,41 @@ static size_t count_before(uintptr_t pointer)
     return before != NULL ? (size_t)model_read(before, 2, 0) % 4 : 0;
 }
 
-static size_t count_of(walker *w, const model_type *t, const model_field *f, unsigned level, uintptr_t self,
-                       size_t index, uintptr_t target)
+static size_t count_of(walker *w, const model_type *t, const model_field *f, unsigned level,
+                       uintptr_t self, size_t index, uintptr_t target)
 {
     const model_shape *s = &f->shape[level];
     size_t unit = level + 1 == f->levels ? f->element_bytes : pointer_bytes, n = 0;
     switch (s->rule) {
-    case RULE_ONE: return 1;
+    case RULE_ONE:
+        return 1;
     case RULE_COUNT:
         if (target != 0)
             note_counts(w, t, s, self);
         return (size_t)value_of(t, s, self, UINT32_MAX, 0);
     case RULE_END:
-        return ((uintptr_t)graph_read_pointer((const void *)(self + t->field[s->field[0]].offset)) - target) / unit;
+        return ((uintptr_t)graph_read_pointer((const void *)(self + t->field[s->field[0]].offset)) -
+                target) /
+               unit;
     case RULE_SENTINEL:
         while (!is_terminator(target + n * unit, unit, s->add))
             n++;
         return n + 1;
-    case RULE_BY_INDEX: return (3 * index + 1) % 4;
-    case RULE_BY_SELF: return *(const unsigned char *)self % 5;
-    case RULE_BY_BEFORE: return count_before(self + f->offset);
-    default: return (size_t)w->g->oracle.count_of(&w->g->oracle, (const void *)target);
+    case RULE_BY_INDEX:
+        return (3 * index + 1) % 4;
+    case RULE_BY_SELF:
+        return *(const unsigned char *)self % 5;
+    case RULE_BY_BEFORE:
+        return count_before(self + f->offset);
+    default:
+        return (size_t)w->g->oracle.count_of(&w->g->oracle, (const void *)target);
     }
 }
 
 /* ---- The walk ---- */
 
-/* Where a pointer on `level` of a row leads: n elements, which go into the queue. `type`: of elements; -1: plain. */
+/* Where a pointer on `level` of a row leads: n elements, which go into the queue. `type`: of
+ * elements; -1: plain. */
 typedef struct aim {
     int of; /* the type that the row belongs to */
     const model_field *row;
@@ -351,7 +372,8 @@ typedef struct aim {
 
 static size_t aim_count(walker *w, const aim *a, uintptr_t to)
 {
-    return to != 0 ? count_of(w, &w->g->model->type[a->of], a->row, a->level, a->self, a->index, to) : 0;
+    return to != 0 ? count_of(w, &w->g->model->type[a->of], a->row, a->level, a->self, a->index, to)
+                   : 0;
 }
 
 static haul_direction direction_of(const walker *w, const model_field *row)
@@ -391,7 +413,8 @@ static void follow_plain(walker *w, const aim *a, uintptr_t host, uintptr_t copy
 {
     uintptr_t to = (uintptr_t)graph_read_pointer((const void *)host), to_copy;
     int last = a->level + 1 == a->row->levels;
-    int replaceable = last && a->row->rule.choice == CHOICE_NONE && a->row->shape[a->level].rule == RULE_ONE &&
+    int replaceable = last && a->row->rule.choice == CHOICE_NONE &&
+                      a->row->shape[a->level].rule == RULE_ONE &&
                       (to != 0 || a->level == 0); /* no terminators */
     size_t n = aim_count(w, a, to);
     to_copy = slot(w, host, copy, n != 0 ? SLOT_FOLLOWED : SLOT_EMPTY, replaceable ? a->type : -1);
@@ -404,7 +427,8 @@ static uintptr_t take_lead(walker *w, aim *a, uintptr_t address)
 {
     const model_type *t = &w->g->model->type[a->of];
     const model_rule_of_field *rule = &a->row->rule;
-    uintptr_t lead = (uintptr_t)model_bias(a->row, (const void *)a->self, a->index, (const void *)address);
+    uintptr_t lead =
+        (uintptr_t)model_bias(a->row, (const void *)a->self, a->index, (const void *)address);
     const model_case *one;
     if (rule->choice == CHOICE_NONE)
         return lead;
@@ -414,7 +438,8 @@ static uintptr_t take_lead(walker *w, aim *a, uintptr_t address)
         return lead;
     }
     if (rule->choice == CHOICE_BY_FIELD)
-        note_read(w, READ_CHOICE, a->row, a->self + t->field[rule->selector].offset, t->field[rule->selector].bytes);
+        note_read(w, READ_CHOICE, a->row, a->self + t->field[rule->selector].offset,
+                  t->field[rule->selector].bytes);
     if (rule->choice == CHOICE_BY_TAG)
         note_read(w, READ_CHOICE, a->row, address - lead + TAG_AT, TAG_BYTES);
     a->type = one->type;
@@ -439,7 +464,8 @@ static void follow_own(walker *w, aim *a, uintptr_t host, uintptr_t copy, uintpt
 static void follow_distance(walker *w, aim *a, uintptr_t host, uintptr_t copy)
 {
     int64_t distance = model_read((const void *)host, a->row->bytes, 1);
-    uintptr_t address = host + (uintptr_t)distance, lead = distance != 0 ? take_lead(w, a, address) : 0;
+    uintptr_t address = host + (uintptr_t)distance,
+              lead = distance != 0 ? take_lead(w, a, address) : 0;
     uintptr_t to = distance != 0 ? address - lead : 0;
     size_t n = aim_count(w, a, to);
     uintptr_t to_copy = distance_slot(w, a->row, host, copy, to, lead);
@@ -467,8 +493,8 @@ static int is_integer(const model_rule_of_field *rule, uintptr_t word)
 /* High tags alone may get an address there. */
 static int is_tagged_null(const model_rule_of_field *rule, uintptr_t word)
 {
-    return (rule->tags & HAUL_HIGH_TAGS) != 0 && (word & ~rule->tags) == 0 && word >= rule->integers &&
-           (rule->integers_from == 0 || word < rule->integers_from);
+    return (rule->tags & HAUL_HIGH_TAGS) != 0 && (word & ~rule->tags) == 0 &&
+           word >= rule->integers && (rule->integers_from == 0 || word < rule->integers_from);
 }
 
 /* A word that may lead to a static: 1 when it is one that is not followed. */
@@ -486,7 +512,8 @@ static void follow_address(walker *w, aim *a, uintptr_t host, uintptr_t copy, ui
 {
     const model_rule_of_field *rule = &a->row->rule;
     uintptr_t address = word & ~rule->tags, becomes;
-    int may_be_static = rule->mode == HAUL_MODE_OWN_OR_STATIC || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
+    int may_be_static =
+        rule->mode == HAUL_MODE_OWN_OR_STATIC || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
     int is_alias = rule->mode == HAUL_MODE_ALIAS || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
     if (may_be_static && is_static_word(w, address, word, &becomes)) {
         kept_slot(w, host, copy, becomes);
@@ -508,12 +535,17 @@ static void follow_ruled(walker *w, aim *a, uintptr_t host, uintptr_t copy)
     }
     word = (uintptr_t)graph_read_pointer((const void *)host);
     switch (rule->mode) {
-    case HAUL_MODE_OPAQUE: data(w, host, copy, pointer_bytes); return;
+    case HAUL_MODE_OPAQUE:
+        data(w, host, copy, pointer_bytes);
+        return;
     case HAUL_MODE_NULL:
         nothing(w, host, copy, pointer_bytes);
         return;
-    case HAUL_MODE_EXTERNAL: kept_slot(w, host, copy, translated(w, word)); return;
-    default: break;
+    case HAUL_MODE_EXTERNAL:
+        kept_slot(w, host, copy, translated(w, word));
+        return;
+    default:
+        break;
     }
     if (word == 0)
         slot(w, host, copy, SLOT_NULL, -1);
@@ -526,8 +558,8 @@ static void follow_ruled(walker *w, aim *a, uintptr_t host, uintptr_t copy)
 }
 
 /* A pointer on `level` of row f of type number `of`: what it leads to goes into the queue. */
-static void follow(walker *w, int of, const model_field *f, unsigned level, uintptr_t self, size_t index,
-                   uintptr_t host, uintptr_t copy)
+static void follow(walker *w, int of, const model_field *f, unsigned level, uintptr_t self,
+                   size_t index, uintptr_t host, uintptr_t copy)
 {
     aim a;
     a.of = of;
@@ -543,7 +575,8 @@ static void follow(walker *w, int of, const model_field *f, unsigned level, uint
         follow_plain(w, &a, host, copy);
 }
 
-static void visit_end(walker *w, const model_field *begin, const model_field *end, uintptr_t host, uintptr_t copy)
+static void visit_end(walker *w, const model_field *begin, const model_field *end, uintptr_t host,
+                      uintptr_t copy)
 {
     uintptr_t from = (uintptr_t)graph_read_pointer((const void *)(host + begin->offset));
     uintptr_t to = (uintptr_t)graph_read_pointer((const void *)(host + end->offset));
@@ -566,21 +599,25 @@ static int is_claimed(const model_type *t, uintptr_t host, size_t byte)
 {
     for (unsigned i = 0; i < t->field_count; i++) {
         const model_field *f = &t->field[i];
-        if (can_be_an_arm(f) && byte - f->offset < f->bytes && model_holds(t, f, (const void *)host))
+        if (can_be_an_arm(f) && byte - f->offset < f->bytes &&
+            model_holds(t, f, (const void *)host))
             return 1;
     }
     return 0;
 }
 
-/* A row that does not hold: its bytes are nobody's, or data, if no row that holds has the same ones. */
-static void visit_other_bytes(walker *w, const model_type *t, const model_field *f, uintptr_t host, uintptr_t copy)
+/* A row that does not hold: its bytes are nobody's, or data, if no row that holds has the same
+ * ones. */
+static void visit_other_bytes(walker *w, const model_type *t, const model_field *f, uintptr_t host,
+                              uintptr_t copy)
 {
     for (size_t byte = f->offset; byte < f->offset + f->bytes; byte++)
         if (!is_claimed(t, host, byte))
             (f->rule.raw ? data : nothing)(w, host + byte, copy + byte, 1);
 }
 
-static void visit_bytes(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, size_t bytes)
+static void visit_bytes(walker *w, const model_field *f, uintptr_t host, uintptr_t copy,
+                        size_t bytes)
 {
     haul_direction before = w->bars;
     w->bars = together(w->bars, f->rule.direction);
@@ -588,7 +625,8 @@ static void visit_bytes(walker *w, const model_field *f, uintptr_t host, uintptr
     w->bars = before;
 }
 
-static void visit_inside(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, size_t count)
+static void visit_inside(walker *w, const model_field *f, uintptr_t host, uintptr_t copy,
+                         size_t count)
 {
     waiting item;
     memset(&item, 0, sizeof item);
@@ -601,21 +639,25 @@ static void visit_inside(walker *w, const model_field *f, uintptr_t host, uintpt
     enqueue(w, &item);
 }
 
-static void visit_pointers(walker *w, int type, const model_field *f, uintptr_t host, uintptr_t copy)
+static void visit_pointers(walker *w, int type, const model_field *f, uintptr_t host,
+                           uintptr_t copy)
 {
     const model_type *t = &w->g->model->type[type];
     size_t n = f->rule.is_distance ? 1 : f->count;
     for (size_t k = 0; k < n; k++)
-        follow(w, type, f, 0, host, k, host + f->offset + k * pointer_bytes, copy + f->offset + k * pointer_bytes);
+        follow(w, type, f, 0, host, k, host + f->offset + k * pointer_bytes,
+               copy + f->offset + k * pointer_bytes);
     if (f->shape[0].rule == RULE_END)
         visit_end(w, f, &t->field[f->shape[0].field[0]], host, copy);
 }
 
-static void visit_field(walker *w, int type, const model_field *f, uintptr_t host, uintptr_t copy, size_t size)
+static void visit_field(walker *w, int type, const model_field *f, uintptr_t host, uintptr_t copy,
+                        size_t size)
 {
     const model_type *t = &w->g->model->type[type];
     if (can_be_an_arm(f) && (f->rule.when == WHEN_FIELD || f->rule.when == WHEN_NOT))
-        note_read(w, READ_CONDITION, f, host + t->field[f->rule.kind].offset, t->field[f->rule.kind].bytes);
+        note_read(w, READ_CONDITION, f, host + t->field[f->rule.kind].offset,
+                  t->field[f->rule.kind].bytes);
     if (!model_holds(t, f, (const void *)host))
         visit_other_bytes(w, t, f, host, copy);
     else if (f->kind == FIELD_EMBED)
@@ -625,7 +667,8 @@ static void visit_field(walker *w, int type, const model_field *f, uintptr_t hos
     else if (f->kind == FIELD_DATA && f->rule.is_there)
         visit_bytes(w, f, host, copy, f->bytes);
     else if (f->kind == FIELD_SKIP)
-        nothing(w, host + f->offset, copy + f->offset, size - f->offset < f->bytes ? size - f->offset : f->bytes);
+        nothing(w, host + f->offset, copy + f->offset,
+                size - f->offset < f->bytes ? size - f->offset : f->bytes);
 }
 
 /* How long the object is; *tail: how many elements it ends with. */
@@ -640,12 +683,14 @@ static size_t size_of(walker *w, const model_type *t, uintptr_t host, size_t *ta
     if (f == NULL)
         return t->extent;
     if (f->shape[0].rule == RULE_COUNT && f->shape[0].field_count == 1 && f->shape[0].multiply > 0)
-        note_read(w, READ_TAIL, f, host + t->field[f->shape[0].field[0]].offset, t->field[f->shape[0].field[0]].bytes);
+        note_read(w, READ_TAIL, f, host + t->field[f->shape[0].field[0]].offset,
+                  t->field[f->shape[0].field[0]].bytes);
     *tail = count_of(w, t, f, 0, host, 0, host + f->offset);
     return f->offset + *tail * f->element_bytes;
 }
 
-static void visit_tail(walker *w, const model_field *f, uintptr_t host, uintptr_t copy, size_t count)
+static void visit_tail(walker *w, const model_field *f, uintptr_t host, uintptr_t copy,
+                       size_t count)
 {
     if (f->target < 0)
         visit_bytes(w, f, host, copy, count * f->element_bytes);
@@ -704,7 +749,8 @@ static void visit(walker *w, const waiting *item)
         uintptr_t at = i * pointer_bytes;
         uintptr_t as = (uintptr_t)item->row + item->level; /* rows lie further apart than levels */
         if (is_new(w, item->host + at, item->copy + at, as, item->self))
-            follow(w, item->of, item->row, item->level, item->self, i, item->host + at, item->copy + at);
+            follow(w, item->of, item->row, item->level, item->self, i, item->host + at,
+                   item->copy + at);
     }
 }
 
@@ -721,7 +767,9 @@ static int is_zero(const unsigned char *at, size_t bytes)
 static int by_host(const void *a, const void *b)
 {
     const reference_range *x = a, *y = b;
-    return x->host != y->host ? (x->host < y->host ? -1 : 1) : x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
+    return x->host != y->host    ? (x->host < y->host ? -1 : 1)
+           : x->bytes > y->bytes ? -1
+                                 : x->bytes < y->bytes;
 }
 
 static int by_copy(const void *a, const void *b)
@@ -738,7 +786,8 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Copies mostly lie in the order of what they are copies of. */
-static void sort_ranges(reference_range *list, size_t count, int (*compare)(const void *, const void *))
+static void sort_ranges(reference_range *list, size_t count,
+                        int (*compare)(const void *, const void *))
 {
     for (size_t i = 1; i < count; i++)
         if (compare(&list[i - 1], &list[i]) > 0) {
@@ -793,7 +842,8 @@ static void check_nothing(walker *w)
         const reference_range *n = &w->r->nothing[i];
         uintptr_t copy;
         for (size_t k = 0; k < n->bytes; k++)
-            if (*(const unsigned char *)(n->copy + k) != 0 && !reference_find(w->r, n->host + k, &copy))
+            if (*(const unsigned char *)(n->copy + k) != 0 &&
+                !reference_find(w->r, n->host + k, &copy))
                 wrong(w, n->host + k, "a byte that is left out is not zero in the copy");
     }
 }
@@ -807,7 +857,8 @@ static void merge_bars(walker *w, reference_range *list, size_t *count)
     w->copying = copying;
 }
 
-size_t reference_stretch(const reference_range *list, size_t count, uintptr_t at, size_t bytes, int *inside)
+size_t reference_stretch(const reference_range *list, size_t count, uintptr_t at, size_t bytes,
+                         int *inside)
 {
     size_t low = 0, high = count, left;
     while (low < high) {
@@ -818,7 +869,9 @@ size_t reference_stretch(const reference_range *list, size_t count, uintptr_t at
             high = middle;
     }
     *inside = low != 0 && at - list[low - 1].host < list[low - 1].bytes;
-    left = *inside ? list[low - 1].host + list[low - 1].bytes - at : low < count ? list[low].host - at : bytes;
+    left = *inside       ? list[low - 1].host + list[low - 1].bytes - at
+           : low < count ? list[low].host - at
+                         : bytes;
     return left < bytes ? left : bytes;
 }
 
@@ -829,7 +882,8 @@ static void compare_data(walker *w, const reference_range *range)
     for (; at < range->bytes; at += n) {
         const unsigned char *host = (const unsigned char *)range->host + at;
         const unsigned char *copy = (const unsigned char *)range->copy + at;
-        n = reference_stretch(w->r->unsent, w->r->unsent_count, (uintptr_t)host, range->bytes - at, &unsent);
+        n = reference_stretch(w->r->unsent, w->r->unsent_count, (uintptr_t)host, range->bytes - at,
+                              &unsent);
         if (unsent && !is_zero(copy, n))
             wrong(w, (uintptr_t)host, "bytes that are not sent are not zero");
         if (!unsent && memcmp(host, copy, n) != 0)
@@ -864,14 +918,16 @@ static void check_copies_apart(walker *w)
     sort_ranges(r->all, r->all_count, by_host);
 }
 
-/* In an ordered copy, an alias to the end of something where something else begins may be either: it then keeps its
- * distance from what is described last in front of it. (Between the two may be bytes that do not travel.) */
+/* In an ordered copy, an alias to the end of something where something else begins may be either:
+ * it then keeps its distance from what is described last in front of it. (Between the two may be
+ * bytes that do not travel.) */
 static int is_end_in_order(const walker *w, const reference_slot *s, uintptr_t there)
 {
     const reference_range *before = NULL;
     for (size_t i = 0; w->place->is_ordered && i < w->r->all_count; i++) {
         const reference_range *r = &w->r->all[i];
-        if (r->host + r->bytes <= (uintptr_t)s->target && (before == NULL || before->host <= r->host))
+        if (r->host + r->bytes <= (uintptr_t)s->target &&
+            (before == NULL || before->host <= r->host))
             before = r;
     }
     return before != NULL && there - before->copy == (uintptr_t)s->value - before->host;
@@ -882,7 +938,8 @@ static int is_beginning_in_order(const walker *w, const reference_slot *s, uintp
 {
     for (size_t i = 0; w->place->is_ordered && i < w->table_capacity; i++) {
         const seen *e = &w->table[i];
-        if (e->used && e->host == (uintptr_t)s->target && e->copy == there - ((uintptr_t)s->value - e->host))
+        if (e->used && e->host == (uintptr_t)s->target &&
+            e->copy == there - ((uintptr_t)s->value - e->host))
             return 1;
     }
     return 0;
@@ -914,10 +971,11 @@ static void join(reference *r)
     for (size_t i = 0; i <= r->data_count; i++) {
         uintptr_t next = i < r->data_count ? r->data[i].host : UINTPTR_MAX;
         for (; k < r->slot_count && (uintptr_t)r->slots[k].at < next; k++)
-            add_range(&r->all, &r->all_count, &r->all_capacity, (uintptr_t)r->slots[k].at, r->slots[k].copy,
-                      r->slots[k].bytes);
+            add_range(&r->all, &r->all_count, &r->all_capacity, (uintptr_t)r->slots[k].at,
+                      r->slots[k].copy, r->slots[k].bytes);
         if (i < r->data_count)
-            add_range(&r->all, &r->all_count, &r->all_capacity, next, r->data[i].copy, r->data[i].bytes);
+            add_range(&r->all, &r->all_count, &r->all_capacity, next, r->data[i].copy,
+                      r->data[i].bytes);
     }
 }
 
@@ -997,7 +1055,8 @@ int reference_rest_is_zero(reference *r, const void *memory, size_t bytes)
             snprintf(r->wrong, sizeof r->wrong, "a copy lies outside the arena");
             good = 0;
         } else if (!is_zero((const unsigned char *)at, next - at)) {
-            snprintf(r->wrong, sizeof r->wrong, "bytes of no object are not zero, between offsets %zu and %zu",
+            snprintf(r->wrong, sizeof r->wrong,
+                     "bytes of no object are not zero, between offsets %zu and %zu",
                      (size_t)(at - (uintptr_t)memory), (size_t)(next - (uintptr_t)memory));
             good = 0;
         }
@@ -1040,7 +1099,8 @@ static uintptr_t place_of_block(const graph *g, const reference_copy *copy, size
     return first - first % 4096 + (uintptr_t)g->blocks[i].memory % 4096;
 }
 
-/* Blocks may touch: what is one past one can be the start of another, and is then taken for that. */
+/* Blocks may touch: what is one past one can be the start of another, and is then taken for
+ * that. */
 static uintptr_t moved(const graph *g, const reference_copy *copy, const void *address)
 {
     uintptr_t end = 0;
@@ -1062,9 +1122,11 @@ static void copy_slot(const graph *g, const reference_copy *copy, const referenc
     else if (s->target == NULL)
         return;
     else if (s->kind == SLOT_DISTANCE)
-        graph_write(at, s->bytes, (int64_t)(intptr_t)(moved(g, copy, s->target) + s->lead - (uintptr_t)at));
+        graph_write(at, s->bytes,
+                    (int64_t)(intptr_t)(moved(g, copy, s->target) + s->lead - (uintptr_t)at));
     else
-        graph_write_pointer(at, (void *)(moved(g, copy, s->target) + ((uintptr_t)s->value - (uintptr_t)s->target)));
+        graph_write_pointer(
+            at, (void *)(moved(g, copy, s->target) + ((uintptr_t)s->value - (uintptr_t)s->target)));
 }
 
 void reference_copy_make(const graph *g, const reference *r, reference_copy *copy)
@@ -1124,7 +1186,8 @@ static uintptr_t draw_described(choices *c, const graph *g, const reference *r, 
 int reference_draw_aliases(choices *c, graph *g, const reference *r)
 {
     for (size_t i = 0; i < g->late.count; i++) {
-        uintptr_t word = chance(c, 1, 6) ? 0 : draw_described(c, g, r, g->late.at[i].row->rule.tags);
+        uintptr_t word =
+            chance(c, 1, 6) ? 0 : draw_described(c, g, r, g->late.at[i].row->rule.tags);
         graph_write_pointer(g->late.at[i].address, (void *)word);
     }
     graph_keep(g);

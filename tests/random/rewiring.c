@@ -7,28 +7,31 @@
 
 #include "haul/host.h"
 
-/* One past an object is, on the device, where another one may begin; and an odd address in a word with tags is another
- * address with tags. */
+/* One past an object is, on the device, where another one may begin; and an odd address in a word
+ * with tags is another address with tags. */
 static int is_plain_pointer(const trial *t, const reference_slot *s)
 {
     uintptr_t copy;
     if (s->high_tags != 0)
         return 0;
-    return s->kind == SLOT_FOLLOWED || (s->kind == SLOT_ALIAS && s->value == s->target &&
-                                        reference_find(&t->device_side, (uintptr_t)s->target, &copy));
+    return s->kind == SLOT_FOLLOWED ||
+           (s->kind == SLOT_ALIAS && s->value == s->target &&
+            reference_find(&t->device_side, (uintptr_t)s->target, &copy));
 }
 
 static int comes_back(const trial *t, const reference_slot *s)
 {
     int unreturned;
-    reference_stretch(t->host.unreturned, t->host.unreturned_count, (uintptr_t)s->at, 1, &unreturned);
+    reference_stretch(t->host.unreturned, t->host.unreturned_count, (uintptr_t)s->at, 1,
+                      &unreturned);
     return !unreturned;
 }
 
 /* `back` 0: one that does not come back. */
 static const reference_slot *some_followed(trial *t, int back)
 {
-    size_t n = t->device_side.slot_count, start = n != 0 ? (size_t)random_word(&t->c->filler) % n : 0;
+    size_t n = t->device_side.slot_count,
+           start = n != 0 ? (size_t)random_word(&t->c->filler) % n : 0;
     for (size_t i = 0; i < n; i++) {
         const reference_slot *s = &t->device_side.slots[(start + i) % n];
         if (is_plain_pointer(t, s) && comes_back(t, s) == back)
@@ -39,12 +42,14 @@ static const reference_slot *some_followed(trial *t, int back)
 
 int trial_retags(trial *t)
 {
-    size_t n = t->device_side.slot_count, start = n != 0 ? (size_t)random_word(&t->c->filler) % n : 0;
+    size_t n = t->device_side.slot_count,
+           start = n != 0 ? (size_t)random_word(&t->c->filler) % n : 0;
     kernel_retag r = { NULL, 0 };
     uintptr_t now, copy;
     for (size_t i = 0; i < n && r.slot == NULL; i++) {
         const reference_slot *s = &t->device_side.slots[(start + i) % n];
-        if (s->high_tags != 0 && comes_back(t, s) && reference_find(&t->device_side, (uintptr_t)s->target, &copy))
+        if (s->high_tags != 0 && comes_back(t, s) &&
+            reference_find(&t->device_side, (uintptr_t)s->target, &copy))
             r.slot = s;
     }
     if (r.slot == NULL)
@@ -54,15 +59,18 @@ int trial_retags(trial *t)
         return trial_fail(t, "unmarshal with a tag of the device's");
     now = (uintptr_t)graph_read_pointer(r.slot->at);
     if (r.bit != 0 && now != ((uintptr_t)r.slot->value ^ r.bit))
-        return trial_fail(t, "unmarshal with pointers: a tagged %p came back as %p", r.slot->value, (void *)now);
+        return trial_fail(t, "unmarshal with pointers: a tagged %p came back as %p", r.slot->value,
+                          (void *)now);
     graph_write_pointer(r.slot->at, r.slot->value);
-    return trial_restore_unsent(t) && trial_source_is_unchanged(t, "unmarshal with a tag of the device's") &&
+    return trial_restore_unsent(t) &&
+           trial_source_is_unchanged(t, "unmarshal with a tag of the device's") &&
            trial_refresh(t, "after a change of a tag");
 }
 
 int trial_unmarshal_pointers(trial *t)
 {
-    const reference_slot *a = some_followed(t, 1), *b = some_followed(t, 1), *stays = some_followed(t, 0);
+    const reference_slot *a = some_followed(t, 1), *b = some_followed(t, 1),
+                         *stays = some_followed(t, 0);
     haul_shipment_statistics statistics;
     kernel_store s;
     haul_status status;
@@ -82,8 +90,8 @@ int trial_unmarshal_pointers(trial *t)
     if (status != HAUL_OK)
         return trial_fail(t, "unmarshal with pointers: %s", haul_status_name(status));
     if (graph_read_pointer(a->at) != b->value)
-        return trial_fail(t, "unmarshal with pointers: %p came back at %p, not %p", graph_read_pointer(a->at),
-                          (void *)a->at, b->value);
+        return trial_fail(t, "unmarshal with pointers: %p came back at %p, not %p",
+                          graph_read_pointer(a->at), (void *)a->at, b->value);
     graph_write_pointer(a->at, a->value);
     if (!trial_restore_unsent(t) || !trial_source_is_unchanged(t, "unmarshal with pointers"))
         return 0;
@@ -93,8 +101,10 @@ int trial_unmarshal_pointers(trial *t)
         return trial_fail(t, "launch");
     status = haul_unmarshal_pointers(t->shipment);
     if (status != HAUL_ERROR_GRAPH)
-        return trial_fail(t, "unmarshal with a pointer out of the graph: %s", haul_status_name(status));
+        return trial_fail(t, "unmarshal with a pointer out of the graph: %s",
+                          haul_status_name(status));
     if (haul_context_error(t->context)->path[0] == '\0')
         return trial_fail(t, "unmarshal with a pointer out of the graph: no path");
-    return trial_source_is_unchanged(t, "refused unmarshal") && trial_refresh(t, "after a refused unmarshal");
+    return trial_source_is_unchanged(t, "refused unmarshal") &&
+           trial_refresh(t, "after a refused unmarshal");
 }

@@ -1,7 +1,8 @@
-/* Drawing rules: one field that is not plain, with what its rule reads, and perhaps the other arms of a union.
+/* Drawing rules: one field that is not plain, with what its rule reads, and perhaps the other arms
+ * of a union.
  *
- * A rule is drawn with members that go together: a mode that does not follow has no base, a distance has no
- * tags.
+ * A rule is drawn with members that go together: a mode that does not follow has no base, a
+ * distance has no tags.
  */
 #include <string.h>
 
@@ -44,7 +45,8 @@ static int has_bits_of_its_own(const model_rule_of_field *rule)
 }
 
 /* What else may lie where field `first` does, for the kind that is `more` above its own. */
-static void draw_arm(choices *c, model *m, model_type *t, unsigned index, unsigned first, int64_t more)
+static void draw_arm(choices *c, model *m, model_type *t, unsigned index, unsigned first,
+                     int64_t more)
 {
     const model_rule_of_field *of = &t->field[first].rule;
     unsigned arm = t->field_count;
@@ -57,7 +59,8 @@ static void draw_arm(choices *c, model *m, model_type *t, unsigned index, unsign
     } else {
         draw_pointer(c, t);
         model_field *f = &t->field[arm];
-        if (f->levels != 1 || f->count != 1 || f->shape[0].rule == RULE_END || f->shape[0].rule == RULE_BY_BEFORE)
+        if (f->levels != 1 || f->count != 1 || f->shape[0].rule == RULE_END ||
+            f->shape[0].rule == RULE_BY_BEFORE)
             return; /* a field like any other */
     }
     model_rule_of_field *rule = &t->field[arm].rule;
@@ -83,9 +86,11 @@ static void draw_bits(choices *c, model_rule_of_field *rule)
 /* Of what addresses leave free: some, or all. */
 static void draw_high_tags(choices *c, const model *m, model_rule_of_field *rule)
 {
-    if (!m->has_high_tags || rule->is_distance || rule->mode > HAUL_MODE_ALIAS_OR_STATIC || !chance(c, 1, 2))
+    if (!m->has_high_tags || rule->is_distance || rule->mode > HAUL_MODE_ALIAS_OR_STATIC ||
+        !chance(c, 1, 2))
         return;
-    rule->tags |= chance(c, 1, 2) ? HAUL_HIGH_TAGS : HAUL_HIGH_TAGS & ~(HAUL_HIGH_TAGS << choose(c, 15) << 1);
+    rule->tags |=
+        chance(c, 1, 2) ? HAUL_HIGH_TAGS : HAUL_HIGH_TAGS & ~(HAUL_HIGH_TAGS << choose(c, 15) << 1);
 }
 
 static void draw_base(choices *c, model_field *f)
@@ -180,7 +185,8 @@ void draw_ruled(choices *c, model *m, model_type *t, unsigned index)
         draw_word(c, t, first);
     if (f->levels == 1 && f->shape[0].rule != RULE_END)
         draw_high_tags(c, m, &f->rule);
-    if (!has_bits_of_its_own(&f->rule) || f->count != 1 || f->shape[0].rule == RULE_END || f->behind >= 0)
+    if (!has_bits_of_its_own(&f->rule) || f->count != 1 || f->shape[0].rule == RULE_END ||
+        f->behind >= 0)
         return;
     for (int64_t more = 1; more <= 2 && chance(c, 1, 2); more++)
         draw_arm(c, m, t, index, first, more);
@@ -196,7 +202,8 @@ static int is_fit(const model_type *t, const model_field *f)
 }
 
 /* Values are told apart by the lowest four bits: 7 and 14 more. */
-static int64_t value_of_case(const model *m, const model_field *f, unsigned i, int type, int64_t first)
+static int64_t value_of_case(const model *m, const model_field *f, unsigned i, int type,
+                             int64_t first)
 {
     if (f->rule.choice == CHOICE_BY_TAG)
         return m->type[type].tag;
@@ -214,11 +221,13 @@ static int has_case_of(const model_field *f, unsigned count, int type)
 /* Of the types from a random one on, the first that is fit; -1: none. */
 static int find_fit(choices *c, const model *m, const model_field *f, unsigned known)
 {
-    unsigned n = f->rule.choice == CHOICE_BY_TAG || !chance(c, 1, 4) ? m->struct_count : m->type_count;
+    unsigned n =
+        f->rule.choice == CHOICE_BY_TAG || !chance(c, 1, 4) ? m->struct_count : m->type_count;
     unsigned start = choose(c, n);
     for (unsigned i = 0; i < n; i++) {
         int type = (int)((start + i) % n);
-        if (is_fit(&m->type[type], f) && !(f->rule.choice == CHOICE_BY_TAG && has_case_of(f, known, type)))
+        if (is_fit(&m->type[type], f) &&
+            !(f->rule.choice == CHOICE_BY_TAG && has_case_of(f, known, type)))
             return type;
     }
     return -1;
@@ -254,7 +263,8 @@ void draw_wide_tags(choices *c, const model *m, model_field *f)
     if (f->target < 0 || f->rule.tags == 0 || m->type[f->target].declared <= 4 * pointer_bytes ||
         (mode != HAUL_MODE_OWN && mode != HAUL_MODE_OWN_OR_STATIC))
         return;
-    f->rule.tags |= chance(c, 1, 2) ? m->type[f->target].declared - 1 : m->type[f->target].declared / 2;
+    f->rule.tags |=
+        chance(c, 1, 2) ? m->type[f->target].declared - 1 : m->type[f->target].declared / 2;
 }
 
 /* ---- Directions ---- */

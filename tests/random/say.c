@@ -164,8 +164,8 @@ static void say_when(const model_type *t, const model_rule_of_field *said, haul_
     rule->when.high = said->high;
 }
 
-static void say_choice(const model *m, const model_type *t, const model_rule_of_field *said, haul_choice *choice,
-                       haul_case *cases)
+static void say_choice(const model *m, const model_type *t, const model_rule_of_field *said,
+                       haul_choice *choice, haul_case *cases)
 {
     static haul_function *const functions[] = { NULL, case_of_one, case_of_two, case_of_three };
     choice->mask = said->choice == CHOICE_BY_SELF ? -1 : said->choice_mask;
@@ -190,7 +190,8 @@ static void say_choice(const model *m, const model_type *t, const model_rule_of_
     }
 }
 
-static void say_rule(const model *m, const model_type *t, const model_field *f, haul_rule *rule, haul_case *cases)
+static void say_rule(const model *m, const model_type *t, const model_field *f, haul_rule *rule,
+                     haul_case *cases)
 {
     static haul_function *const bases[] = { NULL, minus_index, minus_self, minus_header };
     memset(rule, 0, sizeof *rule);
@@ -209,7 +210,8 @@ static void say_rule(const model *m, const model_type *t, const model_field *f, 
 
 /* ---- Rows and types */
 
-static void say_shapes(choices *c, model *m, const model_type *t, const model_field *f, haul_ref *row)
+static void say_shapes(choices *c, model *m, const model_type *t, const model_field *f,
+                       haul_ref *row)
 {
     row->target = f->target >= 0 ? &m->type[f->target].handle : NULL;
     row->levels = f->levels;
@@ -265,9 +267,11 @@ static int say_field(choices *c, model *m, const model_type *t, const model_fiel
 
 /* ---- Containers ---- */
 
-/* A type that some row leads to, and that exists: the struct is then said with a parameter in its place. -1: none. The
- * model knows of no containers, so the reference takes the struct as it would be without. */
-static int draw_argument(choices *c, const model *m, const haul_ref *rows, size_t n, const model_type *t)
+/* A type that some row leads to, and that exists: the struct is then said with a parameter in its
+ * place. -1: none. The model knows of no containers, so the reference takes the struct as it would
+ * be without. */
+static int draw_argument(choices *c, const model *m, const haul_ref *rows, size_t n,
+                         const model_type *t)
 {
     size_t start = n != 0 ? choose(c, (uint32_t)n) : 0;
     if (!chance(c, 1, 4))
@@ -279,8 +283,10 @@ static int draw_argument(choices *c, const model *m, const haul_ref *rows, size_
     return -1;
 }
 
-/* Some of the rows that lead to the argument, one of them at least; and some of those that lead to the struct itself. */
-static void put_parameter(choices *c, const model *m, model_type *t, int argument, haul_ref *rows, size_t n)
+/* Some of the rows that lead to the argument, one of them at least; and some of those that lead to
+ * the struct itself. */
+static void put_parameter(choices *c, const model *m, model_type *t, int argument, haul_ref *rows,
+                          size_t n)
 {
     int some = 0;
     for (size_t i = 0; i < n; i++) {
@@ -330,7 +336,8 @@ static haul_status make_struct(choices *c, model *m, model_type *t, const haul_a
     if (status == HAUL_OK && t->sizing == SIZE_STORED)
         status = haul_type_set_size(*made, stored_size);
     if (status == HAUL_OK && argument >= 0)
-        status = haul_type_instance(t->container, 1, &t->parameter, &m->type[argument].handle, &t->handle);
+        status = haul_type_instance(t->container, 1, &t->parameter, &m->type[argument].handle,
+                                    &t->handle);
     free(said);
     return status;
 }
@@ -349,7 +356,8 @@ static haul_status make_pointer(model *m, model_type *t)
     haul_shape shape = say_shape(t, &f->shape[0]);
     if (f->target < 0)
         return haul_type_pointer(t->name, NULL, f->element_bytes, shape, &t->handle);
-    return haul_type_pointer(t->name, &m->type[f->target].handle, f->element_bytes, shape, &t->handle);
+    return haul_type_pointer(t->name, &m->type[f->target].handle, f->element_bytes, shape,
+                             &t->handle);
 }
 
 static haul_status make_derived(model *m, model_type *t)
@@ -371,11 +379,13 @@ static haul_status make_derived(model *m, model_type *t)
     case FORM_HINDEXED:
         return haul_type_create_hindexed(t->count, t->lengths, t->displacements, old, &t->handle);
     case FORM_INDEXED_BLOCK:
-        return haul_type_create_indexed_block(t->count, t->blocklength, t->displacements, old, &t->handle);
+        return haul_type_create_indexed_block(t->count, t->blocklength, t->displacements, old,
+                                              &t->handle);
     case FORM_STRUCT_OF:
         return make_struct_of(m, t);
     case FORM_SUBARRAY:
-        return haul_type_create_subarray(t->dimensions, t->sizes, t->subsizes, t->starts, t->order, old, &t->handle);
+        return haul_type_create_subarray(t->dimensions, t->sizes, t->subsizes, t->starts, t->order,
+                                         old, &t->handle);
     case FORM_RESIZED:
         return haul_type_create_resized(old, t->lower, t->extent, &t->handle);
     default:
@@ -389,29 +399,32 @@ static haul_status check_queries(model *m, const model_type *t, const char **whe
     haul_status status = haul_type_get_extent(t->handle, &lower, &extent);
     if (status == HAUL_OK)
         status = haul_type_get_true_extent(t->handle, &true_lower, &true_extent);
-    if (status == HAUL_OK && lower == t->lower && extent == t->extent && true_lower == t->true_lower &&
-        true_extent == t->true_upper - t->true_lower)
+    if (status == HAUL_OK && lower == t->lower && extent == t->extent &&
+        true_lower == t->true_lower && true_extent == t->true_upper - t->true_lower)
         return HAUL_OK;
     *where = "extents disagree with the model";
-    snprintf(m->why, sizeof m->why, "%s, form %d: %zu + %zu, true %zu + %zu, not %zu + %zu, true %zu + %zu", t->name,
-             (int)t->form, lower, extent, true_lower, true_extent, t->lower, t->extent, t->true_lower,
-             t->true_upper - t->true_lower);
+    snprintf(m->why, sizeof m->why,
+             "%s, form %d: %zu + %zu, true %zu + %zu, not %zu + %zu, true %zu + %zu", t->name,
+             (int)t->form, lower, extent, true_lower, true_extent, t->lower, t->extent,
+             t->true_lower, t->true_upper - t->true_lower);
     return HAUL_ERROR_TYPE;
 }
 
-haul_status model_make_types(choices *c, model *m, const haul_allocator *allocator, const char **where)
+haul_status model_make_types(choices *c, model *m, const haul_allocator *allocator,
+                             const char **where)
 {
     unsigned order[MODEL_TYPES];
     haul_status status = HAUL_OK;
-    const model_type *last = &m->type[0]; /* that was made or committed: what went wrong is in its record */
+    /* that was made or committed: what went wrong is in its record */
+    const model_type *last = &m->type[0];
     *where = "making a type";
     for (unsigned i = 0; i < m->type_count && status == HAUL_OK; i++) {
         model_type *t = &m->type[i];
         last = t;
         status = t->form == FORM_STRUCT ? make_struct(c, m, t, allocator) : make_derived(m, t);
         if (status == HAUL_OK && t->form != FORM_STRUCT && chance(c, 1, 4)) {
-            /* Old types may be committed or not. Where targets are still to be made this is refused, and can be
-             * repeated. */
+            /* Old types may be committed or not. Where targets are still to be made this is
+             * refused, and can be repeated. */
             status = haul_type_commit(m->type[t->old].handle);
             status = status == HAUL_ERROR_TYPE ? HAUL_OK : status;
         }

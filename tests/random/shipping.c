@@ -1,4 +1,5 @@
-/* Shipping: the device's copy after each call that sends, and the source after each call that brings data back.
+/* Shipping: the device's copy after each call that sends, and the source after each call that
+ * brings data back.
  */
 #include "steps.h"
 
@@ -19,8 +20,8 @@ int trial_ship(trial *t)
     options.lock_source = chance(t->c, 1, 2);
     options.let_counts_change = t->lets_change;
     if (way == 0 && t->g.root_count == 1)
-        status = haul_ship(t->device, t->g.roots[0].address, t->g.roots[0].type, t->g.roots[0].count, &options,
-                           &t->shipment);
+        status = haul_ship(t->device, t->g.roots[0].address, t->g.roots[0].type,
+                           t->g.roots[0].count, &options, &t->shipment);
     else if (way == 1)
         status = haul_ship_plan(t->device, t->plan, &options, &t->shipment);
     else
@@ -47,7 +48,8 @@ static void walk_device(void *argument)
     }
     reference_free(&t->device_side);
     if (reference_walk(&t->g, &place, &t->device_side))
-        reference_rest_is_zero(&t->device_side, (const void *)(uintptr_t)s.base, s.plan.arena_bytes);
+        reference_rest_is_zero(&t->device_side, (const void *)(uintptr_t)s.base,
+                               s.plan.arena_bytes);
 }
 
 int trial_device_agrees(trial *t, const char *after)
@@ -60,7 +62,8 @@ int trial_device_agrees(trial *t, const char *after)
     return 1;
 }
 
-/* Every pointer on the device is what the look-up says of its target; the reverse look-up leads back. */
+/* Every pointer on the device is what the look-up says of its target; the reverse look-up leads
+ * back. */
 int trial_addresses_agree(trial *t)
 {
     for (size_t i = 0; i < t->device_side.slot_count; i++) {
@@ -87,7 +90,8 @@ static void check_pointers(void *argument)
     for (size_t i = 0; i < t->device_side.slot_count; i++) {
         const reference_slot *s = &t->device_side.slots[i];
         uintptr_t there = (uintptr_t)haul_device_address(t->shipment, s->value);
-        if (t->is_ordered && s->kind != SLOT_FOLLOWED && haul_host_pointer(t->shipment, there) == s->value)
+        if (t->is_ordered && s->kind != SLOT_FOLLOWED &&
+            haul_host_pointer(t->shipment, there) == s->value)
             continue; /* the end of something, where something else begins */
         if (there != 0 && trial_is_pointer(s) && s->kind != SLOT_RULED &&
             (s->kind == SLOT_END || s->value == s->target) &&
@@ -104,7 +108,8 @@ int trial_pointers_agree(trial *t)
     if (haul_host_launch(t->device, check_pointers, &check) != HAUL_OK)
         return trial_fail(t, "launch");
     if (check.wrong != NULL)
-        return trial_fail(t, "the pointer at %p is not what haul_device_address says of its target %p",
+        return trial_fail(t,
+                          "the pointer at %p is not what haul_device_address says of its target %p",
                           (void *)check.wrong->at, check.wrong->value);
     return 1;
 }
@@ -197,7 +202,8 @@ static void compare_arenas(void *argument)
     arena_check *check = argument;
     const unsigned char *there = (const unsigned char *)check->base;
     check->first_wrong = 0;
-    while (check->first_wrong < check->bytes && there[check->first_wrong] == check->packed[check->first_wrong])
+    while (check->first_wrong < check->bytes &&
+           there[check->first_wrong] == check->packed[check->first_wrong])
         check->first_wrong++;
 }
 
@@ -223,9 +229,11 @@ static int pulled_is_packed(trial *t, const char *why)
     haul_plan_free(&plan);
     free(packed);
     if (status != HAUL_OK)
-        return trial_fail(t, "%s: packing beside a gathered arena: %s", why, haul_status_name(status));
+        return trial_fail(t, "%s: packing beside a gathered arena: %s", why,
+                          haul_status_name(status));
     return check.first_wrong == check.bytes ||
-           trial_fail(t, "%s: byte %zu that the device has gathered is not what is packed", why, check.first_wrong);
+           trial_fail(t, "%s: byte %zu that the device has gathered is not what is packed", why,
+                      check.first_wrong);
 }
 
 int trial_refresh(trial *t, const char *why)
@@ -272,8 +280,10 @@ static int updates_the_host(trial *t, const reference_range *r)
     if (status == HAUL_OK)
         status = haul_update_host(t->shipment, host, bytes);
     if (status != HAUL_OK)
-        return trial_fail(t, "update of the host, %zu bytes at %p: %s", bytes, host, haul_status_name(status));
-    return trial_source_has_results(t, r->host + first, r->host + first + bytes, "update of the host");
+        return trial_fail(t, "update of the host, %zu bytes at %p: %s", bytes, host,
+                          haul_status_name(status));
+    return trial_source_has_results(t, r->host + first, r->host + first + bytes,
+                                    "update of the host");
 }
 
 /* Few graphs are nothing but roots of no elements. */
@@ -283,11 +293,13 @@ int trial_update(trial *t)
     haul_status status = HAUL_OK;
     if (n != 0 && !updates_the_host(t, &t->host.all[(size_t)random_word(&t->c->filler) % n]))
         return 0;
-    for (size_t i = 0; i < t->host.all_count && status == HAUL_OK; i++) /* piece by piece: all of it */
+    /* piece by piece: all of it */
+    for (size_t i = 0; i < t->host.all_count && status == HAUL_OK; i++)
         status = haul_update_device(t->shipment, (void *)t->host.all[i].host, t->host.all[i].bytes);
     if (status != HAUL_OK)
         return trial_fail(t, "update of the device: %s", haul_status_name(status));
-    return trial_source_is_unchanged(t, "update of the device") && trial_device_agrees(t, "update of the device");
+    return trial_source_is_unchanged(t, "update of the device") &&
+           trial_device_agrees(t, "update of the device");
 }
 
 int trial_replan(trial *t)

@@ -1,4 +1,5 @@
-/* The graph of a trial in the host's memory: what may change there, what comes back, and what does not.
+/* The graph of a trial in the host's memory: what may change there, what comes back, and what does
+ * not.
  */
 #include "steps.h"
 
@@ -10,8 +11,9 @@ int trial_source_is_unchanged(trial *t, const char *after)
         const graph_block *b = &t->g.blocks[i];
         for (size_t k = 0; k < b->bytes; k++)
             if (b->memory[k] != b->shadow[k])
-                return trial_fail(t, "%s: the source has changed at %p, where nothing may be written", after,
-                                  (void *)&b->memory[k]);
+                return trial_fail(t,
+                                  "%s: the source has changed at %p, where nothing may be written",
+                                  after, (void *)&b->memory[k]);
     }
     return 1;
 }
@@ -60,8 +62,8 @@ static void keep_unreturned(trial *t)
         const reference_range *r = &t->host.data[i];
         int unreturned;
         for (size_t at = 0, n; at < r->bytes; at += n) {
-            n = reference_stretch(t->host.unreturned, t->host.unreturned_count, r->host + at, r->bytes - at,
-                                  &unreturned);
+            n = reference_stretch(t->host.unreturned, t->host.unreturned_count, r->host + at,
+                                  r->bytes - at, &unreturned);
             if (unreturned)
                 memcpy(result + at, (const void *)(r->host + at), n);
         }
@@ -91,7 +93,8 @@ void trial_change_copies(trial *t, const reference *copy, int all)
         const reference_range *r = &copy->data[i];
         int unsent;
         for (size_t at = 0, n; at < r->bytes; at += n) {
-            n = reference_stretch(copy->unsent, copy->unsent_count, r->host + at, r->bytes - at, &unsent);
+            n = reference_stretch(copy->unsent, copy->unsent_count, r->host + at, r->bytes - at,
+                                  &unsent);
             if (all || !unsent)
                 fill(t->c, (void *)(r->copy + at), n);
         }
@@ -100,11 +103,13 @@ void trial_change_copies(trial *t, const reference *copy, int all)
         freeze(t, copy);
     for (size_t i = 0; i < t->host.data_count; i++) {
         uintptr_t at;
-        for (size_t k = 0; k < t->host.data[i].bytes;) { /* ranges that touch here may not touch there */
+        /* ranges that touch here may not touch there */
+        for (size_t k = 0; k < t->host.data[i].bytes;) {
             size_t left = t->host.data[i].bytes - k, n = 1;
             uintptr_t from = t->host.data[i].host + k;
             reference_find(copy, from, &at);
-            for (uintptr_t next; n < left && reference_find(copy, from + n, &next) && next == at + n;)
+            for (uintptr_t next;
+                 n < left && reference_find(copy, from + n, &next) && next == at + n;)
                 n++;
             memcpy(result + k, (const void *)at, n);
             k += n;
@@ -121,12 +126,13 @@ int trial_restore_unsent(trial *t)
         int unreturned;
         for (size_t at = 0, n; at < r->bytes; at += n) {
             const unsigned char *host = (const unsigned char *)r->host + at;
-            n = reference_stretch(t->host.unreturned, t->host.unreturned_count, r->host + at, r->bytes - at,
-                                  &unreturned);
+            n = reference_stretch(t->host.unreturned, t->host.unreturned_count, r->host + at,
+                                  r->bytes - at, &unreturned);
             for (size_t k = 0; k < n && !unreturned; k++)
                 if (host[k] != 0)
-                    return trial_fail(t, "unmarshal with pointers: what was not sent is not zero, at %p",
-                                      (void *)&host[k]);
+                    return trial_fail(
+                        t, "unmarshal with pointers: what was not sent is not zero, at %p",
+                        (void *)&host[k]);
             if (!unreturned)
                 trial_restore(t, (uintptr_t)host, n);
         }

@@ -1,4 +1,5 @@
-/* Stale plans: one change of the source that a refresh must refuse, with a path, and then take back.
+/* Stale plans: one change of the source that a refresh must refuse, with a path, and then take
+ * back.
  */
 #include "steps.h"
 
@@ -9,11 +10,13 @@ static int refuses_as_stale(trial *t, const char *what, const void *at)
     haul_status status = haul_refresh(t->shipment);
     const haul_error *error = haul_context_error(t->context);
     if (status != HAUL_ERROR_STALE)
-        return trial_fail(t, "refresh after a change of the %s at %p: %s", what, at, haul_status_name(status));
+        return trial_fail(t, "refresh after a change of the %s at %p: %s", what, at,
+                          haul_status_name(status));
     if (error->path[0] == '\0')
         return trial_fail(t, "refresh after a change of a %s: no path", what);
     graph_restore(&t->g);
-    return trial_device_agrees(t, "after a refused refresh") && trial_refresh(t, "after a refused refresh");
+    return trial_device_agrees(t, "after a refused refresh") &&
+           trial_refresh(t, "after a refused refresh");
 }
 
 /* Another slot that may hold what this one holds, and does not. */
@@ -45,7 +48,8 @@ static int stale_count(trial *t)
 {
     if (t->host.count_count == 0)
         return 1;
-    const reference_count *k = &t->host.counts[(size_t)random_word(&t->c->filler) % t->host.count_count];
+    const reference_count *k =
+        &t->host.counts[(size_t)random_word(&t->c->filler) % t->host.count_count];
     uint16_t u2 = (uint16_t)k->smaller;
     uint32_t u4 = (uint32_t)k->smaller;
     if (k->bytes == 1)
@@ -59,7 +63,8 @@ static int stale_count(trial *t)
     return refuses_as_stale(t, "count", k->at);
 }
 
-/* A field that a rule has read, or a word that is no pointer: another value, and the plan does not fit any more. */
+/* A field that a rule has read, or a word that is no pointer: another value, and the plan does not
+ * fit any more. */
 static int stale_rule(trial *t)
 {
     size_t n = t->host.read_count, slots = t->host.slot_count;

@@ -1,4 +1,5 @@
-/* The steps of a trial, by subject. Each answers 1 when all is as it must be; else the trial's message says what is not.
+/* The steps of a trial, by subject. Each answers 1 when all is as it must be; else the trial's
+ * message says what is not.
  */
 #ifndef RANDOM_STEPS_H
 #define RANDOM_STEPS_H
@@ -10,18 +11,18 @@ typedef struct trial {
     choices *c;
     model *model;
     graph g;
-    reference host;          /* of the source alone */
-    reference packed;        /* with the packed arena */
-    reference device_side;   /* with the device's copy */
+    reference host;        /* of the source alone */
+    reference packed;      /* with the packed arena */
+    reference device_side; /* with the device's copy */
     haul_device *device;
     haul_context *context;
     haul_plan *plan;
     haul_shipment *shipment;
-    int is_ordered;          /* plan and shipment are in the order of discovery */
-    int lets_change;         /* what the description reads may come back changed */
+    int is_ordered;  /* plan and shipment are in the order of discovery */
+    int lets_change; /* what the description reads may come back changed */
     unsigned char *arena_memory, *arena;
     size_t bytes;
-    unsigned char *results;  /* what the kernel left in the data bytes, range after range */
+    unsigned char *results; /* what the kernel left in the data bytes, range after range */
     char *message;
     size_t message_bytes;
 } trial;
@@ -39,9 +40,11 @@ void trial_change_source(trial *t);
 /* New contents for a copy's data, or for what of it is sent alone; t->results is then what is to
  * come back. Unless it may change, what the description reads stays. */
 void trial_change_copies(trial *t, const reference *copy, int all);
-/* The data bytes within [first, end) are those of t->results, and no other byte has changed. Puts the source back. */
+/* The data bytes within [first, end) are those of t->results, and no other byte has changed. Puts
+ * the source back. */
 int trial_source_has_results(trial *t, uintptr_t first, uintptr_t end, const char *after);
-/* What is not sent has come back as the zeros that it is there, unless it does not come back either. */
+/* What is not sent has come back as the zeros that it is there, unless it does not come back
+ * either. */
 int trial_restore_unsent(trial *t);
 
 /* ---- Without a device (packing.c, auditing.c, damage.c). */

@@ -16,7 +16,8 @@ static haul_static range(const void *address, size_t bytes, haul_static_policy p
 
 int surroundings_open(surroundings *s)
 {
-    static const uintptr_t hosts[] = { 0x1010, 0x2021, 7 }, copies[] = { 0xD0000010, 0xD0000020, 0 };
+    static const uintptr_t hosts[] = { 0x1010, 0x2021, 7 },
+                           copies[] = { 0xD0000010, 0xD0000020, 0 };
     memset(s, 0, sizeof *s);
     s->memory = calloc(1, 5 * STATIC_MARGIN + 3 * STATIC_BYTES + STATIC_COPIED);
     if (s->memory == NULL)

@@ -1,4 +1,5 @@
-/* The course of a trial. Each step leaves the source as it was drawn, and the device as the source is.
+/* The course of a trial. Each step leaves the source as it was drawn, and the device as the source
+ * is.
  */
 #include "steps.h"
 
@@ -23,17 +24,19 @@ int trial_fail(trial *t, const char *format, ...)
     va_end(arguments);
     size_t n = strlen(t->message);
     if (error != NULL && error->status != HAUL_OK)
-        snprintf(t->message + n, t->message_bytes - n, " [%s; path \"%s\"; %s]", haul_status_name(error->status),
-                 error->path, error->text);
+        snprintf(t->message + n, t->message_bytes - n, " [%s; path \"%s\"; %s]",
+                 haul_status_name(error->status), error->path, error->text);
     return 0;
 }
 
 /* ---- Drawing ---- */
 
-/* Large blocks of structs at an extent that takes their pointers off the grid may be refused, with this advice. */
+/* Large blocks of structs at an extent that takes their pointers off the grid may be refused, with
+ * this advice. */
 static int is_refused_rightly(const trial *t, haul_status status)
 {
-    return status == HAUL_ERROR_TYPE && strstr(t->model->why, "off the grid: describe it with") != NULL;
+    return status == HAUL_ERROR_TYPE &&
+           strstr(t->model->why, "off the grid: describe it with") != NULL;
 }
 
 static haul_status print(void *user, const void *data, size_t bytes)
@@ -109,13 +112,13 @@ static int wrongs(trial *t)
 
 static int run_steps(trial *t, unsigned options)
 {
-    if (!draw(t, options) || (chance(t->c, 1, 16) && !trial_reference_sees(t)) || !trial_plan(t) || !trial_audit(t) ||
-        !in_arenas(t) || ((options & TRIAL_WRONG) && !wrongs(t)))
+    if (!draw(t, options) || (chance(t->c, 1, 16) && !trial_reference_sees(t)) || !trial_plan(t) ||
+        !trial_audit(t) || !in_arenas(t) || ((options & TRIAL_WRONG) && !wrongs(t)))
         return 0;
     if (trial_has_zero_distance(t))
         return trial_refuses_zero_distance(t);
-    if (!trial_pack(t) || !trial_pack_again(t) || !trial_look_up_described(t) || !trial_look_up_roots(t) ||
-        !trial_look_up_others(t) || !trial_unpack(t) || !trial_ship(t))
+    if (!trial_pack(t) || !trial_pack_again(t) || !trial_look_up_described(t) ||
+        !trial_look_up_roots(t) || !trial_look_up_others(t) || !trial_unpack(t) || !trial_ship(t))
         return 0;
     if (chance(t->c, 1, 4) && !(options & TRIAL_FAULTS))
         model_free_types(t->model); /* plans and shipments hold what they need */

@@ -1,5 +1,6 @@
-/* One trial: a random universe, a random graph in it, and everything the library does with such a graph, compared
- * with what the reference says. Used by haul_random with seeds, and by fuzz_graph with a fuzzer's bytes.
+/* One trial: a random universe, a random graph in it, and everything the library does with such a
+ * graph, compared with what the reference says. Used by haul_random with seeds, and by fuzz_graph
+ * with a fuzzer's bytes.
  */
 #ifndef RANDOM_TRIAL_H
 #define RANDOM_TRIAL_H
@@ -8,15 +9,17 @@
 
 /* What trials share: devices, whose contexts stay warm from one to the next. */
 typedef struct trial_world {
-    model_oracle oracle;     /* first: the contexts' argument, which asks `current` */
+    model_oracle oracle; /* first: the contexts' argument, which asks `current` */
     const graph *current;
     surroundings around;
-    haul_device *device[2];  /* [1]: with a checked context */
+    haul_device *device[2]; /* [1]: with a checked context */
     model *model;
-    unsigned long arenas, typed_arenas, mixed_arenas; /* graphs that were built in arenas; by typed allocation, too;
-                                                         by that as far as types allow it, and discovered */
-    unsigned long crossed_directly;                   /* graphs that the device has gathered and scattered by itself */
-    unsigned long arenas_refused;                     /* with something elsewhere: refused */
+    /* graphs that were built in arenas; by typed allocation, too; by that as far as types allow it,
+     * and discovered */
+    unsigned long arenas, typed_arenas, mixed_arenas;
+    /* graphs that the device has gathered and scattered by itself */
+    unsigned long crossed_directly;
+    unsigned long arenas_refused; /* with something elsewhere: refused */
 } trial_world;
 
 /* 1: opened. */
@@ -33,8 +36,9 @@ enum {
 /* Answers 1 when all is as it must be; else `message` names the step and the difference. */
 int trial_run(trial_world *w, choices *c, unsigned options, char *message, size_t message_bytes);
 
-/* A trial of one fault: shipping and bringing back, with event `at` of the doors failing in one of the modes of
- * support/doors.h. What must then hold is checked with CHECK, which ends the program. */
+/* A trial of one fault: shipping and bringing back, with event `at` of the doors failing in one of
+ * the modes of support/doors.h. What must then hold is checked with CHECK, which ends the
+ * program. */
 void trial_fault(trial_world *w, choices *c, unsigned mode, uint64_t at);
 
 #endif

@@ -1,6 +1,6 @@
-/* A graph in a typed arena: object by object, as large as they come; smaller ones lie in them. Types that typed
- * allocation refuses, since their rules look at the object, are allocated by their size, and the arena is then
- * discovered.
+/* A graph in a typed arena: object by object, as large as they come; smaller ones lie in them.
+ * Types that typed allocation refuses, since their rules look at the object, are allocated by their
+ * size, and the arena is then discovered.
  */
 #include "building.h"
 
@@ -22,13 +22,16 @@ static void add_regions(building *b)
             if (type->sizing != SIZE_FIXED)
                 building_add(b, r->address, r->element_bytes, 1, (int)t);
             else if (r->count != 0 && upper != 0)
-                building_add(b, r->address, (r->count - 1) * type->extent + upper, r->count, (int)t);
+                building_add(b, r->address, (r->count - 1) * type->extent + upper, r->count,
+                             (int)t);
         }
     }
     for (size_t i = 0; i < g->rows.count; i++)
-        building_add(b, g->rows.at[i].address, g->rows.at[i].count * sizeof(void *), g->rows.at[i].count, POINTERS);
+        building_add(b, g->rows.at[i].address, g->rows.at[i].count * sizeof(void *),
+                     g->rows.at[i].count, POINTERS);
     for (size_t i = 0; i < g->plain.count; i++)
-        building_add(b, g->plain.at[i].address, g->plain.at[i].count * g->plain.at[i].element_bytes, 1, PLAIN);
+        building_add(b, g->plain.at[i].address, g->plain.at[i].count * g->plain.at[i].element_bytes,
+                     1, PLAIN);
 }
 
 typedef int test_of(const model_type *t, const model_type *wanted);
@@ -67,7 +70,8 @@ static int has_rules(const model_type *t, const model_type *unused)
 {
     (void)unused;
     for (unsigned i = 0; i < t->field_count; i++)
-        if (t->field[i].rule.is_there || (t->field[i].kind == FIELD_TAIL && t->field[i].target >= 0))
+        if (t->field[i].rule.is_there ||
+            (t->field[i].kind == FIELD_TAIL && t->field[i].target >= 0))
             return 1;
     return 0;
 }
@@ -81,17 +85,21 @@ static size_t alignment_of(const building *b, const piece *p)
 /* Of two types at one place the outer one knows what its row says of the inner one. */
 static int knows(const building *b, const piece *whole, const piece *part)
 {
-    return whole->type < 0 || part->type < 0 || part->first != whole->first || part->end != whole->end ||
+    return whole->type < 0 || part->type < 0 || part->first != whole->first ||
+           part->end != whole->end ||
            holds_for(b->g->model, whole->type, is_it, &b->g->model->type[part->type]);
 }
 
-/* Can the first one's description serve for the second, which lies in it? Objects lie in others as parts of them. */
+/* Can the first one's description serve for the second, which lies in it? Objects lie in others as
+ * parts of them. */
 static int speaks_for(const building *b, const piece *whole, const piece *part)
 {
     if (whole->type == JOINED)
         return part->end <= whole->end;
-    return part->end <= whole->end && alignment_of(b, part) <= alignment_of(b, whole) && knows(b, whole, part) &&
-           (whole->type >= 0 || part->type == PLAIN || (whole->type == POINTERS && part->type == POINTERS));
+    return part->end <= whole->end && alignment_of(b, part) <= alignment_of(b, whole) &&
+           knows(b, whole, part) &&
+           (whole->type >= 0 || part->type == PLAIN ||
+            (whole->type == POINTERS && part->type == POINTERS));
 }
 
 static void join(building *b, piece *whole, const piece *part)
@@ -137,8 +145,8 @@ static void add_empty(building *b)
     for (size_t i = 0; i < b->host->slot_count; i++) {
         const reference_slot *s = &b->host->slots[i];
         uintptr_t target = (uintptr_t)s->target;
-        if ((s->kind != SLOT_EMPTY && s->kind != SLOT_RULED) || target == 0 || building_piece(b, target) ||
-            building_piece(b, target - 1))
+        if ((s->kind != SLOT_EMPTY && s->kind != SLOT_RULED) || target == 0 ||
+            building_piece(b, target) || building_piece(b, target - 1))
             continue;
         building_add(b, s->target, 1, 1, PLAIN);
         building_sort(b);
@@ -173,13 +181,16 @@ static void *allocate(building *b, const piece *p)
 {
     if (p->type == PLAIN)
         return haul_arena_allocate(b->arena, p->end - p->first);
-    return p->type == POINTERS ? haul_arena_new(b->arena, b->pointer_type, p->count) : new_objects(b, p);
+    return p->type == POINTERS ? haul_arena_new(b->arena, b->pointer_type, p->count)
+                               : new_objects(b, p);
 }
 
 /* What is allocated and released leaves nothing behind. */
 static int allocate_for_nothing(building *b, const piece *p)
 {
-    size_t bytes = p->type == PLAIN ? p->end - p->first : p->type == POINTERS ? p->count * sizeof(void *) : 0;
+    size_t bytes = p->type == PLAIN      ? p->end - p->first
+                   : p->type == POINTERS ? p->count * sizeof(void *)
+                                         : 0;
     void *memory = bytes != 0 && chance(b->c, 1, 8) ? allocate(b, p) : NULL;
     if (memory != NULL && haul_arena_release(b->arena, memory, bytes) != HAUL_OK)
         return building_fail(b, "release in an arena: %s", haul_arena_error(b->arena)->text);
@@ -191,7 +202,8 @@ static int refuses_as_type(building *b, const piece *p)
     haul_arena_statistics before, after;
     haul_arena_get_statistics(b->arena, &before);
     if (new_objects(b, p) != NULL || haul_arena_error(b->arena)->status != HAUL_ERROR_UNSUPPORTED)
-        return building_fail(b, "typed allocation of what was refused: %s", haul_arena_error(b->arena)->text);
+        return building_fail(b, "typed allocation of what was refused: %s",
+                             haul_arena_error(b->arena)->text);
     haul_arena_get_statistics(b->arena, &after);
     return (before.used_bytes == after.used_bytes && before.allocations == after.allocations) ||
            building_fail(b, "typed allocation that was refused has taken something");
@@ -214,7 +226,8 @@ static int move_pieces(building *b)
         if (!b->is_careful && !allocate_for_nothing(b, p))
             return 0;
         if (p->type == JOINED || (p->type == PLAIN && chance(b->c, 1, 4))) {
-            if (!building_move(b, p, p->type == JOINED ? building_alignment(b->g->model) : 2 * sizeof(void *)))
+            if (!building_move(
+                    b, p, p->type == JOINED ? building_alignment(b->g->model) : 2 * sizeof(void *)))
                 return 0;
         } else {
             p->moved = (uintptr_t)allocate(b, p);
@@ -227,7 +240,8 @@ static int move_pieces(building *b)
     return 1;
 }
 
-/* Rules read bytes that need not be described: in front of what a pointer leads to, in skipped fields. */
+/* Rules read bytes that need not be described: in front of what a pointer leads to, in skipped
+ * fields. */
 static void copy_what_rules_read(building *b)
 {
     for (size_t i = 0; i < b->g->frozen.count; i++) {
@@ -249,7 +263,8 @@ typedef struct pointer_word {
 static int make_pointer_type(building *b)
 {
     static const haul_ref refs[] = { HAUL_BYTES(pointer_word, to, HAUL_FIXED(1)) };
-    return (haul_type_create("pointer", sizeof(pointer_word), refs, 1, &b->pointer_type) == HAUL_OK &&
+    return (haul_type_create("pointer", sizeof(pointer_word), refs, 1, &b->pointer_type) ==
+                HAUL_OK &&
             haul_type_commit(b->pointer_type) == HAUL_OK) ||
            building_fail(b, "a type of pointers");
 }
@@ -261,13 +276,15 @@ static int have_room_for_tags(const building *b)
 {
     for (size_t i = 0; i < b->host->slot_count; i++) {
         const reference_slot *s = &b->host->slots[i];
-        if (s->tags != 0 && s->kind != SLOT_KEPT && ((building_word(b, s) ^ (uintptr_t)s->value) & s->tags) != 0)
+        if (s->tags != 0 && s->kind != SLOT_KEPT &&
+            ((building_word(b, s) ^ (uintptr_t)s->value) & s->tags) != 0)
             return 0;
     }
     return 1;
 }
 
-/* A callback that knows the end of a piece, as that of an array of nothing, must not find another piece there. */
+/* A callback that knows the end of a piece, as that of an array of nothing, must not find another
+ * piece there. */
 static int ends_are_clear(const building *b)
 {
     for (size_t i = 0; i < b->piece_count; i++) {
@@ -288,7 +305,8 @@ static int seems_to_lead_out(const building *b)
     haul_arena_get_statistics(b->arena, &s);
     for (size_t i = 0; i < b->host->slot_count; i++) {
         uintptr_t value = building_word(b, &b->host->slots[i]);
-        if (b->host->slots[i].kind != SLOT_DISTANCE && value != 0 && value - (uintptr_t)s.base > s.used_bytes)
+        if (b->host->slots[i].kind != SLOT_DISTANCE && value != 0 &&
+            value - (uintptr_t)s.base > s.used_bytes)
             return 1;
     }
     return 0;
@@ -337,7 +355,8 @@ static int stray_is(building *b, const void *value)
     if (haul_host_launch(b->device, read_stray, &s) != HAUL_OK)
         return building_fail(b, "launch");
     return s.value == value ||
-           building_fail(b, "a pointer that leads out of an arena is %p there, not %p", s.value, value);
+           building_fail(b, "a pointer that leads out of an arena is %p there, not %p", s.value,
+                         value);
 }
 
 static int has_rule_for_outside(building *b, haul_outside outside)
@@ -351,7 +370,8 @@ static int ships_typed(building *b)
     haul_ship_arena_options options;
     haul_status status;
     memset(&options, 0, sizeof options);
-    options.outside = b->has_loose_bytes ? (haul_outside)(1 + choose(b->c, 2)) : (haul_outside)choose(b->c, 3);
+    options.outside =
+        b->has_loose_bytes ? (haul_outside)(1 + choose(b->c, 2)) : (haul_outside)choose(b->c, 3);
     options.direct_return = chance(b->c, 1, 3);
     if (b->stray != NULL && options.outside == HAUL_OUTSIDE_REFUSE) {
         if (!refuses_the_stray(b) || !refuses_the_stray(b) || !building_holds_the_graph(b))
@@ -392,9 +412,9 @@ static int start_over(building *b)
     return building_arena(b);
 }
 
-/* Few graphs cannot be built of their objects side by side: where a pointer has tags in bits that its address needs
- * in the arena; where a callback asks for what is at the end of one object, and another begins there. Such are built
- * once more, with care. */
+/* Few graphs cannot be built of their objects side by side: where a pointer has tags in bits that
+ * its address needs in the arena; where a callback asks for what is at the end of one object, and
+ * another begins there. Such are built once more, with care. */
 int building_typed(building *b)
 {
     if (!lay_out(b) || (!lies_well(b) && (!start_over(b) || !lay_out(b))))

@@ -1,5 +1,5 @@
-/* A graph in an untyped arena: block by block, discovered from a root that leads to all of its own. And with its
- * static objects left outside, which is refused.
+/* A graph in an untyped arena: block by block, discovered from a root that leads to all of its own.
+ * And with its static objects left outside, which is refused.
  */
 #include "building.h"
 
@@ -8,7 +8,8 @@
 int building_move(building *b, piece *p, size_t alignment)
 {
     size_t phase = p->first % alignment;
-    unsigned char *memory = haul_arena_allocate_aligned(b->arena, p->end - p->first + phase, alignment);
+    unsigned char *memory =
+        haul_arena_allocate_aligned(b->arena, p->end - p->first + phase, alignment);
     if (memory == NULL)
         return building_fail(b, "an arena has no room: %s", haul_arena_error(b->arena)->text);
     p->moved = (uintptr_t)memory + phase;
@@ -43,7 +44,8 @@ int building_root(building *b)
         root[i] = (void *)building_moved(b, b->g->roots[i].address);
     }
     b->root = root;
-    return (haul_type_create("roots", 4 * sizeof *root, refs, b->g->root_count, &b->root_type) == HAUL_OK &&
+    return (haul_type_create("roots", 4 * sizeof *root, refs, b->g->root_count, &b->root_type) ==
+                HAUL_OK &&
             haul_type_commit(b->root_type) == HAUL_OK) ||
            building_fail(b, "a type of all roots: %s", haul_type_error(b->root_type)->text);
 }
@@ -61,7 +63,8 @@ haul_status building_discover(building *b)
 int building_ship_discovered(building *b)
 {
     haul_status status = building_discover(b);
-    return status == HAUL_OK || building_fail(b, "ship of an arena that is discovered: %s", haul_status_name(status));
+    return status == HAUL_OK ||
+           building_fail(b, "ship of an arena that is discovered: %s", haul_status_name(status));
 }
 
 /* `with_statics` 0: static objects stay where they are. */
@@ -104,8 +107,8 @@ static int has_statics(const building *b)
     return 0;
 }
 
-/* Where a graph has static objects that stay where they are, a shipment of the arena does not hold all of it. (A
- * distance of 4 bytes may not reach from the one to the other.) */
+/* Where a graph has static objects that stay where they are, a shipment of the arena does not hold
+ * all of it. (A distance of 4 bytes may not reach from the one to the other.) */
 static int has_short_distances(const reference *host)
 {
     for (size_t i = 0; i < host->slot_count; i++)
@@ -127,7 +130,8 @@ static int is_refused(building *b)
     haul_status status = building_discover(b);
     return (status == HAUL_ERROR_GRAPH && b->shipment == NULL && error->path[0] != '\0' &&
             strstr(error->text, "leads out of the arena") != NULL) ||
-           building_fail(b, "ship of an arena with static objects outside: %s", haul_status_name(status));
+           building_fail(b, "ship of an arena with static objects outside: %s",
+                         haul_status_name(status));
 }
 
 int building_around_statics(building *b)

@@ -1,7 +1,8 @@
-/* Each way to spoil a graph knows a place, what to write there, and whether the library must notice.
+/* Each way to spoil a graph knows a place, what to write there, and whether the library must
+ * notice.
  *
- * The contexts ask which memory is the graph's, so that a wrong pointer is refused before it is followed; without
- * that no library could survive one.
+ * The contexts ask which memory is the graph's, so that a wrong pointer is refused before it is
+ * followed; without that no library could survive one.
  */
 #include "wrongs.h"
 
@@ -32,7 +33,8 @@ typedef struct attempt {
 static int fail(attempt *a, const spoiled *s, const char *format, ...)
 {
     va_list arguments;
-    int n = snprintf(a->message, a->message_bytes, "wrong data: %s at %p: ", s->what, (void *)s->at);
+    int n =
+        snprintf(a->message, a->message_bytes, "wrong data: %s at %p: ", s->what, (void *)s->at);
     va_start(arguments, format);
     vsnprintf(a->message + n, a->message_bytes - (size_t)n, format, arguments);
     va_end(arguments);
@@ -41,7 +43,8 @@ static int fail(attempt *a, const spoiled *s, const char *format, ...)
 
 /* ---- Spoiling ---- */
 
-static void spoil(spoiled *s, const char *what, unsigned char *at, size_t bytes, int64_t value, int must_fail)
+static void spoil(spoiled *s, const char *what, unsigned char *at, size_t bytes, int64_t value,
+                  int must_fail)
 {
     s->what = what;
     s->at = at;
@@ -67,7 +70,8 @@ static void spoil_read(const reference_read *r, spoiled *s)
 {
     int64_t most = r->bytes == 8 ? INT64_MAX : ((int64_t)1 << (8 * r->bytes - 1)) - 1;
     switch (r->what) {
-    case READ_CHOICE: /* a tag is an object's first byte, too, which counts and conditions may ask for */
+    /* a tag is an object's first byte, too, which counts and conditions may ask for */
+    case READ_CHOICE:
         spoil(s, "a choice without a case", r->at, r->bytes, without_case(&r->row->rule),
               r->row->rule.choice == CHOICE_BY_FIELD);
         break;
@@ -93,8 +97,8 @@ static int spoil_slot(const graph *g, const reference_slot *r, spoiled *s)
               r->kind != SLOT_RULED);
         return 1;
     case SLOT_DISTANCE:
-        spoil(s, "a distance that leads outside", r->at, r->bytes, model_read(r->at, r->bytes, 1) ^ 0x40000000,
-              r->target != NULL);
+        spoil(s, "a distance that leads outside", r->at, r->bytes,
+              model_read(r->at, r->bytes, 1) ^ 0x40000000, r->target != NULL);
         return 1;
     default:
         return 0;
@@ -137,8 +141,9 @@ static haul_status pack(haul_plan *plan)
     unsigned char *memory = malloc(bytes + alignment);
     haul_status status = HAUL_ERROR_MEMORY;
     if (memory != NULL)
-        status = haul_plan_pack(plan, memory + (alignment - (uintptr_t)memory % alignment) % alignment, bytes,
-                                1u << 20, NULL);
+        status =
+            haul_plan_pack(plan, memory + (alignment - (uintptr_t)memory % alignment) % alignment,
+                           bytes, 1u << 20, NULL);
     free(memory);
     return status;
 }
@@ -157,8 +162,9 @@ static answer ask(attempt *a)
 
 static int is_same(const answer *x, const answer *y)
 {
-    return x->status == y->status && (x->status == HAUL_OK || (strcmp(x->error.path, y->error.path) == 0 &&
-                                                               !strcmp(x->error.text, y->error.text)));
+    return x->status == y->status &&
+           (x->status == HAUL_OK ||
+            (strcmp(x->error.path, y->error.path) == 0 && !strcmp(x->error.text, y->error.text)));
 }
 
 /* An audit refuses what a plan refuses; a distance that is too long is told by the pack alone. */
@@ -167,7 +173,8 @@ static int audits_alike(attempt *a, const spoiled *s, const answer *given)
     haul_status status = haul_audit(a->context, a->g->roots, a->g->root_count, NULL, NULL);
     if (given->status == HAUL_ERROR_LIMIT || status == given->status)
         return 1;
-    return fail(a, s, "the audit answers %s, the plan %s", haul_status_name(status), haul_status_name(given->status));
+    return fail(a, s, "the audit answers %s, the plan %s", haul_status_name(status),
+                haul_status_name(given->status));
 }
 
 static int is_answered_well(attempt *a, const spoiled *s)
@@ -175,7 +182,8 @@ static int is_answered_well(attempt *a, const spoiled *s)
     answer first = ask(a), second = ask(a);
     if (first.status == HAUL_OK && s->must_fail)
         return fail(a, s, "is accepted");
-    if (first.status != HAUL_OK && first.status != HAUL_ERROR_GRAPH && first.status != HAUL_ERROR_LIMIT)
+    if (first.status != HAUL_OK && first.status != HAUL_ERROR_GRAPH &&
+        first.status != HAUL_ERROR_LIMIT)
         return fail(a, s, "%s: %s", haul_status_name(first.status), first.error.text);
     if (first.status != HAUL_OK && (first.error.path[0] == '\0' || first.error.text[0] == '\0'))
         return fail(a, s, "%s without a path or a word", haul_status_name(first.status));
@@ -199,8 +207,8 @@ static int is_right_again(attempt *a, const spoiled *s)
     answer given = ask(a);
     if (given.status == HAUL_OK)
         return 1;
-    return fail(a, s, "what is right again is refused: %s \"%s\" %s", haul_status_name(given.status),
-                given.error.path, given.error.text);
+    return fail(a, s, "what is right again is refused: %s \"%s\" %s",
+                haul_status_name(given.status), given.error.path, given.error.text);
 }
 
 static haul_context *open_context(graph *g, model_oracle *argument, int checked)
@@ -219,8 +227,8 @@ static haul_context *open_context(graph *g, model_oracle *argument, int checked)
     return context;
 }
 
-int wrongs_of_graph(choices *c, graph *g, const reference *host, model_oracle *argument, char *message,
-                    size_t message_bytes)
+int wrongs_of_graph(choices *c, graph *g, const reference *host, model_oracle *argument,
+                    char *message, size_t message_bytes)
 {
     attempt a;
     int good = 1;

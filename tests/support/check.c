@@ -1,5 +1,6 @@
-/* The checks of check.h, and how one that fails ends its test: Criterion's way, or by a jump back to the plain runner
- * (runner.c). A program that has neither, because it has a main of its own, ends.
+/* The checks of check.h, and how one that fails ends its test: Criterion's way, or by a jump back
+ * to the plain runner (runner.c). A program that has neither, because it has a main of its own,
+ * ends.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -92,7 +93,8 @@ void check_failed(const char *file, int line, const char *format, ...)
 void check_equal(const char *file, int line, const char *text, uintmax_t a, uintmax_t b)
 {
     if (a != b)
-        check_failed(file, line, "%s: %jd (0x%jx) and %jd (0x%jx)", text, (intmax_t)a, a, (intmax_t)b, b);
+        check_failed(file, line, "%s: %jd (0x%jx) and %jd (0x%jx)", text, (intmax_t)a, a,
+                     (intmax_t)b, b);
 }
 
 void check_same(const char *file, int line, const char *text, const void *a, const void *b)
@@ -113,19 +115,23 @@ void check_has(const char *file, int line, const char *text, const char *all, co
         check_failed(file, line, "%s: \"%s\" and \"%s\"", text, all ? all : "(null)", part);
 }
 
-void check_bytes(const char *file, int line, const char *text, const void *a, const void *b, size_t bytes)
+void check_bytes(const char *file, int line, const char *text, const void *a, const void *b,
+                 size_t bytes)
 {
     const unsigned char *x = a, *y = b;
     size_t i;
     for (i = 0; i < bytes; i++)
         if (x[i] != y[i])
-            check_failed(file, line, "%s: byte %zu of %zu is 0x%02x and 0x%02x", text, i, bytes, x[i], y[i]);
+            check_failed(file, line, "%s: byte %zu of %zu is 0x%02x and 0x%02x", text, i, bytes,
+                         x[i], y[i]);
 }
 
-void check_status(const char *file, int line, const char *text, haul_status got, haul_status expected)
+void check_status(const char *file, int line, const char *text, haul_status got,
+                  haul_status expected)
 {
     if (got != expected)
-        check_failed(file, line, "%s: %s, expected %s", text, haul_status_name(got), haul_status_name(expected));
+        check_failed(file, line, "%s: %s, expected %s", text, haul_status_name(got),
+                     haul_status_name(expected));
 }
 
 /* ---- Faults that are meant. */

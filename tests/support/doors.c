@@ -1,7 +1,9 @@
-/* Fault plans, the allocator and the device that follow them, and the driver that walks through all of them.
+/* Fault plans, the allocator and the device that follow them, and the driver that walks through all
+ * of them.
  *
- * The device in front keeps no state of its own: its state is the inner device's, and the plan that belongs to it is
- * found in a list of the open ones. So functions that know the inner device's state go on working.
+ * The device in front keeps no state of its own: its state is the inner device's, and the plan that
+ * belongs to it is found in a list of the open ones. So functions that know the inner device's
+ * state go on working.
  */
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -52,7 +54,8 @@ static int hit(fault_plan *plan, const char *name)
     plan->last = name;
     if (plan->also_at != 0 && plan->events == plan->also_at)
         return 1;
-    if (plan->at == 0 || plan->events < plan->at || (plan->events > plan->at && plan->mode != FAULT_FROM))
+    if (plan->at == 0 || plan->events < plan->at ||
+        (plan->events > plan->at && plan->mode != FAULT_FROM))
         return 0;
     if (plan->mode == FAULT_CALL)
         plan->call(plan->call_user);
@@ -81,7 +84,19 @@ typedef struct range {
 } range;
 
 /* What was ordered and has not happened yet. */
-typedef enum order_kind { COPY_TO, COPY_FROM, RELOCATE, SEND, FETCH, PULL, PUSH, ACROSS, SIGNAL, RELEASE, FENCE } order_kind;
+typedef enum order_kind {
+    COPY_TO,
+    COPY_FROM,
+    RELOCATE,
+    SEND,
+    FETCH,
+    PULL,
+    PUSH,
+    ACROSS,
+    SIGNAL,
+    RELEASE,
+    FENCE
+} order_kind;
 
 typedef struct order {
     order_kind kind;
@@ -226,7 +241,8 @@ static void *plan_reserve(void *user, size_t bytes)
         plan->fell_back++;
         return NULL;
     }
-    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
     plan->reserved_blocks++;
@@ -261,8 +277,8 @@ haul_allocator fault_allocator(fault_plan *plan)
 static haul_status inject(front *f, haul_status status)
 {
     f->injected = 1;
-    snprintf(f->message, sizeof f->message, "injected fault at event %llu (%s)", (unsigned long long)f->plan->events,
-             f->plan->last);
+    snprintf(f->message, sizeof f->message, "injected fault at event %llu (%s)",
+             (unsigned long long)f->plan->events, f->plan->last);
     return fired(f->plan, status);
 }
 
@@ -290,8 +306,8 @@ static haul_status event(front *f, const char *name, haul_status failure)
     return f->plan->mode == FAULT_LOST ? be_lost(f) : inject(f, failure);
 }
 
-/* The same for copies and relocations, which can also fail later. *half is set when this one is to do half and be
- * silent. */
+/* The same for copies and relocations, which can also fail later. *half is set when this one is to
+ * do half and be silent. */
 static haul_status late_event(front *f, const char *name, int *half)
 {
     *half = 0;
@@ -386,12 +402,14 @@ static void front_capabilities(void *state, haul_device_capabilities *capabiliti
         capabilities->send_bytes = capabilities->fetch_bytes = 0;
 }
 
-static haul_status front_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+static haul_status front_allocate(void *state, uint64_t bytes, size_t alignment,
+                                  haul_address *address)
 {
     front *f = front_of(state);
     haul_status status = event(f, "device allocate", HAUL_ERROR_DEVICE_MEMORY);
     if (bytes == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
-        misused(f->plan, "device allocate of nothing, or with an alignment that is no power of two");
+        misused(f->plan,
+                "device allocate of nothing, or with an alignment that is no power of two");
     if (status == HAUL_OK)
         status = f->inner->allocate(state, bytes, alignment, address);
     if (status != HAUL_OK)
@@ -635,7 +653,8 @@ static int waits(const front *f, uint64_t fence)
     return 0;
 }
 
-/* The last order happens right behind a fence, before all that was ordered since: as early as the caller allows. */
+/* The last order happens right behind a fence, before all that was ordered since: as early as the
+ * caller allows. */
 static void bring_forward(front *f, uint64_t fence)
 {
     size_t at = 0, last = f->queue_count - 1;
@@ -670,8 +689,8 @@ static haul_status front_relocate(void *state, const haul_relocation *relocation
 }
 
 /* `send` and `fetch`: what holds for both. 0: nothing is to be done; *status is the answer then. */
-static int is_let_pass(front *f, const char *verb, const haul_relocation *relocation, const void *memory,
-                       size_t bytes, haul_status *status)
+static int is_let_pass(front *f, const char *verb, const haul_relocation *relocation,
+                       const void *memory, size_t bytes, haul_status *status)
 {
     haul_device_capabilities capabilities;
     int half;
@@ -684,7 +703,8 @@ static int is_let_pass(front *f, const char *verb, const haul_relocation *reloca
     return *status == HAUL_OK && !half;
 }
 
-static order *put_off_small(front *f, order_kind kind, const haul_relocation *relocation, size_t bytes)
+static order *put_off_small(front *f, order_kind kind, const haul_relocation *relocation,
+                            size_t bytes)
 {
     order *o = put_off(f, kind);
     o->relocation = *relocation;
@@ -692,7 +712,8 @@ static order *put_off_small(front *f, order_kind kind, const haul_relocation *re
     return o;
 }
 
-static haul_status front_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
+static haul_status front_send(void *state, const haul_relocation *relocation, const void *from,
+                              size_t bytes)
 {
     front *f = front_of(state);
     haul_status status;
@@ -705,7 +726,8 @@ static haul_status front_send(void *state, const haul_relocation *relocation, co
     return HAUL_OK;
 }
 
-static haul_status front_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
+static haul_status front_fetch(void *state, void *to, const haul_relocation *relocation,
+                               size_t bytes)
 {
     front *f = front_of(state);
     haul_status status;
@@ -746,12 +768,14 @@ static haul_status cross(front *f, order_kind kind, const haul_crossing *crossin
     const char *const verb = kind == PULL ? "pull" : "push";
     int half;
     haul_status status = late_event(f, verb, &half);
-    if (crossing->bytes == 0 || crossing->segment_count == 0 || (kind == PULL && !crossing->changed))
+    if (crossing->bytes == 0 || crossing->segment_count == 0 ||
+        (kind == PULL && !crossing->changed))
         misused(f->plan, "pull or push of nothing, or no word for changes");
     if (status != HAUL_OK || half)
         return status;
     if (!f->plan->deferred)
-        return kind == PULL ? f->inner->pull(f->state, crossing) : f->inner->push(f->state, crossing);
+        return kind == PULL ? f->inner->pull(f->state, crossing)
+                            : f->inner->push(f->state, crossing);
     put_off(f, kind)->to = crossing->changed;
     f->queue[f->queue_count - 1].crossing = *crossing;
     return HAUL_OK;
@@ -767,7 +791,8 @@ static haul_status front_push(void *state, const haul_crossing *crossing)
     return cross(front_of(state), PUSH, crossing);
 }
 
-static haul_status front_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
+static haul_status front_across(void *state, haul_address to, void *from_state, haul_address from,
+                                size_t bytes)
 {
     front *f = front_of(state), *other = front_of(from_state);
     int half;
@@ -1067,7 +1092,8 @@ haul_status fault_open(fault_plan *plan, const haul_device_options *options, hau
     return status;
 }
 
-haul_status fault_open_context(fault_plan *plan, const haul_context_options *options, haul_context **context)
+haul_status fault_open_context(fault_plan *plan, const haul_context_options *options,
+                               haul_context **context)
 {
     haul_allocator allocator = fault_allocator(plan);
     haul_context_options behind;
@@ -1085,11 +1111,12 @@ haul_status fault_open_context(fault_plan *plan, const haul_context_options *opt
 
 static const char *const mode_names[] = { "once", "from", "lost", "late", "slow", "call" };
 
-/* What the driver says before an operation's own checks, so that a failing one tells where it stood. */
+/* What the driver says before an operation's own checks, so that a failing one tells where it
+ * stood. */
 static void note(const fault_plan *plan, fault_mode mode, uint64_t at)
 {
-    check_note("fault %s at event %llu (the last was %llu, %s)", mode_names[mode], (unsigned long long)at,
-               (unsigned long long)plan->events, plan->last);
+    check_note("fault %s at event %llu (the last was %llu, %s)", mode_names[mode],
+               (unsigned long long)at, (unsigned long long)plan->events, plan->last);
 }
 
 void fault_check_clean(const fault_plan *plan)
@@ -1128,7 +1155,8 @@ static void trim(const fault_plan *plan)
 }
 
 /* Nothing is live that was not before. */
-static void check_levels(const fault_operation *operation, const levels *before, const fault_plan *plan)
+static void check_levels(const fault_operation *operation, const levels *before,
+                         const fault_plan *plan)
 {
     levels now;
     if (!operation->keeps)
@@ -1158,7 +1186,8 @@ static void undo(const fault_operation *operation, haul_status status)
         operation->undo(operation->user);
 }
 
-/* The same call again with nothing failing; a lost device stays lost, and says so or is not needed. */
+/* The same call again with nothing failing; a lost device stays lost, and says so or is not
+ * needed. */
 static void retry(const fault_operation *operation, fault_plan *plan)
 {
     haul_status status;

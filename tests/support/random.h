@@ -1,10 +1,10 @@
-/* Random numbers for tests: splitmix64 (Steele, Lea, Flood 2014). The same seed gives the same numbers on any
- * machine.
+/* Random numbers for tests: splitmix64 (Steele, Lea, Flood 2014). The same seed gives the same
+ * numbers on any machine.
  *
  *     random_source random = random_start("plans agree with the reference");
  *
- * prints the seed, and takes it from the environment variable HAUL_SEED where that is set, so that a failure can be
- * run again.
+ * prints the seed, and takes it from the environment variable HAUL_SEED where that is set, so that
+ * a failure can be run again.
  */
 #ifndef HAUL_TESTS_RANDOM_H
 #define HAUL_TESTS_RANDOM_H
@@ -29,7 +29,8 @@ static inline random_source random_from(uint64_t seed)
 static inline random_source random_start(const char *what)
 {
     const char *given = getenv("HAUL_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 0x9E3779B97F4A7C15u >> 24;
+    uint64_t seed =
+        given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 0x9E3779B97F4A7C15u >> 24;
     printf("%s: HAUL_SEED=%llu\n", what, (unsigned long long)seed);
     fflush(stdout);
     return random_from(seed);

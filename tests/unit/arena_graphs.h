@@ -1,4 +1,5 @@
-/* What the suites of arenas share: a context or device with an arena, and a chain of links to build in it.
+/* What the suites of arenas share: a context or device with an arena, and a chain of links to build
+ * in it.
  */
 #ifndef HAUL_TESTS_ARENA_GRAPHS_H
 #define HAUL_TESTS_ARENA_GRAPHS_H
@@ -45,8 +46,8 @@ static inline char *text_in(haul_arena *arena, const char *text)
     return copy ? strcpy(copy, text) : NULL;
 }
 
-/* Links number `from` to `end` - 1, behind those of a chain from `first` on, if there is one; each one's other is the one
- * before, the first's is the last. NULL: the arena refused. */
+/* Links number `from` to `end` - 1, behind those of a chain from `first` on, if there is one; each
+ * one's other is the one before, the first's is the last. NULL: the arena refused. */
 static inline link *links_add(haul_arena *arena, link *first, int from, int end)
 {
     link *last = first ? first->other : NULL;
@@ -171,15 +172,17 @@ static inline void check_doubled(const link *l)
 /* ---- Pairs. All that they have travels, so an arena of them can return directly. */
 
 typedef struct pair {
-    struct pair *left, *right; /* itself, or NULL after an odd number of swaps; the one that was made before */
-    double weight;             /* swaps */
+    /* itself, or NULL after an odd number of swaps; the one that was made before */
+    struct pair *left, *right;
+    double weight; /* swaps */
 } pair;
 
 static haul_type *pair_type;
 
 static inline void pairs_open(void)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(pair, left, &pair_type), HAUL_OBJECT(pair, right, &pair_type) };
+    static const haul_ref refs[] = { HAUL_OBJECT(pair, left, &pair_type),
+                                     HAUL_OBJECT(pair, right, &pair_type) };
     CHECK_STATUS(haul_type_create("pair", sizeof(pair), refs, 2, &pair_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(pair_type), HAUL_OK);
 }

@@ -1,16 +1,20 @@
 /* What the tests of the core (graph, pack) share: a lab.
  *
- * Objects stand on one stretch of memory, and the lab knows for each byte of it what it is: of no object, data, part
- * of a described pointer, or a hole (skipped); a word that goes as it is and never comes back (kept), or one whose
- * copy the test looks at itself (odd). lab_pack makes a plan and packs four times: checked or not, with the flat table
- * or the hash. It looks at all that must hold for any graph:
+ * Objects stand on one stretch of memory, and the lab knows for each byte of it what it is: of no
+ * object, data, part of a described pointer, or a hole (skipped); a word that goes as it is and
+ * never comes back (kept), or one whose copy the test looks at itself (odd). lab_pack makes a plan
+ * and packs four times: checked or not, with the flat table or the hash. It looks at all that must
+ * hold for any graph:
  *
- *   - while the library works, the source is read-only, pages of no object are inaccessible, and other bytes of no
- *     object are poisoned for the sanitizers; MemorySanitizer looks at the arena too;
- *   - each described byte has a place, keeps its address modulo two pointers, and is copied; distinct bytes have
- *     distinct places; all other bytes of the arena are zero; bytes of no object have no place;
+ *   - while the library works, the source is read-only, pages of no object are inaccessible, and
+ *     other bytes of no object are poisoned for the sanitizers; MemorySanitizer looks at the arena
+ *     too;
+ *   - each described byte has a place, keeps its address modulo two pointers, and is copied;
+ *     distinct bytes have distinct places; all other bytes of the arena are zero; bytes of no
+ *     object have no place;
  *   - each pointer is the offset of what it leads to, or null; it has a bit, and nothing else has;
- *   - whatever was in arena and bitmap before, the result is the same; a base given before equals haul_relocate;
+ *   - whatever was in arena and bitmap before, the result is the same; a base given before equals
+ *     haul_relocate;
  *   - unpack writes data bytes and nothing else;
  *   - an ordered plan does the same, but for addresses modulo two pointers;
  *   - an audit finds no pointer that is not described, or those that the test hid;
@@ -63,7 +67,7 @@
 #else
 #define TEAM_BYTES ((size_t)0)
 #endif
-#if defined(CORE_ASAN) || defined(CORE_MSAN) || defined(CORE_TSAN) || defined(HAUL_EMULATED) || \
+#if defined(CORE_ASAN) || defined(CORE_MSAN) || defined(CORE_TSAN) || defined(HAUL_EMULATED) ||    \
     defined(HAUL_COVERAGE)
 #define CORE_SLOW 1 /* large cases are made smaller */
 #endif
@@ -78,7 +82,8 @@ enum {
     BLOCK = 65536,
     LAB_BYTES = 8 * BLOCK,
     LAB_PAGES = LAB_BYTES / PAGE,
-    BOOKKEEPING = sizeof(void *) > 4 ? 25 : 14 /* a plan takes one in so many of the graph's bytes */
+    /* a plan takes one in so many of the graph's bytes */
+    BOOKKEEPING = sizeof(void *) > 4 ? 25 : 14
 };
 
 enum { OF_NOBODY, OF_DATA, OF_POINTER, OF_HOLE, OF_KEPT, OF_ODD };
@@ -90,7 +95,8 @@ typedef struct lab {
     int has_holes, has_odd;
     int is_ordered;     /* the plan that is being looked at */
     size_t undescribed; /* pointers into the graph that a test leaves without a row */
-    haul_context_options options; /* what contexts are made with; allocator and checked are the lab's */
+    /* what contexts are made with; allocator and checked are the lab's */
+    haul_context_options options;
     fault_plan doors;
 
     /* What lab_pack leaves: of the checked run with the flat table. */
@@ -361,7 +367,8 @@ static inline void check_pointer(size_t at)
 static inline void check_places(void)
 {
     unsigned char *covered = calloc(1, the.bytes ? the.bytes : 1);
-    size_t page, at, bits = 0, done = 0; /* done: the end of the last pointer, which may lie on the next page */
+    /* done: the end of the last pointer, which may lie on the next page */
+    size_t page, at, bits = 0, done = 0;
     CHECK(covered != NULL);
     for (page = 0; page < LAB_PAGES; page++) {
         if (page_is_bare(page) && (page == 0 || page_is_bare(page - 1)))
@@ -479,12 +486,14 @@ static inline void pack_variant(const haul_root *roots, size_t count, int varian
     unsigned char *before = lab_picture(), *again;
     uint64_t *again_bitmap;
     haul_status status;
-    check_note("%s, %s", variant & CHECKED ? "checked" : "unchecked", variant & FLAT ? "flat" : "hashed");
+    check_note("%s, %s", variant & CHECKED ? "checked" : "unchecked",
+               variant & FLAT ? "flat" : "hashed");
     lab_open_context(variant);
     lab_lock(PROT_READ);
     status = haul_plan_create(the.context, roots, count, &the.plan);
     if (status != HAUL_OK)
-        printf("%s: %s\n", haul_context_error(the.context)->path, haul_context_error(the.context)->text);
+        printf("%s: %s\n", haul_context_error(the.context)->path,
+               haul_context_error(the.context)->text);
     CHECK_STATUS(status, HAUL_OK);
     CHECK_EQ(haul_context_error(the.context)->status, HAUL_OK);
     the.bytes = haul_plan_bytes(the.plan);
@@ -544,14 +553,15 @@ static inline void lab_pack(void *root, const haul_type *type, size_t count)
 
 /* ---- Errors. */
 
-static inline void refuse_variant(const haul_root *roots, size_t count, int variant, haul_status expected,
-                                  const char *path, const char *part)
+static inline void refuse_variant(const haul_root *roots, size_t count, int variant,
+                                  haul_status expected, const char *path, const char *part)
 {
     unsigned char *before = lab_picture();
     haul_plan *none = (haul_plan *)(void *)before;
     uint64_t blocks, bytes;
     haul_status status;
-    check_note("%s, %s", variant & CHECKED ? "checked" : "unchecked", variant & FLAT ? "flat" : "hashed");
+    check_note("%s, %s", variant & CHECKED ? "checked" : "unchecked",
+               variant & FLAT ? "flat" : "hashed");
     lab_drop();
     lab_open_context(variant);
     blocks = the.doors.host_blocks;
@@ -572,8 +582,8 @@ static inline void refuse_variant(const haul_root *roots, size_t count, int vari
 }
 
 /* Refused by unchecked contexts and by checked ones; `part` stands in the sentence. */
-static inline void lab_refuse(void *root, const haul_type *type, haul_status expected, const char *path,
-                              const char *part)
+static inline void lab_refuse(void *root, const haul_type *type, haul_status expected,
+                              const char *path, const char *part)
 {
     haul_root one;
     int variant;
@@ -587,7 +597,8 @@ static inline void lab_refuse(void *root, const haul_type *type, haul_status exp
 }
 
 /* Refused by checked contexts only, with both paths. */
-static inline void lab_refuse_checked(void *root, const haul_type *type, const char *path, const char *other)
+static inline void lab_refuse_checked(void *root, const haul_type *type, const char *path,
+                                      const char *other)
 {
     haul_root one;
     int variant;
@@ -607,7 +618,8 @@ static inline void lab_refuse_checked(void *root, const haul_type *type, const c
 
 /* ---- Types. */
 
-static inline haul_type *type_open(const char *name, size_t bytes, const haul_ref *refs, size_t count)
+static inline haul_type *type_open(const char *name, size_t bytes, const haul_ref *refs,
+                                   size_t count)
 {
     haul_type *type;
     CHECK_STATUS(haul_type_create(name, bytes, refs, count, &type), HAUL_OK);

@@ -1,5 +1,5 @@
-/* What the fault suites of the ship room share: a setting, made anew for each run through the doors of a fault plan,
- * the calls that are failed, and the checks that hold after any of them.
+/* What the fault suites of the ship room share: a setting, made anew for each run through the doors
+ * of a fault plan, the calls that are failed, and the checks that hold after any of them.
  *
  * A suite says what is shipped: a cargo. The museum is one.
  */
@@ -20,10 +20,10 @@ typedef struct cargo {
 typedef struct setting {
     const cargo *cargo;
     world w;
-    unsigned char *before;   /* the world, as it must stay when a call fails */
+    unsigned char *before; /* the world, as it must stay when a call fails */
     fault_plan *plan;
     haul_device *device;
-    haul_device *other;      /* of the suites that open it */
+    haul_device *other; /* of the suites that open it */
     haul_shipment *s, *copy;
     void *root;
     int relocate_on_host, whole_return, ordered, lock_source, lets_change;
@@ -76,7 +76,8 @@ static inline haul_status ship(void *user)
     options.lock_source = the.lock_source;
     options.let_counts_change = the.lets_change;
     if (the.async)
-        return haul_ship_async(the.device, the.root, *the.cargo->type, 1, &options, the.async, &the.s);
+        return haul_ship_async(the.device, the.root, *the.cargo->type, 1, &options, the.async,
+                               &the.s);
     return haul_ship(the.device, the.root, *the.cargo->type, 1, &options, &the.s);
 }
 
@@ -130,11 +131,13 @@ static inline void prepare(void *user, fault_plan *plan)
     haul_context_trim(plan->context);
 }
 
-/* The museum on the device holds other contents than the host's: a failed return shows in the host's bytes. */
+/* The museum on the device holds other contents than the host's: a failed return shows in the
+ * host's bytes. */
 static inline void prepare_changed(void *user, fault_plan *plan)
 {
     prepare(user, plan);
-    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)),
+                 HAUL_OK);
 }
 
 static inline void finish(void *user)
@@ -170,7 +173,8 @@ static inline void check_report(haul_status status)
     if (status == HAUL_OK)
         return;
     CHECK(error->text[0] != '\0');
-    if (status == HAUL_ERROR_DEVICE || status == HAUL_ERROR_DEVICE_LOST || status == HAUL_ERROR_DEVICE_MEMORY) {
+    if (status == HAUL_ERROR_DEVICE || status == HAUL_ERROR_DEVICE_LOST ||
+        status == HAUL_ERROR_DEVICE_MEMORY) {
         CHECK_HAS(error->text, "failed");
         CHECK_HAS(error->text, "injected fault");
     }
@@ -204,21 +208,26 @@ static inline void check_return(void *user, haul_status status)
     (void)user;
     check_report(status);
     if (status == HAUL_OK) {
-        check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change, the.first);
+        check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes),
+                         museum_change, the.first);
         memcpy(the.w.memory, the.before, the.w.bytes);
     }
     check_world_is_untouched();
 }
 
 /* On the museum; a suite puts its own cargo in its place. */
-static inline fault_operation operation_on(haul_status (*run)(void *), void (*check)(void *, haul_status))
+static inline fault_operation operation_on(haul_status (*run)(void *),
+                                           void (*check)(void *, haul_status))
 {
-    fault_operation operation = { .prepare = prepare, .run = run, .check = check, .finish = finish };
+    fault_operation operation = {
+        .prepare = prepare, .run = run, .check = check, .finish = finish
+    };
     start_over();
     return operation;
 }
 
-static inline fault_operation operation_on_shipment(haul_status (*run)(void *), void (*check)(void *, haul_status))
+static inline fault_operation operation_on_shipment(haul_status (*run)(void *),
+                                                    void (*check)(void *, haul_status))
 {
     fault_operation operation = operation_on(run, check);
     the.keep = 1;

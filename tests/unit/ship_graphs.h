@@ -1,11 +1,12 @@
-/* What the suites of the ship room share: a museum, a world to build it in, and ways to look at a device.
+/* What the suites of the ship room share: a museum, a world to build it in, and ways to look at a
+ * device.
  *
- * A world is a few pages of its own. All objects of a test lie there, so that one call takes them away from the
- * library (PROT_NONE while a kernel runs), makes them read-only (while a graph is packed), or takes a picture of
- * every byte, those between the objects included.
+ * A world is a few pages of its own. All objects of a test lie there, so that one call takes them
+ * away from the library (PROT_NONE while a kernel runs), makes them read-only (while a graph is
+ * packed), or takes a picture of every byte, those between the objects included.
  *
- * A museum is a ring or list of rooms with doors between them: cycles, shared objects, arrays of pointers, counted
- * arrays, strings of odd sizes side by side, and a field that does not travel.
+ * A museum is a ring or list of rooms with doors between them: cycles, shared objects, arrays of
+ * pointers, counted arrays, strings of odd sizes side by side, and a field that does not travel.
  */
 #ifndef HAUL_TESTS_SHIP_GRAPHS_H
 #define HAUL_TESTS_SHIP_GRAPHS_H
@@ -103,7 +104,9 @@ static inline void museum_open(void)
         HAUL_ARRAY(room, samples, HAUL_N(room, sample_count)),
         HAUL_OBJECT(room, next, &room_type),
     };
-    CHECK_STATUS(haul_type_create("room", sizeof(room), refs, sizeof refs / sizeof *refs, &room_type), HAUL_OK);
+    CHECK_STATUS(
+        haul_type_create("room", sizeof(room), refs, sizeof refs / sizeof *refs, &room_type),
+        HAUL_OK);
     CHECK_STATUS(haul_type_commit(room_type), HAUL_OK);
 }
 
@@ -134,8 +137,8 @@ static inline room *room_make(world *w, int32_t i)
     return r;
 }
 
-/* `count` rooms in a row, each with doors to the one before, to itself and to the first. A ring: the last one leads
- * back to the first. Rooms and names lie in another order than the row's. */
+/* `count` rooms in a row, each with doors to the one before, to itself and to the first. A ring:
+ * the last one leads back to the first. Rooms and names lie in another order than the row's. */
 static inline room *museum_make(world *w, int32_t count, int ring)
 {
     room *all[64];
@@ -215,7 +218,8 @@ static inline visit museum_seen_from(room *first)
 }
 
 /* The same walk on the device, with the host's objects out of reach. */
-static inline visit museum_seen_on(haul_device *device, const haul_shipment *s, world *w, room *first)
+static inline visit museum_seen_on(haul_device *device, const haul_shipment *s, world *w,
+                                   room *first)
 {
     visit v;
     memset(&v, 0, sizeof v);
@@ -239,8 +243,10 @@ static inline void check_visits_agree(const visit *device, const visit *host)
     CHECK_EQ(host->caches, host->rooms);
 }
 
-/* The world is what `before` becomes when `function` runs on it here: not one other byte has changed. */
-static inline void check_changed_by(world *w, unsigned char *before, void (*function)(void *), void *argument)
+/* The world is what `before` becomes when `function` runs on it here: not one other byte has
+ * changed. */
+static inline void check_changed_by(world *w, unsigned char *before, void (*function)(void *),
+                                    void *argument)
 {
     unsigned char *after = world_picture(w);
     memcpy(w->memory, before, w->bytes);
@@ -288,7 +294,8 @@ static inline void device_read(haul_device *device, void *to, haul_address from,
     CHECK_STATUS(haul_host_launch(device, copy_there, &c), HAUL_OK);
 }
 
-static inline void device_write(haul_device *device, haul_address to, const void *from, size_t bytes)
+static inline void device_write(haul_device *device, haul_address to, const void *from,
+                                size_t bytes)
 {
     copying c;
     c.to = (void *)(uintptr_t)to;

@@ -1,13 +1,14 @@
 /* What the tests of real structures share: a yard to build in, a proof, and refusals.
  *
- * A yard is memory of its own with a book of its blocks, as an allocator has it. Between the blocks, and where a
- * block is not filled, every word is YARD_STALE: no address of anything.
+ * A yard is memory of its own with a book of its blocks, as an allocator has it. Between the
+ * blocks, and where a block is not filled, every word is YARD_STALE: no address of anything.
  *
- * A proof of a description takes the graph through all of it. The audit must have nothing to say, with the blocks'
- * sizes known. Then the graph is shipped to the host device; its yard is made inaccessible; a walk of the test's
- * reads everything there with ordinary pointers, finds the sum that the builder kept while it built (yard.told), and
- * changes contents; and after the return the yard is, byte for byte, what the same walk makes of it at home. Once
- * with pointers patched on the device, once on the host.
+ * A proof of a description takes the graph through all of it. The audit must have nothing to say,
+ * with the blocks' sizes known. Then the graph is shipped to the host device; its yard is made
+ * inaccessible; a walk of the test's reads everything there with ordinary pointers, finds the sum
+ * that the builder kept while it built (yard.told), and changes contents; and after the return the
+ * yard is, byte for byte, what the same walk makes of it at home. Once with pointers patched on the
+ * device, once on the host.
  *
  * A wrong description is refused by its words and path, or the audit tells of it.
  */
@@ -101,7 +102,8 @@ static inline char *yard_text(const char *text)
     return memcpy(yard_raw(bytes), text, bytes);
 }
 
-/* low .. high; what is made of it stays small, for a word that looks like an address would be reported. */
+/* low .. high; what is made of it stays small, for a word that looks like an address would be
+ * reported. */
 static inline int yard_int(int low, int high)
 {
     return low + (int)random_below(&yard.random, (size_t)(high - low) + 1);
@@ -123,7 +125,8 @@ static inline size_t yard_usable(void *user, const void *block)
 
 /* ---- Types. */
 
-static inline haul_type *yard_type(const char *name, size_t bytes, const haul_ref *refs, size_t count)
+static inline haul_type *yard_type(const char *name, size_t bytes, const haul_ref *refs,
+                                   size_t count)
 {
     haul_type *type;
     CHECK_STATUS(haul_type_create(name, bytes, refs, count, &type), HAUL_OK);
@@ -173,7 +176,8 @@ static inline void yard_listen(void *user, const haul_audit_finding *finding)
     if (is_it)
         l->found++;
     else if (l->others++ == 0)
-        check_note("the audit says: %s -> %s: %s", finding->path, finding->other_path, finding->text);
+        check_note("the audit says: %s -> %s: %s", finding->path, finding->other_path,
+                   finding->text);
 }
 
 static inline void yard_audit(const haul_root *roots, size_t count, yard_listener *listener)
@@ -197,8 +201,8 @@ static inline void yard_audit(const haul_root *roots, size_t count, yard_listene
 }
 
 /* A wrong description that a plan cannot refuse: the audit tells. */
-static inline void yard_tell(void *root, const haul_type *type, size_t count, haul_audit_kind kind, const char *path,
-                             const char *words)
+static inline void yard_tell(void *root, const haul_type *type, size_t count, haul_audit_kind kind,
+                             const char *path, const char *words)
 {
     yard_listener listener = { NULL, NULL, HAUL_AUDIT_HIDDEN_POINTER, 0, 0 };
     haul_root one;
@@ -225,8 +229,8 @@ static inline haul_device *yard_device(void)
     return device;
 }
 
-static inline void yard_refuse_roots(const haul_root *roots, size_t count, haul_status status, const char *path,
-                                     const char *words)
+static inline void yard_refuse_roots(const haul_root *roots, size_t count, haul_status status,
+                                     const char *path, const char *words)
 {
     haul_device *device = yard_device();
     haul_host_counters counters;
@@ -244,8 +248,8 @@ static inline void yard_refuse_roots(const haul_root *roots, size_t count, haul_
     haul_device_close(&device);
 }
 
-static inline void yard_refuse(void *root, const haul_type *type, size_t count, haul_status status, const char *path,
-                               const char *words)
+static inline void yard_refuse(void *root, const haul_type *type, size_t count, haul_status status,
+                               const char *path, const char *words)
 {
     haul_root one;
     one.address = root;
@@ -254,7 +258,8 @@ static inline void yard_refuse(void *root, const haul_type *type, size_t count, 
     yard_refuse_roots(&one, 1, status, path, words);
 }
 
-/* Reads everything that `count` objects at `root` lead to, answers a sum over it, and changes contents. */
+/* Reads everything that `count` objects at `root` lead to, answers a sum over it, and changes
+ * contents. */
 typedef int64_t yard_walk(void *root, size_t count);
 
 typedef struct yard_tour {
@@ -277,8 +282,8 @@ static inline unsigned char *yard_picture(void)
     return memcpy(picture, yard.memory, yard.used);
 }
 
-static inline int64_t yard_walk_there(haul_device *device, const haul_shipment *s, const haul_root *roots,
-                                      size_t count, yard_walk *walk)
+static inline int64_t yard_walk_there(haul_device *device, const haul_shipment *s,
+                                      const haul_root *roots, size_t count, yard_walk *walk)
 {
     int64_t seen = 0;
     size_t i;
@@ -296,8 +301,10 @@ static inline int64_t yard_walk_there(haul_device *device, const haul_shipment *
     return seen;
 }
 
-/* What came back is what the walk makes of the yard at home; and that is something else than before. */
-static inline void yard_check_return(unsigned char *before, const haul_root *roots, size_t count, yard_walk *walk)
+/* What came back is what the walk makes of the yard at home; and that is something else than
+ * before. */
+static inline void yard_check_return(unsigned char *before, const haul_root *roots, size_t count,
+                                     yard_walk *walk)
 {
     unsigned char *after = yard_picture();
     int64_t seen = 0;

@@ -1,16 +1,19 @@
 /* What the tests of real structures share: a site, and journeys from it.
  *
- * A site is the memory that all objects of one test lie in. It keeps its books, as an allocator does: which blocks
- * there are, and where they end. Between the blocks lie bytes of nobody. So the library can be told of any range
- * whether it may be read (context.h), and of any block how large it is (audit.h), and one call takes it all away.
+ * A site is the memory that all objects of one test lie in. It keeps its books, as an allocator
+ * does: which blocks there are, and where they end. Between the blocks lie bytes of nobody. So the
+ * library can be told of any range whether it may be read (context.h), and of any block how large
+ * it is (audit.h), and one call takes it all away.
  *
- * A journey is what a right description must stand: an audit that finds nothing at all; and four shipments, checked
- * and not, with pointers patched on the device and by the host. On the device, with the site out of reach, the test's
- * walk reads all of the structure with ordinary pointers, says in one number what it saw, and changes it. That number
- * is worked out by the test beforehand, from what it built the structure of, not from the structure. Afterwards the
- * site is, byte for byte, what it becomes when the same change is made to it here.
+ * A journey is what a right description must stand: an audit that finds nothing at all; and four
+ * shipments, checked and not, with pointers patched on the device and by the host. On the device,
+ * with the site out of reach, the test's walk reads all of the structure with ordinary pointers,
+ * says in one number what it saw, and changes it. That number is worked out by the test beforehand,
+ * from what it built the structure of, not from the structure. Afterwards the site is, byte for
+ * byte, what it becomes when the same change is made to it here.
  *
- * What a wrong description must meet: refuse_type, refuse_graph or audit_tells, each with the path and words.
+ * What a wrong description must meet: refuse_type, refuse_graph or audit_tells, each with the path
+ * and words.
  */
 #ifndef HAUL_TESTS_STRUCTURES_B_H
 #define HAUL_TESTS_STRUCTURES_B_H
@@ -135,7 +138,8 @@ static inline int site_readable(void *user, const void *address, size_t bytes)
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define OPEN(S, refs) type_open(#S, sizeof(S), refs, COUNT_OF(refs))
 
-static inline haul_type *type_open(const char *name, size_t bytes, const haul_ref *refs, size_t count)
+static inline haul_type *type_open(const char *name, size_t bytes, const haul_ref *refs,
+                                   size_t count)
 {
     haul_type *type;
     CHECK_STATUS(haul_type_create(name, bytes, refs, count, &type), HAUL_OK);
@@ -177,7 +181,8 @@ static inline haul_context *site_context(void)
 }
 
 /* "": any. */
-static inline void check_words(const haul_error *error, const char *path, const char *other_path, const char *words)
+static inline void check_words(const haul_error *error, const char *path, const char *other_path,
+                               const char *words)
 {
     check_note("%s (%s): %s", error->path, error->other_path, error->text);
     if (path[0])
@@ -189,8 +194,8 @@ static inline void check_words(const haul_error *error, const char *path, const 
 }
 
 /* other_path NULL: none is asked for. */
-static inline void refuse_graph(void *address, const haul_type *type, haul_status expected, const char *path,
-                                const char *other_path, const char *words)
+static inline void refuse_graph(void *address, const haul_type *type, haul_status expected,
+                                const char *path, const char *other_path, const char *words)
 {
     haul_context *context = site_context();
     haul_plan *plan;
@@ -246,8 +251,8 @@ static inline haul_audit_summary audit(void *address, const haul_type *type, tol
     return summary;
 }
 
-static inline void audit_tells(void *address, const haul_type *type, haul_audit_kind kind, const char *path,
-                               const char *words)
+static inline void audit_tells(void *address, const haul_type *type, haul_audit_kind kind,
+                               const char *path, const char *words)
 {
     told t;
     memset(&t, 0, sizeof t);
@@ -268,7 +273,9 @@ static inline void audit_finds_nothing(void *address, const haul_type *type)
     summary = audit(address, type, &t);
     check_note("%s (%s): %s", t.first.path, t.first.other_path, t.first.text);
     CHECK_EQ(t.count, 0);
-    CHECK_EQ(summary.hidden_pointers + summary.unused_rows + summary.beyond_block + summary.little_of_block, 0);
+    CHECK_EQ(summary.hidden_pointers + summary.unused_rows + summary.beyond_block +
+                 summary.little_of_block,
+             0);
     CHECK(summary.objects > 0 && summary.blocks > 0);
     check_note(NULL);
 }
@@ -378,7 +385,8 @@ static inline void travel(const journey *j)
 }
 
 /* The same of a walk that changes what it reads. */
-static inline void travel_to_see(void *root, const haul_type *type, void (*walk)(void *visit), uint64_t seen)
+static inline void travel_to_see(void *root, const haul_type *type, void (*walk)(void *visit),
+                                 uint64_t seen)
 {
     journey j;
     memset(&j, 0, sizeof j);

@@ -83,7 +83,8 @@ TEST(arena, it_grows_without_moving)
         CHECK(last && is_zero(last, 1000));
         last[999] = (unsigned char)i;
     }
-    CHECK_PTR(last, first + (100 + GRANULE - 1) / GRANULE * GRANULE + 4999 * ((1000 + GRANULE - 1) / GRANULE * GRANULE));
+    CHECK_PTR(last, first + (100 + GRANULE - 1) / GRANULE * GRANULE +
+                        4999 * ((1000 + GRANULE - 1) / GRANULE * GRANULE));
     CHECK_EQ(first[99], 7);
     CHECK(numbers().grows);
     CHECK(numbers().committed_bytes >= numbers().used_bytes);
@@ -99,9 +100,12 @@ TEST(arena, alignments_up_to_a_page_are_kept)
         CHECK(haul_arena_allocate(the_arena, 1) != NULL);
         CHECK_EQ((uintptr_t)haul_arena_allocate_aligned(the_arena, 10, alignment) % alignment, 0);
     }
-    check_refused(haul_arena_allocate_aligned(the_arena, 10, 3), HAUL_ERROR_ARGUMENT, "power of two");
-    check_refused(haul_arena_allocate_aligned(the_arena, 10, 0), HAUL_ERROR_ARGUMENT, "power of two");
-    check_refused(haul_arena_allocate_aligned(the_arena, 10, 8192), HAUL_ERROR_ARGUMENT, "power of two");
+    check_refused(haul_arena_allocate_aligned(the_arena, 10, 3), HAUL_ERROR_ARGUMENT,
+                  "power of two");
+    check_refused(haul_arena_allocate_aligned(the_arena, 10, 0), HAUL_ERROR_ARGUMENT,
+                  "power of two");
+    check_refused(haul_arena_allocate_aligned(the_arena, 10, 8192), HAUL_ERROR_ARGUMENT,
+                  "power of two");
     end();
 }
 
@@ -148,7 +152,8 @@ TEST(arena, a_full_arena_names_its_limit_and_stays_as_it_is)
     start(&options);
     check_refused(haul_arena_allocate(the_arena, 100001), HAUL_ERROR_LIMIT, "");
     CHECK(haul_arena_allocate(the_arena, 99000) != NULL);
-    check_refused(haul_arena_allocate(the_arena, 2000), HAUL_ERROR_LIMIT, "reserve_bytes is 100000");
+    check_refused(haul_arena_allocate(the_arena, 2000), HAUL_ERROR_LIMIT,
+                  "reserve_bytes is 100000");
     end();
 }
 
@@ -158,7 +163,8 @@ TEST(arena, overflow_zero_and_types_that_are_none_are_refused)
     start(NULL);
     CHECK_STATUS(haul_type_create("open", 8, NULL, 0, &open), HAUL_OK);
     check_refused(haul_arena_new(the_arena, link_type, SIZE_MAX / 8), HAUL_ERROR_LIMIT, "overflow");
-    check_refused(haul_arena_new(the_arena, link_type, SIZE_MAX / sizeof(link)), HAUL_ERROR_LIMIT, "");
+    check_refused(haul_arena_new(the_arena, link_type, SIZE_MAX / sizeof(link)), HAUL_ERROR_LIMIT,
+                  "");
     check_refused(haul_arena_new(the_arena, link_type, 0), HAUL_ERROR_ARGUMENT, "0 objects");
     check_refused(haul_arena_new(the_arena, NULL, 1), HAUL_ERROR_ARGUMENT, "NULL or freed");
     check_refused(haul_arena_new(the_arena, open, 1), HAUL_ERROR_STATE, "not committed");
@@ -221,7 +227,8 @@ TEST(arena, of_none_the_statistics_are_zeros)
     haul_arena_get_statistics(NULL, NULL);
 }
 
-/* A bit a word; nothing to speak of for fields that do not travel. With words of 8 bytes: below 2 %. */
+/* A bit a word; nothing to speak of for fields that do not travel. With words of 8 bytes: below 2
+ * %. */
 TEST(arena, bookkeeping_is_little_more_than_a_bit_for_each_word)
 {
     haul_arena_statistics now;
@@ -306,7 +313,8 @@ TEST(arena, what_is_nobodys_is_poisoned_where_there_is_a_sanitizer_for_it)
     a = haul_arena_allocate(the_arena, 5);
     mark = haul_arena_checkpoint(the_arena);
     b = haul_arena_new(the_arena, link_type, 1);
-    CHECK(!haul__is_poisoned(a + 4) && !haul__is_poisoned(b) && !haul__is_poisoned(b + sizeof(link) - 1));
+    CHECK(!haul__is_poisoned(a + 4) && !haul__is_poisoned(b) &&
+          !haul__is_poisoned(b + sizeof(link) - 1));
     CHECK_EQ(haul__is_poisoned(a + 5) != 0, HAUL__POISONS);
     CHECK_EQ(haul__is_poisoned(b + 2 * sizeof(link)) != 0, HAUL__POISONS);
     CHECK_STATUS(haul_arena_rollback(the_arena, mark), HAUL_OK);
@@ -632,7 +640,9 @@ static void finish_context(void *user)
 
 static void everything_fails_once(void)
 {
-    fault_operation operation = { .prepare = prepare_context, .run = work_in_arena, .finish = finish_context };
+    fault_operation operation = { .prepare = prepare_context,
+                                  .run = work_in_arena,
+                                  .finish = finish_context };
     the_options.reserve_bytes = 1 << 20;
     CHECK(fault_everywhere(&operation) > 5);
 }
@@ -689,8 +699,9 @@ static void any_order(int reuse, int checked)
         } else if (choice % 2 && count < PIECES) {
             piece *p = &pieces[count++];
             p->bytes = choice % 5 ? bytes : sizeof(link);
-            p->at = choice % 5 ? haul_arena_allocate_aligned(the_arena, bytes, (size_t)1 << choice % 8)
-                               : haul_arena_new(the_arena, link_type, 1);
+            p->at = choice % 5
+                        ? haul_arena_allocate_aligned(the_arena, bytes, (size_t)1 << choice % 8)
+                        : haul_arena_new(the_arena, link_type, 1);
             p->mark = (unsigned char)(step | 1);
             CHECK(p->at != NULL && is_zero(p->at, p->bytes));
             memset(p->at, p->mark, p->bytes);

@@ -1,8 +1,8 @@
-/* The audit: each kind of finding is found where it is and only there; what is right is left in peace; what lies beyond
- * a block is not read; and the audit survives every fault of its allocator.
+/* The audit: each kind of finding is found where it is and only there; what is right is left in
+ * peace; what lies beyond a block is not read; and the audit survives every fault of its allocator.
  *
- * Faults by number (docs/testing.md): H1, H2, C3 (a callback that calls back in); an undescribed pointer and
- * a count that is too long are the errors of the user that no other call can see.
+ * Faults by number (docs/testing.md): H1, H2, C3 (a callback that calls back in); an undescribed
+ * pointer and a count that is too long are the errors of the user that no other call can see.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
@@ -64,7 +64,8 @@ static void audit_start(void)
     audit.options.finding = keep;
 }
 
-/* With the source read-only and the rest of the lab out of reach; the same in all four kinds of context. */
+/* With the source read-only and the rest of the lab out of reach; the same in all four kinds of
+ * context. */
 static void audit_roots(const haul_root *roots, size_t count)
 {
     int variant;
@@ -102,7 +103,8 @@ static void check_found(size_t i, haul_audit_kind kind, const char *path, const 
     CHECK_EQ(audit.kept[i].kind, kind);
     CHECK_STR(audit.kept[i].path, path);
     CHECK_STR(audit.kept[i].other_path, other_path);
-    CHECK_EQ(audit.kept[i].is_hint, kind == HAUL_AUDIT_UNUSED_ROW || kind == HAUL_AUDIT_LITTLE_OF_BLOCK);
+    CHECK_EQ(audit.kept[i].is_hint,
+             kind == HAUL_AUDIT_UNUSED_ROW || kind == HAUL_AUDIT_LITTLE_OF_BLOCK);
 }
 
 /* ---- Words that are pointers and not described. */
@@ -115,8 +117,10 @@ typedef struct cell {
 } cell;
 
 static haul_type *cell_type, *whole_cell_type;
-static const haul_ref cell_refs[] = { HAUL_OBJECT(cell, next, &cell_type), HAUL_STRING(cell, name) };
-static const haul_ref whole_cell_refs[] = { HAUL_OBJECT(cell, next, &whole_cell_type), HAUL_STRING(cell, name),
+static const haul_ref cell_refs[] = { HAUL_OBJECT(cell, next, &cell_type),
+                                      HAUL_STRING(cell, name) };
+static const haul_ref whole_cell_refs[] = { HAUL_OBJECT(cell, next, &whole_cell_type),
+                                            HAUL_STRING(cell, name),
                                             HAUL_OBJECT(cell, prev, &whole_cell_type) };
 
 static cell *cells_make(size_t count)
@@ -192,7 +196,8 @@ TEST(audit, a_right_description_is_left_in_peace)
     first = cells_make(4);
     audit_one(first, whole_cell_type, 1);
     CHECK_EQ(audit.count, 0);
-    CHECK_EQ(audit.summary.hidden_pointers + audit.summary.unused_rows + audit.summary.beyond_block, 0);
+    CHECK_EQ(audit.summary.hidden_pointers + audit.summary.unused_rows + audit.summary.beyond_block,
+             0);
     CHECK_EQ(audit.summary.rows, 3);
     CHECK(audit.summary.words >= 4);
     cells_end();
@@ -248,7 +253,8 @@ typedef struct said {
 
 TEST(audit, words_that_a_row_declares_to_be_data_or_to_stay_at_home_are_not_reported)
 {
-    static const haul_ref refs[] = { HAUL_OPAQUE(said, opaque), HAUL_SKIP(said, skipped), HAUL_STRING(said, first) };
+    static const haul_ref refs[] = { HAUL_OPAQUE(said, opaque), HAUL_SKIP(said, skipped),
+                                     HAUL_STRING(said, first) };
     haul_type *type;
     said *s;
     audit_start();
@@ -282,7 +288,8 @@ TEST(audit, a_word_of_an_embedded_struct_has_the_path_through_it)
 {
     static haul_type *corner_type;
     static const haul_ref corner_refs[] = { HAUL_STRING(corner, name) };
-    static const haul_ref building_refs[] = { HAUL_STRING(building, name), HAUL_EMBED(building, few, &corner_type),
+    static const haul_ref building_refs[] = { HAUL_STRING(building, name),
+                                              HAUL_EMBED(building, few, &corner_type),
                                               HAUL_EMBED(building, many, &corner_type) };
     haul_type *type;
     building *b;
@@ -418,7 +425,8 @@ typedef struct junction {
 
 static haul_type *junction_type;
 static const haul_ref junction_refs[] = {
-    HAUL_OBJECT(junction, left, &junction_type), HAUL_OBJECT(junction, right, &junction_type),
+    HAUL_OBJECT(junction, left, &junction_type),
+    HAUL_OBJECT(junction, right, &junction_type),
     HAUL_ARRAY(junction, label, HAUL_NU(junction, count)),
     HAUL_POINTERS(junction, pairs, &junction_type, HAUL_NU(junction, pair_count)),
     HAUL_OBJECT_EACH(junction, each, &junction_type),
@@ -570,7 +578,8 @@ static int64_t slot_is_used(const haul_here *here)
 TEST(audit, a_row_that_leads_to_what_no_row_claims_at_its_beginning_leads_somewhere)
 {
     static const haul_rule is_used = { .when = HAUL_IF(slot_is_used) }, each = { .each = &is_used };
-    static const haul_ref refs[] = { HAUL_ROWS_BY(rack, slots, NULL, &each, HAUL_NS(rack, room), HAUL_ONE) };
+    static const haul_ref refs[] = { HAUL_ROWS_BY(rack, slots, NULL, &each, HAUL_NS(rack, room),
+                                                  HAUL_ONE) };
     haul_type *type;
     rack *r;
     audit_start();
@@ -656,7 +665,8 @@ TEST(audit, embedded_arrays_of_an_object_beyond_its_block_are_not_read)
     static haul_type *corner_type, *building_type;
     static const haul_ref corner_refs[] = { HAUL_STRING(corner, name) };
     static const haul_ref building_refs[] = { HAUL_EMBED(building, many, &corner_type) };
-    static const haul_ref street_refs[] = { HAUL_OBJECTS(street, houses, &building_type, HAUL_FIXED(2)) };
+    static const haul_ref street_refs[] = { HAUL_OBJECTS(street, houses, &building_type,
+                                                         HAUL_FIXED(2)) };
     haul_type *type;
     street *s;
     audit_start();
@@ -762,7 +772,8 @@ typedef struct matrix {
 
 TEST(audit, a_row_that_ends_behind_the_block_that_all_rows_share_is_found)
 {
-    static const haul_ref refs[] = { HAUL_ROWS(matrix, row, NULL, HAUL_NS(matrix, n), HAUL_NS(matrix, m)) };
+    static const haul_ref refs[] = { HAUL_ROWS(matrix, row, NULL, HAUL_NS(matrix, n),
+                                               HAUL_NS(matrix, m)) };
     haul_type *type;
     matrix *x;
     double *all;
@@ -1041,10 +1052,12 @@ TEST(audit, findings_are_written_one_a_line_with_a_line_of_totals)
     CHECK_EQ(audit.summary.reported, 2);
     p.length = p.calls = 0;
     p.room = 20;
-    CHECK_STATUS(haul_audit_write(the.context, &root, 1, NULL, &file, &audit.summary), HAUL_ERROR_FILE);
+    CHECK_STATUS(haul_audit_write(the.context, &root, 1, NULL, &file, &audit.summary),
+                 HAUL_ERROR_FILE);
     CHECK_EQ(p.calls, 1); /* nothing is written after what was refused */
     CHECK_EQ(audit.summary.reported, 2);
-    CHECK_STATUS(haul_audit_write(the.context, &root, 1, NULL, NULL, &audit.summary), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_audit_write(the.context, &root, 1, NULL, NULL, &audit.summary),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_EQ(audit.summary.reported, 0);
     cells_end();
 }

@@ -1,4 +1,5 @@
-/* The ground floor: statuses, error records, checked arithmetic, the allocator door, the file door, bit counting.
+/* The ground floor: statuses, error records, checked arithmetic, the allocator door, the file door,
+ * bit counting.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -22,9 +23,9 @@ TEST(status, the_library_that_runs_has_the_version_of_its_headers)
 
 TEST(status, every_status_has_its_name_and_a_sentence)
 {
-#define CHECK_NAME(name, number, text)                                                                               \
-    CHECK_STR(haul_status_name(name), #name);                                                                        \
-    CHECK_STR(haul_status_text(name), text);                                                                         \
+#define CHECK_NAME(name, number, text)                                                             \
+    CHECK_STR(haul_status_name(name), #name);                                                      \
+    CHECK_STR(haul_status_text(name), text);                                                       \
     CHECK_EQ(name, number);
     HAUL_STATUS_LIST(CHECK_NAME)
 #undef CHECK_NAME
@@ -43,7 +44,8 @@ TEST(error, a_failure_fills_the_record_and_clears_old_paths)
 {
     haul_error error;
     memset(&error, 'x', sizeof error);
-    CHECK_STATUS(haul__fail(&error, HAUL_ERROR_GRAPH, "count %d in field %s", -5, "n"), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul__fail(&error, HAUL_ERROR_GRAPH, "count %d in field %s", -5, "n"),
+                 HAUL_ERROR_GRAPH);
     CHECK_STATUS(error.status, HAUL_ERROR_GRAPH);
     CHECK_STR(error.text, "count -5 in field n");
     CHECK_STR(error.path, "");

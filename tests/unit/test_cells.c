@@ -28,7 +28,8 @@ static uint32_t some_starts(random_source *r, unsigned granules)
     return starts;
 }
 
-TEST(cells, objects_cover_the_granules_from_their_starts_on_and_those_that_overlap_are_no_cell_of_objects)
+TEST(cells,
+     objects_cover_the_granules_from_their_starts_on_and_those_that_overlap_are_no_cell_of_objects)
 {
     random_source r = random_start("starts in cells");
     size_t round, overlaps = 0;

@@ -1,4 +1,5 @@
-/* MPI's constructors against a model of MPI's rules that keeps one byte of memory for each byte of a type.
+/* MPI's constructors against a model of MPI's rules that keeps one byte of memory for each byte of
+ * a type.
  */
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 
 #define WORD sizeof(void *)
 
-/* --- the model -------------------------------------------------------------------------------------------------- */
+/* --- the model -------------------------------------------------------------------------------- */
 
 enum { SPAN = 1 << 14 };
 
@@ -74,7 +75,7 @@ static size_t model_size(const model *m)
     return size;
 }
 
-/* --- what the library made ----------------------------------------------------------------------------------------
+/* --- what the library made -----------------------------------------------------------------------
  */
 
 static void spread(const haul__walk *walk, size_t at, model *m)
@@ -89,7 +90,8 @@ static void spread(const haul__walk *walk, size_t at, model *m)
     }
     for (i = 0; i < walk->part_count; i++)
         for (k = 0; k < walk->parts[i].count; k++)
-            spread(haul__type_walk(walk->parts[i].type), at + walk->parts[i].offset + k * walk->parts[i].stride, m);
+            spread(haul__type_walk(walk->parts[i].type),
+                   at + walk->parts[i].offset + k * walk->parts[i].stride, m);
 }
 
 static void check_order(const haul__walk *walk)
@@ -150,7 +152,7 @@ static void check_and_free(haul_type *type, model *m)
     free(m);
 }
 
-/* --- old types to begin with --------------------------------------------------------------------------------------
+/* --- old types to begin with ---------------------------------------------------------------------
  */
 
 typedef struct pair {
@@ -188,7 +190,7 @@ static haul_type *a_pair(model **m)
     return type;
 }
 
-/* --- each constructor ---------------------------------------------------------------------------------------------
+/* --- each constructor ----------------------------------------------------------------------------
  */
 
 TEST(constructors, contiguous_is_elements_in_a_row)
@@ -224,7 +226,8 @@ TEST(constructors, vectors_count_extents_and_hvectors_bytes)
 
 TEST(constructors, indexed_types_take_blocks_in_any_order)
 {
-    static const size_t lengths[] = { 2, 0, 3, 1 }, places[] = { 9, 500, 0, 5 }, bytes[] = { 40, 1000, 0, 19 };
+    static const size_t lengths[] = { 2, 0, 3, 1 }, places[] = { 9, 500, 0, 5 },
+                        bytes[] = { 40, 1000, 0, 19 };
     model *old, *m = empty_model(), *h = empty_model(), *b = empty_model();
     haul_type *element = plain(4, &old), *type;
     haul_field field;
@@ -253,7 +256,8 @@ TEST(constructors, indexed_types_take_blocks_in_any_order)
     free(old);
 }
 
-/* MPI rounds the extent of a struct up by an alignment that it guesses; this does not: give the sizeof by resized. */
+/* MPI rounds the extent of a struct up by an alignment that it guesses; this does not: give the
+ * sizeof by resized. */
 TEST(constructors, a_struct_of_blocks_ends_where_its_last_block_ends)
 {
     static const size_t lengths[] = { 2, 3 }, places[] = { 0, 2 * sizeof(pair) };
@@ -298,10 +302,14 @@ TEST(constructors, a_subarray_stands_in_an_array_of_either_order)
             }
     m->lower = f->lower = 0;
     m->upper = f->upper = 4 * 5 * 6 * 2;
-    CHECK_STATUS(haul_type_create_subarray(3, sizes, subsizes, starts, HAUL_ORDER_C, element, &type), HAUL_OK);
+    CHECK_STATUS(
+        haul_type_create_subarray(3, sizes, subsizes, starts, HAUL_ORDER_C, element, &type),
+        HAUL_OK);
     CHECK_EQ(haul_type_field_count(type), 2 * 3);
     check_and_free(type, m);
-    CHECK_STATUS(haul_type_create_subarray(3, sizes, subsizes, starts, HAUL_ORDER_FORTRAN, element, &type), HAUL_OK);
+    CHECK_STATUS(
+        haul_type_create_subarray(3, sizes, subsizes, starts, HAUL_ORDER_FORTRAN, element, &type),
+        HAUL_OK);
     check_and_free(type, f);
     haul_type_free(&element);
     free(old);
@@ -314,7 +322,9 @@ TEST(constructors, the_blocks_of_a_loop_nest_can_be_asked_for_one_by_one)
     haul_type *element = plain(2, &old), *type;
     haul_field field;
     size_t i, j, n = 0;
-    CHECK_STATUS(haul_type_create_subarray(3, sizes, subsizes, starts, HAUL_ORDER_C, element, &type), HAUL_OK);
+    CHECK_STATUS(
+        haul_type_create_subarray(3, sizes, subsizes, starts, HAUL_ORDER_C, element, &type),
+        HAUL_OK);
     for (i = 1; i < 3; i++)
         for (j = 2; j < 5; j++) {
             CHECK_STATUS(haul_type_get_field(type, n++, &field), HAUL_OK);
@@ -430,7 +440,7 @@ TEST(constructors, pointers_of_blocks_are_named_by_their_place)
     free(old);
 }
 
-/* --- nests of random constructors ----------------------------------------------------------------------------------
+/* --- nests of random constructors ----------------------------------------------------------------
  */
 
 typedef struct made {
@@ -450,8 +460,8 @@ static made wrap_contiguous(random_source *random, const made *old)
 static made wrap_vector(random_source *random, const made *old, size_t grain)
 {
     made new = { NULL, empty_model() };
-    size_t count = random_below(random, 9), length = random_below(random, 4), stride = random_below(random, 8), i,
-           bytes;
+    size_t count = random_below(random, 9), length = random_below(random, 4),
+           stride = random_below(random, 8), i, bytes;
     if (random_one_in(random, 2)) {
         CHECK_STATUS(haul_type_vector(count, length, stride, old->type, &new.type), HAUL_OK);
         bytes = stride * extent_of(old->m);
@@ -480,14 +490,17 @@ static made wrap_indexed(random_source *random, const made *old, size_t grain)
             lengths[i] = lengths[k];
             lengths[k] = swapped;
         }
-        at += unit ? (lengths[k] * extent_of(old->m) + unit - 1) / unit + random_below(random, 3) : 1;
+        at +=
+            unit ? (lengths[k] * extent_of(old->m) + unit - 1) / unit + random_below(random, 3) : 1;
     }
     if (how == 0)
         CHECK_STATUS(haul_type_indexed(count, lengths, places, old->type, &new.type), HAUL_OK);
     else if (how == 1)
-        CHECK_STATUS(haul_type_create_hindexed(count, lengths, places, old->type, &new.type), HAUL_OK);
+        CHECK_STATUS(haul_type_create_hindexed(count, lengths, places, old->type, &new.type),
+                     HAUL_OK);
     else
-        CHECK_STATUS(haul_type_create_indexed_block(count, common, places, old->type, &new.type), HAUL_OK);
+        CHECK_STATUS(haul_type_create_indexed_block(count, common, places, old->type, &new.type),
+                     HAUL_OK);
     for (i = 0; i < count; i++)
         place_many(new.m, places[i] * (how == 1 ? 1 : unit), lengths[i], old->m);
     return new;
@@ -503,7 +516,8 @@ static made wrap_struct(random_source *random, const made *a, const made *b, siz
     lengths[0] = random_below(random, 3);
     lengths[1] = random_below(random, 3);
     places[0] = random_below(random, 3) * grain;
-    places[1] = places[0] + (lengths[0] * a->m->upper + grain - 1) / grain * grain + random_below(random, 3) * grain;
+    places[1] = places[0] + (lengths[0] * a->m->upper + grain - 1) / grain * grain +
+                random_below(random, 3) * grain;
     CHECK_STATUS(haul_type_create_struct(2, lengths, places, types, &new.type), HAUL_OK);
     place_many(new.m, places[0], lengths[0], a->m);
     place_many(new.m, places[1], lengths[1], b->m);
@@ -520,15 +534,16 @@ static made wrap_subarray(random_source *random, const made *old)
         subsizes[i] = random_between(random, 1, sizes[i]);
         starts[i] = random_between(random, 0, sizes[i] - subsizes[i]);
     }
-    CHECK_STATUS(haul_type_create_subarray(3, sizes, subsizes, starts, order, old->type, &new.type), HAUL_OK);
+    CHECK_STATUS(haul_type_create_subarray(3, sizes, subsizes, starts, order, old->type, &new.type),
+                 HAUL_OK);
     for (i = starts[0]; i < starts[0] + subsizes[0]; i++)
         for (j = starts[1]; j < starts[1] + subsizes[1]; j++)
             for (k = starts[2]; k < starts[2] + subsizes[2]; k++)
-                place(
-                    new.m,
-                    (order == HAUL_ORDER_C ? (i * sizes[1] + j) * sizes[2] + k : (k * sizes[1] + j) * sizes[0] + i) *
-                        ext,
-                    old->m);
+                place(new.m,
+                      (order == HAUL_ORDER_C ? (i * sizes[1] + j) * sizes[2] + k
+                                             : (k * sizes[1] + j) * sizes[0] + i) *
+                          ext,
+                      old->m);
     new.m->lower = 0; /* MPI-5.0, 5.1.3: the bounds are those of the whole array, from 0 */
     new.m->upper = sizes[0] * sizes[1] * sizes[2] * ext;
     return new;
@@ -600,7 +615,7 @@ TEST(constructors, random_nests_are_what_mpi_says)
     CHECK(compared > 500);
 }
 
-/* --- refusals ------------------------------------------------------------------------------------------------------
+/* --- refusals ------------------------------------------------------------------------------------
  */
 
 TEST(constructors, null_and_nothing_are_arguments)
@@ -619,9 +634,12 @@ TEST(constructors, null_and_nothing_are_arguments)
     CHECK_STATUS(haul_type_create_indexed_block(1, 1, NULL, element, &type), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_create_struct(1, one, one, NULL, &type), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_create_struct(1, one, one, &none, &type), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_type_create_subarray(0, one, one, one, HAUL_ORDER_C, element, &type), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_type_create_subarray(1, one, NULL, one, HAUL_ORDER_C, element, &type), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_type_create_subarray(1, one, one, one, (haul_order)9, element, &type), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_create_subarray(0, one, one, one, HAUL_ORDER_C, element, &type),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_create_subarray(1, one, NULL, one, HAUL_ORDER_C, element, &type),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_create_subarray(1, one, one, one, (haul_order)9, element, &type),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_create_resized(NULL, 0, 1, &type), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_dup(NULL, &type), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_indexed(1, one, one, NULL, &type), HAUL_ERROR_ARGUMENT);
@@ -655,8 +673,10 @@ TEST(constructors, sizes_that_overflow_are_refused_at_once)
     CHECK_STATUS(haul_type_create_hindexed(1, one, most, element, &type), HAUL_ERROR_TYPE);
     CHECK_STATUS(haul_type_create_indexed_block(1, SIZE_MAX, one, element, &type), HAUL_ERROR_TYPE);
     CHECK_STATUS(haul_type_create_struct(1, one, most, &element, &type), HAUL_ERROR_TYPE);
-    CHECK_STATUS(haul_type_create_subarray(2, most, one, one, HAUL_ORDER_C, element, &type), HAUL_ERROR_TYPE);
-    CHECK_STATUS(haul_type_create_subarray(2, two, two, one, HAUL_ORDER_C, element, &type), HAUL_ERROR_TYPE);
+    CHECK_STATUS(haul_type_create_subarray(2, most, one, one, HAUL_ORDER_C, element, &type),
+                 HAUL_ERROR_TYPE);
+    CHECK_STATUS(haul_type_create_subarray(2, two, two, one, HAUL_ORDER_C, element, &type),
+                 HAUL_ERROR_TYPE);
     CHECK_STATUS(haul_type_create_resized(element, 0, 0, &type), HAUL_ERROR_TYPE);
     CHECK_STATUS(haul_type_create_resized(element, SIZE_MAX, 2, &type), HAUL_ERROR_TYPE);
     CHECK_STATUS(haul_type_create("huge", SIZE_MAX, NULL, 0, &huge), HAUL_OK);

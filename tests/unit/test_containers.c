@@ -1,7 +1,9 @@
-/* Containers whose elements are the user's: described once with a parameter, and used for several types.
+/* Containers whose elements are the user's: described once with a parameter, and used for several
+ * types.
  *
- * A list as GLib has it, a table with entries and two parameters, a set with its elements at its end, lists of lists, and
- * a recursion through a container. Wrong uses are refused with the names of container and parameter.
+ * A list as GLib has it, a table with entries and two parameters, a set with its elements at its
+ * end, lists of lists, and a recursion through a container. Wrong uses are refused with the names
+ * of container and parameter.
  */
 #define _DEFAULT_SOURCE
 #include <time.h>
@@ -92,7 +94,8 @@ TEST(containers, one_description_of_a_list_serves_lists_of_several_types)
     lab_start();
     types_open();
     type_commit(mesh_type);
-    CHECK(haul_type_committed(meshes) && haul_type_committed(labels) && haul_type_committed(label_type));
+    CHECK(haul_type_committed(meshes) && haul_type_committed(labels) &&
+          haul_type_committed(label_type));
     CHECK(!haul_type_committed(list_type));
     CHECK_STR(haul_type_name(meshes), "list<mesh>");
     CHECK_STR(haul_type_name(labels), "list<label>");
@@ -172,7 +175,8 @@ TEST(containers, instances_outlive_their_container_and_their_arguments_handles)
     lab_end();
 }
 
-/* ---- A table: two parameters, its entries another container, lists in it that depend on one of them. */
+/* ---- A table: two parameters, its entries another container, lists in it that depend on one of
+ * them. */
 
 typedef struct entry {
     void *key, *value;
@@ -287,7 +291,8 @@ TEST(containers, containers_hold_containers)
     t->size = 1;
     t->buckets = take(sizeof(void *), 8);
     points(&t->buckets[0]);
-    t->buckets[0] = entry_make(label_make("k"), list_put(NULL, list_put(NULL, label_make("deep"))), NULL);
+    t->buckets[0] =
+        entry_make(label_make("k"), list_put(NULL, list_put(NULL, label_make("deep"))), NULL);
     lab_pack(t, table_of_lists, 1);
     haul_type_free(&table_of_lists);
     haul_type_free(&lists);
@@ -437,14 +442,19 @@ TEST(containers, arguments_that_make_no_instance_are_refused)
 {
     haul_type *instance, *twice[2], *both[2], *row, *constructed;
     types_open();
-    CHECK_STATUS(haul_type_instance(list_type, 1, &element, &element, &instance), HAUL_ERROR_ARGUMENT);
-    CHECK_PTR(instance, NULL);
-    CHECK_STATUS(haul_type_instance(list_type, 1, &mesh_type, &mesh_type, &instance), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_type_instance(list_type, 0, &element, &mesh_type, &instance), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_type_instance(list_type, HAUL_PARAMETERS_MAX + 1, &element, &mesh_type, &instance),
+    CHECK_STATUS(haul_type_instance(list_type, 1, &element, &element, &instance),
                  HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(instance, NULL);
+    CHECK_STATUS(haul_type_instance(list_type, 1, &mesh_type, &mesh_type, &instance),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_instance(list_type, 0, &element, &mesh_type, &instance),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(
+        haul_type_instance(list_type, HAUL_PARAMETERS_MAX + 1, &element, &mesh_type, &instance),
+        HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_instance(NULL, 1, &element, &mesh_type, &instance), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_type_instance(list_type, 1, NULL, &mesh_type, &instance), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_instance(list_type, 1, NULL, &mesh_type, &instance),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_instance(list_type, 1, &element, NULL, &instance), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_instance(list_type, 1, &element, &mesh_type, NULL), HAUL_ERROR_ARGUMENT);
     twice[0] = twice[1] = element;
@@ -452,7 +462,8 @@ TEST(containers, arguments_that_make_no_instance_are_refused)
     CHECK_STATUS(haul_type_instance(list_type, 2, twice, both, &instance), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_instance(meshes, 1, &element, &mesh_type, &instance), HAUL_ERROR_STATE);
     CHECK_STATUS(haul_type_contiguous(2, list_type, &constructed), HAUL_OK);
-    CHECK_STATUS(haul_type_instance(constructed, 1, &element, &mesh_type, &instance), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_type_instance(constructed, 1, &element, &mesh_type, &instance),
+                 HAUL_ERROR_STATE);
     haul_type_free(&constructed);
     CHECK_STATUS(haul_type_bytes("row", 8, &row), HAUL_OK);
     CHECK_STATUS(haul_type_commit(row), HAUL_OK);
@@ -497,7 +508,8 @@ TEST(containers, instances_of_a_container_whose_contents_depend_on_addresses_dep
     types_close();
 }
 
-TEST(containers, parameters_that_no_row_reaches_and_types_between_that_are_no_containers_are_refused)
+TEST(containers,
+     parameters_that_no_row_reaches_and_types_between_that_are_no_containers_are_refused)
 {
     static haul_type *pairs;
     static const haul_ref refs[] = { HAUL_OBJECT_AS(list, data, &pairs) };
@@ -511,7 +523,8 @@ TEST(containers, parameters_that_no_row_reaches_and_types_between_that_are_no_co
     CHECK_STATUS(haul_type_contiguous(2, list_type, &pairs), HAUL_OK);
     holder = TYPE_OPEN(list, refs);
     CHECK_STATUS(haul_type_instance(holder, 1, &element, &mesh_type, &instance), HAUL_OK);
-    refuse_commit(instance, "list<mesh>.data", "depends on a parameter of list<mesh>, and is no container itself");
+    refuse_commit(instance, "list<mesh>.data",
+                  "depends on a parameter of list<mesh>, and is no container itself");
     haul_type_free(&instance);
     haul_type_free(&holder);
     haul_type_free(&pairs);
@@ -680,7 +693,8 @@ static int64_t first_case(const haul_here *here)
 
 static haul_status make_all(const haul_allocator *door, haul_type **instance)
 {
-    static const haul_ref list_refs[] = { HAUL_OBJECT_AS(list, data, &value), HAUL_OBJECT(list, next, &d_list) };
+    static const haul_ref list_refs[] = { HAUL_OBJECT_AS(list, data, &value),
+                                          HAUL_OBJECT(list, next, &d_list) };
     static const haul_ref table_refs[] = { HAUL_OBJECT(table, order, &d_list),
                                            HAUL_OBJECT_AS(table, buckets, &d_variant) };
     static const haul_ref mesh_refs[] = { HAUL_ARRAY(mesh, xyz, HAUL_NS(mesh, n)) };

@@ -1,14 +1,16 @@
 /* Short counted arrays and strings: discovery's in-line way for them, and where it ends.
  *
- * Each graph is made by the general way too (checked contexts, and those with the hash in place of the flat table go it
- * for every pointer), and both must come out the same.
+ * Each graph is made by the general way too (checked contexts, and those with the hash in place of
+ * the flat table go it for every pointer), and both must come out the same.
  *
  * Faults by number (docs/testing.md): G2-G4, G6-G8, G10, G19, G21.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
 
-typedef struct point { int32_t x, y, z; } point;
+typedef struct point {
+    int32_t x, y, z;
+} point;
 
 typedef struct row {
     struct row *next;
@@ -97,17 +99,20 @@ static void fill_row(random_source *random, row *one)
     }
     if (random_below(random, 8)) {
         one->half_count = (int16_t)(1 + random_below(random, 50));
-        one->halves = take_filled(random, (size_t)one->half_count * sizeof *one->halves, sizeof *one->halves);
+        one->halves =
+            take_filled(random, (size_t)one->half_count * sizeof *one->halves, sizeof *one->halves);
     }
     if (random_below(random, 8)) {
         one->number_count = 2 + (int32_t)random_below(random, 60);
-        one->numbers = take_filled(random, (size_t)(one->number_count - 1) * sizeof(double), sizeof(double));
+        one->numbers =
+            take_filled(random, (size_t)(one->number_count - 1) * sizeof(double), sizeof(double));
     }
     if (random_below(random, 8)) {
         one->rows = (int64_t)random_below(random, 5);
         one->columns = (int64_t)random_below(random, 7);
         if (one->rows && one->columns)
-            one->points = take_filled(random, (size_t)(one->rows * one->columns) * sizeof(point), sizeof(int32_t));
+            one->points = take_filled(random, (size_t)(one->rows * one->columns) * sizeof(point),
+                                      sizeof(int32_t));
     }
     if (random_below(random, 8)) {
         size_t length = (size_t)random_below(random, 70);
@@ -222,7 +227,8 @@ TEST(counted, arrays_that_functions_count_lie_anywhere_too_G10)
 
 #define LAST "root(.next)*3"
 
-/* The last of four rows: the first of a type goes the general way, and so does who finds no room for a guard. */
+/* The last of four rows: the first of a type goes the general way, and so does who finds no room
+ * for a guard. */
 static row *take_last(row **first)
 {
     row *rows = *first = take_rows(4);
@@ -239,7 +245,8 @@ TEST(counted, a_short_array_over_a_pointer_is_refused_with_its_path_G8)
     one = take_last(&first);
     one->bytes = (unsigned char *)&first->halves + 3;
     one->byte_count = 2;
-    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".bytes", "pointer for one description and data for another");
+    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".bytes",
+               "pointer for one description and data for another");
     one->bytes = (unsigned char *)&first->rows;
     one->byte_count = sizeof first->rows;
     lab_pack(first, row_type, 1);
@@ -335,7 +342,8 @@ static void check_guards(counts *both)
 
 TEST(counted, counts_of_any_size_and_width_are_guarded)
 {
-    static const size_t size[] = { 1, 127, 128, 255, 4095, 4096, 8191, 8192, 8193, 16384, 40000, 65535 };
+    static const size_t size[] = { 1,    127,  128,  255,   4095,  4096,
+                                   8191, 8192, 8193, 16384, 40000, 65535 };
     unsigned char *bytes = calloc(1, 65536);
     size_t i;
     CHECK(bytes != NULL);
@@ -356,7 +364,8 @@ TEST(counted, counts_of_any_size_and_width_are_guarded)
 
 /* ---- Functions that count. */
 
-TEST(counted, what_is_wrong_with_an_array_that_a_function_counts_is_told_with_its_path_G3_G4_G6_G7_G8_G21)
+TEST(counted,
+     what_is_wrong_with_an_array_that_a_function_counts_is_told_with_its_path_G3_G4_G6_G7_G8_G21)
 {
     row *first, *one;
     point *spot;
@@ -380,7 +389,8 @@ TEST(counted, what_is_wrong_with_an_array_that_a_function_counts_is_told_with_it
     one->points = spot;
     one->bytes = (unsigned char *)&first->halves + 3;
     one->byte_count = 2;
-    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".bytes", "pointer for one description and data for another");
+    lab_refuse(first, row_type, HAUL_ERROR_GRAPH, LAST ".bytes",
+               "pointer for one description and data for another");
     one->bytes = take(21, 1);
     one->byte_count = 21;
     the.options.limits.array_elements = 20;
@@ -412,7 +422,8 @@ static int64_t line_length(const haul_here *here)
 TEST(counted, lines_of_any_length_are_asked_for_once_each)
 {
     enum { LINES = 5 };
-    static const haul_ref refs[] = { HAUL_ROWS(ragged, lines, NULL, HAUL_N(ragged, count), HAUL_FN(line_length)) };
+    static const haul_ref refs[] = { HAUL_ROWS(ragged, lines, NULL, HAUL_N(ragged, count),
+                                               HAUL_FN(line_length)) };
     haul_type *type = TYPE_OPEN(ragged, refs);
     haul_plan_statistics statistics;
     haul_root root;
@@ -448,8 +459,12 @@ TEST(counted, lines_of_any_length_are_asked_for_once_each)
 /* ---- What a callback is shown. */
 
 /* A block that begins with its own length, as sized strings have it. */
-typedef struct parcel { int64_t length; } parcel;
-typedef struct shelf { int64_t *first, *second; } shelf;
+typedef struct parcel {
+    int64_t length;
+} parcel;
+typedef struct shelf {
+    int64_t *first, *second;
+} shelf;
 
 static size_t parcels_asked;
 

@@ -1,8 +1,9 @@
-/* Directions: what is in is never written on the host, what is out is never read there, what is neither keeps its
- * place.
+/* Directions: what is in is never written on the host, what is out is never read there, what is
+ * neither keeps its place.
  *
- * Memory that must not be touched is taken away while it must not be: out of reach while it must not be read,
- * read-only while it must not be written. A model of bytes says what random rows over random ranges must do.
+ * Memory that must not be touched is taken away while it must not be: out of reach while it must
+ * not be read, read-only while it must not be written. A model of bytes says what random rows over
+ * random ranges must do.
  *
  * Fault cases: D1, D4, D5, D6, D13, H1, H2 of calls on a graph with directions.
  */
@@ -39,13 +40,15 @@ static void jobs_open(void)
         HAUL_DATA_BY(job, tolerance, &in),
         HAUL_DATA_BY(job, scratch, &neither),
     };
-    CHECK_STATUS(haul_type_create("job", sizeof(job), refs, sizeof refs / sizeof *refs, &job_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("job", sizeof(job), refs, sizeof refs / sizeof *refs, &job_type),
+                 HAUL_OK);
     check_note("%s", haul_type_commit(job_type) == HAUL_OK ? "" : haul_type_error(job_type)->text);
     CHECK(haul_type_committed(job_type));
     check_note(NULL);
 }
 
-/* Arrays begin at odd multiples of their elements, so that they share granules, pages and blocks. */
+/* Arrays begin at odd multiples of their elements, so that they share granules, pages and
+ * blocks. */
 static double *numbers(world *w, int32_t n, double first)
 {
     double *all = world_take(w, (size_t)n * sizeof *all, sizeof *all);
@@ -77,10 +80,12 @@ static job *job_make(world *w, int32_t n)
 /* What a kernel may find, and what it leaves behind: everything is another. */
 static int job_is_as_sent(const job *j)
 {
-    int good = j->rounds == 0 && j->residual == 0 && j->tolerance == 3 && j->scratch == 0 && j->total == 5;
+    int good =
+        j->rounds == 0 && j->residual == 0 && j->tolerance == 3 && j->scratch == 0 && j->total == 5;
     int32_t i;
     for (i = 0; i < j->n; i++)
-        good &= j->input[i] == 100 + i && j->result[i] == 0 && j->room[i] == 0 && j->state[i] == 400 + i;
+        good &= j->input[i] == 100 + i && j->result[i] == 0 && j->room[i] == 0 &&
+                j->state[i] == 400 + i;
     return good && strcmp(j->label, "a label") == 0;
 }
 
@@ -105,7 +110,8 @@ static void check_job_is_back(const job *j)
 {
     int32_t i;
     for (i = 0; i < j->n; i++)
-        CHECK(j->input[i] == 100 + i && j->result[i] == 1000 + i && j->room[i] == 300 + i && j->state[i] == 2000 + i);
+        CHECK(j->input[i] == 100 + i && j->result[i] == 1000 + i && j->room[i] == 300 + i &&
+              j->state[i] == 2000 + i);
     CHECK_STR(j->label, "a label");
     CHECK_EQ(j->rounds, 11);
     CHECK_EQ(j->residual, 12);
@@ -229,7 +235,8 @@ TEST(directions, pointers_come_back_as_their_rows_say_too)
     jobs_open();
     first = job_make(&w, 9);
     first->next = job_make(&w, 9);
-    first->like = spare = job_make(&w, 9); /* an object that is in: neither its numbers nor its pointers come back */
+    /* an object that is in: neither its numbers nor its pointers come back */
+    first->like = spare = job_make(&w, 9);
     CHECK_STATUS(haul_ship(device, first, job_type, 1, NULL, &s), HAUL_OK);
     here.first = haul_device_pointer(s, first);
     {
@@ -297,7 +304,9 @@ static void touch_nothing(size_t bytes, haul_direction direction)
     CHECK_EQ(found, direction == HAUL_IN ? 0xC5 : 0);
     for (i = 0; i < bytes; i += 1 + bytes / 7)
         device_write(device, haul_device_address(s, v.bytes + i), &device_byte, 1);
-    world_protect(&w, direction == HAUL_OUT ? PROT_READ | PROT_WRITE : direction == HAUL_IN ? PROT_READ : PROT_NONE);
+    world_protect(&w, direction == HAUL_OUT  ? PROT_READ | PROT_WRITE
+                      : direction == HAUL_IN ? PROT_READ
+                                             : PROT_NONE);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
     CHECK_STATUS(haul_update_host(s, v.bytes, bytes), HAUL_OK);
@@ -681,7 +690,8 @@ static void outer_open(void)
     haul_type_free(&number);
     CHECK_STATUS(haul_type_create("inner", sizeof(inner), inner_refs, 1, &inner_type), HAUL_OK);
     CHECK_STATUS(haul_type_create("outer", offsetof(outer, last), refs, 8, &outer_type), HAUL_OK);
-    check_note("%s", haul_type_commit(outer_type) == HAUL_OK ? "" : haul_type_error(outer_type)->text);
+    check_note("%s",
+               haul_type_commit(outer_type) == HAUL_OK ? "" : haul_type_error(outer_type)->text);
     CHECK(haul_type_committed(outer_type));
     check_note(NULL);
 }
@@ -756,7 +766,8 @@ static void check_outer(const outer *o, int32_t kind)
 }
 
 /* What lies where on the device before any kernel. */
-static void check_outer_there(haul_device *device, const haul_shipment *s, const outer *o, int32_t kind)
+static void check_outer_there(haul_device *device, const haul_shipment *s, const outer *o,
+                              int32_t kind)
 {
     int32_t four[4];
     inner plain;
@@ -785,7 +796,8 @@ TEST(directions, arms_tails_columns_and_embedded_structs_have_them)
         o = outer_make(&w, kind);
         CHECK_STATUS(haul_ship(device, o, outer_type, 1, NULL, &s), HAUL_OK);
         check_outer_there(device, s, o, kind);
-        CHECK_STATUS(haul_host_launch(device, fill_with_sevens, haul_device_pointer(s, o)), HAUL_OK);
+        CHECK_STATUS(haul_host_launch(device, fill_with_sevens, haul_device_pointer(s, o)),
+                     HAUL_OK);
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
         check_outer(o, kind);
         haul_shipment_free(&s);
@@ -817,7 +829,8 @@ TEST(directions, arrays_of_pointers_to_what_is_in_stay_too)
     world_end(&w);
 }
 
-/* Whose words no device patches: where pointers have 4 bytes, addresses of the world may hold the only such bit. */
+/* Whose words no device patches: where pointers have 4 bytes, addresses of the world may hold the
+ * only such bit. */
 #define HIGH_TAGS (sizeof(void *) > 4 ? HAUL_HIGH_TAGS : 0)
 
 typedef struct stamp {
@@ -829,7 +842,8 @@ TEST(directions, tagged_pointers_in_what_is_in_stay_too)
     static haul_type *stamp_type, *holder_type;
     const haul_rule high = { .tag_bits = HIGH_TAGS };
     const haul_ref stamp_refs[] = { HAUL_OBJECT_BY(stamp, next, &stamp_type, &high) };
-    const haul_ref holder_refs[] = { HAUL_OBJECT_BY(stamp, next, &stamp_type, HAUL_RULE(.direction = HAUL_IN)) };
+    const haul_ref holder_refs[] = { HAUL_OBJECT_BY(stamp, next, &stamp_type,
+                                                    HAUL_RULE(.direction = HAUL_IN)) };
     haul_device *device = host_device();
     haul_address null = 0;
     haul_shipment *s;
@@ -876,8 +890,9 @@ static void work_on_slabs(void *argument)
 TEST(directions, objects_with_large_alignments_have_them)
 {
     static const haul_rule in = { .direction = HAUL_IN }, out = { .direction = HAUL_OUT };
-    static const haul_ref refs[] = { HAUL_OBJECT_AS(slab, next, &slab_type), HAUL_STRING_BY(slab, text, &in),
-                                     HAUL_DATA_BY(slab, in, &in), HAUL_DATA_BY(slab, out, &out) };
+    static const haul_ref refs[] = { HAUL_OBJECT_AS(slab, next, &slab_type),
+                                     HAUL_STRING_BY(slab, text, &in), HAUL_DATA_BY(slab, in, &in),
+                                     HAUL_DATA_BY(slab, out, &out) };
     const size_t bytes = (sizeof(slab) + 255) & ~(size_t)255;
     haul_device *device = host_device();
     haul_shipment *s;
@@ -959,7 +974,8 @@ TEST(directions, where_two_rows_disagree_both_promises_are_kept_in_either_order)
     haul_device_close(&device);
 }
 
-/* The same object through a plain list first, and then by a row that says in: nothing of it is new by then. */
+/* The same object through a plain list first, and then by a row that says in: nothing of it is new
+ * by then. */
 TEST(directions, what_was_reached_before_without_a_direction_gets_it_all_the_same)
 {
     world w;
@@ -998,10 +1014,11 @@ TEST(directions, small_objects_behind_any_kind_of_row_have_them)
 {
     static haul_type *point_type, *shape_type;
     static const haul_rule in = { .direction = HAUL_IN };
-    static const haul_ref refs[] = { HAUL_POINTERS_BY(shape, corners, &point_type, &in, HAUL_FIXED(3)),
-                                     HAUL_OBJECT_EACH_BY(shape, each, &point_type, &in),
-                                     HAUL_OBJECT_BY(shape, one, &point_type, &in),
-                                     HAUL_OBJECT(shape, next, &shape_type) };
+    static const haul_ref refs[] = {
+        HAUL_POINTERS_BY(shape, corners, &point_type, &in, HAUL_FIXED(3)),
+        HAUL_OBJECT_EACH_BY(shape, each, &point_type, &in),
+        HAUL_OBJECT_BY(shape, one, &point_type, &in), HAUL_OBJECT(shape, next, &shape_type)
+    };
     haul_device *device = host_device();
     haul_shipment *s;
     world w;
@@ -1053,7 +1070,8 @@ TEST(directions, long_strings_and_their_ends_stay_where_a_row_says_in)
     int order;
     for (order = 0; order < 2; order++) {
         haul_ref refs[] = { HAUL_STRING_BY(lines, line[0], order ? &in : NULL),
-                            HAUL_STRING_BY(lines, line[1], order ? NULL : &in), HAUL_STRING_BY(lines, line[2], &in) };
+                            HAUL_STRING_BY(lines, line[1], order ? NULL : &in),
+                            HAUL_STRING_BY(lines, line[2], &in) };
         char *text = malloc(9001);
         haul_shipment *s;
         haul_type *type;
@@ -1131,10 +1149,13 @@ static haul_type *cell_type, *cell_end_type;
 static void cells_open(void)
 {
     static const haul_rule in = { .direction = HAUL_IN };
-    static const haul_ref end_refs[] = { HAUL_OBJECT(cell_end, to, &cell_type), HAUL_SKIP(cell_end, cache) };
-    static const haul_ref refs[] = { HAUL_OBJECT(cell, next, &cell_type), HAUL_DATA_BY(cell, input, &in),
+    static const haul_ref end_refs[] = { HAUL_OBJECT(cell_end, to, &cell_type),
+                                         HAUL_SKIP(cell_end, cache) };
+    static const haul_ref refs[] = { HAUL_OBJECT(cell, next, &cell_type),
+                                     HAUL_DATA_BY(cell, input, &in),
                                      HAUL_EMBED_BY(cell, end, &cell_end_type, &in) };
-    CHECK_STATUS(haul_type_create("cell_end", sizeof(cell_end), end_refs, 2, &cell_end_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("cell_end", sizeof(cell_end), end_refs, 2, &cell_end_type),
+                 HAUL_OK);
     CHECK_STATUS(haul_type_create("cell", sizeof(cell), refs, 3, &cell_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(cell_type), HAUL_OK);
 }
@@ -1179,10 +1200,12 @@ TEST(directions, fields_of_an_arena_that_are_in_do_not_come_back)
                 first = c;
             }
             if (discovered)
-                CHECK_STATUS(haul_ship_arena_from(device, arena, first, cell_type, 1, &options, &s), HAUL_OK);
+                CHECK_STATUS(haul_ship_arena_from(device, arena, first, cell_type, 1, &options, &s),
+                             HAUL_OK);
             else
                 CHECK_STATUS(haul_ship_arena(device, arena, &options, &s), HAUL_OK);
-            CHECK_STATUS(haul_host_launch(device, turn_cells, haul_device_pointer(s, first)), HAUL_OK);
+            CHECK_STATUS(haul_host_launch(device, turn_cells, haul_device_pointer(s, first)),
+                         HAUL_OK);
             CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
             CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
             for (c = first; c; c = c->next) {
@@ -1202,8 +1225,9 @@ TEST(directions, fields_of_an_arena_that_are_in_do_not_come_back)
     haul_device_close(&device);
 }
 
-/* Fields that do not come back and hold some that are others there: skipped ones, of more bytes than a word too,
- * pointers that are null there, and translated words. Typed arenas take no translations. */
+/* Fields that do not come back and hold some that are others there: skipped ones, of more bytes
+ * than a word too, pointers that are null there, and translated words. Typed arenas take no
+ * translations. */
 typedef struct gauge {
     int32_t id;
     int32_t marks[3];
@@ -1231,9 +1255,12 @@ static void panels_open(int translated)
                                            HAUL_OBJECT_BY(gauge, past, &gauge_type, &null),
                                            HAUL_WORD_BY(gauge, handler, &external) };
     static const haul_ref refs[] = { HAUL_EMBED_BY(panel, fixed, &gauge_type, &in),
-                                     HAUL_OBJECT(panel, next, &panel_type), HAUL_EMBED(panel, live, &gauge_type),
+                                     HAUL_OBJECT(panel, next, &panel_type),
+                                     HAUL_EMBED(panel, live, &gauge_type),
                                      HAUL_EMBED_BY(panel, also_fixed, &gauge_type, &in) };
-    CHECK_STATUS(haul_type_create("gauge", sizeof(gauge), gauge_refs, translated ? 4 : 3, &gauge_type), HAUL_OK);
+    CHECK_STATUS(
+        haul_type_create("gauge", sizeof(gauge), gauge_refs, translated ? 4 : 3, &gauge_type),
+        HAUL_OK);
     CHECK_STATUS(haul_type_create("panel", sizeof(panel), refs, 4, &panel_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(panel_type), HAUL_OK);
 }
@@ -1246,8 +1273,9 @@ static gauge gauge_made(int i)
 
 static int is_gauge(const gauge *g, const gauge *as)
 {
-    return g->id == as->id && memcmp(g->marks, as->marks, sizeof g->marks) == 0 && g->cache == as->cache &&
-           g->past == as->past && g->value == as->value && g->handler == as->handler;
+    return g->id == as->id && memcmp(g->marks, as->marks, sizeof g->marks) == 0 &&
+           g->cache == as->cache && g->past == as->past && g->value == as->value &&
+           g->handler == as->handler;
 }
 
 static panel *panels_make(haul_arena *arena, int typed)
@@ -1255,7 +1283,8 @@ static panel *panels_make(haul_arena *arena, int typed)
     panel *first = NULL;
     int i;
     for (i = 0; i < PANELS; i++) {
-        panel *p = typed ? haul_arena_new(arena, panel_type, 1) : haul_arena_allocate(arena, sizeof *p);
+        panel *p =
+            typed ? haul_arena_new(arena, panel_type, 1) : haul_arena_allocate(arena, sizeof *p);
         CHECK(p != NULL);
         p->next = first;
         p->fixed = p->live = p->also_fixed = gauge_made(i);
@@ -1275,8 +1304,10 @@ static void turn_panels(void *argument)
     panel_tour *t = argument;
     panel *p;
     for (p = t->first; p; p = p->next) {
-        gauge there = { PANELS - 1 - t->seen, { 0, 0, 0 }, NULL, NULL, PANELS - 1 - t->seen, t->handler };
-        if (!is_gauge(&p->fixed, &there) || !is_gauge(&p->live, &there) || !is_gauge(&p->also_fixed, &there))
+        gauge there = { PANELS - 1 - t->seen, { 0, 0, 0 }, NULL, NULL,
+                        PANELS - 1 - t->seen, t->handler };
+        if (!is_gauge(&p->fixed, &there) || !is_gauge(&p->live, &there) ||
+            !is_gauge(&p->also_fixed, &there))
             return;
         memset(&p->fixed, 0xFF, sizeof p->fixed);
         memset(&p->live, 0x07, sizeof p->live);
@@ -1295,7 +1326,8 @@ static void check_panels(const panel *p, int translated)
         live.id = (int32_t)sevens;
         live.value = sevens;
         live.handler = translated ? HANDLER : (uintptr_t)sevens;
-        CHECK(is_gauge(&p->fixed, &here) && is_gauge(&p->live, &live) && is_gauge(&p->also_fixed, &here));
+        CHECK(is_gauge(&p->fixed, &here) && is_gauge(&p->live, &live) &&
+              is_gauge(&p->also_fixed, &here));
     }
     CHECK_EQ(i, 0);
 }
@@ -1322,7 +1354,8 @@ TEST(directions, fields_of_an_arena_that_are_in_keep_what_others_are_there)
         CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
         first = panels_make(arena, way < 2);
         if (way == 2)
-            CHECK_STATUS(haul_ship_arena_from(device, arena, first, panel_type, 1, &ship, &s), HAUL_OK);
+            CHECK_STATUS(haul_ship_arena_from(device, arena, first, panel_type, 1, &ship, &s),
+                         HAUL_OK);
         else
             CHECK_STATUS(haul_ship_arena(device, arena, &ship, &s), HAUL_OK);
         tour.first = haul_device_pointer(s, first);
@@ -1349,7 +1382,8 @@ typedef struct tagged {
 
 static haul_type *tagged_type;
 
-/* Not a direction's affair: an arena knows pointers by their places, and those of such a rule have none. */
+/* Not a direction's affair: an arena knows pointers by their places, and those of such a rule have
+ * none. */
 TEST(directions, a_typed_arena_refuses_rules_that_look_at_the_object)
 {
     static const haul_rule rule = { .when = HAUL_EQUALS(tagged, kind, 1) };
@@ -1395,7 +1429,8 @@ TEST(directions, what_is_not_read_has_no_pointers_no_ends_and_no_numbers_that_ar
     haul_rule out = { .direction = HAUL_OUT };
     haul_ref rows[2] = { HAUL_OBJECT_BY(wrong, next, &wrong_type, NULL) };
     rows[0].rule = &out;
-    refuse(rows, 1, "wrong.next", "Its direction is out, so that nothing there is read; but type wrong has pointers");
+    refuse(rows, 1, "wrong.next",
+           "Its direction is out, so that nothing there is read; but type wrong has pointers");
     out.direction = HAUL_NEITHER;
     refuse(rows, 1, "wrong.next", "Its direction is neither");
     {
@@ -1403,7 +1438,8 @@ TEST(directions, what_is_not_read_has_no_pointers_no_ends_and_no_numbers_that_ar
         refuse(&row, 1, "wrong.text", "but it ends at a value");
     }
     {
-        haul_ref both[] = { HAUL_DATA_BY(wrong, n, &out), HAUL_ARRAY(wrong, numbers, HAUL_NS(wrong, n)) };
+        haul_ref both[] = { HAUL_DATA_BY(wrong, n, &out),
+                            HAUL_ARRAY(wrong, numbers, HAUL_NS(wrong, n)) };
         refuse(both, 2, "wrong.numbers", "which lies in n and by its direction is not read");
     }
     {
@@ -1416,7 +1452,8 @@ TEST(directions, what_is_not_read_has_no_pointers_no_ends_and_no_numbers_that_ar
     }
     {
         haul_rule when = { .when = HAUL_EQUALS(wrong, kind, 1) };
-        haul_ref both[] = { HAUL_DATA_BY(wrong, kind, &out), HAUL_OBJECT_BY(wrong, next, &wrong_type, &when) };
+        haul_ref both[] = { HAUL_DATA_BY(wrong, kind, &out),
+                            HAUL_OBJECT_BY(wrong, next, &wrong_type, &when) };
         refuse(both, 2, "wrong.next", "which lies in kind");
     }
     {
@@ -1431,7 +1468,8 @@ TEST(directions, a_count_in_a_part_that_is_not_read_is_refused_too)
 {
     haul_rule out = { .direction = HAUL_OUT };
     haul_ref inner_row = HAUL_DATA_BY(inner, b, &out);
-    haul_ref rows[] = { HAUL_EMBED(wrong, part, &inner_type), HAUL_ARRAY(wrong, numbers, HAUL_NS(wrong, part.b)) };
+    haul_ref rows[] = { HAUL_EMBED(wrong, part, &inner_type),
+                        HAUL_ARRAY(wrong, numbers, HAUL_NS(wrong, part.b)) };
     CHECK_STATUS(haul_type_create("inner", sizeof(inner), &inner_row, 1, &inner_type), HAUL_OK);
     refuse(rows, 2, "wrong.numbers", "which lies in inner and by its direction is not read");
     haul_type_free(&inner_type);
@@ -1441,7 +1479,8 @@ TEST(directions, rows_that_have_nothing_to_direct_have_no_direction)
 {
     haul_rule rule = { .direction = HAUL_IN, .mode = HAUL_MODE_ALIAS };
     haul_ref row = HAUL_OBJECT_BY(wrong, next, &wrong_type, &rule);
-    refuse(&row, 1, "wrong.next", "Its mode is alias, so that it is not followed; but it has a direction");
+    refuse(&row, 1, "wrong.next",
+           "Its mode is alias, so that it is not followed; but it has a direction");
     rule.mode = HAUL_MODE_OPAQUE;
     refuse(&row, 1, "wrong.next", "Its mode is opaque");
     rule.mode = HAUL_MODE_OWN;

@@ -10,7 +10,10 @@
 #include "support/check.h"
 #include "support/random.h"
 
-typedef struct pair { struct pair *left, *right; size_t a, b; } pair; /* two granules */
+typedef struct pair {
+    struct pair *left, *right;
+    size_t a, b;
+} pair; /* two granules */
 
 typedef struct desk {
     unsigned char *bytes;
@@ -24,9 +27,11 @@ static haul_type *pair_type, *desk_type;
 
 static void types_start(void)
 {
-    static const haul_ref pair_refs[] = { HAUL_OBJECT(pair, left, &pair_type), HAUL_OBJECT(pair, right, &pair_type) };
+    static const haul_ref pair_refs[] = { HAUL_OBJECT(pair, left, &pair_type),
+                                          HAUL_OBJECT(pair, right, &pair_type) };
     static const haul_ref desk_refs[] = { HAUL_ARRAY(desk, bytes, HAUL_N(desk, n)),
-                                          HAUL_OBJECT(desk, first, &pair_type), HAUL_OBJECT(desk, second, &pair_type),
+                                          HAUL_OBJECT(desk, first, &pair_type),
+                                          HAUL_OBJECT(desk, second, &pair_type),
                                           HAUL_STRING(desk, text), HAUL_STRING(desk, tail) };
     CHECK_STATUS(haul_type_create("pair", sizeof(pair), pair_refs, 2, &pair_type), HAUL_OK);
     CHECK_STATUS(haul_type_create("desk", sizeof(desk), desk_refs, 5, &desk_type), HAUL_OK);
@@ -133,7 +138,10 @@ TEST(discover, a_string_inside_other_bytes_must_keep_its_terminator_too)
 {
     char text[32] = "a string";
     uint64_t bitmap[8];
-    union { void *align; char bytes[256]; } arena;
+    union {
+        void *align;
+        char bytes[256];
+    } arena;
     haul_context *context;
     haul_plan *plan;
     haul_root root;
@@ -165,7 +173,10 @@ TEST(discover, a_string_inside_other_bytes_must_keep_its_terminator_too)
 TEST(discover, all_tails_of_one_long_string_are_gone_through_once)
 {
     static haul_type *shelf_type;
-    typedef struct shelf { char **tails; size_t n; } shelf;
+    typedef struct shelf {
+        char **tails;
+        size_t n;
+    } shelf;
     static const haul_ref refs[] = { HAUL_STRINGS(shelf, tails, HAUL_N(shelf, n)) };
     const size_t n = (size_t)1 << 20;
     char *text = malloc(n), **tails = malloc(n * sizeof *tails);
@@ -206,7 +217,7 @@ TEST(discover, bringing_back_does_not_write_what_is_equal)
     desk d;
     types_start();
     memset(&d, 0, sizeof d);
-    d.text = (char *)(uintptr_t)"a literal that nobody may write to";
+    d.text = (char *)(uintptr_t) "a literal that nobody may write to";
     CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, &d, desk_type, 1, NULL, &shipment), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);

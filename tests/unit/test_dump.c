@@ -5,8 +5,8 @@
 #include "haul/type.h"
 #include "support/check.h"
 
-/* The tables' numbers are those of machines with pointers of 8 bytes; elsewhere it is only seen that they are
- * printed. */
+/* The tables' numbers are those of machines with pointers of 8 bytes; elsewhere it is only seen
+ * that they are printed. */
 #define COMPARABLE (sizeof(void *) == 8)
 
 typedef struct page {
@@ -98,7 +98,16 @@ TEST(dump, every_kind_of_row_and_shape_is_readable)
 {
     haul_ref refs[] = {
         HAUL_EMBED(every, whole, &mesh_type),
-        { "n", HAUL_REF_DATA, offsetof(every, n), sizeof(int), 0, NULL, 0, { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 0, NULL },
+        { "n",
+          HAUL_REF_DATA,
+          offsetof(every, n),
+          sizeof(int),
+          0,
+          NULL,
+          0,
+          { HAUL_ONE, HAUL_ONE, HAUL_ONE },
+          0,
+          NULL },
         HAUL_ARRAY(every, plus, HAUL_N_PLUS(every, n, 1)),
         HAUL_ARRAY(every, minus, HAUL_N_PLUS(every, n, -1)),
         HAUL_ARRAY(every, times, HAUL_N_TIMES(every, n, 3)),
@@ -115,7 +124,8 @@ TEST(dump, every_kind_of_row_and_shape_is_readable)
     };
     haul_type *type;
     CHECK_STATUS(haul_type_create("mesh", sizeof(mesh), mesh_refs, 3, &mesh_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("every", sizeof(every), refs, sizeof refs / sizeof *refs, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("every", sizeof(every), refs, sizeof refs / sizeof *refs, &type),
+                 HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     check_table(type, "every: 200 bytes\n"
                       "offset  size  field    what        target     shape\n"

@@ -1,7 +1,8 @@
-/* The forms of the map's blocks: objects of one kind, short and long, and all that turns a block into another form.
+/* The forms of the map's blocks: objects of one kind, short and long, and all that turns a block
+ * into another form.
  *
- * The lab looks at every byte and pointer; here is only what stands where. Nodes have their links anywhere, since starts
- * must tell them across the ends of cells and blocks.
+ * The lab looks at every byte and pointer; here is only what stands where. Nodes have their links
+ * anywhere, since starts must tell them across the ends of cells and blocks.
  *
  * Faults by number (docs/testing.md): G8, G9, G10, G13, G22.
  */
@@ -24,10 +25,18 @@ enum { STEP = 1 };
 #endif
 
 static node_kind kinds[] = {
-    { 2 * GRANULE, 0, 1, NULL },  { 4 * GRANULE, 3, 7, NULL },   { CELL, 0, 63, NULL },
-    { CELL + GRANULE, 1, 62, NULL }, { 2 * CELL, 62, 63, NULL },  { 3 * CELL - GRANULE, 0, 31, NULL },
-    { PAGE, 5, 63, NULL },        { PAGE + GRANULE, 0, 63, NULL }, { CELL + GRANULE, 0, 64, NULL },
-    { 2 * CELL, 1, 127, NULL },   { 3 * CELL - GRANULE, 64, 189, NULL }, { PAGE, 5, 8 * 64 - 1, NULL },
+    { 2 * GRANULE, 0, 1, NULL },
+    { 4 * GRANULE, 3, 7, NULL },
+    { CELL, 0, 63, NULL },
+    { CELL + GRANULE, 1, 62, NULL },
+    { 2 * CELL, 62, 63, NULL },
+    { 3 * CELL - GRANULE, 0, 31, NULL },
+    { PAGE, 5, 63, NULL },
+    { PAGE + GRANULE, 0, 63, NULL },
+    { CELL + GRANULE, 0, 64, NULL },
+    { 2 * CELL, 1, 127, NULL },
+    { 3 * CELL - GRANULE, 64, 189, NULL },
+    { PAGE, 5, 8 * 64 - 1, NULL },
 };
 
 typedef struct link {
@@ -83,7 +92,8 @@ static void row_of(const node_kind *kind, size_t begin, size_t gap)
         node[count++] = node_at(i, kind);
     for (i = 0; i < count; i++) {
         link_at(node[i], kind->first, i + 1 < count ? node[i + 1] : NULL);
-        link_at(node[i], kind->second, random_below(&random, 3) ? node[random_below(&random, count)] : NULL);
+        link_at(node[i], kind->second,
+                random_below(&random, 3) ? node[random_below(&random, count)] : NULL);
     }
     lab_pack(node[0], kind->type, 1);
 }
@@ -158,7 +168,8 @@ static const haul_ref node_first_refs[] = { HAUL_ARRAY(node_first, bytes, HAUL_N
                                             HAUL_OBJECT_AS(node_first, node, &of_node) };
 
 /* A shelf; `n` bytes from `at` on; and a node at `place`. */
-static haul_type *shelf_with(unsigned char *bytes, size_t n, unsigned char *node, int is_node_first, void **shelf)
+static haul_type *shelf_with(unsigned char *bytes, size_t n, unsigned char *node, int is_node_first,
+                             void **shelf)
 {
     haul_type *type;
     if (is_node_first) {
@@ -186,7 +197,8 @@ static haul_type *shelf_with(unsigned char *bytes, size_t n, unsigned char *node
 
 TEST(forms, plain_bytes_of_any_size_live_beside_nodes_whichever_is_found_first)
 {
-    static const size_t sizes[] = { 1, GRANULE - 1, GRANULE, CELL, CELL + 1, 2 * BLOCK, 2 * BLOCK + 5 };
+    static const size_t sizes[] = { 1,        GRANULE - 1, GRANULE,      CELL,
+                                    CELL + 1, 2 * BLOCK,   2 * BLOCK + 5 };
     size_t i, k;
     int is_node_first;
     for (i = 0; i < COUNT_OF(sizes); i++)
@@ -216,7 +228,8 @@ TEST(forms, bytes_over_the_pointers_of_a_node_are_refused_and_over_its_data_allo
     for (k = 0; k < COUNT_OF(kinds); k++)
         for (is_node_first = 0; is_node_first < 2; is_node_first++) {
             const node_kind *kind = &kinds[k];
-            size_t at = BLOCK - kind->bytes / 2 / GRANULE * GRANULE, behind = (kind->second + 1) * WORD;
+            size_t at = BLOCK - kind->bytes / 2 / GRANULE * GRANULE,
+                   behind = (kind->second + 1) * WORD;
             unsigned char *node;
             haul_type *type;
             void *shelf;
@@ -224,7 +237,8 @@ TEST(forms, bytes_over_the_pointers_of_a_node_are_refused_and_over_its_data_allo
             of_node = kind->type;
             node = node_at(at, kind);
             type = shelf_with(node, kind->bytes, node, is_node_first, &shelf);
-            lab_refuse(shelf, type, HAUL_ERROR_GRAPH, is_node_first ? "root.bytes" : "root.node", "pointer");
+            lab_refuse(shelf, type, HAUL_ERROR_GRAPH, is_node_first ? "root.bytes" : "root.node",
+                       "pointer");
             haul_type_free(&type);
             if (behind < kind->bytes) {
                 type = shelf_with(node + behind, kind->bytes - behind, node, is_node_first, &shelf);
@@ -235,7 +249,8 @@ TEST(forms, bytes_over_the_pointers_of_a_node_are_refused_and_over_its_data_allo
         }
 }
 
-/* A node that begins inside another one, a granule further on, has pointers where the other has data. */
+/* A node that begins inside another one, a granule further on, has pointers where the other has
+ * data. */
 TEST(forms, nodes_that_overlap_are_refused_where_their_pointers_differ_G8)
 {
     size_t k;

@@ -1,7 +1,7 @@
 /* Graphs of every shape: what is reached, how much of it, and what the copy says.
  *
- * Each graph goes through lab_pack (core_graphs.h), which looks at every byte. Here stands what is particular to
- * each: how many objects and bytes there are, and where pointers lead.
+ * Each graph goes through lab_pack (core_graphs.h), which looks at every byte. Here stands what is
+ * particular to each: how many objects and bytes there are, and where pointers lead.
  *
  * Faults by number (docs/testing.md): G9-G13, G16, G18, G20, G25-G27, C8.
  */
@@ -17,7 +17,8 @@ static haul_type *node_type;
 
 static void node_start(void)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(node, left, &node_type), HAUL_OBJECT(node, right, &node_type) };
+    static const haul_ref refs[] = { HAUL_OBJECT(node, left, &node_type),
+                                     HAUL_OBJECT(node, right, &node_type) };
     lab_start();
     node_type = TYPE_OPEN(node, refs);
     type_commit(node_type);
@@ -97,7 +98,8 @@ static haul_type *ring_type;
 
 TEST(graph, a_cycle_through_an_element_of_an_array_is_found_once_G13)
 {
-    static const haul_ref refs[] = { HAUL_POINTERS(ring, members, &ring_type, HAUL_N(ring, count)) };
+    static const haul_ref refs[] = { HAUL_POINTERS(ring, members, &ring_type,
+                                                   HAUL_N(ring, count)) };
     ring *r;
     int32_t i;
     lab_start();
@@ -491,15 +493,16 @@ static void counted_end(void)
 }
 
 /* at[i], which no macro of the library knows by itself. */
-#define AT(i, ...)                                                                                                   \
-    {                                                                                                                \
-        "at" #i, HAUL_REF_POINTER, offsetof(counted, at) + i * sizeof(char *), sizeof(char *), 1, NULL, 1,           \
-            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL                                                  \
+#define AT(i, ...)                                                                                 \
+    {                                                                                              \
+        "at" #i, HAUL_REF_POINTER, offsetof(counted, at) + i * sizeof(char *), sizeof(char *), 1,  \
+            NULL, 1, { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL                      \
     }
 
 static void rest_is_data(counted *c, int first)
 {
-    memset(the.what + lab_offset(&c->at[first]), OF_DATA, sizeof *c - offsetof(counted, at) - (size_t)first * WORD);
+    memset(the.what + lab_offset(&c->at[first]), OF_DATA,
+           sizeof *c - offsetof(counted, at) - (size_t)first * WORD);
 }
 
 TEST(graph, counts_are_read_in_any_width_and_sign)
@@ -562,8 +565,10 @@ static haul_type *block_type;
 TEST(graph, counts_are_sums_and_products_of_fields)
 {
     static const haul_ref refs[] = {
-        HAUL_ARRAY(block, values, HAUL_N2(block, n, m)),     HAUL_ARRAY(block, plus, HAUL_N_PLUS(block, n, 1)),
-        HAUL_ARRAY(block, times, HAUL_N_TIMES(block, m, 3)), HAUL_ARRAY(block, fixed, HAUL_FIXED(13)),
+        HAUL_ARRAY(block, values, HAUL_N2(block, n, m)),
+        HAUL_ARRAY(block, plus, HAUL_N_PLUS(block, n, 1)),
+        HAUL_ARRAY(block, times, HAUL_N_TIMES(block, m, 3)),
+        HAUL_ARRAY(block, fixed, HAUL_FIXED(13)),
         HAUL_ARRAY(block, volume, HAUL_N3(block, n, m, l)),
     };
     block *b;
@@ -586,7 +591,8 @@ TEST(graph, counts_are_sums_and_products_of_fields)
     b->volume = take(30 * sizeof(double), sizeof(double));
     fill(b->fixed, 13);
     lab_pack(b, block_type, 1);
-    CHECK_EQ(the.statistics.graph_bytes, sizeof *b + 45 * sizeof(double) + 4 * sizeof(float) + 30 + 13);
+    CHECK_EQ(the.statistics.graph_bytes,
+             sizeof *b + 45 * sizeof(double) + 4 * sizeof(float) + 30 + 13);
     haul_type_free(&block_type);
     lab_end();
 }
@@ -632,7 +638,8 @@ static haul_type *span_type;
 
 TEST(graph, objects_from_begin_to_end_are_all_visited)
 {
-    static const haul_ref refs[] = { HAUL_OBJECTS(span, first, &node_type, HAUL_END(span, first, last)) };
+    static const haul_ref refs[] = { HAUL_OBJECTS(span, first, &node_type,
+                                                  HAUL_END(span, first, last)) };
     span *s;
     node *n, *far;
     node_start();
@@ -699,7 +706,8 @@ static void words_end(void)
 
 TEST(graph, strings_of_any_character_width_end_with_their_zero)
 {
-    static const haul_ref refs[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide), HAUL_STRING(words, wider),
+    static const haul_ref refs[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide),
+                                     HAUL_STRING(words, wider),
                                      HAUL_ARRAY(words, numbers, HAUL_NULL_TERMINATED),
                                      HAUL_ARRAY(words, small, HAUL_NULL_TERMINATED) };
     words *w = words_start(refs, COUNT_OF(refs));
@@ -724,7 +732,8 @@ TEST(graph, strings_of_any_character_width_end_with_their_zero)
 
 TEST(graph, empty_strings_are_one_zero_and_null_ones_are_nothing)
 {
-    static const haul_ref refs[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide), HAUL_STRING(words, wider),
+    static const haul_ref refs[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide),
+                                     HAUL_STRING(words, wider),
                                      HAUL_ARRAY(words, numbers, HAUL_SENTINEL(-1)),
                                      HAUL_ARRAY(words, small, HAUL_NULL_TERMINATED) };
     words *w = words_start(refs, COUNT_OF(refs));
@@ -739,8 +748,10 @@ TEST(graph, empty_strings_are_one_zero_and_null_ones_are_nothing)
 TEST(graph, sentinels_of_any_width_end_an_array_negative_ones_too)
 {
     static const haul_ref refs[] = {
-        HAUL_ARRAY(words, narrow, HAUL_SENTINEL('\n')), HAUL_ARRAY(words, wide, HAUL_SENTINEL(0xFFFF)),
-        HAUL_ARRAY(words, wider, HAUL_SENTINEL(-2)),    HAUL_ARRAY(words, numbers, HAUL_SENTINEL(-1)),
+        HAUL_ARRAY(words, narrow, HAUL_SENTINEL('\n')),
+        HAUL_ARRAY(words, wide, HAUL_SENTINEL(0xFFFF)),
+        HAUL_ARRAY(words, wider, HAUL_SENTINEL(-2)),
+        HAUL_ARRAY(words, numbers, HAUL_SENTINEL(-1)),
         HAUL_ARRAY(words, small, HAUL_SENTINEL(-128)),
     };
     words *w = words_start(refs, COUNT_OF(refs));
@@ -832,7 +843,8 @@ TEST(graph, an_array_of_pointers_ends_with_the_null_pointer)
 
 TEST(graph, counted_arrays_of_pointers_may_hold_nulls)
 {
-    static const haul_ref refs[] = { HAUL_POINTERS(list_of, all, &node_type, HAUL_N(list_of, count)),
+    static const haul_ref refs[] = { HAUL_POINTERS(list_of, all, &node_type,
+                                                   HAUL_N(list_of, count)),
                                      HAUL_STRINGS(list_of, names, HAUL_N(list_of, count)) };
     list_of *l = list_start(refs, 2);
     int i;
@@ -845,7 +857,8 @@ TEST(graph, counted_arrays_of_pointers_may_hold_nulls)
         l->names[39 - i] = text("name");
     }
     lab_pack(l, list_type, 1);
-    CHECK_EQ(the.statistics.graph_bytes, sizeof *l + 80 * sizeof(void *) + 14 * sizeof(node) + 14 * 5);
+    CHECK_EQ(the.statistics.graph_bytes,
+             sizeof *l + 80 * sizeof(void *) + 14 * sizeof(node) + 14 * 5);
     list_end();
 }
 
@@ -867,8 +880,8 @@ HAUL_COUNT_FUNCTION(product, views, self->na * self->nb)
 static int64_t listen(const haul_here *here)
 {
     heard.calls++;
-    if (here->argument != &heard || here->self != heard.self || here->root != heard.root || here->index > 2 ||
-        here->target != heard.target[here->index])
+    if (here->argument != &heard || here->self != heard.self || here->root != heard.root ||
+        here->index > 2 || here->target != heard.target[here->index])
         heard.wrong++;
     return (int64_t)here->index + 4;
 }
@@ -1044,7 +1057,8 @@ static void matrix_end(void)
 
 TEST(graph, two_levels_are_a_matrix_of_rows)
 {
-    static const haul_ref refs[] = { HAUL_ROWS(matrix, a, NULL, HAUL_N(matrix, n), HAUL_N(matrix, m)) };
+    static const haul_ref refs[] = { HAUL_ROWS(matrix, a, NULL, HAUL_N(matrix, n),
+                                               HAUL_N(matrix, m)) };
     matrix *x = matrix_start(refs, 1);
     int i;
     memset(the.what + lab_offset(&x->text), OF_DATA, 2 * WORD);
@@ -1084,7 +1098,8 @@ TEST(graph, three_levels_reach_strings_and_objects)
         x->cube[i][i] = node_make();
     }
     lab_pack(x, matrix_type, 1);
-    CHECK_EQ(the.statistics.graph_bytes, sizeof *x + 15 * sizeof(void *) + 4 * 5 + 2 * sizeof(node));
+    CHECK_EQ(the.statistics.graph_bytes,
+             sizeof *x + 15 * sizeof(void *) + 4 * 5 + 2 * sizeof(node));
     matrix_end();
 }
 
@@ -1098,7 +1113,8 @@ TEST(graph, pointers_to_pointers_go_to_any_depth)
     lab_start();
     for (i = 0; i < 6; i++) {
         snprintf(name, sizeof name, "p%d", i);
-        CHECK_STATUS(haul_type_pointer(name, i ? &level[i - 1] : NULL, i ? 0 : 1, one, &level[i]), HAUL_OK);
+        CHECK_STATUS(haul_type_pointer(name, i ? &level[i - 1] : NULL, i ? 0 : 1, one, &level[i]),
+                     HAUL_OK);
     }
     type_commit(level[5]);
     for (i = 5; i >= 0; i--) {
@@ -1127,7 +1143,8 @@ static haul_type *fan_type;
 
 TEST(graph, pointers_in_an_array_of_the_struct_are_each_null_or_followed)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT_EACH(fan, child, &node_type), HAUL_STRING_EACH(fan, name),
+    static const haul_ref refs[] = { HAUL_OBJECT_EACH(fan, child, &node_type),
+                                     HAUL_STRING_EACH(fan, name),
                                      HAUL_ARRAY_EACH(fan, column, HAUL_N(fan, count)) };
     fan *f;
     int i;
@@ -1144,7 +1161,8 @@ TEST(graph, pointers_in_an_array_of_the_struct_are_each_null_or_followed)
     f->child[1] = f->child[3] = node_make();
     f->name[2] = text("third");
     f->count = 5;
-    f->column[1] = take(5 * sizeof(double), sizeof(double)); /* column[0]: null, though the count is 5 */
+    /* column[0]: null, though the count is 5 */
+    f->column[1] = take(5 * sizeof(double), sizeof(double));
     lab_pack(f, fan_type, 1);
     CHECK_EQ(the.statistics.graph_bytes, sizeof *f + sizeof(node) + 6 + 5 * sizeof(double));
     CHECK_EQ(the.statistics.null_pointers, 3 + 2 + 2);
@@ -1163,7 +1181,8 @@ static haul_type *shelf_type;
 TEST(graph, embedded_structs_bring_their_rows_along)
 {
     static const haul_ref inner_refs[] = { HAUL_STRING(inner, name) };
-    static const haul_ref refs[] = { HAUL_EMBED(shelf, items, &inner_type), HAUL_EMBED(shelf, last, &inner_type) };
+    static const haul_ref refs[] = { HAUL_EMBED(shelf, items, &inner_type),
+                                     HAUL_EMBED(shelf, last, &inner_type) };
     shelf *s;
     int i, j;
     lab_start();
@@ -1249,7 +1268,8 @@ TEST(graph, a_truth_value_of_two_travels_as_it_is_G26)
     handles_end();
 }
 
-/* Two arms of a union cannot be told apart yet (there are no tags): rows that overlap are refused at commit. */
+/* Two arms of a union cannot be told apart yet (there are no tags): rows that overlap are refused
+ * at commit. */
 typedef union arms {
     char *name;
     node *child;
@@ -1262,7 +1282,8 @@ typedef struct tagged {
 
 TEST(graph, two_rows_for_the_arms_of_a_union_are_refused_at_commit_G18)
 {
-    static const haul_ref refs[] = { HAUL_STRING(tagged, arm.name), HAUL_OBJECT(tagged, arm.child, &node_type) };
+    static const haul_ref refs[] = { HAUL_STRING(tagged, arm.name),
+                                     HAUL_OBJECT(tagged, arm.child, &node_type) };
     haul_type *type;
     node_start();
     type = TYPE_OPEN(tagged, refs);
@@ -1310,8 +1331,10 @@ TEST(graph, an_empty_range_may_stand_on_a_page_that_cannot_be_read_G20)
 
 TEST(graph, empty_arrays_of_objects_and_of_pointers_are_no_less_empty_G20)
 {
-    static const haul_ref refs[] = { HAUL_OBJECTS_AS(list_of, names, &node_type, HAUL_N(list_of, count)),
-                                     HAUL_POINTERS(list_of, all, &node_type, HAUL_N(list_of, count)) };
+    static const haul_ref refs[] = {
+        HAUL_OBJECTS_AS(list_of, names, &node_type, HAUL_N(list_of, count)),
+        HAUL_POINTERS(list_of, all, &node_type, HAUL_N(list_of, count))
+    };
     list_of *l = list_start(refs, 2);
     l->all = (node **)(void *)(the.memory + 5 * BLOCK);
     l->names = (char **)(void *)(the.memory + 5 * BLOCK + 3);

@@ -1,7 +1,9 @@
-/* Graphs that do not agree with their description: each is refused with a status, the exact path and a sentence;
- * nothing leaks, nothing is written, and the same call works once the graph is repaired.
+/* Graphs that do not agree with their description: each is refused with a status, the exact path
+ * and a sentence; nothing leaks, nothing is written, and the same call works once the graph is
+ * repaired.
  *
- * lab_refuse (core_graphs.h) asks four kinds of context: checked or not, with the flat table or the hash.
+ * lab_refuse (core_graphs.h) asks four kinds of context: checked or not, with the flat table or the
+ * hash.
  *
  * Faults by number (docs/testing.md): G1-G8, G12, G19, G21, T16 (a callback that refuses).
  */
@@ -72,7 +74,8 @@ static atom *atoms_make(size_t count)
 
 /* ---- Roots (G1). */
 
-static void refuse_roots(const haul_root *roots, size_t count, haul_status expected, const char *part)
+static void refuse_roots(const haul_root *roots, size_t count, haul_status expected,
+                         const char *part)
 {
     int variant;
     for (variant = 0; variant < VARIANTS; variant++)
@@ -403,19 +406,22 @@ TEST(graph_faults, addresses_that_are_no_ones_are_refused_G7)
     atom_start();
     a = atoms_make(2);
     if (sizeof(void *) == 8) {
-        bad[2] = (uintptr_t)UINT64_C(0x0001000000000000); /* non-canonical */
-        bad[3] = (uintptr_t)UINT64_C(0xffff800000001000); /* the kernel's */
+        bad[2] = (uintptr_t)UINT64_C(0x0001000000000000);                /* non-canonical */
+        bad[3] = (uintptr_t)UINT64_C(0xffff800000001000);                /* the kernel's */
         bad[4] = (uintptr_t)a | (uintptr_t)UINT64_C(0x0008000000000000); /* an address of 52 bits */
-        bad[5] = (uintptr_t)a | (uintptr_t)UINT64_C(0x5a00000000000000); /* a tag that some processors ignore */
+        /* a tag that some processors ignore */
+        bad[5] = (uintptr_t)a | (uintptr_t)UINT64_C(0x5a00000000000000);
         count = 6;
     }
     for (i = 0; i < count; i++) {
         a->next = (atom *)bad[i];
-        lab_refuse(a, atom_type, HAUL_ERROR_GRAPH, "root.next", "outside any process's address range");
+        lab_refuse(a, atom_type, HAUL_ERROR_GRAPH, "root.next",
+                   "outside any process's address range");
         a->next = NULL;
         bonds_make(a, 2);
         a->bonds[1] = (atom *)bad[i];
-        lab_refuse(a, atom_type, HAUL_ERROR_GRAPH, "root.bonds[1]", "outside any process's address range");
+        lab_refuse(a, atom_type, HAUL_ERROR_GRAPH, "root.bonds[1]",
+                   "outside any process's address range");
         a->bonds[1] = NULL;
     }
     a->name = (char *)(uintptr_t)1;
@@ -509,7 +515,8 @@ TEST(graph_faults, a_dangling_pointer_is_refused_where_ranges_are_asked_for_G7)
     a = atoms_make(3);
     a->next->next->next = (atom *)(void *)(the.memory + LAB_BYTES + 64);
     lab_refuse(a, atom_type, HAUL_ERROR_GRAPH, "root(.next)*3", "not readable");
-    a->next->next->next = (atom *)(void *)(the.memory + LAB_BYTES - 8); /* begins inside, ends outside */
+    /* begins inside, ends outside */
+    a->next->next->next = (atom *)(void *)(the.memory + LAB_BYTES - 8);
     lab_refuse(a, atom_type, HAUL_ERROR_GRAPH, "root(.next)*3", "not readable");
     a->next->next->next = NULL;
     lab_pack(a, atom_type, 1);
@@ -554,7 +561,8 @@ static void two_ways_end(void)
     atom_end();
 }
 
-static void lab_refuse_both(void *root, const haul_type *type, const char *path, const char *other_path)
+static void lab_refuse_both(void *root, const haul_type *type, const char *path,
+                            const char *other_path)
 {
     haul_root one;
     int variant;
@@ -562,7 +570,8 @@ static void lab_refuse_both(void *root, const haul_type *type, const char *path,
     one.type = type;
     one.count = 1;
     for (variant = 0; variant < VARIANTS; variant++) {
-        refuse_variant(&one, 1, variant, HAUL_ERROR_GRAPH, path, "a word is a pointer for one description and data");
+        refuse_variant(&one, 1, variant, HAUL_ERROR_GRAPH, path,
+                       "a word is a pointer for one description and data");
         CHECK_STR(haul_context_error(the.context)->other_path, "");
         lab_drop();
         lab_open_context(variant);
@@ -609,7 +618,8 @@ TEST(graph_faults, data_first_and_pointer_afterwards_is_refused_as_well_G8)
 }
 
 /* In unchecked contexts this object is marked in line, inside a cell or over the end of one. */
-TEST(graph_faults, a_few_bytes_of_a_pointer_described_as_data_before_its_object_is_found_are_refused_G8)
+TEST(graph_faults,
+     a_few_bytes_of_a_pointer_described_as_data_before_its_object_is_found_are_refused_G8)
 {
     typedef struct bead {
         struct bead *next;
@@ -618,7 +628,8 @@ TEST(graph_faults, a_few_bytes_of_a_pointer_described_as_data_before_its_object_
     } bead;
     static const size_t places[] = { 0, 32 * GRANULE - GRANULE, BLOCK - GRANULE };
     static haul_type *bead_type;
-    static const haul_ref refs[] = { HAUL_OBJECT(bead, next, &bead_type), HAUL_ARRAY(bead, bytes, HAUL_FIXED(3)) };
+    static const haul_ref refs[] = { HAUL_OBJECT(bead, next, &bead_type),
+                                     HAUL_ARRAY(bead, bytes, HAUL_FIXED(3)) };
     size_t p, i;
     for (p = 0; p < COUNT_OF(places); p++) {
         bead *first = NULL, *last = NULL;
@@ -637,7 +648,8 @@ TEST(graph_faults, a_few_bytes_of_a_pointer_described_as_data_before_its_object_
         lab_refuse_both(first, bead_type, "root.next.next", "root.bytes[0]");
         first->bytes = (char *)last + 2 * sizeof(void *) + 1;
         lab_pack(first, bead_type, 1);
-        first->bytes = (char *)last + 2 * sizeof(void *) - 1; /* over the end of a pointer into data */
+        /* over the end of a pointer into data */
+        first->bytes = (char *)last + 2 * sizeof(void *) - 1;
         lab_refuse_both(first, bead_type, "root.next.next", "root.bytes[0]");
         haul_type_free(&bead_type);
         lab_end();
@@ -706,7 +718,8 @@ TEST(graph_faults, one_object_as_two_roots_of_two_types_is_refused_with_the_name
         CHECK_STATUS(haul_plan_create(the.context, roots, 2, &none), HAUL_ERROR_GRAPH);
         CHECK_STR(haul_context_error(the.context)->path, "roots[1]");
         CHECK_STR(haul_context_error(the.context)->other_path, "roots[0]");
-        CHECK_HAS(haul_context_error(the.context)->text, "one address is reached as a ion and as a atom");
+        CHECK_HAS(haul_context_error(the.context)->text,
+                  "one address is reached as a ion and as a atom");
     }
     haul_type_free(&types[0]);
     haul_type_free(&types[1]);
@@ -773,7 +786,8 @@ TEST(graph_faults, an_end_before_its_begin_or_between_elements_is_refused)
     r->end = NULL;
     lab_refuse(r, type, HAUL_ERROR_GRAPH, "root.begin", "its end lies before its begin");
     r->end = (int32_t *)(void *)((char *)r->begin + 39);
-    lab_refuse(r, type, HAUL_ERROR_GRAPH, "root.begin", "39 bytes on, no multiple of the element's 4 bytes");
+    lab_refuse(r, type, HAUL_ERROR_GRAPH, "root.begin",
+               "39 bytes on, no multiple of the element's 4 bytes");
     r->end = r->begin + 10;
     lab_pack(r, type, 1);
     r->begin = NULL;
@@ -793,7 +807,8 @@ TEST(graph_faults, a_string_without_an_end_is_a_limit_and_is_read_no_further_G19
     a->next->name = take_at_page_end(100);
     memset(a->next->name, 'x', 100);
     the.options.limits.scan_bytes = 100;
-    lab_refuse(a, atom_type, HAUL_ERROR_LIMIT, "root.next.name", "no terminator within 100 bytes (limit scan_bytes)");
+    lab_refuse(a, atom_type, HAUL_ERROR_LIMIT, "root.next.name",
+               "no terminator within 100 bytes (limit scan_bytes)");
     the.options.limits.scan_bytes = 60;
     lab_refuse(a, atom_type, HAUL_ERROR_LIMIT, "root.next.name", "60");
     the.options.limits.scan_bytes = 100;
@@ -810,7 +825,8 @@ typedef struct sentinels {
 TEST(graph_faults, arrays_without_their_sentinel_are_limits_too_G19)
 {
     static const haul_ref refs[] = { HAUL_ARRAY(sentinels, numbers, HAUL_SENTINEL(-1)),
-                                     HAUL_POINTERS(sentinels, atoms, &atom_type, HAUL_NULL_TERMINATED) };
+                                     HAUL_POINTERS(sentinels, atoms, &atom_type,
+                                                   HAUL_NULL_TERMINATED) };
     haul_type *type;
     sentinels *s;
     int i;
@@ -1049,7 +1065,8 @@ TEST(graph_faults, the_path_goes_through_embedded_structs_and_arrays_of_pointers
     static haul_type *part_type;
     static const haul_ref part_refs[] = { HAUL_STRING_EACH(part, names),
                                           HAUL_ARRAY(part, values, HAUL_NS(part, count)) };
-    static const haul_ref whole_refs[] = { HAUL_EMBED(whole, parts, &part_type), HAUL_EMBED(whole, one, &part_type) };
+    static const haul_ref whole_refs[] = { HAUL_EMBED(whole, parts, &part_type),
+                                           HAUL_EMBED(whole, one, &part_type) };
     haul_type *whole_type;
     whole *w;
     part *p;

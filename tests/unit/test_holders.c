@@ -1,7 +1,7 @@
 /* Holders: rules that ask for a struct far up the way, however many pointers that is.
  *
- * Faults by number (docs/testing.md): G18 (an impossible answer of a callback), D13 (it has changed), T16 (a commit refuses
- * what asks in vain), H1, H2.
+ * Faults by number (docs/testing.md): G18 (an impossible answer of a callback), D13 (it has
+ * changed), T16 (a commit refuses what asks in vain), H1, H2.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
@@ -14,8 +14,8 @@ static const void *held(const haul_here *here)
     return here->holder;
 }
 
-/* ---- std::list as libstdc++ has it: a circle through a head that lies in the list object, in front of the size.
- * What a `next` leads to is a node, or that head: told by its address alone. */
+/* ---- std::list as libstdc++ has it: a circle through a head that lies in the list object, in
+ * front of the size. What a `next` leads to is a node, or that head: told by its address alone. */
 
 typedef struct node_base {
     struct node_base *next, *prev;
@@ -41,13 +41,15 @@ typedef struct town {
     list *guests;
 } town;
 
-static haul_type *value_type, *node_type, *list_type, *person_type, *number_type, *town_type, *persons, *numbers,
-    *person_nodes;
+static haul_type *value_type, *node_type, *list_type, *person_type, *number_type, *town_type,
+    *persons, *numbers, *person_nodes;
 
 HAUL_TEST_FUNCTION(is_head, void, here->target == (const void *)&((const list *)held(here))->head)
 
-static const haul_case node_cases[] = { { 0, &node_type, 0 }, { 1, &list_type, -(int64_t)offsetof(list, head) } };
-static const haul_rule by_list = { .holder = &list_type, .choice = HAUL_BY_FUNCTION(is_head, node_cases) };
+static const haul_case node_cases[] = { { 0, &node_type, 0 },
+                                        { 1, &list_type, -(int64_t)offsetof(list, head) } };
+static const haul_rule by_list = { .holder = &list_type,
+                                   .choice = HAUL_BY_FUNCTION(is_head, node_cases) };
 
 static void list_open(void)
 {
@@ -71,7 +73,8 @@ static haul_type *list_of(haul_type *what)
 static void town_open(void)
 {
     static const haul_ref person_refs[] = { HAUL_STRING(person, name) };
-    static const haul_ref town_refs[] = { HAUL_EMBED(town, people, &persons), HAUL_EMBED(town, houses, &numbers),
+    static const haul_ref town_refs[] = { HAUL_EMBED(town, people, &persons),
+                                          HAUL_EMBED(town, houses, &numbers),
                                           HAUL_OBJECT(town, guests, &persons) };
     list_open();
     person_type = OPEN(person, person_refs);
@@ -153,7 +156,8 @@ static void town_walk(void *visit_of)
     visit *v = visit_of;
     town *t = v->root;
     node_base *n;
-    int right = see_persons(v, &t->people, 1) & see_persons(v, &t->people, 0) & see_persons(v, t->guests, 1);
+    int right = see_persons(v, &t->people, 1) & see_persons(v, &t->people, 0) &
+                see_persons(v, t->guests, 1);
     for (n = t->houses.head.next; n != &t->houses.head; n = n->next)
         see(&v->seen, (uint64_t)(*(int64_t *)((list_node *)n)->value += 3));
     see(&v->seen, (uint64_t)right);
@@ -236,15 +240,16 @@ TEST(holders, a_node_that_no_list_leads_to_is_refused_by_name_and_place_G18)
     list_clear(&l);
     n = list_push(&l, person_make("lost", 1));
     n->base.next = n->base.prev = &n->base;
-    refuse_graph(
-        n, alone, HAUL_ERROR_GRAPH, "root.base.next", "",
-        "it was found through no list<person>, which its rule names as the holder and its choice of type asks");
+    refuse_graph(n, alone, HAUL_ERROR_GRAPH, "root.base.next", "",
+                 "it was found through no list<person>, which its rule names "
+                 "as the holder and its choice of type asks");
     haul_type_free(&alone);
     town_close();
     site_end();
 }
 
-TEST(holders, a_head_of_another_list_is_taken_for_a_node_and_refused_in_checked_mode_with_both_paths_G18)
+TEST(holders,
+     a_head_of_another_list_is_taken_for_a_node_and_refused_in_checked_mode_with_both_paths_G18)
 {
     town *t;
     site_start(4);
@@ -263,8 +268,8 @@ enum { LONG_LIST = 1000 * 1000 };
 
 TEST(holders, a_million_nodes_in_a_row_know_their_list_and_the_worklist_stays_small)
 {
-    list_node *nodes =
-        mmap(NULL, (LONG_LIST + 1) * sizeof *nodes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    list_node *nodes = mmap(NULL, (LONG_LIST + 1) * sizeof *nodes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     list *l = (list *)(void *)&nodes[LONG_LIST];
     haul_plan_statistics statistics;
     haul_context_options options;
@@ -298,8 +303,9 @@ TEST(holders, a_million_nodes_in_a_row_know_their_list_and_the_worklist_stays_sm
     munmap(nodes, (LONG_LIST + 1) * sizeof *nodes);
 }
 
-/* ---- jansson: the pairs of an object hang on two lists, whose heads lie in its hash table, and buckets lead to the
- * first and the last of theirs, or to the head of the list of all. Values are objects, arrays and texts again. */
+/* ---- jansson: the pairs of an object hang on two lists, whose heads lie in its hash table, and
+ * buckets lead to the first and the last of theirs, or to the head of the list of all. Values are
+ * objects, arrays and texts again. */
 
 enum { JSON_OBJECT, JSON_ARRAY, JSON_STRING };
 
@@ -350,8 +356,10 @@ typedef struct json_string_t {
 
 static haul_type *pair_type, *bucket_type, *table_type, *object_type, *array_type, *string_type;
 
-HAUL_TEST_FUNCTION(ends_list, void, here->target == (const void *)&((const hashtable_t *)held(here))->list)
-HAUL_TEST_FUNCTION(ends_order, void, here->target == (const void *)&((const hashtable_t *)held(here))->ordered_list)
+HAUL_TEST_FUNCTION(ends_list, void,
+                   here->target == (const void *)&((const hashtable_t *)held(here))->list)
+HAUL_TEST_FUNCTION(ends_order, void,
+                   here->target == (const void *)&((const hashtable_t *)held(here))->ordered_list)
 HAUL_TEST_FUNCTION(is_used, json_array_t, here->index < self->entries)
 HAUL_COUNT_FUNCTION(bucket_count, hashtable_t, (int64_t)1 << self->order)
 HAUL_COUNT_FUNCTION(key_bytes, pair_t, (int64_t)self->key_len + 1)
@@ -362,29 +370,36 @@ static const haul_case json_cases[] = { { JSON_OBJECT, &object_type, 0 },
                                         { JSON_STRING, &string_type, 0 } };
 static const haul_case list_cases[] = { { 0, &pair_type, -(int64_t)offsetof(pair_t, list) },
                                         { 1, &table_type, -(int64_t)offsetof(hashtable_t, list) } };
-static const haul_case order_cases[] = { { 0, &pair_type, -(int64_t)offsetof(pair_t, ordered_list) },
-                                         { 1, &table_type, -(int64_t)offsetof(hashtable_t, ordered_list) } };
-static const haul_rule in_list = { .holder = &table_type, .choice = HAUL_BY_FUNCTION(ends_list, list_cases) };
-static const haul_rule in_order = { .holder = &table_type, .choice = HAUL_BY_FUNCTION(ends_order, order_cases) };
+static const haul_case order_cases[] = {
+    { 0, &pair_type, -(int64_t)offsetof(pair_t, ordered_list) },
+    { 1, &table_type, -(int64_t)offsetof(hashtable_t, ordered_list) }
+};
+static const haul_rule in_list = { .holder = &table_type,
+                                   .choice = HAUL_BY_FUNCTION(ends_list, list_cases) };
+static const haul_rule in_order = { .holder = &table_type,
+                                    .choice = HAUL_BY_FUNCTION(ends_order, order_cases) };
 static const haul_rule json_value = { .choice = HAUL_BY_TAG(json_t, type, json_cases) };
-static const haul_rule json_entry = { .choice = HAUL_BY_TAG(json_t, type, json_cases), .when = HAUL_IF(is_used) };
+static const haul_rule json_entry = { .choice = HAUL_BY_TAG(json_t, type, json_cases),
+                                      .when = HAUL_IF(is_used) };
 static const haul_rule json_entries = { .each = &json_entry };
 
 #define LINKS(S, m, rule) HAUL_CHOICE(S, m.prev, &rule), HAUL_CHOICE(S, m.next, &rule)
 
 static void json_open(void)
 {
-    static const haul_ref pair_refs[] = { LINKS(pair_t, list, in_list), LINKS(pair_t, ordered_list, in_order),
+    static const haul_ref pair_refs[] = { LINKS(pair_t, list, in_list),
+                                          LINKS(pair_t, ordered_list, in_order),
                                           HAUL_CHOICE(pair_t, value, &json_value),
                                           HAUL_TAIL(pair_t, key, HAUL_FN(key_bytes)) };
     static const haul_ref bucket_refs[] = { HAUL_CHOICE(bucket_t, first, &in_list),
                                             HAUL_CHOICE(bucket_t, last, &in_list) };
-    static const haul_ref table_refs[] = { HAUL_OBJECTS(hashtable_t, buckets, &bucket_type, HAUL_FN(bucket_count)),
-                                           LINKS(hashtable_t, list, in_list),
-                                           LINKS(hashtable_t, ordered_list, in_order) };
+    static const haul_ref table_refs[] = {
+        HAUL_OBJECTS(hashtable_t, buckets, &bucket_type, HAUL_FN(bucket_count)),
+        LINKS(hashtable_t, list, in_list), LINKS(hashtable_t, ordered_list, in_order)
+    };
     static const haul_ref object_refs[] = { HAUL_EMBED(json_object_t, hashtable, &table_type) };
-    static const haul_ref array_refs[] = { HAUL_POINTERS_BY(json_array_t, table, NULL, &json_entries,
-                                                            HAUL_FN(room_of_array)) };
+    static const haul_ref array_refs[] = { HAUL_POINTERS_BY(
+        json_array_t, table, NULL, &json_entries, HAUL_FN(room_of_array)) };
     static const haul_ref string_refs[] = { HAUL_STRING(json_string_t, value) };
     pair_type = OPEN(pair_t, pair_refs);
     bucket_type = OPEN(bucket_t, bucket_refs);
@@ -397,7 +412,8 @@ static void json_open(void)
 
 static void json_close(void)
 {
-    haul_type **all[] = { &pair_type, &bucket_type, &table_type, &object_type, &array_type, &string_type };
+    haul_type **all[] = { &pair_type,   &bucket_type, &table_type,
+                          &object_type, &array_type,  &string_type };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -509,7 +525,9 @@ static void see_object(visit *v, json_object_t *o)
 static json_object_t *object_at(json_object_t *o, int level)
 {
     for (; level > 0; level--)
-        o = (json_object_t *)(void *)((json_array_t *)(void *)object_get(&o->hashtable, "more")->value)->table[0];
+        o = (json_object_t *)(void *)((json_array_t *)(void *)object_get(&o->hashtable, "more")
+                                          ->value)
+                ->table[0];
     return o;
 }
 
@@ -579,8 +597,8 @@ TEST(holders, a_pair_in_the_bucket_of_another_object_is_refused_G18)
     site_end();
 }
 
-/* ---- Lists of Linux with anonymous heads: nobody but the head itself knows that it is one, and of what. Heads of
- * ships and of trucks lie in structs of two kinds. */
+/* ---- Lists of Linux with anonymous heads: nobody but the head itself knows that it is one, and of
+ * what. Heads of ships and of trucks lie in structs of two kinds. */
 
 typedef struct list_head {
     struct list_head *next, *prev;
@@ -612,11 +630,14 @@ static haul_type *ship_type, *truck_type, *ships_type, *trucks_type, *port_type,
 
 HAUL_TEST_FUNCTION(is_holder, void, here->target == held(here))
 
-static const haul_case ship_cases[] = { { 0, &ship_type, -(int64_t)offsetof(ship, hook) }, { 1, &ships_type, 0 } };
+static const haul_case ship_cases[] = { { 0, &ship_type, -(int64_t)offsetof(ship, hook) },
+                                        { 1, &ships_type, 0 } };
 static const haul_case truck_cases[] = { { 0, &truck_type, -(int64_t)offsetof(truck, in_depot) },
                                          { 1, &trucks_type, 0 } };
-static const haul_rule of_ships = { .holder = &ships_type, .choice = HAUL_BY_FUNCTION(is_holder, ship_cases) };
-static const haul_rule of_trucks = { .holder = &trucks_type, .choice = HAUL_BY_FUNCTION(is_holder, truck_cases) };
+static const haul_rule of_ships = { .holder = &ships_type,
+                                    .choice = HAUL_BY_FUNCTION(is_holder, ship_cases) };
+static const haul_rule of_trucks = { .holder = &trucks_type,
+                                     .choice = HAUL_BY_FUNCTION(is_holder, truck_cases) };
 
 #define HOOK(S, m, rule) HAUL_CHOICE(S, m.next, &rule), HAUL_CHOICE(S, m.prev, &rule)
 #define HOOK_ALONE(rule) HAUL_CHOICE(list_head, next, &rule), HAUL_CHOICE(list_head, prev, &rule)
@@ -624,7 +645,8 @@ static const haul_rule of_trucks = { .holder = &trucks_type, .choice = HAUL_BY_F
 static void fleet_open(void)
 {
     static const haul_ref ship_refs[] = { HOOK(ship, hook, of_ships) };
-    static const haul_ref truck_refs[] = { HOOK(truck, in_depot, of_trucks), HAUL_STRING(truck, driver) };
+    static const haul_ref truck_refs[] = { HOOK(truck, in_depot, of_trucks),
+                                           HAUL_STRING(truck, driver) };
     static const haul_ref ships_refs[] = { HOOK_ALONE(of_ships) };
     static const haul_ref trucks_refs[] = { HOOK_ALONE(of_trucks) };
     static const haul_ref port_refs[] = { HAUL_EMBED(port, ships, &ships_type),
@@ -642,7 +664,8 @@ static void fleet_open(void)
 
 static void fleet_close(void)
 {
-    haul_type **all[] = { &fleet_type, &port_type, &ships_type, &trucks_type, &ship_type, &truck_type };
+    haul_type **all[] = { &fleet_type,  &port_type, &ships_type,
+                          &trucks_type, &ship_type, &truck_type };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -734,8 +757,9 @@ TEST(holders, a_ship_that_a_wrong_head_leads_to_is_refused_with_both_paths_G18)
     site_end();
 }
 
-/* ---- Arrays of LAMMPS with three levels, whose bounds stand in the solver that owns them: it hangs below the
- * simulation, and the array below a set of them. Each level is biased by where its indices begin. */
+/* ---- Arrays of LAMMPS with three levels, whose bounds stand in the solver that owns them: it
+ * hangs below the simulation, and the array below a set of them. Each level is biased by where its
+ * indices begin. */
 
 typedef struct bricks {
     int64_t count;
@@ -777,10 +801,13 @@ static void simulation_open(void)
     static const haul_rule y = { .base_function = y_bias, .holder = &solver_type };
     static const haul_rule z = { .base_function = z_bias, .holder = &solver_type };
     static const haul_ref row_refs[] = { HAUL_ARRAY_BY(brick_row, x, &x, HAUL_FN(x_count)) };
-    static const haul_ref plane_refs[] = { HAUL_OBJECTS_BY(brick_plane, y, &row_type, &y, HAUL_FN(y_count)) };
-    static const haul_ref bricks_refs[] = { HAUL_OBJECTS_BY(bricks, density, &plane_type, &z, HAUL_FN(z_count)),
-                                            HAUL_OBJECTS_BY(bricks, each[0], &plane_type, &z, HAUL_FN(z_count)),
-                                            HAUL_OBJECTS_BY(bricks, each[1], &plane_type, &z, HAUL_FN(z_count)) };
+    static const haul_ref plane_refs[] = { HAUL_OBJECTS_BY(brick_plane, y, &row_type, &y,
+                                                           HAUL_FN(y_count)) };
+    static const haul_ref bricks_refs[] = {
+        HAUL_OBJECTS_BY(bricks, density, &plane_type, &z, HAUL_FN(z_count)),
+        HAUL_OBJECTS_BY(bricks, each[0], &plane_type, &z, HAUL_FN(z_count)),
+        HAUL_OBJECTS_BY(bricks, each[1], &plane_type, &z, HAUL_FN(z_count))
+    };
     static const haul_ref solver_refs[] = { HAUL_OBJECT(solver, first, &bricks_type) };
     static const haul_ref simulation_refs[] = { HAUL_OBJECT(simulation, coarse, &solver_type),
                                                 HAUL_OBJECT(simulation, fine, &solver_type) };
@@ -890,8 +917,8 @@ static void change_after_shipping(simulation *s, int checked)
     s->fine->nxhi--;
     CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STALE);
     check_words(haul_device_error(device),
-                checked ? "root.fine.first.density[0].y[0].x" : "root.fine.first.each[0][6].y[0].x", NULL,
-                "what a callback answers has changed");
+                checked ? "root.fine.first.density[0].y[0].x" : "root.fine.first.each[0][6].y[0].x",
+                NULL, "what a callback answers has changed");
     s->fine->nxhi++;
     haul_shipment_free(&shipment);
     haul_device_close(&device);
@@ -909,7 +936,8 @@ TEST(holders, a_count_in_a_holder_that_has_changed_is_noticed_D13)
     site_end();
 }
 
-/* ---- Every kind of callback, at every depth: a shelf says what its boxes are, which lie behind a plain wrapper. */
+/* ---- Every kind of callback, at every depth: a shelf says what its boxes are, which lie behind a
+ * plain wrapper. */
 
 typedef struct thing {
     int64_t weight;
@@ -956,7 +984,8 @@ static const haul_case kinds_of_things[] = { { 1, &thing_type, 0 }, { 2, &person
 
 static void storeroom_open(void)
 {
-    static const haul_rule kind = { .choice = HAUL_BY_FUNCTION(shelf_kind, kinds_of_things), .holder = &shelf_type };
+    static const haul_rule kind = { .choice = HAUL_BY_FUNCTION(shelf_kind, kinds_of_things),
+                                    .holder = &shelf_type };
     static const haul_rule asks = { .holder = &shelf_type };
     static const haul_rule used = { .when = HAUL_IF(shelf_uses), .holder = &shelf_type };
     static const haul_rule slots = { .each = &used, .holder = &shelf_type };
@@ -964,11 +993,13 @@ static void storeroom_open(void)
                                       .otherwise = HAUL_ELSE_RAW,
                                       .holder = &shelf_type };
     static const haul_ref person_refs[] = { HAUL_STRING(person, name) };
-    static const haul_ref box_refs[] = { HAUL_CHOICE(box, what, &kind),
-                                         HAUL_ROWS_BY(box, rows, NULL, &asks, HAUL_FN(shelf_rows), HAUL_FN(shelf_m)),
-                                         HAUL_POINTERS_BY(box, slots, &thing_type, &slots, HAUL_FN(shelf_n)),
-                                         HAUL_OBJECT_BY(box, u.one, &thing_type, &is_one),
-                                         HAUL_TAIL_BY(box, tail, &asks, HAUL_FN(shelf_tail)) };
+    static const haul_ref box_refs[] = {
+        HAUL_CHOICE(box, what, &kind),
+        HAUL_ROWS_BY(box, rows, NULL, &asks, HAUL_FN(shelf_rows), HAUL_FN(shelf_m)),
+        HAUL_POINTERS_BY(box, slots, &thing_type, &slots, HAUL_FN(shelf_n)),
+        HAUL_OBJECT_BY(box, u.one, &thing_type, &is_one),
+        HAUL_TAIL_BY(box, tail, &asks, HAUL_FN(shelf_tail))
+    };
     static const haul_ref wrapper_refs[] = { HAUL_OBJECT(wrapper, next, &wrapper_type),
                                              HAUL_OBJECT(wrapper, inside, &box_type) };
     static const haul_ref shelf_refs[] = { HAUL_OBJECT(shelf, first, &wrapper_type) };
@@ -984,7 +1015,8 @@ static void storeroom_open(void)
 
 static void storeroom_close(void)
 {
-    haul_type **all[] = { &storeroom_type, &shelf_type, &wrapper_type, &box_type, &person_type, &thing_type };
+    haul_type **all[] = { &storeroom_type, &shelf_type,  &wrapper_type,
+                          &box_type,       &person_type, &thing_type };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -1045,7 +1077,8 @@ static storeroom *storeroom_make(void)
 static void see_box(visit *v, const shelf *s, box *b)
 {
     int64_t i, k;
-    see(&v->seen, (uint64_t)(s->kind == 1 ? ((thing *)b->what)->weight++ : ((person *)b->what)->age++));
+    see(&v->seen,
+        (uint64_t)(s->kind == 1 ? ((thing *)b->what)->weight++ : ((person *)b->what)->age++));
     for (i = 0; i < s->n; i++) {
         for (k = 0; k < s->m; k++)
             see(&v->seen, (uint64_t)(b->rows[i][k] += 1));
@@ -1142,8 +1175,10 @@ TEST(holders, what_two_holders_share_and_agree_about_is_there_once)
     site_end();
 }
 
-/* The box is found through the first shelf, and the second one, whose way to it is as long, says another thing. */
-static void check_disagreement(void (*change)(shelf *), const char *path, const char *other, const char *words)
+/* The box is found through the first shelf, and the second one, whose way to it is as long, says
+ * another thing. */
+static void check_disagreement(void (*change)(shelf *), const char *path, const char *other,
+                               const char *words)
 {
     storeroom *r;
     site_start(14);
@@ -1187,25 +1222,32 @@ static void change_tail(shelf *s)
     s->tail = 3;
 }
 
-TEST(holders, what_two_holders_share_and_disagree_about_is_refused_in_checked_mode_with_both_paths_G18)
+TEST(holders,
+     what_two_holders_share_and_disagree_about_is_refused_in_checked_mode_with_both_paths_G18)
 {
-    check_disagreement(
-        change_kind, "root.shelves[1].first.inside.what", "root.shelves[0].first.inside.what",
-        "found through two of shelf, and the choice of type that its callback answers is 2 for one and 1");
-    check_disagreement(change_n, "root.shelves[1].first.inside.rows", "root.shelves[0].first.inside.rows",
+    check_disagreement(change_kind, "root.shelves[1].first.inside.what",
+                       "root.shelves[0].first.inside.what",
+                       "found through two of shelf, and the choice of type that its "
+                       "callback answers is 2 for one and 1");
+    check_disagreement(change_n, "root.shelves[1].first.inside.rows",
+                       "root.shelves[0].first.inside.rows",
                        "the count that its callback answers is 2 for one and 3 for the other");
-    check_disagreement(change_m, "root.shelves[1].first.inside.rows[0]", "root.shelves[0].first.inside.rows[0]",
+    check_disagreement(change_m, "root.shelves[1].first.inside.rows[0]",
+                       "root.shelves[0].first.inside.rows[0]",
                        "the count that its callback answers is 1 for one and 2 for the other");
-    check_disagreement(change_used, "root.shelves[1].first.inside.slots[0]", "root.shelves[0].first.inside.slots[0]",
+    check_disagreement(change_used, "root.shelves[1].first.inside.slots[0]",
+                       "root.shelves[0].first.inside.slots[0]",
                        "the condition that its callback answers is 0 for one and 1 for the other");
-    check_disagreement(change_is_one, "root.shelves[1].first.inside", "root.shelves[0].first.inside.u.one",
+    check_disagreement(change_is_one, "root.shelves[1].first.inside",
+                       "root.shelves[0].first.inside.u.one",
                        "a word is a pointer for one description and data for another");
-    check_disagreement(change_tail, "root.shelves[1].first.inside.tail", "root.shelves[0].first.inside.tail",
+    check_disagreement(change_tail, "root.shelves[1].first.inside.tail",
+                       "root.shelves[0].first.inside.tail",
                        "the count that its callback answers is 3 for one and 4 for the other");
 }
 
-/* ---- Holders in holders: each room of a house holds what lies in its boxes, and the street all houses. A house's
- * own annexes are houses again. */
+/* ---- Holders in holders: each room of a house holds what lies in its boxes, and the street all
+ * houses. A house's own annexes are houses again. */
 
 typedef struct house {
     int64_t windows;
@@ -1242,14 +1284,18 @@ static void street_open(void)
     static const haul_rule by_street = { .holder = &street_type };
     static const haul_rule by_house = { .holder = &house_type };
     static const haul_rule by_room = { .holder = &room_type };
-    static const haul_ref chair_refs[] = { HAUL_ARRAY_BY(chair, legs, &by_street, HAUL_FN(street_legs)),
-                                           HAUL_ARRAY_BY(chair, view, &by_house, HAUL_FN(house_windows)),
-                                           HAUL_ARRAY_BY(chair, others, &by_room, HAUL_FN(room_chairs)) };
+    static const haul_ref chair_refs[] = {
+        HAUL_ARRAY_BY(chair, legs, &by_street, HAUL_FN(street_legs)),
+        HAUL_ARRAY_BY(chair, view, &by_house, HAUL_FN(house_windows)),
+        HAUL_ARRAY_BY(chair, others, &by_room, HAUL_FN(room_chairs))
+    };
     static const haul_ref room_refs[] = { HAUL_OBJECT(room, next, &room_type),
-                                          HAUL_OBJECTS(room, chair, &chair_type, HAUL_NS(room, chairs)) };
-    static const haul_ref house_refs[] = { HAUL_ARRAY_BY(house, window, &by_house, HAUL_FN(house_windows)),
-                                           HAUL_OBJECT(house, rooms, &room_type),
-                                           HAUL_EMBED(house, annexes, &houses) };
+                                          HAUL_OBJECTS(room, chair, &chair_type,
+                                                       HAUL_NS(room, chairs)) };
+    static const haul_ref house_refs[] = {
+        HAUL_ARRAY_BY(house, window, &by_house, HAUL_FN(house_windows)),
+        HAUL_OBJECT(house, rooms, &room_type), HAUL_EMBED(house, annexes, &houses)
+    };
     static const haul_ref street_refs[] = { HAUL_EMBED(street, houses, &houses) };
     list_open();
     chair_type = OPEN(chair, chair_refs);
@@ -1446,7 +1492,8 @@ TEST(holders, every_allocation_for_holders_in_holders_can_fail_H1_H2)
     site_end();
 }
 
-/* ---- More holders than bits: each of these has a tail of its own, and asks for one that is 64 and more types away.
+/* ---- More holders than bits: each of these has a tail of its own, and asks for one that is 64 and
+ * more types away.
  */
 
 enum { MANY = 150 };
@@ -1526,7 +1573,8 @@ TEST(holders, a_holder_that_cannot_be_one_is_refused_by_the_commit_T16)
     refuse_asker(&idle, "names a holder, and has no callback");
     refuse_asker(&by_parameter, "leads to the parameter parameter");
     type_close(closed);
-    refuse_asker(&by_closed, "Type closed, which its rule names as the holder, is committed already");
+    refuse_asker(&by_closed,
+                 "Type closed, which its rule names as the holder, is committed already");
     haul_type_free(&closed);
     haul_type_free(&parameter);
 }
@@ -1561,8 +1609,8 @@ TEST(holders, the_table_of_a_type_says_which_rows_ask)
     site_end();
 }
 
-/* ---- Arenas. Words of a choice are pointers whatever they lead to: an arena of such objects is sent as it lies.
- * Where bytes were allocated, it is discovered, holders and all. */
+/* ---- Arenas. Words of a choice are pointers whatever they lead to: an arena of such objects is
+ * sent as it lies. Where bytes were allocated, it is discovered, holders and all. */
 
 static void arena_walk(void *visit_of)
 {
@@ -1584,7 +1632,8 @@ static void arena_once(haul_device *device, int is_typed)
     int i;
     CHECK_STATUS(haul_arena_create(context, NULL, &arena), HAUL_OK);
     l = is_typed ? haul_arena_new(arena, persons, 1) : haul_arena_allocate(arena, sizeof *l);
-    nodes = is_typed ? haul_arena_new(arena, person_nodes, 5) : haul_arena_allocate(arena, 5 * sizeof *nodes);
+    nodes = is_typed ? haul_arena_new(arena, person_nodes, 5)
+                     : haul_arena_allocate(arena, 5 * sizeof *nodes);
     CHECK(l != NULL && nodes != NULL);
     list_clear(l);
     for (i = 0; i < 5; i++) {
@@ -1612,7 +1661,8 @@ TEST(holders, arenas_may_hold_them_allocated_by_type_or_by_size)
     site_start(19);
     town_open();
     memset(&options, 0, sizeof options);
-    CHECK_STATUS(haul_type_instance(node_type, 1, &value_type, &person_type, &person_nodes), HAUL_OK);
+    CHECK_STATUS(haul_type_instance(node_type, 1, &value_type, &person_type, &person_nodes),
+                 HAUL_OK);
     CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
     arena_once(device, 1);
     arena_once(device, 0);
@@ -1622,7 +1672,8 @@ TEST(holders, arenas_may_hold_them_allocated_by_type_or_by_size)
     site_end();
 }
 
-/* ---- A parent further on in the same row: each level of a pointer to pointers gets it, and a tail does. */
+/* ---- A parent further on in the same row: each level of a pointer to pointers gets it, and a tail
+ * does. */
 
 typedef struct grid {
     double **rows, ***cube;
@@ -1644,17 +1695,21 @@ HAUL_COUNT_FUNCTION(parent_n, void, here->parent ? ((const grids *)here->parent)
 HAUL_COUNT_FUNCTION(parent_m, void, here->parent ? ((const grids *)here->parent)->m : -1)
 HAUL_COUNT_FUNCTION(holder_n, void, ((const grids *)held(here))->n)
 HAUL_COUNT_FUNCTION(both_m, void, here->parent == held(here) ? ((const grids *)held(here))->m : -1)
-HAUL_COUNT_FUNCTION(points_of_grid, points, here->parent && ((const grid *)here->parent)->points == self ? 3 : -1)
+HAUL_COUNT_FUNCTION(points_of_grid, points,
+                    here->parent && ((const grid *)here->parent)->points == self ? 3 : -1)
 
 TEST(holders, a_parent_is_there_for_each_level_of_a_row_and_for_tails_too)
 {
     static const haul_rule asks = { .with_parent = 1 };
     static const haul_rule held_too = { .with_parent = 1, .holder = &grids_type };
-    static const haul_ref points_refs[] = { HAUL_TAIL_BY(points, x, &asks, HAUL_FN(points_of_grid)) };
-    static const haul_ref grid_refs[] = { HAUL_ROWS_BY(grid, rows, NULL, &asks, HAUL_FN(parent_n), HAUL_FN(parent_m)),
-                                          HAUL_ROWS3_BY(grid, cube, NULL, &held_too, HAUL_FN(holder_n), HAUL_FIXED(2),
-                                                        HAUL_FN(both_m)),
-                                          HAUL_OBJECT(grid, points, &points_type) };
+    static const haul_ref points_refs[] = { HAUL_TAIL_BY(points, x, &asks,
+                                                         HAUL_FN(points_of_grid)) };
+    static const haul_ref grid_refs[] = {
+        HAUL_ROWS_BY(grid, rows, NULL, &asks, HAUL_FN(parent_n), HAUL_FN(parent_m)),
+        HAUL_ROWS3_BY(grid, cube, NULL, &held_too, HAUL_FN(holder_n), HAUL_FIXED(2),
+                      HAUL_FN(both_m)),
+        HAUL_OBJECT(grid, points, &points_type)
+    };
     static const haul_ref grids_refs[] = { HAUL_OBJECT(grids, grid, &grid_type) };
     grids *g;
     int i, k;

@@ -1,5 +1,5 @@
-/* The host device beyond the device contract: what may be touched when, what it refuses, what it counts; and the
- * doors that stand before it, which every other suite relies on.
+/* The host device beyond the device contract: what may be touched when, what it refuses, what it
+ * counts; and the doors that stand before it, which every other suite relies on.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64 /* fstat refuses an inode above 32 bits otherwise */
@@ -289,7 +289,8 @@ TEST(host_device, D9_copies_outside_of_device_memory_are_errors_with_words)
     CHECK_HAS(h.table->message(h.state), "copy_to");
     CHECK_STATUS(h.table->copy_to(h.state, address + 50, bytes, 51), HAUL_ERROR_DEVICE);
     CHECK_STATUS(h.table->copy_to(h.state, address - 1, bytes, 2), HAUL_ERROR_DEVICE);
-    CHECK_STATUS(h.table->copy_to(h.state, (haul_address)(uintptr_t)bytes, bytes, 1), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(h.table->copy_to(h.state, (haul_address)(uintptr_t)bytes, bytes, 1),
+                 HAUL_ERROR_DEVICE);
     CHECK_STATUS(h.table->copy_to(h.state, 0, bytes, 1), HAUL_ERROR_DEVICE);
     CHECK_STATUS(h.table->copy_from(h.state, bytes, address, SIZE_MAX), HAUL_ERROR_DEVICE);
     CHECK_STATUS(h.table->copy_from(h.state, bytes, address + 100, 1), HAUL_ERROR_DEVICE);
@@ -394,7 +395,8 @@ static struct rlimit limit_files(void)
     return limit;
 }
 
-/* A file of that size would be the end of the process. (Where pages cannot be mapped again: the next tests.) */
+/* A file of that size would be the end of the process. (Where pages cannot be mapped again: the
+ * next tests.) */
 TEST(host_device, a_limit_to_the_size_of_files_is_none_to_memory)
 {
     host h;
@@ -492,12 +494,16 @@ TEST(host_device, without_mremap_a_mirror_shows_each_side_its_own_bytes)
     CHECK_STATUS(h.table->mirror(h.state, 100000, &mirror), HAUL_OK);
     sides.memory = mirror.memory;
     *sides.memory = 1;
-    CHECK_STATUS(h.table->copy_to(h.state, (haul_address)(uintptr_t)mirror.memory, &there, sizeof there), HAUL_OK);
+    CHECK_STATUS(
+        h.table->copy_to(h.state, (haul_address)(uintptr_t)mirror.memory, &there, sizeof there),
+        HAUL_OK);
     CHECK_STATUS(haul_host_launch(h.device, change, &sides), HAUL_OK);
     CHECK_EQ(sides.seen, 2);
     CHECK_EQ(*sides.memory, 1);
     CHECK_EQ(*(int *)mirror.window, 1);
-    CHECK_STATUS(h.table->copy_from(h.state, &there, (haul_address)(uintptr_t)mirror.memory, sizeof there), HAUL_OK);
+    CHECK_STATUS(
+        h.table->copy_from(h.state, &there, (haul_address)(uintptr_t)mirror.memory, sizeof there),
+        HAUL_OK);
     CHECK_EQ(there, 3);
     h.table->unmirror(h.state, &mirror);
     CHECK_EQ(blocks_of_file(&h), 0);
@@ -509,7 +515,8 @@ TEST(host_device, an_alignment_above_a_page_is_refused)
     host h;
     haul_address address;
     open_host(&h);
-    CHECK_STATUS(h.table->allocate(h.state, 100, (size_t)1 << 20, &address), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(h.table->allocate(h.state, 100, (size_t)1 << 20, &address),
+                 HAUL_ERROR_UNSUPPORTED);
     close_host(&h);
 }
 
@@ -777,9 +784,11 @@ static void check_model(void *user, haul_status status)
 
 static fault_operation operation_of(model *m)
 {
-    fault_operation operation = {
-        .prepare = open_model, .run = run_model, .check = check_model, .finish = close_model, .user = m
-    };
+    fault_operation operation = { .prepare = open_model,
+                                  .run = run_model,
+                                  .check = check_model,
+                                  .finish = close_model,
+                                  .user = m };
     return operation;
 }
 
@@ -787,8 +796,8 @@ TEST(doors, a_good_operation_passes_with_each_event_failing_in_each_mode)
 {
     model m;
     fault_operation operation = operation_of(&m);
-    /* reserve, 64 bytes, device memory (and two tables behind it: of maps, and of the allocations that
-     * share one), 2 copies, relocation, 2 waits */
+    /* reserve, 64 bytes, device memory (and two tables behind it: of maps, and of the allocations
+     * that share one), 2 copies, relocation, 2 waits */
     CHECK_EQ(fault_everywhere(&operation), 5 * 10);
     operation.settings.deferred = 1;
     CHECK_EQ(fault_everywhere(&operation), 5 * 10);

@@ -1,14 +1,23 @@
-/* A kernel that writes anything over all that a device holds: arenas, marks, lists, heads of nurseries. Whatever way back
- * is called then answers with a result or an error. The host reads and writes nothing else for it (the sanitizers look),
- * and what it has to itself stays: heads of nurseries, fields that do not travel, bytes of nobody's behind the arena;
- * pointers lead into what was shipped.
+/* A kernel that writes anything over all that a device holds: arenas, marks, lists, heads of
+ * nurseries. Whatever way back is called then answers with a result or an error. The host reads and
+ * writes nothing else for it (the sanitizers look), and what it has to itself stays: heads of
+ * nurseries, fields that do not travel, bytes of nobody's behind the arena; pointers lead into what
+ * was shipped.
  */
 #include <stdio.h>
 
 #include "arena_graphs.h"
 #include "support/random.h"
 
-enum { RANGES = 64, LINKS = 12, BOXES = 5, SCENES = 120, ROUNDS = 8, NURSERY = 512, RESERVE = 1 << 16 };
+enum {
+    RANGES = 64,
+    LINKS = 12,
+    BOXES = 5,
+    SCENES = 120,
+    ROUNDS = 8,
+    NURSERY = 512,
+    RESERVE = 1 << 16
+};
 
 /* ---- A host device that knows what it has given. */
 
@@ -38,7 +47,8 @@ static void forget_range(uintptr_t at)
         }
 }
 
-static haul_status note_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+static haul_status note_allocate(void *state, uint64_t bytes, size_t alignment,
+                                 haul_address *address)
 {
     haul_status status = haul_host_device()->allocate(state, bytes, alignment, address);
     if (status == HAUL_OK)
@@ -100,14 +110,16 @@ static uintptr_t any_word(void)
     case 0:
         return any_size();
     case 1:
-        return ((uintptr_t)the_host & ~(uintptr_t)15) + 16 * random_below(&the_random, the_host_bytes / 16 + 512) - 4096;
+        return ((uintptr_t)the_host & ~(uintptr_t)15) +
+               16 * random_below(&the_random, the_host_bytes / 16 + 512) - 4096;
     default:
         return (uintptr_t)ranges[i].at + random_below(&the_random, ranges[i].bytes + 64) - 32;
     }
 }
 
 /* Of a mirrored arena the device's bytes lie where AddressSanitizer knows the host's room. */
-static __attribute__((no_sanitize_address)) void put(volatile unsigned char *to, const void *from, size_t bytes)
+static __attribute__((no_sanitize_address)) void put(volatile unsigned char *to, const void *from,
+                                                     size_t bytes)
 {
     const unsigned char *byte = from;
     for (; bytes > 0; bytes--)
@@ -126,7 +138,9 @@ static void spoil_range(unsigned char *at, size_t bytes)
     const uintptr_t all = random_one_in(&the_random, 2) ? UINTPTR_MAX : 0;
     size_t i, few = random_between(&the_random, 1, 8);
     for (i = 0; what < 3 && i < words; i++) {
-        const uintptr_t word = what == 0 ? (uintptr_t)random_next(&the_random) : what == 1 ? all : any_word();
+        const uintptr_t word = what == 0   ? (uintptr_t)random_next(&the_random)
+                               : what == 1 ? all
+                                           : any_word();
         put(at + i * sizeof word, &word, sizeof word);
     }
     for (i = 0; what == 3 && words > 0 && i < few; i++)
@@ -173,9 +187,11 @@ static void types_open(void)
 {
     static const haul_rule tagged = { .tag_bits = HIGH_TAGS }, in = { .direction = HAUL_IN };
     static const haul_rule null = { .mode = HAUL_MODE_NULL };
-    const haul_ref rows[] = { HAUL_OBJECT_BY(box, next, &box_type, &tagged), HAUL_DATA_BY(box, mine, &in),
+    const haul_ref rows[] = { HAUL_OBJECT_BY(box, next, &box_type, &tagged),
+                              HAUL_DATA_BY(box, mine, &in),
                               HAUL_OBJECT_BY(box, null, &box_type, &null) };
-    const haul_ref cells[] = { HAUL_OBJECT(cell, next, &cell_type), HAUL_ARRAY(cell, data, HAUL_NS(cell, count)) };
+    const haul_ref cells[] = { HAUL_OBJECT(cell, next, &cell_type),
+                               HAUL_ARRAY(cell, data, HAUL_NS(cell, count)) };
     haul_ref next;
     memset(&next, 0, sizeof next);
     next.name = "next";
@@ -267,7 +283,8 @@ static void copy_on(scene *s)
     if (status != HAUL_OK)
         return;
     spoil_all(device);
-    answers(device, random_one_in(&the_random, 2) ? haul_unmarshal(copy) : haul_unmarshal_pointers(copy));
+    answers(device,
+            random_one_in(&the_random, 2) ? haul_unmarshal(copy) : haul_unmarshal_pointers(copy));
     haul_shipment_free(&copy);
 }
 
@@ -423,7 +440,8 @@ static void play_typed(int with_near)
     arenas[0] = s.arena;
     arenas[1] = s.near_arena;
     shipments[1] = NULL;
-    CHECK_STATUS(haul_ship_arenas(the_device, arenas, with_near ? 2 : 1, &options, shipments), HAUL_OK);
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, with_near ? 2 : 1, &options, shipments),
+                 HAUL_OK);
     s.shipment = shipments[0];
     play_arena(&s);
     haul_shipment_free(&shipments[1]);
@@ -443,7 +461,8 @@ static void play_direct(void)
         CHECK(c != NULL);
         c->next = c;
     }
-    if (random_one_in(&the_random, 2)) { /* few pointers, without room for a bitmap: a list tells them */
+    /* few pointers, without room for a bitmap: a list tells them */
+    if (random_one_in(&the_random, 2)) {
         while (haul_arena_allocate(s.arena, 512))
             ;
         while (haul_arena_allocate(s.arena, 1))
@@ -472,7 +491,9 @@ static void play_discovered(void)
             CHECK((s.nursery = haul_arena_new_nursery(s.arena, NURSERY)) != NULL);
     }
     s.check = check_discovered;
-    CHECK_STATUS(haul_ship_arena_from(the_device, s.arena, s.boxes[0], box_type, 1, NULL, &s.shipment), HAUL_OK);
+    CHECK_STATUS(
+        haul_ship_arena_from(the_device, s.arena, s.boxes[0], box_type, 1, NULL, &s.shipment),
+        HAUL_OK);
     play_arena(&s);
 }
 
@@ -545,8 +566,8 @@ static void check_beside(const unsigned char *pages)
         CHECK(pages[i] == 0x5a && pages[3 * 4096 + i] == 0x5a);
 }
 
-/* Pages of the graph's own, which the device writes where they lie, by lists that it holds. What is in them may be anything
- * then, pointers too; what is beside them is not touched. */
+/* Pages of the graph's own, which the device writes where they lie, by lists that it holds. What is
+ * in them may be anything then, pointers too; what is beside them is not touched. */
 static void play_locked(void)
 {
     haul_ship_options options;
@@ -716,7 +737,8 @@ TEST(hostile_device, a_segment_that_leads_out_of_locked_memory_is_refused)
     close_devices();
 }
 
-/* The list of pointers stands at the end of an arena's range: to another range, to the arena's last bytes and beyond. */
+/* The list of pointers stands at the end of an arena's range: to another range, to the arena's last
+ * bytes and beyond. */
 TEST(hostile_device, an_offset_that_leads_out_of_an_arena_is_refused)
 {
     haul_ship_arena_options how;

@@ -1,4 +1,5 @@
-/* Graphs of which many thousand objects wait at once: the worklist keeps them in lanes, by where they lie.
+/* Graphs of which many thousand objects wait at once: the worklist keeps them in lanes, by where
+ * they lie.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ struct blue {
 typedef struct forest {
     red *reds;
     blue *blues;
-    char *seen;           /* red i: i; blue i: NODES + i */
+    char *seen; /* red i: i; blue i: NODES + i */
     size_t *queue, found;
 } forest;
 
@@ -35,9 +36,12 @@ static haul_type *red_type, *blue_type;
 
 static void types_start(void)
 {
-    static const haul_ref red_refs[] = { HAUL_OBJECT(red, near, &red_type), HAUL_OBJECT_EACH(red, far, &blue_type) };
-    static const haul_ref blue_refs[] = { HAUL_OBJECT(blue, one, &red_type), HAUL_OBJECT(blue, other, &red_type),
-                                          HAUL_STRING(blue, label), HAUL_ARRAY(blue, values, HAUL_N(blue, count)) };
+    static const haul_ref red_refs[] = { HAUL_OBJECT(red, near, &red_type),
+                                         HAUL_OBJECT_EACH(red, far, &blue_type) };
+    static const haul_ref blue_refs[] = { HAUL_OBJECT(blue, one, &red_type),
+                                          HAUL_OBJECT(blue, other, &red_type),
+                                          HAUL_STRING(blue, label),
+                                          HAUL_ARRAY(blue, values, HAUL_N(blue, count)) };
     CHECK_STATUS(haul_type_create("red", sizeof(red), red_refs, 2, &red_type), HAUL_OK);
     CHECK_STATUS(haul_type_create("blue", sizeof(blue), blue_refs, 4, &blue_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(red_type), HAUL_OK);
@@ -78,7 +82,8 @@ static void forest_make(forest *f, uint64_t seed)
         b->label = labels + draw(&seed, sizeof labels - 1);
         b->count = draw(&seed, 64);
         b->values = values + draw(&seed, 64 - b->count + 1) % 64;
-        b->count = b->count < 64 - (size_t)(b->values - values) ? b->count : 64 - (size_t)(b->values - values);
+        b->count = b->count < 64 - (size_t)(b->values - values) ? b->count
+                                                                : 64 - (size_t)(b->values - values);
     }
 }
 
@@ -129,7 +134,8 @@ static const char *there(const haul_plan *plan, const char *arena, const void *a
     return arena + offset;
 }
 
-static void same_pointer(const haul_plan *plan, const char *arena, const void *copy, const void *source)
+static void same_pointer(const haul_plan *plan, const char *arena, const void *copy,
+                         const void *source)
 {
     CHECK_PTR(copy, source ? there(plan, arena, source) : NULL);
 }
@@ -144,7 +150,8 @@ static void same_object(const forest *f, const haul_plan *plan, const char *aren
         for (at = 0; at < 3; at++)
             same_pointer(plan, arena, copy->far[at], source->far[at]);
     } else {
-        const blue *source = &f->blues[number - NODES], *copy = (const void *)there(plan, arena, source);
+        const blue *source = &f->blues[number - NODES],
+                   *copy = (const void *)there(plan, arena, source);
         CHECK_EQ(copy->number, number);
         CHECK_EQ(copy->count, source->count);
         CHECK_STR(copy->label, source->label);
@@ -168,7 +175,9 @@ static void check_copy(forest *f, haul_context *context)
     CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
     arena = malloc(haul_plan_bytes(plan) + 16);
     CHECK(arena != NULL);
-    CHECK_STATUS(haul_plan_pack(plan, arena, haul_plan_bytes(plan), (uint64_t)(uintptr_t)arena, NULL), HAUL_OK);
+    CHECK_STATUS(
+        haul_plan_pack(plan, arena, haul_plan_bytes(plan), (uint64_t)(uintptr_t)arena, NULL),
+        HAUL_OK);
     for (i = 0; i < f->found; i++)
         same_object(f, plan, arena, f->queue[i]);
     for (i = 0; i < NODES; i++) {

@@ -1,5 +1,6 @@
-/* Work that goes on after HAUL_ERROR_PENDING: nothing goes that a device may still read or write, and
- * a wait says HAUL_OK only when all is done, whichever device it is and whoever the memory belongs to.
+/* Work that goes on after HAUL_ERROR_PENDING: nothing goes that a device may still read or write,
+ * and a wait says HAUL_OK only when all is done, whichever device it is and whoever the memory
+ * belongs to.
  *
  * Faults by number (docs/testing.md): D13.
  */

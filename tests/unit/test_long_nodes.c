@@ -1,9 +1,10 @@
-/* Nodes longer than a cell of the map, with pointers anywhere in them: at both ends and in the middle.
+/* Nodes longer than a cell of the map, with pointers anywhere in them: at both ends and in the
+ * middle.
  *
- * Such a node is told by its start, as short ones are, though its last pointer may stand cells and a block behind it;
- * and in blocks that it shares with others it is marked in line all the same. The lab looks at every byte and
- * pointer, so a pointer that is lost, misplaced or written back is seen; here is what stands where, and what is
- * counted.
+ * Such a node is told by its start, as short ones are, though its last pointer may stand cells and
+ * a block behind it; and in blocks that it shares with others it is marked in line all the same.
+ * The lab looks at every byte and pointer, so a pointer that is lost, misplaced or written back is
+ * seen; here is what stands where, and what is counted.
  *
  * Faults by number (docs/testing.md): G8, G9, G10, G13, G22, H1.
  */
@@ -119,7 +120,8 @@ TEST(long_nodes, reach_into_a_block_where_nothing_starts)
 {
     size_t i, inside;
     for (i = 0; i < COUNT_OF(sizes); i++)
-        for (inside = GRANULE; inside < sizes[i]; inside += inside < CELL ? 7 * GRANULE : 11 * GRANULE) {
+        for (inside = GRANULE; inside < sizes[i];
+             inside += inside < CELL ? 7 * GRANULE : 11 * GRANULE) {
             unsigned char *node;
             start(sizes[i]);
             node = node_at(2 * BLOCK - inside);
@@ -181,7 +183,8 @@ typedef struct crowd {
     size_t count;
 } crowd;
 
-/* By turns in memory, each some granules behind the last one; each found in one way and met again in another. */
+/* By turns in memory, each some granules behind the last one; each found in one way and met again
+ * in another. */
 static void make_crowd(crowd *c, size_t begin, size_t count, int has_names)
 {
     random_source random = random_from(begin + node_bytes);
@@ -316,7 +319,8 @@ TEST(long_nodes, take_up_short_objects_that_had_their_pointers_before_G9)
         memset(&f, 0, sizeof f);
         open_neighbours(sizes[i]);
         node = node_among_others(&f, NULL);
-        take_at(BLOCK + 8 * GRANULE, GRANULE); /* so that the first one begins elsewhere than the node */
+        /* so that the first one begins elsewhere than the node */
+        take_at(BLOCK + 8 * GRANULE, GRANULE);
         for (k = 0; k < LINKS; k++) {
             const size_t offset = k == 0 ? GRANULE : link_of(k) % GRANULE;
             const haul_ref row = link_at("to", offset, k == 1 ? &pair_type : &node_type);
@@ -507,7 +511,8 @@ TEST(long_nodes, make_a_plan_stale_whichever_of_their_pointers_changes_G22)
         lab_pack(node[0], node_type, 1);
         for (n = 0; n < count; n++)
             for (k = 0; k < LINKS; k++)
-                check_stale(node[n], k, word_at(node[n] + link_of(k)) == (uintptr_t)node[n] ? NULL : node[n]);
+                check_stale(node[n], k,
+                            word_at(node[n] + link_of(k)) == (uintptr_t)node[n] ? NULL : node[n]);
         end();
         open_neighbours(sizes[i]);
         make_crowd(&c, BLOCK - 2 * sizes[i], 4, 1);
@@ -588,7 +593,8 @@ TEST(long_nodes, may_have_as_many_pointers_as_are_taken_one_by_one_or_more)
     pack_comb(32, 1);
 }
 
-/* Of one size and with the same first pointer; the other one stands, counted in words from the end, at 1, 1 and 4. */
+/* Of one size and with the same first pointer; the other one stands, counted in words from the end,
+ * at 1, 1 and 4. */
 TEST(long_nodes, of_types_that_differ_in_their_last_pointer_alone_are_told_apart_G13)
 {
     static const char *const names[3] = { "a", "b", "c" };

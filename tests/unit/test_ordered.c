@@ -1,7 +1,8 @@
 /* Ordered plans: the same graph gives the same bytes, wherever its objects lie.
  *
- * Graphs of other suites are packed in order by the lab (core_graphs.h). Here one graph is built again and again, its
- * objects in other orders, at other distances, side by side or in one granule, and what comes of it is compared.
+ * Graphs of other suites are packed in order by the lab (core_graphs.h). Here one graph is built
+ * again and again, its objects in other orders, at other distances, side by side or in one granule,
+ * and what comes of it is compared.
  */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
@@ -210,7 +211,8 @@ typedef struct packing {
     size_t bytes, bitmap_bytes, alignment;
 } packing;
 
-static void pack_in_order(packing *p, haul_context *context, const haul_root *roots, size_t count, uint64_t base)
+static void pack_in_order(packing *p, haul_context *context, const haul_root *roots, size_t count,
+                          uint64_t base)
 {
     memset(p, 0, sizeof *p);
     p->context = context;
@@ -284,7 +286,8 @@ TEST(ordered, the_same_graph_gives_the_same_bytes_wherever_its_objects_lie)
             pack_drop(&based);
         }
         if (round == 0)
-            CHECK_STATUS(haul_plan_pack(first.plan, first.arena, first.bytes, 0, first.bitmap), HAUL_OK);
+            CHECK_STATUS(haul_plan_pack(first.plan, first.arena, first.bytes, 0, first.bitmap),
+                         HAUL_OK);
         if (round > 0)
             pack_drop(&again);
     }
@@ -312,7 +315,8 @@ TEST(ordered, the_copy_is_the_graph)
         packing p;
         size_t offset;
         pack_in_order(&p, context, &root, 1, 0);
-        CHECK_STATUS(haul_plan_pack(p.plan, p.arena, p.bytes, (uint64_t)(uintptr_t)p.arena, NULL), HAUL_OK);
+        CHECK_STATUS(haul_plan_pack(p.plan, p.arena, p.bytes, (uint64_t)(uintptr_t)p.arena, NULL),
+                     HAUL_OK);
         CHECK_STATUS(haul_plan_offset(p.plan, s, &offset), HAUL_OK);
         copy = (const shelf *)(const void *)(p.arena + offset);
         for (i = 0; i < SHELVES; i++, s = s->next, copy = copy->next) {
@@ -359,7 +363,8 @@ static haul_type *node_type;
 
 static void node_open(void)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(node, left, &node_type), HAUL_OBJECT(node, right, &node_type) };
+    static const haul_ref refs[] = { HAUL_OBJECT(node, left, &node_type),
+                                     HAUL_OBJECT(node, right, &node_type) };
     node_type = TYPE_OPEN(node, refs);
     type_commit(node_type);
 }
@@ -371,7 +376,8 @@ static size_t place_in(const haul_plan *plan, const void *address)
     return offset;
 }
 
-/* A heap in an array: element i has the children 2 i + 1 and 2 i + 2, so breadth first is the order of the numbers.
+/* A heap in an array: element i has the children 2 i + 1 and 2 i + 2, so breadth first is the order
+ * of the numbers.
  */
 TEST(ordered, objects_lie_breadth_first)
 {
@@ -431,9 +437,11 @@ typedef struct slices {
 /* When the whole is found, all its bytes are known. */
 TEST(ordered, objects_that_a_later_one_covers_stay_side_by_side_G10)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)), HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
+    static const haul_ref refs[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)),
+                                     HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
                                      HAUL_ARRAY(slices, whole, HAUL_FIXED(4)) };
-    static const haul_ref torn_refs[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)), HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
+    static const haul_ref torn_refs[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)),
+                                          HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
                                           HAUL_ARRAY(slices, whole, HAUL_FIXED(2)) };
     haul_type *type = TYPE_OPEN(slices, refs), *torn = TYPE_OPEN(slices, torn_refs);
     haul_context *context = new_context(0);
@@ -481,7 +489,8 @@ TEST(ordered, an_end_is_an_end_though_something_else_begins_there)
     packing p;
     type_commit(type);
     pack_in_order(&p, context, &root, 1, 0);
-    CHECK_STATUS(haul_plan_pack(p.plan, p.arena, p.bytes, (uint64_t)(uintptr_t)p.arena, NULL), HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(p.plan, p.arena, p.bytes, (uint64_t)(uintptr_t)p.arena, NULL),
+                 HAUL_OK);
     copy = (const ends *)(const void *)(p.arena + place_in(p.plan, &e));
     CHECK_PTR(copy->end, copy->begin + 3);
     CHECK_PTR(copy->alias, copy->begin + 3);
@@ -511,15 +520,19 @@ typedef struct two_views {
 
 static haul_type *pair_type, *pairs_type, *views_type;
 
-/* Each pair is visited by itself, and then as a part of what leads into the former of the two objects. */
-TEST(ordered, begin_and_end_of_a_pair_of_nothing_stay_together_where_one_object_ends_and_another_begins)
+/* Each pair is visited by itself, and then as a part of what leads into the former of the two
+ * objects. */
+TEST(ordered,
+     begin_and_end_of_a_pair_of_nothing_stay_together_where_one_object_ends_and_another_begins)
 {
     static const haul_ref pair_refs[] = { HAUL_ARRAY(pair, begin, HAUL_END(pair, begin, end)) };
     static const haul_ref pairs_refs[] = { HAUL_ARRAY(pairs, values, HAUL_FIXED(3)),
-                                           HAUL_ARRAY(pairs, next, HAUL_FIXED(2)), HAUL_EMBED(pairs, pair, &pair_type) };
-    static const haul_ref views_refs[] = { HAUL_POINTERS(two_views, alone, &pair_type, HAUL_FIXED(16)),
-                                           HAUL_OBJECT(two_views, later, &views_type),
-                                           HAUL_OBJECT(two_views, together, &pairs_type) };
+                                           HAUL_ARRAY(pairs, next, HAUL_FIXED(2)),
+                                           HAUL_EMBED(pairs, pair, &pair_type) };
+    static const haul_ref views_refs[] = {
+        HAUL_POINTERS(two_views, alone, &pair_type, HAUL_FIXED(16)),
+        HAUL_OBJECT(two_views, later, &views_type), HAUL_OBJECT(two_views, together, &pairs_type)
+    };
     haul_context *context = new_context(0);
     int32_t ints[5] = { 1, 2, 3, 4, 5 };
     pairs all;
@@ -541,7 +554,8 @@ TEST(ordered, begin_and_end_of_a_pair_of_nothing_stay_together_where_one_object_
     type_commit(views_type);
     root = root_of(&views, views_type);
     pack_in_order(&p, context, &root, 1, 0);
-    CHECK_STATUS(haul_plan_pack(p.plan, p.arena, p.bytes, (uint64_t)(uintptr_t)p.arena, NULL), HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(p.plan, p.arena, p.bytes, (uint64_t)(uintptr_t)p.arena, NULL),
+                 HAUL_OK);
     copy = (const pairs *)(const void *)(p.arena + place_in(p.plan, &all));
     CHECK(copy->next != copy->values + 3);
     for (i = 0; i < 16; i++) {
@@ -567,7 +581,8 @@ static haul_type *stub_type;
 TEST(ordered, a_distance_to_no_elements_that_becomes_0_by_chance_is_null_wherever_its_target_ends)
 {
     static const haul_rule distance = { .addressing = HAUL_RELATIVE };
-    static const haul_ref refs[] = { HAUL_DISTANCE(stub, distance, NULL, 8, &distance, HAUL_NS(stub, count)),
+    static const haul_ref refs[] = { HAUL_DISTANCE(stub, distance, NULL, 8, &distance,
+                                                   HAUL_NS(stub, count)),
                                      HAUL_OBJECT(stub, next, &stub_type) };
     haul_context *context = new_context(0);
     stub *stubs = calloc(4, sizeof *stubs), *first, *second;
@@ -592,7 +607,8 @@ TEST(ordered, a_distance_to_no_elements_that_becomes_0_by_chance_is_null_whereve
 
 TEST(ordered, a_declared_alignment_is_kept_and_asked_of_the_arena)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(shelf, wide, &aligned_type), HAUL_STRING(shelf, name) };
+    static const haul_ref refs[] = { HAUL_OBJECT(shelf, wide, &aligned_type),
+                                     HAUL_STRING(shelf, name) };
     haul_context *context = new_context(0);
     haul_type *type;
     shelf s;
@@ -790,7 +806,8 @@ static void *pack_long(void *argument)
         haul_plan_free(&plan);
     }
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-    run->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    run->seconds =
+        (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
     haul_context_free(&context);
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* Ordered shipments: everything that a shipment does, with the arena in the order of discovery.
  *
- * Random graphs do the same (tests/random). Faults by number (docs/testing.md): C3, D1-D6, D14, D17, H1-H5.
+ * Random graphs do the same (tests/random). Faults by number (docs/testing.md): C3, D1-D6, D14,
+ * D17, H1-H5.
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
@@ -61,11 +62,13 @@ TEST(ordered_ship, a_graph_is_walked_changed_and_brought_back)
     ship_in_order(40, haul_host_device());
     check_there();
     before = world_picture(&v.w);
-    CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)),
+                 HAUL_OK);
     CHECK_STATUS(haul_unmarshal(v.s), HAUL_OK);
     check_changed_by(&v.w, before, museum_change, v.first);
     before = world_picture(&v.w);
-    CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)),
+                 HAUL_OK);
     CHECK_STATUS(haul_unmarshal_async(v.s, NULL), HAUL_OK);
     CHECK_STATUS(haul_shipment_wait(v.s), HAUL_OK);
     check_changed_by(&v.w, before, museum_change, v.first);
@@ -152,7 +155,8 @@ TEST(ordered_ship, updates_move_an_object_or_a_range_over_many_objects)
     CHECK_STATUS(haul_update_device(v.s, v.w.memory, v.w.used), HAUL_OK);
     check_there();
     before = world_picture(&v.w);
-    CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)),
+                 HAUL_OK);
     CHECK_STATUS(haul_update_host(v.s, v.first, sizeof *v.first), HAUL_OK);
     CHECK_EQ(v.first->area, 2100);
     CHECK_EQ(second->area, 1777);
@@ -232,7 +236,8 @@ TEST(ordered_ship, a_copy_is_a_shipment_too)
     v.s = copy;
     check_there();
     before = world_picture(&v.w);
-    CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)),
+                 HAUL_OK);
     CHECK_STATUS(haul_unmarshal(v.s), HAUL_OK);
     check_changed_by(&v.w, before, museum_change, v.first);
     CHECK_STATUS(haul_refresh(v.s), HAUL_OK);
@@ -240,7 +245,8 @@ TEST(ordered_ship, a_copy_is_a_shipment_too)
     drop();
 }
 
-/* Two museums of one shape, their objects at other distances: what arrives differs by the bases alone. */
+/* Two museums of one shape, their objects at other distances: what arrives differs by the bases
+ * alone. */
 TEST(ordered_ship, a_plan_keeps_its_order_and_gives_the_same_bytes_for_the_same_graph)
 {
     haul_device *device = host_device();
@@ -257,7 +263,8 @@ TEST(ordered_ship, a_plan_keeps_its_order_and_gives_the_same_bytes_for_the_same_
         root.address = museum_make(&w, 30, 1);
         root.type = room_type;
         root.count = 1;
-        CHECK_STATUS(haul_plan_create_ordered(haul_device_context(device), &root, 1, &plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create_ordered(haul_device_context(device), &root, 1, &plan),
+                     HAUL_OK);
         CHECK_STATUS(haul_ship_plan(device, plan, NULL, &s), HAUL_OK);
         haul_plan_free(&plan);
         v.device = device;
@@ -280,7 +287,8 @@ TEST(ordered_ship, a_plan_keeps_its_order_and_gives_the_same_bytes_for_the_same_
 
 /* ---- Faults. */
 
-static fault_operation ordered_operation(haul_status (*run)(void *), void (*check)(void *, haul_status), int keep)
+static fault_operation ordered_operation(haul_status (*run)(void *),
+                                         void (*check)(void *, haul_status), int keep)
 {
     fault_operation operation = operation_on(run, check);
     the.keep = keep;

@@ -1,7 +1,8 @@
-/* Who led there: rules that ask the struct whose pointer led to an object, and arrays of pointers of which each is what
- * other arrays of their struct say.
+/* Who led there: rules that ask the struct whose pointer led to an object, and arrays of pointers
+ * of which each is what other arrays of their struct say.
  *
- * Faults by number (docs/testing.md): G18 (a kind that no case is for), D13 (what a rule read has changed), H1, H2.
+ * Faults by number (docs/testing.md): G18 (a kind that no case is for), D13 (what a rule read has
+ * changed), H1, H2.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
@@ -75,7 +76,8 @@ TEST(parents, a_count_may_stand_in_the_struct_that_led_to_the_one_that_needs_it)
     first->other = second;
     second->other = first;
     lab_pack(first, layout_type, 1);
-    CHECK_BYTES(the.arena + copied_word(&second->block->values), second->block->values, 5 * sizeof(double));
+    CHECK_BYTES(the.arena + copied_word(&second->block->values), second->block->values,
+                5 * sizeof(double));
     layout_end();
 }
 
@@ -187,7 +189,8 @@ TEST(parents, the_parent_of_what_lies_in_a_struct_is_that_struct)
 {
     static haul_type *inner_type;
     static const haul_rule asks = { .with_parent = 1 };
-    static const haul_ref inner_refs[] = { HAUL_ARRAY_BY(inner, values, &asks, HAUL_FN(count_of_outer)) };
+    static const haul_ref inner_refs[] = { HAUL_ARRAY_BY(inner, values, &asks,
+                                                         HAUL_FN(count_of_outer)) };
     static const haul_ref outer_refs[] = { HAUL_EMBED(outer, in, &inner_type) };
     haul_type *type;
     outer *o;
@@ -218,8 +221,10 @@ TEST(parents, roots_have_no_parent_and_rules_that_do_not_ask_see_none)
     static haul_type *type;
     static const haul_rule asks = { .when = HAUL_IF(is_reached), .with_parent = 1 };
     static const haul_rule does_not = { .when = HAUL_IF(is_reached) };
-    const haul_ref refs[] = { HAUL_OBJECT_BY(layout, block, &type, &asks), HAUL_OBJECT(layout, other, &type) };
-    const haul_ref deaf[] = { HAUL_OBJECT_BY(layout, block, &type, &does_not), HAUL_OBJECT(layout, other, &type) };
+    const haul_ref refs[] = { HAUL_OBJECT_BY(layout, block, &type, &asks),
+                              HAUL_OBJECT(layout, other, &type) };
+    const haul_ref deaf[] = { HAUL_OBJECT_BY(layout, block, &type, &does_not),
+                              HAUL_OBJECT(layout, other, &type) };
     layout *root, *next;
     lab_start();
     type = TYPE_OPEN(layout, refs);
@@ -228,7 +233,8 @@ TEST(parents, roots_have_no_parent_and_rules_that_do_not_ask_see_none)
     next = take(sizeof *next, 8);
     root->other = next;
     root->block = (block *)(void *)next; /* not followed, and so null */
-    odd(&root->block, sizeof root->block); /* read for the function's sake, zero in the copy, never written */
+    /* read for the function's sake, zero in the copy, never written */
+    odd(&root->block, sizeof root->block);
     next->block = (block *)(void *)next;
     points(&root->other), points(&next->other), points(&next->block);
     lab_pack(root, type, 1);
@@ -274,8 +280,11 @@ static int64_t slot_is_used(const haul_here *here)
 
 static void bag_open(void)
 {
-    static const haul_case cases[] = { { BAG, &bag_type, 0 }, { TEXT, &letter_type, 0 }, { NUMBERS, &numbers_type, 0 } };
-    static const haul_rule slot = { .when = HAUL_IF(slot_is_used), .choice = HAUL_BY_FUNCTION(kind_of_slot, cases) };
+    static const haul_case cases[] = { { BAG, &bag_type, 0 },
+                                       { TEXT, &letter_type, 0 },
+                                       { NUMBERS, &numbers_type, 0 } };
+    static const haul_rule slot = { .when = HAUL_IF(slot_is_used),
+                                    .choice = HAUL_BY_FUNCTION(kind_of_slot, cases) };
     static const haul_rule items = { .each = &slot };
     static const haul_ref refs[] = {
         HAUL_ARRAY(bag, kinds, HAUL_NS(bag, n)),
@@ -414,11 +423,14 @@ typedef struct views {
 TEST(parents, the_rule_of_each_pointer_may_be_of_any_sort)
 {
     static haul_type *views_type;
-    static const haul_rule tag = { .tag_bits = 1, .when = HAUL_DIFFERS(views, kind, 7) }, bias = { .base = sizeof(double) };
-    static const haul_rule tagged = { .when = HAUL_EQUALS(views, has, 1), .each = &tag }, from_one = { .each = &bias };
+    static const haul_rule tag = { .tag_bits = 1, .when = HAUL_DIFFERS(views, kind, 7) },
+                           bias = { .base = sizeof(double) };
+    static const haul_rule tagged = { .when = HAUL_EQUALS(views, has, 1), .each = &tag },
+                           from_one = { .each = &bias };
     const haul_ref refs[] = {
         HAUL_POINTERS_BY(views, tagged, &views_type, &tagged, HAUL_NS(views, n)),
-        HAUL_ROWS_AS_BY(views, from_one, NULL, sizeof(double), &from_one, HAUL_NS(views, n), HAUL_FIXED(2)),
+        HAUL_ROWS_AS_BY(views, from_one, NULL, sizeof(double), &from_one, HAUL_NS(views, n),
+                        HAUL_FIXED(2)),
     };
     views *v;
     int i;
@@ -453,8 +465,11 @@ TEST(parents, rules_for_each_pointer_that_say_what_cannot_be_are_refused)
     haul_ref row = HAUL_OBJECT_BY(bag, items, &bag_type, &rule);
     static const struct {
         const char *word;
-    } all[] = { { "leads to no pointers" }, { "Its mode is alias" }, { "one for each of its own" },
-                { "a parent other than" }, { "The callback of its condition is NULL" } };
+    } all[] = { { "leads to no pointers" },
+                { "Its mode is alias" },
+                { "one for each of its own" },
+                { "a parent other than" },
+                { "The callback of its condition is NULL" } };
     size_t i;
     for (i = 0; i < sizeof all / sizeof *all; i++) {
         row.levels = i > 0 ? 2 : 1;

@@ -39,7 +39,8 @@ static void capabilities(void *state, haul_device_capabilities *result)
     result->send_bytes = result->fetch_bytes = 0;
 }
 
-static haul_device *open_device(void (*phase_begin)(void *state, const char *name), void (*phase_end)(void *state))
+static haul_device *open_device(void (*phase_begin)(void *state, const char *name),
+                                void (*phase_end)(void *state))
 {
     haul_device_table table = *haul_host_device();
     haul_device *device = NULL;

@@ -1,5 +1,6 @@
-/* Plans: where each byte goes, what the statistics say, packing again after contents have changed, and STALE with its
- * path when pointers or counts have; and every allocation that fails, once and from then on.
+/* Plans: where each byte goes, what the statistics say, packing again after contents have changed,
+ * and STALE with its path when pointers or counts have; and every allocation that fails, once and
+ * from then on.
  *
  * Faults by number (docs/testing.md): G22, G24, H1, H2, H5, H6, C6 (freed while in use), T16.
  */
@@ -162,7 +163,8 @@ TEST(plan, statistics_are_exact_on_a_known_graph)
     CHECK_EQ(the.statistics.objects, 3 + 2 + 2 + 1);
     CHECK_EQ(the.statistics.pointers, 3 * 4 + 2);
     CHECK_EQ(the.statistics.null_pointers, 3 + 0 + 2);
-    CHECK_EQ(the.statistics.graph_bytes, 3 * sizeof(item) + 2 + 3 + 4 * sizeof(double) + 2 * sizeof(void *));
+    CHECK_EQ(the.statistics.graph_bytes,
+             3 * sizeof(item) + 2 + 3 + 4 * sizeof(double) + 2 * sizeof(void *));
     CHECK_EQ(the.statistics.arena_bytes, the.bytes);
     CHECK_EQ(the.statistics.bitmap_bytes, (the.bytes / WORD + 63) / 64 * 8);
     CHECK(the.statistics.arena_bytes < the.statistics.graph_bytes + 10 * GRANULE);
@@ -217,7 +219,8 @@ TEST(plan, bookkeeping_of_100000_nodes_is_at_most_four_per_cent)
         CHECK_EQ(the.statistics.graph_bytes, NODES * sizeof(node));
         CHECK_EQ(the.statistics.arena_bytes, NODES * sizeof(node) + GRANULE);
         CHECK(the.statistics.bookkeeping_bytes <= NODES * sizeof(node) / BOOKKEEPING);
-        CHECK(the.doors.host_bytes <= NODES * sizeof(node) / BOOKKEEPING + 10000 + TEAM_BYTES); /* that is all there is */
+        /* that is all there is */
+        CHECK(the.doors.host_bytes <= NODES * sizeof(node) / BOOKKEEPING + 10000 + TEAM_BYTES);
     }
     lab_drop();
     free(all);
@@ -235,7 +238,8 @@ TEST(plan, an_arena_too_small_or_none_is_refused_and_left_alone)
     a = items_make(5);
     lab_pack(a, item_type, 1);
     arena = lab_arena(the.bytes, GRANULE, 0x42);
-    CHECK_STATUS(haul_plan_pack(the.plan, arena, the.bytes - 1, 0, the.bitmap), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_pack(the.plan, arena, the.bytes - 1, 0, the.bitmap),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(the.context)->text, "are needed");
     CHECK_STATUS(haul_plan_pack(the.plan, arena, 0, 0, the.bitmap), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_plan_pack(the.plan, NULL, the.bytes, 0, the.bitmap), HAUL_ERROR_ARGUMENT);
@@ -260,7 +264,8 @@ TEST(plan, pack_writes_no_byte_beyond_arena_and_bitmap)
     lab_pack(a, item_type, 1);
     arena = lab_arena(the.bytes + 64, GRANULE, 0x42);
     bitmap = lab_arena(the.bitmap_bytes + 64, 8, 0x42);
-    CHECK_STATUS(haul_plan_pack(the.plan, arena, the.bytes + 64, 0, (uint64_t *)(void *)bitmap), HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(the.plan, arena, the.bytes + 64, 0, (uint64_t *)(void *)bitmap),
+                 HAUL_OK);
     for (i = 0; i < 64; i++)
         CHECK(arena[the.bytes + i] == 0x42 && bitmap[the.bitmap_bytes + i] == 0x42);
     free(arena);
@@ -279,14 +284,18 @@ TEST(plan, an_arena_or_bitmap_that_overlaps_the_source_is_refused_G24)
     lab_pack(a, item_type, 1);
     before = lab_picture();
     bytes = the.bytes;
-    CHECK_STATUS(haul_plan_pack(the.plan, the.memory + 4 * BLOCK, bytes, 0, the.bitmap), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_pack(the.plan, the.memory + 4 * BLOCK, bytes, 0, the.bitmap),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(the.context)->text, "overlaps the source");
-    CHECK_STATUS(haul_plan_pack(the.plan, the.memory + 4 * BLOCK - bytes + GRANULE, bytes, 0, the.bitmap),
-                 HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, bytes, 0, (uint64_t *)(void *)(the.memory + 4 * BLOCK)),
-                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(
+        haul_plan_pack(the.plan, the.memory + 4 * BLOCK - bytes + GRANULE, bytes, 0, the.bitmap),
+        HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(
+        haul_plan_pack(the.plan, the.arena, bytes, 0, (uint64_t *)(void *)(the.memory + 4 * BLOCK)),
+        HAUL_ERROR_ARGUMENT);
     lab_check_untouched(before);
-    CHECK_STATUS(haul_plan_pack(the.plan, the.memory + 4 * BLOCK - bytes / GRANULE * GRANULE, bytes, 0, the.bitmap),
+    CHECK_STATUS(haul_plan_pack(the.plan, the.memory + 4 * BLOCK - bytes / GRANULE * GRANULE, bytes,
+                                0, the.bitmap),
                  HAUL_OK);
     CHECK_BYTES(the.memory + 4 * BLOCK - bytes, the.arena, bytes);
     item_end();
@@ -301,8 +310,10 @@ TEST(plan, pointers_hold_where_the_arena_stands_when_it_is_packed_with_its_own_b
     a = items_make(40);
     lab_pack(a, item_type, 1);
     arena = lab_arena(the.bytes, haul_plan_alignment(the.plan), 0);
-    CHECK_STATUS(haul_plan_pack(the.plan, arena, the.bytes, (uint64_t)(uintptr_t)arena, NULL), HAUL_OK);
-    CHECK_STATUS(haul_relocate(the.arena, the.bytes, the.bitmap, (uint64_t)(uintptr_t)arena), HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(the.plan, arena, the.bytes, (uint64_t)(uintptr_t)arena, NULL),
+                 HAUL_OK);
+    CHECK_STATUS(haul_relocate(the.arena, the.bytes, the.bitmap, (uint64_t)(uintptr_t)arena),
+                 HAUL_OK);
     CHECK_BYTES(arena, the.arena, the.bytes);
     there = (item *)(void *)(arena + offset_of(a));
     for (here = a; here; here = here->next, there = there->next, i++) {
@@ -488,7 +499,8 @@ TEST(plan, is_stale_when_a_sentinel_has_gone_or_a_callback_answers_otherwise_wit
 {
     static haul_type *ends_type;
     static const haul_ref refs[] = { HAUL_ARRAY(ends, numbers, HAUL_SENTINEL(-1)),
-                                     HAUL_ARRAY(ends, told, HAUL_FN(tell)), HAUL_OBJECT(ends, next, &ends_type) };
+                                     HAUL_ARRAY(ends, told, HAUL_FN(tell)),
+                                     HAUL_OBJECT(ends, next, &ends_type) };
     ends *e, *f;
     lab_start();
     ends_type = TYPE_OPEN(ends, refs);
@@ -642,7 +654,8 @@ TEST(plan, is_stale_when_a_pointer_off_the_grid_has_changed)
                                        &wedge_type,
                                        1,
                                        { HAUL_ONE, HAUL_ONE, HAUL_ONE },
-                                       1, NULL } };
+                                       1,
+                                       NULL } };
     unsigned char *a, *b;
     void *pointer;
     lab_start();
@@ -840,8 +853,9 @@ TEST(plan, an_allocator_that_is_incomplete_or_gives_misaligned_memory_is_refused
 
 /* ---- Every allocation fails, once and from then on (H1, H2). */
 
-/* Everything that takes memory: strings, odd sizes, arrays of objects and pointers, alignment, holes, off-grid
- * pointers, callbacks, sentinels, large extents, pointers to nothing, more than one block. */
+/* Everything that takes memory: strings, odd sizes, arrays of objects and pointers, alignment,
+ * holes, off-grid pointers, callbacks, sentinels, large extents, pointers to nothing, more than one
+ * block. */
 typedef struct kitchen {
     struct kitchen *next;
     item *items;
@@ -890,9 +904,16 @@ static kitchen *kitchen_make(kitchen *next)
 
 static void kitchen_prepare(void *user, fault_plan *plan)
 {
-    static const haul_ref bent_refs[] = {
-        { "text", HAUL_REF_POINTER, 1, sizeof(void *), 1, NULL, 1, { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE }, 1, NULL }
-    };
+    static const haul_ref bent_refs[] = { { "text",
+                                            HAUL_REF_POINTER,
+                                            1,
+                                            sizeof(void *),
+                                            1,
+                                            NULL,
+                                            1,
+                                            { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE },
+                                            1,
+                                            NULL } };
     static const haul_ref refs[] = {
         HAUL_OBJECT(kitchen, next, &kitchen_type),
         HAUL_OBJECTS(kitchen, items, &item_type, HAUL_NS(kitchen, item_count)),
@@ -983,7 +1004,8 @@ TEST(plan, every_allocation_of_planning_fails_once_and_from_then_on_H1_H2_H6)
     }
 }
 
-/* The answer is the graph's fault, unless memory failed first; a path that could not be found is left out. */
+/* The answer is the graph's fault, unless memory failed first; a path that could not be found is
+ * left out. */
 TEST(plan, a_failing_allocation_never_hides_that_the_graph_is_wrong_or_leaks_on_that_way)
 {
     for (broken = 1; broken <= 2; broken++)
@@ -998,11 +1020,12 @@ TEST(plan, a_failing_allocation_never_hides_that_the_graph_is_wrong_or_leaks_on_
                     memset(&plan, 0, sizeof plan);
                     kitchen_prepare(NULL, &plan);
                     fault_arm(&plan, (fault_mode)mode, at);
-                    check_note("broken %d, variant %d, mode %u, event %u", broken, kitchen_variant, mode,
-                               (unsigned)at);
+                    check_note("broken %d, variant %d, mode %u, event %u", broken, kitchen_variant,
+                               mode, (unsigned)at);
                     status = kitchen_run(NULL);
                     happened = plan.events >= at;
-                    CHECK(status == HAUL_ERROR_GRAPH || (status == HAUL_ERROR_MEMORY && plan.fired));
+                    CHECK(status == HAUL_ERROR_GRAPH ||
+                          (status == HAUL_ERROR_MEMORY && plan.fired));
                     kitchen_check(NULL, status);
                     if (!happened)
                         CHECK_STR(haul_context_error(the.context)->path,

@@ -1,6 +1,6 @@
-/* What the core promises whatever the graph: one test or more for each item of the list "things that must hold" of
- * the design (byte exact, alignment, large extents, whole objects, one past the end, slots off the grid, read once,
- * no recursion, the source is never written, conflicts).
+/* What the core promises whatever the graph: one test or more for each item of the list "things
+ * that must hold" of the design (byte exact, alignment, large extents, whole objects, one past the
+ * end, slots off the grid, read once, no recursion, the source is never written, conflicts).
  *
  * Conflicts and their paths stand in test_graph_faults.c.
  *
@@ -44,16 +44,18 @@ typedef struct desk {
 
 static haul_type *desk_type;
 
-#define DRAWER(i, element, target, ...)                                                                              \
-    {                                                                                                                \
-        "at" #i, HAUL_REF_POINTER, offsetof(desk, at) + i * sizeof(void *), sizeof(void *), element, target, 1,      \
-            { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL                                                  \
+#define DRAWER(i, element, target, ...)                                                            \
+    {                                                                                              \
+        "at" #i, HAUL_REF_POINTER, offsetof(desk, at) + i * sizeof(void *), sizeof(void *),        \
+            element, target, 1, { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL           \
     }
-#define COUNTED(i)                                                                                                   \
-    {                                                                                                                \
-        HAUL_SHAPE_COUNT, 1,                                                                                         \
-            { { offsetof(desk, n) + i * sizeof(int32_t), sizeof(int32_t), 1 }, HAUL__NO_PLACE, HAUL__NO_PLACE }, 1,  \
-            0, NULL                                                                                                  \
+#define COUNTED(i)                                                                                 \
+    {                                                                                              \
+        HAUL_SHAPE_COUNT, 1,                                                                       \
+            { { offsetof(desk, n) + i * sizeof(int32_t), sizeof(int32_t), 1 },                     \
+              HAUL__NO_PLACE,                                                                      \
+              HAUL__NO_PLACE },                                                                    \
+            1, 0, NULL                                                                             \
     }
 
 static desk *desk_start(const haul_ref *refs, size_t count)
@@ -82,10 +84,11 @@ static size_t copied(const void *place)
 
 /* ---- Byte exact. */
 
-static const haul_ref eight_arrays[] = { DRAWER(0, 1, NULL, COUNTED(0)), DRAWER(1, 1, NULL, COUNTED(1)),
-                                         DRAWER(2, 1, NULL, COUNTED(2)), DRAWER(3, 1, NULL, COUNTED(3)),
-                                         DRAWER(4, 1, NULL, COUNTED(4)), DRAWER(5, 1, NULL, COUNTED(5)),
-                                         DRAWER(6, 1, NULL, COUNTED(6)), DRAWER(7, 1, NULL, COUNTED(7)) };
+static const haul_ref eight_arrays[] = {
+    DRAWER(0, 1, NULL, COUNTED(0)), DRAWER(1, 1, NULL, COUNTED(1)), DRAWER(2, 1, NULL, COUNTED(2)),
+    DRAWER(3, 1, NULL, COUNTED(3)), DRAWER(4, 1, NULL, COUNTED(4)), DRAWER(5, 1, NULL, COUNTED(5)),
+    DRAWER(6, 1, NULL, COUNTED(6)), DRAWER(7, 1, NULL, COUNTED(7))
+};
 
 TEST(promises, arrays_of_every_odd_size_at_every_place_in_a_granule_are_copied_to_the_byte)
 {
@@ -191,8 +194,10 @@ TEST(promises, random_ranges_of_bytes_are_copied_to_the_byte_G22)
 
 TEST(promises, nothing_behind_the_last_byte_is_touched_where_a_page_ends)
 {
-    static const haul_ref refs[] = { DRAWER(0, 1, NULL, HAUL_NULL_TERMINATED), DRAWER(1, 1, NULL, COUNTED(1)),
-                                     DRAWER(2, 0, &thin_type, HAUL_ONE), DRAWER(3, 2, NULL, HAUL_NULL_TERMINATED),
+    static const haul_ref refs[] = { DRAWER(0, 1, NULL, HAUL_NULL_TERMINATED),
+                                     DRAWER(1, 1, NULL, COUNTED(1)),
+                                     DRAWER(2, 0, &thin_type, HAUL_ONE),
+                                     DRAWER(3, 2, NULL, HAUL_NULL_TERMINATED),
                                      DRAWER(4, 0, &desk_type, HAUL_ONE) };
     size_t bytes;
     for (bytes = 1; bytes < 40; bytes += 3) { /* lab_pack takes away the pages behind */
@@ -221,9 +226,16 @@ TEST(promises, nothing_behind_the_last_byte_is_touched_where_a_page_ends)
 
 TEST(promises, a_struct_of_odd_size_at_the_end_of_a_page_is_not_read_beyond)
 {
-    static const haul_ref refs[] = {
-        { "name", HAUL_REF_POINTER, 0, sizeof(char *), 1, NULL, 1, { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE }, 1, NULL }
-    };
+    static const haul_ref refs[] = { { "name",
+                                       HAUL_REF_POINTER,
+                                       0,
+                                       sizeof(char *),
+                                       1,
+                                       NULL,
+                                       1,
+                                       { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE },
+                                       1,
+                                       NULL } };
     haul_type *type;
     char *at;
     lab_start();
@@ -251,7 +263,8 @@ TEST(promises, the_same_graph_gives_the_same_bytes_each_time_G22)
     bytes = the.bytes;
     first = lab_arena(bytes, GRANULE, 0);
     memcpy(first, the.arena, bytes);
-    memset(the.memory + the.used, 0x3C, LAB_BYTES - the.used); /* what is nobody's has no influence */
+    /* what is nobody's has no influence */
+    memset(the.memory + the.used, 0x3C, LAB_BYTES - the.used);
     lab_pack(t, thin_type, 1);
     CHECK_EQ(bytes, the.bytes);
     CHECK_BYTES(first, the.arena, bytes);
@@ -427,7 +440,8 @@ TEST(promises, objects_across_pages_and_blocks_stay_whole_whatever_their_neighbo
             desk *d;
             aligned_start();
             d = desk_start(refs, COUNT_OF(refs));
-            d->at[0] = take_at(places[p] + PAGE - before, 2 * before + 7); /* across the next page boundary */
+            /* across the next page boundary */
+            d->at[0] = take_at(places[p] + PAGE - before, 2 * before + 7);
             d->n[0] = (int32_t)(2 * before + 7);
             d->at[2] = take(256, 256);
             d->at[3] = take(3 * PAGE + 11, 1);
@@ -457,7 +471,8 @@ TEST(promises, structs_with_holes_stay_whole_and_their_holes_are_zero)
     } machine;
     static haul_type *machine_type;
     static const haul_ref refs[] = { HAUL_STRING(machine, name), HAUL_SKIP(machine, cache),
-                                     HAUL_OBJECT(machine, next, &machine_type), HAUL_SKIP(machine, lock) };
+                                     HAUL_OBJECT(machine, next, &machine_type),
+                                     HAUL_SKIP(machine, lock) };
     machine *m, *first = NULL;
     int i;
     lab_start();
@@ -527,11 +542,14 @@ enum { MIB = 1 << 20 };
 
 TEST(promises, an_array_of_256_MiB_behind_100000_pointers_is_gone_through_once)
 {
-    static const haul_ref refs[] = { HAUL_ROWS(crowd, all, NULL, HAUL_NS(crowd, n), HAUL_FIXED(256 * MIB)) };
-    char *at = mmap(NULL, (size_t)256 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    static const haul_ref refs[] = { HAUL_ROWS(crowd, all, NULL, HAUL_NS(crowd, n),
+                                               HAUL_FIXED(256 * MIB)) };
+    char *at = mmap(NULL, (size_t)256 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
     CHECK(at != MAP_FAILED);
     lab_start();
-    CHECK(crowd_time(at, 100000, refs, (size_t)256 * MIB) < 2 * PATIENCE); /* marking reads none of it */
+    /* marking reads none of it */
+    CHECK(crowd_time(at, 100000, refs, (size_t)256 * MIB) < 2 * PATIENCE);
     lab_end();
     munmap(at, (size_t)256 * MIB);
 }
@@ -568,7 +586,9 @@ static const haul_ref range_and_end[] = { DRAWER(
     0, 1, NULL,
     { HAUL_SHAPE_END,
       1,
-      { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 }, HAUL__NO_PLACE, HAUL__NO_PLACE },
+      { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
+        HAUL__NO_PLACE,
+        HAUL__NO_PLACE },
       1,
       0,
       NULL }) };
@@ -582,7 +602,8 @@ TEST(promises, the_end_of_a_block_leads_one_past_its_copy_wherever_it_stands)
             desk *d = desk_start(range_and_end, 1);
             points(&d->at[1]);
             the.used += BLOCK;
-            d->at[0] = take_at(BLOCK + ends[i] - bytes + (ends[i] < PAGE ? PAGE : 0), bytes); /* nothing behind it */
+            /* nothing behind it */
+            d->at[0] = take_at(BLOCK + ends[i] - bytes + (ends[i] < PAGE ? PAGE : 0), bytes);
             d->at[1] = (char *)d->at[0] + bytes;
             fill(d->at[0], bytes);
             lab_pack(d, desk_type, 1);
@@ -599,7 +620,9 @@ TEST(promises, the_end_of_one_block_is_the_begin_of_the_next_where_they_touch)
             DRAWER(0, 1, NULL,
                    { HAUL_SHAPE_END,
                      1,
-                     { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 }, HAUL__NO_PLACE, HAUL__NO_PLACE },
+                     { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
+                       HAUL__NO_PLACE,
+                       HAUL__NO_PLACE },
                      1,
                      0,
                      NULL }),
@@ -624,7 +647,9 @@ TEST(promises, the_end_of_aligned_objects_leads_one_past_them)
         0, 0, &aligned_type[3],
         { HAUL_SHAPE_END,
           1,
-          { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 }, HAUL__NO_PLACE, HAUL__NO_PLACE },
+          { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
+            HAUL__NO_PLACE,
+            HAUL__NO_PLACE },
           1,
           0,
           NULL }) };
@@ -661,7 +686,8 @@ static void wedge_start(void)
           &wedge_type,
           1,
           { HAUL_ONE, HAUL_ONE, HAUL_ONE },
-          1, NULL },
+          1,
+          NULL },
         { "name",
           HAUL_REF_POINTER,
           WEDGE_NAME,
@@ -670,7 +696,8 @@ static void wedge_start(void)
           NULL,
           1,
           { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE },
-          1, NULL },
+          1,
+          NULL },
     };
     lab_start();
     wedge_type = TYPE_OPEN(wedge, refs);
@@ -766,7 +793,8 @@ TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
                                        &cell_type,
                                        2,
                                        { COUNTED(0), HAUL_ONE, HAUL_ONE },
-                                       0, NULL },
+                                       0,
+                                       NULL },
                                      { "at1",
                                        HAUL_REF_POINTER,
                                        offsetof(desk, at) + WORD,
@@ -775,7 +803,8 @@ TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
                                        &cell_type,
                                        2,
                                        { COUNTED(1), HAUL_ONE, HAUL_ONE },
-                                       0, NULL },
+                                       0,
+                                       NULL },
                                      { "at2",
                                        HAUL_REF_POINTER,
                                        offsetof(desk, at) + 2 * WORD,
@@ -784,10 +813,10 @@ TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
                                        &cell_type,
                                        2,
                                        { COUNTED(2), HAUL_ONE, HAUL_ONE },
-                                       0, NULL } };
-    static const int32_t first[6][3] = {
-        { 0, 0, 0 }, { 0, 2, 4 }, { 4, 2, 0 }, { 2, 0, 4 }, { 5, 0, 2 }, { 0, 5, 2 }
-    };
+                                       0,
+                                       NULL } };
+    static const int32_t first[6][3] = { { 0, 0, 0 }, { 0, 2, 4 }, { 4, 2, 0 },
+                                         { 2, 0, 4 }, { 5, 0, 2 }, { 0, 5, 2 } };
     static const int32_t count[6][3] = { { 3, 10, 6 }, { 6, 6, 6 },  { 6, 6, 6 },
                                          { 3, 10, 2 }, { 1, 10, 1 }, { 5, 5, 6 } };
     int i, j;
@@ -941,9 +970,11 @@ static void mood_swing(void *user)
 
 TEST(promises, a_source_that_changes_underneath_gives_values_or_an_error_but_no_crash_C3)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(moody, next, &moody_type), HAUL_STRING(moody, name),
-                                     HAUL_ARRAY(moody, values, HAUL_NS(moody, value_count)),
-                                     HAUL_POINTERS(moody, friends, &moody_type, HAUL_NS(moody, friend_count)) };
+    static const haul_ref refs[] = {
+        HAUL_OBJECT(moody, next, &moody_type), HAUL_STRING(moody, name),
+        HAUL_ARRAY(moody, values, HAUL_NS(moody, value_count)),
+        HAUL_POINTERS(moody, friends, &moody_type, HAUL_NS(moody, friend_count))
+    };
     fault_operation operation = {
         .prepare = mood_prepare, .run = mood_run, .undo = mood_undo, .finish = mood_finish
     };
@@ -1142,8 +1173,8 @@ TEST(promises, ten_million_pointers_to_one_object_take_no_memory_each_G15)
 TEST(promises, objects_at_addresses_equal_modulo_2_20_do_no_harm_to_the_hash_G17)
 {
     size_t stride = (size_t)1 << 20, count = sizeof(void *) > 4 ? 10000 : 500, i;
-    unsigned char *base =
-        mmap(NULL, (count + 1) * stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *base = mmap(NULL, (count + 1) * stride, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     unsigned char *first;
     uintptr_t wanted;
     haul_root root;
@@ -1154,7 +1185,8 @@ TEST(promises, objects_at_addresses_equal_modulo_2_20_do_no_harm_to_the_hash_G17
     link_start();
     for (i = 0; i < count; i++) {
         link *l = (link *)(void *)(first + i * stride);
-        l->next = i + 1 < count ? (link *)(void *)(first + ((i + 1) * 7919 % count) * stride) : NULL;
+        l->next =
+            i + 1 < count ? (link *)(void *)(first + ((i + 1) * 7919 % count) * stride) : NULL;
         l->value = (int64_t)i;
     }
     for (i = 0; i < count; i++) /* in an order of its own, each once */
@@ -1170,7 +1202,8 @@ TEST(promises, objects_at_addresses_equal_modulo_2_20_do_no_harm_to_the_hash_G17
         CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
         haul_plan_get_statistics(the.plan, &the.statistics);
         CHECK_EQ(the.statistics.objects, count);
-        CHECK_EQ(haul_plan_bytes(the.plan), GRANULE + count * ((sizeof(link) + GRANULE - 1) / GRANULE * GRANULE));
+        CHECK_EQ(haul_plan_bytes(the.plan),
+                 GRANULE + count * ((sizeof(link) + GRANULE - 1) / GRANULE * GRANULE));
         the.bytes = haul_plan_bytes(the.plan);
         the.bitmap_bytes = haul_plan_bitmap_bytes(the.plan);
         pack_once(&the.arena, &the.bitmap, 0xAA, 0);
@@ -1234,10 +1267,12 @@ TEST(promises, random_lists_with_strings_and_arrays_at_random_places_hold_all_of
             all[i] = thin_make(NULL, random_one_in(&random, 3) ? NULL : name);
         }
         for (i = 0; i < 39; i++)
-            all[i]->next = all[random_one_in(&random, 3) ? random_below(&random, 40) : (size_t)i + 1];
+            all[i]->next =
+                all[random_one_in(&random, 3) ? random_below(&random, 40) : (size_t)i + 1];
         for (i = 0; i < 40; i++)
             if (all[i]->name && random_one_in(&random, 4))
-                all[random_below(&random, 40)]->name = all[i]->name + random_below(&random, strlen(all[i]->name) + 1);
+                all[random_below(&random, 40)]->name =
+                    all[i]->name + random_below(&random, strlen(all[i]->name) + 1);
         for (i = 0; i < 40; i++) {
             roots[i].address = all[i];
             roots[i].type = thin_type;

@@ -1,8 +1,9 @@
-/* Structures whose contents depend on addresses: put right wherever a shipment's contents have been sent, and never
- * written over the host's own.
+/* Structures whose contents depend on addresses: put right wherever a shipment's contents have been
+ * sent, and never written over the host's own.
  *
- * The structure is a hash table with open addressing whose keys are pointers: after relocation every key is right and
- * stands at the wrong place. Items are looked up on the device while the host's are out of reach.
+ * The structure is a hash table with open addressing whose keys are pointers: after relocation
+ * every key is right and stands at the wrong place. Items are looked up on the device while the
+ * host's are out of reach.
  *
  * Fault cases: C3, D1, D4, D5, D6, D13, H1, H2 of calls on a graph that has some.
  */
@@ -62,8 +63,8 @@ static const entry *look_up(const table *t, const item *key)
     return NULL;
 }
 
-/* ---- Rebuilding: a kernel over the list in the device's memory. A copy that has failed may have left anything in
- * it, and is told of later: what does not lie in the arena is left alone. */
+/* ---- Rebuilding: a kernel over the list in the device's memory. A copy that has failed may have
+ * left anything in it, and is told of later: what does not lie in the arena is left alone. */
 
 enum { CAPACITY = 64, CALLS = 64 };
 
@@ -110,7 +111,8 @@ static void note_call(const haul_rebuild *what)
     calls *c = &the_calls;
     int at = c->count++ % CALLS;
     c->what[at] = *what;
-    memcpy(c->objects[at], what->objects, (what->count < 16 ? what->count : 16) * sizeof(haul_address));
+    memcpy(c->objects[at], what->objects,
+           (what->count < 16 ? what->count : 16) * sizeof(haul_address));
 }
 
 static haul_status rebuild(const haul_rebuild *what)
@@ -144,7 +146,8 @@ static void types_open(haul_rebuild_function *function)
     CHECK_STATUS(haul_type_create("table", sizeof(table), table_refs, 1, &table_type), HAUL_OK);
     CHECK_STATUS(haul_type_set_rebuild(table_type, function, &the_calls), HAUL_OK);
     CHECK_STATUS(haul_type_create("store", sizeof(store), store_refs, 4, &store_type), HAUL_OK);
-    check_note("%s", haul_type_commit(store_type) == HAUL_OK ? "" : haul_type_error(store_type)->text);
+    check_note("%s",
+               haul_type_commit(store_type) == HAUL_OK ? "" : haul_type_error(store_type)->text);
     CHECK(haul_type_committed(store_type));
     check_note(NULL);
 }
@@ -214,7 +217,8 @@ static store *stores_make(world *w, int count)
     return first;
 }
 
-/* Every item is found in the tables that have it; also a kernel, which then leaves a mark on the item. */
+/* Every item is found in the tables that have it; also a kernel, which then leaves a mark on the
+ * item. */
 static int store_is_good(const store *s)
 {
     int64_t i, k;
@@ -440,7 +444,8 @@ typedef struct sorted {
 
 static int64_t sorted_bytes(const haul_here *here)
 {
-    return (int64_t)(offsetof(sorted, by_address) + (size_t)((const sorted *)here->self)->count * sizeof(table *));
+    return (int64_t)(offsetof(sorted, by_address) +
+                     (size_t)((const sorted *)here->self)->count * sizeof(table *));
 }
 
 static haul_status order_of_types(const haul_rebuild *what)
@@ -461,7 +466,8 @@ TEST(rebuild, types_follow_one_another_and_objects_may_have_sizes_of_their_own)
     sorted *all;
     world_start(&w, 16384);
     types_open(rebuild);
-    CHECK_STATUS(haul_type_create("sorted", offsetof(sorted, by_address), refs, 1, &sorted_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("sorted", offsetof(sorted, by_address), refs, 1, &sorted_type),
+                 HAUL_OK);
     CHECK_STATUS(haul_type_set_size(sorted_type, sorted_bytes), HAUL_OK);
     CHECK_STATUS(haul_type_set_rebuild(sorted_type, order_of_types, NULL), HAUL_OK);
     CHECK_STATUS(haul_type_commit(sorted_type), HAUL_OK);
@@ -487,7 +493,8 @@ TEST(rebuild, types_follow_one_another_and_objects_may_have_sizes_of_their_own)
     world_end(&w);
 }
 
-/* ---- Order on a stream: what the function orders comes after the copies, however late they are, and before the end.
+/* ---- Order on a stream: what the function orders comes after the copies, however late they are,
+ * and before the end.
  */
 
 static const haul_device_table *ordering_table;
@@ -499,7 +506,8 @@ static haul_status write_late(const haul_rebuild *what)
     note_call(what);
     for (i = 0; i < what->count; i++) {
         haul_status status = ordering_table->copy_to(haul_device_state(what->device),
-                                                     what->objects[i] + offsetof(table, rebuilt), &mark, sizeof mark);
+                                                     what->objects[i] + offsetof(table, rebuilt),
+                                                     &mark, sizeof mark);
         if (status != HAUL_OK)
             return status;
     }
@@ -529,12 +537,14 @@ TEST(rebuild, it_is_ordered_on_the_stream_of_an_asynchronous_call)
         CHECK_STATUS(haul_ship_async(device, first, store_type, 1, NULL, &on, &shipment), HAUL_OK);
         CHECK_PTR(the_calls.what[0].stream, on.stream);
         CHECK_STATUS(haul_shipment_wait(shipment), HAUL_OK);
-        device_read(device, &found, haul_device_address(shipment, &first->others[2].rebuilt), sizeof found);
+        device_read(device, &found, haul_device_address(shipment, &first->others[2].rebuilt),
+                    sizeof found);
         CHECK_EQ(found, 4711);
         CHECK_STATUS(haul_refresh_async(shipment, &on), HAUL_OK);
         CHECK_STATUS(haul_shipment_wait(shipment), HAUL_OK);
         CHECK_EQ(the_calls.count, 2);
-        device_read(device, &found, haul_device_address(shipment, &first->first.rebuilt), sizeof found);
+        device_read(device, &found, haul_device_address(shipment, &first->first.rebuilt),
+                    sizeof found);
         CHECK_EQ(found, 4711);
         haul_shipment_free(&shipment);
         haul_device_close(&device);
@@ -566,13 +576,16 @@ TEST(rebuild, a_type_that_nothing_rebuilds_is_refused_with_its_path)
     root.address = s;
     root.type = store_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(haul_device_context(device), &root, 1, &plan), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_plan_create(haul_device_context(device), &root, 1, &plan),
+                 HAUL_ERROR_UNSUPPORTED);
     CHECK_STR(haul_device_error(device)->path, "root.first");
-    CHECK_STATUS(haul_audit(haul_device_context(device), &root, 1, NULL, &summary), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_audit(haul_device_context(device), &root, 1, NULL, &summary),
+                 HAUL_ERROR_UNSUPPORTED);
     root.address = &s->others[1];
     root.type = table_type;
     root.count = 2;
-    CHECK_STATUS(haul_plan_create(haul_device_context(device), &root, 1, &plan), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_plan_create(haul_device_context(device), &root, 1, &plan),
+                 HAUL_ERROR_UNSUPPORTED);
     CHECK_STR(haul_device_error(device)->path, "root[0]");
     CHECK_EQ(counters_of(device).bytes_live, 0);
     haul_device_close(&device);
@@ -598,7 +611,8 @@ TEST(rebuild, a_packed_plan_is_refused_with_the_path_of_the_first)
     CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
     arena = malloc(haul_plan_bytes(plan));
     CHECK(arena != NULL);
-    CHECK_STATUS(haul_plan_pack(plan, arena, haul_plan_bytes(plan), 4096, NULL), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_plan_pack(plan, arena, haul_plan_bytes(plan), 4096, NULL),
+                 HAUL_ERROR_UNSUPPORTED);
     CHECK_STR(haul_context_error(context)->path, "root.first");
     CHECK_HAS(haul_context_error(context)->text, "a packed copy of it would be wrong");
     haul_plan_free(&plan);
@@ -646,7 +660,8 @@ TEST(rebuild, arenas_refuse_such_types)
     s = haul_arena_allocate(arena, sizeof *s);
     CHECK(s != NULL);
     memset(s, 0, sizeof *s);
-    CHECK_STATUS(haul_ship_arena_from(device, arena, s, store_type, 1, NULL, &shipment), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_ship_arena_from(device, arena, s, store_type, 1, NULL, &shipment),
+                 HAUL_ERROR_UNSUPPORTED);
     CHECK_HAS(haul_device_error(device)->text, "depend on addresses");
     haul_arena_free(&arena);
     haul_device_close(&device);
@@ -682,7 +697,8 @@ TEST(rebuild, C3_a_function_that_fails_fails_the_call_and_leaves_nothing_behind)
     CHECK_PTR(shipment, NULL);
     CHECK_STATUS(haul_device_error(device)->status, HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_device_error(device)->text, "rebuilds objects of type table failed");
-    CHECK_STATUS(haul_ship_async(device, first, store_type, 1, NULL, NULL, &shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_ship_async(device, first, store_type, 1, NULL, NULL, &shipment),
+                 HAUL_ERROR_GRAPH);
     CHECK_PTR(shipment, NULL);
     CHECK_EQ(counters_of(device).bytes_live, 0);
     the_calls.answer = HAUL_OK;

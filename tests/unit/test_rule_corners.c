@@ -1,5 +1,6 @@
-/* Corners of rules, found by random graphs, each in its smallest form: pointers and distances to no elements, arms
- * that overlap, objects that end before their struct does, and those who must know where.
+/* Corners of rules, found by random graphs, each in its smallest form: pointers and distances to no
+ * elements, arms that overlap, objects that end before their struct does, and those who must know
+ * where.
  */
 #define _DEFAULT_SOURCE
 #include <stdlib.h>
@@ -122,12 +123,14 @@ static void is_not_packed(const char *path)
 {
     unsigned char *arena = malloc(haul_plan_bytes(bench.plan));
     CHECK(arena != NULL);
-    CHECK_STATUS(haul_plan_pack(bench.plan, arena, haul_plan_bytes(bench.plan), 1u << 20, NULL), HAUL_ERROR_LIMIT);
+    CHECK_STATUS(haul_plan_pack(bench.plan, arena, haul_plan_bytes(bench.plan), 1u << 20, NULL),
+                 HAUL_ERROR_LIMIT);
     CHECK_STR(haul_context_error(bench.context)->path, path);
     free(arena);
 }
 
-/* In the copy the two blocks lie side by side, and what lies 12 bytes before the second is the word itself. */
+/* In the copy the two blocks lie side by side, and what lies 12 bytes before the second is the word
+ * itself. */
 TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused)
 {
     static const haul_rule before = { .base = 12, .addressing = HAUL_RELATIVE };
@@ -180,7 +183,8 @@ static haul_type *stub_type;
 TEST(rule_corners, a_distance_to_no_elements_that_becomes_0_by_chance_is_null)
 {
     static const haul_rule distance = { .addressing = HAUL_RELATIVE };
-    const haul_ref refs[] = { HAUL_DISTANCE(stub, distance, NULL, 8, &distance, HAUL_NS(stub, count)),
+    const haul_ref refs[] = { HAUL_DISTANCE(stub, distance, NULL, 8, &distance,
+                                            HAUL_NS(stub, count)),
                               HAUL_OBJECT(stub, next, &stub_type) };
     stub *first = (stub *)(void *)memory_at(0), *second = (stub *)(void *)memory_at(64);
     unsigned char *arena;
@@ -235,11 +239,13 @@ typedef struct roll {
 } roll;
 
 /* The heap has put what it is to lead to right behind its own object. */
-TEST(rule_corners, a_tagged_pointer_to_no_elements_is_the_tag_alone_where_the_copy_has_no_room_for_it)
+TEST(rule_corners,
+     a_tagged_pointer_to_no_elements_is_the_tag_alone_where_the_copy_has_no_room_for_it)
 {
     static haul_type *wide_type;
     static const haul_rule tagged = { .tag_bits = HAUL_HIGH_TAGS | 63 };
-    static const haul_ref refs[] = { HAUL_OBJECTS_BY(roll, wide, &wide_type, &tagged, HAUL_NS(roll, count)) };
+    static const haul_ref refs[] = { HAUL_OBJECTS_BY(roll, wide, &wide_type, &tagged,
+                                                     HAUL_NS(roll, count)) };
     roll *r = (roll *)(void *)(memory_at(128) - sizeof *r);
     haul_type *type = made("roll", sizeof *r, refs, 1);
     const uintptr_t word = (uintptr_t)memory_at(128) | HAUL_HIGH_TAGS | 5;
@@ -281,8 +287,9 @@ static haul_type *masked_type;
 TEST(rule_corners, a_choice_by_an_unsigned_field_counts_its_highest_bit_G18)
 {
     static const haul_case cases[] = { { INT64_MIN, &masked_type, 0 } };
-    static const haul_rule rule = { .choice = {
-                                        HAUL_CHOICE_SELF, { offsetof(masked, kind), 8, 0 }, -1, NULL, cases, 1 } };
+    static const haul_rule rule = {
+        .choice = { HAUL_CHOICE_SELF, { offsetof(masked, kind), 8, 0 }, -1, NULL, cases, 1 }
+    };
     static const haul_ref refs[] = { HAUL_CHOICE(masked, what, &rule) };
     masked *m = (masked *)(void *)memory_at(0);
     bench_start();
@@ -331,8 +338,10 @@ typedef struct armed {
 
 TEST(rule_corners, overlapping_arms_that_are_bytes_do_not_hide_a_skipped_field)
 {
-    static const haul_rule one = { .when = HAUL_EQUALS(armed, kind, 1), .otherwise = HAUL_ELSE_RAW };
-    static const haul_rule two = { .when = HAUL_EQUALS(armed, kind, 2), .otherwise = HAUL_ELSE_RAW };
+    static const haul_rule one = { .when = HAUL_EQUALS(armed, kind, 1),
+                                   .otherwise = HAUL_ELSE_RAW };
+    static const haul_rule two = { .when = HAUL_EQUALS(armed, kind, 2),
+                                   .otherwise = HAUL_ELSE_RAW };
     static const haul_ref refs[] = { HAUL_SKIP(armed, cache), HAUL_DATA_BY(armed, arm, &one),
                                      HAUL_DATA_BY(armed, arm, &two) };
     armed *a = (armed *)(void *)memory_at(0);
@@ -394,7 +403,8 @@ static int64_t brief_bytes(const haul_here *here)
     return ((const brief *)here->self)->bytes;
 }
 
-/* Where the first one's missing fields would be, the second one's handle lies, which leads to itself. */
+/* Where the first one's missing fields would be, the second one's handle lies, which leads to
+ * itself. */
 TEST(rule_corners, an_audit_takes_no_word_for_one_of_an_object_that_has_ended)
 {
     static haul_type *type;
@@ -432,7 +442,8 @@ static size_t usable_of_brief(void *user, const void *block)
 TEST(rule_corners, an_audit_asks_for_no_more_of_a_block_than_its_object_says)
 {
     static haul_type *type;
-    static const haul_ref refs[] = { HAUL_OBJECT(brief, next, &type), HAUL_OBJECT(brief, other, &type) };
+    static const haul_ref refs[] = { HAUL_OBJECT(brief, next, &type),
+                                     HAUL_OBJECT(brief, other, &type) };
     intptr_t *alone = calloc(1, offsetof(brief, far));
     haul_audit_options options;
     haul_audit_summary summary;

@@ -1,5 +1,6 @@
-/* Wrong rules: each is refused at commit by name, in words. T12 (unions whose arms are not told apart) and T17
- * (elements that have no fixed size). What only objects can show is in test_rules.c. / */
+/* Wrong rules: each is refused at commit by name, in words. T12 (unions whose arms are not told
+ * apart) and T17 (elements that have no fixed size). What only objects can show is in test_rules.c.
+ * / */
 #include <string.h>
 
 #include "haul/type.h"
@@ -59,7 +60,8 @@ static int64_t zero(const haul_here *here)
 
 TEST(rule_faults, T12_rows_that_overlap_need_a_condition_each)
 {
-    haul_ref rows[] = { HAUL_OBJECT_BY(thing, u.child, &thing_type, HAUL_RULE(.when = HAUL_EQUALS(thing, kind, 1))),
+    haul_ref rows[] = { HAUL_OBJECT_BY(thing, u.child, &thing_type,
+                                       HAUL_RULE(.when = HAUL_EQUALS(thing, kind, 1))),
                         HAUL_ARRAY(thing, u.values, HAUL_NS(thing, count)) };
     refuse(rows, 2, "thing.u.values", "unless each has a condition");
     rows[1].rule = HAUL_RULE(.mode = HAUL_MODE_ALIAS);
@@ -71,7 +73,8 @@ TEST(rule_faults, T12_rows_that_overlap_need_a_condition_each)
 TEST(rule_faults, T12_arms_that_hold_for_one_value_are_found_before_any_object_is)
 {
     haul_ref rows[] = {
-        HAUL_OBJECT_BY(thing, u.child, &thing_type, HAUL_RULE(.when = HAUL_BETWEEN(thing, kind, 1, 4))),
+        HAUL_OBJECT_BY(thing, u.child, &thing_type,
+                       HAUL_RULE(.when = HAUL_BETWEEN(thing, kind, 1, 4))),
         HAUL_DATA_BY(thing, u.bytes, HAUL_RULE(.when = HAUL_EQUALS(thing, kind, 4))),
     };
     refuse(rows, 2, "thing.u.bytes", "is 4.");
@@ -140,7 +143,9 @@ TEST(rule_faults, tag_bits_that_a_target_does_not_leave_free_are_refused)
 
 TEST(rule_faults, choices_without_cases_or_with_one_value_twice_are_refused)
 {
-    const haul_case twice[] = { { 1, &thing_type, 0 }, { 2, &thing_type, 0 }, { 1, &thing_type, 0 } };
+    const haul_case twice[] = { { 1, &thing_type, 0 },
+                                { 2, &thing_type, 0 },
+                                { 1, &thing_type, 0 } };
     const haul_case none[] = { { 1, NULL, 0 } };
     haul_type *missing = NULL;
     haul_case unmade[] = { { 3, NULL, 0 } };
@@ -212,7 +217,8 @@ typedef struct tailed {
 TEST(rule_faults, T17_nothing_holds_elements_of_no_fixed_size_in_a_row)
 {
     static haul_type *tailed_type;
-    haul_ref tail[] = { HAUL_TAIL(tailed, name, HAUL_NS(tailed, n)), HAUL_DATA_BY(tailed, n, NULL) };
+    haul_ref tail[] = { HAUL_TAIL(tailed, name, HAUL_NS(tailed, n)),
+                        HAUL_DATA_BY(tailed, n, NULL) };
     haul_ref row = HAUL_OBJECTS_BY(thing, next, &tailed_type, NULL, HAUL_NS(thing, count));
     haul_ref embed = HAUL_EMBED(thing, word, &tailed_type);
     haul_type *array;
@@ -242,7 +248,8 @@ TEST(rule_faults, what_a_row_reads_lies_in_front_of_the_tail)
 
 TEST(rule_faults, tails_end_their_type_and_have_one_level)
 {
-    haul_ref rows[] = { HAUL_TAIL(tailed, name, HAUL_NS(tailed, n)), HAUL_DATA_BY(tailed, name[2], NULL) };
+    haul_ref rows[] = { HAUL_TAIL(tailed, name, HAUL_NS(tailed, n)),
+                        HAUL_DATA_BY(tailed, name[2], NULL) };
     haul_type *type;
     CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), rows, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
@@ -273,7 +280,8 @@ TEST(rule_faults, tails_end_their_type_and_have_one_level)
 TEST(rule_faults, rules_are_copied_and_can_be_read_back)
 {
     haul_case cases[] = { { 1, &thing_type, 0 }, { 2, &thing_type, 8 } };
-    haul_rule rule = { .when = HAUL_ANY_BIT(thing, kind, 6), .choice = HAUL_BY_FIELD(thing, count, cases) };
+    haul_rule rule = { .when = HAUL_ANY_BIT(thing, kind, 6),
+                       .choice = HAUL_BY_FIELD(thing, count, cases) };
     haul_ref row = HAUL_CHOICE(thing, next, &rule);
     haul_type *type;
     haul_field field;

@@ -1,15 +1,17 @@
-/* Rules on rows, as real structures need them: each is laid out as its library does, packed, looked at in the copy,
- * and unpacked (lab_pack, core_graphs.h). What contradicts its description is refused with a path.
+/* Rules on rows, as real structures need them: each is laid out as its library does, packed, looked
+ * at in the copy, and unpacked (lab_pack, core_graphs.h). What contradicts its description is
+ * refused with a path.
  *
- * Faults by number (docs/testing.md): G18 (a union's tag that no case is for); D13 (what a rule read has changed); H1,
- * H2 (memory that runs out).
+ * Faults by number (docs/testing.md): G18 (a union's tag that no case is for); D13 (what a rule
+ * read has changed); H1, H2 (memory that runs out).
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
 
 /* ---- Conditions and unions. */
 
-/* json-c: a string of up to 8 bytes lies where the pointer to a longer one does; its length is then not negative. */
+/* json-c: a string of up to 8 bytes lies where the pointer to a longer one does; its length is then
+ * not negative. */
 typedef struct words {
     struct words *next;
     int64_t length;
@@ -28,7 +30,8 @@ static int64_t words_length(const haul_here *here)
 
 static void words_start(void)
 {
-    static const haul_rule is_far = { .when = HAUL_NEGATIVE(words, length), .otherwise = HAUL_ELSE_RAW };
+    static const haul_rule is_far = { .when = HAUL_NEGATIVE(words, length),
+                                      .otherwise = HAUL_ELSE_RAW };
     static const haul_ref refs[] = { HAUL_OBJECT(words, next, &words_type),
                                      HAUL_BYTES_BY(words, u.far, &is_far, HAUL_FN(words_length)) };
     lab_start();
@@ -103,12 +106,14 @@ static haul_type *variant_type;
 static void variant_start(void)
 {
     const haul_ref refs[] = {
-        HAUL_OBJECT_BY(variant, u.child, &variant_type, HAUL_RULE(.when = HAUL_EQUALS(variant, kind, CHILD))),
+        HAUL_OBJECT_BY(variant, u.child, &variant_type,
+                       HAUL_RULE(.when = HAUL_EQUALS(variant, kind, CHILD))),
         HAUL_STRING_BY(variant, u.text, HAUL_RULE(.when = HAUL_EQUALS(variant, kind, TEXT))),
         HAUL_DATA_BY(variant, u.number, HAUL_RULE(.when = HAUL_EQUALS(variant, kind, NUMBER))),
         HAUL_ARRAY_BY(variant, u.pair.first, HAUL_RULE(.when = HAUL_EQUALS(variant, kind, PAIR)),
                       HAUL_END(variant, u.pair.first, u.pair.end)),
-        HAUL_OBJECT_BY(variant, shared, &variant_type, HAUL_RULE(.when = HAUL_NO_BIT(variant, flags, 4))),
+        HAUL_OBJECT_BY(variant, shared, &variant_type,
+                       HAUL_RULE(.when = HAUL_NO_BIT(variant, flags, 4))),
     };
     lab_start();
     variant_type = TYPE_OPEN(variant, refs);
@@ -189,7 +194,8 @@ static int64_t is_left(const haul_here *here)
 TEST(rules, two_rows_that_hold_at_once_and_overlap_are_refused_with_both_paths)
 {
     const haul_ref refs[] = {
-        HAUL_OBJECT_BY(variant, u.child, &variant_type, HAUL_RULE(.when = HAUL_IF(is_right_of_the_middle))),
+        HAUL_OBJECT_BY(variant, u.child, &variant_type,
+                       HAUL_RULE(.when = HAUL_IF(is_right_of_the_middle))),
         HAUL_STRING_BY(variant, u.text, HAUL_RULE(.when = HAUL_IF(is_left))),
         HAUL_OBJECT(variant, shared, &variant_type),
     };
@@ -198,7 +204,8 @@ TEST(rules, two_rows_that_hold_at_once_and_overlap_are_refused_with_both_paths)
     variant_type = TYPE_OPEN(variant, refs);
     type_commit(variant_type);
     left = variant_make(NONE);
-    memset(the.what + lab_offset(&left->u.pair.end), OF_DATA, sizeof left->u.pair.end); /* no row has a say there */
+    /* no row has a say there */
+    memset(the.what + lab_offset(&left->u.pair.end), OF_DATA, sizeof left->u.pair.end);
     left->u.text = text("left");
     points(&left->u.text);
     right = variant_make(NONE);
@@ -219,7 +226,8 @@ TEST(rules, two_rows_that_hold_at_once_and_overlap_are_refused_with_both_paths)
     variant_end();
 }
 
-/* libyaml: the arms are structs, each with a begin/end pair or a counted string, and nodes stand in an array. */
+/* libyaml: the arms are structs, each with a begin/end pair or a counted string, and nodes stand in
+ * an array. */
 typedef struct span {
     int32_t *start, *end, *top;
 } span;
@@ -242,12 +250,15 @@ typedef struct yaml {
 TEST(rules, embedded_structs_can_be_arms_and_their_objects_stand_in_arrays)
 {
     static haul_type *span_type, *scalar_type;
-    static const haul_ref span_refs[] = { HAUL_ARRAY(span, start, HAUL_END(span, start, top)), HAUL_SKIP(span, end) };
+    static const haul_ref span_refs[] = { HAUL_ARRAY(span, start, HAUL_END(span, start, top)),
+                                          HAUL_SKIP(span, end) };
     static const haul_ref scalar_refs[] = { HAUL_ARRAY(scalar, value, HAUL_NU(scalar, length)) };
     const haul_ref refs[] = {
         HAUL_STRING(yaml, tag),
-        HAUL_EMBED_BY(yaml, data.scalar, &scalar_type, HAUL_RULE(.when = HAUL_EQUALS(yaml, type, 1))),
-        HAUL_EMBED_BY(yaml, data.span, &span_type, HAUL_RULE(.when = HAUL_BETWEEN(yaml, type, 2, 3))),
+        HAUL_EMBED_BY(yaml, data.scalar, &scalar_type,
+                      HAUL_RULE(.when = HAUL_EQUALS(yaml, type, 1))),
+        HAUL_EMBED_BY(yaml, data.span, &span_type,
+                      HAUL_RULE(.when = HAUL_BETWEEN(yaml, type, 2, 3))),
     };
     haul_type *type, *row;
     yaml *nodes;
@@ -375,9 +386,11 @@ TEST(rules, an_alias_to_what_nobody_owns_is_refused_and_follows_nothing)
     nobody = take_at(PAGE, sizeof *nobody);
     root->owned = owned;
     owned->up = nobody;
-    lab_refuse(root, place_type, HAUL_ERROR_GRAPH, "root.owned.up", "nothing that another pointer owns");
+    lab_refuse(root, place_type, HAUL_ERROR_GRAPH, "root.owned.up",
+               "nothing that another pointer owns");
     owned->up = (place *)(void *)8;
-    lab_refuse(root, place_type, HAUL_ERROR_GRAPH, "root.owned.up", "nothing that another pointer owns");
+    lab_refuse(root, place_type, HAUL_ERROR_GRAPH, "root.owned.up",
+               "nothing that another pointer owns");
     owned->up = root + 1;
     memset(the.what + lab_offset(nobody), OF_NOBODY, sizeof *nobody);
     lab_pack(root, place_type, 1);
@@ -390,7 +403,8 @@ TEST(rules, a_static_that_is_not_registered_is_refused_by_name)
     place_start();
     root = place_make();
     root->fixed = (char *)(uintptr_t)unknown;
-    lab_refuse(root, place_type, HAUL_ERROR_GRAPH, "root.fixed", "nor into a registered static range");
+    lab_refuse(root, place_type, HAUL_ERROR_GRAPH, "root.fixed",
+               "nor into a registered static range");
     place_end();
 }
 
@@ -466,7 +480,8 @@ TEST(rules, a_singleton_is_kept_or_null_or_copied_once_as_its_range_says)
 
 /* ---- Bases. */
 
-/* A list whose links point to links: the elements are around them (container_of); its head is a link alone. */
+/* A list whose links point to links: the elements are around them (container_of); its head is a
+ * link alone. */
 typedef struct link {
     struct link *next;
 } link;
@@ -481,9 +496,10 @@ static haul_type *link_type, *item_type;
 
 static void link_start(void)
 {
-    const haul_ref link_refs[] = { HAUL_OBJECT_BY(link, next, &item_type,
-                                                  HAUL_RULE(.base = -(int64_t)offsetof(item, link))) };
-    static const haul_ref item_refs[] = { HAUL_EMBED(item, link, &link_type), HAUL_STRING(item, name) };
+    const haul_ref link_refs[] = { HAUL_OBJECT_BY(
+        link, next, &item_type, HAUL_RULE(.base = -(int64_t)offsetof(item, link))) };
+    static const haul_ref item_refs[] = { HAUL_EMBED(item, link, &link_type),
+                                          HAUL_STRING(item, name) };
     lab_start();
     link_type = TYPE_OPEN(link, link_refs);
     item_type = TYPE_OPEN(item, item_refs);
@@ -503,7 +519,8 @@ TEST(rules, links_in_the_middle_of_their_elements_bring_the_elements_along)
     item *first, *second;
     link *head;
     link_start();
-    the.has_holes = 1; /* what shares a granule with an element that holds one of a type with rules has a place */
+    /* what shares a granule with an element that holds one of a type with rules has a place */
+    the.has_holes = 1;
     head = take(sizeof *head, 8);
     points(&head->next);
     first = item_make("first");
@@ -569,7 +586,8 @@ static void check_biased(const biased *b)
 {
     unsigned char *based;
     uint64_t *bitmap;
-    const double *values = (const double *)((uintptr_t)b->from_lo + (uintptr_t)(intptr_t)b->lo * sizeof(double));
+    const double *values =
+        (const double *)((uintptr_t)b->from_lo + (uintptr_t)(intptr_t)b->lo * sizeof(double));
     uintptr_t word = copied_word(&b->from_lo);
     CHECK_EQ(word + (uintptr_t)(intptr_t)b->lo * sizeof(double), offset_of(values));
     CHECK(word >= GRANULE && word <= the.bytes);
@@ -679,7 +697,8 @@ static void object_start(void)
                                            HAUL_ARRAY(table, array, HAUL_NS(table, n)) };
     const haul_ref closure_refs[] = {
         HAUL_CHOICE(closure, head.next, &any_object),
-        HAUL_CHOICE(closure, payload, HAUL_RULE(.choice = HAUL_BY_FIELD(closure, payload_kind, payloads))),
+        HAUL_CHOICE(closure, payload,
+                    HAUL_RULE(.choice = HAUL_BY_FIELD(closure, payload_kind, payloads))),
         HAUL_STRING_BY(closure, name, HAUL_RULE(.when = HAUL_EQUALS(closure, has_name, 255))),
     };
     lab_start();
@@ -750,10 +769,12 @@ TEST(rules, a_tag_that_no_case_is_for_is_refused_G18)
     root = table_make(0);
     c = closure_make(7, root);
     root->head.next = &c->head;
-    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next.payload", "no case of its rule is for 7");
+    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next.payload",
+               "no case of its rule is for 7");
     c->payload_kind = 0;
     c->head.tag = 9;
-    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next", "no case of its rule is for 9");
+    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next",
+               "no case of its rule is for 9");
     root->head.next = (object *)(void *)16;
     lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next",
                "it points outside any process's address range, to 0x10");
@@ -775,7 +796,8 @@ TEST(rules, a_tag_that_has_changed_since_the_plan_is_noticed_D13)
     object_end();
 }
 
-/* A vtable: the first word of an object is the address of a table of functions, and that says the class. */
+/* A vtable: the first word of an object is the address of a table of functions, and that says the
+ * class. */
 typedef struct shape {
     int64_t (*const *class)(void);
     struct shape *other;
@@ -804,7 +826,8 @@ TEST(rules, the_address_of_a_vtable_says_the_class_and_travels_as_it_is)
     static haul_type *shape_type, *box_type;
     static const haul_case classes[] = { { 0, &shape_type, 0 }, { 1, &box_type, 0 } };
     static const haul_rule any_shape = { .choice = HAUL_BY_FUNCTION(class_of, classes) };
-    const haul_ref shape_refs[] = { HAUL_WORD_BY(shape, class, HAUL_RULE(.mode = HAUL_MODE_EXTERNAL)),
+    const haul_ref shape_refs[] = { HAUL_WORD_BY(shape, class,
+                                                 HAUL_RULE(.mode = HAUL_MODE_EXTERNAL)),
                                     HAUL_CHOICE(shape, other, &any_shape) };
     static const haul_ref box_refs[] = { HAUL_EMBED(box, shape, &shape_type) };
     shape *s;
@@ -873,7 +896,8 @@ TEST(rules, a_long_string_that_ends_an_object_may_be_pointed_to_by_others_too)
     static const haul_ref refs[] = { HAUL_OBJECT(pair, next, &pair_type),
                                      HAUL_TAIL(pair, key, HAUL_NULL_TERMINATED) };
     static const haul_ref user_refs[] = { HAUL_STRING(user, text), HAUL_STRING(user, inside),
-                                          HAUL_OBJECT(user, pair, &pair_type), HAUL_OBJECT(user, again, &pair_type) };
+                                          HAUL_OBJECT(user, pair, &pair_type),
+                                          HAUL_OBJECT(user, again, &pair_type) };
     pair *p;
     user *u;
     lab_start();
@@ -895,7 +919,8 @@ TEST(rules, a_long_string_that_ends_an_object_may_be_pointed_to_by_others_too)
     lab_end();
 }
 
-/* SQLite: a list that ends in its elements, which have pointers; and expressions that are allocated in part. */
+/* SQLite: a list that ends in its elements, which have pointers; and expressions that are allocated
+ * in part. */
 typedef struct list {
     int32_t n, room;
     struct element {
@@ -925,9 +950,11 @@ static haul_type *expr_type, *list_type, *element_type;
 
 static void expr_start(haul_function *size)
 {
-    static const haul_ref expr_refs[] = { HAUL_OBJECT(expr, left, &expr_type), HAUL_OBJECT(expr, right, &expr_type),
+    static const haul_ref expr_refs[] = { HAUL_OBJECT(expr, left, &expr_type),
+                                          HAUL_OBJECT(expr, right, &expr_type),
                                           HAUL_OBJECT(expr, list, &list_type) };
-    static const haul_ref element_refs[] = { HAUL_OBJECT(element, expr, &expr_type), HAUL_STRING(element, name) };
+    static const haul_ref element_refs[] = { HAUL_OBJECT(element, expr, &expr_type),
+                                             HAUL_STRING(element, name) };
     static const haul_ref list_refs[] = { HAUL_TAIL_OF(list, a, &element_type, HAUL_NS(list, n)) };
     lab_start();
     expr_type = TYPE_OPEN(expr, expr_refs);
@@ -964,7 +991,8 @@ static list *list_make(int32_t n)
     return l;
 }
 
-TEST(rules, objects_shorter_than_their_struct_and_lists_that_end_in_their_elements_are_copied_to_the_byte)
+TEST(rules,
+     objects_shorter_than_their_struct_and_lists_that_end_in_their_elements_are_copied_to_the_byte)
 {
     expr *root;
     expr_start(expr_bytes);
@@ -988,7 +1016,8 @@ static int64_t no_bytes(const haul_here *here)
 
 static int64_t half_a_pointer(const haul_here *here)
 {
-    return ((const expr *)here->self)->flags & REDUCED ? (int64_t)offsetof(expr, left) + 3 : (int64_t)sizeof(expr);
+    return ((const expr *)here->self)->flags & REDUCED ? (int64_t)offsetof(expr, left) + 3
+                                                       : (int64_t)sizeof(expr);
 }
 
 static void refuse_size(haul_function *size, const char *path, const char *words_said)
@@ -1040,7 +1069,8 @@ TEST(rules, an_object_that_ends_before_what_its_rows_read_is_refused)
     b->next->flags = 2;
     lab_pack(b, brief_type, 1);
     b->next->flags = 1;
-    lab_refuse(b, brief_type, HAUL_ERROR_GRAPH, "root.next.next", "ends before a field that this row reads");
+    lab_refuse(b, brief_type, HAUL_ERROR_GRAPH, "root.next.next",
+               "ends before a field that this row reads");
     haul_type_free(&brief_type);
     lab_end();
 }
@@ -1065,7 +1095,8 @@ static int64_t cut_pair_bytes(const haul_here *here)
 
 static void cut_pair_start(const haul_ref *refs, size_t count)
 {
-    static const haul_ref inner[] = { HAUL_ARRAY(ends_first, begin, HAUL_END(ends_first, begin, end)) };
+    static const haul_ref inner[] = { HAUL_ARRAY(ends_first, begin,
+                                                 HAUL_END(ends_first, begin, end)) };
     lab_start();
     ends_first_type = TYPE_OPEN(ends_first, inner);
     cut_pair_type = type_open("cut_pair", sizeof(cut_pair), refs, count);
@@ -1104,7 +1135,8 @@ static void pack_cut_pair(const haul_ref *refs, size_t count, size_t bytes)
 
 TEST(rules, an_object_that_ends_between_the_fields_of_a_pair_has_bytes_in_place_of_the_end)
 {
-    const haul_ref refs[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_END(cut_pair, text.begin, text.end)),
+    const haul_ref refs[] = { HAUL_ARRAY(cut_pair, text.begin,
+                                         HAUL_END(cut_pair, text.begin, text.end)),
                               HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
     pack_cut_pair(refs, 2, offsetof(cut_pair, text.begin));
     pack_cut_pair(refs, 2, offsetof(cut_pair, text.begin) - 3);
@@ -1120,14 +1152,15 @@ TEST(rules, so_has_one_that_ends_between_the_fields_of_an_embedded_pair)
 
 TEST(rules, so_has_one_whose_pair_has_a_rule)
 {
-    static const haul_rule is_text = { .when = HAUL_EQUALS(cut_pair, kind, 1), .otherwise = HAUL_ELSE_RAW };
+    static const haul_rule is_text = { .when = HAUL_EQUALS(cut_pair, kind, 1),
+                                       .otherwise = HAUL_ELSE_RAW };
     static const haul_rule with_parent = { .with_parent = 1 };
     const haul_ref by_kind[] = { HAUL_ARRAY_BY(cut_pair, text.begin, &is_text,
                                                HAUL_END(cut_pair, text.begin, text.end)),
                                  HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
     const haul_ref by_parent[] = { HAUL_ARRAY_BY(cut_pair, text.begin, &with_parent,
-                                               HAUL_END(cut_pair, text.begin, text.end)),
-                                 HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+                                                 HAUL_END(cut_pair, text.begin, text.end)),
+                                   HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
     pack_cut_pair(by_kind, 2, offsetof(cut_pair, text.begin));
     pack_cut_pair(by_parent, 2, offsetof(cut_pair, text.begin));
     pack_cut_pair(by_parent, 2, offsetof(cut_pair, text.begin) - 3);
@@ -1147,7 +1180,8 @@ TEST(rules, a_pair_with_a_rule_whose_begin_alone_is_null_is_refused)
     points(&pair->text.begin), points(&pair->text.end), points(&pair->next);
     lab_pack(pair, cut_pair_type, 1);
     pair->text.end = text("words");
-    lab_refuse(pair, cut_pair_type, HAUL_ERROR_GRAPH, "root.text.begin", "end lies before its begin");
+    lab_refuse(pair, cut_pair_type, HAUL_ERROR_GRAPH, "root.text.begin",
+               "end lies before its begin");
     cut_pair_end();
 }
 
@@ -1243,8 +1277,10 @@ static void pack_cut_words(const haul_rule *is_far)
 
 TEST(rules, bytes_that_stand_in_for_a_pointer_travel_when_the_object_ends_within_them_too)
 {
-    static const haul_rule by_field = { .when = HAUL_NEGATIVE(words, length), .otherwise = HAUL_ELSE_RAW };
-    static const haul_rule by_function = { .when = HAUL_IF(words_are_far), .otherwise = HAUL_ELSE_RAW };
+    static const haul_rule by_field = { .when = HAUL_NEGATIVE(words, length),
+                                        .otherwise = HAUL_ELSE_RAW };
+    static const haul_rule by_function = { .when = HAUL_IF(words_are_far),
+                                           .otherwise = HAUL_ELSE_RAW };
     pack_cut_words(&by_field);
     pack_cut_words(&by_function);
 }
@@ -1378,7 +1414,8 @@ static glist *glist_make(uintptr_t data, glist *next)
 TEST(rules, integers_and_magic_constants_in_pointer_fields_travel_as_they_are)
 {
     const haul_ref refs[] = {
-        HAUL_OBJECT_BY(glist, data, &glist_type, HAUL_RULE(.integer_below = 65536, .integer_from = (uintptr_t)-2)),
+        HAUL_OBJECT_BY(glist, data, &glist_type,
+                       HAUL_RULE(.integer_below = 65536, .integer_from = (uintptr_t)-2)),
         HAUL_OBJECT(glist, next, &glist_type),
     };
     glist *list_of_all;
@@ -1501,7 +1538,8 @@ TEST(rules, rules_hold_for_pointers_off_the_grid_too)
     lab_end();
 }
 
-/* ---- Every allocation fails, once and from then on (H1, H2): types with rules are made, planned by and packed. */
+/* ---- Every allocation fails, once and from then on (H1, H2): types with rules are made, planned
+ * by and packed. */
 
 typedef struct sink {
     struct sink *owned, *alias, *base, *tagged;
@@ -1552,8 +1590,8 @@ static haul_status sink_run(void *user)
 {
     sink_work *w = user;
     haul_root root;
-    haul_status status =
-        haul_type_create_in(&w->allocator, "sink", sizeof(sink), sink_refs, COUNT_OF(sink_refs), &w->type);
+    haul_status status = haul_type_create_in(&w->allocator, "sink", sizeof(sink), sink_refs,
+                                             COUNT_OF(sink_refs), &w->type);
     sink_type = w->type;
     if (status == HAUL_OK)
         status = haul_type_commit(w->type);

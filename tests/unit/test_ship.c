@@ -1,7 +1,8 @@
-/* Shipping: graphs go to a device whole, are walked there with ordinary pointers, and come back as data.
+/* Shipping: graphs go to a device whole, are walked there with ordinary pointers, and come back as
+ * data.
  *
- * Faults by number (docs/testing.md): G1, G13, G23; D10, D11; T16 and C8 (a callback that calls back in); C6 (freed
- * while in use). All other failures of this room are in test_ship_faults.c.
+ * Faults by number (docs/testing.md): G1, G13, G23; D10, D11; T16 and C8 (a callback that calls
+ * back in); C6 (freed while in use). All other failures of this room are in test_ship_faults.c.
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
@@ -209,7 +210,8 @@ TEST(ship, an_array_of_structs_with_counted_arrays_and_embedded_structs_travels)
     before = world_picture(&w);
     CHECK_STATUS(haul_ship(device, cells, cell_type, CELLS, NULL, &s), HAUL_OK);
     world_protect(&w, PROT_NONE);
-    CHECK_STATUS(haul_host_launch(device, cells_count_and_paint, haul_device_pointer(s, cells)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, cells_count_and_paint, haul_device_pointer(s, cells)),
+                 HAUL_OK);
     world_protect(&w, PROT_READ | PROT_WRITE);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     CHECK_EQ(cells[1].labels[1].color, 1);
@@ -247,7 +249,9 @@ TEST(ship, several_roots_of_different_types_share_one_shipment)
     here = museum_seen_from(roots[2].address);
     there = museum_seen_on(device, s, &w, roots[2].address);
     check_visits_agree(&there, &here);
-    CHECK_STATUS(haul_host_launch(device, cells_count_and_paint, haul_device_pointer(s, roots[1].address)), HAUL_OK);
+    CHECK_STATUS(
+        haul_host_launch(device, cells_count_and_paint, haul_device_pointer(s, roots[1].address)),
+        HAUL_OK);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     CHECK_EQ(((cell *)roots[1].address)[3].labels[0].color, 4);
     haul_shipment_free(&s);
@@ -477,7 +481,8 @@ TEST(ship, every_byte_is_found_in_both_directions)
         CHECK_PTR(haul_host_pointer(s, address), at);
         CHECK_PTR(haul_device_pointer(s, at), (void *)(uintptr_t)address);
     }
-    CHECK(found > 12 * (sizeof(room) - sizeof(void *)) && !is_described(&w, w.memory + w.bytes - 1));
+    CHECK(found > 12 * (sizeof(room) - sizeof(void *)) &&
+          !is_described(&w, w.memory + w.bytes - 1));
     for (r = first; r->next != first; r = r->next) {
         device_read(device, text, haul_device_address(s, r->name), strlen(r->name) + 1);
         CHECK_STR(text, r->name);
@@ -547,7 +552,8 @@ TEST(ship, types_plan_context_and_device_may_go_before_the_shipment_C6)
     CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
     CHECK_STATUS(haul_ship_plan(device, plan, NULL, &s), HAUL_OK);
     before = world_picture(&w);
-    CHECK_STATUS(haul_host_launch(device, museum_change, haul_device_pointer(s, root.address)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, museum_change, haul_device_pointer(s, root.address)),
+                 HAUL_OK);
     haul_plan_free(&plan);
     haul_device_close(&device);
     haul_device_close(&peer);
@@ -613,7 +619,8 @@ TEST(ship, wrong_arguments_are_refused_and_results_are_null_G1)
     root.count = 1;
     CHECK_STATUS(haul_plan_create(haul_device_context(other), &root, 1, &plan), HAUL_OK);
     CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, NULL), HAUL_ERROR_ARGUMENT);
-#define REFUSED(call, status) (s = (haul_shipment *)(void *)&w, CHECK_STATUS(call, status), CHECK_PTR(s, NULL))
+#define REFUSED(call, status)                                                                      \
+    (s = (haul_shipment *)(void *)&w, CHECK_STATUS(call, status), CHECK_PTR(s, NULL))
     REFUSED(haul_ship(NULL, first, room_type, 1, NULL, &s), HAUL_ERROR_ARGUMENT);
     REFUSED(haul_ship(device, NULL, room_type, 1, NULL, &s), HAUL_ERROR_ARGUMENT);
     REFUSED(haul_ship(device, first, NULL, 1, NULL, &s), HAUL_ERROR_ARGUMENT);

@@ -7,8 +7,9 @@
 #include "arena_graphs.h"
 #include "support/random.h"
 
-enum { FEW = 20, MANY = 60000, LARGE = 170000 }; /* small enough to cross as one; not; to be patched on the way */
-enum { IN_PARTS = 620001 };                      /* pairs that return in parts */
+/* small enough to cross as one; not; to be patched on the way */
+enum { FEW = 20, MANY = 60000, LARGE = 170000 };
+enum { IN_PARTS = 620001 }; /* pairs that return in parts */
 
 static haul_device *the_device;
 static haul_arena *the_arena;
@@ -60,7 +61,8 @@ static sight seen_on(haul_device *device, const haul_shipment *shipment, const l
 
 static void run_on(void (*kernel)(void *), const void *host)
 {
-    CHECK_STATUS(haul_host_launch(the_device, kernel, haul_device_pointer(the_shipment, host)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the_device, kernel, haul_device_pointer(the_shipment, host)),
+                 HAUL_OK);
 }
 
 static void check_seen(int count)
@@ -82,7 +84,8 @@ static unsigned char *picture(void)
 
 /* ---- There and back. */
 
-static void there_and_back(int count, const haul_arena_options *options, const haul_ship_arena_options *how)
+static void there_and_back(int count, const haul_arena_options *options,
+                           const haul_ship_arena_options *how)
 {
     haul_host_counters before, after;
     haul_shipment_statistics statistics;
@@ -119,7 +122,9 @@ static link *at_number(link *first, int number)
 }
 
 /* Whichever part they lie in, and wherever they lead. */
-TEST(ship_arena, an_arena_that_is_patched_while_it_crosses_is_walked_there_and_a_pointer_that_leads_out_is_found)
+TEST(
+    ship_arena,
+    an_arena_that_is_patched_while_it_crosses_is_walked_there_and_a_pointer_that_leads_out_is_found)
 {
     static const int numbers[] = { 0, 1000, LARGE / 16 * 15 - 1, LARGE / 16 * 15 + 1, LARGE - 2 };
     static link outside;
@@ -351,7 +356,8 @@ static void touch_wide(void *argument)
 TEST(ship_arena, arrays_of_types_with_many_words_and_embedded_ones_are_patched)
 {
     haul_type *wide_type;
-    const haul_ref refs[] = { HAUL_OBJECT_EACH(wide, link, &link_type), HAUL_EMBED(wide, last, &link_type) };
+    const haul_ref refs[] = { HAUL_OBJECT_EACH(wide, link, &link_type),
+                              HAUL_EMBED(wide, last, &link_type) };
     wide *w;
     int i;
     start(FEW, NULL);
@@ -417,7 +423,8 @@ static void refuse_one(int count)
     start(count, NULL);
     last = the_first->other;
     last->next = &outside;
-    check_gone_nowhere(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_GRAPH, "leads out");
+    check_gone_nowhere(haul_ship_arena(the_device, the_arena, NULL, &the_shipment),
+                       HAUL_ERROR_GRAPH, "leads out");
     snprintf(path, sizeof path, "arena+%zu", (size_t)((char *)&last->next - (char *)the_first));
     CHECK_STR(haul_device_error(the_device)->path, path);
     last->next = NULL;
@@ -581,7 +588,8 @@ TEST(ship_arena, updates_move_one_range_either_way)
     seen = seen_on(the_device, the_shipment, the_first);
     CHECK_EQ(seen.values, 1000 + FEW * (FEW - 1) / 2);
     CHECK_EQ(seen.others, FEW);
-    CHECK_STATUS(haul_update_device(the_shipment, &the_first->next->value, sizeof(int32_t)), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, &the_first->next->value, sizeof(int32_t)),
+                 HAUL_OK);
     seen = seen_on(the_device, the_shipment, the_first);
     CHECK_EQ(seen.values, 3000 - 1 + FEW * (FEW - 1) / 2);
     run_on(links_double, the_first);
@@ -748,7 +756,8 @@ static void model_cut(stale_model *m, int all)
         return;
     if (used < used_by(the_arena))
         something_goes(m, used);
-    CHECK_STATUS(all ? haul_arena_reset(the_arena) : haul_arena_rollback(the_arena, m->mark), HAUL_OK);
+    CHECK_STATUS(all ? haul_arena_reset(the_arena) : haul_arena_rollback(the_arena, m->mark),
+                 HAUL_OK);
     for (i = 0; i < m->blocks; i++)
         if (offset_in_arena(m->block[i].at) < used)
             m->block[left++] = m->block[i];
@@ -831,12 +840,14 @@ TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
     alone.name = "x";
     open_device();
     CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
-    check_gone_nowhere(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_ARGUMENT, "nothing");
+    check_gone_nowhere(haul_ship_arena(the_device, the_arena, NULL, &the_shipment),
+                       HAUL_ERROR_ARGUMENT, "nothing");
     check_gone_nowhere(haul_ship_arena(the_device, NULL, NULL, &the_shipment), HAUL_ERROR_ARGUMENT,
                        "arena is NULL");
     CHECK_STATUS(haul_ship_arena(NULL, the_arena, NULL, &the_shipment), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, NULL), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, NULL, link_type, 1, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, NULL, link_type, 1, NULL, NULL),
+                 HAUL_ERROR_ARGUMENT);
     the_first = links_make(the_arena, 2);
     how.outside = (haul_outside)7;
     check_gone_nowhere(haul_ship_arena(the_device, the_arena, &how, &the_shipment),
@@ -898,7 +909,8 @@ static void start_untyped(int count)
 
 static haul_status ship_untyped(void)
 {
-    return haul_ship_arena_from(the_device, the_arena, the_first, link_type, 1, NULL, &the_shipment);
+    return haul_ship_arena_from(the_device, the_arena, the_first, link_type, 1, NULL,
+                                &the_shipment);
 }
 
 static void untyped_there_and_back(int count)
@@ -1091,7 +1103,8 @@ static void family_start(size_t nursery_bytes, int wanted)
 {
     haul_ref refs[2];
     open_device();
-    CHECK_STATUS(haul_type_create("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type),
+                 HAUL_OK);
     refs[0] = (haul_ref)HAUL_OBJECT(family, nursery, &nursery_type);
     refs[1] = (haul_ref)HAUL_OBJECT(family, first, &link_type);
     CHECK_STATUS(haul_type_create("family", sizeof(family), refs, 2, &family_type), HAUL_OK);

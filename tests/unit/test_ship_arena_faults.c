@@ -1,7 +1,8 @@
-/* Everything that a device or an allocator can do to arenas on a device, at every place where it can.
+/* Everything that a device or an allocator can do to arenas on a device, at every place where it
+ * can.
  *
- * After each failure: the first one is what was reported, the host's objects are as they were, nothing has leaked, and
- * the same call works. (A direct return promises less: see there.)
+ * After each failure: the first one is what was reported, the host's objects are as they were,
+ * nothing has leaked, and the same call works. (A direct return promises less: see there.)
  *
  * Faults by number (docs/testing.md): D1, D3-D6, D13, H1, H2 of arenas.
  */
@@ -19,7 +20,7 @@ typedef struct scene {
     size_t bytes;
     /* Set by the test. */
     int count, pinned, reuse, ships, untyped, direct;
-    size_t between;   /* bytes of data, with half of the links behind them */
+    size_t between; /* bytes of data, with half of the links behind them */
     haul_outside outside;
 } scene;
 
@@ -44,7 +45,8 @@ static haul_status ship(void *user)
     how.outside = the.outside;
     how.direct_return = the.direct;
     if (the.untyped)
-        return haul_ship_arena_from(the.device, the.arena, the.first, link_type, 1, &how, &the.shipment);
+        return haul_ship_arena_from(the.device, the.arena, the.first, link_type, 1, &how,
+                                    &the.shipment);
     return haul_ship_arena(the.device, the.arena, &how, &the.shipment);
 }
 
@@ -90,7 +92,7 @@ static void prepare(void *user, fault_plan *plan)
     if (the.outside != HAUL_OUTSIDE_REFUSE)
         the.first->next->other = &outside;
     CHECK_STATUS(ship(user), HAUL_OK);
-    take_picture(); /* now, because a shipment ends the poisoning of what it carries */
+    take_picture();   /* now, because a shipment ends the poisoning of what it carries */
     if (!the.between) /* every word of it is looked at: slow where each access is watched */
         CHECK_STATUS(haul_unmarshal_pointers(the.shipment), HAUL_OK);
     if (!the.ships)
@@ -162,7 +164,9 @@ static void free_arena(void *user)
 
 static fault_operation operation_on(haul_status (*run)(void *), void (*check)(void *, haul_status))
 {
-    fault_operation operation = { .prepare = prepare, .run = run, .check = check, .finish = finish };
+    fault_operation operation = {
+        .prepare = prepare, .run = run, .check = check, .finish = finish
+    };
     return operation;
 }
 
@@ -216,8 +220,10 @@ TEST(ship_arena_faults, shipping_what_must_be_discovered_survives_every_fault)
     ships_survive();
 }
 
-/* As early as the device may, and as late. In one piece there would be fewer than `least` places for a fault. */
-static void large_survives(haul_status (*run)(void *), void (*check)(void *, haul_status), int ships, unsigned least)
+/* As early as the device may, and as late. In one piece there would be fewer than `least` places
+ * for a fault. */
+static void large_survives(haul_status (*run)(void *), void (*check)(void *, haul_status),
+                           int ships, unsigned least)
 {
     fault_operation operation = operation_on(run, check);
     operation.undo = ships ? NULL : free_shipment;
@@ -305,7 +311,8 @@ TEST(ship_arena_faults, calls_on_a_shipment_survive_every_fault_and_leave_the_ho
     calls_survive(update);
 }
 
-/* A device that fails halfway leaves the arena undefined until the call is made again; the failure is told all the same. */
+/* A device that fails halfway leaves the arena undefined until the call is made again; the failure
+ * is told all the same. */
 static void check_told(void *user, haul_status status)
 {
     haul_shipment_statistics told;

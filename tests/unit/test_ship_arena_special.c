@@ -1,5 +1,5 @@
-/* What a bit a word does not tell: pointers off the grid and rows with rules, in arenas; and shipments of arenas that
- * are copied from device to device.
+/* What a bit a word does not tell: pointers off the grid and rows with rules, in arenas; and
+ * shipments of arenas that are copied from device to device.
  *
  * Fault cases: T6, G25 of arenas; D1, D4, D5, D6, D16, H1, H2 of copies.
  */
@@ -32,12 +32,18 @@ static void end(void)
 
 static void run_on(void (*kernel)(void *), const void *host)
 {
-    CHECK_STATUS(haul_host_launch(the_device, kernel, haul_device_pointer(the_shipment, host)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the_device, kernel, haul_device_pointer(the_shipment, host)),
+                 HAUL_OK);
 }
 
 /* ---- Packed structs: a byte, a pointer to the next, a number, and a pointer to a name. */
 
-enum { NEXT = 1, NUMBER = NEXT + (int)sizeof(void *), NAME = NUMBER + 4, BOX = NAME + (int)sizeof(void *) };
+enum {
+    NEXT = 1,
+    NUMBER = NEXT + (int)sizeof(void *),
+    NAME = NUMBER + 4,
+    BOX = NAME + (int)sizeof(void *)
+};
 
 typedef struct box {
     unsigned char at[BOX];
@@ -312,7 +318,8 @@ TEST(ship_arena_special, discovered_ones_are_patched_as_well)
     boxes_open();
     memory = haul_arena_allocate(the_arena, FEW * sizeof(box) + 3);
     all = fill_boxes((box *)(memory + 3), FEW);
-    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, all, box_type, 1, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, all, box_type, 1, NULL, &the_shipment),
+                 HAUL_OK);
     check_boxes(the_shipment, all, FEW);
     run_on(thin_out, all);
     CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
@@ -324,16 +331,20 @@ TEST(ship_arena_special, discovered_ones_are_patched_as_well)
 
 typedef struct leaf {
     int kind;
-    struct leaf *up;     /* an alias */
-    struct leaf *cache;  /* null on the device */
-    void (*done)(void);  /* opaque */
-    union { struct leaf *leaf; uintptr_t number; } u;
+    struct leaf *up;    /* an alias */
+    struct leaf *cache; /* null on the device */
+    void (*done)(void); /* opaque */
+    union {
+        struct leaf *leaf;
+        uintptr_t number;
+    } u;
 } leaf;
 
 enum { BRANCH = 1, NUMBERED = 2 };
 
 static haul_type *leaf_type;
-static const haul_rule is_branch = { .when = HAUL_EQUALS(leaf, kind, BRANCH), .otherwise = HAUL_ELSE_RAW };
+static const haul_rule is_branch = { .when = HAUL_EQUALS(leaf, kind, BRANCH),
+                                     .otherwise = HAUL_ELSE_RAW };
 
 static void leaves_open(int with_union)
 {
@@ -343,7 +354,8 @@ static void leaves_open(int with_union)
         HAUL_WORD_BY(leaf, done, HAUL_RULE(.mode = HAUL_MODE_OPAQUE)),
         HAUL_OBJECT_BY(leaf, u.leaf, &leaf_type, &is_branch),
     };
-    CHECK_STATUS(haul_type_create("leaf", sizeof(leaf), refs, with_union ? 4 : 3, &leaf_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("leaf", sizeof(leaf), refs, with_union ? 4 : 3, &leaf_type),
+                 HAUL_OK);
     CHECK_STATUS(haul_type_commit(leaf_type), HAUL_OK);
 }
 
@@ -370,7 +382,8 @@ static void look_at_leaves(void *argument)
 {
     leaf_tour *t = argument;
     leaf *l = t->first;
-    t->is_right = l[0].up == &l[1] && l[1].up == &l[0] && !l[0].cache && !l[1].cache && l[0].done == links_close &&
+    t->is_right = l[0].up == &l[1] && l[1].up == &l[0] && !l[0].cache && !l[1].cache &&
+                  l[0].done == links_close &&
                   (!t->with_union || (l[0].u.leaf == &l[1] && l[1].u.number == t->number));
     l[1].u.number += t->with_union ? 1 : 0;
     l[0].cache = l;
@@ -467,7 +480,8 @@ TEST(ship_arena_special, a_tail_of_plain_elements_travels_with_its_object)
 {
     haul_type *type;
     text *first, *second;
-    const haul_ref refs[] = { HAUL_OBJECT(text, next, &type), HAUL_TAIL(text, letters, HAUL_N(text, length)) };
+    const haul_ref refs[] = { HAUL_OBJECT(text, next, &type),
+                              HAUL_TAIL(text, letters, HAUL_N(text, length)) };
     shout_tails(refs, &type, &first, &second);
     CHECK_EQ(first->letters[0], 'A');
     CHECK_EQ(first->letters[39], 'A');
@@ -482,7 +496,8 @@ TEST(ship_arena_special, a_tail_that_only_goes_there_does_not_come_back_from_a_t
     haul_type *type;
     text *first, *second;
     const haul_ref refs[] = { HAUL_OBJECT(text, next, &type),
-                              HAUL_TAIL_BY(text, letters, HAUL_RULE(.direction = HAUL_IN), HAUL_N(text, length)) };
+                              HAUL_TAIL_BY(text, letters, HAUL_RULE(.direction = HAUL_IN),
+                                           HAUL_N(text, length)) };
     shout_tails(refs, &type, &first, &second);
     CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
     CHECK_EQ(first->letters[0], 'a');
@@ -534,7 +549,8 @@ static void update_input(int discovered)
     t->factor = 3;
     t->count = 2;
     t->values[0] = 5, t->values[1] = 7;
-    CHECK_STATUS(discovered ? haul_ship_arena_from(the_device, the_arena, t, task_type, 1, NULL, &the_shipment)
+    CHECK_STATUS(discovered ? haul_ship_arena_from(the_device, the_arena, t, task_type, 1, NULL,
+                                                   &the_shipment)
                             : haul_ship_arena(the_device, the_arena, NULL, &the_shipment),
                  HAUL_OK);
     run_on(work_on, t);
@@ -590,7 +606,8 @@ TEST(ship_arena_special, a_pointer_that_is_null_there_stays_through_a_direct_ret
     end();
 }
 
-/* A pointer to the inside of a node, which lies in front of where the pointer leads; and a tagged one. */
+/* A pointer to the inside of a node, which lies in front of where the pointer leads; and a tagged
+ * one. */
 typedef struct hook {
     struct hook *next;
 } hook;
@@ -599,7 +616,7 @@ typedef struct hooked {
     uintptr_t colour; /* a pointer to a hooked, with two bits of colour, or a small number */
     int value;
     char room[2000];
-    hook link;        /* leads 5000 bytes behind the next one's beginning */
+    hook link; /* leads 5000 bytes behind the next one's beginning */
 } hooked;
 
 static haul_type *hooked_type;
@@ -622,8 +639,8 @@ static hooked *next_hooked(const hooked *h)
 static void look_at_hooked(void *argument)
 {
     hooked **h = argument, *second = next_hooked(*h);
-    int is_right = (*h)->value == 1 && second->value == 2 && !next_hooked(second) && second->colour == 17 &&
-                   (*h)->colour == ((uintptr_t)second | 3);
+    int is_right = (*h)->value == 1 && second->value == 2 && !next_hooked(second) &&
+                   second->colour == 17 && (*h)->colour == ((uintptr_t)second | 3);
     (*h)->link.next = (hook *)((uintptr_t)*h + 5000);
     second->value = 20;
     h[1] = is_right ? second : NULL;
@@ -640,7 +657,9 @@ TEST(ship_arena_special, pointers_beside_their_blocks_and_tagged_ones_are_discov
     two[0].colour = (uintptr_t)&two[1] | 3;
     two[1].colour = 17;
     two[0].link.next = (hook *)((uintptr_t)&two[1] + 5000);
-    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, two, hooked_type, 1, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(
+        haul_ship_arena_from(the_device, the_arena, two, hooked_type, 1, NULL, &the_shipment),
+        HAUL_OK);
     seen[0] = haul_device_pointer(the_shipment, two);
     CHECK_STATUS(haul_host_launch(the_device, look_at_hooked, seen), HAUL_OK);
     CHECK_PTR(seen[1], haul_device_pointer(the_shipment, &two[1]));
@@ -720,7 +739,8 @@ static void wander(int count)
         the_shipment = next;
         check_links(to, the_shipment, first, count);
     }
-    CHECK_STATUS(haul_host_launch(other, links_double, haul_device_pointer(the_shipment, first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(other, links_double, haul_device_pointer(the_shipment, first)),
+                 HAUL_OK);
     CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
     check_doubled(first);
     CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
@@ -758,7 +778,8 @@ TEST(ship_arena_special, pointers_off_the_grid_and_discovered_ones_are_copied)
 {
     haul_shipment *copy;
     box *all = start_boxes(FEW);
-    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, all, box_type, 1, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, all, box_type, 1, NULL, &the_shipment),
+                 HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &copy), HAUL_OK);
     haul_shipment_free(&the_shipment);
     the_shipment = copy;
@@ -777,7 +798,8 @@ static int is_discovered;
 static haul_status ship_boxes(void)
 {
     if (is_discovered)
-        return haul_ship_arena_from(the_device, the_arena, the_boxes, box_type, 1, NULL, &the_shipment);
+        return haul_ship_arena_from(the_device, the_arena, the_boxes, box_type, 1, NULL,
+                                    &the_shipment);
     return haul_ship_arena(the_device, the_arena, NULL, &the_shipment);
 }
 
@@ -826,7 +848,9 @@ static void finish(void *user)
 
 static void travel_with_faults(int discovered)
 {
-    fault_operation operation = { .prepare = prepare, .run = journey, .check = check, .finish = finish };
+    fault_operation operation = {
+        .prepare = prepare, .run = journey, .check = check, .finish = finish
+    };
     is_discovered = discovered;
     fault_everywhere(&operation);
 }
@@ -837,7 +861,8 @@ TEST(ship_arena_special, shipping_and_copying_survive_every_fault_H1_H2_D1_D4_D5
     travel_with_faults(1);
 }
 
-/* ---- To the byte: what is withheld or becomes another is what is described, whoever shares its granule. */
+/* ---- To the byte: what is withheld or becomes another is what is described, whoever shares its
+ * granule. */
 
 enum { OF_NOBODY, OF_DATA, OF_SKIP, OF_NULL, OF_IN, OF_OUT, OF_POINTER, KINDS };
 enum { CHUNK = 1024, FIELDS = 24, ITEM_WORDS = 9 };
@@ -845,9 +870,9 @@ enum { CHUNK = 1024, FIELDS = 24, ITEM_WORDS = 9 };
 typedef struct to_the_byte {
     random_source random;
     haul_ref refs[FIELDS];
-    size_t ref_count, bytes;            /* of an object: rows, and how long it is */
+    size_t ref_count, bytes; /* of an object: rows, and how long it is */
     unsigned char of[ITEM_WORDS * sizeof(void *)];
-    unsigned char chunk_of[CHUNK];      /* of each byte of the chunk */
+    unsigned char chunk_of[CHUNK]; /* of each byte of the chunk */
     unsigned char before[CHUNK], seen[CHUNK];
     unsigned char *chunk, *there;
 } to_the_byte;
@@ -859,17 +884,23 @@ static const haul_rule null_rule = { .mode = HAUL_MODE_NULL };
 static void add_row(to_the_byte *b, size_t at, size_t bytes, int of)
 {
     haul_ref *ref = &b->refs[b->ref_count++];
-    static const char *const names[FIELDS] = { "next", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l",
-                                               "m",    "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x" };
+    static const char *const names[FIELDS] = { "next", "b", "c", "d", "e", "f", "g", "h",
+                                               "i",    "j", "k", "l", "m", "n", "o", "p",
+                                               "q",    "r", "s", "t", "u", "v", "w", "x" };
     memset(ref, 0, sizeof *ref);
     ref->name = names[b->ref_count - 1];
-    ref->kind = of == OF_POINTER || of == OF_NULL ? HAUL_REF_POINTER : of == OF_SKIP ? HAUL_REF_SKIP : HAUL_REF_DATA;
+    ref->kind = of == OF_POINTER || of == OF_NULL ? HAUL_REF_POINTER
+                : of == OF_SKIP                   ? HAUL_REF_SKIP
+                                                  : HAUL_REF_DATA;
     ref->offset = at;
     ref->field_bytes = bytes;
     ref->levels = ref->kind == HAUL_REF_POINTER;
     ref->target = of == OF_POINTER ? &item_type : NULL;
     ref->element_bytes = of == OF_NULL ? 1 : 0;
-    ref->rule = of == OF_IN ? &in_rule : of == OF_OUT ? &out_rule : of == OF_NULL ? &null_rule : NULL;
+    ref->rule = of == OF_IN     ? &in_rule
+                : of == OF_OUT  ? &out_rule
+                : of == OF_NULL ? &null_rule
+                                : NULL;
 }
 
 /* A pointer to the next one, then runs of bytes of any length and kind; some have no row. */
@@ -931,7 +962,8 @@ static void look_and_change(void *argument)
 
 static void check_byte(const to_the_byte *b, size_t i)
 {
-    const unsigned char of = b->chunk_of[i], sent = of == OF_SKIP || of == OF_NULL ? 0 : b->before[i];
+    const unsigned char of = b->chunk_of[i],
+                        sent = of == OF_SKIP || of == OF_NULL ? 0 : b->before[i];
     const int returns = of == OF_NOBODY || of == OF_DATA || of == OF_OUT;
     if (of != OF_POINTER)
         CHECK_EQ(b->seen[i], sent);
@@ -947,7 +979,9 @@ static void cross_to_the_byte(to_the_byte *b)
     CHECK(b->chunk != NULL);
     first = place_items(b);
     memcpy(b->before, b->chunk, CHUNK);
-    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, first, item_type, 1, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(
+        haul_ship_arena_from(the_device, the_arena, first, item_type, 1, NULL, &the_shipment),
+        HAUL_OK);
     b->there = haul_device_pointer(the_shipment, b->chunk);
     CHECK_STATUS(haul_host_launch(the_device, look_and_change, b), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);

@@ -1,7 +1,8 @@
-/* Asynchronous calls: what is ordered, when it happens, who waits for it, and who is told when it fails.
+/* Asynchronous calls: what is ordered, when it happens, who waits for it, and who is told when it
+ * fails.
  *
- * The device is the deferred one of tests/support/doors.h: it does nothing before it is waited for, each stream for
- * itself, so that an order that nothing keeps is found out.
+ * The device is the deferred one of tests/support/doors.h: it does nothing before it is waited for,
+ * each stream for itself, so that an order that nothing keeps is found out.
  *
  * Faults by number (docs/testing.md): D4, D5, D6, D12, D13, H1, H2 of asynchronous calls.
  */
@@ -153,7 +154,8 @@ TEST(async, calls_on_one_stream_take_effect_in_their_order)
     the.first->area = 1;
     CHECK_STATUS(haul_refresh_async(the.s, &on), HAUL_OK);
     the.first->area = 2;
-    CHECK_STATUS(haul_update_device_async(the.s, &the.first->area, sizeof the.first->area, &on), HAUL_OK);
+    CHECK_STATUS(haul_update_device_async(the.s, &the.first->area, sizeof the.first->area, &on),
+                 HAUL_OK);
     the.first->area = 3;
     CHECK_STATUS(haul_refresh_async(the.s, &on), HAUL_OK);
     the.first->area = 4;
@@ -230,7 +232,8 @@ TEST(async, results_are_written_by_the_wait_and_not_before)
     int event = 0, i;
     start();
     on.event = &event;
-    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)),
+                 HAUL_OK);
     CHECK_STATUS(haul_unmarshal_async(the.s, &on), HAUL_OK);
     for (i = 0; i < 10 && haul_shipment_poll(the.s) == HAUL_ERROR_PENDING; i++)
         ;
@@ -249,11 +252,13 @@ TEST(async, an_update_of_which_nothing_travels_tells_its_event_too)
     int event = 0;
     start();
     on.event = &event;
-    CHECK_STATUS(haul_update_host_async(the.s, &the.first->next, sizeof the.first->next, &on), HAUL_OK);
+    CHECK_STATUS(haul_update_host_async(the.s, &the.first->next, sizeof the.first->next, &on),
+                 HAUL_OK);
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
     CHECK_EQ(event, 1);
     event = 0;
-    CHECK_STATUS(haul_update_device_async(the.s, &the.first->next, sizeof the.first->next, &on), HAUL_OK);
+    CHECK_STATUS(haul_update_device_async(the.s, &the.first->next, sizeof the.first->next, &on),
+                 HAUL_OK);
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
     CHECK_EQ(event, 1);
     end();
@@ -266,7 +271,8 @@ TEST(async, results_are_those_of_their_place_in_the_stream)
     start();
     the.first->area = 1;
     CHECK_STATUS(haul_refresh_async(the.s, &on), HAUL_OK);
-    CHECK_STATUS(haul_update_host_async(the.s, &the.first->area, sizeof the.first->area, &on), HAUL_OK);
+    CHECK_STATUS(haul_update_host_async(the.s, &the.first->area, sizeof the.first->area, &on),
+                 HAUL_OK);
     the.first->area = 2;
     the.first->color[0] = 'y';
     CHECK_STATUS(haul_refresh_async(the.s, &on), HAUL_OK);
@@ -395,7 +401,9 @@ TEST(async, pointers_come_back_as_the_hosts)
     room *second;
     start();
     second = the.first->next;
-    CHECK_STATUS(haul_host_launch(the.device, turn_to_itself, haul_device_pointer(the.s, the.first)), HAUL_OK);
+    CHECK_STATUS(
+        haul_host_launch(the.device, turn_to_itself, haul_device_pointer(the.s, the.first)),
+        HAUL_OK);
     CHECK_STATUS(haul_unmarshal_pointers_async(the.s, &on), HAUL_OK);
     CHECK_PTR(the.first->next, second);
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
@@ -408,7 +416,8 @@ TEST(async, a_pointer_out_of_the_graph_is_found_by_the_wait_and_nothing_is_writt
     haul_async on = on_stream(0);
     uintptr_t wild = 0x1234;
     start();
-    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)),
+                 HAUL_OK);
     device_write(the.device, haul_device_address(the.s, &the.first->next), &wild, sizeof wild);
     CHECK_STATUS(haul_unmarshal_pointers_async(the.s, &on), HAUL_OK);
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_GRAPH);
@@ -439,7 +448,8 @@ TEST(async, a_stream_that_is_none_is_refused_and_the_own_one_goes_on_D12)
     haul_async on = { &plan, NULL };
     haul_shipment *s;
     start();
-    CHECK_STATUS(haul_ship_async(the.device, the.first, room_type, 1, NULL, &on, &s), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_ship_async(the.device, the.first, room_type, 1, NULL, &on, &s),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_PTR(s, NULL);
     CHECK_HAS(haul_device_error(the.device)->text, "stream");
     CHECK_STATUS(haul_refresh_async(the.s, &on), HAUL_ERROR_ARGUMENT);
@@ -541,7 +551,8 @@ TEST(async, a_late_device_is_waited_for_again_D13)
     haul_async on = on_stream(0);
     unsigned char *before;
     start();
-    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)),
+                 HAUL_OK);
     CHECK_STATUS(haul_unmarshal_async(the.s, &on), HAUL_OK);
     plan.impatient = 1;
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
@@ -602,7 +613,8 @@ static haul_status update_and_wait(void *user)
 
 static haul_status update_data_and_wait(void *user)
 {
-    haul_status status = haul_update_device_async(the.s, &the.first->area, sizeof the.first->area, &the_order);
+    haul_status status =
+        haul_update_device_async(the.s, &the.first->area, sizeof the.first->area, &the_order);
     (void)user;
     return status == HAUL_OK ? haul_shipment_wait(the.s) : status;
 }
@@ -621,7 +633,8 @@ static haul_status unmarshal_pointers_and_wait(void *user)
     return status == HAUL_OK ? haul_shipment_wait(the.s) : status;
 }
 
-static fault_operation operation_of(haul_status (*run)(void *), void (*check)(void *, haul_status), size_t gap)
+static fault_operation operation_of(haul_status (*run)(void *), void (*check)(void *, haul_status),
+                                    size_t gap)
 {
     fault_operation operation = operation_on(run, check);
     operation.keeps = 1; /* what comes back keeps memory with the shipment */

@@ -1,4 +1,5 @@
-/* Shipments copied from device to device: walked there, relocated there, and apart from what they came from.
+/* Shipments copied from device to device: walked there, relocated there, and apart from what they
+ * came from.
  *
  * Faults by number (docs/testing.md): D1, D4, D5, D6, D9, D13, D16, D17, H1, H2 of copies.
  */
@@ -70,7 +71,8 @@ static void copy_and_walk(size_t gap, const haul_ship_options *options)
     CHECK_EQ(counters_of(p->device).copies_from, 0);
     haul_shipment_free(&p->s);
     check_seen(p->other, p->copy, p);
-    CHECK_STATUS(haul_host_launch(p->other, museum_change, haul_device_pointer(p->copy, p->first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(p->other, museum_change, haul_device_pointer(p->copy, p->first)),
+                 HAUL_OK);
     before = world_picture(&p->w);
     CHECK_STATUS(haul_unmarshal(p->copy), HAUL_OK);
     check_changed_by(&p->w, before, museum_change, p->first);
@@ -112,8 +114,8 @@ TEST(copy, a_copy_can_be_copied_and_stay_on_its_device)
 static void rewire(void *argument)
 {
     room *r = argument;
-    r->cache = r;                 /* no pointer of the graph's: it does not move */
-    r->doors = (room **)0x1234;   /* leads nowhere: neither does this */
+    r->cache = r;               /* no pointer of the graph's: it does not move */
+    r->doors = (room **)0x1234; /* leads nowhere: neither does this */
     r->next = r->next->next;
     r->area = 7;
 }
@@ -142,13 +144,15 @@ TEST(copy, its_statistics_are_its_own)
     haul_shipment_get_statistics(p->copy, &new);
     CHECK_EQ(new.transfers_to, 1);
     CHECK_EQ(new.transfers_from, 0);
-    CHECK_EQ(new.base, haul_device_address(p->copy, p->first) - (haul_device_address(p->s, p->first) - old.base));
+    CHECK_EQ(new.base, haul_device_address(p->copy, p->first) -
+                           (haul_device_address(p->s, p->first) - old.base));
     CHECK_EQ(new.plan.arena_bytes, old.plan.arena_bytes);
     CHECK_EQ(new.bytes_to, old.plan.arena_bytes + old.plan.bitmap_bytes);
     pair_end(p);
 }
 
-static haul_status other_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
+static haul_status other_across(void *state, haul_address to, void *from_state, haul_address from,
+                                size_t bytes)
 {
     return haul_host_device()->across(state, to, from_state, from, bytes);
 }
@@ -311,7 +315,8 @@ static void fleet_end(fleet *f)
 
 static void check_seen_in(fleet *f, int i)
 {
-    visit here = museum_seen_from(f->first), there = museum_seen_on(f->device[i], f->s[i], &f->w, f->first);
+    visit here = museum_seen_from(f->first),
+          there = museum_seen_on(f->device[i], f->s[i], &f->w, f->first);
     check_visits_agree(&there, &here);
 }
 
@@ -351,7 +356,8 @@ TEST(copy_faults, one_of_several_devices_that_fails_is_told_and_the_others_keep_
     CHECK(at > 4);
 }
 
-TEST(copy_faults, a_copy_from_a_lost_device_is_told_and_the_target_takes_the_graph_from_the_host_D16_D17)
+TEST(copy_faults,
+     a_copy_from_a_lost_device_is_told_and_the_target_takes_the_graph_from_the_host_D16_D17)
 {
     fleet *f = fleet_start();
     CHECK_STATUS(haul_ship_plan(f->device[0], f->plan, NULL, &f->s[0]), HAUL_OK);

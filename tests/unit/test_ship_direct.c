@@ -1,9 +1,10 @@
 /* Sources that the device reads and writes where they lie (lock_source).
  *
- * The host device stands in: it counts what it gathers, scatters and has locked, and refuses what a GPU would. What
- * arrives is compared with what a refresh that packs sends, byte for byte.
+ * The host device stands in: it counts what it gathers, scatters and has locked, and refuses what a
+ * GPU would. What arrives is compared with what a refresh that packs sends, byte for byte.
  *
- * Faults by number (docs/testing.md): D1, D4, D5, D6, D13, D17, H1, H2 of locks, lists and both crossings.
+ * Faults by number (docs/testing.md): D1, D4, D5, D6, D13, D17, H1, H2 of locks, lists and both
+ * crossings.
  */
 #define _DEFAULT_SOURCE
 #include "pack/pack.h"
@@ -79,7 +80,8 @@ static void unlock_page(void)
 static void start_with_a_page_of_somebody_elses(void)
 {
     open_place(0);
-    CHECK_STATUS(haul_host_device()->lock(haul_device_state(here.device), first_page(), 4096), HAUL_OK);
+    CHECK_STATUS(haul_host_device()->lock(haul_device_state(here.device), first_page(), 4096),
+                 HAUL_OK);
     here.s = ship_locked(here.device, here.first);
     CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
 }
@@ -138,7 +140,9 @@ TEST(direct, results_are_written_by_the_device_and_nothing_beside_them)
     haul_host_counters before;
     unsigned char *world_before;
     start();
-    CHECK_STATUS(haul_host_launch(here.device, museum_change, haul_device_pointer(here.s, here.first)), HAUL_OK);
+    CHECK_STATUS(
+        haul_host_launch(here.device, museum_change, haul_device_pointer(here.s, here.first)),
+        HAUL_OK);
     before = counters_of(here.device);
     world_before = world_picture(&here.w);
     CHECK_STATUS(haul_unmarshal(here.s), HAUL_OK);
@@ -168,10 +172,12 @@ static void scribble(void *argument)
     r->next = NULL;
 }
 
-TEST(direct, pointers_that_a_kernel_has_changed_are_what_they_were_after_a_refresh_and_skipped_fields_zero)
+TEST(direct,
+     pointers_that_a_kernel_has_changed_are_what_they_were_after_a_refresh_and_skipped_fields_zero)
 {
     start();
-    CHECK_STATUS(haul_host_launch(here.device, scribble, haul_device_pointer(here.s, here.first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(here.device, scribble, haul_device_pointer(here.s, here.first)),
+                 HAUL_OK);
     CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 1);
     check_arena(here.s);
@@ -589,8 +595,8 @@ TEST(direct, progress_is_told_and_can_cancel_before_anything_crosses)
 
 /* ---- Failures. */
 
-/* One that locks; where it could not for want of memory, or was refused, that is no failure to its caller, and one to
- * the test. */
+/* One that locks; where it could not for want of memory, or was refused, that is no failure to its
+ * caller, and one to the test. */
 static haul_status refresh_and_lock(void *user)
 {
     haul_status status = refresh(user);
@@ -622,7 +628,8 @@ static haul_status replan_refresh_and_lock(void *user)
     return status == HAUL_OK ? refresh_and_lock(user) : status;
 }
 
-TEST(direct, any_failure_while_it_locks_and_lists_leaves_a_shipment_that_works_D1_D4_D5_D6_D13_D17_H1_H2)
+TEST(direct,
+     any_failure_while_it_locks_and_lists_leaves_a_shipment_that_works_D1_D4_D5_D6_D13_D17_H1_H2)
 {
     fault_operation operation = operation_on_shipment(replan_refresh_and_lock, check_locked);
     the.lock_source = 1;
@@ -653,7 +660,8 @@ TEST(direct, any_failure_of_a_gathering_leaves_a_shipment_that_works_D4_D5_D6_D1
 static void prepare_locked_and_changed(void *user, fault_plan *plan)
 {
     prepare_locked(user, plan);
-    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)),
+                 HAUL_OK);
 }
 
 /* Where it has failed, each byte is a result in its place, or as it was. */
@@ -720,7 +728,8 @@ TEST(direct, freeing_a_shipment_waits_for_what_the_device_still_writes_D13)
     plan.impatient = 0;
     haul_shipment_free(&the.s);
     CHECK_EQ(plan.locked_bytes, 0);
-    check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change, the.first);
+    check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change,
+                     the.first);
     finish(NULL);
     fault_check_clean(&plan);
 }
@@ -734,7 +743,8 @@ TEST(direct, a_wait_waits_for_what_the_device_still_writes_D13)
     CHECK_STATUS(haul_shipment_poll(the.s), HAUL_ERROR_PENDING);
     plan.impatient = 0;
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
-    check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change, the.first);
+    check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change,
+                     the.first);
     CHECK_STATUS(haul_shipment_poll(the.s), HAUL_OK);
     finish(NULL);
     fault_check_clean(&plan);
@@ -753,7 +763,8 @@ static haul_status update_all(haul_shipment *s)
 
 TEST(direct, whatever_reads_the_source_comes_behind_what_the_device_still_writes_D13)
 {
-    static haul_status (*const calls[])(haul_shipment *) = { haul_refresh, haul_replan, refresh_and_wait, update_all };
+    static haul_status (*const calls[])(haul_shipment *) = { haul_refresh, haul_replan,
+                                                             refresh_and_wait, update_all };
     size_t i;
     for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         fault_plan plan;
@@ -763,7 +774,8 @@ TEST(direct, whatever_reads_the_source_comes_behind_what_the_device_still_writes
         here.device = the.device;
         here.first = the.first;
         check_arena(the.s);
-        check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change, the.first);
+        check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes),
+                         museum_change, the.first);
         finish(NULL);
         fault_check_clean(&plan);
     }

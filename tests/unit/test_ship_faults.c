@@ -1,8 +1,8 @@
 /* Everything that a device or an allocator can do to the ship room, at every place where it can.
  *
- * Each operation runs with each of its events failing: once, from then on, with the device lost, and late. After
- * each: the first failure is what was reported, no host object has changed, nothing has leaked, and the same call
- * works.
+ * Each operation runs with each of its events failing: once, from then on, with the device lost,
+ * and late. After each: the first failure is what was reported, no host object has changed, nothing
+ * has leaked, and the same call works.
  *
  * Faults by number (docs/testing.md): C3, C4, D1-D6, D11, D14, D17, H1-H5.
  */
@@ -162,8 +162,8 @@ static void check_replanned(void *user, haul_status status)
     the.cargo->look();
 }
 
-/* A plan that had to do without a reserve holds other blocks than the one it replaces: leaks are looked for at the
- * end only. */
+/* A plan that had to do without a reserve holds other blocks than the one it replaces: leaks are
+ * looked for at the end only. */
 TEST(ship_faults, replan_survives_every_fault_and_keeps_the_old_shipment)
 {
     fault_operation operation = operation_on_shipment(replan, check_replanned);
@@ -347,7 +347,8 @@ static haul_status there_and_back(const haul_device_table *table, haul_host_coun
     if (status == HAUL_OK) {
         CHECK_STATUS(haul_refresh(s), HAUL_OK);
         CHECK_STATUS(haul_update_device(s, first, sizeof *first), HAUL_OK);
-        CHECK_STATUS(haul_host_launch(device, museum_change, haul_device_pointer(s, first)), HAUL_OK);
+        CHECK_STATUS(haul_host_launch(device, museum_change, haul_device_pointer(s, first)),
+                     HAUL_OK);
         CHECK_STATUS(haul_update_host(s, first, 4), HAUL_OK);
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
         check_changed_by(&w, before, museum_change, first);

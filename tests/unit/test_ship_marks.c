@@ -1,14 +1,16 @@
-/* Marks on a device: few pointers among much data go there as a list, many as a bitmap, and nobody can tell which.
+/* Marks on a device: few pointers among much data go there as a list, many as a bitmap, and nobody
+ * can tell which.
  *
- * A chain of links with data between them stands for both, and the sums over a walk of it on the device for what is right.
- * So does a chain of rows with arrays, for graphs that are packed.
+ * A chain of links with data between them stands for both, and the sums over a walk of it on the
+ * device for what is right. So does a chain of rows with arrays, for graphs that are packed.
  */
 #include <stdio.h>
 
 #include "arena_graphs.h"
 
 #define LARGE_BYTES ((size_t)9 << 20) /* enough to be patched while they cross */
-#define APART_BYTES ((size_t)3 << 20) /* too many to cross as one, whoever packs, with the bitmap behind them */
+/* too many to cross as one, whoever packs, with the bitmap behind them */
+#define APART_BYTES ((size_t)3 << 20)
 #define COUNT 30
 
 static haul_device *the_device;
@@ -161,7 +163,9 @@ static void there_again_and_back(int count, size_t between, int listed)
     check_seen(the_device, copy, count);
     haul_shipment_free(&copy);
     ship(NULL);
-    CHECK_STATUS(haul_host_launch(the_device, links_double, haul_device_pointer(the_shipment, the_first)), HAUL_OK);
+    CHECK_STATUS(
+        haul_host_launch(the_device, links_double, haul_device_pointer(the_shipment, the_first)),
+        HAUL_OK);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     links_set_homes(the_first, 1);
     check_doubled(the_first);
@@ -189,7 +193,9 @@ TEST(ship_marks, pointers_that_the_device_has_changed_come_back_from_one_with_a_
     start(0, 4000, APART_BYTES);
     ship(NULL);
     CHECK(has_list(the_shipment, COUNT));
-    CHECK_STATUS(haul_host_launch(the_device, cut_last, haul_device_pointer(the_shipment, the_first)), HAUL_OK);
+    CHECK_STATUS(
+        haul_host_launch(the_device, cut_last, haul_device_pointer(the_shipment, the_first)),
+        HAUL_OK);
     CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
     for (l = the_first; l; l = l->next)
         count++;
@@ -206,7 +212,8 @@ static void refuse_way_out(haul_device *device, size_t behind, int listed)
     start_on(device, COUNT, 0, 4000, behind);
     was = the_first->next->other;
     the_first->next->other = &outside;
-    sprintf(path, "arena+%lu", (unsigned long)((char *)&the_first->next->other - (char *)the_first));
+    sprintf(path, "arena+%lu",
+            (unsigned long)((char *)&the_first->next->other - (char *)the_first));
     CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_device_error(the_device)->path, path);
     the_first->next->other = was;
@@ -222,7 +229,8 @@ static void refuse_way_out(haul_device *device, size_t behind, int listed)
     finish();
 }
 
-/* On a device that does things at once, and on one that does them as late as it may. The smallest crosses as one. */
+/* On a device that does things at once, and on one that does them as late as it may. The smallest
+ * crosses as one. */
 TEST(ship_marks, a_pointer_that_leads_out_is_refused_with_its_place)
 {
     static const size_t behind[] = { 0, APART_BYTES, 2 * APART_BYTES, LARGE_BYTES };
@@ -255,7 +263,8 @@ TEST(ship_marks, where_the_device_has_no_memory_to_tell_it_in_the_host_looks)
     refuse_way_out(device, APART_BYTES, 1);
 }
 
-TEST(ship_marks, a_list_is_cut_where_the_arena_is_and_no_patch_is_ordered_for_a_part_without_pointers)
+TEST(ship_marks,
+     a_list_is_cut_where_the_arena_is_and_no_patch_is_ordered_for_a_part_without_pointers)
 {
     static const struct {
         size_t before, behind;
@@ -264,7 +273,8 @@ TEST(ship_marks, a_list_is_cut_where_the_arena_is_and_no_patch_is_ordered_for_a_
     uint64_t before;
     size_t i;
     for (i = 0; i < 3; i++) {
-        start(parts[i].before, parts[i].before + parts[i].behind ? 0 : LARGE_BYTES / COUNT, parts[i].behind);
+        start(parts[i].before, parts[i].before + parts[i].behind ? 0 : LARGE_BYTES / COUNT,
+              parts[i].behind);
         before = relocations();
         ship(NULL);
         CHECK(has_list(the_shipment, COUNT));
@@ -276,7 +286,8 @@ TEST(ship_marks, a_list_is_cut_where_the_arena_is_and_no_patch_is_ordered_for_a_
     }
 }
 
-/* Pairs, some of them with so much data behind, that return directly; each time by so many patches. */
+/* Pairs, some of them with so much data behind, that return directly; each time by so many
+ * patches. */
 static void back_by(int early, int count, size_t apart, unsigned patches)
 {
     static fault_plan plan;
@@ -298,7 +309,9 @@ static void back_by(int early, int count, size_t apart, unsigned patches)
     ship(&how);
     for (swaps = 1; swaps < 4; swaps++) {
         const uint64_t before = relocations();
-        CHECK_STATUS(haul_host_launch(the_device, pairs_swap, haul_device_pointer(the_shipment, first)), HAUL_OK);
+        CHECK_STATUS(
+            haul_host_launch(the_device, pairs_swap, haul_device_pointer(the_shipment, first)),
+            HAUL_OK);
         CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
         CHECK_EQ(relocations(), before + patches);
         check_swapped(first, count, swaps);
@@ -428,7 +441,8 @@ TEST(ship_marks, where_a_pointer_lies_off_the_grid_the_bitmap_goes)
     haul_type_free(&leaning_type);
 }
 
-/* The last word of the bitmap may have pointers behind the shipment's end by then, where its own marks lie on the device. */
+/* The last word of the bitmap may have pointers behind the shipment's end by then, where its own
+ * marks lie on the device. */
 TEST(ship_marks, after_a_failure_a_list_is_made_again_of_the_shipments_pointers_alone_D5)
 {
     static fault_plan plan;
@@ -572,7 +586,8 @@ static int ship_rows(haul_device *device, int count, int64_t elements, int is_or
 TEST(ship_marks, pointers_of_a_graph_that_is_packed_go_the_shorter_way_too)
 {
     static const int64_t elements[] = { 0, 30, 100, 120, 150, 300, 1000, 7000, 20000 };
-    static const haul_ref refs[] = { HAUL_OBJECT(row, next, &row_type), HAUL_ARRAY(row, data, HAUL_N(row, count)) };
+    static const haul_ref refs[] = { HAUL_OBJECT(row, next, &row_type),
+                                     HAUL_ARRAY(row, data, HAUL_N(row, count)) };
     fault_plan plan;
     haul_device *device;
     size_t i;
@@ -688,11 +703,13 @@ static void check_born(const haul_shipment *shipment, const birth *b, int count)
 static void bear_by_one_of_two(size_t between)
 {
     static haul_type *nursery_type, *birth_type;
-    haul_ref refs[] = { HAUL_OBJECT(birth, nursery, &nursery_type), HAUL_OBJECT(birth, first, &link_type) };
+    haul_ref refs[] = { HAUL_OBJECT(birth, nursery, &nursery_type),
+                        HAUL_OBJECT(birth, first, &link_type) };
     haul_shipment *other, *copy;
     birth *b;
     start(0, 0, 0);
-    CHECK_STATUS(haul_type_create("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type),
+                 HAUL_OK);
     CHECK_STATUS(haul_type_create("birth", sizeof(birth), refs, 2, &birth_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(birth_type), HAUL_OK);
     b = haul_arena_new(the_arena, birth_type, 1);

@@ -1,4 +1,5 @@
-/* Mirrored arenas: the device has memory at the arena's own addresses, so that a pointer means the same in both.
+/* Mirrored arenas: the device has memory at the arena's own addresses, so that a pointer means the
+ * same in both.
  *
  * Faults by number (docs/testing.md): D3, D5, D6, H1, H2 of such arenas.
  */
@@ -7,7 +8,8 @@
 #include "arena_graphs.h"
 
 enum { FEW = 20, SOME = 60000, LARGE = 170000 }; /* links: a few KB; under and over 8 MB */
-enum { MANY = 270000, PAIRS = 620001 };          /* pairs: over 8 MB; that would return in parts if they were patched */
+/* pairs: over 8 MB; that would return in parts if they were patched */
+enum { MANY = 270000, PAIRS = 620001 };
 
 static haul_device *the_device;
 static haul_arena *the_arena;
@@ -66,7 +68,8 @@ static size_t used_by(const haul_arena *arena)
     return now.used_bytes;
 }
 
-static void look_on(haul_device *device, const haul_shipment *shipment, const link *first, int count)
+static void look_on(haul_device *device, const haul_shipment *shipment, const link *first,
+                    int count)
 {
     sight seen;
     memset(&seen, 0, sizeof seen);
@@ -276,7 +279,8 @@ TEST(ship_mirror, pointers_that_lead_out_are_refused_with_their_place)
 }
 
 /* Marks go where the device looks: behind many pointers in much. */
-TEST(ship_mirror, the_device_looks_where_there_is_much_to_look_at_and_the_host_where_there_is_little)
+TEST(ship_mirror,
+     the_device_looks_where_there_is_much_to_look_at_and_the_host_where_there_is_little)
 {
     haul_host_counters before;
     start(FEW);
@@ -336,7 +340,8 @@ static void is_right_elsewhere(haul_device *device, haul_shipment *shipment, int
 {
     CHECK(haul_device_pointer(shipment, the_first) != the_first);
     look_on(device, shipment, the_first, count);
-    CHECK_STATUS(haul_host_launch(device, links_double, haul_device_pointer(shipment, the_first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, links_double, haul_device_pointer(shipment, the_first)),
+                 HAUL_OK);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
     links_set_homes(the_first, 1);
     check_doubled(the_first);
@@ -462,7 +467,8 @@ TEST(ship_mirror, a_copy_of_a_shipment_lies_elsewhere_too)
     copy_one(LARGE, HAUL_OUTSIDE_KEEP);
 }
 
-/* A copy that comes back to where the arena's addresses are free does not lie there either: it comes from elsewhere. */
+/* A copy that comes back to where the arena's addresses are free does not lie there either: it
+ * comes from elsewhere. */
 TEST(ship_mirror, a_copy_does_not_take_the_arenas_own_addresses)
 {
     haul_device_options options;
@@ -757,7 +763,9 @@ TEST(ship_mirror, an_untyped_one_is_discovered_in_its_place)
         l->value = (int32_t)(l - first);
         l->other = l == first ? first + FEW - 1 : l - 1;
     }
-    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, first, link_type, 1, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(
+        haul_ship_arena_from(the_device, the_arena, first, link_type, 1, NULL, &the_shipment),
+        HAUL_OK);
     CHECK_PTR(haul_device_pointer(the_shipment, first), first);
     look_on(the_device, the_shipment, first, FEW);
     end();
@@ -886,7 +894,8 @@ static void check_pairs(void *user, haul_status status)
         check_swapped(the.first, the.count, 0);
 }
 
-/* Free for the next one, whatever became of the last; but while a device that was late may still write there. */
+/* Free for the next one, whatever became of the last; but while a device that was late may still
+ * write there. */
 static void check_shipped(void *user, haul_status status)
 {
     check_pairs(user, status);
@@ -915,7 +924,9 @@ static haul_status replan(void *user)
 
 static void survives(haul_status (*run)(void *), void (*check)(void *, haul_status), unsigned modes)
 {
-    fault_operation operation = { .prepare = prepare, .run = run, .check = check, .finish = finish };
+    fault_operation operation = {
+        .prepare = prepare, .run = run, .check = check, .finish = finish
+    };
     operation.modes = modes;
     operation.undo = the.ships ? NULL : undo_ship;
     operation.keeps = the.ships;
@@ -1009,7 +1020,9 @@ static void is_elsewhere_by_its_window(int count, int no_send)
     first = the.shipment;
     CHECK_STATUS(scene_ship(NULL), HAUL_OK);
     for (round = 1; round <= 2; round++) {
-        CHECK_STATUS(haul_host_launch(the.device, pairs_swap, haul_device_pointer(the.shipment, the.first)), HAUL_OK);
+        CHECK_STATUS(
+            haul_host_launch(the.device, pairs_swap, haul_device_pointer(the.shipment, the.first)),
+            HAUL_OK);
         CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_OK);
         check_swapped(the.first, count, round);
         CHECK_STATUS(haul_refresh(the.shipment), HAUL_OK);
@@ -1055,8 +1068,11 @@ TEST(ship_mirror, an_arena_that_goes_waits_for_what_it_has_lent)
 
 TEST(ship_mirror, making_one_survives_every_fault_D3)
 {
-    fault_operation operation = { .prepare = prepare_device, .run = scene_arena, .check = check_pairs,
-                                  .undo = undo_arena, .finish = finish };
+    fault_operation operation = { .prepare = prepare_device,
+                                  .run = scene_arena,
+                                  .check = check_pairs,
+                                  .undo = undo_arena,
+                                  .finish = finish };
     memset(&the, 0, sizeof the);
     CHECK(fault_everywhere(&operation) > 2);
 }

@@ -1,7 +1,8 @@
-/* Graphs that cross in pieces: packed while they are sent, written while they come back, and no less whole for it.
+/* Graphs that cross in pieces: packed while they are sent, written while they come back, and no
+ * less whole for it.
  *
- * The device says that it likes pieces of one byte; a piece is one block of the source then, so that a museum spread
- * over a few blocks takes more pieces than the staging ring has buffers.
+ * The device says that it likes pieces of one byte; a piece is one block of the source then, so
+ * that a museum spread over a few blocks takes more pieces than the staging ring has buffers.
  *
  * Faults by number (docs/testing.md): C3, C4, D1, D4, D5, D6, D13, D17, H1, H2, in pieces.
  */
@@ -14,7 +15,8 @@ enum { GAP = 25000 };
 /* ---- The verbs that a call uses, counted. */
 
 typedef struct verbs {
-    unsigned allocate, stage, copy_to, copy_from, relocate, send, fetch, select, fence, poll, await, wait, signal;
+    unsigned allocate, stage, copy_to, copy_from, relocate, send, fetch, select, fence, poll, await,
+        wait, signal;
 } verbs;
 
 static verbs used;
@@ -32,7 +34,8 @@ static void told_capabilities(void *state, haul_device_capabilities *capabilitie
         capabilities->send_bytes = capabilities->fetch_bytes = 0;
 }
 
-static haul_status count_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+static haul_status count_allocate(void *state, uint64_t bytes, size_t alignment,
+                                  haul_address *address)
 {
     used.allocate++;
     return haul_host_device()->allocate(state, bytes, alignment, address);
@@ -62,13 +65,15 @@ static haul_status count_relocate(void *state, const haul_relocation *relocation
     return haul_host_device()->relocate(state, relocation);
 }
 
-static haul_status count_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
+static haul_status count_send(void *state, const haul_relocation *relocation, const void *from,
+                              size_t bytes)
 {
     used.send++;
     return haul_host_device()->send(state, relocation, from, bytes);
 }
 
-static haul_status count_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
+static haul_status count_fetch(void *state, void *to, const haul_relocation *relocation,
+                               size_t bytes)
 {
     used.fetch++;
     if (no_fetch)
@@ -132,8 +137,8 @@ static haul_device *counting_device(size_t chunk)
 
 static unsigned sum(const verbs *v)
 {
-    return v->allocate + v->stage + v->copy_to + v->copy_from + v->relocate + v->send + v->fetch + v->select + v->fence +
-           v->poll + v->await + v->wait + v->signal;
+    return v->allocate + v->stage + v->copy_to + v->copy_from + v->relocate + v->send + v->fetch +
+           v->select + v->fence + v->poll + v->await + v->wait + v->signal;
 }
 
 /* ---- A museum, spread. */
@@ -179,7 +184,8 @@ static haul_shipment_statistics told_by(const tour *t)
 
 static void check_tour(tour *t)
 {
-    visit here = museum_seen_from(t->first), there = museum_seen_on(t->device, t->s, &t->w, t->first);
+    visit here = museum_seen_from(t->first),
+          there = museum_seen_on(t->device, t->s, &t->w, t->first);
     check_visits_agree(&there, &here);
 }
 
@@ -319,7 +325,8 @@ static void return_rings(size_t most, unsigned count, size_t apart)
     first = make_rings(arena, count, apart);
     CHECK_STATUS(haul_ship_arena(device, arena, &how, &s), HAUL_OK);
     for (i = 0; i < 2; i++) {
-        CHECK_STATUS(haul_host_launch(device, double_weights, haul_device_pointer(s, first)), HAUL_OK);
+        CHECK_STATUS(haul_host_launch(device, double_weights, haul_device_pointer(s, first)),
+                     HAUL_OK);
         memset(&used, 0, sizeof used);
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     }
@@ -350,7 +357,7 @@ TEST(pieces, a_larger_arena_comes_back_so_where_the_device_says_that_it_pays)
 {
     return_rings(1 << 22, 40, 1 << 15); /* pointers in a list */
     check_it_was_one_order();
-    return_rings(1 << 22, 4000, 256);   /* in the bitmap */
+    return_rings(1 << 22, 4000, 256); /* in the bitmap */
     check_it_was_one_order();
     return_rings(1 << 19, 40, 1 << 15);
     CHECK_EQ(used.fetch, 0);
@@ -379,7 +386,8 @@ TEST(pieces, a_device_that_wants_it_so_gets_small_graphs_patched_and_in_one_copy
     CHECK_EQ(used.relocate + used.send, 0);
     CHECK_EQ(told_by(t).bytes_to, told_by(t).plan.arena_bytes);
     check_tour(t);
-    CHECK_STATUS(haul_shipment_copy(t->s, t->device, &copy), HAUL_OK); /* which needs the bitmap that was not sent */
+    /* which needs the bitmap that was not sent */
+    CHECK_STATUS(haul_shipment_copy(t->s, t->device, &copy), HAUL_OK);
     haul_shipment_free(&t->s);
     t->s = copy;
     check_tour(t);
@@ -522,7 +530,9 @@ static haul_status never_yet(void *state, uint64_t fence)
 
 TEST(pieces, no_more_than_the_ring_is_pinned_whatever_pieces_the_device_likes)
 {
-    static const size_t chunks[] = { 0, 4096, 1000000, (size_t)3 << 19, (size_t)2 << 20, (size_t)4 << 20 };
+    static const size_t chunks[] = {
+        0, 4096, 1000000, (size_t)3 << 19, (size_t)2 << 20, (size_t)4 << 20
+    };
     bulk *all = bulks_make();
     size_t i;
     for (i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
@@ -557,7 +567,8 @@ static haul_status fail_a_late_copy(void *state, void *to, haul_address from, si
     return haul_host_device()->copy_from(state, to, from, bytes);
 }
 
-/* Unmarshals with the copy after the first `works` failing; answers how many marks had been written. */
+/* Unmarshals with the copy after the first `works` failing; answers how many marks had been
+ * written. */
 static size_t fail_unmarshal(bulk *all, unsigned works, int whole_return, char *text)
 {
     haul_device_table table = *haul_host_device();
@@ -737,8 +748,10 @@ TEST(pieces, a_pointer_off_the_grid_may_lie_in_two_pieces)
     CHECK_STATUS(haul_type_create("crooked", sizeof(crooked), refs, 1, &crooked_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(crooked_type), HAUL_OK);
     for (shift = 0; shift < 2 * sizeof(crooked); shift++) {
-        unsigned char *edge = (unsigned char *)(((uintptr_t)w.memory + (1 << 17)) & ~(uintptr_t)0xffff);
-        crooked *a = (crooked *)(void *)(edge - shift), *b = (crooked *)(void *)(w.memory + 101), *there;
+        unsigned char *edge =
+            (unsigned char *)(((uintptr_t)w.memory + (1 << 17)) & ~(uintptr_t)0xffff);
+        crooked *a = (crooked *)(void *)(edge - shift), *b = (crooked *)(void *)(w.memory + 101),
+                *there;
         haul_shipment *s;
         memset(a, 0, sizeof *a);
         memset(b, 0, sizeof *b);
@@ -764,7 +777,8 @@ TEST(pieces, a_pointer_off_the_grid_may_lie_in_two_pieces)
 
 /* ---- Faults. */
 
-static fault_operation operation_in_pieces(haul_status (*run)(void *), void (*check)(void *, haul_status))
+static fault_operation operation_in_pieces(haul_status (*run)(void *),
+                                           void (*check)(void *, haul_status))
 {
     fault_operation operation = operation_on(run, check);
     operation.settings.chunk_bytes = 1;
@@ -774,7 +788,8 @@ static fault_operation operation_in_pieces(haul_status (*run)(void *), void (*ch
     return operation;
 }
 
-/* Buffers that the ring did not have yet stay with it: leaks of host memory are looked for at the end. */
+/* Buffers that the ring did not have yet stay with it: leaks of host memory are looked for at the
+ * end. */
 TEST(piece_faults, shipping_in_pieces_survives_every_fault)
 {
     fault_operation operation = operation_in_pieces(ship, check_ship);
@@ -795,7 +810,8 @@ TEST(piece_faults, a_refresh_in_pieces_survives_every_fault)
     CHECK(fault_everywhere(&operation) > 150);
 }
 
-/* Each byte is what it was or what it must become; and as the error says, bytes have been written or none. */
+/* Each byte is what it was or what it must become; and as the error says, bytes have been written
+ * or none. */
 static void check_results(void *user, haul_status status)
 {
     const haul_error *error = haul_device_error(the.device);

@@ -1,5 +1,6 @@
-/* Rules on a device: a tree whose nodes have a bit of it all is shipped, walked there while the host's is out of
- * reach, changed, and brought back. Pointers are patched there, or by the host beforehand.
+/* Rules on a device: a tree whose nodes have a bit of it all is shipped, walked there while the
+ * host's is out of reach, changed, and brought back. Pointers are patched there, or by the host
+ * beforehand.
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
@@ -30,9 +31,11 @@ static void tree_open(void)
     static const haul_rule parent = { .tag_bits = 1 }, self = { .mode = HAUL_MODE_ALIAS };
     static const haul_rule visit = { .mode = HAUL_MODE_EXTERNAL }, data = { .integer_below = 4096 };
     static const haul_rule is_inner = { .when = HAUL_EQUALS(tree, kind, INNER) };
-    static const haul_rule values = { .when = HAUL_EQUALS(tree, kind, LEAF), .base = sizeof(double) };
+    static const haul_rule values = { .when = HAUL_EQUALS(tree, kind, LEAF),
+                                      .base = sizeof(double) };
     static const haul_rule count = { .when = HAUL_EQUALS(tree, kind, LEAF) };
-    static const haul_rule label = { .when = HAUL_EQUALS(tree, kind, LEAF), .addressing = HAUL_RELATIVE };
+    static const haul_rule label = { .when = HAUL_EQUALS(tree, kind, LEAF),
+                                     .addressing = HAUL_RELATIVE };
     static const haul_ref refs[] = {
         HAUL_OBJECT_BY(tree, parent, &tree_type, &parent),
         HAUL_OBJECT_BY(tree, self, &tree_type, &self),
@@ -43,7 +46,9 @@ static void tree_open(void)
         HAUL_DATA_BY(tree, u.leaf.n, &count),
         HAUL_DISTANCE(tree, u.leaf.label, NULL, 1, &label, HAUL_NULL_TERMINATED),
     };
-    CHECK_STATUS(haul_type_create("tree", sizeof(tree), refs, sizeof refs / sizeof *refs, &tree_type), HAUL_OK);
+    CHECK_STATUS(
+        haul_type_create("tree", sizeof(tree), refs, sizeof refs / sizeof *refs, &tree_type),
+        HAUL_OK);
     if (haul_type_commit(tree_type) != HAUL_OK)
         check_note("%s: %s", haul_type_error(tree_type)->path, haul_type_error(tree_type)->text);
     CHECK(haul_type_committed(tree_type));
@@ -110,8 +115,9 @@ static void tour(void *argument)
     left = root->u.child[0];
     right = root->u.child[1];
     deep = left->u.child[1];
-    l->good = root->parent == 1 && left->parent == (uintptr_t)root && right->parent == ((uintptr_t)root | 1) &&
-              deep->parent == (uintptr_t)left && !left->u.child[0];
+    l->good = root->parent == 1 && left->parent == (uintptr_t)root &&
+              right->parent == ((uintptr_t)root | 1) && deep->parent == (uintptr_t)left &&
+              !left->u.child[0];
     l->good &= root->self == root && left->self == left && deep->self == deep;
     l->good &= (uintptr_t)root->data == 77 && left->data == right;
     l->good &= leaf_is_good(right, 3, "right") && leaf_is_good(deep, 2, "left right");

@@ -1,7 +1,8 @@
-/* What lives costs what it holds: addresses, memory, mappings and time of many plans and contexts at once.
+/* What lives costs what it holds: addresses, memory, mappings and time of many plans and contexts
+ * at once.
  *
- * Plans of one context take turns in its table. Copies are compared with the source by a walk of their own, which
- * knows nothing of tables.
+ * Plans of one context take turns in its table. Copies are compared with the source by a walk of
+ * their own, which knows nothing of tables.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +23,8 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SANITIZED 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) ||                         \
+    __has_feature(thread_sanitizer)
 #define IS_SANITIZED 1
 #endif
 #endif
@@ -44,7 +46,8 @@ static haul_type *cell_type;
 
 static void types_open(void)
 {
-    const haul_ref refs[] = { HAUL_OBJECT(cell, next, &cell_type), HAUL_OBJECT(cell, other, &cell_type) };
+    const haul_ref refs[] = { HAUL_OBJECT(cell, next, &cell_type),
+                              HAUL_OBJECT(cell, other, &cell_type) };
     CHECK_STATUS(haul_type_create("cell", sizeof(cell), refs, 2, &cell_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(cell_type), HAUL_OK);
 }
@@ -225,7 +228,8 @@ TEST(space, a_thousand_contexts_have_a_plan_each)
     types_close();
 }
 
-/* Made, used and freed in any order, of graphs that share blocks and of graphs that do not; with a trim now and then. */
+/* Made, used and freed in any order, of graphs that share blocks and of graphs that do not; with a
+ * trim now and then. */
 static void take_turns(haul_context *context, random_source *random)
 {
     enum { PLANS = 12, TURNS = 300 };
@@ -365,8 +369,10 @@ static void *ask(void *argument)
     void *address;
     for (turn = 0; turn < 200; turn++)
         for (i = 0; i < a->g->count; i += 7) {
-            a->wrong += haul_plan_offset(a->plan, a->g->at[i], &offset) != HAUL_OK || offset != a->offset[i];
-            a->wrong += haul_plan_address(a->plan, a->offset[i], &address) != HAUL_OK || address != a->g->at[i];
+            a->wrong += haul_plan_offset(a->plan, a->g->at[i], &offset) != HAUL_OK ||
+                        offset != a->offset[i];
+            a->wrong += haul_plan_address(a->plan, a->offset[i], &address) != HAUL_OK ||
+                        address != a->g->at[i];
         }
     return NULL;
 }
@@ -496,7 +502,8 @@ TEST(space, a_hundred_thousand_shipments_live_on_the_host_device)
     CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
     measure(&addresses, &resident);
     for (i = 0; i < f.count; i++)
-        CHECK_STATUS(haul_ship(device, &f.all[2 * i], cell_type, 1, NULL, &f.shipments[i]), HAUL_OK);
+        CHECK_STATUS(haul_ship(device, &f.all[2 * i], cell_type, 1, NULL, &f.shipments[i]),
+                     HAUL_OK);
     measure(&more_addresses, &more_resident);
     if (!IS_SANITIZED) {
         CHECK((more_addresses - addresses) >> 30 < 48);
@@ -518,7 +525,8 @@ TEST(space, a_hundred_thousand_shipments_live_on_the_host_device)
     free(f.shipments);
 }
 
-/* Allocations of any size, made and released in any order, hold what was written to them and nothing else. */
+/* Allocations of any size, made and released in any order, hold what was written to them and
+ * nothing else. */
 TEST(space, allocations_of_the_host_device_are_apart_whatever_their_sizes)
 {
     enum { HELD = 700, TURNS = 6000 };
@@ -548,18 +556,23 @@ TEST(space, allocations_of_the_host_device_are_apart_whatever_their_sizes)
             CHECK_STATUS(table->allocate(state, h->bytes, 64, &h->address), HAUL_OK);
             CHECK_EQ(h->address % 64, 0);
             CHECK_STATUS(table->copy_to(state, h->address, &h->mark, sizeof mark), HAUL_OK);
-            CHECK_STATUS(table->copy_to(state, h->address + h->bytes - 4, &h->mark, sizeof mark), HAUL_OK);
+            CHECK_STATUS(table->copy_to(state, h->address + h->bytes - 4, &h->mark, sizeof mark),
+                         HAUL_OK);
             continue;
         }
         CHECK_STATUS(table->copy_from(state, &found, h->address, sizeof found), HAUL_OK);
         CHECK_EQ(found, h->mark);
-        CHECK_STATUS(table->copy_from(state, &found, h->address + h->bytes - 4, sizeof found), HAUL_OK);
+        CHECK_STATUS(table->copy_from(state, &found, h->address + h->bytes - 4, sizeof found),
+                     HAUL_OK);
         CHECK_EQ(found, h->mark);
-        CHECK_STATUS(table->copy_from(state, &found, h->address + h->bytes - 3, sizeof found), HAUL_ERROR_DEVICE);
-        CHECK_STATUS(table->copy_from(state, &found, h->address - 1, sizeof found), HAUL_ERROR_DEVICE);
+        CHECK_STATUS(table->copy_from(state, &found, h->address + h->bytes - 3, sizeof found),
+                     HAUL_ERROR_DEVICE);
+        CHECK_STATUS(table->copy_from(state, &found, h->address - 1, sizeof found),
+                     HAUL_ERROR_DEVICE);
         if (random_one_in(&random, 2)) {
             table->release(state, h->address, h->bytes);
-            CHECK_STATUS(table->copy_from(state, &found, h->address, sizeof found), HAUL_ERROR_DEVICE);
+            CHECK_STATUS(table->copy_from(state, &found, h->address, sizeof found),
+                         HAUL_ERROR_DEVICE);
             h->bytes = 0;
         }
     }
@@ -575,7 +588,8 @@ TEST(space, allocations_of_the_host_device_are_apart_whatever_their_sizes)
 
 static void *huge_reserve(void *user, size_t bytes)
 {
-    void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     (void)user;
     if (range == MAP_FAILED)
         return NULL;
@@ -593,7 +607,10 @@ static void *plain_allocate(void *user, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
     (void)user;
-    return posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) == 0 ? memory : NULL;
+    return posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment,
+                          bytes) == 0
+               ? memory
+               : NULL;
 }
 
 static void plain_release(void *user, void *memory, size_t bytes)
@@ -615,7 +632,8 @@ static int has_huge_pages(void)
 }
 
 /* Bytes that a context with a plan and an arena with one object takes. */
-static size_t taken_by_little(const haul_context_options *options, const haul_arena_options *reserve, graph *g)
+static size_t taken_by_little(const haul_context_options *options,
+                              const haul_arena_options *reserve, graph *g)
 {
     size_t addresses, before, after;
     haul_root root = root_of(g->at[0]);
@@ -637,7 +655,8 @@ static size_t taken_by_little(const haul_context_options *options, const haul_ar
 
 TEST(space, a_small_plan_and_a_small_arena_take_no_huge_page)
 {
-    const haul_allocator door = { NULL, plain_allocate, plain_release, huge_reserve, huge_unreserve };
+    const haul_allocator door = { NULL, plain_allocate, plain_release, huge_reserve,
+                                  huge_unreserve };
     random_source random = random_start("huge pages");
     haul_context_options options;
     graph g;
@@ -665,7 +684,8 @@ static int in_locked_memory(graph *g, rlim_t most)
         return 77;
     if (mlockall(MCL_FUTURE) != 0)
         return 77;
-    return taken_by_little(NULL, most == RLIM_INFINITY ? NULL : &options, g) < (size_t)6 << 20 ? 0 : 1;
+    return taken_by_little(NULL, most == RLIM_INFINITY ? NULL : &options, g) < (size_t)6 << 20 ? 0
+                                                                                               : 1;
 }
 
 TEST(space, reservations_cost_what_is_touched_where_all_memory_is_locked)
@@ -783,7 +803,8 @@ static void live_with(const haul_allocator *door, graph *g, unsigned threads)
 
 TEST(space, a_call_that_succeeds_leaves_errno_as_it_was)
 {
-    const haul_allocator door = { NULL, spoiling_allocate, spoiling_release, spoiling_reserve, spoiling_unreserve };
+    const haul_allocator door = { NULL, spoiling_allocate, spoiling_release, spoiling_reserve,
+                                  spoiling_unreserve };
     random_source random = random_start("errno");
     graph g;
     errno = OURS;

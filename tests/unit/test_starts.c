@@ -1,8 +1,9 @@
-/* Objects of one kind at places of chance: near and far from one another, over the edges of blocks, alone in their blocks or
- * with other things between them.
+/* Objects of one kind at places of chance: near and far from one another, over the edges of blocks,
+ * alone in their blocks or with other things between them.
  *
- * What is gathered is compared with the plainest reference: each object's bytes at its offset, its pointers the offsets of
- * what they lead to. What is scattered: each byte that is no pointer is the arena's, all others are as they were.
+ * What is gathered is compared with the plainest reference: each object's bytes at its offset, its
+ * pointers the offsets of what they lead to. What is scattered: each byte that is no pointer is the
+ * arena's, all others are as they were.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,8 @@ static void check_gathered(const field *f, const haul_plan *plan, const unsigned
         for (word = 0; word < f->of.words; word++) {
             uintptr_t value;
             memcpy(&value, there + word * sizeof value, sizeof value);
-            CHECK_EQ(value, is_pointer(f, word) ? offset_of(plan, f->object[i][word]) : f->object[i][word]);
+            CHECK_EQ(value, is_pointer(f, word) ? offset_of(plan, f->object[i][word])
+                                                : f->object[i][word]);
         }
     }
 }
@@ -200,10 +202,11 @@ static haul_root root_of(const void *address, const haul_type *type, size_t coun
     return root;
 }
 
-/* In words: short ones, some whose length no line and no cell is a multiple of, longer than a cell, a page. */
-static const kind kinds[] = { { 2, 0, 1 },    { 4, 1, 2 },     { 8, 0, 7 },      { 10, 3, 9 },    { 16, 0, 15 },
-                              { 18, 8, 9 },   { 30, 5, 6 },    { 64, 63, 1 },    { 66, 2, 65 },   { 130, 129, 64 },
-                              { 290, 1, 288 }, { 510, 0, 509 } };
+/* In words: short ones, some whose length no line and no cell is a multiple of, longer than a cell,
+ * a page. */
+static const kind kinds[] = { { 2, 0, 1 },   { 4, 1, 2 },      { 8, 0, 7 },     { 10, 3, 9 },
+                              { 16, 0, 15 }, { 18, 8, 9 },     { 30, 5, 6 },    { 64, 63, 1 },
+                              { 66, 2, 65 }, { 130, 129, 64 }, { 290, 1, 288 }, { 510, 0, 509 } };
 
 TEST(starts, objects_alone_in_their_blocks_are_gathered_and_scattered_near_and_far_from_one_another)
 {
@@ -218,7 +221,8 @@ TEST(starts, objects_alone_in_their_blocks_are_gathered_and_scattered_near_and_f
         }
 }
 
-/* Plain bytes are no objects, and whoever took them for some would put the next ones at wrong places. */
+/* Plain bytes are no objects, and whoever took them for some would put the next ones at wrong
+ * places. */
 TEST(starts, other_things_between_them_have_places_of_their_own)
 {
     static const size_t apart[] = { 3, 30, 300 };

@@ -18,10 +18,12 @@ static void fill(random_source *r, unsigned char *bytes, size_t count)
         bytes[i] = (unsigned char)random_next(r);
 }
 
-static void check_copy(random_source *r, void (*copy)(void *to, const void *from, size_t bytes), size_t bytes)
+static void check_copy(random_source *r, void (*copy)(void *to, const void *from, size_t bytes),
+                       size_t bytes)
 {
     static unsigned char from[MOST + 2 * EDGE], to[MOST + 2 * EDGE], before[MOST + 2 * EDGE];
-    size_t source = random_below(r, EDGE), place = random_below(r, EDGE), same = random_below(r, bytes + 1);
+    size_t source = random_below(r, EDGE), place = random_below(r, EDGE),
+           same = random_below(r, bytes + 1);
     fill(r, from, sizeof from);
     fill(r, to, sizeof to);
     memcpy(to + place + same, from + source + same, bytes - same); /* the rest is there already */
@@ -60,7 +62,8 @@ TEST(stream, a_few_words_are_copied_whatever_their_number)
 TEST(stream, pages_that_are_equal_already_are_not_written)
 {
     enum { PAGES = 32, CHANGED = 21 };
-    unsigned char *to = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *to =
+        mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     unsigned char *from = malloc(PAGES * PAGE);
     random_source r = random_start("equal pages");
     CHECK(to != MAP_FAILED && from);

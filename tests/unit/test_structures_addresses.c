@@ -1,13 +1,15 @@
-/* Real structures whose contents depend on addresses (AHASH): the graph of Olden's mst, and a table of Lua. Where a
- * key stands follows from the bits of its address, so that a copy at other addresses must be put in order again
- * before it is searched. Their types say so, and how; then look-ups by address find there what they find here, and
- * what was put in order there does not come back over what is in order here.
+/* Real structures whose contents depend on addresses (AHASH): the graph of Olden's mst, and a table
+ * of Lua. Where a key stands follows from the bits of its address, so that a copy at other
+ * addresses must be put in order again before it is searched. Their types say so, and how; then
+ * look-ups by address find there what they find here, and what was put in order there does not come
+ * back over what is in order here.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-/* ---- mst. Each vertex keeps the distances to its neighbours in a table of chains, whose keys are the neighbours'
- * addresses, as integers. To put it in order moves entries from chain to chain: pointers change, and contents stay.
+/* ---- mst. Each vertex keeps the distances to its neighbours in a table of chains, whose keys are
+ * the neighbours' addresses, as integers. To put it in order moves entries from chain to chain:
+ * pointers change, and contents stay.
  */
 
 enum { VERTICES = 400, NEIGHBOURS = 60, BUCKETS = 15 };
@@ -38,7 +40,8 @@ static void mst_open(const haul_ref *key, haul_rebuild_function *function)
     static const haul_rule is_function = { .mode = HAUL_MODE_EXTERNAL };
     static const haul_ref entry_refs[] = { HAUL_OPAQUE(HashEntry, entry),
                                            HAUL_OBJECT(HashEntry, next, &HashEntry_type) };
-    static const haul_ref hash_refs[] = { HAUL_POINTERS(Hash, array, &HashEntry_type, HAUL_NS(Hash, size)),
+    static const haul_ref hash_refs[] = { HAUL_POINTERS(Hash, array, &HashEntry_type,
+                                                        HAUL_NS(Hash, size)),
                                           HAUL_WORD_BY(Hash, mapfunc, &is_function) };
     static const haul_ref vertex_refs[] = { HAUL_OBJECT(Vertex, next, &Vertex_type),
                                             HAUL_EMBED(Vertex, edgehash, &Hash_type) };
@@ -116,7 +119,8 @@ static unsigned distance(unsigned from, unsigned to)
     return (from * 31 + to * 17) % 2048;
 }
 
-/* The neighbours of a vertex are those that follow it in a ring. Vertices lie in blocks of irregular distance. */
+/* The neighbours of a vertex are those that follow it in a ring. Vertices lie in blocks of
+ * irregular distance. */
 static Vertex *mst_make(uint64_t *seen)
 {
     static Vertex *all[VERTICES];
@@ -175,13 +179,15 @@ TEST(structures_addresses,
     site_end();
 }
 
-TEST(structures_addresses, AHASH_a_key_that_is_left_as_a_number_is_told_by_an_audit_as_the_address_that_it_is)
+TEST(structures_addresses,
+     AHASH_a_key_that_is_left_as_a_number_is_told_by_an_audit_as_the_address_that_it_is)
 {
     uint64_t seen = 0;
     site_start(27);
     mst_open(NULL, mst_rebuild);
-    audit_tells(mst_make(&seen), Vertex_type, HAUL_AUDIT_HIDDEN_POINTER, "root.edgehash.array[0]",
-                "the word at offset 0 of HashEntry, which no row describes, holds an address in the graph");
+    audit_tells(
+        mst_make(&seen), Vertex_type, HAUL_AUDIT_HIDDEN_POINTER, "root.edgehash.array[0]",
+        "the word at offset 0 of HashEntry, which no row describes, holds an address in the graph");
     mst_close();
     site_end();
 }
@@ -192,15 +198,17 @@ TEST(structures_addresses, AHASH_tables_that_nothing_puts_in_order_are_refused)
     uint64_t seen = 0;
     site_start(27);
     mst_open(&key, NULL);
-    refuse_graph(mst_make(&seen), Vertex_type, HAUL_ERROR_UNSUPPORTED, "root.edgehash", "",
-                 "the contents of type Hash depend on addresses, and it has no function that rebuilds them");
+    refuse_graph(
+        mst_make(&seen), Vertex_type, HAUL_ERROR_UNSUPPORTED, "root.edgehash", "",
+        "the contents of type Hash depend on addresses, and it has no function that rebuilds them");
     mst_close();
     site_end();
 }
 
-/* ---- Lua's table, with userdata for keys. Its nodes are one array of 2^lsizenode; a key that finds its place taken
- * goes to a free node from the end of the array on, and into the chain of that place, by distances between nodes. To
- * put it in order moves nodes, contents and all: so the row that leads to them says that they stay where they are. */
+/* ---- Lua's table, with userdata for keys. Its nodes are one array of 2^lsizenode; a key that
+ * finds its place taken goes to a free node from the end of the array on, and into the chain of
+ * that place, by distances between nodes. To put it in order moves nodes, contents and all: so the
+ * row that leads to them says that they stay where they are. */
 
 enum { LUA_NIL = 0, LUA_INTEGER = 3, LUA_USERDATA = 0x47, LOG_NODES = 11, USERDATA = 1500 };
 
@@ -245,7 +253,8 @@ static void registry_open(haul_rebuild_function *function)
     static const haul_rule stays = { .direction = HAUL_IN }, alias = { .mode = HAUL_MODE_ALIAS };
     static const haul_ref udata_refs[] = { HAUL_OBJECT(Udata, next, &Udata_type) };
     static const haul_ref node_refs[] = { HAUL_OBJECT_BY(Node, key.gc, &Udata_type, &is_object) };
-    static const haul_ref table_refs[] = { HAUL_OBJECTS_BY(Table, node, &Node_type, &stays, HAUL_FN(sizenode)),
+    static const haul_ref table_refs[] = { HAUL_OBJECTS_BY(Table, node, &Node_type, &stays,
+                                                           HAUL_FN(sizenode)),
                                            HAUL_WORD_BY(Table, lastfree, &alias) };
     static const haul_ref registry_refs[] = { HAUL_OBJECT(registry, allgc, &Udata_type),
                                               HAUL_OBJECT(registry, of_objects, &Table_type) };
@@ -443,7 +452,8 @@ TEST(structures_addresses, AHASH_a_table_without_a_function_is_refused_where_it_
     site_start(28);
     registry_open(NULL);
     refuse_graph(registry_make(&seen), registry_type, HAUL_ERROR_UNSUPPORTED, "root.of_objects", "",
-                 "the contents of type Table depend on addresses, and it has no function that rebuilds them");
+                 "the contents of type Table depend on addresses, and it has "
+                 "no function that rebuilds them");
     registry_close();
     site_end();
 }

@@ -1,17 +1,25 @@
-/* Arrays and tables of languages and of libraries that are headers: Fortran's CFI_cdesc_t (EXPR, FAM, ROWS, POLY,
- * WID, COND), vector and deque of libstdc++ (EXPR, END, CAP, ROWS), klib's khash and kvec (CNT, EXPR, CAP, BITS, CTX,
- * COND).
+/* Arrays and tables of languages and of libraries that are headers: Fortran's CFI_cdesc_t (EXPR,
+ * FAM, ROWS, POLY, WID, COND), vector and deque of libstdc++ (EXPR, END, CAP, ROWS), klib's khash
+ * and kvec (CNT, EXPR, CAP, BITS, CTX, COND).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
 static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
 
-/* ---- CFI_cdesc_t. A descriptor ends in as many dimensions as its rank says. A section leads into its parent's
- * block, at the element that comes first, which is not the lowest where a stride is negative. What elements are
- * follows from the type's code and width. */
+/* ---- CFI_cdesc_t. A descriptor ends in as many dimensions as its rank says. A section leads into
+ * its parent's block, at the element that comes first, which is not the lowest where a stride is
+ * negative. What elements are follows from the type's code and width. */
 
-enum { CFI_INT = 1, CFI_DOUBLE = 28, CFI_STRUCT = 42, ALLOCATABLE = 1, POINTER = 0, N = 24, M = 10 };
+enum {
+    CFI_INT = 1,
+    CFI_DOUBLE = 28,
+    CFI_STRUCT = 42,
+    ALLOCATABLE = 1,
+    POINTER = 0,
+    N = 24,
+    M = 10
+};
 
 typedef struct CFI_dim_t {
     ptrdiff_t lower_bound, extent, sm;
@@ -32,7 +40,8 @@ typedef struct cell {
 } cell;
 
 typedef struct module {
-    CFI_cdesc_t *whole, *reversed, *every_third, *cells, *some_cells, *narrow, *scalar, *unallocated, *empty;
+    CFI_cdesc_t *whole, *reversed, *every_third, *cells, *some_cells, *narrow, *scalar,
+        *unallocated, *empty;
 } module;
 
 static haul_type *desc_type, *cell_type, *module_type;
@@ -72,8 +81,10 @@ HAUL_COUNT_FUNCTION(cfi_elements, CFI_cdesc_t, cfi_span(self) / (int64_t)self->e
 
 static void cfi_open(haul_function *low)
 {
-    const haul_rule plain = { .when = HAUL_DIFFERS(CFI_cdesc_t, type, CFI_STRUCT), .base_function = low };
-    const haul_rule structs = { .when = HAUL_EQUALS(CFI_cdesc_t, type, CFI_STRUCT), .base_function = low };
+    const haul_rule plain = { .when = HAUL_DIFFERS(CFI_cdesc_t, type, CFI_STRUCT),
+                              .base_function = low };
+    const haul_rule structs = { .when = HAUL_EQUALS(CFI_cdesc_t, type, CFI_STRUCT),
+                                .base_function = low };
     static const haul_ref cell_refs[] = { HAUL_STRING(cell, name) };
     static const haul_ref module_refs[] = {
         HAUL_OBJECT(module, whole, &desc_type),       HAUL_OBJECT(module, reversed, &desc_type),
@@ -82,10 +93,11 @@ static void cfi_open(haul_function *low)
         HAUL_OBJECT(module, scalar, &desc_type),      HAUL_OBJECT(module, unallocated, &desc_type),
         HAUL_OBJECT(module, empty, &desc_type),
     };
-    const haul_ref desc_refs[] = { HAUL_BYTES_BY(CFI_cdesc_t, base_addr, &plain, HAUL_FN(cfi_bytes)),
-                                   HAUL_OBJECTS_BY(CFI_cdesc_t, base_addr, &cell_type, &structs,
-                                                   HAUL_FN(cfi_elements)),
-                                   HAUL_TAIL(CFI_cdesc_t, dim, HAUL_NS(CFI_cdesc_t, rank)) };
+    const haul_ref desc_refs[] = {
+        HAUL_BYTES_BY(CFI_cdesc_t, base_addr, &plain, HAUL_FN(cfi_bytes)),
+        HAUL_OBJECTS_BY(CFI_cdesc_t, base_addr, &cell_type, &structs, HAUL_FN(cfi_elements)),
+        HAUL_TAIL(CFI_cdesc_t, dim, HAUL_NS(CFI_cdesc_t, rank))
+    };
     cell_type = YARD_TYPE(cell, cell_refs);
     desc_type = YARD_TYPE(CFI_cdesc_t, desc_refs);
     module_type = YARD_TYPE(module, module_refs);
@@ -169,17 +181,18 @@ static int64_t cfi_sum(const CFI_cdesc_t *d)
     ptrdiff_t i, k;
     for (i = 0; i < d->dim[0].extent; i++)
         for (k = 0; k < (d->rank > 1 ? d->dim[1].extent : 1); k++)
-            sum += d->type == CFI_DOUBLE
-                       ? (int64_t) * (double *)cfi_at(d, i, k)
-                       : ((cell *)cfi_at(d, i, k))->value + (int64_t)strlen(((cell *)cfi_at(d, i, k))->name);
+            sum += d->type == CFI_DOUBLE ? (int64_t) * (double *)cfi_at(d, i, k)
+                                         : ((cell *)cfi_at(d, i, k))->value +
+                                               (int64_t)strlen(((cell *)cfi_at(d, i, k))->name);
     return sum;
 }
 
 static int64_t module_walk(void *root, size_t count)
 {
     module *m = root;
-    int64_t sum = cfi_sum(m->whole) + cfi_sum(m->reversed) + cfi_sum(m->every_third) + cfi_sum(m->cells) +
-                  cfi_sum(m->some_cells) + cfi_sum(m->empty) + (int64_t) * (double *)m->scalar->base_addr;
+    int64_t sum = cfi_sum(m->whole) + cfi_sum(m->reversed) + cfi_sum(m->every_third) +
+                  cfi_sum(m->cells) + cfi_sum(m->some_cells) + cfi_sum(m->empty) +
+                  (int64_t) * (double *)m->scalar->base_addr;
     ptrdiff_t i;
     (void)count;
     for (i = 0; i < m->every_third->dim[0].extent; i++)
@@ -212,10 +225,16 @@ TEST(structures, CFI_a_negative_stride_that_is_taken_to_lead_upwards_is_refused)
     YARD_END(&module_type, &desc_type, &cell_type);
 }
 
-/* ---- vector and deque of libstdc++. A deque's map leads to blocks of 512 bytes; only those between the two
- * iterators' are there, and what lies in them outside of [cur, cur) is of no meaning. */
+/* ---- vector and deque of libstdc++. A deque's map leads to blocks of 512 bytes; only those
+ * between the two iterators' are there, and what lies in them outside of [cur, cur) is of no
+ * meaning. */
 
-enum { MAP = 16, PER_CHUNK = 512 / sizeof(double), FRONT = 3 * PER_CHUNK + 7, BACK = 9 * PER_CHUNK + 11 };
+enum {
+    MAP = 16,
+    PER_CHUNK = 512 / sizeof(double),
+    FRONT = 3 * PER_CHUNK + 7,
+    BACK = 9 * PER_CHUNK + 11
+};
 
 typedef struct deque_iterator {
     double *cur, *first, *last, **node;
@@ -246,8 +265,10 @@ static int64_t chunk_is_there(const haul_here *here)
 
 static void signal_open(void)
 {
-    static const haul_rule is_there = { .when = HAUL_IF(chunk_is_there) }, each = { .each = &is_there };
-    static const haul_ref vector_refs[] = { HAUL_ARRAY(vector, begin, HAUL_END(vector, begin, end_of_storage)),
+    static const haul_rule is_there = { .when = HAUL_IF(chunk_is_there) },
+                           each = { .each = &is_there };
+    static const haul_ref vector_refs[] = { HAUL_ARRAY(vector, begin,
+                                                       HAUL_END(vector, begin, end_of_storage)),
                                             HAUL_WORD_BY(vector, end, &alias) };
     static const haul_ref iterator_refs[] = { HAUL_WORD_BY(deque_iterator, cur, &alias),
                                               HAUL_WORD_BY(deque_iterator, first, &alias),
@@ -309,8 +330,8 @@ static void iterator_next(deque_iterator *i)
     i->last = i->first + PER_CHUNK;
 }
 
-/* Takes all but the last of the first chunk, and keeps some of it: not so much that `end` is where another range may
- * begin on the device (ship.h, haul_unmarshal_pointers). */
+/* Takes all but the last of the first chunk, and keeps some of it: not so much that `end` is where
+ * another range may begin on the device (ship.h, haul_unmarshal_pointers). */
 static int64_t signal_walk(void *root, size_t count)
 {
     signal *s = root;
@@ -336,8 +357,8 @@ TEST(structures, std_vector_and_std_deque_with_the_chunks_that_lie_between_their
     YARD_END(&signal_type, &deque_type, &iterator_type, &vector_type);
 }
 
-/* ---- khash and kvec. Two bits a bucket say that it is empty or deleted; what stands there is left from before, also
- * the vectors that are its values. */
+/* ---- khash and kvec. Two bits a bucket say that it is empty or deleted; what stands there is left
+ * from before, also the vectors that are its values. */
 
 enum { BUCKETS = 128, WORDS = 90 };
 
@@ -358,7 +379,8 @@ typedef struct book {
     kh_index *places;
 } book;
 
-static haul_type *kvec_element, *kvec_type, *words_type, *value_type, *index_type, *book_type, *int_type, *word_type;
+static haul_type *kvec_element, *kvec_type, *words_type, *value_type, *index_type, *book_type,
+    *int_type, *word_type;
 
 static int bucket_is_used(const kh_index *h, size_t i)
 {
@@ -380,18 +402,22 @@ static void book_open(void)
 {
     static const haul_rule used = { .when = HAUL_IF(key_is_used) }, each = { .each = &used };
     static const haul_rule in_use = { .when = HAUL_IF(value_is_used), .with_parent = 1 };
-    static const haul_ref kvec_refs[] = { HAUL_OBJECTS_AS(kvec, a, &kvec_element, HAUL_NU(kvec, m)) };
-    static const haul_ref value_refs[] = { HAUL_OBJECTS_BY(kvec, a, &int_type, &in_use, HAUL_FN(value_room)) };
+    static const haul_ref kvec_refs[] = { HAUL_OBJECTS_AS(kvec, a, &kvec_element,
+                                                          HAUL_NU(kvec, m)) };
+    static const haul_ref value_refs[] = { HAUL_OBJECTS_BY(kvec, a, &int_type, &in_use,
+                                                           HAUL_FN(value_room)) };
     static const haul_ref index_refs[] = {
         HAUL_ARRAY(kh_index, flags, HAUL_FN(flag_words)),
-        HAUL_ROWS_BY(kh_index, keys, NULL, &each, HAUL_NU(kh_index, n_buckets), HAUL_NULL_TERMINATED),
+        HAUL_ROWS_BY(kh_index, keys, NULL, &each, HAUL_NU(kh_index, n_buckets),
+                     HAUL_NULL_TERMINATED),
         HAUL_OBJECTS(kh_index, vals, &value_type, HAUL_NU(kh_index, n_buckets)),
     };
     static const haul_ref book_refs[] = { HAUL_EMBED(book, words, &words_type),
                                           HAUL_OBJECT(book, places, &index_type) };
     CHECK_STATUS(haul_type_parameter("T", &kvec_element), HAUL_OK);
     CHECK_STATUS(haul_type_bytes("int", sizeof(int), &int_type), HAUL_OK);
-    CHECK_STATUS(haul_type_pointer("word", NULL, 1, (haul_shape)HAUL_NULL_TERMINATED, &word_type), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer("word", NULL, 1, (haul_shape)HAUL_NULL_TERMINATED, &word_type),
+                 HAUL_OK);
     kvec_type = YARD_TYPE(kvec, kvec_refs);
     CHECK_STATUS(haul_type_instance(kvec_type, 1, &kvec_element, &word_type, &words_type), HAUL_OK);
     value_type = yard_type("value", sizeof(kvec), value_refs, 1);
@@ -455,5 +481,6 @@ TEST(structures, klib_vectors_that_are_the_values_of_a_hash_table_in_the_buckets
     yard_open(1 << 20, 133);
     book_open();
     yard_prove(book_make(), book_type, 1, book_walk);
-    YARD_END(&book_type, &index_type, &value_type, &words_type, &kvec_type, &int_type, &word_type, &kvec_element);
+    YARD_END(&book_type, &index_type, &value_type, &words_type, &kvec_type, &int_type, &word_type,
+             &kvec_element);
 }

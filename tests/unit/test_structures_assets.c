@@ -1,15 +1,16 @@
-/* What loaders of scenes make: cgltf_data (CNT, TERM, PARR, ROWS, SHARE, BACK, UNI, COND, FUNC), Assimp's materials
- * and metadata (CNT, EXPR, CAP, PARR, POLY, COND, FUNC; its meshes and nodes are in test_structures_scene.c),
- * tinyobj's attrib_t and shape_t (END, CAP, SELF).
+/* What loaders of scenes make: cgltf_data (CNT, TERM, PARR, ROWS, SHARE, BACK, UNI, COND, FUNC),
+ * Assimp's materials and metadata (CNT, EXPR, CAP, PARR, POLY, COND, FUNC; its meshes and nodes are
+ * in test_structures_scene.c), tinyobj's attrib_t and shape_t (END, CAP, SELF).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL }, alias = { .mode = HAUL_MODE_ALIAS };
+static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
+                       alias = { .mode = HAUL_MODE_ALIAS };
 
-/* ---- cgltf. Everything that refers to something is a pointer into the array of such things. The text of the file is
- * in the file's data, as is a binary part; a camera is of one of two kinds; buffers may be parts of that data, or
- * NULL until they are loaded. */
+/* ---- cgltf. Everything that refers to something is a pointer into the array of such things. The
+ * text of the file is in the file's data, as is a binary part; a camera is of one of two kinds;
+ * buffers may be parts of that data, or NULL until they are loaded. */
 
 enum {
     PERSPECTIVE = 1,
@@ -131,32 +132,39 @@ typedef struct cgltf_data {
     void *user_data;
 } cgltf_data;
 
-static haul_type *buffer_type, *view_type, *accessor_type, *attribute_type, *material_type, *primitive_type,
-    *mesh_type, *extras_type, *camera_type, *node_type, *data_type;
+static haul_type *buffer_type, *view_type, *accessor_type, *attribute_type, *material_type,
+    *primitive_type, *mesh_type, *extras_type, *camera_type, *node_type, *data_type;
 
 /* Binary files: a header, the text, a header, the binary part. */
-HAUL_COUNT_FUNCTION(file_bytes, cgltf_data, (const char *)self->bin + self->bin_size - (const char *)self->file_data)
+HAUL_COUNT_FUNCTION(file_bytes, cgltf_data,
+                    (const char *)self->bin + self->bin_size - (const char *)self->file_data)
 HAUL_COUNT_FUNCTION(buffer_bytes, cgltf_buffer, self->size)
 
 #define MANY(S, m, T) HAUL_OBJECTS(S, m, T, HAUL_NU(S, m##_count))
 
 static void cgltf_open(void)
 {
-    static const haul_rule is_perspective = { .when = HAUL_EQUALS(cgltf_camera, type, PERSPECTIVE) };
-    static const haul_rule is_orthographic = { .when = HAUL_EQUALS(cgltf_camera, type, ORTHOGRAPHIC) };
-    static const haul_ref buffer_refs[] = { HAUL_STRING(cgltf_buffer, name), HAUL_STRING(cgltf_buffer, uri),
+    static const haul_rule is_perspective = { .when =
+                                                  HAUL_EQUALS(cgltf_camera, type, PERSPECTIVE) };
+    static const haul_rule is_orthographic = { .when =
+                                                   HAUL_EQUALS(cgltf_camera, type, ORTHOGRAPHIC) };
+    static const haul_ref buffer_refs[] = { HAUL_STRING(cgltf_buffer, name),
+                                            HAUL_STRING(cgltf_buffer, uri),
                                             HAUL_BYTES(cgltf_buffer, data, HAUL_FN(buffer_bytes)) };
     static const haul_ref view_refs[] = { HAUL_STRING(cgltf_buffer_view, name),
                                           HAUL_OBJECT(cgltf_buffer_view, buffer, &buffer_type),
                                           HAUL_WORD_BY(cgltf_buffer_view, data, &alias) };
-    static const haul_ref accessor_refs[] = { HAUL_STRING(cgltf_accessor, name),
-                                              HAUL_OBJECT(cgltf_accessor, buffer_view, &view_type) };
+    static const haul_ref accessor_refs[] = {
+        HAUL_STRING(cgltf_accessor, name), HAUL_OBJECT(cgltf_accessor, buffer_view, &view_type)
+    };
     static const haul_ref attribute_refs[] = { HAUL_STRING(cgltf_attribute, name),
                                                HAUL_OBJECT(cgltf_attribute, data, &accessor_type) };
     static const haul_ref material_refs[] = { HAUL_STRING(cgltf_material, name) };
-    static const haul_ref primitive_refs[] = { HAUL_OBJECT(cgltf_primitive, indices, &accessor_type),
-                                               HAUL_OBJECT(cgltf_primitive, material, &material_type),
-                                               MANY(cgltf_primitive, attributes, &attribute_type) };
+    static const haul_ref primitive_refs[] = {
+        HAUL_OBJECT(cgltf_primitive, indices, &accessor_type),
+        HAUL_OBJECT(cgltf_primitive, material, &material_type),
+        MANY(cgltf_primitive, attributes, &attribute_type)
+    };
     static const haul_ref mesh_refs[] = {
         HAUL_STRING(cgltf_mesh, name), MANY(cgltf_mesh, primitives, &primitive_type),
         HAUL_STRINGS(cgltf_mesh, target_names, HAUL_NU(cgltf_mesh, target_names_count))
@@ -337,9 +345,10 @@ static void nodes_make(cgltf_data *d)
         }
         if (i * LEVEL + 1 < NODES)
             n->children = yard_take(LEVEL, sizeof *n->children);
-        yard.told += (n->mesh ? (int64_t)n->mesh->primitives_count : 0) + (!n->camera                       ? 0
-                                                                           : n->camera->type == PERSPECTIVE ? 4
-                                                                                                            : 5);
+        yard.told += (n->mesh ? (int64_t)n->mesh->primitives_count : 0) +
+                     (!n->camera                       ? 0
+                      : n->camera->type == PERSPECTIVE ? 4
+                                                       : 5);
     }
 }
 
@@ -402,14 +411,23 @@ TEST(structures, cgltf_references_into_arrays_a_file_and_what_lies_in_it_and_cam
     yard_open(1 << 20, 150);
     cgltf_open();
     yard_prove(cgltf_make(), data_type, 1, cgltf_walk);
-    YARD_END(&buffer_type, &view_type, &accessor_type, &attribute_type, &material_type, &primitive_type, &mesh_type,
-             &extras_type, &camera_type, &node_type, &data_type);
+    YARD_END(&buffer_type, &view_type, &accessor_type, &attribute_type, &material_type,
+             &primitive_type, &mesh_type, &extras_type, &camera_type, &node_type, &data_type);
 }
 
-/* ---- Assimp. A material's properties are bytes, as many as each says, of a list with room for more; a value of the
- * metadata is of the kind that stands beside it, other metadata among them. */
+/* ---- Assimp. A material's properties are bytes, as many as each says, of a list with room for
+ * more; a value of the metadata is of the kind that stands beside it, other metadata among them. */
 
-enum { AI_BOOL, AI_INT32, AI_UINT64, AI_FLOAT, AI_DOUBLE, AI_AISTRING, AI_AIVECTOR3D, AI_AIMETADATA };
+enum {
+    AI_BOOL,
+    AI_INT32,
+    AI_UINT64,
+    AI_FLOAT,
+    AI_DOUBLE,
+    AI_AISTRING,
+    AI_AIVECTOR3D,
+    AI_AIMETADATA
+};
 enum { PROPERTIES = 20, ROOM = 32, ENTRIES = 16, DEPTH = 20, NAME = 1024 };
 
 typedef struct aiString {
@@ -447,19 +465,21 @@ typedef struct aiScene {
     void *mPrivate;
 } aiScene;
 
-static haul_type *property_type, *ai_material_type, *entry_type, *metadata_type, *byte_type, *word_type, *wide_type,
-    *string_type, *vector_type, *scene_type;
+static haul_type *property_type, *ai_material_type, *entry_type, *metadata_type, *byte_type,
+    *word_type, *wide_type, *string_type, *vector_type, *scene_type;
 
-static const haul_case values[] = { { AI_BOOL, &byte_type, 0 },         { AI_INT32, &word_type, 0 },
-                                    { AI_UINT64, &wide_type, 0 },       { AI_FLOAT, &word_type, 0 },
-                                    { AI_DOUBLE, &wide_type, 0 },       { AI_AISTRING, &string_type, 0 },
-                                    { AI_AIVECTOR3D, &vector_type, 0 }, { AI_AIMETADATA, &metadata_type, 0 } };
+static const haul_case values[] = {
+    { AI_BOOL, &byte_type, 0 },         { AI_INT32, &word_type, 0 },
+    { AI_UINT64, &wide_type, 0 },       { AI_FLOAT, &word_type, 0 },
+    { AI_DOUBLE, &wide_type, 0 },       { AI_AISTRING, &string_type, 0 },
+    { AI_AIVECTOR3D, &vector_type, 0 }, { AI_AIMETADATA, &metadata_type, 0 }
+};
 
 static void scene_open(size_t cases)
 {
     haul_rule of_kind = { .choice = HAUL_BY_FIELD(aiMetadataEntry, mType, values) };
-    static const haul_ref property_refs[] = { HAUL_ARRAY(aiMaterialProperty, mData,
-                                                         HAUL_NU(aiMaterialProperty, mDataLength)) };
+    static const haul_ref property_refs[] = { HAUL_ARRAY(
+        aiMaterialProperty, mData, HAUL_NU(aiMaterialProperty, mDataLength)) };
     static const haul_ref material_refs[] = { HAUL_POINTERS(aiMaterial, mProperties, &property_type,
                                                             HAUL_NU(aiMaterial, mNumProperties)) };
     const haul_ref entry_refs[] = { HAUL_CHOICE(aiMetadataEntry, mData, &of_kind) };
@@ -487,8 +507,8 @@ static void scene_open(size_t cases)
 
 static void scene_end(void)
 {
-    YARD_END(&property_type, &ai_material_type, &entry_type, &metadata_type, &byte_type, &word_type, &wide_type,
-             &string_type, &vector_type, &scene_type);
+    YARD_END(&property_type, &ai_material_type, &entry_type, &metadata_type, &byte_type, &word_type,
+             &wide_type, &string_type, &vector_type, &scene_type);
 }
 
 static void ai_name(aiString *s, const char *name)
@@ -592,11 +612,13 @@ TEST(structures, Assimp_a_kind_of_metadata_that_was_forgotten_is_refused)
     yard_open(1 << 21, 152);
     scene_open(sizeof values / sizeof *values - 1);
     snprintf(path, sizeof path, "root.mMetaData.mValues[%d].mData", ENTRIES - 1);
-    yard_refuse(scene_make(), scene_type, 1, HAUL_ERROR_GRAPH, path, "no case of its rule is for 7");
+    yard_refuse(scene_make(), scene_type, 1, HAUL_ERROR_GRAPH, path,
+                "no case of its rule is for 7");
     scene_end();
 }
 
-/* ---- tinyobj. Vectors of numbers, with room to grow; names of up to 15 characters lie in the string itself. */
+/* ---- tinyobj. Vectors of numbers, with room to grow; names of up to 15 characters lie in the
+ * string itself. */
 
 enum { LOCAL = 15, SHAPES = 60 };
 
@@ -609,9 +631,9 @@ typedef struct string {
     } u;
 } string;
 
-#define VECTOR(T)                                                                                                    \
-    struct {                                                                                                         \
-        T *begin, *end, *room;                                                                                       \
+#define VECTOR(T)                                                                                  \
+    struct {                                                                                       \
+        T *begin, *end, *room;                                                                     \
     }
 
 typedef struct index_t {
@@ -648,12 +670,15 @@ static haul_type *text_type, *tag_type, *shape_type, *attrib_type, *obj_type;
 
 HAUL_TEST_FUNCTION(is_local, string, self->data == self->u.local)
 HAUL_TEST_FUNCTION(is_far, string, self->data != self->u.local)
-HAUL_COUNT_FUNCTION(text_room, string, self->data == self->u.local ? LOCAL + 1 : self->u.capacity + 1)
+HAUL_COUNT_FUNCTION(text_room, string,
+                    self->data == self->u.local ? LOCAL + 1 : self->u.capacity + 1)
 
 /* All of the room; what is used ends in it. */
-#define VECTOR_ROWS(S, m) HAUL_ARRAY(S, m.begin, HAUL_END(S, m.begin, m.room)), HAUL_WORD_BY(S, m.end, &alias)
+#define VECTOR_ROWS(S, m)                                                                          \
+    HAUL_ARRAY(S, m.begin, HAUL_END(S, m.begin, m.room)), HAUL_WORD_BY(S, m.end, &alias)
 /* Only what is used: what is behind it is no string yet. */
-#define USED_ROWS(S, m, T) HAUL_OBJECTS(S, m.begin, T, HAUL_END(S, m.begin, m.end)), HAUL_SKIP(S, m.room)
+#define USED_ROWS(S, m, T)                                                                         \
+    HAUL_OBJECTS(S, m.begin, T, HAUL_END(S, m.begin, m.end)), HAUL_SKIP(S, m.room)
 
 static void obj_open(void)
 {
@@ -661,15 +686,20 @@ static void obj_open(void)
     static const haul_ref text_refs[] = { HAUL_ARRAY(string, data, HAUL_FN(text_room)),
                                           HAUL_DATA_BY(string, u.local, &near),
                                           HAUL_DATA_BY(string, u.capacity, &far) };
-    static const haul_ref tag_refs[] = { HAUL_EMBED(tag_t, name, &text_type), VECTOR_ROWS(tag_t, intValues),
+    static const haul_ref tag_refs[] = { HAUL_EMBED(tag_t, name, &text_type),
+                                         VECTOR_ROWS(tag_t, intValues),
                                          VECTOR_ROWS(tag_t, floatValues),
                                          USED_ROWS(tag_t, stringValues, &text_type) };
-    static const haul_ref shape_refs[] = { HAUL_EMBED(shape_t, name, &text_type), VECTOR_ROWS(shape_t, indices),
+    static const haul_ref shape_refs[] = { HAUL_EMBED(shape_t, name, &text_type),
+                                           VECTOR_ROWS(shape_t, indices),
                                            VECTOR_ROWS(shape_t, num_face_vertices),
-                                           VECTOR_ROWS(shape_t, material_ids), USED_ROWS(shape_t, tags, &tag_type) };
-    static const haul_ref attrib_refs[] = { VECTOR_ROWS(attrib_t, vertices), VECTOR_ROWS(attrib_t, normals),
+                                           VECTOR_ROWS(shape_t, material_ids),
+                                           USED_ROWS(shape_t, tags, &tag_type) };
+    static const haul_ref attrib_refs[] = { VECTOR_ROWS(attrib_t, vertices),
+                                            VECTOR_ROWS(attrib_t, normals),
                                             VECTOR_ROWS(attrib_t, colors) };
-    static const haul_ref obj_refs[] = { HAUL_EMBED(obj, attrib, &attrib_type), USED_ROWS(obj, shapes, &shape_type) };
+    static const haul_ref obj_refs[] = { HAUL_EMBED(obj, attrib, &attrib_type),
+                                         USED_ROWS(obj, shapes, &shape_type) };
     text_type = YARD_TYPE(string, text_refs);
     tag_type = YARD_TYPE(tag_t, tag_refs);
     shape_type = YARD_TYPE(shape_t, shape_refs);
@@ -678,8 +708,8 @@ static void obj_open(void)
     yard_commit(obj_type);
 }
 
-#define VECTOR_MAKE(v, used, capacity)                                                                               \
-    ((v).begin = yard_take((capacity), sizeof *(v).begin), (v).end = (v).begin + (used),                             \
+#define VECTOR_MAKE(v, used, capacity)                                                             \
+    ((v).begin = yard_take((capacity), sizeof *(v).begin), (v).end = (v).begin + (used),           \
      (v).room = (v).begin + (capacity))
 
 static void string_make(string *s, const char *text)
@@ -734,7 +764,8 @@ static obj *obj_make(void)
 static int64_t string_see(string *s)
 {
     s->data[0] = 'S';
-    return (int64_t)strlen(s->data) == (int64_t)s->length && (s->length > LOCAL) == (s->data != s->u.local)
+    return (int64_t)strlen(s->data) == (int64_t)s->length &&
+                   (s->length > LOCAL) == (s->data != s->u.local)
                ? (int64_t)s->length
                : -1000000;
 }

@@ -3,8 +3,8 @@
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-/* ---- BITS: qhull's facets. One word of a facet has six meanings, which bit-fields tell apart; a key that khash has
- * deleted is told by two bits of a word that serves sixteen places. */
+/* ---- BITS: qhull's facets. One word of a facet has six meanings, which bit-fields tell apart; a
+ * key that khash has deleted is told by two bits of a word that serves sixteen places. */
 
 enum { FACETS = 6000 };
 
@@ -23,7 +23,8 @@ struct facetT {
     } f;
     facetT *previous, *next;
     unsigned visitid, id;
-    unsigned nummerge : 9, tricoplanar : 1, newfacet : 1, visible : 1, toporient : 1, simplicial : 1, seen : 1;
+    unsigned nummerge : 9, tricoplanar : 1, newfacet : 1, visible : 1, toporient : 1,
+        simplicial : 1, seen : 1;
     unsigned isarea : 1, cycledone : 1, keepcentrum : 1;
 };
 
@@ -39,11 +40,13 @@ HAUL_TEST_FUNCTION(facet_has_area, facetT, self->isarea)
 HAUL_TEST_FUNCTION(facet_is_not_visible, facetT, !self->visible)
 HAUL_TEST_FUNCTION(facet_is_replaced, facetT, !self->isarea && self->visible && !self->tricoplanar)
 HAUL_TEST_FUNCTION(facet_is_of_a_cycle, facetT, !self->isarea && !self->visible && self->cycledone)
-HAUL_TEST_FUNCTION(facet_is_new, facetT, !self->isarea && !self->visible && !self->cycledone && self->newfacet)
-HAUL_TEST_FUNCTION(facet_has_a_trivisible, facetT, !self->isarea && self->visible && self->tricoplanar)
+HAUL_TEST_FUNCTION(facet_is_new, facetT,
+                   !self->isarea && !self->visible && !self->cycledone && self->newfacet)
+HAUL_TEST_FUNCTION(facet_has_a_trivisible, facetT,
+                   !self->isarea && self->visible && self->tricoplanar)
 HAUL_TEST_FUNCTION(facet_has_an_owner, facetT,
-                   !self->isarea && !self->visible && !self->cycledone && !self->newfacet && self->tricoplanar &&
-                       !self->keepcentrum)
+                   !self->isarea && !self->visible && !self->cycledone && !self->newfacet &&
+                       self->tricoplanar && !self->keepcentrum)
 
 static int64_t dimension(const haul_here *here)
 {
@@ -52,8 +55,10 @@ static int64_t dimension(const haul_here *here)
 
 static void qhull_open(haul_function *has_area, haul_function *is_replaced)
 {
-    const haul_rule area = { .when = HAUL_IF(has_area) }, replaced = { .when = HAUL_IF(is_replaced) };
-    const haul_rule of_cycle = { .when = HAUL_IF(facet_is_of_a_cycle) }, new_one = { .when = HAUL_IF(facet_is_new) };
+    const haul_rule area = { .when = HAUL_IF(has_area) },
+                    replaced = { .when = HAUL_IF(is_replaced) };
+    const haul_rule of_cycle = { .when = HAUL_IF(facet_is_of_a_cycle) },
+                    new_one = { .when = HAUL_IF(facet_is_new) };
     const haul_rule trivisible = { .when = HAUL_IF(facet_has_a_trivisible) };
     const haul_rule owner = { .when = HAUL_IF(facet_has_an_owner) };
     const haul_ref facet_refs[] = {
@@ -172,7 +177,8 @@ static void qhull_walk(void *argument)
     }
 }
 
-TEST(structures_bits, BITS_a_word_whose_meaning_bit_fields_tell_is_an_area_or_leads_to_a_facet_or_is_nothing)
+TEST(structures_bits,
+     BITS_a_word_whose_meaning_bit_fields_tell_is_an_area_or_leads_to_a_facet_or_is_nothing)
 {
     journey j = { NULL, NULL, 0, qhull_walk, NULL, 0 };
     site_start(20);
@@ -197,7 +203,8 @@ TEST(structures_bits, BITS_arms_whose_bits_are_mistaken_are_refused_with_their_p
     area->visible = area->cycledone = area->newfacet = area->tricoplanar = 0;
     area->f.area = 0.1;
     qhull_open(facet_has_area, facet_is_not_visible);
-    refuse_graph(qh, qhT_type, HAUL_ERROR_GRAPH, "root.facet_list.f.replace", "root.facet_list.f.area",
+    refuse_graph(qh, qhT_type, HAUL_ERROR_GRAPH, "root.facet_list.f.replace",
+                 "root.facet_list.f.area",
                  "its row and that of f.area hold both, and they overlap");
     qhull_close();
     qhull_open(facet_is_replaced, facet_has_area);
@@ -207,8 +214,8 @@ TEST(structures_bits, BITS_arms_whose_bits_are_mistaken_are_refused_with_their_p
     site_end();
 }
 
-/* khash: keys and values in arrays beside each other, with two bits a place. The keys of places that are not in use
- * are whatever was there. */
+/* khash: keys and values in arrays beside each other, with two bits a place. The keys of places
+ * that are not in use are whatever was there. */
 
 enum { BUCKETS = 8192 };
 
@@ -225,14 +232,17 @@ static int kh_is_either(const uint32_t *flags, size_t i)
 
 HAUL_COUNT_FUNCTION(flag_words, kh_str, self->n_buckets < 16 ? 1 : self->n_buckets >> 4)
 HAUL_COUNT_FUNCTION(key_bytes, kh_str,
-                    kh_is_either(self->flags, here->index) ? 0 : (int64_t)strlen((const char *)here->target) + 1)
+                    kh_is_either(self->flags, here->index)
+                        ? 0
+                        : (int64_t)strlen((const char *)here->target) + 1)
 HAUL_COUNT_FUNCTION(few_flags, kh_str, self->n_buckets >> 6)
 HAUL_COUNT_FUNCTION(one_byte, kh_str, 1)
 
 static haul_type *khash_open(haul_function *count, haul_function *bytes)
 {
     const haul_ref refs[] = { HAUL_ARRAY(kh_str, flags, HAUL_FN(count)),
-                              HAUL_ROWS(kh_str, keys, NULL, HAUL_NU(kh_str, n_buckets), HAUL_FN(bytes)),
+                              HAUL_ROWS(kh_str, keys, NULL, HAUL_NU(kh_str, n_buckets),
+                                        HAUL_FN(bytes)),
                               HAUL_ARRAY(kh_str, vals, HAUL_NU(kh_str, n_buckets)) };
     haul_ref wide[3];
     haul_type *type;
@@ -253,12 +263,14 @@ static kh_str *khash_make(uint64_t *seen)
     h->keys = PUT_ARRAY(char *, BUCKETS);
     h->vals = PUT_ARRAY(int64_t, BUCKETS);
     for (i = 0; i < BUCKETS; i++) {
-        unsigned state = (unsigned)random_below(&the.random, 4); /* 2: empty, 1: deleted, else in use */
+        /* 2: empty, 1: deleted, else in use */
+        unsigned state = (unsigned)random_below(&the.random, 4);
         state = state == 3 ? 0 : state;
         h->flags[i >> 4] |= state << ((i & 0xfU) << 1);
         h->vals[i] = (int64_t)random_below(&the.random, 1 << 30);
         if (state) {
-            h->keys[i] = state == 1 ? (char *)the.memory + SITE_BYTES + i : NULL; /* freed long ago */
+            /* freed long ago */
+            h->keys[i] = state == 1 ? (char *)the.memory + SITE_BYTES + i : NULL;
             continue;
         }
         snprintf(text, sizeof text, "key %u", (unsigned)i);
@@ -297,7 +309,8 @@ TEST(structures_bits, BITS_two_bits_a_place_say_which_keys_of_a_hash_table_are_t
     site_end();
 }
 
-TEST(structures_bits, BITS_flags_that_are_not_looked_at_and_flags_of_which_most_are_forgotten_are_told)
+TEST(structures_bits,
+     BITS_flags_that_are_not_looked_at_and_flags_of_which_most_are_forgotten_are_told)
 {
     uint64_t seen = 0;
     haul_type *type;
@@ -305,7 +318,8 @@ TEST(structures_bits, BITS_flags_that_are_not_looked_at_and_flags_of_which_most_
     site_start(201);
     h = khash_make(&seen);
     type = khash_open(flag_words, one_byte);
-    refuse_graph(h, type, HAUL_ERROR_GRAPH, "root.keys[3]", "", "the range it leads to is not readable");
+    refuse_graph(h, type, HAUL_ERROR_GRAPH, "root.keys[3]", "",
+                 "the range it leads to is not readable");
     haul_type_free(&type);
     type = khash_open(few_flags, key_bytes);
     audit_tells(h, type, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.flags[0]",

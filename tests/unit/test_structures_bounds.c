@@ -1,11 +1,12 @@
-/* Where an array ends, as two libraries say it: by an expression (EXPR: Lua's tables), and by a pointer (END:
- * libyaml's documents).
+/* Where an array ends, as two libraries say it: by an expression (EXPR: Lua's tables), and by a
+ * pointer (END: libyaml's documents).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-/* ---- EXPR: Lua's Table. 1 << lsizenode nodes; an array of alimit values, or of the next power of two where bit 7 of
- * flags says that alimit is not the real size. A table without nodes has the one dummy node of all. */
+/* ---- EXPR: Lua's Table. 1 << lsizenode nodes; an array of alimit values, or of the next power of
+ * two where bit 7 of flags says that alimit is not the real size. A table without nodes has the one
+ * dummy node of all. */
 
 enum { NIL = 0, INTEGER = 3, TABLE = 69, NOT_REAL_SIZE = 128, TABLES = 300 };
 
@@ -51,7 +52,8 @@ static int64_t next_power(int64_t n)
     return power;
 }
 
-HAUL_COUNT_FUNCTION(array_size, Table, (self->flags & NOT_REAL_SIZE) ? next_power(self->alimit) : self->alimit)
+HAUL_COUNT_FUNCTION(array_size, Table,
+                    (self->flags & NOT_REAL_SIZE) ? next_power(self->alimit) : self->alimit)
 HAUL_COUNT_FUNCTION(node_size, Table, (int64_t)1 << self->lsizenode)
 
 static void lua_open(haul_count_function *nodes)
@@ -63,8 +65,10 @@ static void lua_open(haul_count_function *nodes)
     const haul_ref table_refs[] = {
         HAUL_OBJECT(Table, next, &table_type),
         HAUL_OBJECTS(Table, array, &tvalue_type, HAUL_FN(array_size)),
-        HAUL_OBJECTS_BY(Table, node, &node_type, HAUL_RULE(.mode = HAUL_MODE_OWN_OR_STATIC), HAUL_FN(nodes)),
-        HAUL_WORD_BY(Table, lastfree, HAUL_RULE(.mode = HAUL_MODE_ALIAS)), /* a node, or behind the last one */
+        HAUL_OBJECTS_BY(Table, node, &node_type, HAUL_RULE(.mode = HAUL_MODE_OWN_OR_STATIC),
+                        HAUL_FN(nodes)),
+        /* a node, or behind the last one */
+        HAUL_WORD_BY(Table, lastfree, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
         HAUL_OBJECT(Table, metatable, &table_type),
         HAUL_SKIP(Table, gclist),
     };
@@ -137,7 +141,8 @@ static void table_hash(Table *t, Table **all, int known, const int64_t *keys, in
         }
     for (k = 0; k < count; k++)
         if (!is_placed[k])
-            node_insert_behind(t, main_position(t, keys[k]), keys[k], value_make(all, known, keys[k]));
+            node_insert_behind(t, main_position(t, keys[k]), keys[k],
+                               value_make(all, known, keys[k]));
 }
 
 static Table *table_make(Table **all, int known)
@@ -238,8 +243,9 @@ TEST(structures, EXPR_a_logarithm_taken_for_the_size_is_refused_by_the_pointer_t
     lua_close();
 }
 
-/* ---- END: libyaml's document. Three pointers bound each stack: where it starts, where its memory ends, and its top.
- * Of the nodes only those below the top travel; of a sequence's items all, so that there is room on the device too.
+/* ---- END: libyaml's document. Three pointers bound each stack: where it starts, where its memory
+ * ends, and its top. Of the nodes only those below the top travel; of a sequence's items all, so
+ * that there is room on the device too.
  */
 
 enum { SCALAR = 1, SEQUENCE = 2, MAPPING = 3, NODES = 600 };
@@ -299,7 +305,8 @@ static haul_type *scalar_type, *sequence_type, *mapping_type, *yaml_type, *direc
 static haul_type *yaml_open(const haul_ref *nodes)
 {
     static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
-    static const haul_ref scalar_refs[] = { HAUL_ARRAY(yaml_scalar, value, HAUL_NU(yaml_scalar, length)) };
+    static const haul_ref scalar_refs[] = { HAUL_ARRAY(yaml_scalar, value,
+                                                       HAUL_NU(yaml_scalar, length)) };
     static const haul_ref sequence_refs[] = {
         HAUL_ARRAY(yaml_sequence, items.start, HAUL_END(yaml_sequence, items.start, items.end)),
         HAUL_WORD_BY(yaml_sequence, items.top, &alias),
@@ -310,7 +317,8 @@ static haul_type *yaml_open(const haul_ref *nodes)
     };
     const haul_ref node_refs[] = {
         HAUL_STRING(yaml_node, tag),
-        HAUL_EMBED_BY(yaml_node, data.scalar, &scalar_type, HAUL_RULE(.when = HAUL_EQUALS(yaml_node, type, SCALAR))),
+        HAUL_EMBED_BY(yaml_node, data.scalar, &scalar_type,
+                      HAUL_RULE(.when = HAUL_EQUALS(yaml_node, type, SCALAR))),
         HAUL_EMBED_BY(yaml_node, data.sequence, &sequence_type,
                       HAUL_RULE(.when = HAUL_EQUALS(yaml_node, type, SEQUENCE))),
         HAUL_EMBED_BY(yaml_node, data.mapping, &mapping_type,
@@ -410,8 +418,9 @@ static yaml_document *yaml_make(void)
     return d;
 }
 
-/* Every scalar shouts, and every sequence that has room gets one more item. The last place stays free: a pointer that
- * the device moves to the very end of a block comes back as the start of the arena's next one (ship.h). */
+/* Every scalar shouts, and every sequence that has room gets one more item. The last place stays
+ * free: a pointer that the device moves to the very end of a block comes back as the start of the
+ * arena's next one (ship.h). */
 static int64_t yaml_walk_node(yaml_node *n)
 {
     int64_t sum = 0;
@@ -451,7 +460,8 @@ static int64_t yaml_walk(void *root, size_t count)
 TEST(structures, END_stacks_that_are_bounded_by_pointers_to_their_tops_and_ends)
 {
     static const haul_ref nodes[] = {
-        HAUL_OBJECTS(yaml_document, nodes.start, &yaml_type, HAUL_END(yaml_document, nodes.start, nodes.top)),
+        HAUL_OBJECTS(yaml_document, nodes.start, &yaml_type,
+                     HAUL_END(yaml_document, nodes.start, nodes.top)),
         HAUL_SKIP(yaml_document, nodes.end),
     };
     haul_type *type;
@@ -462,10 +472,12 @@ TEST(structures, END_stacks_that_are_bounded_by_pointers_to_their_tops_and_ends)
     yaml_close(&type);
 }
 
-TEST(structures, END_a_stack_that_is_described_up_to_the_end_of_its_memory_is_refused_at_the_first_stale_node)
+TEST(structures,
+     END_a_stack_that_is_described_up_to_the_end_of_its_memory_is_refused_at_the_first_stale_node)
 {
     static const haul_ref nodes[] = {
-        HAUL_OBJECTS(yaml_document, nodes.start, &yaml_type, HAUL_END(yaml_document, nodes.start, nodes.end)),
+        HAUL_OBJECTS(yaml_document, nodes.start, &yaml_type,
+                     HAUL_END(yaml_document, nodes.start, nodes.end)),
         HAUL_SKIP(yaml_document, nodes.top),
     };
     haul_type *type;
@@ -479,12 +491,14 @@ TEST(structures, END_a_stack_that_is_described_up_to_the_end_of_its_memory_is_re
 TEST(structures, END_a_pair_the_wrong_way_round_is_refused)
 {
     static const haul_ref nodes[] = {
-        HAUL_OBJECTS(yaml_document, nodes.top, &yaml_type, HAUL_END(yaml_document, nodes.top, nodes.start)),
+        HAUL_OBJECTS(yaml_document, nodes.top, &yaml_type,
+                     HAUL_END(yaml_document, nodes.top, nodes.start)),
         HAUL_SKIP(yaml_document, nodes.end),
     };
     haul_type *type;
     yard_open(1 << 20, 15);
     type = yaml_open(nodes);
-    yard_refuse(yaml_make(), type, 1, HAUL_ERROR_GRAPH, "root.nodes.top", "its end lies before its begin");
+    yard_refuse(yaml_make(), type, 1, HAUL_ERROR_GRAPH, "root.nodes.top",
+                "its end lies before its begin");
     yaml_close(&type);
 }

@@ -1,10 +1,10 @@
-/* Sets of qhull, which do not know what they hold (CTX): of vertices, of ridges, of facets, and of points, as the
- * field says that leads to one. A set has room for maxsize elements and one slot more, which holds how many there are
- * + 1, or NULL when the set is full. Behind the last element stands NULL, and then what was there before, addresses
- * perhaps.
+/* Sets of qhull, which do not know what they hold (CTX): of vertices, of ridges, of facets, and of
+ * points, as the field says that leads to one. A set has room for maxsize elements and one slot
+ * more, which holds how many there are + 1, or NULL when the set is full. Behind the last element
+ * stands NULL, and then what was there before, addresses perhaps.
  *
- * So a slot is an element, a number or nothing, as its place in its set says: the slot is a type of its own, and asks
- * for its parent.
+ * So a slot is an element, a number or nothing, as its place in its set says: the slot is a type of
+ * its own, and asks for its parent.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
@@ -116,7 +116,8 @@ static void hull_open(haul_type *const *facet_vertices)
                                           HAUL_OBJECT(qhT, vertex_list, &vertexT_type) };
     const haul_ref facet_refs[] = { HAUL_OBJECT(facetT, next, &facetT_type),
                                     HAUL_OBJECT(facetT, vertices, facet_vertices),
-                                    HAUL_OBJECT(facetT, ridges, &ridges), HAUL_OBJECT(facetT, neighbors, &facets),
+                                    HAUL_OBJECT(facetT, ridges, &ridges),
+                                    HAUL_OBJECT(facetT, neighbors, &facets),
                                     HAUL_OBJECT(facetT, outsideset, &points) };
     set_open();
     vertexT_type = OPEN(vertexT, vertex_refs);
@@ -132,8 +133,9 @@ static void hull_open(haul_type *const *facet_vertices)
 
 static void hull_close(void)
 {
-    haul_type **all[] = { &qhT_type,    &vertices,    &ridges,      &facets,        &points,    &vertexT_type,
-                          &ridgeT_type, &facetT_type, &pointT_type, &setelemT_type, &setT_type, &element };
+    haul_type **all[] = { &qhT_type,    &vertices,      &ridges,      &facets,
+                          &points,      &vertexT_type,  &ridgeT_type, &facetT_type,
+                          &pointT_type, &setelemT_type, &setT_type,   &element };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -172,7 +174,8 @@ static void set_remove_first(setT *set)
         set->e[last + 1].p = gone;
 }
 
-static void facet_fill(qhT *qh, facetT *const *facet, vertexT *const *vertex, ridgeT *const *ridge, size_t i)
+static void facet_fill(qhT *qh, facetT *const *facet, vertexT *const *vertex, ridgeT *const *ridge,
+                       size_t i)
 {
     size_t next = (i + 1) % FACETS, before = (i + FACETS - 1) % FACETS, k;
     facetT *f = facet[i];
@@ -232,12 +235,14 @@ static qhT *hull_make(void)
     return qh;
 }
 
-/* What a walk sees of points: those outside of facet i, without the first and with the last in its place. */
+/* What a walk sees of points: those outside of facet i, without the first and with the last in its
+ * place. */
 static void foresee_points(uint64_t *seen, size_t i)
 {
     size_t n = i % 20, k;
     for (k = 0; k < n - (n > 2); k++)
-        see_real(seen, (double)((i * 17 + (n > 2 && k == 0 ? n - 1 : k) * 5) % POINTS * DIMENSION + 2));
+        see_real(seen,
+                 (double)((i * 17 + (n > 2 && k == 0 ? n - 1 : k) * 5) % POINTS * DIMENSION + 2));
 }
 
 static uint64_t foresee(void)
@@ -294,13 +299,14 @@ TEST(structures_containers, CTX_sets_of_facets_vertices_ridges_and_points_are_on
     site_end();
 }
 
-TEST(structures_containers, CTX_a_set_that_is_described_as_one_of_other_things_is_refused_with_both_paths)
+TEST(structures_containers,
+     CTX_a_set_that_is_described_as_one_of_other_things_is_refused_with_both_paths)
 {
     site_start(26);
     hull_open(&ridges);
     type_close(qhT_type);
-    refuse_graph(hull_make(), qhT_type, HAUL_ERROR_GRAPH, "root.facet_list.vertices.e[0].p", "root.vertex_list",
-                 "one address is reached as a ridgeT and as a vertexT");
+    refuse_graph(hull_make(), qhT_type, HAUL_ERROR_GRAPH, "root.facet_list.vertices.e[0].p",
+                 "root.vertex_list", "one address is reached as a ridgeT and as a vertexT");
     hull_close();
     site_end();
 }

@@ -1,14 +1,17 @@
-/* Documents as two parsers keep them: libxml2 (TERM, FAM, ROWS, SHARE, BACK, SELF, UNI, POLY, COND, STAT, FUNC) and
- * json-c (CNT, EXPR, CAP, TERM, FAM, ROWS, BACK, UNI, POLY, CTX, COND, STAT, FUNC, IDX).
+/* Documents as two parsers keep them: libxml2 (TERM, FAM, ROWS, SHARE, BACK, SELF, UNI, POLY, COND,
+ * STAT, FUNC) and json-c (CNT, EXPR, CAP, TERM, FAM, ROWS, BACK, UNI, POLY, CTX, COND, STAT, FUNC,
+ * IDX).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL }, alias = { .mode = HAUL_MODE_ALIAS };
+static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
+                       alias = { .mode = HAUL_MODE_ALIAS };
 
-/* ---- libxml2. What a node is stands in it, behind the pointer that every kind has first; the document is the root
- * element's parent. Names are interned: they lie in the blocks of a dictionary and are compared by their addresses,
- * as the one name of all texts is. A short text keeps its characters in the place of its properties. */
+/* ---- libxml2. What a node is stands in it, behind the pointer that every kind has first; the
+ * document is the root element's parent. Names are interned: they lie in the blocks of a dictionary
+ * and are compared by their addresses, as the one name of all texts is. A short text keeps its
+ * characters in the place of its properties. */
 
 enum { ELEMENT = 1, ATTRIBUTE = 2, TEXT = 3, DOCUMENT = 9, NAMESPACE = 18 };
 enum { ELEMENTS = 900, ENTRIES = 64, NAMES = 40, POOL_BYTES = 300, COMPACT = 2 * sizeof(void *) };
@@ -48,13 +51,13 @@ typedef struct xmlNs {
     xmlDoc *context;
 } xmlNs;
 
-#define XML_NODE(parent_type, sibling_type)                                                                          \
-    void *_private;                                                                                                  \
-    int type;                                                                                                        \
-    const char *name;                                                                                                \
-    xmlNode *children, *last;                                                                                        \
-    parent_type *parent;                                                                                             \
-    sibling_type *next, *prev;                                                                                       \
+#define XML_NODE(parent_type, sibling_type)                                                        \
+    void *_private;                                                                                \
+    int type;                                                                                      \
+    const char *name;                                                                              \
+    xmlNode *children, *last;                                                                      \
+    parent_type *parent;                                                                           \
+    sibling_type *next, *prev;                                                                     \
     xmlDoc *doc
 
 struct xmlNode {
@@ -89,40 +92,49 @@ struct xmlDoc {
 };
 
 static const char xmlStringText[] = "text";
-static const haul_static xml_statics[] = { { xmlStringText, sizeof xmlStringText, HAUL_STATIC_KEEP } };
+static const haul_static xml_statics[] = { { xmlStringText, sizeof xmlStringText,
+                                             HAUL_STATIC_KEEP } };
 
 static haul_type *pool_type, *entry_type, *dict_type, *ns_type, *node_type, *attr_type, *doc_type;
 
-static const haul_case xml_kinds[] = {
-    { ELEMENT, &node_type, 0 }, { ATTRIBUTE, &attr_type, 0 }, { TEXT, &node_type, 0 }, { DOCUMENT, &doc_type, 0 }
-};
+static const haul_case xml_kinds[] = { { ELEMENT, &node_type, 0 },
+                                       { ATTRIBUTE, &attr_type, 0 },
+                                       { TEXT, &node_type, 0 },
+                                       { DOCUMENT, &doc_type, 0 } };
 static const haul_rule any_node = { .choice = HAUL_BY_TAG(xmlNode, type, xml_kinds) };
 
 HAUL_TEST_FUNCTION(is_not_compact, xmlNode, self->content != (const char *)&self->properties)
-static const haul_rule not_compact = { .when = HAUL_IF(is_not_compact), .otherwise = HAUL_ELSE_RAW };
+static const haul_rule not_compact = { .when = HAUL_IF(is_not_compact),
+                                       .otherwise = HAUL_ELSE_RAW };
 static const haul_rule interned = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
 
-#define XML_CHILDREN(S)                                                                                              \
-    HAUL_OPAQUE(S, _private), HAUL_WORD_BY(S, name, &interned), HAUL_CHOICE(S, children, &any_node),                 \
-        HAUL_CHOICE(S, last, &any_node), HAUL_OBJECT(S, doc, &doc_type)
-#define XML_SIBLINGS(S)                                                                                              \
-    HAUL_CHOICE(S, parent, &any_node), HAUL_CHOICE(S, next, &any_node), HAUL_CHOICE(S, prev, &any_node)
+#define XML_CHILDREN(S)                                                                            \
+    HAUL_OPAQUE(S, _private), HAUL_WORD_BY(S, name, &interned),                                    \
+        HAUL_CHOICE(S, children, &any_node), HAUL_CHOICE(S, last, &any_node),                      \
+        HAUL_OBJECT(S, doc, &doc_type)
+#define XML_SIBLINGS(S)                                                                            \
+    HAUL_CHOICE(S, parent, &any_node), HAUL_CHOICE(S, next, &any_node),                            \
+        HAUL_CHOICE(S, prev, &any_node)
 
 static void xml_open(const haul_rule *of_properties)
 {
-    static const haul_ref pool_refs[] = { HAUL_OBJECT(xmlDictStrings, next, &pool_type),
-                                          HAUL_WORD_BY(xmlDictStrings, free, &alias),
-                                          HAUL_WORD_BY(xmlDictStrings, end, &alias),
-                                          HAUL_TAIL(xmlDictStrings, array, HAUL_NU(xmlDictStrings, size)) };
+    static const haul_ref pool_refs[] = {
+        HAUL_OBJECT(xmlDictStrings, next, &pool_type), HAUL_WORD_BY(xmlDictStrings, free, &alias),
+        HAUL_WORD_BY(xmlDictStrings, end, &alias),
+        HAUL_TAIL(xmlDictStrings, array, HAUL_NU(xmlDictStrings, size))
+    };
     static const haul_ref entry_refs[] = { HAUL_OBJECT(xmlDictEntry, next, &entry_type),
                                            HAUL_WORD_BY(xmlDictEntry, name, &alias) };
-    static const haul_ref dict_refs[] = { HAUL_OBJECTS(xmlDict, dict, &entry_type, HAUL_NU(xmlDict, size)),
+    static const haul_ref dict_refs[] = { HAUL_OBJECTS(xmlDict, dict, &entry_type,
+                                                       HAUL_NU(xmlDict, size)),
                                           HAUL_OBJECT(xmlDict, strings, &pool_type) };
-    static const haul_ref ns_refs[] = { HAUL_OBJECT(xmlNs, next, &ns_type), HAUL_STRING(xmlNs, href),
-                                        HAUL_STRING(xmlNs, prefix), HAUL_OPAQUE(xmlNs, _private),
+    static const haul_ref ns_refs[] = { HAUL_OBJECT(xmlNs, next, &ns_type),
+                                        HAUL_STRING(xmlNs, href), HAUL_STRING(xmlNs, prefix),
+                                        HAUL_OPAQUE(xmlNs, _private),
                                         HAUL_OBJECT(xmlNs, context, &doc_type) };
     static const haul_ref attr_refs[] = { XML_CHILDREN(xmlAttr), XML_SIBLINGS(xmlAttr),
-                                          HAUL_OBJECT(xmlAttr, ns, &ns_type), HAUL_OPAQUE(xmlAttr, psvi) };
+                                          HAUL_OBJECT(xmlAttr, ns, &ns_type),
+                                          HAUL_OPAQUE(xmlAttr, psvi) };
     static const haul_ref doc_refs[] = {
         XML_CHILDREN(xmlDoc),           HAUL_OPAQUE(xmlDoc, intSubset),
         HAUL_OPAQUE(xmlDoc, extSubset), HAUL_STRING(xmlDoc, version),
@@ -230,7 +242,8 @@ static xmlNode *text_make(xmlDoc *doc, xmlNode *parent)
     n->name = xmlStringText;
     n->doc = doc;
     n->parent = parent;
-    n->content = (size_t)length < COMPACT ? memcpy(&n->properties, text, (size_t)length + 1) : yard_text(text);
+    n->content = (size_t)length < COMPACT ? memcpy(&n->properties, text, (size_t)length + 1)
+                                          : yard_text(text);
     yard.told += length;
     return n;
 }
@@ -331,7 +344,8 @@ static xmlDoc *doc_make(void)
 static int64_t text_see(xmlNode *t)
 {
     int64_t length = (int64_t)strlen(t->content);
-    if (t->name != xmlStringText || ((size_t)length < COMPACT) != (t->content == (char *)&t->properties))
+    if (t->name != xmlStringText ||
+        ((size_t)length < COMPACT) != (t->content == (char *)&t->properties))
         return -1000000;
     t->content[0] = 'T';
     return length;
@@ -339,7 +353,8 @@ static int64_t text_see(xmlNode *t)
 
 static int64_t element_see(const xmlDoc *doc, xmlNode *n)
 {
-    int64_t sum = n->line + (int64_t)strlen(n->name) * 3 + (n->ns ? (int64_t)strlen(n->ns->href) : 0);
+    int64_t sum =
+        n->line + (int64_t)strlen(n->name) * 3 + (n->ns ? (int64_t)strlen(n->ns->href) : 0);
     xmlAttr *a;
     for (a = n->properties; a; a = a->next) {
         sum += (int64_t)strlen(a->name) * 5 + text_see(a->children);
@@ -392,9 +407,9 @@ TEST(structures, libxml2_a_short_text_in_place_of_the_properties_is_refused_as_a
     xml_end();
 }
 
-/* ---- json-c. What an object is stands at its beginning. A string lies in its object, or where a negative length
- * says so, elsewhere. Entries of a table lie in one block, linked in the order in which they came; keys of free
- * places are -1 and -2; a key may be a constant. */
+/* ---- json-c. What an object is stands at its beginning. A string lies in its object, or where a
+ * negative length says so, elsewhere. Entries of a table lie in one block, linked in the order in
+ * which they came; keys of free places are -1 and -2; a key may be a constant. */
 
 enum { JSON_BOOLEAN = 1, JSON_DOUBLE, JSON_INT, JSON_OBJECT, JSON_ARRAY, JSON_STRING };
 enum { PLACES = 64, KEYS = 40, VALUES = 1500, LONG = 100 };
@@ -464,17 +479,20 @@ typedef struct json_string {
 
 static const char json_keys[] = "constant";
 static const haul_static json_statics[] = { { json_keys, sizeof json_keys, HAUL_STATIC_KEEP } };
-static haul_type *base_type, *number_type, *container_type, *string_type, *table_type, *list_type, *place_type,
-    *printbuf_type;
+static haul_type *base_type, *number_type, *container_type, *string_type, *table_type, *list_type,
+    *place_type, *printbuf_type;
 
-static const haul_case json_kinds[] = { { JSON_BOOLEAN, &number_type, 0 },  { JSON_DOUBLE, &number_type, 0 },
-                                        { JSON_INT, &number_type, 0 },      { JSON_OBJECT, &container_type, 0 },
-                                        { JSON_ARRAY, &container_type, 0 }, { JSON_STRING, &string_type, 0 } };
+static const haul_case json_kinds[] = {
+    { JSON_BOOLEAN, &number_type, 0 },  { JSON_DOUBLE, &number_type, 0 },
+    { JSON_INT, &number_type, 0 },      { JSON_OBJECT, &container_type, 0 },
+    { JSON_ARRAY, &container_type, 0 }, { JSON_STRING, &string_type, 0 }
+};
 
 HAUL_COUNT_FUNCTION(pdata_bytes, json_string, 1 - self->len)
 HAUL_COUNT_FUNCTION(string_bytes, json_string,
-                    offsetof(json_string, c_string) +
-                        (self->len < (intptr_t)sizeof(void *) ? sizeof(void *) + 1 : (size_t)self->len + 1))
+                    offsetof(json_string, c_string) + (self->len < (intptr_t)sizeof(void *)
+                                                           ? sizeof(void *) + 1
+                                                           : (size_t)self->len + 1))
 HAUL_TEST_FUNCTION(place_is_used, lh_entry, self->k != LH_EMPTY && self->k != LH_FREED)
 
 static void json_open(const haul_rule *of_key)
@@ -484,18 +502,23 @@ static void json_open(const haul_rule *of_key)
     static const haul_rule value = { .when = HAUL_IF(place_is_used),
                                      .choice = HAUL_BY_TAG(json_object, o_type, json_kinds) };
     static const haul_rule neighbour = { .when = HAUL_IF(place_is_used), .mode = HAUL_MODE_ALIAS };
-    static const haul_rule is_object = { .when = HAUL_EQUALS(json_container, base.o_type, JSON_OBJECT) };
-    static const haul_rule is_array = { .when = HAUL_EQUALS(json_container, base.o_type, JSON_ARRAY) };
-    static const haul_rule is_far = { .when = HAUL_NEGATIVE(json_string, len), .otherwise = HAUL_ELSE_RAW };
+    static const haul_rule is_object = { .when = HAUL_EQUALS(json_container, base.o_type,
+                                                             JSON_OBJECT) };
+    static const haul_rule is_array = { .when =
+                                            HAUL_EQUALS(json_container, base.o_type, JSON_ARRAY) };
+    static const haul_rule is_far = { .when = HAUL_NEGATIVE(json_string, len),
+                                      .otherwise = HAUL_ELSE_RAW };
     static const haul_ref printbuf_refs[] = { HAUL_ARRAY(printbuf, buf, HAUL_NS(printbuf, size)) };
     static const haul_ref base_refs[] = { HAUL_WORD_BY(json_object, to_json_string, &function),
                                           HAUL_OBJECT(json_object, pb, &printbuf_type),
                                           HAUL_WORD_BY(json_object, user_delete, &function),
                                           HAUL_OPAQUE(json_object, userdata) };
     static const haul_ref number_refs[] = { HAUL_EMBED(json_number, base, &base_type) };
-    static const haul_ref container_refs[] = { HAUL_EMBED(json_container, base, &base_type),
-                                               HAUL_OBJECT_BY(json_container, u.c_object, &table_type, &is_object),
-                                               HAUL_OBJECT_BY(json_container, u.c_array, &list_type, &is_array) };
+    static const haul_ref container_refs[] = {
+        HAUL_EMBED(json_container, base, &base_type),
+        HAUL_OBJECT_BY(json_container, u.c_object, &table_type, &is_object),
+        HAUL_OBJECT_BY(json_container, u.c_array, &list_type, &is_array)
+    };
     static const haul_ref string_refs[] = { HAUL_EMBED(json_string, base, &base_type),
                                             HAUL_ARRAY_BY(json_string, c_string.pdata, &is_far,
                                                           HAUL_FN(pdata_bytes)) };
@@ -510,7 +533,8 @@ static void json_open(const haul_rule *of_key)
         HAUL_WORD_BY(lh_table, hash_fn, &function),
         HAUL_WORD_BY(lh_table, equal_fn, &function),
     };
-    const haul_ref place_refs[] = { HAUL_STRING_BY(lh_entry, k, of_key), HAUL_CHOICE(lh_entry, v, &value),
+    const haul_ref place_refs[] = { HAUL_STRING_BY(lh_entry, k, of_key),
+                                    HAUL_CHOICE(lh_entry, v, &value),
                                     HAUL_WORD_BY(lh_entry, next, &neighbour),
                                     HAUL_WORD_BY(lh_entry, prev, &neighbour) };
     yard.options.statics = json_statics;
@@ -529,8 +553,8 @@ static void json_open(const haul_rule *of_key)
 
 static void json_end(void)
 {
-    YARD_END(&printbuf_type, &base_type, &number_type, &container_type, &string_type, &list_type, &table_type,
-             &place_type);
+    YARD_END(&printbuf_type, &base_type, &number_type, &container_type, &string_type, &list_type,
+             &table_type, &place_type);
 }
 
 static void *json_make(int type, size_t bytes)
@@ -672,9 +696,11 @@ static int64_t json_walk(void *root, size_t count)
     return sum;
 }
 
-static const haul_rule key_or_magic = { .mode = HAUL_MODE_OWN_OR_STATIC, .integer_from = (uintptr_t)-2 };
+static const haul_rule key_or_magic = { .mode = HAUL_MODE_OWN_OR_STATIC,
+                                        .integer_from = (uintptr_t)-2 };
 
-TEST(structures, json_c_objects_of_six_kinds_with_strings_in_them_or_elsewhere_by_the_sign_of_their_length)
+TEST(structures,
+     json_c_objects_of_six_kinds_with_strings_in_them_or_elsewhere_by_the_sign_of_their_length)
 {
     yard_open(1 << 20, 103);
     json_open(&key_or_magic);

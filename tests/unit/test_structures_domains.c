@@ -1,15 +1,21 @@
-/* Domains of two proxies, which are made of vectors: LULESH's (CNT EXPR FAR END CAP PARA PARR COND), and that of
- * Quicksilver with its nuclear data (CNT FAR CAP ROWS SHARE SELF CTX FUNC).
+/* Domains of two proxies, which are made of vectors: LULESH's (CNT EXPR FAR END CAP PARA PARR
+ * COND), and that of Quicksilver with its nuclear data (CNT FAR CAP ROWS SHARE SELF CTX FUNC).
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-/* ---- LULESH. Vectors are three pointers. Symmetry planes have nodes only in domains that touch them; buffers for
- * neighbours are there only if there are any. The corners of all nodes are one list, as long as the last of the
- * places where each node's begin; elements of region r are regElemSize[r].
+/* ---- LULESH. Vectors are three pointers. Symmetry planes have nodes only in domains that touch
+ * them; buffers for neighbours are there only if there are any. The corners of all nodes are one
+ * list, as long as the last of the places where each node's begin; elements of region r are
+ * regElemSize[r].
  */
 
-enum { EDGE = 6, NUM_ELEM = EDGE * EDGE * EDGE, NUM_NODE = (EDGE + 1) * (EDGE + 1) * (EDGE + 1), REGIONS = 5 };
+enum {
+    EDGE = 6,
+    NUM_ELEM = EDGE * EDGE * EDGE,
+    NUM_NODE = (EDGE + 1) * (EDGE + 1) * (EDGE + 1),
+    REGIONS = 5
+};
 enum { MAX_FIELDS = 6, CACHE_REALS = 16 };
 
 typedef int Index_t;
@@ -43,9 +49,11 @@ HAUL_COUNT_FUNCTION(comm_room, Domain,
 static void lulesh_open(haul_function *corner_count)
 {
     static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
-    static const haul_ref real_refs[] = { HAUL_ARRAY(real_vector, begin, HAUL_END(real_vector, begin, room)),
+    static const haul_ref real_refs[] = { HAUL_ARRAY(real_vector, begin,
+                                                     HAUL_END(real_vector, begin, room)),
                                           HAUL_WORD_BY(real_vector, end, &alias) };
-    static const haul_ref index_refs[] = { HAUL_ARRAY(index_vector, begin, HAUL_END(index_vector, begin, room)),
+    static const haul_ref index_refs[] = { HAUL_ARRAY(index_vector, begin,
+                                                      HAUL_END(index_vector, begin, room)),
                                            HAUL_WORD_BY(index_vector, end, &alias) };
     const haul_ref refs[] = {
         HAUL_EMBED(Domain, x, &real_vector_type),
@@ -210,7 +218,8 @@ static void lulesh_walk(void *argument)
         see(&v->seen, 0);
 }
 
-TEST(structures_domains, LULESH_nodes_gather_from_the_corners_of_elements_and_regions_have_lists_of_their_own)
+TEST(structures_domains,
+     LULESH_nodes_gather_from_the_corners_of_elements_and_regions_have_lists_of_their_own)
 {
     journey j = { NULL, NULL, 0, lulesh_walk, NULL, 0 };
     site_start(72);
@@ -223,9 +232,10 @@ TEST(structures_domains, LULESH_nodes_gather_from_the_corners_of_elements_and_re
     site_end();
 }
 
-/* Eight of 1728 corners too few: only an allocator that knows its blocks to the byte could tell. The walk there reads
- * what no row described. */
-TEST(structures_domains, LULESH_a_list_described_up_to_its_last_node_is_told_by_an_audit_that_knows_blocks_exactly)
+/* Eight of 1728 corners too few: only an allocator that knows its blocks to the byte could tell.
+ * The walk there reads what no row described. */
+TEST(structures_domains,
+     LULESH_a_list_described_up_to_its_last_node_is_told_by_an_audit_that_knows_blocks_exactly)
 {
     haul_audit_options options;
     haul_audit_summary summary;
@@ -252,9 +262,9 @@ TEST(structures_domains, LULESH_a_list_described_up_to_its_last_node_is_told_by_
     site_end();
 }
 
-/* ---- Quicksilver. One vector for everything; beyond its size it holds what its constructor made. Storage in bulk is
- * given out in pieces: the faces and points of each cell, and its cross sections, of which there are as many as the
- * nuclear data has groups.
+/* ---- Quicksilver. One vector for everything; beyond its size it holds what its constructor made.
+ * Storage in bulk is given out in pieces: the faces and points of each cell, and its cross
+ * sections, of which there are as many as the nuclear data has groups.
  */
 
 enum { GROUPS = 12, DOMAINS = 3, CELLS = 40, FACETS = 6, POINTS = 8, ISOTOPES = 4, REACTIONS = 3 };
@@ -328,13 +338,17 @@ typedef struct MonteCarlo {
 } MonteCarlo;
 
 static haul_type *element, *qs_vector_type, *BulkStorage_type, *double_type, *int_type, *facet_type;
-static haul_type *NuclearDataReaction_type, *NuclearDataSpecies_type, *NuclearDataIsotope_type, *NuclearData_type;
-static haul_type *MC_Facet_Adjacency_Cell_type, *MC_Cell_State_type, *MC_Domain_type, *MC_Processor_Info_type;
+static haul_type *NuclearDataReaction_type, *NuclearDataSpecies_type, *NuclearDataIsotope_type,
+    *NuclearData_type;
+static haul_type *MC_Facet_Adjacency_Cell_type, *MC_Cell_State_type, *MC_Domain_type,
+    *MC_Processor_Info_type;
 static haul_type *MonteCarlo_type;
-static haul_type *doubles, *ints, *reactions, *species, *isotopes, *cell_states, *connectivities, *domains;
+static haul_type *doubles, *ints, *reactions, *species, *isotopes, *cell_states, *connectivities,
+    *domains;
 static haul_type *bulk_doubles, *bulk_facets, *bulk_ints;
 
-HAUL_COUNT_FUNCTION(groups, MC_Cell_State, ((const MonteCarlo *)here->root)->_nuclearData->_numEnergyGroups)
+HAUL_COUNT_FUNCTION(groups, MC_Cell_State,
+                    ((const MonteCarlo *)here->root)->_nuclearData->_numEnergyGroups)
 
 static haul_type *of(haul_type *container, haul_type *what)
 {
@@ -361,8 +375,10 @@ static void containers_open(void)
 
 static void nuclear_open(void)
 {
-    static const haul_ref reaction_refs[] = { HAUL_EMBED(NuclearDataReaction, _crossSection, &doubles) };
-    static const haul_ref species_refs[] = { HAUL_EMBED(NuclearDataSpecies, _reactions, &reactions) };
+    static const haul_ref reaction_refs[] = { HAUL_EMBED(NuclearDataReaction, _crossSection,
+                                                         &doubles) };
+    static const haul_ref species_refs[] = { HAUL_EMBED(NuclearDataSpecies, _reactions,
+                                                        &reactions) };
     static const haul_ref isotope_refs[] = { HAUL_EMBED(NuclearDataIsotope, _species, &species) };
     static const haul_ref data_refs[] = { HAUL_EMBED(NuclearData, _isotopes, &isotopes),
                                           HAUL_EMBED(NuclearData, _energies, &doubles) };
@@ -392,10 +408,12 @@ static void quicksilver_open(void)
         HAUL_EMBED(MC_Domain, mesh._pointStorage, &bulk_ints),
     };
     static const haul_rule handle = { .mode = HAUL_MODE_EXTERNAL };
-    static const haul_ref processor_refs[] = { HAUL_WORD_BY(MC_Processor_Info, comm_mc_world, &handle) };
+    static const haul_ref processor_refs[] = { HAUL_WORD_BY(MC_Processor_Info, comm_mc_world,
+                                                            &handle) };
     static const haul_ref refs[] = { HAUL_EMBED(MonteCarlo, domain, &domains),
                                      HAUL_OBJECT(MonteCarlo, _nuclearData, &NuclearData_type),
-                                     HAUL_OBJECT(MonteCarlo, processor_info, &MC_Processor_Info_type) };
+                                     HAUL_OBJECT(MonteCarlo, processor_info,
+                                                 &MC_Processor_Info_type) };
     containers_open();
     nuclear_open();
     MC_Facet_Adjacency_Cell_type = OPEN(MC_Facet_Adjacency_Cell, cell_refs);

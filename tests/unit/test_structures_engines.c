@@ -1,17 +1,25 @@
-/* What engines keep between two steps: zlib's inflate_state (CNT, EXPR, BACK, SELF, COND, STAT, FUNC), and SQLite's
- * windows over a query (CAP, TERM, SHARE, BACK, PP, COND, STAT, FUNC; its expressions and lists are in
- * test_structures_headers.c).
+/* What engines keep between two steps: zlib's inflate_state (CNT, EXPR, BACK, SELF, COND, STAT,
+ * FUNC), and SQLite's windows over a query (CAP, TERM, SHARE, BACK, PP, COND, STAT, FUNC; its
+ * expressions and lists are in test_structures_headers.c).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL }, alias = { .mode = HAUL_MODE_ALIAS };
+static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
+                       alias = { .mode = HAUL_MODE_ALIAS };
 
-/* ---- inflate_state. The tables in use are parts of its own codes, or constant ones for fixed blocks; next leads to
- * the first code that is free. The window has 1 << wbits bytes, whatever wsize says, and comes when it is first
- * needed. */
+/* ---- inflate_state. The tables in use are parts of its own codes, or constant ones for fixed
+ * blocks; next leads to the first code that is free. The window has 1 << wbits bytes, whatever
+ * wsize says, and comes when it is first needed. */
 
-enum { ENOUGH = 1444, LENGTH_BITS = 9, FIXED_LENGTHS = 512, FIXED_DISTANCES = 32, STREAMS = 30, HELD = 64 };
+enum {
+    ENOUGH = 1444,
+    LENGTH_BITS = 9,
+    FIXED_LENGTHS = 512,
+    FIXED_DISTANCES = 32,
+    STREAMS = 30,
+    HELD = 64
+};
 
 typedef struct code {
     uint8_t op, bits;
@@ -62,9 +70,11 @@ static const struct {
     code distances[FIXED_DISTANCES];
 } fixed = { { { 96, 7, 0 }, { 0, 8, 80 } }, { { 0, 0, 0 } }, { { 16, 5, 1 }, { 23, 5, 257 } } };
 static const char message[] = "invalid distance too far back";
-static const haul_static inflate_statics[] = { { fixed.lengths, sizeof fixed.lengths, HAUL_STATIC_KEEP },
-                                               { fixed.distances, sizeof fixed.distances, HAUL_STATIC_KEEP },
-                                               { message, sizeof message, HAUL_STATIC_KEEP } };
+static const haul_static inflate_statics[] = {
+    { fixed.lengths, sizeof fixed.lengths, HAUL_STATIC_KEEP },
+    { fixed.distances, sizeof fixed.distances, HAUL_STATIC_KEEP },
+    { message, sizeof message, HAUL_STATIC_KEEP }
+};
 static haul_type *stream_type, *state_type;
 
 HAUL_COUNT_FUNCTION(window_bytes, inflate_state, (int64_t)1 << self->wbits)
@@ -167,7 +177,8 @@ static int64_t streams_walk(void *root, size_t count)
     for (i = 0; i < count; i++, z++) {
         inflate_state *s = z->state;
         const int is_own = s->lencode == s->codes;
-        if (s->strm != z || (!is_own && s->lencode != fixed.lengths) || (is_own && s->next != s->distcode + (1 << 6)))
+        if (s->strm != z || (!is_own && s->lencode != fixed.lengths) ||
+            (is_own && s->next != s->distcode + (1 << 6)))
             return -1;
         for (; z->avail_in; z->avail_in--, z->avail_out--) {
             const uint8_t byte = z->next_in[HELD - z->avail_in];
@@ -175,7 +186,8 @@ static int64_t streams_walk(void *root, size_t count)
             sum += symbol + (int64_t)s->distcode[byte % FIXED_DISTANCES].val;
             z->next_out[HELD - z->avail_out] = (uint8_t)symbol;
             if (s->window)
-                s->window[((1u << s->wbits) - HELD + z->total_out) % (1u << s->wbits)] = (uint8_t)(symbol + 1);
+                s->window[((1u << s->wbits) - HELD + z->total_out) % (1u << s->wbits)] =
+                    (uint8_t)(symbol + 1);
             z->total_out++;
         }
         s->codes[ENOUGH - 1].val = 1;
@@ -201,9 +213,9 @@ TEST(structures, zlib_a_constant_table_that_is_not_registered_is_refused)
     YARD_END(&stream_type, &state_type);
 }
 
-/* ---- SQLite. The windows of a query are a list that each can leave by ppThis, the pointer that leads to it; each is
- * also where the function call stands that it is for. Window functions are constants of the library's, or the
- * user's. */
+/* ---- SQLite. The windows of a query are a list that each can leave by ppThis, the pointer that
+ * leads to it; each is also where the function call stands that it is for. Window functions are
+ * constants of the library's, or the user's. */
 
 enum { EP_WinFunc = 0x1000000, TK_FUNCTION = 172, TK_COLUMN = 167, CALLS = 200, QUERIES = 40 };
 
@@ -263,7 +275,8 @@ static int subtract(int a, int b)
     return a - b;
 }
 
-static FuncDef built_in[] = { { 1, 0x10000, NULL, add, "sum" }, { 1, 0x10000, NULL, subtract, "lag" } };
+static FuncDef built_in[] = { { 1, 0x10000, NULL, add, "sum" },
+                              { 1, 0x10000, NULL, subtract, "lag" } };
 static const haul_static query_statics[] = { { built_in, sizeof built_in, HAUL_STATIC_KEEP } };
 
 static void query_open(const haul_ref *of_this)
@@ -272,8 +285,10 @@ static void query_open(const haul_ref *of_this)
     static const haul_rule is_table = { .when = HAUL_NO_BIT(Expr, flags, EP_WinFunc) };
     static const haul_rule own_or_built_in = { .mode = HAUL_MODE_OWN_OR_STATIC };
     static const haul_ref function_refs[] = { HAUL_OBJECT(FuncDef, pNext, &function_type),
-                                              HAUL_WORD_BY(FuncDef, xSFunc, &function), HAUL_STRING(FuncDef, zName) };
-    static const haul_ref call_refs[] = { HAUL_STRING(Expr, zToken), HAUL_OBJECT(Expr, pLeft, &call_type),
+                                              HAUL_WORD_BY(FuncDef, xSFunc, &function),
+                                              HAUL_STRING(FuncDef, zName) };
+    static const haul_ref call_refs[] = { HAUL_STRING(Expr, zToken),
+                                          HAUL_OBJECT(Expr, pLeft, &call_type),
                                           HAUL_OBJECT_BY(Expr, y.pWin, &window_type, &is_window),
                                           HAUL_DATA_BY(Expr, y.iTable, &is_table) };
     static const haul_ref select_refs[] = { HAUL_OBJECT(Select, pWin, &window_type),
@@ -290,7 +305,8 @@ static void query_open(const haul_ref *of_this)
         HAUL_OBJECT(Window, pOwner, &call_type),
     };
     static const haul_ref query_refs[] = { HAUL_OBJECT(query, last, &select_type),
-                                           HAUL_POINTERS(query, calls, &call_type, HAUL_NS(query, nCall)),
+                                           HAUL_POINTERS(query, calls, &call_type,
+                                                         HAUL_NS(query, nCall)),
                                            HAUL_OBJECT(query, defined, &function_type) };
     yard.options.statics = query_statics;
     yard.options.static_count = 1;
@@ -386,7 +402,8 @@ static int64_t query_walk(void *root, size_t count)
     for (i = 0; i < q->nCall; i++) {
         Window *w = q->calls[i]->y.pWin;
         const int n = q->calls[i]->pLeft->y.iTable;
-        if (w->pOwner != q->calls[i] || *w->ppThis != w || (w->pNextWin && w->pNextWin->ppThis != &w->pNextWin))
+        if (w->pOwner != q->calls[i] || *w->ppThis != w ||
+            (w->pNextWin && w->pNextWin->ppThis != &w->pNextWin))
             return -1;
         sum += w->pWFunc->xSFunc(n, 3);
         w->regAccum = n;

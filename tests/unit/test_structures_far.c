@@ -1,7 +1,8 @@
 /* CSparse, whose analyses and factors know no sizes: they stand in another object (FAR).
  *
- * A matrix is compressed (nz is -1) or a list of triplets. css and csn hold arrays of n and n + 1 elements, and n is
- * the matrix's. A problem holds the three together: it is the root, so that the counts can ask it.
+ * A matrix is compressed (nz is -1) or a list of triplets. css and csn hold arrays of n and n + 1
+ * elements, and n is the matrix's. A problem holds the three together: it is the root, so that the
+ * counts can ask it.
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
@@ -62,8 +63,8 @@ static void sparse_open(haul_count_function *n)
         HAUL_SKIP(css, leftmost), /* of QR alone */
     };
     static const haul_ref csn_refs[] = {
-        HAUL_OBJECT(csn, L, &cs_type), HAUL_OBJECT(csn, U, &cs_type), HAUL_ARRAY(csn, pinv, HAUL_FN(n_of_root)),
-        HAUL_SKIP(csn, B), /* of QR alone */
+        HAUL_OBJECT(csn, L, &cs_type), HAUL_OBJECT(csn, U, &cs_type),
+        HAUL_ARRAY(csn, pinv, HAUL_FN(n_of_root)), HAUL_SKIP(csn, B), /* of QR alone */
     };
     cs_type = YARD_TYPE(cs, cs_refs);
     css_type = YARD_TYPE(css, css_refs);
@@ -89,8 +90,8 @@ static void cs_fill(cs *a, ptrdiff_t n, ptrdiff_t nzmax, int is_triplet)
     a->x = yard_take((size_t)nzmax, sizeof *a->x);
 }
 
-/* Ones on the diagonal, and in each column of the first half two entries in rows of the second half; in a column of
- * an upper factor the other way round, and the diagonal last. */
+/* Ones on the diagonal, and in each column of the first half two entries in rows of the second
+ * half; in a column of an upper factor the other way round, and the diagonal last. */
 static void factor_fill(cs *a, ptrdiff_t n, int is_upper)
 {
     ptrdiff_t j, k = 0;
@@ -259,7 +260,8 @@ TEST(structures, FAR_a_size_that_is_not_given_is_refused_and_one_of_another_thin
     sparse_close(&type);
 }
 
-/* The trap of sizes that are taken from the root: an array of problems is one root, and its first problem answers. */
+/* The trap of sizes that are taken from the root: an array of problems is one root, and its first
+ * problem answers. */
 TEST(structures, FAR_sizes_of_the_first_of_several_roots_in_a_row_are_told)
 {
     haul_type *type;

@@ -83,7 +83,8 @@ static gfc_any *shape_set(void *descriptor, int type, size_t elem_len, int rank,
 }
 
 /* Small integers, whatever the type. */
-static void allocate(void *descriptor, int type, size_t elem_len, int rank, int n1, int n2, int n3, int n4)
+static void allocate(void *descriptor, int type, size_t elem_len, int rank, int n1, int n2, int n3,
+                     int n4)
 {
     int extent[4];
     gfc_any *a;
@@ -118,8 +119,8 @@ static void make_undefined(void *descriptor)
     a->dim[0].ubound = 999;
 }
 
-/* ---- UMT. Zones are reached through an array of pointers, and share corners' coordinates with their neighbours.
- * Areas and radii of corners are defined in two dimensions only.
+/* ---- UMT. Zones are reached through an array of pointers, and share corners' coordinates with
+ * their neighbours. Areas and radii of corners are defined in two dimensions only.
  */
 
 enum { ZONES = 70, CORNERS = 8, FACES = 3, SETS = 4, CELL_POINTS = 4 };
@@ -149,7 +150,8 @@ typedef struct Geometry {
     gfc_1 quadSet;
 } Geometry;
 
-static haul_type *ZoneData_type, *ZonePointer_type, *Quadrature_type, *Geometry_type, *zones_type, *sets_type;
+static haul_type *ZoneData_type, *ZonePointer_type, *Quadrature_type, *Geometry_type, *zones_type,
+    *sets_type;
 
 ELEMENTS_OF(zones_of, ZonePointer)
 ELEMENTS_OF(sets_of, Quadrature)
@@ -291,7 +293,8 @@ static void umt_walk(void *argument)
         Quadrature *q = at(&g->quadSet, s, 0, 0, 0);
         int64_t sum = 0;
         for (m = 1; m <= q->numAngles; m++)
-            sum += (int64_t)(*real_at(&q->weight, m, 0, 0, 0) * *real_at(&q->omega, g->ndim, m, 0, 0));
+            sum +=
+                (int64_t)(*real_at(&q->weight, m, 0, 0, 0) * *real_at(&q->omega, g->ndim, m, 0, 0));
         see(&v->seen, (uint64_t)sum);
     }
 }
@@ -308,26 +311,29 @@ static void umt_travel(int ndim)
     site_end();
 }
 
-TEST(structures_fortran_fields, UMT_zones_have_areas_and_radii_in_two_dimensions_and_undefined_ones_in_three)
+TEST(structures_fortran_fields,
+     UMT_zones_have_areas_and_radii_in_two_dimensions_and_undefined_ones_in_three)
 {
     umt_travel(2);
     umt_travel(3);
 }
 
-TEST(structures_fortran_fields, UMT_an_undefined_pointer_that_is_followed_in_three_dimensions_is_refused)
+TEST(structures_fortran_fields,
+     UMT_an_undefined_pointer_that_is_followed_in_three_dimensions_is_refused)
 {
     uint64_t seen = 0;
     site_start(90);
     umt_open(1);
-    refuse_graph(umt_make(3, &seen), Geometry_type, HAUL_ERROR_GRAPH, "root.zones.base_addr[0].p.area.base_addr",
-                 NULL, "outside any process's address range");
+    refuse_graph(umt_make(3, &seen), Geometry_type, HAUL_ERROR_GRAPH,
+                 "root.zones.base_addr[0].p.area.base_addr", NULL,
+                 "outside any process's address range");
     umt_close();
     site_end();
 }
 
-/* ---- ICON. A list of variables owns all fields; the states' pointers are associated with parts of them. A tracer is
- * a section of the array of all tracers. Tendencies are of single precision where the model was built so, and
- * turbulent energy is there only if the turbulence scheme wants it.
+/* ---- ICON. A list of variables owns all fields; the states' pointers are associated with parts of
+ * them. A tracer is a section of the array of all tracers. Tendencies are of single precision where
+ * the model was built so, and turbulent energy is there only if the turbulence scheme wants it.
  */
 
 enum { NPROMA = 6, NLEV = 5, NBLKS = 4, TRACERS = 3, TIME_LEVELS = 2 };
@@ -365,8 +371,8 @@ typedef struct icon {
     t_nh_state **state;
 } icon;
 
-static haul_type *list_element_type, *t_ptr_2d3d_type, *t_nh_prog_type, *t_nh_diag_type, *t_nh_state_type, *icon_type,
-    *pointers_type, *progs_type;
+static haul_type *list_element_type, *t_ptr_2d3d_type, *t_nh_prog_type, *t_nh_diag_type,
+    *t_nh_state_type, *icon_type, *pointers_type, *progs_type;
 
 ELEMENTS_OF(pointers_of, t_ptr_2d3d)
 ELEMENTS_OF(progs_of, t_nh_prog)
@@ -391,7 +397,8 @@ static void icon_open(void)
     static const haul_ref state_refs[] = { HAUL_EMBED(t_nh_state, prog, &progs_type),
                                            HAUL_EMBED(t_nh_state, diag, &t_nh_diag_type),
                                            HAUL_OBJECT(t_nh_state, first, &list_element_type) };
-    static const haul_ref icon_refs[] = { HAUL_POINTERS(icon, state, &t_nh_state_type, HAUL_NS(icon, domains)) };
+    static const haul_ref icon_refs[] = { HAUL_POINTERS(icon, state, &t_nh_state_type,
+                                                        HAUL_NS(icon, domains)) };
     descriptors_open();
     list_element_type = OPEN(list_element, element_refs);
     t_ptr_2d3d_type = OPEN(t_ptr_2d3d, pointer_refs);
@@ -414,7 +421,8 @@ static void icon_close(void)
     descriptors_close();
 }
 
-/* A field of a list, with four dimensions; `pointer` is associated with the first `rank` of them, the others at 1. */
+/* A field of a list, with four dimensions; `pointer` is associated with the first `rank` of them,
+ * the others at 1. */
 static void add_field(t_nh_state *s, void *pointer, int rank, size_t elem_len, int n4)
 {
     static const int extent[] = { NPROMA, NLEV, NBLKS };
@@ -525,7 +533,8 @@ static void icon_travel(int has)
     site_end();
 }
 
-TEST(structures_fortran_fields, ICON_tracers_are_sections_of_one_array_there_and_energy_is_where_the_scheme_wants_it)
+TEST(structures_fortran_fields,
+     ICON_tracers_are_sections_of_one_array_there_and_energy_is_where_the_scheme_wants_it)
 {
     icon_travel(1);
     icon_travel(0);

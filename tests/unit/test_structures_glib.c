@@ -1,13 +1,13 @@
-/* Structures of GLib: containers of void pointers, of which only their holder knows what they hold (CTX); and a tree
- * that compares its keys by a function that it was given (FUNC).
+/* Structures of GLib: containers of void pointers, of which only their holder knows what they hold
+ * (CTX); and a tree that compares its keys by a function that it was given (FUNC).
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
 typedef void *gpointer;
 
-/* ---- CTX: containers of anything. Each is described once, with a parameter in the place of what it holds, and there
- * is an instance of it for each type that its holders put there. */
+/* ---- CTX: containers of anything. Each is described once, with a parameter in the place of what
+ * it holds, and there is an instance of it for each type that its holders put there. */
 
 typedef struct GList {
     gpointer data;
@@ -27,7 +27,8 @@ typedef struct GPtrArray {
     int ref_count;
 } GPtrArray;
 
-/* Open addressing: hashes[i] is 0 where nothing stands, and keys[i] and values[i] are NULL there. */
+/* Open addressing: hashes[i] is 0 where nothing stands, and keys[i] and values[i] are NULL
+ * there. */
 typedef struct GHashTable {
     size_t size;
     int mod;
@@ -66,13 +67,14 @@ typedef struct string {
     char text[1];
 } string;
 
-static const haul_rule alias = { .mode = HAUL_MODE_ALIAS }, function = { .mode = HAUL_MODE_EXTERNAL };
+static const haul_rule alias = { .mode = HAUL_MODE_ALIAS },
+                       function = { .mode = HAUL_MODE_EXTERNAL };
 
 static haul_type *element, *key, *value;
 static haul_type *GList_type, *GQueue_type, *GPtrArray_type, *GHashTable_type;
 static haul_type *figure_type, *para_type, *string_type, *numbers_type, *document_type;
-static haul_type *figure_list, *para_list, *para_queue, *figure_array, *para_array, *string_array, *figure_table,
-    *para_table;
+static haul_type *figure_list, *para_list, *para_queue, *figure_array, *para_array, *string_array,
+    *figure_table, *para_table;
 
 static void containers_open(void)
 {
@@ -118,12 +120,14 @@ static haul_type *table_of(haul_type *values)
 }
 
 /* What the paras' figures, the pages and the captioned are said to be. */
-static void document_open(haul_type *const *figures, haul_type *const *pages, haul_type *const *captioned)
+static void document_open(haul_type *const *figures, haul_type *const *pages,
+                          haul_type *const *captioned)
 {
     const haul_ref figure_refs[] = { HAUL_STRING(figure, caption) };
     const haul_ref para_refs[] = { HAUL_STRING(para, text), HAUL_OBJECT(para, figures, figures) };
     const haul_ref string_refs[] = { HAUL_TAIL(string, text, HAUL_NULL_TERMINATED) };
-    const haul_ref number_refs[] = { HAUL_OPAQUE(GList, data), HAUL_OBJECT(GList, next, &numbers_type),
+    const haul_ref number_refs[] = { HAUL_OPAQUE(GList, data),
+                                     HAUL_OBJECT(GList, next, &numbers_type),
                                      HAUL_OBJECT_BY(GList, prev, &numbers_type, &alias) };
     const haul_ref document_refs[] = {
         HAUL_EMBED(document, paras, &para_queue),     HAUL_OBJECT(document, figures, &figure_array),
@@ -149,11 +153,26 @@ static void document_open(haul_type *const *figures, haul_type *const *pages, ha
 
 static void document_close(void)
 {
-    haul_type **all[] = {
-        &document_type,  &figure_list, &para_list,    &para_queue,  &figure_array, &para_array,  &string_array,
-        &figure_table,   &para_table,  &numbers_type, &string_type, &para_type,    &figure_type, &GHashTable_type,
-        &GPtrArray_type, &GQueue_type, &GList_type,   &element,     &key,          &value
-    };
+    haul_type **all[] = { &document_type,
+                          &figure_list,
+                          &para_list,
+                          &para_queue,
+                          &figure_array,
+                          &para_array,
+                          &string_array,
+                          &figure_table,
+                          &para_table,
+                          &numbers_type,
+                          &string_type,
+                          &para_type,
+                          &figure_type,
+                          &GHashTable_type,
+                          &GPtrArray_type,
+                          &GQueue_type,
+                          &GList_type,
+                          &element,
+                          &key,
+                          &value };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -408,17 +427,18 @@ TEST(structures_glib, CTX_a_container_that_is_described_as_one_of_other_elements
     d = document_make(&seen);
     document_open(&para_list, &numbers_type, &figure_table);
     type_close(document_type);
-    refuse_graph(d, document_type, HAUL_ERROR_GRAPH, "root.paras.tail.data.figures.data", "root.figures.pdata[323]",
-                 "one address is reached as a para and as a figure");
+    refuse_graph(d, document_type, HAUL_ERROR_GRAPH, "root.paras.tail.data.figures.data",
+                 "root.figures.pdata[323]", "one address is reached as a para and as a figure");
     document_close();
     document_open(&figure_list, &figure_list, &figure_table);
     type_close(document_type);
-    refuse_graph(d, document_type, HAUL_ERROR_GRAPH, "root.pages.data", "", "outside any process's address range");
+    refuse_graph(d, document_type, HAUL_ERROR_GRAPH, "root.pages.data", "",
+                 "outside any process's address range");
     document_close();
     document_open(&figure_list, &numbers_type, &para_table);
     type_close(document_type);
-    refuse_graph(d, document_type, HAUL_ERROR_GRAPH, "root.captioned.values[5]", "root.figures.pdata[390]",
-                 "one address is reached as a para and as a figure");
+    refuse_graph(d, document_type, HAUL_ERROR_GRAPH, "root.captioned.values[5]",
+                 "root.figures.pdata[390]", "one address is reached as a para and as a figure");
     document_close();
     site_end();
 }
@@ -433,9 +453,9 @@ TEST(structures_glib, CTX_a_container_of_which_nobody_says_what_it_holds_is_refu
     document_close();
 }
 
-/* ---- FUNC: a balanced tree. Where a node has no child, the pointer is a thread to its neighbour in the order. The
- * keys are compared by a function of the host's, for which a device has another; the destructors are the host's
- * alone. */
+/* ---- FUNC: a balanced tree. Where a node has no child, the pointer is a thread to its neighbour
+ * in the order. The keys are compared by a function of the host's, for which a device has another;
+ * the destructors are the host's alone. */
 
 enum { NODES = 4000 };
 
@@ -466,7 +486,8 @@ static haul_type *node_type, *tree_type;
 
 static void tree_types(const haul_ref *compare)
 {
-    static const haul_ref node_refs[] = { HAUL_STRING(GTreeNode, key), HAUL_OPAQUE(GTreeNode, value),
+    static const haul_ref node_refs[] = { HAUL_STRING(GTreeNode, key),
+                                          HAUL_OPAQUE(GTreeNode, value),
                                           HAUL_OBJECT(GTreeNode, left, &node_type),
                                           HAUL_OBJECT(GTreeNode, right, &node_type) };
     const haul_ref tree_refs[] = { HAUL_OBJECT(GTree, root, &node_type), *compare,
@@ -512,7 +533,8 @@ static void destroy_value(gpointer thing)
     (void)thing;
 }
 
-/* Node i of a full tree has the children 2i and 2i + 1; its place in the order is asked for one after the other. */
+/* Node i of a full tree has the children 2i and 2i + 1; its place in the order is asked for one
+ * after the other. */
 static unsigned next_in_order(unsigned i)
 {
     if (2 * i + 1 <= NODES) {
@@ -597,7 +619,8 @@ static void tree_walk(void *argument)
     GTreeNode *n;
     char text[32];
     unsigned i;
-    if (!v->is_host && (t->key_compare != compare_there || t->key_destroy || t->value_destroy != destroy_value))
+    if (!v->is_host &&
+        (t->key_compare != compare_there || t->key_destroy || t->value_destroy != destroy_value))
         see(&v->seen, 0);
     for (n = t->root; n->left_child; n = n->left)
         ;
@@ -618,11 +641,13 @@ static void tree_walk(void *argument)
     }
 }
 
-TEST(structures_glib, FUNC_a_tree_compares_its_keys_there_by_the_function_that_the_translation_gives)
+TEST(structures_glib,
+     FUNC_a_tree_compares_its_keys_there_by_the_function_that_the_translation_gives)
 {
     const haul_ref compare = HAUL_WORD_BY(GTree, key_compare, &function);
-    const haul_translation translations[] = { { (uintptr_t)destroy, 0 },
-                                              { (uintptr_t)compare_here, (uintptr_t)compare_there } };
+    const haul_translation translations[] = {
+        { (uintptr_t)destroy, 0 }, { (uintptr_t)compare_here, (uintptr_t)compare_there }
+    };
     journey j = { NULL, NULL, 0, tree_walk, NULL, 0 };
     site_start(26);
     tree_types(&compare);
@@ -636,7 +661,8 @@ TEST(structures_glib, FUNC_a_tree_compares_its_keys_there_by_the_function_that_t
     site_end();
 }
 
-TEST(structures_glib, FUNC_a_function_that_is_described_as_memory_or_as_a_part_of_the_graph_is_refused)
+TEST(structures_glib,
+     FUNC_a_function_that_is_described_as_memory_or_as_a_part_of_the_graph_is_refused)
 {
     static const haul_rule tagged = { .mode = HAUL_MODE_EXTERNAL, .tag_bits = 1 };
     haul_ref compare = HAUL_BYTES_BY(GTree, key_compare, NULL, HAUL_FIXED(16));
@@ -646,7 +672,8 @@ TEST(structures_glib, FUNC_a_function_that_is_described_as_memory_or_as_a_part_o
     t = tree_make(&seen);
     tree_types(&compare);
     type_close(tree_type);
-    refuse_graph(t, tree_type, HAUL_ERROR_GRAPH, "root.key_compare", "", "the range it leads to is not readable");
+    refuse_graph(t, tree_type, HAUL_ERROR_GRAPH, "root.key_compare", "",
+                 "the range it leads to is not readable");
     tree_close();
     compare.rule = &alias;
     tree_types(&compare);
@@ -656,7 +683,8 @@ TEST(structures_glib, FUNC_a_function_that_is_described_as_memory_or_as_a_part_o
     tree_close();
     compare.rule = &tagged;
     tree_types(&compare);
-    refuse_type(tree_type, "GTree.key_compare", "so that it is not followed; but it has a tag or integer");
+    refuse_type(tree_type, "GTree.key_compare",
+                "so that it is not followed; but it has a tag or integer");
     tree_close();
     site_end();
 }

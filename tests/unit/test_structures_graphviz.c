@@ -1,19 +1,26 @@
-/* Graphviz' cgraph, over its dictionaries of cdt (CNT TERM HDR FAM PARR ROWS SHARE BACK HOOK UNI BITS POLY CTX STAT
- * FUNC IDX).
+/* Graphviz' cgraph, over its dictionaries of cdt (CNT TERM HDR FAM PARR ROWS SHARE BACK HOOK UNI
+ * BITS POLY CTX STAT FUNC IDX).
  *
- * A dictionary holds elements by a link in each, whose place its discipline says: a constant that the library has for
- * each use. Trees have links to the left, hash tables a hash in the same place. A node is in two dictionaries of each
- * graph that has it, by a part of its own in the whole graph, by a small object in others. Its edges are four trees
- * without a dictionary. An edge is two halves of one block, which a bit-field tells apart. Objects have records of
- * kinds that their names say. Strings are counted, with a header in front; and an object's number is the address of
- * its name, or odd, when it has none. Trees that are ordered by that number stay in order, since things in a copy
- * follow each other as they do here.
+ * A dictionary holds elements by a link in each, whose place its discipline says: a constant that
+ * the library has for each use. Trees have links to the left, hash tables a hash in the same place.
+ * A node is in two dictionaries of each graph that has it, by a part of its own in the whole graph,
+ * by a small object in others. Its edges are four trees without a dictionary. An edge is two halves
+ * of one block, which a bit-field tells apart. Objects have records of kinds that their names say.
+ * Strings are counted, with a header in front; and an object's number is the address of its name,
+ * or odd, when it has none. Trees that are ordered by that number stay in order, since things in a
+ * copy follow each other as they do here.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
 enum { DT_SET = 1, DT_OSET = 4, AGRAPH = 0, AGNODE = 1, AGOUTEDGE = 2, AGINEDGE = 3 };
-enum { NODES = 90, OUT = 3, TABLE = 64, SYMBOLS = 3, IN_PART = 2 /* each second node is in the subgraph */ };
+enum {
+    NODES = 90,
+    OUT = 3,
+    TABLE = 64,
+    SYMBOLS = 3,
+    IN_PART = 2 /* each second node is in the subgraph */
+};
 
 typedef struct Dtlink {
     struct Dtlink *right;
@@ -187,9 +194,9 @@ static int refstr_by_text(const void *a, const void *b)
     return strcmp(((const refstr *)a)->s, ((const refstr *)b)->s);
 }
 
-#define DISCIPLINE(S, link, compare)                                                                                 \
-    {                                                                                                                \
-        0, 0, (int)offsetof(S, link), compare                                                                        \
+#define DISCIPLINE(S, link, compare)                                                               \
+    {                                                                                              \
+        0, 0, (int)offsetof(S, link), compare                                                      \
     }
 enum { SUB_SEQ, SUB_ID, EDGE_SEQ, EDGE_ID, HOLD, GRAPH, SYM, STRING };
 static const Dtdisc discipline[] = {
@@ -245,12 +252,13 @@ static const haul_static constants[] = { { discipline, sizeof discipline, HAUL_S
 
 /* ---- Types. */
 
-static haul_type *element, *Dict_type, *Dtdata_type, *Dthold_type, *refstr_type, *Agrec_type, *Agtag_type,
-    *Agobj_type, *Agsym_type, *Agattr_type, *position_type, *Agsubnode_type, *Agnode_type, *Agedge_type,
-    *Agedgepair_type, *Agclos_type, *Agraph_type;
-static haul_type *seq_link_type, *id_link_type, *edge_seq_link_type, *edge_id_link_type, *hold_link_type,
-    *graph_link_type, *sym_link_type, *string_link_type;
-static haul_type *subnodes_type, *idle_type, *idle_data_type, *graphs_type, *syms_type, *strings_type;
+static haul_type *element, *Dict_type, *Dtdata_type, *Dthold_type, *refstr_type, *Agrec_type,
+    *Agtag_type, *Agobj_type, *Agsym_type, *Agattr_type, *position_type, *Agsubnode_type,
+    *Agnode_type, *Agedge_type, *Agedgepair_type, *Agclos_type, *Agraph_type;
+static haul_type *seq_link_type, *id_link_type, *edge_seq_link_type, *edge_id_link_type,
+    *hold_link_type, *graph_link_type, *sym_link_type, *string_link_type;
+static haul_type *subnodes_type, *idle_type, *idle_data_type, *graphs_type, *syms_type,
+    *strings_type;
 
 /* Of what lies in a Dtdata: its parent is the dictionary. */
 static int64_t before_link(const haul_here *here)
@@ -291,24 +299,25 @@ HAUL_TEST_FUNCTION(is_table, Dtdata, self->type &DT_SET)
 HAUL_TEST_FUNCTION(id_is_name, Agtag, self->id && self->id % 2 == 0)
 HAUL_COUNT_FUNCTION(symbols, Agattr, self->dict->data->size)
 
-#define LINK_ROWS(rule)                                                                                              \
-    {                                                                                                                \
-        HAUL_CHOICE(Dtlink, right, rule), HAUL_CHOICE(Dtlink, hl.left, rule)                                         \
+#define LINK_ROWS(rule)                                                                            \
+    {                                                                                              \
+        HAUL_CHOICE(Dtlink, right, rule), HAUL_CHOICE(Dtlink, hl.left, rule)                       \
     }
-#define LINK_ROWS_TO(T, rule)                                                                                        \
-    {                                                                                                                \
-        HAUL_OBJECT_BY(Dtlink, right, T, rule), HAUL_OBJECT_BY(Dtlink, hl.left, T, rule)                             \
+#define LINK_ROWS_TO(T, rule)                                                                      \
+    {                                                                                              \
+        HAUL_OBJECT_BY(Dtlink, right, T, rule), HAUL_OBJECT_BY(Dtlink, hl.left, T, rule)           \
     }
-#define IN_FRONT(S, m)                                                                                               \
-    {                                                                                                                \
-        .base = -(int64_t)offsetof(S, m)                                                                             \
+#define IN_FRONT(S, m)                                                                             \
+    {                                                                                              \
+        .base = -(int64_t)offsetof(S, m)                                                           \
     }
 
 static const haul_rule text = IN_FRONT(refstr, store); /* a string, by its characters */
 
 static haul_type *dict_open(const char *name, haul_type *const *data)
 {
-    static const haul_rule fixed = { .mode = HAUL_MODE_ALIAS_OR_STATIC }, function = { .mode = HAUL_MODE_EXTERNAL };
+    static const haul_rule fixed = { .mode = HAUL_MODE_ALIAS_OR_STATIC },
+                           function = { .mode = HAUL_MODE_EXTERNAL };
     const haul_ref refs[] = {
         HAUL_WORD_BY(Dict, searchf, &function),
         HAUL_WORD_BY(Dict, disc, &fixed),
@@ -325,7 +334,8 @@ static haul_type *dict_open(const char *name, haul_type *const *data)
 static void dictionaries_open(void)
 {
     static const haul_rule in_front = { .base_function = before_link, .with_parent = 1 };
-    static const haul_rule table = { .when = HAUL_IF(is_table) }; /* of strings: their links are first */
+    /* of strings: their links are first */
+    static const haul_rule table = { .when = HAUL_IF(is_table) };
     static const haul_ref data_refs[] = {
         HAUL_OBJECT_BY(Dtdata, here, &element, &in_front),
         HAUL_POINTERS_BY(Dtdata, hh.htab, &element, &table, HAUL_NS(Dtdata, ntab)),
@@ -339,17 +349,21 @@ static void dictionaries_open(void)
 
 static void links_open(void)
 {
-    static const haul_case halves[] = { { AGOUTEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, out) },
-                                        { AGINEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, in) } };
-    static const haul_rule by_seq = IN_FRONT(Agsubnode, seq_link), by_id = IN_FRONT(Agsubnode, id_link),
-                           by_link = IN_FRONT(Agraph, link), own = { .mode = HAUL_MODE_OWN };
+    static const haul_case halves[] = {
+        { AGOUTEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, out) },
+        { AGINEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, in) }
+    };
+    static const haul_rule by_seq = IN_FRONT(Agsubnode, seq_link),
+                           by_id = IN_FRONT(Agsubnode, id_link), by_link = IN_FRONT(Agraph, link),
+                           own = { .mode = HAUL_MODE_OWN };
     static const haul_rule edge_seq = { .base = -(int64_t)offsetof(Agedge, seq_link),
                                         .choice = HAUL_BY_FUNCTION(half_of_edge, halves) };
     static const haul_rule edge_id = { .base = -(int64_t)offsetof(Agedge, id_link),
                                        .choice = HAUL_BY_FUNCTION(half_of_edge, halves) };
     static const haul_ref seq_refs[] = LINK_ROWS_TO(&Agsubnode_type, &by_seq);
     static const haul_ref id_refs[] = LINK_ROWS_TO(&Agsubnode_type, &by_id);
-    static const haul_ref edge_seq_refs[] = LINK_ROWS(&edge_seq), edge_id_refs[] = LINK_ROWS(&edge_id);
+    static const haul_ref edge_seq_refs[] = LINK_ROWS(&edge_seq),
+                          edge_id_refs[] = LINK_ROWS(&edge_id);
     static const haul_ref hold_refs[] = LINK_ROWS_TO(&Dthold_type, &own);
     static const haul_ref graph_refs[] = LINK_ROWS_TO(&Agraph_type, &by_link);
     static const haul_ref sym_refs[] = LINK_ROWS_TO(&Agsym_type, &own);
@@ -382,11 +396,14 @@ static void records_open(size_t id_row)
                                          HAUL_OBJECT_BY(Agsym, name, &refstr_type, &text),
                                          HAUL_OBJECT_BY(Agsym, defval, &refstr_type, &text) };
     static const haul_rule texts = { .each = &text };
-    static const haul_ref attr_refs[] = { HAUL_EMBED(Agattr, h, &Agrec_type), HAUL_OBJECT(Agattr, dict, &syms_type),
-                                          HAUL_POINTERS_BY(Agattr, str, &refstr_type, &texts, HAUL_FN(symbols)) };
+    static const haul_ref attr_refs[] = {
+        HAUL_EMBED(Agattr, h, &Agrec_type), HAUL_OBJECT(Agattr, dict, &syms_type),
+        HAUL_POINTERS_BY(Agattr, str, &refstr_type, &texts, HAUL_FN(symbols))
+    };
     static const haul_ref position_refs[] = { HAUL_EMBED(position, h, &Agrec_type) };
     static const haul_ref tag_refs[] = { HAUL_OBJECT_BY(Agtag, id, &refstr_type, &name) };
-    static const haul_ref obj_refs[] = { HAUL_EMBED(Agobj, tag, &Agtag_type), HAUL_CHOICE(Agobj, data, &by_name) };
+    static const haul_ref obj_refs[] = { HAUL_EMBED(Agobj, tag, &Agtag_type),
+                                         HAUL_CHOICE(Agobj, data, &by_name) };
     refstr_type = OPEN(refstr, string_refs);
     Agrec_type = OPEN(Agrec, rec_refs);
     Agsym_type = OPEN(Agsym, sym_refs);
@@ -396,13 +413,15 @@ static void records_open(size_t id_row)
     Agobj_type = OPEN(Agobj, obj_refs);
 }
 
-#define EDGE_CASES(link)                                                                                             \
-    {                                                                                                                \
-        { AGOUTEDGE, &Agedgepair_type, -(int64_t)(offsetof(Agedgepair, out) + offsetof(Agedge, link)) },             \
-            { AGINEDGE, &Agedgepair_type, -(int64_t)(offsetof(Agedgepair, in) + offsetof(Agedge, link)) },           \
-        {                                                                                                            \
-            0, &Dthold_type, 0                                                                                       \
-        }                                                                                                            \
+#define EDGE_CASES(link)                                                                           \
+    {                                                                                              \
+        { AGOUTEDGE, &Agedgepair_type,                                                             \
+          -(int64_t)(offsetof(Agedgepair, out) + offsetof(Agedge, link)) },                        \
+            { AGINEDGE, &Agedgepair_type,                                                          \
+              -(int64_t)(offsetof(Agedgepair, in) + offsetof(Agedge, link)) },                     \
+        {                                                                                          \
+            0, &Dthold_type, 0                                                                     \
+        }                                                                                          \
     }
 
 static void objects_open(void)
@@ -410,8 +429,10 @@ static void objects_open(void)
     static const haul_case seq_cases[] = EDGE_CASES(seq_link), id_cases[] = EDGE_CASES(id_link);
     static const haul_rule seq = { .choice = HAUL_BY_FUNCTION(edge_or_hold_by_seq, seq_cases) };
     static const haul_rule id = { .choice = HAUL_BY_FUNCTION(edge_or_hold_by_id, id_cases) };
-    static const haul_case halves[] = { { AGOUTEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, out) },
-                                        { AGINEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, in) } };
+    static const haul_case halves[] = {
+        { AGOUTEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, out) },
+        { AGINEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, in) }
+    };
     static const haul_rule half = { .choice = HAUL_BY_FUNCTION(half_of_edge, halves) };
     static const haul_ref subnode_refs[] = {
         HAUL_EMBED(Agsubnode, seq_link, &seq_link_type),
@@ -431,7 +452,8 @@ static void objects_open(void)
                                           HAUL_OBJECT(Agedge, node, &Agnode_type) };
     static const haul_ref pair_refs[] = { HAUL_EMBED(Agedgepair, out, &Agedge_type),
                                           HAUL_EMBED(Agedgepair, in, &Agedge_type) };
-    static const haul_ref hold_refs[] = { HAUL_EMBED(Dthold, hdr, &hold_link_type), HAUL_CHOICE(Dthold, obj, &half) };
+    static const haul_ref hold_refs[] = { HAUL_EMBED(Dthold, hdr, &hold_link_type),
+                                          HAUL_CHOICE(Dthold, obj, &half) };
     static const haul_ref clos_refs[] = { HAUL_OBJECT(Agclos, strdict, &strings_type) };
     static const haul_ref graph_refs[] = {
         HAUL_EMBED(Agraph, base, &Agobj_type),      HAUL_EMBED(Agraph, link, &graph_link_type),
@@ -473,14 +495,16 @@ static void graph_open(size_t id_row)
 
 static void graph_close(void)
 {
-    haul_type **all[] = { &subnodes_type,     &idle_type,        &idle_data_type, &graphs_type,
-                          &syms_type,         &strings_type,     &seq_link_type,  &id_link_type,
-                          &hold_link_type,    &graph_link_type,  &sym_link_type,  &edge_seq_link_type,
-                          &edge_id_link_type, &string_link_type, &Dict_type,      &Dtdata_type,
-                          &Dthold_type,       &refstr_type,      &Agrec_type,     &Agtag_type,
-                          &Agobj_type,        &Agsym_type,       &Agattr_type,    &position_type,
-                          &Agsubnode_type,    &Agnode_type,      &Agedge_type,    &Agedgepair_type,
-                          &Agclos_type,       &Agraph_type,      &element };
+    haul_type **all[] = {
+        &subnodes_type,     &idle_type,        &idle_data_type, &graphs_type,
+        &syms_type,         &strings_type,     &seq_link_type,  &id_link_type,
+        &hold_link_type,    &graph_link_type,  &sym_link_type,  &edge_seq_link_type,
+        &edge_id_link_type, &string_link_type, &Dict_type,      &Dtdata_type,
+        &Dthold_type,       &refstr_type,      &Agrec_type,     &Agtag_type,
+        &Agobj_type,        &Agsym_type,       &Agattr_type,    &position_type,
+        &Agsubnode_type,    &Agnode_type,      &Agedge_type,    &Agedgepair_type,
+        &Agclos_type,       &Agraph_type,      &element
+    };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -551,8 +575,8 @@ static Agraph *graph_make(Agraph *parent, unsigned seq)
 
 static Dict *symbols_make(Agraph *g)
 {
-    static const char *const names[SYMBOLS] = { "colour", "area", "shape" }, *const values[SYMBOLS] = { "black", "1",
-                                                                                                        "box" };
+    static const char *const names[SYMBOLS] = { "colour", "area", "shape" },
+                             *const values[SYMBOLS] = { "black", "1", "box" };
     Dict *d = dict_make(SYM, DT_OSET);
     int i;
     for (i = 0; i < SYMBOLS; i++) {
@@ -595,8 +619,8 @@ static Agnode *node_make(Agraph *g, Dict *symbols_of, int number)
     Agnode *n = PUT(Agnode);
     n->base.tag.objtype = AGNODE;
     n->base.tag.seq = (unsigned)number & 0xFFFF;
-    n->base.tag.id =
-        number % 10 == 9 ? (uintptr_t)(2 * number + 1) : (uintptr_t)string_make(g, node_name(name, number));
+    n->base.tag.id = number % 10 == 9 ? (uintptr_t)(2 * number + 1)
+                                      : (uintptr_t)string_make(g, node_name(name, number));
     n->base.data = records_make(g, symbols_of, number);
     n->root = g;
     n->mainsub.node = n;
@@ -669,8 +693,8 @@ static Agraph *cgraph_make(void)
     return g;
 }
 
-/* What is seen of a node: its colour, and the sums of the numbers of those that its edges lead to and come from; the
- * same of those in the subgraph. */
+/* What is seen of a node: its colour, and the sums of the numbers of those that its edges lead to
+ * and come from; the same of those in the subgraph. */
 static uint64_t cgraph_foresee(void)
 {
     static uint64_t to[NODES], from[NODES], to_part[NODES], from_part[NODES];
@@ -731,7 +755,8 @@ static Agsubnode *node_called(Agraph *g, const char *name)
     return g->n_id->searchf(g->n_id, &node.mainsub, 0);
 }
 
-/* The sum of the numbers at the other ends. `link`: where it is in the elements; is_hold: which hold the edges. */
+/* The sum of the numbers at the other ends. `link`: where it is in the elements; is_hold: which
+ * hold the edges. */
 static uint64_t ends_of(Dtlink *tree, size_t link, int is_hold)
 {
     Dtlink *stack[4 * NODES];
@@ -757,7 +782,8 @@ static uint64_t ends_of(Dtlink *tree, size_t link, int is_hold)
 static void cgraph_walk(void *argument)
 {
     visit *v = argument;
-    Agraph *g = v->root, *part = (Agraph *)(void *)((char *)g->g_dict->data->here - offsetof(Agraph, link));
+    Agraph *g = v->root,
+           *part = (Agraph *)(void *)((char *)g->g_dict->data->here - offsetof(Agraph, link));
     char name[16];
     int i;
     for (i = 0; i < NODES; i++) {
@@ -778,7 +804,8 @@ static void cgraph_walk(void *argument)
     }
 }
 
-TEST(structures_graphviz, cgraph_nodes_are_found_there_by_their_names_with_their_edges_in_the_graph_and_in_its_part)
+TEST(structures_graphviz,
+     cgraph_nodes_are_found_there_by_their_names_with_their_edges_in_the_graph_and_in_its_part)
 {
     journey j = { NULL, NULL, 0, cgraph_walk, NULL, 0 };
     site_start(97);
@@ -791,7 +818,8 @@ TEST(structures_graphviz, cgraph_nodes_are_found_there_by_their_names_with_their
     site_end();
 }
 
-TEST(structures_graphviz, cgraph_numbers_of_objects_that_are_addresses_of_their_names_are_told_by_an_audit)
+TEST(structures_graphviz,
+     cgraph_numbers_of_objects_that_are_addresses_of_their_names_are_told_by_an_audit)
 {
     char path[32];
     snprintf(path, sizeof path, "root.base.tag+%d", (int)offsetof(Agtag, id));

@@ -1,16 +1,19 @@
-/* Structures of GSL: interpolations and splines, whose states are of a kind that a constant table says (CNT FAR POLY
- * STAT FUNC), and matrices: views into another one's block, and sparse ones with a search tree over their elements
- * (CNT EXPR CAP ROWS SHARE BACK UNI COND FUNC). Generators are in test_structures_statics.c.
+/* Structures of GSL: interpolations and splines, whose states are of a kind that a constant table
+ * says (CNT FAR POLY STAT FUNC), and matrices: views into another one's block, and sparse ones with
+ * a search tree over their elements (CNT EXPR CAP ROWS SHARE BACK UNI COND FUNC). Generators are in
+ * test_structures_statics.c.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-/* ---- Splines. A state has no sizes: the interpolation that leads to it has. A linear one has no state. */
+/* ---- Splines. A state has no sizes: the interpolation that leads to it has. A linear one has no
+ * state. */
 
 typedef struct gsl_interp_type {
     const char *name;
     unsigned min_size;
-    double (*eval)(const void *state, const double *x, const double *y, size_t size, size_t interval, double at);
+    double (*eval)(const void *state, const double *x, const double *y, size_t size,
+                   size_t interval, double at);
 } gsl_interp_type;
 
 typedef struct gsl_interp {
@@ -41,26 +44,30 @@ typedef struct splines {
 
 enum { SPLINES = 60 };
 
-static double linear_eval(const void *state, const double *x, const double *y, size_t size, size_t k, double at)
+static double linear_eval(const void *state, const double *x, const double *y, size_t size,
+                          size_t k, double at)
 {
     (void)state, (void)size;
     return y[k] + (y[k + 1] - y[k]) * (at - x[k]);
 }
 
-static double cspline_eval(const void *state, const double *x, const double *y, size_t size, size_t k, double at)
+static double cspline_eval(const void *state, const double *x, const double *y, size_t size,
+                           size_t k, double at)
 {
     const cspline_state *s = state;
     return y[k] + s->c[k] * (at - x[k]) + s->g[k] + s->diag[size - 1] + s->offdiag[size - 1];
 }
 
-static double akima_eval(const void *state, const double *x, const double *y, size_t size, size_t k, double at)
+static double akima_eval(const void *state, const double *x, const double *y, size_t size, size_t k,
+                         double at)
 {
     const akima_state *s = state;
     double d = at - x[k];
     return y[k] + d * (s->b[k] + d * (s->c[k] + d * s->d[k])) + s->_m[size + 3];
 }
 
-static const gsl_interp_type linear = { "linear", 2, linear_eval }, cspline = { "cspline", 3, cspline_eval },
+static const gsl_interp_type linear = { "linear", 2, linear_eval },
+                             cspline = { "cspline", 3, cspline_eval },
                              akima = { "akima", 5, akima_eval };
 static const haul_static known_types[] = { { &linear, sizeof linear, HAUL_STATIC_KEEP },
                                            { &cspline, sizeof cspline, HAUL_STATIC_KEEP },
@@ -78,12 +85,16 @@ static int64_t size_of_parent_and_4(const haul_here *here)
     return here->parent ? (int64_t)((const gsl_interp *)here->parent)->size + 4 : -1;
 }
 
-HAUL_COUNT_FUNCTION(kind_of_state, gsl_interp, self->type == &cspline ? 0 : self->type == &akima ? 1 : 2)
+HAUL_COUNT_FUNCTION(kind_of_state, gsl_interp,
+                    self->type == &cspline ? 0
+                    : self->type == &akima ? 1
+                                           : 2)
 
 static void splines_open(haul_function *akima_margin)
 {
     static const haul_case states[] = { { 0, &cspline_type, 0 }, { 1, &akima_type, 0 } };
-    static const haul_rule of_parent = { .with_parent = 1 }, table = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
+    static const haul_rule of_parent = { .with_parent = 1 },
+                           table = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
     static const haul_rule by_type = { .choice = HAUL_BY_FUNCTION(kind_of_state, states) };
     static const haul_ref cspline_refs[] = {
         HAUL_ARRAY_BY(cspline_state, c, &of_parent, HAUL_FN(size_of_parent)),
@@ -102,7 +113,8 @@ static void splines_open(haul_function *akima_margin)
     static const haul_ref spline_refs[] = { HAUL_OBJECT(gsl_spline, interp, &interp_type),
                                             HAUL_ARRAY(gsl_spline, x, HAUL_NU(gsl_spline, size)),
                                             HAUL_ARRAY(gsl_spline, y, HAUL_NU(gsl_spline, size)) };
-    static const haul_ref splines_refs[] = { HAUL_POINTERS(splines, all, &spline_type, HAUL_NS(splines, count)) };
+    static const haul_ref splines_refs[] = { HAUL_POINTERS(splines, all, &spline_type,
+                                                           HAUL_NS(splines, count)) };
     cspline_type = OPEN(cspline_state, cspline_refs);
     akima_type = OPEN(akima_state, akima_refs);
     interp_type = OPEN(gsl_interp, interp_refs);
@@ -196,7 +208,8 @@ static void splines_walk(void *argument)
         gsl_spline *one = s->all[i];
         const gsl_interp *interp = one->interp;
         for (k = 0; k + 1 < interp->size; k++)
-            see(&v->seen, (uint64_t)interp->type->eval(interp->state, one->x, one->y, one->size, k, one->x[k] + 2));
+            see(&v->seen, (uint64_t)interp->type->eval(interp->state, one->x, one->y, one->size, k,
+                                                       one->x[k] + 2));
         for (k = 0; k < one->size; k++)
             one->y[k] += 1;
         if (interp->type == &akima)
@@ -204,7 +217,8 @@ static void splines_walk(void *argument)
     }
 }
 
-TEST(structures_gsl, splines_are_evaluated_there_by_the_tables_of_their_types_from_states_without_sizes)
+TEST(structures_gsl,
+     splines_are_evaluated_there_by_the_tables_of_their_types_from_states_without_sizes)
 {
     journey j = { NULL, NULL, 0, splines_walk, NULL, 0 };
     site_start(80);
@@ -216,8 +230,8 @@ TEST(structures_gsl, splines_are_evaluated_there_by_the_tables_of_their_types_fr
     site_end();
 }
 
-/* ---- Matrices and vectors: size, distance of rows or elements, and the block they are a part of. A view of a plain
- * array has no block.
+/* ---- Matrices and vectors: size, distance of rows or elements, and the block they are a part of.
+ * A view of a plain array has no block.
  */
 
 enum { ROWS = 12, COLUMNS = 10 };
@@ -280,7 +294,8 @@ static void views_close(void)
     haul_type_free(&block_type);
 }
 
-static void set_matrix(gsl_matrix *m, size_t size1, size_t size2, size_t tda, double *data, gsl_block *block)
+static void set_matrix(gsl_matrix *m, size_t size1, size_t size2, size_t tda, double *data,
+                       gsl_block *block)
 {
     m->size1 = size1;
     m->size2 = size2;
@@ -365,7 +380,8 @@ static void views_walk(void *argument)
     *element(&w->part, 3, 2) = 7777;
     *element(&w->of_array, 2, 4) += 1;
     w->column.data[11 * w->column.stride] = 88;
-    if (*element(w->whole, 8, 8) != 7777 || *element(w->whole, 11, 4) != 88 || w->part.block != w->whole->block)
+    if (*element(w->whole, 8, 8) != 7777 || *element(w->whole, 11, 4) != 88 ||
+        w->part.block != w->whole->block)
         see(&v->seen, 0);
 }
 
@@ -382,9 +398,9 @@ TEST(structures_gsl, views_of_a_matrix_are_parts_of_its_block_there_too)
     site_end();
 }
 
-/* ---- Sparse matrices. What p holds depends on the storage: a column for each element; or where columns, or rows,
- * begin. Triplets have a tree, whose nodes come from pools, lead into data, and are compared by a function that is
- * given the matrix.
+/* ---- Sparse matrices. What p holds depends on the storage: a column for each element; or where
+ * columns, or rows, begin. Triplets have a tree, whose nodes come from pools, lead into data, and
+ * are compared by a function that is given the matrix.
  */
 
 enum { COO = 0, CSC = 1, CSR = 2, SIDE = 25, ELEMENTS = 150, POOL = 100 };
@@ -445,7 +461,8 @@ HAUL_COUNT_FUNCTION(places_of_p, gsl_spmatrix,
                     self->sptype == COO   ? self->nzmax
                     : self->sptype == CSC ? self->size2 + 1
                                           : self->size1 + 1)
-HAUL_COUNT_FUNCTION(work_bytes, gsl_spmatrix, sizeof(int) * (self->size1 > self->size2 ? self->size1 : self->size2))
+HAUL_COUNT_FUNCTION(work_bytes, gsl_spmatrix,
+                    sizeof(int) * (self->size1 > self->size2 ? self->size1 : self->size2))
 HAUL_COUNT_FUNCTION(used_nodes, spmatrix_pool,
                     (size_t)(self->free_slot - (unsigned char *)self->block_ptr) / sizeof(avl_node))
 
@@ -465,10 +482,12 @@ static const haul_static known_allocator = { &allocator, sizeof allocator, HAUL_
 
 static void sparse_open(void)
 {
-    static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL }, alias = { .mode = HAUL_MODE_ALIAS };
+    static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
+                           alias = { .mode = HAUL_MODE_ALIAS };
     static const haul_rule table = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
     static const haul_ref node_refs[] = { HAUL_OBJECT_EACH(avl_node, avl_link, &node_type),
-                                          HAUL_BYTES(avl_node, avl_data, HAUL_FIXED(sizeof(double))) };
+                                          HAUL_BYTES(avl_node, avl_data,
+                                                     HAUL_FIXED(sizeof(double))) };
     static const haul_ref table_refs[] = {
         HAUL_OBJECT(avl_table, avl_root, &node_type),
         HAUL_WORD_BY(avl_table, avl_compare, &function),
@@ -518,7 +537,8 @@ static int compare_elements(const void *a, const void *b, void *param)
 static avl_node *node_make(gsl_spmatrix *m, double *data)
 {
     unsigned char *at;
-    if (!m->pool || m->pool->free_slot == (unsigned char *)m->pool->block_ptr + POOL * sizeof(avl_node)) {
+    if (!m->pool ||
+        m->pool->free_slot == (unsigned char *)m->pool->block_ptr + POOL * sizeof(avl_node)) {
         spmatrix_pool *pool = PUT(spmatrix_pool);
         pool->next = m->pool;
         pool->block_ptr = pool->free_slot = put(POOL * sizeof(avl_node), sizeof(void *));
@@ -617,7 +637,8 @@ static void sparse_walk(void *argument)
         see(&v->seen, n ? (uint64_t) * (double *)n->avl_data : 0);
         m->data[k] *= 2;
     }
-    if (m->pool->free_slot != (unsigned char *)m->pool->block_ptr + (ELEMENTS - POOL) * m->node_size)
+    if (m->pool->free_slot !=
+        (unsigned char *)m->pool->block_ptr + (ELEMENTS - POOL) * m->node_size)
         see(&v->seen, 0);
     for (sptype = CSC; sptype <= CSR; sptype++)
         for (m = s->matrix[sptype], j = 0; j < (sptype == CSC ? m->size2 : m->size1); j++)

@@ -1,11 +1,12 @@
-/* Objects that say themselves how long they are: by a header in front of the pointer (HDR: sds strings, MPFR's
- * limbs), and by an array that ends them or flags that cut them short (FAM: SQLite's expressions).
+/* Objects that say themselves how long they are: by a header in front of the pointer (HDR: sds
+ * strings, MPFR's limbs), and by an array that ends them or flags that cut them short (FAM:
+ * SQLite's expressions).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-/* ---- HDR: sds. The pointer leads to the characters; the low three bits of the byte before them tell which header
- * stands there, of 1, 3, 5, 9 or 17 bytes. */
+/* ---- HDR: sds. The pointer leads to the characters; the low three bits of the byte before them
+ * tell which header stands there, of 1, 3, 5, 9 or 17 bytes. */
 
 #pragma pack(push, 1)
 typedef struct sdshdr5 {
@@ -50,8 +51,10 @@ HAUL_COUNT_FUNCTION(sds32_bytes, sdshdr32, (int64_t)self->alloc + 1)
 HAUL_COUNT_FUNCTION(sds64_bytes, sdshdr64, self->alloc + 1)
 
 static const haul_case sds_cases[SDS_KINDS] = {
-    { 0, &sds_type[0], -(int64_t)offsetof(sdshdr5, buf) },  { 1, &sds_type[1], -(int64_t)offsetof(sdshdr8, buf) },
-    { 2, &sds_type[2], -(int64_t)offsetof(sdshdr16, buf) }, { 3, &sds_type[3], -(int64_t)offsetof(sdshdr32, buf) },
+    { 0, &sds_type[0], -(int64_t)offsetof(sdshdr5, buf) },
+    { 1, &sds_type[1], -(int64_t)offsetof(sdshdr8, buf) },
+    { 2, &sds_type[2], -(int64_t)offsetof(sdshdr16, buf) },
+    { 3, &sds_type[3], -(int64_t)offsetof(sdshdr32, buf) },
     { 4, &sds_type[4], -(int64_t)offsetof(sdshdr64, buf) },
 };
 
@@ -63,7 +66,8 @@ static void sds_open(size_t kinds)
     static const haul_ref tail32[] = { HAUL_TAIL(sdshdr32, buf, HAUL_FN(sds32_bytes)) };
     static const haul_ref tail64[] = { HAUL_TAIL(sdshdr64, buf, HAUL_FN(sds64_bytes)) };
     haul_rule rule = { .choice = HAUL_BY_FUNCTION(sds_kind, sds_cases) };
-    const haul_ref refs[] = { HAUL_OBJECT(reply, next, &reply_type), HAUL_CHOICE(reply, str, &rule) };
+    const haul_ref refs[] = { HAUL_OBJECT(reply, next, &reply_type),
+                              HAUL_CHOICE(reply, str, &rule) };
     rule.choice.case_count = kinds;
     sds_type[0] = YARD_TYPE(sdshdr5, tail5);
     sds_type[1] = YARD_TYPE(sdshdr8, tail8);
@@ -198,11 +202,13 @@ TEST(structures, HDR_a_kind_of_header_that_was_forgotten_is_refused)
 {
     yard_open(1 << 20, 22);
     sds_open(SDS_KINDS - 1);
-    yard_refuse(replies_make(), reply_type, 1, HAUL_ERROR_GRAPH, "root(.next)*4.str", "no case of its rule is for 4");
+    yard_refuse(replies_make(), reply_type, 1, HAUL_ERROR_GRAPH, "root(.next)*4.str",
+                "no case of its rule is for 4");
     sds_close();
 }
 
-/* MPFR. As many limbs as the precision needs, and in the word in front of them how many there is room for. */
+/* MPFR. As many limbs as the precision needs, and in the word in front of them how many there is
+ * room for. */
 
 typedef struct limbs {
     uint64_t alloc;
@@ -295,8 +301,9 @@ TEST(structures, HDR_a_header_that_is_looked_for_at_the_wrong_place_is_refused)
     yard_close();
 }
 
-/* ---- FAM: SQLite's parse tree. An expression is allocated without its later fields where flags say so, with its
- * token behind it in the same block; a list ends in its items, of which nExpr are set. */
+/* ---- FAM: SQLite's parse tree. An expression is allocated without its later fields where flags
+ * say so, with its token behind it in the same block; a list ends in its items, of which nExpr are
+ * set. */
 
 enum {
     EP_IntValue = 0x000400,
@@ -370,7 +377,8 @@ HAUL_COUNT_FUNCTION(expr_bytes, Expr, expr_size(self->flags))
 
 static void sql_open(const haul_ref *list_row, int is_sized)
 {
-    static const haul_ref item_refs[] = { HAUL_OBJECT(ExprItem, pExpr, &expr_type), HAUL_STRING(ExprItem, zEName) };
+    static const haul_ref item_refs[] = { HAUL_OBJECT(ExprItem, pExpr, &expr_type),
+                                          HAUL_STRING(ExprItem, zEName) };
     static const haul_ref select_refs[] = {
         HAUL_OBJECT(Select, pEList, &list_type),
         HAUL_OBJECT(Select, pWhere, &expr_type),
@@ -379,14 +387,18 @@ static void sql_open(const haul_ref *list_row, int is_sized)
     };
     static const haul_ref schema_refs[] = { HAUL_STRING(Schema, zName) };
     const haul_ref expr_refs[] = {
-        HAUL_STRING_BY(Expr, u.zToken,
-                       HAUL_RULE(.when = HAUL_NO_BIT(Expr, flags, EP_IntValue), .otherwise = HAUL_ELSE_RAW)),
+        HAUL_STRING_BY(
+            Expr, u.zToken,
+            HAUL_RULE(.when = HAUL_NO_BIT(Expr, flags, EP_IntValue), .otherwise = HAUL_ELSE_RAW)),
         HAUL_OBJECT(Expr, pLeft, &expr_type),
         HAUL_OBJECT(Expr, pRight, &expr_type),
-        HAUL_OBJECT_BY(Expr, x.pList, &list_type, HAUL_RULE(.when = HAUL_NO_BIT(Expr, flags, EP_xIsSelect))),
-        HAUL_OBJECT_BY(Expr, x.pSelect, &select_type, HAUL_RULE(.when = HAUL_ANY_BIT(Expr, flags, EP_xIsSelect))),
+        HAUL_OBJECT_BY(Expr, x.pList, &list_type,
+                       HAUL_RULE(.when = HAUL_NO_BIT(Expr, flags, EP_xIsSelect))),
+        HAUL_OBJECT_BY(Expr, x.pSelect, &select_type,
+                       HAUL_RULE(.when = HAUL_ANY_BIT(Expr, flags, EP_xIsSelect))),
         HAUL_SKIP(Expr, pAggInfo),
-        HAUL_OBJECT_BY(Expr, y.pTab, &schema_type, HAUL_RULE(.when = HAUL_EQUALS(Expr, op, TK_COLUMN))),
+        HAUL_OBJECT_BY(Expr, y.pTab, &schema_type,
+                       HAUL_RULE(.when = HAUL_EQUALS(Expr, op, TK_COLUMN))),
         HAUL_DATA_BY(Expr, y.sub, HAUL_RULE(.when = HAUL_EQUALS(Expr, op, TK_SELECT))),
     };
     item_type = YARD_TYPE(ExprItem, item_refs);
@@ -491,7 +503,8 @@ static Expr *tree_make(int depth, Schema *schema)
 static Expr *query_make(void)
 {
     Schema *schema = yard_take(1, sizeof *schema);
-    Expr *root = expr_make(TK_PLUS, EP_Reduced, NULL), *sub = expr_make(TK_SELECT, EP_xIsSelect, NULL);
+    Expr *root = expr_make(TK_PLUS, EP_Reduced, NULL),
+         *sub = expr_make(TK_SELECT, EP_xIsSelect, NULL);
     schema->zName = yard_text("table_of_all");
     schema->nCol = 17;
     root->pLeft = expr_make(TK_INTEGER, EP_TokenOnly | EP_Reduced | EP_IntValue, NULL);
@@ -567,11 +580,12 @@ TEST(structures, FAM_expressions_cut_short_by_their_flags_and_lists_that_end_in_
 TEST(structures, FAM_short_objects_read_as_whole_ones_and_room_read_as_items_are_refused)
 {
     static const haul_ref row = HAUL_TAIL_OF(ExprList, a, &item_type, HAUL_NS(ExprList, nExpr)),
-                          long_row = HAUL_TAIL_OF(ExprList, a, &item_type, HAUL_NS(ExprList, nAlloc));
+                          long_row =
+                              HAUL_TAIL_OF(ExprList, a, &item_type, HAUL_NS(ExprList, nAlloc));
     yard_open(1 << 22, 26);
     sql_open(&row, 0);
-    yard_refuse(expr_make(TK_INTEGER, EP_TokenOnly | EP_Reduced | EP_IntValue, NULL), expr_type, 1, HAUL_ERROR_GRAPH,
-                "root.x.pList", "outside any process's address range");
+    yard_refuse(expr_make(TK_INTEGER, EP_TokenOnly | EP_Reduced | EP_IntValue, NULL), expr_type, 1,
+                HAUL_ERROR_GRAPH, "root.x.pList", "outside any process's address range");
     sql_close();
     yard_open(1 << 22, 26);
     sql_open(&long_row, 1);

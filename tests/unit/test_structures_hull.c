@@ -1,10 +1,11 @@
-/* qhull's hull as a whole (CNT EXPR FAR CAP TERM HDR FAM PARR ROWS SHARE BACK UNI BITS CTX COND FUNC IDX). Its sets
- * alone are in test_structures_containers.c, all arms of a facet's union in test_structures_bits.c.
+/* qhull's hull as a whole (CNT EXPR FAR CAP TERM HDR FAM PARR ROWS SHARE BACK UNI BITS CTX COND
+ * FUNC IDX). Its sets alone are in test_structures_containers.c, all arms of a facet's union in
+ * test_structures_bits.c.
  *
- * Lists of facets and of vertices end in a sentinel. The neighbours of a facet are facets, or the constants 1 and 2
- * while facets are merged. A set has its size behind its room; how long a point or a normal is, the hull says. A
- * facet that is a part of a larger one has its centre and normal from that. Files and the place to return to on
- * errors are the host's.
+ * Lists of facets and of vertices end in a sentinel. The neighbours of a facet are facets, or the
+ * constants 1 and 2 while facets are merged. A set has its size behind its room; how long a point
+ * or a normal is, the hull says. A facet that is a part of a larger one has its centre and normal
+ * from that. Files and the place to return to on errors are the host's.
  */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
@@ -73,8 +74,8 @@ typedef struct pointT {
 
 /* ---- Types. */
 
-static haul_type *element, *setelemT_type, *setT_type, *vertexT_type, *ridgeT_type, *facetT_type, *pointT_type,
-    *qhT_type;
+static haul_type *element, *setelemT_type, *setT_type, *vertexT_type, *ridgeT_type, *facetT_type,
+    *pointT_type, *qhT_type;
 static haul_type *vertices, *ridges, *facets, *points;
 
 static int set_size(const setT *set)
@@ -101,7 +102,8 @@ HAUL_TEST_FUNCTION(is_number, setelemT,
 HAUL_COUNT_FUNCTION(all_coordinates, qhT, (int64_t)self->num_points * self->hull_dim)
 HAUL_TEST_FUNCTION(has_area, facetT, self->isarea)
 HAUL_TEST_FUNCTION(is_replaced, facetT, self->visible && !self->isarea)
-HAUL_TEST_FUNCTION(has_owner, facetT, self->tricoplanar && !self->visible && !self->isarea && !self->keepcentrum)
+HAUL_TEST_FUNCTION(has_owner, facetT,
+                   self->tricoplanar && !self->visible && !self->isarea && !self->keepcentrum)
 
 static haul_type *set_of(haul_type *what)
 {
@@ -112,7 +114,9 @@ static haul_type *set_of(haul_type *what)
 
 static void sets_open(uintptr_t integer_below)
 {
-    const haul_rule is_one = { .when = HAUL_IF(is_element), .with_parent = 1, .integer_below = integer_below };
+    const haul_rule is_one = { .when = HAUL_IF(is_element),
+                               .with_parent = 1,
+                               .integer_below = integer_below };
     static const haul_rule is_size = { .when = HAUL_IF(is_number), .with_parent = 1 };
     const haul_ref slot_refs[] = { HAUL_OBJECT_BY(setelemT, p, &element, &is_one),
                                    HAUL_DATA_BY(setelemT, i, &is_size) };
@@ -124,7 +128,8 @@ static void sets_open(uintptr_t integer_below)
 
 static void facets_open(void)
 {
-    static const haul_rule area = { .when = HAUL_IF(has_area) }, replaced = { .when = HAUL_IF(is_replaced) };
+    static const haul_rule area = { .when = HAUL_IF(has_area) },
+                           replaced = { .when = HAUL_IF(is_replaced) };
     static const haul_rule owned = { .when = HAUL_IF(has_owner) };
     static const haul_ref refs[] = {
         HAUL_ARRAY(facetT, normal, HAUL_FN(dimension)),
@@ -183,8 +188,9 @@ static void hull_open(uintptr_t integer_below)
 
 static void hull_close(void)
 {
-    haul_type **all[] = { &qhT_type,    &vertices,    &ridges,      &facets,        &points,    &vertexT_type,
-                          &ridgeT_type, &facetT_type, &pointT_type, &setelemT_type, &setT_type, &element };
+    haul_type **all[] = { &qhT_type,    &vertices,      &ridges,      &facets,
+                          &points,      &vertexT_type,  &ridgeT_type, &facetT_type,
+                          &pointT_type, &setelemT_type, &setT_type,   &element };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -213,7 +219,8 @@ static coordT *coordinates_make(double first)
 }
 
 /* Every sixth is a part of the one before: it has that one's normal and centre. */
-static void facet_fill(qhT *qh, facetT *const *all, vertexT *const *vertex, ridgeT *const *ridge, int i)
+static void facet_fill(qhT *qh, facetT *const *all, vertexT *const *vertex, ridgeT *const *ridge,
+                       int i)
 {
     facetT *f = all[i], *owner = i % 6 == 5 ? all[i - 1] : NULL;
     int before = (i + FACETS - 1) % FACETS, next = (i + 1) % FACETS, k;
@@ -327,7 +334,9 @@ static void meet_facet(facetT *f, uint64_t *seen)
     see(seen, (uint64_t)f->normal[0]);
     for (k = 0; k < set_size(f->neighbors); k++) {
         void *neighbour = f->neighbors->e[k].p;
-        see(seen, neighbour == MERGE_RIDGE || neighbour == DUPLICATE_RIDGE ? 0 : ((facetT *)neighbour)->id);
+        see(seen, neighbour == MERGE_RIDGE || neighbour == DUPLICATE_RIDGE
+                      ? 0
+                      : ((facetT *)neighbour)->id);
     }
     see(seen, ((ridgeT *)f->ridges->e[1].p)->bottom->id);
     for (k = 0; k < set_size(f->vertices); k++) {
@@ -358,7 +367,8 @@ static void hull_walk(void *argument)
         meet_facet(f, &v->seen);
     for (w = qh->vertex_tail->previous; w; w = w->previous)
         count += ((facetT *)w->neighbors->e[CORNERS - 1].p)->ridges != NULL;
-    if (f != qh->facet_tail || count != FACETS || qh->ferr != stderr || qh->facet_next != qh->facet_list)
+    if (f != qh->facet_tail || count != FACETS || qh->ferr != stderr ||
+        qh->facet_next != qh->facet_list)
         see(&v->seen, 1);
     see_real(&v->seen, *(coordT *)qh->other_points->e[0].p);
     see_text(&v->seen, qh->rbox_command);

@@ -1,12 +1,14 @@
-/* Real structures that keep integers where addresses stand (IDX): magic ones, and numbers of elements to come.
+/* Real structures that keep integers where addresses stand (IDX): magic ones, and numbers of
+ * elements to come.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
 static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
 
-/* ---- IDX: json-c's hash table. The keys of free places are the addresses -1 (never used) and -2 (used before); what
- * stands beside them is of no meaning. Entries are linked in the order in which they came, within one block. */
+/* ---- IDX: json-c's hash table. The keys of free places are the addresses -1 (never used) and -2
+ * (used before); what stands beside them is of no meaning. Entries are linked in the order in which
+ * they came, within one block. */
 
 enum { PLACES = 4096, KEYS = 2700, GONE = 9 /* one in so many */ };
 #define LH_EMPTY ((char *)(uintptr_t)-1)
@@ -159,7 +161,8 @@ static void lh_table_walk(void *argument)
     }
 }
 
-TEST(structures_integers, IDX_a_hash_table_keeps_the_magic_keys_of_its_free_places_and_finds_all_others)
+TEST(structures_integers,
+     IDX_a_hash_table_keeps_the_magic_keys_of_its_free_places_and_finds_all_others)
 {
     static const haul_rule key = { .integer_from = (uintptr_t)-2 };
     journey j = { NULL, NULL, 0, lh_table_walk, NULL, 0 };
@@ -178,12 +181,14 @@ TEST(structures_integers, IDX_a_magic_key_that_is_described_as_a_string_is_refus
     site_start(29);
     lh_table_open(NULL);
     refuse_graph(lh_table_make(&seen), lh_table_type, HAUL_ERROR_GRAPH, "root.table[0].k", "",
-                 sizeof(void *) == 8 ? "address range, to 0xffffffffffffffff" : "address range, to 0xffffffff");
+                 sizeof(void *) == 8 ? "address range, to 0xffffffffffffffff"
+                                     : "address range, to 0xffffffff");
     lh_table_close();
     site_end();
 }
 
-/* cgltf: while a file is read, a pointer to an element of a list that is still to come holds its number plus one. */
+/* cgltf: while a file is read, a pointer to an element of a list that is still to come holds its
+ * number plus one. */
 
 enum { ACCESSORS = 3000, VIEWS = 700 };
 
@@ -209,8 +214,10 @@ static haul_type *view_type, *accessor_type, *data_type;
 static void cgltf_open(uintptr_t integer_below)
 {
     const haul_rule number_or_view = { .integer_below = integer_below };
-    static const haul_ref view_refs[] = { HAUL_ARRAY(cgltf_buffer_view, data, HAUL_NU(cgltf_buffer_view, size)) };
-    const haul_ref accessor_refs[] = { HAUL_OBJECT_BY(cgltf_accessor, buffer_view, &view_type, &number_or_view) };
+    static const haul_ref view_refs[] = { HAUL_ARRAY(cgltf_buffer_view, data,
+                                                     HAUL_NU(cgltf_buffer_view, size)) };
+    const haul_ref accessor_refs[] = { HAUL_OBJECT_BY(cgltf_accessor, buffer_view, &view_type,
+                                                      &number_or_view) };
     static const haul_ref data_refs[] = {
         HAUL_OBJECTS(cgltf_data, accessors, &accessor_type, HAUL_NU(cgltf_data, accessors_count)),
         HAUL_OBJECTS(cgltf_data, buffer_views, &view_type, HAUL_NU(cgltf_data, buffer_views_count)),
@@ -246,8 +253,9 @@ static cgltf_data *cgltf_make(uint64_t *seen)
         size_t view = random_below(&the.random, VIEWS + 1); /* VIEWS: none */
         see(seen, view);
         if (view < VIEWS)
-            d->accessors[i].buffer_view =
-                i < ACCESSORS / 2 ? (cgltf_buffer_view *)(uintptr_t)(view + 1) : &d->buffer_views[view];
+            d->accessors[i].buffer_view = i < ACCESSORS / 2
+                                              ? (cgltf_buffer_view *)(uintptr_t)(view + 1)
+                                              : &d->buffer_views[view];
     }
     return d;
 }
@@ -266,7 +274,8 @@ static void cgltf_walk(void *argument)
     }
 }
 
-TEST(structures_integers, IDX_numbers_of_elements_to_come_stand_among_pointers_to_those_that_are_there)
+TEST(structures_integers,
+     IDX_numbers_of_elements_to_come_stand_among_pointers_to_those_that_are_there)
 {
     journey j = { NULL, NULL, 0, cgltf_walk, NULL, 0 };
     site_start(291);

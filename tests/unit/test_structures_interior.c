@@ -1,12 +1,13 @@
-/* Pointers that lead into other things: rows of one block (ROWS: LAMMPS' arrays), and the very object that holds them
- * (SELF: the strings of libstdc++, zlib's deflate_state).
+/* Pointers that lead into other things: rows of one block (ROWS: LAMMPS' arrays), and the very
+ * object that holds them (SELF: the strings of libstdc++, zlib's deflate_state).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-/* ---- ROWS: LAMMPS. Each array is a table of rows and one block that they lie in: so much of each row, as many as
- * another array says, or a brick whose indices do not begin at 0, so that the pointers of all three levels lie beside
- * what they are for. A brick is described as three types: of a pointer to planes, to rows, and to numbers. */
+/* ---- ROWS: LAMMPS. Each array is a table of rows and one block that they lie in: so much of each
+ * row, as many as another array says, or a brick whose indices do not begin at 0, so that the
+ * pointers of all three levels lie beside what they are for. A brick is described as three types:
+ * of a pointer to planes, to rows, and to numbers. */
 
 typedef struct brick_row {
     double *x;
@@ -42,9 +43,9 @@ HAUL_COUNT_FUNCTION(y_count, void, system_of(here)->nyhi_out - system_of(here)->
 HAUL_COUNT_FUNCTION(x_bias, void, (int64_t)sizeof(double) * system_of(here)->nxlo_out)
 HAUL_COUNT_FUNCTION(x_count, void, system_of(here)->nxhi_out - system_of(here)->nxlo_out + 1)
 
-#define LAMMPS_ROWS(width)                                                                                           \
-    HAUL_ROWS(lammps, x, NULL, HAUL_NS(lammps, nmax), HAUL_FIXED(width)),                                            \
-        HAUL_ARRAY(lammps, num_bond, HAUL_NS(lammps, nlocal)),                                                       \
+#define LAMMPS_ROWS(width)                                                                         \
+    HAUL_ROWS(lammps, x, NULL, HAUL_NS(lammps, nmax), HAUL_FIXED(width)),                          \
+        HAUL_ARRAY(lammps, num_bond, HAUL_NS(lammps, nlocal)),                                     \
         HAUL_ROWS(lammps, bond_atom, NULL, HAUL_NS(lammps, nlocal), HAUL_FN(bonds_of_atom))
 
 static haul_type *lammps_open(void)
@@ -52,7 +53,8 @@ static haul_type *lammps_open(void)
     static const haul_rule x = { .base_function = x_bias }, y = { .base_function = y_bias },
                            z = { .base_function = z_bias };
     static const haul_ref row_refs[] = { HAUL_ARRAY_BY(brick_row, x, &x, HAUL_FN(x_count)) };
-    static const haul_ref plane_refs[] = { HAUL_OBJECTS_BY(brick_plane, y, &row_type, &y, HAUL_FN(y_count)) };
+    static const haul_ref plane_refs[] = { HAUL_OBJECTS_BY(brick_plane, y, &row_type, &y,
+                                                           HAUL_FN(y_count)) };
     static const haul_ref refs[] = {
         LAMMPS_ROWS(3),
         HAUL_OBJECTS_BY(lammps, density_brick, &plane_type, &z, HAUL_FN(z_count)),
@@ -80,7 +82,8 @@ static void *beside(void *block, int64_t elements, size_t bytes)
 
 static void brick_make(lammps *s)
 {
-    int nx = s->nxhi_out - s->nxlo_out + 1, ny = s->nyhi_out - s->nylo_out + 1, nz = s->nzhi_out - s->nzlo_out + 1;
+    int nx = s->nxhi_out - s->nxlo_out + 1, ny = s->nyhi_out - s->nylo_out + 1,
+        nz = s->nzhi_out - s->nzlo_out + 1;
     int i;
     double *data = yard_take((size_t)(nx * ny * nz), sizeof *data);
     double **rows = yard_take((size_t)(ny * nz), sizeof *rows);
@@ -177,7 +180,8 @@ HAUL_COUNT_FUNCTION(x_count_here, lammps, self->nxhi_out - self->nxlo_out + 1)
 TEST(structures, ROWS_a_forgotten_bias_is_refused_and_rows_too_long_or_too_short_are_told)
 {
     static const haul_ref plain_refs[] = { HAUL_ROWS3(lammps, density_brick, NULL, HAUL_FN(z_count),
-                                                      HAUL_FN(y_count_here), HAUL_FN(x_count_here)) };
+                                                      HAUL_FN(y_count_here),
+                                                      HAUL_FN(x_count_here)) };
     static const haul_ref long_refs[] = { LAMMPS_ROWS(4) }, short_refs[] = { LAMMPS_ROWS(1) };
     haul_type *type;
     lammps *s;
@@ -186,7 +190,8 @@ TEST(structures, ROWS_a_forgotten_bias_is_refused_and_rows_too_long_or_too_short
     s = lammps_make();
     type = YARD_TYPE(lammps, plain_refs);
     yard_commit(type);
-    yard_refuse(s, type, 1, HAUL_ERROR_GRAPH, "root.density_brick[10]", "outside any process's address range");
+    yard_refuse(s, type, 1, HAUL_ERROR_GRAPH, "root.density_brick[10]",
+                "outside any process's address range");
     haul_type_free(&type);
     type = YARD_TYPE(lammps, long_refs);
     yard_commit(type);
@@ -196,7 +201,8 @@ TEST(structures, ROWS_a_forgotten_bias_is_refused_and_rows_too_long_or_too_short
     type = YARD_TYPE(lammps, short_refs);
     yard_commit(type);
     s->nmax = 500; /* and fewer of them */
-    snprintf(words, sizeof words, "only the first %d bytes of its block of 24576 are described", 499 * 24 + 8);
+    snprintf(words, sizeof words, "only the first %d bytes of its block of 24576 are described",
+             499 * 24 + 8);
     yard_tell(s, type, 1, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.x[0]", words);
     haul_type_free(&type);
     yard_close();
@@ -216,7 +222,9 @@ typedef struct string {
 } string;
 
 HAUL_COUNT_FUNCTION(string_room, string,
-                    (self->_M_p == self->u._M_local_buf ? (size_t)LOCAL : self->u._M_allocated_capacity) + 1)
+                    (self->_M_p == self->u._M_local_buf ? (size_t)LOCAL
+                                                        : self->u._M_allocated_capacity) +
+                        1)
 
 static string *strings_make(void)
 {
@@ -271,7 +279,8 @@ static size_t word(const char *text)
 
 TEST(structures, SELF_text_read_as_a_capacity_is_refused_and_a_forgotten_pointer_told)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(string, _M_p, HAUL_NU(string, u._M_allocated_capacity)) };
+    static const haul_ref refs[] = { HAUL_ARRAY(string, _M_p,
+                                                HAUL_NU(string, u._M_allocated_capacity)) };
     static const haul_ref no_refs[] = { HAUL_DATA_BY(string, _M_string_length, NULL) };
     haul_type *type = YARD_TYPE(string, refs);
     string *s;
@@ -281,18 +290,20 @@ TEST(structures, SELF_text_read_as_a_capacity_is_refused_and_a_forgotten_pointer
     yard_commit(type);
     s = strings_make();
     memcpy(s->u._M_local_buf, "short and so", 13);
-    snprintf(words, sizeof words, "%zu elements, more than the limit array_elements", word("short and so"));
+    snprintf(words, sizeof words, "%zu elements, more than the limit array_elements",
+             word("short and so"));
     yard_refuse(s, type, STRINGS, HAUL_ERROR_LIMIT, "root[0]._M_p", words);
     haul_type_free(&type);
     type = YARD_TYPE(string, no_refs);
     yard_commit(type);
-    yard_tell(s, type, STRINGS, HAUL_AUDIT_HIDDEN_POINTER, "root[0]", "the word at offset 0 of string");
+    yard_tell(s, type, STRINGS, HAUL_AUDIT_HIDDEN_POINTER, "root[0]",
+              "the word at offset 0 of string");
     haul_type_free(&type);
     yard_close();
 }
 
-/* ---- SELF: zlib's deflate_state. Its trees' descriptors lead to its own arrays and to static tables, its output and
- * its symbols lie in one buffer, and stream and state know each other. */
+/* ---- SELF: zlib's deflate_state. Its trees' descriptors lead to its own arrays and to static
+ * tables, its output and its symbols lie in one buffer, and stream and state know each other. */
 
 enum { W_BITS = 15, LITERALS = 573, DISTANCES = 61, HASHES = 1 << 12 };
 
@@ -339,27 +350,32 @@ struct deflate_state {
 static const struct {
     static_tree_desc l_desc, between, d_desc;
 } tables = { { 257, 286, 15 }, { 0, 0, 0 }, { 0, 30, 15 } };
-static const haul_static zlib_statics[] = { { &tables.l_desc, sizeof tables.l_desc, HAUL_STATIC_KEEP },
-                                            { &tables.d_desc, sizeof tables.d_desc, HAUL_STATIC_KEEP } };
+static const haul_static zlib_statics[] = {
+    { &tables.l_desc, sizeof tables.l_desc, HAUL_STATIC_KEEP },
+    { &tables.d_desc, sizeof tables.d_desc, HAUL_STATIC_KEEP }
+};
 static haul_type *stream_type, *state_type, *desc_type;
 
 HAUL_COUNT_FUNCTION(window_bytes, deflate_state, 2 * (int64_t)self->w_size)
 
-#define STATE_ROWS(previous)                                                                                         \
-    HAUL_OBJECT(deflate_state, strm, &stream_type),                                                                  \
-        HAUL_ARRAY(deflate_state, pending_buf, HAUL_NU(deflate_state, pending_buf_size)),                            \
-        HAUL_WORD_BY(deflate_state, pending_out, &zlib_alias), HAUL_WORD_BY(deflate_state, sym_buf, &zlib_alias),    \
-        HAUL_ARRAY(deflate_state, window, HAUL_FN(window_bytes)),                                                    \
-        HAUL_ARRAY(deflate_state, prev, HAUL_NU(deflate_state, previous)),                                           \
-        HAUL_ARRAY(deflate_state, head, HAUL_NU(deflate_state, hash_size)),                                          \
-        HAUL_EMBED(deflate_state, l_desc, &desc_type), HAUL_EMBED(deflate_state, d_desc, &desc_type)
+#define STATE_ROWS(previous)                                                                       \
+    HAUL_OBJECT(deflate_state, strm, &stream_type),                                                \
+        HAUL_ARRAY(deflate_state, pending_buf, HAUL_NU(deflate_state, pending_buf_size)),          \
+        HAUL_WORD_BY(deflate_state, pending_out, &zlib_alias),                                     \
+        HAUL_WORD_BY(deflate_state, sym_buf, &zlib_alias),                                         \
+        HAUL_ARRAY(deflate_state, window, HAUL_FN(window_bytes)),                                  \
+        HAUL_ARRAY(deflate_state, prev, HAUL_NU(deflate_state, previous)),                         \
+        HAUL_ARRAY(deflate_state, head, HAUL_NU(deflate_state, hash_size)),                        \
+        HAUL_EMBED(deflate_state, l_desc, &desc_type),                                             \
+        HAUL_EMBED(deflate_state, d_desc, &desc_type)
 
 static const haul_rule zlib_alias = { .mode = HAUL_MODE_ALIAS };
 static const haul_ref state_refs[] = { STATE_ROWS(w_size) };
 
 static void deflate_open(const haul_ref *refs, size_t statics)
 {
-    static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL }, table = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
+    static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
+                           table = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
     static const haul_ref stream_refs[] = {
         HAUL_ARRAY(z_stream, next_in, HAUL_NU(z_stream, avail_in)),
         HAUL_ARRAY(z_stream, next_out, HAUL_NU(z_stream, avail_out)),
@@ -372,7 +388,8 @@ static void deflate_open(const haul_ref *refs, size_t statics)
     yard.options.statics = zlib_statics;
     yard.options.static_count = statics;
     stream_type = YARD_TYPE(z_stream, stream_refs);
-    state_type = yard_type("deflate_state", sizeof(deflate_state), refs, sizeof state_refs / sizeof *state_refs);
+    state_type = yard_type("deflate_state", sizeof(deflate_state), refs,
+                           sizeof state_refs / sizeof *state_refs);
     desc_type = YARD_TYPE(tree_desc, desc_refs);
     yard_commit(stream_type);
 }
@@ -422,7 +439,8 @@ static z_stream *deflate_make(void)
     return z;
 }
 
-/* Reads the input into the window, chains equal hashes, and counts literals through the tree's descriptor. */
+/* Reads the input into the window, chains equal hashes, and counts literals through the tree's
+ * descriptor. */
 static int64_t deflate_walk(void *root, size_t count)
 {
     z_stream *z = root;

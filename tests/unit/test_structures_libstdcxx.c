@@ -1,6 +1,6 @@
-/* Containers and owners of libstdc++, as its memory has them: map and set (CNT BACK SELF HOOK CTX), unordered_map
- * (CNT EXPR BACK SELF HOOK PP CTX AHASH), shared_ptr, make_shared and classes with virtual functions (ROWS SHARE BACK
- * POLY FUNC). haul.hpp describes others by their C++ types.
+/* Containers and owners of libstdc++, as its memory has them: map and set (CNT BACK SELF HOOK CTX),
+ * unordered_map (CNT EXPR BACK SELF HOOK PP CTX AHASH), shared_ptr, make_shared and classes with
+ * virtual functions (ROWS SHARE BACK POLY FUNC). haul.hpp describes others by their C++ types.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
@@ -14,8 +14,9 @@ static haul_type *instance_of(haul_type *container, haul_type *what)
     return instance;
 }
 
-/* ---- map and set. The header lies in the container: it leads to the root, the first and the last node, the root
- * leads back to it, and it is what stands behind the last one. It alone is red and its parent's parent.
+/* ---- map and set. The header lies in the container: it leads to the root, the first and the last
+ * node, the root leads back to it, and it is what stands behind the last one. It alone is red and
+ * its parent's parent.
  */
 
 enum { RED = 0, BLACK = 1, WORDS = 180 };
@@ -58,8 +59,9 @@ static int64_t is_header(const haul_here *here)
 
 static void trees_open(void)
 {
-    static const haul_case header_or_node[] = { { 0, &node, 0 },
-                                                { 1, &rb_tree_type, -(int64_t)offsetof(rb_tree, header) } };
+    static const haul_case header_or_node[] = {
+        { 0, &node, 0 }, { 1, &rb_tree_type, -(int64_t)offsetof(rb_tree, header) }
+    };
     static const haul_case words[] = { { 0, &map_node_type, 0 },
                                        { 1, &map_type, -(int64_t)offsetof(rb_tree, header) } };
     static const haul_case numbers[] = { { 0, &set_node_type, 0 },
@@ -67,10 +69,12 @@ static void trees_open(void)
     static const haul_rule either = { .choice = HAUL_BY_FUNCTION(is_header, header_or_node) };
     static const haul_rule word = { .choice = HAUL_BY_FUNCTION(is_header, words) };
     static const haul_rule number = { .choice = HAUL_BY_FUNCTION(is_header, numbers) };
-    static const haul_ref base_refs[] = { HAUL_CHOICE(rb_base, parent, &either), HAUL_CHOICE(rb_base, left, &either),
+    static const haul_ref base_refs[] = { HAUL_CHOICE(rb_base, parent, &either),
+                                          HAUL_CHOICE(rb_base, left, &either),
                                           HAUL_CHOICE(rb_base, right, &either) };
     static const haul_ref tree_refs[] = { HAUL_EMBED(rb_tree, header, &rb_base_type) };
-    static const haul_ref map_refs[] = { HAUL_EMBED(map_node, base, &map_base_type), HAUL_STRING(map_node, value) };
+    static const haul_ref map_refs[] = { HAUL_EMBED(map_node, base, &map_base_type),
+                                         HAUL_STRING(map_node, value) };
     static const haul_ref set_refs[] = { HAUL_EMBED(set_node, base, &set_base_type) };
     static const haul_ref trees_refs[] = {
         HAUL_EMBED(trees, words, &map_type),         HAUL_EMBED(trees, numbers, &set_type),
@@ -92,8 +96,9 @@ static void trees_open(void)
 
 static void trees_close(void)
 {
-    haul_type **all[] = { &trees_type,    &map_type,      &set_type,     &map_base_type, &set_base_type,
-                          &map_node_type, &set_node_type, &rb_tree_type, &rb_base_type,  &node };
+    haul_type **all[] = { &trees_type,    &map_type,      &set_type,      &map_base_type,
+                          &set_base_type, &map_node_type, &set_node_type, &rb_tree_type,
+                          &rb_base_type,  &node };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -209,7 +214,8 @@ static void trees_walk(void *argument)
         see(&v->seen, 0);
 }
 
-TEST(structures_libstdcxx, map_and_set_are_walked_there_in_both_directions_from_and_to_the_header_in_them)
+TEST(structures_libstdcxx,
+     map_and_set_are_walked_there_in_both_directions_from_and_to_the_header_in_them)
 {
     journey j = { NULL, NULL, 0, trees_walk, NULL, 0 };
     site_start(100);
@@ -221,9 +227,9 @@ TEST(structures_libstdcxx, map_and_set_are_walked_there_in_both_directions_from_
     site_end();
 }
 
-/* ---- unordered_map. All nodes are one list that begins in the table. A bucket leads to the node before its first
- * one; that of the list's first node leads into the table. A table of one bucket has that in itself. Keys that are
- * addresses want their nodes put in order again.
+/* ---- unordered_map. All nodes are one list that begins in the table. A bucket leads to the node
+ * before its first one; that of the list's first node leads into the table. A table of one bucket
+ * has that in itself. Keys that are addresses want their nodes put in order again.
  */
 
 enum { BUCKETS = 13, ITEMS = 60 };
@@ -269,8 +275,8 @@ typedef struct tables {
     by_address of_items;
 } tables;
 
-static haul_type *hash_base_type, *hashtable_type, *item_type, *int_node_type, *item_node_type, *by_address_type,
-    *tables_type;
+static haul_type *hash_base_type, *hashtable_type, *item_type, *int_node_type, *item_node_type,
+    *by_address_type, *tables_type;
 static haul_type *int_base_type, *item_base_type, *int_table_type, *item_table_type;
 
 HAUL_COUNT_FUNCTION(is_table_itself, hashtable, here->target == (const void *)&self->before_begin)
@@ -280,7 +286,8 @@ static hash_node_base **bucket_of(hashtable *t, size_t hash)
     return &t->buckets[hash % t->bucket_count];
 }
 
-/* At the front of its bucket: behind the node before that, or, for the first in it, at the front of all. */
+/* At the front of its bucket: behind the node before that, or, for the first in it, at the front of
+ * all. */
 static void hash_insert(hashtable *t, hash_node_base *n, size_t (*hash)(const hash_node_base *n))
 {
     hash_node_base **bucket = bucket_of(t, hash(n));
@@ -331,8 +338,9 @@ static haul_status order_again(const haul_rebuild *what)
 
 static void tables_open(haul_rebuild_function *order)
 {
-    static const haul_case node_or_table[] = { { 0, &node, 0 },
-                                               { 1, &hashtable_type, -(int64_t)offsetof(hashtable, before_begin) } };
+    static const haul_case node_or_table[] = {
+        { 0, &node, 0 }, { 1, &hashtable_type, -(int64_t)offsetof(hashtable, before_begin) }
+    };
     static const haul_rule before = { .choice = HAUL_BY_FUNCTION(is_table_itself, node_or_table) };
     static const haul_rule befores = { .each = &before, .direction = HAUL_IN };
     static const haul_ref base_refs[] = { HAUL_OBJECT_AS(hash_node_base, nxt, &node) };
@@ -477,9 +485,10 @@ TEST(structures_libstdcxx, unordered_map_of_addresses_that_nothing_puts_in_order
     site_end();
 }
 
-/* ---- shared_ptr. A pointer, and the block that counts: with the object in it (make_shared), or with a pointer to
- * it; which, and of what class an object is, is told by the address of its table of functions. An owner may lead to a
- * part of what it owns; an object leads back to its owner without owning it.
+/* ---- shared_ptr. A pointer, and the block that counts: with the object in it (make_shared), or
+ * with a pointer to it; which, and of what class an object is, is told by the address of its table
+ * of functions. An owner may lead to a part of what it owns; an object leads back to its owner
+ * without owning it.
  */
 
 enum { SHAPES = 120, CORNERS_MAX = 9 };
@@ -548,10 +557,11 @@ static void nothing(void)
 
 static double (*const circle_vtable[])(const shape *) = { circle_size };
 static double (*const polygon_vtable[])(const shape *) = { polygon_size };
-static void (*const in_place_vtable[])(void) = { nothing }, (*const pointer_vtable[])(void) = { nothing };
+static void (*const in_place_vtable[])(void) = { nothing },
+                    (*const pointer_vtable[])(void) = { nothing };
 
-static haul_type *circle_type, *polygon_type, *counted_circle_type, *counted_pointer_type, *shared_shape_type,
-    *shared_real_type, *shape_type, *drawing_type;
+static haul_type *circle_type, *polygon_type, *counted_circle_type, *counted_pointer_type,
+    *shared_shape_type, *shared_real_type, *shape_type, *drawing_type;
 
 static int64_t class_of_shape(const haul_here *here)
 {
@@ -568,11 +578,13 @@ static int64_t class_of_count(const haul_here *here)
 static void shared_open(size_t classes)
 {
     static const haul_case shapes[] = { { 0, &circle_type, 0 }, { 1, &polygon_type, 0 } };
-    static const haul_case counts[] = { { 0, &counted_circle_type, 0 }, { 1, &counted_pointer_type, 0 } };
+    static const haul_case counts[] = { { 0, &counted_circle_type, 0 },
+                                        { 1, &counted_pointer_type, 0 } };
     static const haul_rule vtable = { .mode = HAUL_MODE_EXTERNAL };
     static const haul_rule count = { .choice = HAUL_BY_FUNCTION(class_of_count, counts) };
     haul_rule object = { .choice = HAUL_BY_FUNCTION(class_of_shape, shapes) };
-    const haul_ref shared_refs[] = { HAUL_CHOICE(shared_ptr, ptr, &object), HAUL_CHOICE(shared_ptr, count, &count) };
+    const haul_ref shared_refs[] = { HAUL_CHOICE(shared_ptr, ptr, &object),
+                                     HAUL_CHOICE(shared_ptr, count, &count) };
     static const haul_ref real_refs[] = { HAUL_BYTES(shared_ptr, ptr, HAUL_FIXED(sizeof(double))),
                                           HAUL_CHOICE(shared_ptr, count, &count) };
     static const haul_ref shape_refs[] = { HAUL_WORD_BY(shape, vtable, &vtable),
@@ -602,8 +614,9 @@ static void shared_open(size_t classes)
 
 static void shared_close(void)
 {
-    haul_type **all[] = { &drawing_type, &counted_pointer_type, &counted_circle_type, &polygon_type,
-                          &circle_type,  &shape_type,           &shared_real_type,    &shared_shape_type };
+    haul_type **all[] = { &drawing_type,     &counted_pointer_type, &counted_circle_type,
+                          &polygon_type,     &circle_type,          &shape_type,
+                          &shared_real_type, &shared_shape_type };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -647,7 +660,9 @@ static drawing *drawing_make(uint64_t *seen)
     d->shapes = PUT_ARRAY(shared_ptr, SHAPES);
     for (i = 0; i < SHAPES; i++) {
         int corners = i % CORNERS_MAX + 1, same = i / 3;
-        d->shapes[i] = i % 7 == 6 ? d->shapes[same] : i % 2 ? polygon_make(corners) : circle_make(i);
+        d->shapes[i] = i % 7 == 6 ? d->shapes[same]
+                       : i % 2    ? polygon_make(corners)
+                                  : circle_make(i);
         size[i] = i % 7 == 6 ? size[same] : i % 2 ? 2 * corners : 3 * i;
         d->shapes[i].count->use_count++;
         if (i > 0 && i % 7 != 6)
@@ -679,7 +694,8 @@ static void drawing_walk(void *argument)
     *(double *)d->radius.ptr = 11;
 }
 
-TEST(structures_libstdcxx, shared_ptr_objects_of_several_classes_are_counted_once_and_called_there_by_their_tables)
+TEST(structures_libstdcxx,
+     shared_ptr_objects_of_several_classes_are_counted_once_and_called_there_by_their_tables)
 {
     journey j = { NULL, NULL, 0, drawing_walk, NULL, 0 };
     site_start(102);

@@ -1,5 +1,5 @@
-/* Numbers of GMP, integers and fractions (EXPR CAP): the sign of a number is that of its length. MPFR's, with the
- * room in front of the limbs (HDR BIAS), are in test_structures_headers.c.
+/* Numbers of GMP, integers and fractions (EXPR CAP): the sign of a number is that of its length.
+ * MPFR's, with the room in front of the limbs (HDR BIAS), are in test_structures_headers.c.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
@@ -42,10 +42,13 @@ HAUL_COUNT_FUNCTION(length, mpz, self->_mp_size)
 static void numbers_open(haul_function *count)
 {
     const haul_ref mpz_refs[] = { HAUL_ARRAY(mpz, _mp_d, HAUL_FN(count)) };
-    static const haul_ref mpq_refs[] = { HAUL_EMBED(mpq, _mp_num, &mpz_type), HAUL_EMBED(mpq, _mp_den, &mpz_type) };
+    static const haul_ref mpq_refs[] = { HAUL_EMBED(mpq, _mp_num, &mpz_type),
+                                         HAUL_EMBED(mpq, _mp_den, &mpz_type) };
     static const haul_ref mpf_refs[] = { HAUL_ARRAY(mpf, _mp_d, HAUL_N_PLUS(mpf, _mp_prec, 1)) };
-    static const haul_ref refs[] = { HAUL_OBJECTS(numbers, fraction, &mpq_type, HAUL_NS(numbers, count)),
-                                     HAUL_OBJECTS(numbers, real, &mpf_type, HAUL_NS(numbers, count)) };
+    static const haul_ref refs[] = {
+        HAUL_OBJECTS(numbers, fraction, &mpq_type, HAUL_NS(numbers, count)),
+        HAUL_OBJECTS(numbers, real, &mpf_type, HAUL_NS(numbers, count))
+    };
     mpz_type = OPEN(mpz, mpz_refs);
     mpq_type = OPEN(mpq, mpq_refs);
     mpf_type = OPEN(mpf, mpf_refs);
@@ -146,8 +149,8 @@ TEST(structures_limbs, GMP_a_length_whose_sign_is_forgotten_is_refused)
     uint64_t seen = 0;
     site_start(85);
     numbers_open(length);
-    refuse_graph(numbers_make(&seen), numbers_type, HAUL_ERROR_GRAPH, "root.fraction[0]._mp_den._mp_d", NULL,
-                 "its callback answered -2");
+    refuse_graph(numbers_make(&seen), numbers_type, HAUL_ERROR_GRAPH,
+                 "root.fraction[0]._mp_den._mp_d", NULL, "its callback answered -2");
     numbers_close();
     site_end();
 }

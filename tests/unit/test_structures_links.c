@@ -1,5 +1,6 @@
-/* Links: back to where one came from (BACK: GLib's GNode), and to hooks in the middle of elements (HOOK: the lists of
- * Linux, whose heads lie in other objects; uthash, where the hook's offset is a number in the data).
+/* Links: back to where one came from (BACK: GLib's GNode), and to hooks in the middle of elements
+ * (HOOK: the lists of Linux, whose heads lie in other objects; uthash, where the hook's offset is a
+ * number in the data).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
@@ -100,14 +101,16 @@ TEST(structures, BACK_a_forgotten_way_back_is_told)
     yard_open(1 << 20, 52);
     gnode_open(0);
     snprintf(path, sizeof path, "root.children+%zu", offsetof(GNode, parent));
-    snprintf(words, sizeof words, "of GNode, which no row describes, holds an address in the graph (%d times)",
+    snprintf(words, sizeof words,
+             "of GNode, which no row describes, holds an address in the graph (%d times)",
              NODES - 1);
     yard_tell(gtree_make(), gnode_type, 1, HAUL_AUDIT_HIDDEN_POINTER, path, words);
     gnode_close();
 }
 
-/* ---- HOOK: Linux's list_head. A task is in the list of all tasks by one hook and in that of its parent's children
- * by another; the heads are in no element, so a link's end is told by where it leads. */
+/* ---- HOOK: Linux's list_head. A task is in the list of all tasks by one hook and in that of its
+ * parent's children by another; the heads are in no element, so a link's end is told by where it
+ * leads. */
 
 enum { TASKS = 600 };
 
@@ -129,16 +132,19 @@ typedef struct scheduler {
 
 static haul_type *task_type, *scheduler_type;
 
-/* Does the hook's link lead to the head of the list, in the parent? An empty list's head leads to itself. */
+/* Does the hook's link lead to the head of the list, in the parent? An empty list's head leads to
+ * itself. */
 HAUL_COUNT_FUNCTION(leads_to_parent, task, here->target == (const void *)&self->parent->children)
 HAUL_COUNT_FUNCTION(leads_to_itself, task, here->target == (const void *)&self->children)
-HAUL_COUNT_FUNCTION(leads_to_scheduler, task, here->target == (const void *)&((const scheduler *)here->root)->tasks)
+HAUL_COUNT_FUNCTION(leads_to_scheduler, task,
+                    here->target == (const void *)&((const scheduler *)here->root)->tasks)
 HAUL_COUNT_FUNCTION(leads_to_own_head, scheduler, here->target == (const void *)&self->tasks)
 
 static const haul_case sibling_cases[] = { { 0, &task_type, -(int64_t)offsetof(task, sibling) },
                                            { 1, &task_type, -(int64_t)offsetof(task, children) } };
 static const haul_case tasks_cases[] = { { 0, &task_type, -(int64_t)offsetof(task, tasks) },
-                                         { 1, &scheduler_type, -(int64_t)offsetof(scheduler, tasks) } };
+                                         { 1, &scheduler_type,
+                                           -(int64_t)offsetof(scheduler, tasks) } };
 
 #define HOOK(S, m, rule) HAUL_CHOICE(S, m.next, &rule), HAUL_CHOICE(S, m.prev, &rule)
 
@@ -150,7 +156,8 @@ static const haul_rule by_sibling_alone = { .base = -(int64_t)offsetof(task, sib
 
 static void scheduler_open(const haul_ref *siblings)
 {
-    static const haul_ref task_refs[] = { HOOK(task, tasks, by_task), HOOK(task, children, by_child),
+    static const haul_ref task_refs[] = { HOOK(task, tasks, by_task),
+                                          HOOK(task, children, by_child),
                                           HAUL_OBJECT(task, parent, &task_type) };
     static const haul_ref scheduler_refs[] = { HOOK(scheduler, tasks, by_head) };
     task_type = YARD_TYPE(task, task_refs);
@@ -184,7 +191,8 @@ static scheduler *scheduler_make(int count)
     for (i = 0; i < count; i++) {
         task *t = all[i] = yard_take(1, sizeof *t);
         t->children.next = t->children.prev = &t->children;
-        t->sibling.next = t->sibling.prev = &t->sibling; /* the first has no siblings: its list is its own */
+        /* the first has no siblings: its list is its own */
+        t->sibling.next = t->sibling.prev = &t->sibling;
         t->parent = i ? all[yard_int(0, i - 1)] : t;
         t->pid = yard_int(1, 32768);
         snprintf(t->comm, sizeof t->comm, "task-%d", i);
@@ -230,18 +238,21 @@ TEST(structures, HOOK_lists_through_hooks_whose_heads_lie_in_objects_of_other_ki
 
 TEST(structures, HOOK_a_head_taken_for_a_hook_is_refused_with_both_paths)
 {
-    static const haul_ref siblings[] = { HAUL_OBJECT_BY(task, sibling.next, &task_type, &by_sibling_alone),
-                                         HAUL_OBJECT_BY(task, sibling.prev, &task_type, &by_sibling_alone) };
+    static const haul_ref siblings[] = {
+        HAUL_OBJECT_BY(task, sibling.next, &task_type, &by_sibling_alone),
+        HAUL_OBJECT_BY(task, sibling.prev, &task_type, &by_sibling_alone)
+    };
     yard_open(1 << 20, 54);
     scheduler_open(siblings);
-    yard_refuse(scheduler_make(2), scheduler_type, 1, HAUL_ERROR_GRAPH, "root.tasks.prev.sibling.next",
+    yard_refuse(scheduler_make(2), scheduler_type, 1, HAUL_ERROR_GRAPH,
+                "root.tasks.prev.sibling.next",
                 "a word is a pointer for one description and data for another");
     CHECK_STR(yard.refused.other_path, "root.tasks.next");
     scheduler_close();
 }
 
-/* ---- HOOK: uthash. The handle lies in the user's struct, at an offset that the table holds; next and prev lead to
- * elements, hh_next, hh_prev and the buckets to handles. */
+/* ---- HOOK: uthash. The handle lies in the user's struct, at an offset that the table holds; next
+ * and prev lead to elements, hh_next, hh_prev and the buckets to handles. */
 
 enum { BUCKETS = 256, USERS = 1500 };
 

@@ -1,5 +1,5 @@
-/* Structures of Lua: objects of many kinds on one list, each with its tag behind the link (POLY); and tables without
- * a hash part, which all lead to one static node (STAT).
+/* Structures of Lua: objects of many kinds on one list, each with its tag behind the link (POLY);
+ * and tables without a hash part, which all lead to one static node (STAT).
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
@@ -7,8 +7,8 @@
 enum { VNIL = 0, VNUMINT = 3, VNUMFLT = 19, COLLECTABLE = 64 };
 enum { VSHRSTR = 4, VTABLE = 5, VLCL = 6, VUSERDATA = 7, VUPVAL = 9, VPROTO = 10, VLNGSTR = 20 };
 
-#define CommonHeader                                                                                                 \
-    GCObject *next;                                                                                                  \
+#define CommonHeader                                                                               \
+    GCObject *next;                                                                                \
     uint8_t tt, marked
 
 typedef struct GCObject GCObject;
@@ -95,11 +95,12 @@ typedef struct global_State {
 
 static const Node dummynode = { { { NULL }, VNIL }, VNIL, 0, { NULL } };
 
-static haul_type *TValue_type, *TString_type, *Node_type, *Table_type, *Udata_type, *UpVal_type, *Proto_type,
-    *LClosure_type, *upvalue_type, *state_type;
+static haul_type *TValue_type, *TString_type, *Node_type, *Table_type, *Udata_type, *UpVal_type,
+    *Proto_type, *LClosure_type, *upvalue_type, *state_type;
 static haul_static dummy_range;
 
-HAUL_COUNT_FUNCTION(string_bytes, TString, (self->tt == VSHRSTR ? self->shrlen : (int64_t)self->u.lnglen) + 1)
+HAUL_COUNT_FUNCTION(string_bytes, TString,
+                    (self->tt == VSHRSTR ? self->shrlen : (int64_t)self->u.lnglen) + 1)
 HAUL_COUNT_FUNCTION(nodes_of, Table, (int64_t)1 << self->lsizenode)
 HAUL_COUNT_FUNCTION(words_of, Udata, (int64_t)(self->len / sizeof(int64_t)))
 
@@ -139,7 +140,8 @@ static void values_open(void)
     static const haul_when key_is_object = HAUL_ANY_BIT(Node, key_tt, COLLECTABLE);
     haul_rule value = any_object(), key = any_object();
     const haul_ref value_refs[] = { HAUL_CHOICE(TValue, value_.gc, &value) };
-    const haul_ref node_refs[] = { HAUL_EMBED(Node, value, &TValue_type), HAUL_CHOICE(Node, key_val.gc, &key) };
+    const haul_ref node_refs[] = { HAUL_EMBED(Node, value, &TValue_type),
+                                   HAUL_CHOICE(Node, key_val.gc, &key) };
     value.when = value_is_object;
     key.when = key_is_object;
     value.otherwise = key.otherwise = HAUL_ELSE_RAW;
@@ -171,13 +173,15 @@ static void objects_open(void)
                                      HAUL_TAIL(TString, contents, HAUL_FN(string_bytes)) };
     const haul_ref udata_refs[] = { HAUL_OBJECT(Udata, metatable, &Table_type),
                                     HAUL_TAIL(Udata, bytes, HAUL_FN(words_of)) };
-    const haul_ref upval_refs[] = { HAUL_OBJECT(UpVal, v, &TValue_type), HAUL_EMBED(UpVal, value, &TValue_type) };
+    const haul_ref upval_refs[] = { HAUL_OBJECT(UpVal, v, &TValue_type),
+                                    HAUL_EMBED(UpVal, value, &TValue_type) };
     const haul_ref proto_refs[] = { HAUL_OBJECTS(Proto, k, &TValue_type, HAUL_NS(Proto, sizek)),
                                     HAUL_ARRAY(Proto, code, HAUL_NS(Proto, sizecode)),
                                     HAUL_POINTERS(Proto, p, &Proto_type, HAUL_NS(Proto, sizep)),
                                     HAUL_OBJECT_AS(Proto, source, &TString_type) };
     const haul_ref closure_refs[] = { HAUL_OBJECT(LClosure, p, &Proto_type),
-                                      HAUL_TAIL_OF(LClosure, upvals, &upvalue_type, HAUL_NU(LClosure, nupvalues)) };
+                                      HAUL_TAIL_OF(LClosure, upvals, &upvalue_type,
+                                                   HAUL_NU(LClosure, nupvalues)) };
     CHECK_STATUS(haul_type_pointer("upvalue", &UpVal_type, 0, one, &upvalue_type), HAUL_OK);
     TString_type = OPEN_OBJECT(TString, string_refs);
     Udata_type = OPEN_OBJECT(Udata, udata_refs);
@@ -397,7 +401,9 @@ static uint64_t expected_of(unsigned n)
 /* Sums, so that the order of upvalues among the others does not matter. */
 static global_State *heap_make(uint64_t *seen)
 {
-    static const int kinds[] = { VSHRSTR, VSHRSTR, VLNGSTR, VTABLE, VTABLE, VLCL, VUSERDATA, VPROTO };
+    static const int kinds[] = {
+        VSHRSTR, VSHRSTR, VLNGSTR, VTABLE, VTABLE, VLCL, VUSERDATA, VPROTO
+    };
     unsigned n;
     lua.state = PUT(global_State);
     lua.state->size = STRINGS;
@@ -479,7 +485,8 @@ static void heap_walk(void *argument)
         change_object(o);
 }
 
-TEST(structures_lua, POLY_objects_of_seven_kinds_on_one_list_are_each_of_the_kind_that_their_tag_says)
+TEST(structures_lua,
+     POLY_objects_of_seven_kinds_on_one_list_are_each_of_the_kind_that_their_tag_says)
 {
     journey j = { NULL, NULL, 0, heap_walk, NULL, 0 };
     site_start(21);
@@ -503,14 +510,16 @@ TEST(structures_lua, POLY_a_kind_without_a_case_or_with_that_of_a_longer_one_is_
     refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc", "", "no case of its rule is for 9");
     lua_close();
     lua_open(HAUL_STATIC_KEEP, HAUL_MODE_OWN_OR_STATIC, &Table_type);
-    refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc", "", "the range it leads to is not readable");
+    refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc", "",
+                 "the range it leads to is not readable");
     lua_close();
     site_end();
 }
 
 /* ---- STAT. */
 
-/* Every empty table leads to one node, which is nobody's key; `seen` tells where that is: here, there, or nowhere. */
+/* Every empty table leads to one node, which is nobody's key; `seen` tells where that is: here,
+ * there, or nowhere. */
 static void dummies_walk(void *argument)
 {
     visit *v = argument;
@@ -542,14 +551,16 @@ static void go_with_dummies(haul_static_policy policy, uint64_t where)
     site_end();
 }
 
-TEST(structures_lua, STAT_the_node_of_all_empty_tables_is_kept_or_copied_once_or_null_as_its_range_says)
+TEST(structures_lua,
+     STAT_the_node_of_all_empty_tables_is_kept_or_copied_once_or_null_as_its_range_says)
 {
     go_with_dummies(HAUL_STATIC_KEEP, 10);
     go_with_dummies(HAUL_STATIC_COPY, 11);
     go_with_dummies(HAUL_STATIC_NULL, 12);
 }
 
-TEST(structures_lua, STAT_a_static_node_that_is_not_registered_or_that_is_taken_for_an_own_one_is_refused)
+TEST(structures_lua,
+     STAT_a_static_node_that_is_not_registered_or_that_is_taken_for_an_own_one_is_refused)
 {
     uint64_t seen = 0;
     global_State *g;
@@ -561,11 +572,13 @@ TEST(structures_lua, STAT_a_static_node_that_is_not_registered_or_that_is_taken_
     g->allgc = (GCObject *)(void *)t;
     lua_open(HAUL_STATIC_KEEP, HAUL_MODE_OWN, &UpVal_type);
     the.options.static_count = 0;
-    refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc.node", "", "the range it leads to is not readable");
+    refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc.node", "",
+                 "the range it leads to is not readable");
     lua_close();
     lua_open(HAUL_STATIC_KEEP, HAUL_MODE_ALIAS_OR_STATIC, &UpVal_type);
     the.options.static_count = 0;
-    refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc.node", "", "nor into a registered static range");
+    refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc.node", "",
+                 "nor into a registered static range");
     lua_close();
     site_end();
 }

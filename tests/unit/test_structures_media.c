@@ -1,12 +1,13 @@
-/* Frames of pictures and sound, as FFmpeg has them (AVFrame: CNT EXPR PARA PARR ROWS SHARE SELF BIAS COND FUNC), and
- * outlines of glyphs, as FreeType has them (FT_Outline: CNT COND).
+/* Frames of pictures and sound, as FFmpeg has them (AVFrame: CNT EXPR PARA PARR ROWS SHARE SELF
+ * BIAS COND FUNC), and outlines of glyphs, as FreeType has them (FT_Outline: CNT COND).
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-/* ---- AVFrame. Buffers are counted and shared. data leads into them: to the first line of each plane, or to the last
- * one where linesize, of the same place, is negative; extended_data is data itself, or an array of its own for more
- * channels than data has places for. In a frame of a graphics card data[3] is the number of a surface.
+/* ---- AVFrame. Buffers are counted and shared. data leads into them: to the first line of each
+ * plane, or to the last one where linesize, of the same place, is negative; extended_data is data
+ * itself, or an array of its own for more channels than data has places for. In a frame of a
+ * graphics card data[3] is the number of a surface.
  */
 
 enum { PLACES = 8, CHANNELS = 11, SAMPLES = 64, FRAMES = 60, LINE = 48, WIDTH = 40, HEIGHT = 16 };
@@ -66,28 +67,33 @@ static haul_type *AVBuffer_type, *AVBufferRef_type, *AVDictionaryEntry_type, *AV
 static haul_type *AVFrameSideData_type, *AVFrame_type, *stream_type;
 
 HAUL_TEST_FUNCTION(data_is_memory, AVFrame, self->format != SURFACE || here->index != 3)
-HAUL_TEST_FUNCTION(has_own_array, AVFrame, (const void *)self->extended_data != (const void *)self->data)
-HAUL_TEST_FUNCTION(has_no_array, AVFrame, (const void *)self->extended_data == (const void *)self->data)
+HAUL_TEST_FUNCTION(has_own_array, AVFrame,
+                   (const void *)self->extended_data != (const void *)self->data)
+HAUL_TEST_FUNCTION(has_no_array, AVFrame,
+                   (const void *)self->extended_data == (const void *)self->data)
 HAUL_COUNT_FUNCTION(channels_of, AVFrame, self->channels)
 
 static void frames_open(void)
 {
-    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS }, function = { .mode = HAUL_MODE_EXTERNAL };
+    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS },
+                           function = { .mode = HAUL_MODE_EXTERNAL };
     static const haul_rule memory = { .when = HAUL_IF(data_is_memory),
                                       .otherwise = HAUL_ELSE_RAW,
                                       .mode = HAUL_MODE_ALIAS };
     static const haul_rule itself = { .when = HAUL_IF(has_no_array), .mode = HAUL_MODE_ALIAS };
     static const haul_rule array = { .when = HAUL_IF(has_own_array), .each = &alias };
     static const haul_ref buffer_refs[] = { HAUL_ARRAY(AVBuffer, data, HAUL_NU(AVBuffer, size)),
-                                            HAUL_WORD_BY(AVBuffer, free, &function), HAUL_OPAQUE(AVBuffer, opaque) };
+                                            HAUL_WORD_BY(AVBuffer, free, &function),
+                                            HAUL_OPAQUE(AVBuffer, opaque) };
     static const haul_ref ref_refs[] = { HAUL_OBJECT(AVBufferRef, buffer, &AVBuffer_type),
                                          HAUL_WORD_BY(AVBufferRef, data, &alias) };
     static const haul_ref entry_refs[] = { HAUL_STRING(AVDictionaryEntry, key),
                                            HAUL_STRING(AVDictionaryEntry, value) };
-    static const haul_ref dictionary_refs[] = { HAUL_OBJECTS(AVDictionary, elems, &AVDictionaryEntry_type,
-                                                             HAUL_NS(AVDictionary, count)) };
+    static const haul_ref dictionary_refs[] = { HAUL_OBJECTS(
+        AVDictionary, elems, &AVDictionaryEntry_type, HAUL_NS(AVDictionary, count)) };
     static const haul_ref side_refs[] = { HAUL_WORD_BY(AVFrameSideData, data, &alias),
-                                          HAUL_OBJECT(AVFrameSideData, metadata, &AVDictionary_type),
+                                          HAUL_OBJECT(AVFrameSideData, metadata,
+                                                      &AVDictionary_type),
                                           HAUL_OBJECT(AVFrameSideData, buf, &AVBufferRef_type) };
     static const haul_ref frame_refs[] = {
         HAUL_WORD_BY(AVFrame, data, &memory),
@@ -99,7 +105,8 @@ static void frames_open(void)
         HAUL_POINTERS(AVFrame, side_data, &AVFrameSideData_type, HAUL_NS(AVFrame, nb_side_data)),
         HAUL_OBJECT(AVFrame, metadata, &AVDictionary_type),
     };
-    static const haul_ref stream_refs[] = { HAUL_POINTERS(stream, frames, &AVFrame_type, HAUL_NS(stream, count)) };
+    static const haul_ref stream_refs[] = { HAUL_POINTERS(stream, frames, &AVFrame_type,
+                                                          HAUL_NS(stream, count)) };
     AVBuffer_type = OPEN(AVBuffer, buffer_refs);
     AVBufferRef_type = OPEN(AVBufferRef, ref_refs);
     AVDictionaryEntry_type = OPEN(AVDictionaryEntry, entry_refs);
@@ -112,8 +119,9 @@ static void frames_open(void)
 
 static void frames_close(void)
 {
-    haul_type **all[] = { &stream_type,      &AVFrame_type,           &AVFrameSideData_type, &AVDictionary_type,
-                          &AVBufferRef_type, &AVDictionaryEntry_type, &AVBuffer_type };
+    haul_type **all[] = { &stream_type,       &AVFrame_type,     &AVFrameSideData_type,
+                          &AVDictionary_type, &AVBufferRef_type, &AVDictionaryEntry_type,
+                          &AVBuffer_type };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -157,7 +165,8 @@ static AVDictionary *dictionary_make(const char *key, const char *value, uint64_
     return d;
 }
 
-/* Line y of plane p begins with 8 p + y. A plane's lines lie one below the other, whichever way they are counted. */
+/* Line y of plane p begins with 8 p + y. A plane's lines lie one below the other, whichever way
+ * they are counted. */
 static void picture_make(AVFrame *f, int is_flipped, uint64_t *seen)
 {
     size_t at = 0;
@@ -299,7 +308,8 @@ static void stream_walk(void *argument)
     }
 }
 
-TEST(structures_media, AVFrame_planes_lines_and_channels_are_found_in_the_shared_buffers_that_frames_lead_into)
+TEST(structures_media,
+     AVFrame_planes_lines_and_channels_are_found_in_the_shared_buffers_that_frames_lead_into)
 {
     journey j = { NULL, NULL, 0, stream_walk, NULL, 0 };
     site_start(67);
@@ -325,8 +335,8 @@ TEST(structures_media, AVFrame_data_that_leads_to_no_buffer_of_the_frame_is_refu
     site_end();
 }
 
-/* ---- FT_Outline. Points, a tag for each, and the last point of each contour. An outline that does not own its
- * arrays is a part of what a glyph loader holds.
+/* ---- FT_Outline. Points, a tag for each, and the last point of each contour. An outline that does
+ * not own its arrays is a part of what a glyph loader holds.
  */
 
 enum { OWNER = 1, OUTLINES = 90, CONTOURS = 3, CORNERS = 4 };
@@ -354,7 +364,8 @@ static haul_type *FT_Outline_type, *glyphs_type;
 static void outlines_open(int flag)
 {
     const haul_rule own = { .when = HAUL_ANY_BIT(FT_Outline, flags, flag) };
-    const haul_rule other = { .when = HAUL_NO_BIT(FT_Outline, flags, flag), .mode = HAUL_MODE_ALIAS };
+    const haul_rule other = { .when = HAUL_NO_BIT(FT_Outline, flags, flag),
+                              .mode = HAUL_MODE_ALIAS };
     const haul_ref refs[] = {
         HAUL_ARRAY_BY(FT_Outline, points, &own, HAUL_NS(FT_Outline, n_points)),
         HAUL_ARRAY_BY(FT_Outline, tags, &own, HAUL_NS(FT_Outline, n_points)),

@@ -1,10 +1,21 @@
-/* HPGMG's levels of a multigrid solver (CNT EXPR CAP PARA PARR ROWS SHARE COND FUNC ALGN): boxes whose vectors lie in
- * one block of the level's, and communicators with three lists of blocks to be copied.
+/* HPGMG's levels of a multigrid solver (CNT EXPR CAP PARA PARR ROWS SHARE COND FUNC ALGN): boxes
+ * whose vectors lie in one block of the level's, and communicators with three lists of blocks to be
+ * copied.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-enum { LEVELS = 3, VECTORS = 4, GHOSTS = 1, BOXES_I = 2, DIM = 4, RANKS = 2, SHAPES = 2, PHASE = 32, LISTS = 3 };
+enum {
+    LEVELS = 3,
+    VECTORS = 4,
+    GHOSTS = 1,
+    BOXES_I = 2,
+    DIM = 4,
+    RANKS = 2,
+    SHAPES = 2,
+    PHASE = 32,
+    LISTS = 3
+};
 enum { PACK = 0, LOCAL = 1, UNPACK = 2 };
 
 typedef struct triple {
@@ -46,7 +57,8 @@ typedef struct level_type {
     triple boxes_in;
     int *rank_of_box, num_my_boxes;
     box_type *my_boxes;
-    double **vectors, *vectors_base; /* the first value inside of the first box is at a multiple of 32 bytes */
+    /* the first value inside of the first box is at a multiple of 32 bytes */
+    double **vectors, *vectors_base;
     int num_my_blocks, allocated_blocks;
     blockCopy_type *my_blocks;
     communicator_type exchange_ghosts[SHAPES], interpolation;
@@ -62,8 +74,8 @@ typedef struct vector_register {
     double lane[PHASE / sizeof(double)];
 } vector_register;
 
-static haul_type *vector_register_type, *block_end_type, *blockCopy_type_type, *communicator_type_type,
-    *box_type_type, *level_type_type, *mg_type_type;
+static haul_type *vector_register_type, *block_end_type, *blockCopy_type_type,
+    *communicator_type_type, *box_type_type, *level_type_type, *mg_type_type;
 
 static int64_t to_phase(const haul_here *here)
 {
@@ -82,16 +94,20 @@ HAUL_COUNT_FUNCTION(blocks_of_list, communicator_type, self->num_blocks[here->in
 HAUL_COUNT_FUNCTION(messages, communicator_type, self->num_recvs + self->num_sends)
 HAUL_COUNT_FUNCTION(level_volume, level_type, (int64_t)self->num_my_boxes * self->box_volume)
 HAUL_COUNT_FUNCTION(vector_registers, level_type,
-                    registers_in(self->vectors[0], (int64_t)self->numVectors * self->num_my_boxes * self->box_volume))
-HAUL_COUNT_FUNCTION(colour_registers, level_type, registers_in(self->RedBlack_FP, 2 * (int64_t)self->box_kStride))
+                    registers_in(self->vectors[0],
+                                 (int64_t)self->numVectors * self->num_my_boxes * self->box_volume))
+HAUL_COUNT_FUNCTION(colour_registers, level_type,
+                    registers_in(self->RedBlack_FP, 2 * (int64_t)self->box_kStride))
 HAUL_COUNT_FUNCTION(colour_room, level_type, 2 * (int64_t)self->box_kStride + PHASE / 8)
 HAUL_TEST_FUNCTION(always, block_end, 1)
 
 static void communicators_open(int is_everything_a_pointer)
 {
-    static const haul_rule buffer = { .when = HAUL_NEGATIVE(block_end, box), .mode = HAUL_MODE_ALIAS };
+    static const haul_rule buffer = { .when = HAUL_NEGATIVE(block_end, box),
+                                      .mode = HAUL_MODE_ALIAS };
     static const haul_rule any = { .when = HAUL_IF(always), .mode = HAUL_MODE_ALIAS };
-    const haul_ref end_refs[] = { HAUL_WORD_BY(block_end, ptr, is_everything_a_pointer ? &any : &buffer) };
+    const haul_ref end_refs[] = { HAUL_WORD_BY(block_end, ptr,
+                                               is_everything_a_pointer ? &any : &buffer) };
     static const haul_ref block_refs[] = { HAUL_EMBED(blockCopy_type, read, &block_end_type),
                                            HAUL_EMBED(blockCopy_type, write, &block_end_type) };
     static const haul_ref refs[] = {
@@ -99,8 +115,10 @@ static void communicators_open(int is_everything_a_pointer)
         HAUL_ARRAY(communicator_type, send_ranks, HAUL_NS(communicator_type, num_sends)),
         HAUL_ARRAY(communicator_type, recv_sizes, HAUL_NS(communicator_type, num_recvs)),
         HAUL_ARRAY(communicator_type, send_sizes, HAUL_NS(communicator_type, num_sends)),
-        HAUL_ROWS(communicator_type, recv_buffers, NULL, HAUL_NS(communicator_type, num_recvs), HAUL_FN(recv_size)),
-        HAUL_ROWS(communicator_type, send_buffers, NULL, HAUL_NS(communicator_type, num_sends), HAUL_FN(send_size)),
+        HAUL_ROWS(communicator_type, recv_buffers, NULL, HAUL_NS(communicator_type, num_recvs),
+                  HAUL_FN(recv_size)),
+        HAUL_ROWS(communicator_type, send_buffers, NULL, HAUL_NS(communicator_type, num_sends),
+                  HAUL_FN(send_size)),
         HAUL_OBJECTS_EACH(communicator_type, blocks, &blockCopy_type_type, HAUL_FN(blocks_of_list)),
         HAUL_ARRAY(communicator_type, requests, HAUL_FN(messages)),
         HAUL_SKIP(communicator_type, status),
@@ -113,17 +131,22 @@ static void communicators_open(int is_everything_a_pointer)
 static void mg_open(int is_everything_a_pointer)
 {
     static const haul_rule phased = { .base_function = to_phase };
-    static const haul_ref box_refs[] = { HAUL_ROWS(box_type, vectors, NULL, HAUL_NS(box_type, numVectors),
-                                                   HAUL_NS(box_type, volume)) };
+    static const haul_ref box_refs[] = { HAUL_ROWS(
+        box_type, vectors, NULL, HAUL_NS(box_type, numVectors), HAUL_NS(box_type, volume)) };
     static const haul_ref level_refs[] = {
-        HAUL_ARRAY(level_type, rank_of_box, HAUL_N3(level_type, boxes_in.i, boxes_in.j, boxes_in.k)),
+        HAUL_ARRAY(level_type, rank_of_box,
+                   HAUL_N3(level_type, boxes_in.i, boxes_in.j, boxes_in.k)),
         HAUL_OBJECTS(level_type, my_boxes, &box_type_type, HAUL_NS(level_type, num_my_boxes)),
-        HAUL_ROWS(level_type, vectors, NULL, HAUL_NS(level_type, numVectors), HAUL_FN(level_volume)),
-        HAUL_OBJECTS_BY(level_type, vectors_base, &vector_register_type, &phased, HAUL_FN(vector_registers)),
-        HAUL_OBJECTS(level_type, my_blocks, &blockCopy_type_type, HAUL_NS(level_type, num_my_blocks)),
+        HAUL_ROWS(level_type, vectors, NULL, HAUL_NS(level_type, numVectors),
+                  HAUL_FN(level_volume)),
+        HAUL_OBJECTS_BY(level_type, vectors_base, &vector_register_type, &phased,
+                        HAUL_FN(vector_registers)),
+        HAUL_OBJECTS(level_type, my_blocks, &blockCopy_type_type,
+                     HAUL_NS(level_type, num_my_blocks)),
         HAUL_EMBED(level_type, exchange_ghosts, &communicator_type_type),
         HAUL_EMBED(level_type, interpolation, &communicator_type_type),
-        HAUL_OBJECTS_BY(level_type, RedBlack_FP, &vector_register_type, &phased, HAUL_FN(colour_registers)),
+        HAUL_OBJECTS_BY(level_type, RedBlack_FP, &vector_register_type, &phased,
+                        HAUL_FN(colour_registers)),
         HAUL_ARRAY(level_type, RedBlack_base, HAUL_FN(colour_room)),
     };
     static const haul_ref mg_refs[] = { HAUL_POINTERS(mg_type, levels, &level_type_type,
@@ -139,8 +162,9 @@ static void mg_open(int is_everything_a_pointer)
 
 static void mg_close(void)
 {
-    haul_type **all[] = { &mg_type_type,        &level_type_type, &box_type_type,       &communicator_type_type,
-                          &blockCopy_type_type, &block_end_type,  &vector_register_type };
+    haul_type **all[] = { &mg_type_type,           &level_type_type,     &box_type_type,
+                          &communicator_type_type, &blockCopy_type_type, &block_end_type,
+                          &vector_register_type };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -165,7 +189,8 @@ static void boxes_make(level_type *level)
 {
     int volume = level->box_volume, n = level->num_my_boxes, b, c, i;
     double *first;
-    level->vectors_base = put((size_t)(VECTORS * n * volume + PHASE / 8) * sizeof(double), sizeof(double));
+    level->vectors_base =
+        put((size_t)(VECTORS * n * volume + PHASE / 8) * sizeof(double), sizeof(double));
     first = with_phase(level->vectors_base, level);
     level->vectors = PUT_ARRAY(double *, VECTORS);
     level->my_boxes = PUT_ARRAY(box_type, n);
@@ -225,7 +250,8 @@ static void end_at_buffer(block_end *e, double *at)
 static void communicator_make(communicator_type *c)
 {
     int n;
-    blockCopy_type *pack = blocks_make(c, PACK), *local = blocks_make(c, LOCAL), *unpack = blocks_make(c, UNPACK);
+    blockCopy_type *pack = blocks_make(c, PACK), *local = blocks_make(c, LOCAL),
+                   *unpack = blocks_make(c, UNPACK);
     c->num_recvs = c->num_sends = RANKS;
     c->recv_buffers = buffers_make(&c->recv_sizes, &c->recv_ranks, 0);
     c->send_buffers = buffers_make(&c->send_sizes, &c->send_ranks, 1);
@@ -237,7 +263,8 @@ static void communicator_make(communicator_type *c)
         end_at_buffer(&pack[n].write, c->send_buffers[n % RANKS] + n);
         end_at_box(&local[n].read, n, 2);
         end_at_box(&local[n].write, n + 1, 0);
-        end_at_buffer(&unpack[n].read, c->recv_buffers[n % RANKS] + (n < RANKS ? 0 : c->recv_sizes[n % RANKS] - 1));
+        end_at_buffer(&unpack[n].read,
+                      c->recv_buffers[n % RANKS] + (n < RANKS ? 0 : c->recv_sizes[n % RANKS] - 1));
         end_at_box(&unpack[n].write, n + 4, 1);
     }
 }
@@ -287,10 +314,12 @@ static mg_type *mg_make(void)
 
 static double *end_of(const level_type *level, const block_end *e, int vector)
 {
-    return e->box < 0 ? e->ptr : first_inside(level->my_boxes[e->box].vectors[vector], level) + e->i;
+    return e->box < 0 ? e->ptr
+                      : first_inside(level->my_boxes[e->box].vectors[vector], level) + e->i;
 }
 
-static void copy_blocks(level_type *level, const blockCopy_type *block, int count, int vector, uint64_t *seen)
+static void copy_blocks(level_type *level, const blockCopy_type *block, int count, int vector,
+                        uint64_t *seen)
 {
     int n;
     for (n = 0; n < count; n++) {
@@ -355,7 +384,8 @@ static void mg_walk(void *argument)
     }
 }
 
-TEST(structures_mesh_levels, HPGMG_ghosts_are_packed_copied_and_unpacked_there_through_boxes_and_buffers)
+TEST(structures_mesh_levels,
+     HPGMG_ghosts_are_packed_copied_and_unpacked_there_through_boxes_and_buffers)
 {
     journey j = { NULL, NULL, 0, mg_walk, NULL, 0 };
     site_start(75);
@@ -373,8 +403,8 @@ TEST(structures_mesh_levels, HPGMG_a_pointer_that_is_left_where_a_box_is_meant_i
 {
     site_start(75);
     mg_open(1);
-    refuse_graph(mg_make(), mg_type_type, HAUL_ERROR_GRAPH, "root.levels[0].my_blocks[0].read.ptr", NULL,
-                 "an alias that leads to nothing that another pointer owns");
+    refuse_graph(mg_make(), mg_type_type, HAUL_ERROR_GRAPH, "root.levels[0].my_blocks[0].read.ptr",
+                 NULL, "an alias that leads to nothing that another pointer owns");
     mg_close();
     site_end();
 }

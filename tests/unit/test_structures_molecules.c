@@ -1,5 +1,6 @@
-/* A simulation of CoMD (CNT EXPR FAR PARA PARR SHARE BIAS POLY COND FUNC): atoms in boxes, potentials that are told
- * apart by their functions, tables that begin one place in front of their pointer, and exchanges of halos.
+/* A simulation of CoMD (CNT EXPR FAR PARA PARR SHARE BIAS POLY COND FUNC): atoms in boxes,
+ * potentials that are told apart by their functions, tables that begin one place in front of their
+ * pointer, and exchanges of halos.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
@@ -58,10 +59,10 @@ typedef struct InterpolationObject {
     double *values; /* values[-1] to values[n + 1] */
 } InterpolationObject;
 
-#define POTENTIAL                                                                                                    \
-    double cutoff, mass, lat;                                                                                        \
-    char latticeType[8], name[3];                                                                                    \
-    int atomicNo;                                                                                                    \
+#define POTENTIAL                                                                                  \
+    double cutoff, mass, lat;                                                                      \
+    char latticeType[8], name[3];                                                                  \
+    int atomicNo;                                                                                  \
     int (*force)(SimFlat * s)
 
 typedef struct BasePotential {
@@ -145,7 +146,8 @@ static int load_atoms(void *parms, SimFlat *s, int face)
 static int load_force(void *parms, SimFlat *s, int face)
 {
     ForceExchangeParms *p = parms;
-    return atoms_in(p->sendCells[face], p->nCells[face], s) - atoms_in(p->recvCells[face], p->nCells[face], s);
+    return atoms_in(p->sendCells[face], p->nCells[face], s) -
+           atoms_in(p->recvCells[face], p->nCells[face], s);
 }
 
 /* ---- Types. */
@@ -170,7 +172,8 @@ HAUL_COUNT_FUNCTION(kind_of_exchange, HaloExchange, self->loadBuffer == load_ato
 
 static void exchanges_open(void)
 {
-    static const haul_case parms[] = { { 0, &AtomExchangeParms_type, 0 }, { 1, &ForceExchangeParms_type, 0 } };
+    static const haul_case parms[] = { { 0, &AtomExchangeParms_type, 0 },
+                                       { 1, &ForceExchangeParms_type, 0 } };
     static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL };
     static const haul_rule by_function = { .choice = HAUL_BY_FUNCTION(kind_of_exchange, parms) };
     static const haul_ref exchange_refs[] = { HAUL_WORD_BY(HaloExchange, loadBuffer, &function),
@@ -192,8 +195,10 @@ static void potentials_open(int64_t table_base)
 {
     static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL };
     const haul_rule behind = { .base = table_base };
-    const haul_ref table_refs[] = { HAUL_ARRAY_BY(InterpolationObject, values, &behind, HAUL_FN(table_places)) };
-    static const haul_ref data_refs[] = { HAUL_ARRAY(ForceExchangeData, dfEmbed, HAUL_FN(atom_room)),
+    const haul_ref table_refs[] = { HAUL_ARRAY_BY(InterpolationObject, values, &behind,
+                                                  HAUL_FN(table_places)) };
+    static const haul_ref data_refs[] = { HAUL_ARRAY(ForceExchangeData, dfEmbed,
+                                                     HAUL_FN(atom_room)),
                                           HAUL_OBJECT(ForceExchangeData, boxes, &LinkCell_type) };
     static const haul_ref lj_refs[] = { HAUL_WORD_BY(LjPotential, force, &function) };
     static const haul_ref eam_refs[] = {
@@ -214,18 +219,24 @@ static void potentials_open(int64_t table_base)
 
 static void comd_open(int64_t table_base)
 {
-    static const haul_case potentials[] = { { 0, &LjPotential_type, 0 }, { 1, &EamPotential_type, 0 } };
-    static const haul_rule by_function = { .choice = HAUL_BY_FUNCTION(kind_of_potential, potentials) };
-    static const haul_ref box_refs[] = { HAUL_ARRAY(LinkCell, nAtoms, HAUL_NS(LinkCell, nTotalBoxes)) };
+    static const haul_case potentials[] = { { 0, &LjPotential_type, 0 },
+                                            { 1, &EamPotential_type, 0 } };
+    static const haul_rule by_function = { .choice =
+                                               HAUL_BY_FUNCTION(kind_of_potential, potentials) };
+    static const haul_ref box_refs[] = { HAUL_ARRAY(LinkCell, nAtoms,
+                                                    HAUL_NS(LinkCell, nTotalBoxes)) };
     static const haul_ref atom_refs[] = {
         HAUL_ARRAY(Atoms, gid, HAUL_FN(atom_room)), HAUL_ARRAY(Atoms, iSpecies, HAUL_FN(atom_room)),
         HAUL_ARRAY(Atoms, r, HAUL_FN(atom_room)),   HAUL_ARRAY(Atoms, f, HAUL_FN(atom_room)),
         HAUL_ARRAY(Atoms, U, HAUL_FN(atom_room)),
     };
     static const haul_ref sim_refs[] = {
-        HAUL_OBJECT(SimFlat, domain, &Domain_type), HAUL_OBJECT(SimFlat, boxes, &LinkCell_type),
-        HAUL_OBJECT(SimFlat, atoms, &Atoms_type),   HAUL_OBJECT(SimFlat, species, &SpeciesData_type),
-        HAUL_CHOICE(SimFlat, pot, &by_function),    HAUL_OBJECT(SimFlat, atomExchange, &HaloExchange_type),
+        HAUL_OBJECT(SimFlat, domain, &Domain_type),
+        HAUL_OBJECT(SimFlat, boxes, &LinkCell_type),
+        HAUL_OBJECT(SimFlat, atoms, &Atoms_type),
+        HAUL_OBJECT(SimFlat, species, &SpeciesData_type),
+        HAUL_CHOICE(SimFlat, pot, &by_function),
+        HAUL_OBJECT(SimFlat, atomExchange, &HaloExchange_type),
     };
     Domain_type = type_open("Domain", sizeof(Domain), NULL, 0);
     SpeciesData_type = type_open("SpeciesData", sizeof(SpeciesData), NULL, 0);
@@ -420,7 +431,8 @@ static void comd_travel(int is_eam, int has_run)
     travel(&j);
 }
 
-TEST(structures_molecules, CoMD_a_potential_of_tables_is_used_there_by_its_function_and_halos_by_their_lists)
+TEST(structures_molecules,
+     CoMD_a_potential_of_tables_is_used_there_by_its_function_and_halos_by_their_lists)
 {
     site_start(70);
     comd_open(-(int64_t)sizeof(double));
@@ -429,8 +441,10 @@ TEST(structures_molecules, CoMD_a_potential_of_tables_is_used_there_by_its_funct
     site_end();
 }
 
-/* What is not there is a finding of the audit's (rows that lead to nothing): these two are shipped without it. */
-TEST(structures_molecules, CoMD_a_potential_of_another_kind_or_one_that_has_not_run_has_nothing_of_that)
+/* What is not there is a finding of the audit's (rows that lead to nothing): these two are shipped
+ * without it. */
+TEST(structures_molecules,
+     CoMD_a_potential_of_another_kind_or_one_that_has_not_run_has_nothing_of_that)
 {
     journey j = { NULL, NULL, 0, comd_walk, NULL, 0 };
     int is_eam;

@@ -1,12 +1,13 @@
-/* Structures of the Olden programs: em3d's graph (CNT CAP PARR ROWS SHARE BACK), health's villages (SHARE BACK HOOK),
- * voronoi's edges (ROWS SHARE BACK ALGN), and bh's tree of bodies and cells (FAR PARR SHARE BACK POLY COND).
+/* Structures of the Olden programs: em3d's graph (CNT CAP PARR ROWS SHARE BACK), health's villages
+ * (SHARE BACK HOOK), voronoi's edges (ROWS SHARE BACK ALGN), and bh's tree of bodies and cells (FAR
+ * PARR SHARE BACK POLY COND).
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-/* ---- em3d. Two lists of nodes; each node reads values in nodes of the other list, through pointers to the values
- * themselves. How many nodes one leads to is a number of the whole program's. Of its room for values and coefficients
- * the first from_length places are filled.
+/* ---- em3d. Two lists of nodes; each node reads values in nodes of the other list, through
+ * pointers to the values themselves. How many nodes one leads to is a number of the whole
+ * program's. Of its room for values and coefficients the first from_length places are filled.
  */
 
 enum { SIDE = 150, DEGREE = 6, ROOM = 40 };
@@ -62,7 +63,8 @@ static em3d_plan *em3d_draw(void)
     memset(&plan, 0, sizeof plan);
     for (s = 0; s < 2; s++)
         for (k = 0; k < SIDE; k++)
-            for (plan.value[s][k] = (double)random_below(&the.random, 100), d = 0; d < DEGREE; d++) {
+            for (plan.value[s][k] = (double)random_below(&the.random, 100), d = 0; d < DEGREE;
+                 d++) {
                 int to = (int)((size_t)k + (size_t)d * 7 + random_below(&the.random, 7)) % SIDE,
                     place = plan.count[!s][to]++;
                 CHECK(place < ROOM);
@@ -85,7 +87,8 @@ static void em3d_fill(node_t *n, node_t *const *others, const em3d_plan *plan, i
     for (i = 0; i < DEGREE; i++)
         n->to_nodes[i] = others[plan->to[s][k][i]];
     for (i = 0; i < n->from_count; i++)
-        n->from_values[i] = i < n->from_length ? &others[plan->from[s][k][i]]->value : (double *)(uintptr_t)17;
+        n->from_values[i] =
+            i < n->from_length ? &others[plan->from[s][k][i]]->value : (double *)(uintptr_t)17;
     memcpy(n->coeffs, plan->coeff[s][k], (size_t)n->from_length * sizeof(double));
 }
 
@@ -174,8 +177,9 @@ TEST(structures_olden, em3d_places_that_were_never_filled_are_refused_as_pointer
     site_end();
 }
 
-/* ---- health. A village holds the heads of its lists; the first patient of a list leads back to the head, in the
- * middle of the village, and each patient to the village he lives in. Patients go from list to list.
+/* ---- health. A village holds the heads of its lists; the first patient of a list leads back to
+ * the head, in the middle of the village, and each patient to the village he lives in. Patients go
+ * from list to list.
  */
 
 enum { VILLAGES = 85, PATIENTS = 900 };
@@ -210,10 +214,13 @@ static haul_type *Patient_type, *List_type, *Hosp_type, *Village_type;
 static void health_open(void)
 {
     static const haul_ref patient_refs[] = { HAUL_OBJECT(Patient, home_village, &Village_type) };
-    static const haul_ref list_refs[] = { HAUL_OBJECT(List, forward, &List_type), HAUL_OBJECT(List, back, &List_type),
+    static const haul_ref list_refs[] = { HAUL_OBJECT(List, forward, &List_type),
+                                          HAUL_OBJECT(List, back, &List_type),
                                           HAUL_OBJECT(List, patient, &Patient_type) };
-    static const haul_ref hosp_refs[] = { HAUL_EMBED(Hosp, waiting, &List_type), HAUL_EMBED(Hosp, assess, &List_type),
-                                          HAUL_EMBED(Hosp, inside, &List_type), HAUL_EMBED(Hosp, up, &List_type) };
+    static const haul_ref hosp_refs[] = { HAUL_EMBED(Hosp, waiting, &List_type),
+                                          HAUL_EMBED(Hosp, assess, &List_type),
+                                          HAUL_EMBED(Hosp, inside, &List_type),
+                                          HAUL_EMBED(Hosp, up, &List_type) };
     static const haul_ref village_refs[] = {
         HAUL_OBJECT_EACH(Village, forward, &Village_type),
         HAUL_OBJECT(Village, back, &Village_type),
@@ -282,7 +289,8 @@ static Village *health_make(uint64_t *seen)
     return all[0];
 }
 
-/* In order of depth, as a queue: the children of village i are 4 i + 1 to 4 i + 4. The first to wait is assessed. */
+/* In order of depth, as a queue: the children of village i are 4 i + 1 to 4 i + 4. The first to
+ * wait is assessed. */
 static void health_walk(void *argument)
 {
     visit *v = argument;
@@ -304,7 +312,8 @@ static void health_walk(void *argument)
     }
 }
 
-TEST(structures_olden, health_patients_leave_a_list_whose_head_lies_in_a_village_and_join_another_one)
+TEST(structures_olden,
+     health_patients_leave_a_list_whose_head_lies_in_a_village_and_join_another_one)
 {
     journey j = { NULL, NULL, 0, health_walk, NULL, 1 };
     site_start(61);
@@ -316,8 +325,8 @@ TEST(structures_olden, health_patients_leave_a_list_whose_head_lies_in_a_village
     site_end();
 }
 
-/* ---- voronoi. Edges come in groups of four, at a multiple of the group's size: which of the four a pointer leads
- * to, and where the others are, is told by its low bits.
+/* ---- voronoi. Edges come in groups of four, at a multiple of the group's size: which of the four
+ * a pointer leads to, and where the others are, is told by its low bits.
  */
 
 enum { SPOKES = 200 };
@@ -443,7 +452,8 @@ static delaunay *voronoi_make(uint64_t *seen)
     return d;
 }
 
-/* Round an edge's origin: how many edges begin there, and what the numbers of the vertices at their ends add up to.
+/* Round an edge's origin: how many edges begin there, and what the numbers of the vertices at their
+ * ends add up to.
  */
 static void meet_ring(edge_rec *first, uint64_t *seen)
 {
@@ -494,20 +504,22 @@ TEST(structures_olden, voronoi_an_edge_taken_for_the_first_of_its_group_is_misal
     uint64_t seen = 0;
     site_start(63);
     voronoi_open(&none);
-    refuse_graph(voronoi_make(&seen), delaunay_type, HAUL_ERROR_GRAPH, "", NULL, "a misaligned pointer");
+    refuse_graph(voronoi_make(&seen), delaunay_type, HAUL_ERROR_GRAPH, "", NULL,
+                 "a misaligned pointer");
     voronoi_close();
     site_end();
 }
 
-/* ---- bh. A tree of cells and bodies, which a tag at the front of both tells apart. Each processor has a list of
- * bodies; how many processors there are is a number of the program's, and the places of the others hold anything.
+/* ---- bh. A tree of cells and bodies, which a tag at the front of both tells apart. Each processor
+ * has a list of bodies; how many processors there are is a number of the program's, and the places
+ * of the others hold anything.
  */
 
 enum { BODY = 1, CELL = 2, PROCESSORS = 11, PROCESSORS_MAX = 32, BODIES = 700, LEVELS = 7 };
 
-#define NODE_HEAD                                                                                                    \
-    short type;                                                                                                      \
-    double mass, pos[3];                                                                                             \
+#define NODE_HEAD                                                                                  \
+    short type;                                                                                    \
+    double mass, pos[3];                                                                           \
     int proc, new_proc
 
 typedef struct bh_node {
@@ -534,7 +546,8 @@ typedef struct bh_tree {
 
 static haul_type *body_type, *cell_type, *tree_type;
 
-HAUL_TEST_FUNCTION(is_processor, bh_tree, here->argument && (int)here->index < *(const int *)here->argument)
+HAUL_TEST_FUNCTION(is_processor, bh_tree,
+                   here->argument && (int)here->index < *(const int *)here->argument)
 
 static void bh_open(size_t kinds)
 {
@@ -547,7 +560,8 @@ static void bh_open(size_t kinds)
                                    HAUL_OBJECT(bh_cell, next, &cell_type) };
     const haul_ref tree_refs[] = { HAUL_CHOICE(bh_tree, root, &either),
                                    HAUL_OBJECT_EACH_BY(bh_tree, bodytab, &body_type, &in_use),
-                                   HAUL_OBJECT_EACH_BY(bh_tree, bodiesperproc, &body_type, &in_use) };
+                                   HAUL_OBJECT_EACH_BY(bh_tree, bodiesperproc, &body_type,
+                                                       &in_use) };
     either.choice.case_count = kinds;
     body_type = OPEN(bh_body, body_refs);
     cell_type = OPEN(bh_cell, cell_refs);
@@ -637,7 +651,8 @@ static void bh_walk(void *argument)
         }
 }
 
-TEST(structures_olden, bh_bodies_are_found_by_the_tree_of_cells_and_processors_that_are_none_have_no_list)
+TEST(structures_olden,
+     bh_bodies_are_found_by_the_tree_of_cells_and_processors_that_are_none_have_no_list)
 {
     journey j = { NULL, NULL, 0, bh_walk, NULL, 0 };
     int processors = PROCESSORS;
@@ -658,7 +673,8 @@ TEST(structures_olden, bh_a_kind_of_node_that_was_forgotten_is_refused)
     site_start(64);
     the.options.argument = &processors;
     bh_open(1);
-    refuse_graph(bh_make(&seen), tree_type, HAUL_ERROR_GRAPH, "root.root", NULL, "no case of its rule is for 2");
+    refuse_graph(bh_make(&seen), tree_type, HAUL_ERROR_GRAPH, "root.root", NULL,
+                 "no case of its rule is for 2");
     bh_close();
     site_end();
 }

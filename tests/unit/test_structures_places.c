@@ -1,11 +1,12 @@
-/* Real structures in which it matters where things stand: pointers that lie outside of their blocks (BIAS), and
- * blocks whose alignment is part of the format (ALGN).
+/* Real structures in which it matters where things stand: pointers that lie outside of their blocks
+ * (BIAS), and blocks whose alignment is part of the format (ALGN).
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-/* ---- BIAS: arrays of LAMMPS, whose indices begin where the domain does. create1d_offset answers array - nlo; in
- * three dimensions each level is shifted so, over one block of rows and one of values. */
+/* ---- BIAS: arrays of LAMMPS, whose indices begin where the domain does. create1d_offset answers
+ * array - nlo; in three dimensions each level is shifted so, over one block of rows and one of
+ * values. */
 
 typedef struct pppm {
     int nxlo_out, nxhi_out, nylo_out, nyhi_out, nzlo_out, nzhi_out;
@@ -49,13 +50,16 @@ HAUL_COUNT_FUNCTION(plane_base_in_elements, pppm, self->nzlo_out)
 
 static void pppm_open(haul_function *base_of_fkx, haul_function *base_of_planes)
 {
-    static const haul_rule rows = { .base_function = row_base }, values = { .base_function = value_base };
+    static const haul_rule rows = { .base_function = row_base },
+                           values = { .base_function = value_base };
     static const haul_rule rho = { .base_function = rho_base };
-    static const haul_ref row_refs[] = { HAUL_ARRAY_BY(brick_row, x, &values, HAUL_FN(value_count)) };
+    static const haul_ref row_refs[] = { HAUL_ARRAY_BY(brick_row, x, &values,
+                                                       HAUL_FN(value_count)) };
     static const haul_ref rho_refs[] = { HAUL_ARRAY_BY(rho_row, k, &rho, HAUL_FN(rho_count)) };
     static const haul_ref plane_refs[] = { HAUL_OBJECTS_BY(brick_plane, y, &brick_row_type, &rows,
                                                            HAUL_FN(row_count)) };
-    const haul_rule fkx = { .base_function = base_of_fkx }, planes = { .base_function = base_of_planes };
+    const haul_rule fkx = { .base_function = base_of_fkx },
+                    planes = { .base_function = base_of_planes };
     const haul_ref refs[] = {
         HAUL_ARRAY_BY(pppm, fkx, &fkx, HAUL_FN(fkx_count)),
         HAUL_OBJECTS_AS(pppm, rho1d, &rho_row_type, HAUL_FIXED(3)),
@@ -107,7 +111,8 @@ static void rho_make(pppm *p, uint64_t *seen)
 
 static void brick_make(pppm *p, uint64_t *seen)
 {
-    int nz = p->nzhi_out - p->nzlo_out + 1, ny = p->nyhi_out - p->nylo_out + 1, nx = p->nxhi_out - p->nxlo_out + 1, i;
+    int nz = p->nzhi_out - p->nzlo_out + 1, ny = p->nyhi_out - p->nylo_out + 1,
+        nx = p->nxhi_out - p->nxlo_out + 1, i;
     double *data = PUT_ARRAY(double, nx *ny *nz), **rows = PUT_ARRAY(double *, ny *nz), ***planes;
     planes = PUT_ARRAY(double **, nz);
     for (i = 0; i < ny * nz; i++)
@@ -179,7 +184,8 @@ TEST(structures_places, BIAS_a_bias_that_is_forgotten_or_counted_in_elements_is_
     site_start(16);
     pppm_open(no_base, plane_base);
     p = pppm_make(&seen);
-    refuse_graph(p, pppm_type, HAUL_ERROR_GRAPH, "root.fkx", "", "the range it leads to is not readable");
+    refuse_graph(p, pppm_type, HAUL_ERROR_GRAPH, "root.fkx", "",
+                 "the range it leads to is not readable");
     pppm_close();
     pppm_open(fkx_base, plane_base_in_elements);
     p->nzlo_out++, p->nzhi_out++;
@@ -189,8 +195,9 @@ TEST(structures_places, BIAS_a_bias_that_is_forgotten_or_counted_in_elements_is_
     site_end();
 }
 
-/* ---- ALGN: Embree's tree. A reference is the address of a node or of a row of leaf blocks, whose 16-byte alignment
- * leaves room for the kind of the node or the number of blocks; nodes stand on cache lines, for loads that want it.
+/* ---- ALGN: Embree's tree. A reference is the address of a node or of a row of leaf blocks, whose
+ * 16-byte alignment leaves room for the kind of the node or the number of blocks; nodes stand on
+ * cache lines, for loads that want it.
  */
 
 enum {
@@ -249,8 +256,10 @@ static void bvh_open(uintptr_t tag_bits, size_t alignment)
     static const haul_case kinds[] = { { NODE, &AABBNode4_type, 0 },
                                        { NODE_MB, &AABBNodeMB4_type, 0 },
                                        { LEAF, &Triangle4_type, 0 } };
-    const haul_rule reference = { .tag_bits = tag_bits, .choice = HAUL_BY_FUNCTION(kind_of, kinds) };
-    const haul_ref reference_refs[] = { HAUL_CHOICES(NodeRef, ptr, &reference, HAUL_FN(blocks_of)) };
+    const haul_rule reference = { .tag_bits = tag_bits,
+                                  .choice = HAUL_BY_FUNCTION(kind_of, kinds) };
+    const haul_ref reference_refs[] = { HAUL_CHOICES(NodeRef, ptr, &reference,
+                                                     HAUL_FN(blocks_of)) };
     static const haul_ref node_refs[] = { HAUL_EMBED(AABBNode4, children, &NodeRef_type) };
     static const haul_ref moving_refs[] = { HAUL_EMBED(AABBNodeMB4, base, &AABBNode4_type) };
     static const haul_ref bvh_refs[] = { HAUL_EMBED(BVH4, root, &NodeRef_type) };
@@ -287,7 +296,8 @@ static uintptr_t leaf_make(uint64_t *seen)
     return (uintptr_t)t | (uintptr_t)(LEAF + blocks); /* without blocks: the constant emptyNode */
 }
 
-/* Each row of nodes holds four of those below in order; the last children of the last node are empty. */
+/* Each row of nodes holds four of those below in order; the last children of the last node are
+ * empty. */
 static uintptr_t nodes_make(uintptr_t *refs, size_t count)
 {
     while (count > 1) {
@@ -353,7 +363,8 @@ static void bvh_walk(void *argument)
     }
 }
 
-TEST(structures_places, ALGN_nodes_on_cache_lines_stay_there_and_their_references_keep_kinds_and_numbers_of_blocks)
+TEST(structures_places,
+     ALGN_nodes_on_cache_lines_stay_there_and_their_references_keep_kinds_and_numbers_of_blocks)
 {
     journey j = { NULL, NULL, 0, bvh_walk, NULL, 0 };
     site_start(28);
@@ -366,7 +377,8 @@ TEST(structures_places, ALGN_nodes_on_cache_lines_stay_there_and_their_reference
     site_end();
 }
 
-TEST(structures_places, ALGN_an_alignment_that_nodes_do_not_have_is_refused_and_so_are_tags_that_it_has_no_room_for)
+TEST(structures_places,
+     ALGN_an_alignment_that_nodes_do_not_have_is_refused_and_so_are_tags_that_it_has_no_room_for)
 {
     uint64_t seen = 0;
     BVH4 *bvh;
@@ -381,18 +393,30 @@ TEST(structures_places, ALGN_an_alignment_that_nodes_do_not_have_is_refused_and_
                  "a misaligned pointer: its address modulo 128 is 64");
     bvh_close();
     bvh_open(2 * LINE - 1, LINE);
-    refuse_type(BVH4_type, "NodeRef.ptr", "Tag bits up to 127 want a target that is aligned above them");
+    refuse_type(BVH4_type, "NodeRef.ptr",
+                "Tag bits up to 127 want a target that is aligned above them");
     bvh_close();
     site_end();
 }
 
-/* HPGMG: the vectors of a box lie in one block, each begun so that its first value that is no ghost stands at a
- * multiple of 32 bytes. The block itself may begin anywhere: what counts is where it stands within 32 bytes. The
- * block's row says so, as one of vector registers from the first such place on; the rows of the vectors describe
- * every value. */
+/* HPGMG: the vectors of a box lie in one block, each begun so that its first value that is no ghost
+ * stands at a multiple of 32 bytes. The block itself may begin anywhere: what counts is where it
+ * stands within 32 bytes. The block's row says so, as one of vector registers from the first such
+ * place on; the rows of the vectors describe every value. */
 
-enum { BOXES = 48, VECTORS = 9, GHOSTS = 1, BOX_DIM = 8, STRIDE = BOX_DIM + 2 * GHOSTS, PHASE = 32 };
-enum { J_STRIDE = STRIDE, K_STRIDE = STRIDE * STRIDE, VOLUME = (STRIDE * STRIDE * STRIDE + 3) / 4 * 4 };
+enum {
+    BOXES = 48,
+    VECTORS = 9,
+    GHOSTS = 1,
+    BOX_DIM = 8,
+    STRIDE = BOX_DIM + 2 * GHOSTS,
+    PHASE = 32
+};
+enum {
+    J_STRIDE = STRIDE,
+    K_STRIDE = STRIDE * STRIDE,
+    VOLUME = (STRIDE * STRIDE * STRIDE + 3) / 4 * 4
+};
 
 typedef struct box_type {
     int volume, numVectors;
@@ -416,13 +440,15 @@ static int64_t to_phase(const haul_here *here)
     return (int64_t)(-(uintptr_t)here->target % PHASE);
 }
 
-HAUL_COUNT_FUNCTION(registers, box_type, (int64_t)self->volume * self->numVectors * (int64_t)sizeof(double) / PHASE)
+HAUL_COUNT_FUNCTION(registers, box_type,
+                    (int64_t)self->volume * self->numVectors * (int64_t)sizeof(double) / PHASE)
 
 static void level_open(void)
 {
     static const haul_rule phased = { .base_function = to_phase };
     static const haul_ref box_refs[] = {
-        HAUL_ROWS(box_type, vectors, NULL, HAUL_NS(box_type, numVectors), HAUL_NS(box_type, volume)),
+        HAUL_ROWS(box_type, vectors, NULL, HAUL_NS(box_type, numVectors),
+                  HAUL_NS(box_type, volume)),
         HAUL_OBJECTS_BY(box_type, vectors_base, &register_type, &phased, HAUL_FN(registers)),
     };
     static const haul_ref level_refs[] = { HAUL_OBJECTS(level_type, my_boxes, &box_type_type,
@@ -454,7 +480,8 @@ static level_type *level_make(uint64_t *seen)
     level->my_boxes = PUT_ARRAY(box_type, BOXES);
     for (b = 0; b < BOXES; b++) {
         box_type *box = &level->my_boxes[b];
-        double *base = put((VECTORS * VOLUME + PHASE / sizeof(double)) * sizeof(double), sizeof(double));
+        double *base =
+            put((VECTORS * VOLUME + PHASE / sizeof(double)) * sizeof(double), sizeof(double));
         box->volume = VOLUME;
         box->numVectors = VECTORS;
         box->vectors_base = base;

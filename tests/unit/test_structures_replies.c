@@ -1,10 +1,19 @@
-/* hiredis' replies (CNT TERM PARR UNI COND; strings with headers, sds, are in test_structures_headers.c): the type
- * says whether a reply is text, an array of replies, or a number; the other fields hold what was there before.
+/* hiredis' replies (CNT TERM PARR UNI COND; strings with headers, sds, are in
+ * test_structures_headers.c): the type says whether a reply is text, an array of replies, or a
+ * number; the other fields hold what was there before.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-enum { REPLY_STRING = 1, REPLY_ARRAY, REPLY_INTEGER, REPLY_NIL, REPLY_STATUS, REPLY_ERROR, REPLY_DOUBLE };
+enum {
+    REPLY_STRING = 1,
+    REPLY_ARRAY,
+    REPLY_INTEGER,
+    REPLY_NIL,
+    REPLY_STATUS,
+    REPLY_ERROR,
+    REPLY_DOUBLE
+};
 enum { REPLIES = 700, PER_ARRAY = 6 };
 
 typedef struct redisReply {
@@ -21,15 +30,16 @@ typedef struct redisReply {
 static haul_type *redisReply_type;
 
 HAUL_TEST_FUNCTION(has_text, redisReply,
-                   self->type == REPLY_STRING || self->type == REPLY_STATUS || self->type == REPLY_ERROR ||
-                       self->type == REPLY_DOUBLE)
+                   self->type == REPLY_STRING || self->type == REPLY_STATUS ||
+                       self->type == REPLY_ERROR || self->type == REPLY_DOUBLE)
 
 static void replies_open(const haul_rule *is_array)
 {
     static const haul_rule is_text = { .when = HAUL_IF(has_text) };
     const haul_ref refs[] = {
         HAUL_ARRAY_BY(redisReply, str, &is_text, HAUL_N_PLUS(redisReply, len, 1)),
-        HAUL_POINTERS_BY(redisReply, element, &redisReply_type, is_array, HAUL_NU(redisReply, elements)),
+        HAUL_POINTERS_BY(redisReply, element, &redisReply_type, is_array,
+                         HAUL_NU(redisReply, elements)),
     };
     redisReply_type = OPEN(redisReply, refs);
     type_close(redisReply_type);
@@ -58,7 +68,8 @@ static void reply_fill(redisReply *r, int type, int number, uint64_t *seen)
 /* Arrays in arrays: a reply's elements are those of the numbers behind it. */
 static redisReply *replies_make(uint64_t *seen)
 {
-    static const int plain[] = { REPLY_STRING, REPLY_INTEGER, REPLY_NIL, REPLY_STATUS, REPLY_ERROR, REPLY_DOUBLE };
+    static const int plain[] = { REPLY_STRING, REPLY_INTEGER, REPLY_NIL,
+                                 REPLY_STATUS, REPLY_ERROR,   REPLY_DOUBLE };
     static redisReply *all[REPLIES];
     int i, k;
     for (i = 0; i < REPLIES; i++)

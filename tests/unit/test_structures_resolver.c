@@ -1,5 +1,6 @@
-/* The resolver's addrinfo (CNT TERM FAM PARR SELF POLY, with hostent, which is in test_structures_room.c): each has
- * the address that it leads to behind itself, in the same block, and its family says which kind of address that is.
+/* The resolver's addrinfo (CNT TERM FAM PARR SELF POLY, with hostent, which is in
+ * test_structures_room.c): each has the address that it leads to behind itself, in the same block,
+ * and its family says which kind of address that is.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
@@ -44,10 +45,13 @@ HAUL_COUNT_FUNCTION(block_bytes, addressinfo, sizeof *self + self->ai_addrlen)
 /* A path has no length of its own. The block's size describes its bytes; so an alias serves. */
 static void resolver_open(int has_block)
 {
-    static const haul_case families[] = { { INET, &sock_in_type, 0 }, { INET6, &sock_in6_type, 0 } };
+    static const haul_case families[] = { { INET, &sock_in_type, 0 },
+                                          { INET6, &sock_in6_type, 0 } };
     static const haul_rule by_family = { .when = HAUL_DIFFERS(addressinfo, ai_family, UNIX),
-                                         .choice = HAUL_BY_FIELD(addressinfo, ai_family, families) };
-    static const haul_rule of_unix = { .when = HAUL_EQUALS(addressinfo, ai_family, UNIX), .mode = HAUL_MODE_ALIAS };
+                                         .choice =
+                                             HAUL_BY_FIELD(addressinfo, ai_family, families) };
+    static const haul_rule of_unix = { .when = HAUL_EQUALS(addressinfo, ai_family, UNIX),
+                                       .mode = HAUL_MODE_ALIAS };
     static const haul_ref refs[] = {
         HAUL_CHOICE(addressinfo, ai_addr, &by_family),
         HAUL_WORD_BY(addressinfo, ai_addr, &of_unix),
@@ -147,7 +151,8 @@ TEST(structures_resolver, addrinfo_leads_to_the_address_behind_itself_whatever_i
 }
 
 /* A pointer to one past the end is a right one: nothing is refused, and the path stays at home. */
-TEST(structures_resolver, addrinfo_without_the_bytes_behind_it_is_told_by_an_audit_that_knows_blocks_exactly)
+TEST(structures_resolver,
+     addrinfo_without_the_bytes_behind_it_is_told_by_an_audit_that_knows_blocks_exactly)
 {
     haul_audit_options options;
     haul_audit_summary summary;

@@ -1,11 +1,12 @@
-/* Structures of the Rodinia programs: the b+tree that is built on the host (EXPR FAR PARR SHARE BACK POLY COND), and
- * the network of backprop (CNT EXPR PARR).
+/* Structures of the Rodinia programs: the b+tree that is built on the host (EXPR FAR PARR SHARE
+ * BACK POLY COND), and the network of backprop (CNT EXPR PARR).
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-/* ---- b+tree. A node has room for as many pointers as the program's order says. In a leaf they lead to records, and
- * the last one to the next leaf; above, to nodes, one more than there are keys. The rest is left from before.
+/* ---- b+tree. A node has room for as many pointers as the program's order says. In a leaf they
+ * lead to records, and the last one to the next leaf; above, to nodes, one more than there are
+ * keys. The rest is left from before.
  */
 
 enum { ORDER = 9, RECORDS = 1500 };
@@ -33,15 +34,18 @@ static int order_of(const haul_here *here)
 HAUL_COUNT_FUNCTION(order, bt_node, order_of(here))
 HAUL_COUNT_FUNCTION(order_less_1, bt_node, order_of(here) - 1)
 HAUL_TEST_FUNCTION(slot_is_used, bt_node,
-                   self->is_leaf ? (int)here->index < self->num_keys || (int)here->index == order_of(here) - 1
-                                 : (int)here->index <= self->num_keys)
-HAUL_COUNT_FUNCTION(leads_to_node, bt_node, !self->is_leaf || (int)here->index == order_of(here) - 1)
+                   self->is_leaf
+                       ? (int)here->index < self->num_keys || (int)here->index == order_of(here) - 1
+                       : (int)here->index <= self->num_keys)
+HAUL_COUNT_FUNCTION(leads_to_node, bt_node,
+                    !self->is_leaf || (int)here->index == order_of(here) - 1)
 HAUL_COUNT_FUNCTION(leads_up, bt_node, !self->is_leaf)
 
 static void bt_open(haul_function *kind)
 {
     static const haul_case kinds[] = { { 0, &record_type, 0 }, { 1, &bt_node_type, 0 } };
-    const haul_rule slot = { .when = HAUL_IF(slot_is_used), .choice = HAUL_BY_FUNCTION(kind, kinds) };
+    const haul_rule slot = { .when = HAUL_IF(slot_is_used),
+                             .choice = HAUL_BY_FUNCTION(kind, kinds) };
     const haul_rule slots = { .each = &slot };
     const haul_ref refs[] = {
         HAUL_POINTERS_BY(bt_node, pointers, NULL, &slots, HAUL_FN(order)),
@@ -164,7 +168,8 @@ static void bt_walk(void *argument)
     }
 }
 
-TEST(structures_rodinia, bplustree_records_are_found_and_the_last_pointer_of_a_leaf_leads_to_the_next_one)
+TEST(structures_rodinia,
+     bplustree_records_are_found_and_the_last_pointer_of_a_leaf_leads_to_the_next_one)
 {
     journey j = { NULL, NULL, 0, bt_walk, NULL, 0 };
     int program_order = ORDER;
@@ -193,7 +198,8 @@ TEST(structures_rodinia, bplustree_the_next_leaf_taken_for_a_record_is_refused_w
     site_end();
 }
 
-/* ---- backprop. Layers of n units and one more, and a row of weights for each unit, to all units of the next layer.
+/* ---- backprop. Layers of n units and one more, and a row of weights for each unit, to all units
+ * of the next layer.
  */
 
 typedef struct BPNN {
@@ -217,10 +223,14 @@ static void bpnn_open(void)
         HAUL_ARRAY(BPNN, hidden_delta, HAUL_N_PLUS(BPNN, hidden_n, 1)),
         HAUL_ARRAY(BPNN, output_delta, HAUL_N_PLUS(BPNN, output_n, 1)),
         HAUL_ARRAY(BPNN, target, HAUL_N_PLUS(BPNN, output_n, 1)),
-        HAUL_ROWS(BPNN, input_weights, NULL, HAUL_N_PLUS(BPNN, input_n, 1), HAUL_N_PLUS(BPNN, hidden_n, 1)),
-        HAUL_ROWS(BPNN, hidden_weights, NULL, HAUL_N_PLUS(BPNN, hidden_n, 1), HAUL_N_PLUS(BPNN, output_n, 1)),
-        HAUL_ROWS(BPNN, input_prev_weights, NULL, HAUL_N_PLUS(BPNN, input_n, 1), HAUL_N_PLUS(BPNN, hidden_n, 1)),
-        HAUL_ROWS(BPNN, hidden_prev_weights, NULL, HAUL_N_PLUS(BPNN, hidden_n, 1), HAUL_N_PLUS(BPNN, output_n, 1)),
+        HAUL_ROWS(BPNN, input_weights, NULL, HAUL_N_PLUS(BPNN, input_n, 1),
+                  HAUL_N_PLUS(BPNN, hidden_n, 1)),
+        HAUL_ROWS(BPNN, hidden_weights, NULL, HAUL_N_PLUS(BPNN, hidden_n, 1),
+                  HAUL_N_PLUS(BPNN, output_n, 1)),
+        HAUL_ROWS(BPNN, input_prev_weights, NULL, HAUL_N_PLUS(BPNN, input_n, 1),
+                  HAUL_N_PLUS(BPNN, hidden_n, 1)),
+        HAUL_ROWS(BPNN, hidden_prev_weights, NULL, HAUL_N_PLUS(BPNN, hidden_n, 1),
+                  HAUL_N_PLUS(BPNN, output_n, 1)),
     };
     BPNN_type = OPEN(BPNN, refs);
     type_close(BPNN_type);
@@ -297,15 +307,19 @@ static void bpnn_walk(void *argument)
     visit *v = argument;
     BPNN *net = v->root;
     int k;
-    layer_forward(net->input_units, net->hidden_units, net->input_weights, net->input_n, net->hidden_n);
-    layer_forward(net->hidden_units, net->output_units, net->hidden_weights, net->hidden_n, net->output_n);
+    layer_forward(net->input_units, net->hidden_units, net->input_weights, net->input_n,
+                  net->hidden_n);
+    layer_forward(net->hidden_units, net->output_units, net->hidden_weights, net->hidden_n,
+                  net->output_n);
     for (k = 1; k <= net->output_n; k++) {
         see(&v->seen, (uint64_t)net->output_units[k]);
         net->output_delta[k] = net->target[k] - 1;
     }
     net->hidden_delta[net->hidden_n] = 3;
-    adjust(net->output_delta, net->output_n, net->hidden_weights, net->hidden_prev_weights, net->hidden_n);
-    adjust(net->hidden_delta, net->hidden_n, net->input_weights, net->input_prev_weights, net->input_n);
+    adjust(net->output_delta, net->output_n, net->hidden_weights, net->hidden_prev_weights,
+           net->hidden_n);
+    adjust(net->hidden_delta, net->hidden_n, net->input_weights, net->input_prev_weights,
+           net->input_n);
 }
 
 TEST(structures_rodinia, backprop_a_network_is_run_forward_there_and_its_weights_come_back_adjusted)

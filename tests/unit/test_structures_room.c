@@ -1,10 +1,12 @@
-/* What is used of an array, and where it ends: by two pointers (CAP: igraph's vectors, which have room to grow), by a
- * terminator (TERM: the resolver's hostent), and by a number in its own last slot (HDR: qhull's sets).
+/* What is used of an array, and where it ends: by two pointers (CAP: igraph's vectors, which have
+ * room to grow), by a terminator (TERM: the resolver's hostent), and by a number in its own last
+ * slot (HDR: qhull's sets).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-/* ---- CAP: igraph. Each vector has room to grow, from stor_begin to stor_end; end is behind the last used element.
+/* ---- CAP: igraph. Each vector has room to grow, from stor_begin to stor_end; end is behind the
+ * last used element.
  */
 
 typedef struct igraph_vector {
@@ -14,8 +16,9 @@ typedef struct igraph_vector {
 typedef struct igraph {
     int64_t n;
     int32_t directed;
-    igraph_vector from, to, oi, ii, os, is; /* edges; by source and by target; where each vertex's begin there */
-    void *attr, *cache;                     /* others' */
+    /* edges; by source and by target; where each vertex's begin there */
+    igraph_vector from, to, oi, ii, os, is;
+    void *attr, *cache; /* others' */
 } igraph;
 
 enum { VERTICES = 700, EDGES = 2500, MORE_EDGES = 7 };
@@ -151,7 +154,8 @@ TEST(structures, CAP_trimmed_to_what_is_used_the_pointer_to_the_room_stays_at_ho
     device = yard_device();
     CHECK_STATUS(haul_ship(device, g, type, 1, NULL, &s), HAUL_OK);
     haul_shipment_get_statistics(s, &statistics);
-    CHECK(statistics.plan.graph_bytes < sizeof *g + (4 * EDGES + 2 * (VERTICES + 1)) * sizeof(int64_t) + 1);
+    CHECK(statistics.plan.graph_bytes <
+          sizeof *g + (4 * EDGES + 2 * (VERTICES + 1)) * sizeof(int64_t) + 1);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     CHECK_PTR(g->from.stor_end, room);
     haul_shipment_free(&s);
@@ -169,7 +173,8 @@ TEST(structures, CAP_a_forgotten_pointer_to_the_room_or_to_the_end_is_told)
     char path[40], words[80];
     yard_open(1 << 20, 18);
     type = igraph_open(no_room, 1);
-    snprintf(path, sizeof path, "root.oi+%zu", offsetof(igraph_vector, stor_end)); /* the first that is full */
+    snprintf(path, sizeof path, "root.oi+%zu",
+             offsetof(igraph_vector, stor_end)); /* the first that is full */
     snprintf(words, sizeof words, "offset %zu of igraph_vector", offsetof(igraph_vector, stor_end));
     yard_tell(igraph_make(), type, 1, HAUL_AUDIT_HIDDEN_POINTER, path, words);
     haul_type_free(&type);
@@ -181,7 +186,8 @@ TEST(structures, CAP_a_forgotten_pointer_to_the_room_or_to_the_end_is_told)
     igraph_close(&type);
 }
 
-/* ---- TERM: the resolver's hostent. Names end in NUL, lists in NULL; an address is h_length bytes, zeros among them.
+/* ---- TERM: the resolver's hostent. Names end in NUL, lists in NULL; an address is h_length bytes,
+ * zeros among them.
  */
 
 typedef struct hostent {
@@ -278,8 +284,10 @@ TEST(structures, TERM_names_that_end_in_NUL_and_lists_that_end_in_NULL)
 
 TEST(structures, TERM_bytes_taken_for_a_string_or_a_list_for_a_counted_one_are_told_or_refused)
 {
-    static const haul_ref string_refs[] = { HAUL_STRINGS(hostent, h_addr_list, HAUL_NULL_TERMINATED) };
-    static const haul_ref counted_refs[] = { HAUL_STRINGS(hostent, h_aliases, HAUL_NS(hostent, h_length)) };
+    static const haul_ref string_refs[] = { HAUL_STRINGS(hostent, h_addr_list,
+                                                         HAUL_NULL_TERMINATED) };
+    static const haul_ref counted_refs[] = { HAUL_STRINGS(hostent, h_aliases,
+                                                          HAUL_NS(hostent, h_length)) };
     haul_type *type;
     yard_open(1 << 20, 20);
     type = YARD_TYPE(hostent, string_refs);
@@ -295,9 +303,10 @@ TEST(structures, TERM_bytes_taken_for_a_string_or_a_list_for_a_counted_one_are_t
     yard_close();
 }
 
-/* ---- HDR: qhull's setT. Room for maxsize pointers and one slot more; that one holds the number of pointers + 1, or
- * NULL when the set is full. Behind the last pointer stands NULL, and then what was there before. A set is as long as
- * its room; the description names as many slots as the longest has. */
+/* ---- HDR: qhull's setT. Room for maxsize pointers and one slot more; that one holds the number of
+ * pointers + 1, or NULL when the set is full. Behind the last pointer stands NULL, and then what
+ * was there before. A set is as long as its room; the description names as many slots as the
+ * longest has. */
 
 enum { SET_MAX = 24, FACETS = 400 };
 
@@ -323,7 +332,8 @@ static int32_t set_size(const setT *set)
     return coded ? coded - 1 : set->maxsize;
 }
 
-HAUL_COUNT_FUNCTION(set_bytes, setT, offsetof(setT, e) + ((size_t)self->maxsize + 1) * sizeof self->e[0])
+HAUL_COUNT_FUNCTION(set_bytes, setT,
+                    offsetof(setT, e) + ((size_t)self->maxsize + 1) * sizeof self->e[0])
 HAUL_TEST_FUNCTION(is_in_set, setT, (int64_t)here->index < set_size(self))
 HAUL_TEST_FUNCTION(is_in_room, setT, (int64_t)here->index <= self->maxsize)
 

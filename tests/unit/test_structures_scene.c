@@ -1,11 +1,12 @@
-/* Arrays of pointers to objects (PARR: Assimp's scene), and objects that many share (SHARE: the symbols of a GROMACS
- * topology, reached through pointers to the symbol table's own pointers).
+/* Arrays of pointers to objects (PARR: Assimp's scene), and objects that many share (SHARE: the
+ * symbols of a GROMACS topology, reached through pointers to the symbol table's own pointers).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-/* ---- PARR: aiScene. Meshes, textures and nodes are arrays of pointers; a mesh has up to eight sets of colours and
- * of texture coordinates, each NULL or one for each vertex; a texture without a height is a file of mWidth bytes. */
+/* ---- PARR: aiScene. Meshes, textures and nodes are arrays of pointers; a mesh has up to eight
+ * sets of colours and of texture coordinates, each NULL or one for each vertex; a texture without a
+ * height is a file of mWidth bytes. */
 
 enum { SETS = 8, MESHES = 20, NAME = 1024 };
 
@@ -61,16 +62,18 @@ static haul_type *mesh_type, *face_type, *node_type, *texture_type;
 
 HAUL_COUNT_FUNCTION(normals, aiMesh, self->mNumVertices)
 HAUL_COUNT_FUNCTION(colours, aiMesh, 4 * (int64_t)self->mNumVertices)
-HAUL_COUNT_FUNCTION(texels, aiTexture, self->mHeight ? 4 * (int64_t)self->mWidth * self->mHeight : self->mWidth)
+HAUL_COUNT_FUNCTION(texels, aiTexture,
+                    self->mHeight ? 4 * (int64_t)self->mWidth * self->mHeight : self->mWidth)
 
-#define SCENE_ROWS                                                                                                   \
-    HAUL_OBJECT(aiScene, mRootNode, &node_type),                                                                     \
-        HAUL_POINTERS(aiScene, mTextures, &texture_type, HAUL_NU(aiScene, mNumTextures)),                            \
+#define SCENE_ROWS                                                                                 \
+    HAUL_OBJECT(aiScene, mRootNode, &node_type),                                                   \
+        HAUL_POINTERS(aiScene, mTextures, &texture_type, HAUL_NU(aiScene, mNumTextures)),          \
         HAUL_OPAQUE(aiScene, mPrivate)
 
 static haul_type *scene_open(const haul_ref *refs, size_t count)
 {
-    static const haul_ref face_refs[] = { HAUL_ARRAY(aiFace, mIndices, HAUL_NU(aiFace, mNumIndices)) };
+    static const haul_ref face_refs[] = { HAUL_ARRAY(aiFace, mIndices,
+                                                     HAUL_NU(aiFace, mNumIndices)) };
     static const haul_ref mesh_refs[] = {
         HAUL_ARRAY(aiMesh, mVertices, HAUL_NU(aiMesh, mNumVertices)),
         HAUL_ARRAY(aiMesh, mNormals, HAUL_FN(normals)),
@@ -213,7 +216,8 @@ static int64_t vectors_walk(aiVector3D *v, uint32_t count)
 
 static int64_t mesh_walk(aiMesh *m)
 {
-    int64_t sum = vectors_walk(m->mVertices, m->mNumVertices) + vectors_walk(m->mNormals, m->mNumVertices);
+    int64_t sum =
+        vectors_walk(m->mVertices, m->mNumVertices) + vectors_walk(m->mNormals, m->mNumVertices);
     uint32_t i, k;
     for (i = 0; i < SETS; i++) {
         sum += vectors_walk(m->mTextureCoords[i], m->mNumVertices);
@@ -276,14 +280,16 @@ TEST(structures, PARR_an_array_of_pointers_described_as_one_of_objects_is_refuse
         SCENE_ROWS,
         HAUL_OBJECTS_AS(aiScene, mMeshes, &mesh_type, HAUL_NU(aiScene, mNumMeshes)),
     };
-    uint32_t fields[2]; /* mPrimitiveTypes and mNumVertices, which may be 0 where addresses are low */
+    /* mPrimitiveTypes and mNumVertices, which may be 0 where addresses are low */
+    uint32_t fields[2];
     aiScene *scene;
     haul_type *type;
     yard_open(1 << 22, 42);
     type = scene_open(refs, sizeof refs / sizeof *refs);
     yard_refuse_type(type, "aiScene.mMeshes", "bytes");
     scene_close(&type);
-    yard_open(1 << 22, 42); /* and where no C type says so: the pointer is read as the mesh's first fields */
+    /* and where no C type says so: the pointer is read as the mesh's first fields */
+    yard_open(1 << 22, 42);
     type = scene_open(as_refs, sizeof as_refs / sizeof *as_refs);
     yard_commit(type);
     scene = scene_of_one_make();
@@ -294,8 +300,8 @@ TEST(structures, PARR_an_array_of_pointers_described_as_one_of_objects_is_refuse
     scene_close(&type);
 }
 
-/* ---- SHARE: a GROMACS topology. An atom's name is a pointer to a pointer in the symbol table, the same for all
- * atoms of that name; names are compared by these addresses. */
+/* ---- SHARE: a GROMACS topology. An atom's name is a pointer to a pointer in the symbol table, the
+ * same for all atoms of that name; names are compared by these addresses. */
 
 enum { ATOMS = 3000, SYMBOLS = 57, BUFFER = 20 };
 
@@ -332,7 +338,8 @@ static haul_type *symbuf_type, *symtab_type, *resinfo_type, *atoms_type;
 
 /* A char **: one pointer, to a string. */
 #define SYMBOL(S, m) HAUL_STRINGS(S, m, HAUL_ONE)
-#define SYMBOL_OF_EACH(S, m, n) HAUL_ROWS3(S, m, NULL, HAUL_NS(S, n), HAUL_ONE, HAUL_NULL_TERMINATED)
+#define SYMBOL_OF_EACH(S, m, n)                                                                    \
+    HAUL_ROWS3(S, m, NULL, HAUL_NS(S, n), HAUL_ONE, HAUL_NULL_TERMINATED)
 
 static haul_type *topology_open(const haul_ref *types)
 {

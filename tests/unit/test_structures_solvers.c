@@ -1,15 +1,15 @@
-/* What solvers keep: PETSc's Mat and Mat_SeqAIJ (CNT, EXPR, FAR, CAP, ROWS, SHARE, BACK, POLY, COND, FUNC), METIS'
- * graph_t (CNT, EXPR, SHARE, BACK, COND), OpenFOAM's lists, patches and lduMatrix (CNT, PARR, SHARE, BACK, HOOK,
- * POLY, CTX, COND, FUNC).
+/* What solvers keep: PETSc's Mat and Mat_SeqAIJ (CNT, EXPR, FAR, CAP, ROWS, SHARE, BACK, POLY,
+ * COND, FUNC), METIS' graph_t (CNT, EXPR, SHARE, BACK, COND), OpenFOAM's lists, patches and
+ * lduMatrix (CNT, PARR, SHARE, BACK, HOOK, POLY, CTX, COND, FUNC).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
 static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL };
 
-/* ---- PETSc. What a matrix' data is, its type's name says; how many rows it has, the layout that the matrix leads
- * to, and that others share. Values, columns and row starts may come from one malloc, or the latter two be another
- * matrix' own. */
+/* ---- PETSc. What a matrix' data is, its type's name says; how many rows it has, the layout that
+ * the matrix leads to, and that others share. Values, columns and row starts may come from one
+ * malloc, or the latter two be another matrix' own. */
 
 enum { ROWS = 300, COLUMNS = 400, RANKS = 4, LDA_MORE = 5 };
 
@@ -72,15 +72,21 @@ HAUL_COUNT_FUNCTION(dense_rows, Mat_SeqDense, mat_of(here)->rmap->n)
 
 static void mats_open(const haul_rule *of_starts)
 {
-    static const haul_rule by_name = { .choice = HAUL_BY_FUNCTION(mat_kind, mat_kinds) }, ask = { .with_parent = 1 };
-    static const haul_ref layout_refs[] = { HAUL_ARRAY(PetscLayout, range, HAUL_N_PLUS(PetscLayout, size, 1)) };
+    static const haul_rule by_name = { .choice = HAUL_BY_FUNCTION(mat_kind, mat_kinds) },
+                           ask = { .with_parent = 1 };
+    static const haul_ref layout_refs[] = { HAUL_ARRAY(PetscLayout, range,
+                                                       HAUL_N_PLUS(PetscLayout, size, 1)) };
     static const haul_ref ops_refs[] = { HAUL_WORD_BY(MatOps, mult, &function),
                                          HAUL_WORD_BY(MatOps, scale, &function) };
-    static const haul_ref mat_refs[] = { HAUL_STRING(Mat, type_name), HAUL_EMBED(Mat, ops, &ops_type),
-                                         HAUL_OBJECT(Mat, rmap, &layout_type), HAUL_OBJECT(Mat, cmap, &layout_type),
+    static const haul_ref mat_refs[] = { HAUL_STRING(Mat, type_name),
+                                         HAUL_EMBED(Mat, ops, &ops_type),
+                                         HAUL_OBJECT(Mat, rmap, &layout_type),
+                                         HAUL_OBJECT(Mat, cmap, &layout_type),
                                          HAUL_CHOICE(Mat, data, &by_name) };
-    static const haul_ref dense_refs[] = { HAUL_ARRAY_BY(Mat_SeqDense, v, &ask, HAUL_FN(dense_values)),
-                                           HAUL_ARRAY_BY(Mat_SeqDense, pivots, &ask, HAUL_FN(dense_rows)) };
+    static const haul_ref dense_refs[] = {
+        HAUL_ARRAY_BY(Mat_SeqDense, v, &ask, HAUL_FN(dense_values)),
+        HAUL_ARRAY_BY(Mat_SeqDense, pivots, &ask, HAUL_FN(dense_rows))
+    };
     static const haul_ref mats_refs[] = { HAUL_POINTERS(mats, mat, &mat_type, HAUL_NS(mats, n)) };
     const haul_ref aij_refs[] = {
         HAUL_ARRAY_BY(Mat_SeqAIJ, imax, &ask, HAUL_FN(aij_rows)),
@@ -266,7 +272,8 @@ static int64_t mats_walk(void *root, size_t count)
     return all->mat[0]->rmap == all->mat[1]->cmap ? (int64_t)sum : -1;
 }
 
-TEST(structures, PETSc_matrices_that_take_their_sizes_from_shared_layouts_and_their_kinds_from_names)
+TEST(structures,
+     PETSc_matrices_that_take_their_sizes_from_shared_layouts_and_their_kinds_from_names)
 {
     static const haul_rule ask = { .with_parent = 1 };
     yard_open(1 << 20, 120);
@@ -280,12 +287,13 @@ TEST(structures, PETSc_a_size_that_forgets_to_ask_for_the_parent_is_refused)
     static const haul_rule always = { .mode = HAUL_MODE_OWN };
     yard_open(1 << 20, 121);
     mats_open(&always);
-    yard_refuse(mats_make(), mats_type, 1, HAUL_ERROR_GRAPH, "root.mat[0].data.i", "its callback answered -1");
+    yard_refuse(mats_make(), mats_type, 1, HAUL_ERROR_GRAPH, "root.mat[0].data.i",
+                "its callback answered -1");
     mats_end();
 }
 
-/* ---- METIS. Levels of a graph, each half of the finer one. The finest level's structure is the caller's, who holds
- * it too; a level has what its place asks for. */
+/* ---- METIS. Levels of a graph, each half of the finer one. The finest level's structure is the
+ * caller's, who holds it too; a level has what its place asks for. */
 
 enum { LEVELS = 5, FINEST = 640, CONSTRAINTS = 2 };
 
@@ -361,7 +369,9 @@ static graph_t *level_make(int n, graph_t *finer)
         g->xadj[v + 1] = 3 * v + 3;
         g->vwgt[v * CONSTRAINTS] = yard_int(1, 5);
         for (k = 0; k < 3; k++) {
-            g->adjncy[3 * v + k] = k == 0 ? (v + 1) % n : k == 1 ? (v + n - 1) % n : yard_int(0, n - 1);
+            g->adjncy[3 * v + k] = k == 0   ? (v + 1) % n
+                                   : k == 1 ? (v + n - 1) % n
+                                            : yard_int(0, n - 1);
             g->adjwgt[3 * v + k] = yard_int(1, 9);
             yard.told += (int64_t)g->adjwgt[3 * v + k] * g->adjncy[3 * v + k];
         }
@@ -425,9 +435,10 @@ TEST(structures, METIS_levels_of_a_graph_whose_finest_one_is_the_callers)
     YARD_END(&graph_type, &partition_type);
 }
 
-/* ---- OpenFOAM. A list is a size and a pointer, of anything; a matrix refers to its mesh and may lack its lower or
- * upper half; a patch is of the class that its table of virtual functions says; parcels are linked through their
- * base, which lies behind that table's address, and the ends of their list lead to themselves. */
+/* ---- OpenFOAM. A list is a size and a pointer, of anything; a matrix refers to its mesh and may
+ * lack its lower or upper half; a patch is of the class that its table of virtual functions says;
+ * parcels are linked through their base, which lies behind that table's address, and the ends of
+ * their list lead to themselves. */
 
 enum { CELLS = 500, PATCHES = 12, PARCELS = 700 };
 
@@ -491,9 +502,9 @@ typedef struct foam {
     cloud parcels;
 } foam;
 
-static haul_type *list_element, *ulist_type, *int_type, *double_type, *ints_type, *doubles_type, *patch_pointer,
-    *patches_type, *mesh_type, *patch_type, *fixed_type, *field_type, *matrix_type, *link_type, *parcel_type,
-    *foam_type;
+static haul_type *list_element, *ulist_type, *int_type, *double_type, *ints_type, *doubles_type,
+    *patch_pointer, *patches_type, *mesh_type, *patch_type, *fixed_type, *field_type, *matrix_type,
+    *link_type, *parcel_type, *foam_type;
 
 static double patch_value(const patch *p)
 {
@@ -529,14 +540,24 @@ static haul_type *list_of(haul_type *of)
 static void foam_open(const haul_rule *of_link)
 {
     static const haul_rule of_class = { .choice = HAUL_BY_FUNCTION(patch_kind, patch_kinds) };
-    static const haul_ref ulist_refs[] = { HAUL_OBJECTS_AS(UList, v, &list_element, HAUL_NS(UList, size)) };
-    static const haul_ref pointer_refs[] = {
-        { "patch", HAUL_REF_POINTER, 0, sizeof(void *), 0, NULL, 1, { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 0, &of_class }
-    };
-    static const haul_ref mesh_refs[] = { HAUL_EMBED(mesh, lower, &ints_type), HAUL_EMBED(mesh, upper, &ints_type),
+    static const haul_ref ulist_refs[] = { HAUL_OBJECTS_AS(UList, v, &list_element,
+                                                           HAUL_NS(UList, size)) };
+    static const haul_ref pointer_refs[] = { { "patch",
+                                               HAUL_REF_POINTER,
+                                               0,
+                                               sizeof(void *),
+                                               0,
+                                               NULL,
+                                               1,
+                                               { HAUL_ONE, HAUL_ONE, HAUL_ONE },
+                                               0,
+                                               &of_class } };
+    static const haul_ref mesh_refs[] = { HAUL_EMBED(mesh, lower, &ints_type),
+                                          HAUL_EMBED(mesh, upper, &ints_type),
                                           HAUL_EMBED(mesh, boundary, &patches_type) };
     static const haul_ref patch_refs[] = { HAUL_WORD_BY(patch, virtuals, &function),
-                                           HAUL_OBJECT(patch, of, &mesh_type), HAUL_EMBED(patch, cells, &ints_type) };
+                                           HAUL_OBJECT(patch, of, &mesh_type),
+                                           HAUL_EMBED(patch, cells, &ints_type) };
     static const haul_ref fixed_refs[] = { HAUL_EMBED(fixed_patch, base, &patch_type),
                                            HAUL_EMBED(fixed_patch, values, &doubles_type) };
     static const haul_ref field_refs[] = { HAUL_EMBED(scalarField, list, &doubles_type) };
@@ -577,9 +598,9 @@ static void foam_open(const haul_rule *of_link)
 
 static void foam_end(void)
 {
-    YARD_END(&list_element, &ulist_type, &int_type, &double_type, &ints_type, &doubles_type, &patch_pointer,
-             &patches_type, &mesh_type, &patch_type, &fixed_type, &field_type, &matrix_type, &link_type, &parcel_type,
-             &foam_type);
+    YARD_END(&list_element, &ulist_type, &int_type, &double_type, &ints_type, &doubles_type,
+             &patch_pointer, &patches_type, &mesh_type, &patch_type, &fixed_type, &field_type,
+             &matrix_type, &link_type, &parcel_type, &foam_type);
 }
 
 static void list_start(UList *l, int size, size_t bytes)
@@ -686,7 +707,8 @@ static int64_t foam_walk(void *root, size_t count)
     int i;
     (void)count;
     for (i = 0; i < f->of->boundary.size; i++)
-        sum += patches[i]->of == f->of ? (int64_t)patches[i]->virtuals->value(patches[i]) : -1000000;
+        sum +=
+            patches[i]->of == f->of ? (int64_t)patches[i]->virtuals->value(patches[i]) : -1000000;
     for (l = f->parcels.first;; l = l->next) {
         parcel *p = (parcel *)(void *)((char *)l - offsetof(parcel, link));
         sum += p->of == f->of && (l == f->parcels.last) == (l->next == l) ? p->cell : -1000000;
@@ -696,7 +718,8 @@ static int64_t foam_walk(void *root, size_t count)
     }
 }
 
-TEST(structures, OpenFOAM_lists_of_anything_patches_by_their_virtual_tables_and_parcels_by_links_within_them)
+TEST(structures,
+     OpenFOAM_lists_of_anything_patches_by_their_virtual_tables_and_parcels_by_links_within_them)
 {
     static const haul_rule hook = { .base = -(int64_t)offsetof(parcel, link) };
     yard_open(1 << 20, 123);

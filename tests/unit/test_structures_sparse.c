@@ -1,11 +1,12 @@
-/* hypre's sparse matrices, whose counts stand in sibling fields (CNT), and its multigrid levels, where an array of
- * pointers takes the counts of what it leads to from the same slot of another one (PARA). Its vectors, and what a
- * product exchanges, ask the caller (FAR).
+/* hypre's sparse matrices, whose counts stand in sibling fields (CNT), and its multigrid levels,
+ * where an array of pointers takes the counts of what it leads to from the same slot of another one
+ * (PARA). Its vectors, and what a product exchanges, ask the caller (FAR).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-/* ---- CNT: hypre's CSRMatrix. Its columns are j, or big_j where they are numbers of the whole machine's. */
+/* ---- CNT: hypre's CSRMatrix. Its columns are j, or big_j where they are numbers of the whole
+ * machine's. */
 
 typedef struct CSRMatrix {
     int32_t *i, *j;
@@ -107,15 +108,18 @@ TEST(structures, CNT_sparse_matrices_whose_sizes_stand_beside_their_arrays)
     a->num_nonzeros = -5;
     yard_refuse(a, csr_type, 40, HAUL_ERROR_GRAPH, "root[0].j", "its callback answered -5");
     a->j = NULL;
-    yard_refuse(a, csr_type, 40, HAUL_ERROR_GRAPH, "root[0].data", "count -5 in the field at offset");
+    yard_refuse(a, csr_type, 40, HAUL_ERROR_GRAPH, "root[0].data",
+                "count -5 in the field at offset");
     haul_type_free(&csr_type);
     yard_close();
 }
 
 TEST(structures, CNT_the_wrong_sibling_for_a_count_is_told_by_the_block_it_leads_to)
 {
-    static const haul_ref short_refs[] = { HAUL_ARRAY(CSRMatrix, data, HAUL_NS(CSRMatrix, num_rows)) };
-    static const haul_ref long_refs[] = { HAUL_ARRAY(CSRMatrix, rownnz, HAUL_NS(CSRMatrix, num_rows)) };
+    static const haul_ref short_refs[] = { HAUL_ARRAY(CSRMatrix, data,
+                                                      HAUL_NS(CSRMatrix, num_rows)) };
+    static const haul_ref long_refs[] = { HAUL_ARRAY(CSRMatrix, rownnz,
+                                                     HAUL_NS(CSRMatrix, num_rows)) };
     haul_type *type;
     CSRMatrix *a;
     char words[100];
@@ -123,18 +127,21 @@ TEST(structures, CNT_the_wrong_sibling_for_a_count_is_told_by_the_block_it_leads
     a = csr_make(1, 500);
     type = YARD_TYPE(CSRMatrix, short_refs);
     yard_commit(type);
-    snprintf(words, sizeof words, "only the first 4000 bytes of its block of %d are described", a->num_nonzeros * 8);
+    snprintf(words, sizeof words, "only the first 4000 bytes of its block of %d are described",
+             a->num_nonzeros * 8);
     yard_tell(a, type, 1, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.data[0]", words);
     haul_type_free(&type);
     type = YARD_TYPE(CSRMatrix, long_refs);
     yard_commit(type);
-    yard_tell(a, type, 1, HAUL_AUDIT_BEYOND_BLOCK, "root.rownnz[0]", "described as 2000 bytes, but its block of");
+    yard_tell(a, type, 1, HAUL_AUDIT_BEYOND_BLOCK, "root.rownnz[0]",
+              "described as 2000 bytes, but its block of");
     haul_type_free(&type);
     yard_close();
 }
 
-/* ---- PARA: hypre's multigrid hierarchy. What a level's markers count is the rows of that level's matrix; the
- * coarsest level has neither markers nor an interpolation, and its slots hold anything. */
+/* ---- PARA: hypre's multigrid hierarchy. What a level's markers count is the rows of that level's
+ * matrix; the coarsest level has neither markers nor an interpolation, and its slots hold
+ * anything. */
 
 typedef struct ParCSRMatrix {
     CSRMatrix *diag, *offd;
@@ -165,12 +172,13 @@ HAUL_COUNT_FUNCTION(offd_columns, ParCSRMatrix, self->offd->num_cols)
 HAUL_COUNT_FUNCTION(level_rows, ParAMGData, self->A_array[here->index]->diag->num_rows)
 HAUL_COUNT_FUNCTION(cycle_sweeps, ParAMGData, self->num_grid_sweeps[here->index])
 
-#define AMG_ROWS(levels, markers)                                                                                    \
-    HAUL_POINTERS(ParAMGData, A_array, &par_type, HAUL_NS(ParAMGData, num_levels)),                                  \
-        HAUL_POINTERS(ParAMGData, P_array, &par_type, levels),                                                       \
-        HAUL_POINTERS(ParAMGData, F_array, &vector_type, HAUL_NS(ParAMGData, num_levels)),                           \
-        HAUL_POINTERS(ParAMGData, U_array, &vector_type, HAUL_NS(ParAMGData, num_levels)),                           \
-        HAUL_ROWS(ParAMGData, CF_marker_array, NULL, HAUL_N_PLUS(ParAMGData, num_levels, -1), markers),              \
+#define AMG_ROWS(levels, markers)                                                                  \
+    HAUL_POINTERS(ParAMGData, A_array, &par_type, HAUL_NS(ParAMGData, num_levels)),                \
+        HAUL_POINTERS(ParAMGData, P_array, &par_type, levels),                                     \
+        HAUL_POINTERS(ParAMGData, F_array, &vector_type, HAUL_NS(ParAMGData, num_levels)),         \
+        HAUL_POINTERS(ParAMGData, U_array, &vector_type, HAUL_NS(ParAMGData, num_levels)),         \
+        HAUL_ROWS(ParAMGData, CF_marker_array, NULL, HAUL_N_PLUS(ParAMGData, num_levels, -1),      \
+                  markers),                                                                        \
         HAUL_ROWS(ParAMGData, grid_relax_points, NULL, HAUL_FIXED(CYCLES), HAUL_FN(cycle_sweeps))
 
 static void amg_open(void)
@@ -308,7 +316,8 @@ static int64_t amg_walk(void *root, size_t count)
 
 TEST(structures, PARA_levels_whose_arrays_are_as_long_as_the_matrix_of_the_same_level)
 {
-    static const haul_ref refs[] = { AMG_ROWS(HAUL_N_PLUS(ParAMGData, num_levels, -1), HAUL_FN(level_rows)) };
+    static const haul_ref refs[] = { AMG_ROWS(HAUL_N_PLUS(ParAMGData, num_levels, -1),
+                                              HAUL_FN(level_rows)) };
     haul_type *type;
     ParAMGData *amg;
     yard_open(1 << 22, 3);
@@ -324,8 +333,10 @@ HAUL_COUNT_FUNCTION(finest_rows, ParAMGData, self->A_array[0]->diag->num_rows)
 
 TEST(structures, PARA_counts_that_forget_their_slot_or_count_a_slot_too_many_are_refused_or_told)
 {
-    static const haul_ref same_refs[] = { AMG_ROWS(HAUL_N_PLUS(ParAMGData, num_levels, -1), HAUL_FN(finest_rows)) };
-    static const haul_ref long_refs[] = { AMG_ROWS(HAUL_NS(ParAMGData, num_levels), HAUL_FN(level_rows)) };
+    static const haul_ref same_refs[] = { AMG_ROWS(HAUL_N_PLUS(ParAMGData, num_levels, -1),
+                                                   HAUL_FN(finest_rows)) };
+    static const haul_ref long_refs[] = { AMG_ROWS(HAUL_NS(ParAMGData, num_levels),
+                                                   HAUL_FN(level_rows)) };
     haul_type *type;
     ParAMGData *amg;
     yard_open(1 << 22, 4);
@@ -338,13 +349,14 @@ TEST(structures, PARA_counts_that_forget_their_slot_or_count_a_slot_too_many_are
     haul_type_free(&type);
     type = YARD_TYPE(ParAMGData, long_refs);
     yard_commit(type);
-    yard_refuse(amg, type, 1, HAUL_ERROR_GRAPH, "root.P_array[5]", "outside any process's address range");
+    yard_refuse(amg, type, 1, HAUL_ERROR_GRAPH, "root.P_array[5]",
+                "outside any process's address range");
     amg_close(&type);
 }
 
-/* ---- FAR, SHARE, FUNC: hypre's ParVector and the plan of what a matrix' product exchanges. A partitioning belongs
- * to the matrix and to vectors alike, and has as many parts as there are processes in the communicator: the caller
- * says. */
+/* ---- FAR, SHARE, FUNC: hypre's ParVector and the plan of what a matrix' product exchanges. A
+ * partitioning belongs to the matrix and to vectors alike, and has as many parts as there are
+ * processes in the communicator: the caller says. */
 
 enum { PROCESSES = 8, SENDS = 3 };
 
@@ -383,9 +395,11 @@ static void product_open(void)
         HAUL_ARRAY(ParCSRCommPkg, recv_procs, HAUL_NS(ParCSRCommPkg, num_recvs)),
         HAUL_ARRAY(ParCSRCommPkg, recv_vec_starts, HAUL_N_PLUS(ParCSRCommPkg, num_recvs, 1)),
     };
-    static const haul_ref par_vector_refs[] = { HAUL_WORD_BY(ParVector, comm, &handle),
-                                                HAUL_ARRAY(ParVector, partitioning, HAUL_FN(processes)),
-                                                HAUL_OBJECT(ParVector, local_vector, &vector_type) };
+    static const haul_ref par_vector_refs[] = {
+        HAUL_WORD_BY(ParVector, comm, &handle),
+        HAUL_ARRAY(ParVector, partitioning, HAUL_FN(processes)),
+        HAUL_OBJECT(ParVector, local_vector, &vector_type)
+    };
     static const haul_ref product_refs[] = { HAUL_OBJECT(product, A, &par_type),
                                              HAUL_OBJECT(product, exchange, &exchange_type),
                                              HAUL_OBJECT(product, x, &par_vector_type),
@@ -456,7 +470,8 @@ static int64_t product_walk(void *root, size_t count)
     for (i = 0; i < a->i[a->num_rows]; i++)
         p->y->local_vector->data[a->j[i] % p->y->local_vector->size] += a->data[i];
     sum += par_walk(p->A);
-    return p->x->partitioning == p->A->row_starts && p->y->partitioning == p->A->row_starts ? sum : -1;
+    return p->x->partitioning == p->A->row_starts && p->y->partitioning == p->A->row_starts ? sum
+                                                                                            : -1;
 }
 
 TEST(structures, FAR_vectors_and_a_matrix_share_a_partitioning_that_is_as_long_as_the_caller_says)

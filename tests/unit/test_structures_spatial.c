@@ -1,14 +1,16 @@
-/* What finds things in space: tinybvh's BVH (CNT, EXPR, PARR, SHARE, COND, FUNC), shapelib's SHPTree with its shapes
- * (CNT, PARR, COND, FUNC); and who acts on whom: the forces of a GROMACS topology (CNT, EXPR, FAR, PARA, PARR, ROWS,
- * SHARE, PP, UNI; its atoms and names are in test_structures_scene.c).
+/* What finds things in space: tinybvh's BVH (CNT, EXPR, PARR, SHARE, COND, FUNC), shapelib's
+ * SHPTree with its shapes (CNT, PARR, COND, FUNC); and who acts on whom: the forces of a GROMACS
+ * topology (CNT, EXPR, FAR, PARA, PARR, ROWS, SHARE, PP, UNI; its atoms and names are in
+ * test_structures_scene.c).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
 static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL };
 
-/* ---- tinybvh. A tree over triangles, or one over instances of other trees, which many instances share; vertices are
- * a slice of the user's, of his stride, perhaps with indices; fragments are there while the tree is built. */
+/* ---- tinybvh. A tree over triangles, or one over instances of other trees, which many instances
+ * share; vertices are a slice of the user's, of his stride, perhaps with indices; fragments are
+ * there while the tree is built. */
 
 enum { LAYOUT_BVH = 1, TRIANGLES = 200, TREES = 5, INSTANCES = 60, STRIDE = 5 };
 
@@ -227,8 +229,8 @@ TEST(structures, tinybvh_trees_over_triangles_and_one_over_instances_that_share_
     YARD_END(&base_type, &bvh_type);
 }
 
-/* ---- shapelib. Of a node's four places for others, those behind nSubNodes hold what was there before. Shapes of a
- * tree may be in memory, or numbers in a file. */
+/* ---- shapelib. Of a node's four places for others, those behind nSubNodes hold what was there
+ * before. Shapes of a tree may be in memory, or numbers in a file. */
 
 enum { PLACES = 4, SHAPES = 300 };
 
@@ -370,10 +372,21 @@ TEST(structures, shapelib_a_place_that_is_not_used_is_refused_when_it_is_followe
     YARD_END(&shape_type, &shape_node_type, &tree_type);
 }
 
-/* ---- GROMACS. functype[i] says which arm of iparams[i] there is; an arm has no pointers, so that the union is
- * bytes. A correction map has as many values as its holder's spacing says. Groups are ranges in one array. */
+/* ---- GROMACS. functype[i] says which arm of iparams[i] there is; an arm has no pointers, so that
+ * the union is bytes. A correction map has as many values as its holder's spacing says. Groups are
+ * ranges in one array. */
 
-enum { F_BONDS, F_ANGLES, F_LJ, F_NRE, TYPES = 30, ATOMS = 400, SPACING = 6, MAPS = 3, SYMBOLS = 5 };
+enum {
+    F_BONDS,
+    F_ANGLES,
+    F_LJ,
+    F_NRE,
+    TYPES = 30,
+    ATOMS = 400,
+    SPACING = 6,
+    MAPS = 3,
+    SYMBOLS = 5
+};
 
 typedef union t_iparams {
     struct {
@@ -426,16 +439,17 @@ typedef struct t_topology {
 
 static haul_type *cmap_type, *cmapdata_type, *ilist_type, *idef_type, *topology_type;
 
-HAUL_COUNT_FUNCTION(
-    map_values, gmx_cmapdata_t,
-    here->parent
-        ? 4 * ((const gmx_cmap_t *)here->parent)->grid_spacing *((const gmx_cmap_t *)here->parent)->grid_spacing
-        : -1)
+HAUL_COUNT_FUNCTION(map_values, gmx_cmapdata_t,
+                    here->parent ? 4 * ((const gmx_cmap_t *)here->parent)
+                                           ->grid_spacing *((const gmx_cmap_t *)here->parent)
+                                           ->grid_spacing
+                                 : -1)
 
 static void topology_open(void)
 {
     static const haul_rule ask = { .with_parent = 1 };
-    static const haul_ref cmapdata_refs[] = { HAUL_ARRAY_BY(gmx_cmapdata_t, cmap, &ask, HAUL_FN(map_values)) };
+    static const haul_ref cmapdata_refs[] = { HAUL_ARRAY_BY(gmx_cmapdata_t, cmap, &ask,
+                                                            HAUL_FN(map_values)) };
     static const haul_ref cmap_refs[] = { HAUL_OBJECTS(gmx_cmap_t, cmapdata, &cmapdata_type,
                                                        HAUL_NS(gmx_cmap_t, ngrid)) };
     static const haul_ref ilist_refs[] = { HAUL_ARRAY(t_ilist, iatoms, HAUL_NS(t_ilist, nalloc)) };
@@ -446,7 +460,8 @@ static void topology_open(void)
     static const haul_ref refs[] = {
         HAUL_STRINGS(t_topology, name, HAUL_ONE),
         HAUL_EMBED(t_topology, idef, &idef_type),
-        HAUL_ROWS3(t_topology, atomname, NULL, HAUL_NS(t_topology, natoms), HAUL_ONE, HAUL_NULL_TERMINATED),
+        HAUL_ROWS3(t_topology, atomname, NULL, HAUL_NS(t_topology, natoms), HAUL_ONE,
+                   HAUL_NULL_TERMINATED),
         HAUL_ARRAY(t_topology, mols.index, HAUL_N_PLUS(t_topology, mols.nr, 1)),
         HAUL_ARRAY(t_topology, excls.index, HAUL_N_PLUS(t_topology, excls.nr, 1)),
         HAUL_ARRAY(t_topology, excls.a, HAUL_NS(t_topology, excls.nra)),
@@ -557,7 +572,8 @@ static int64_t topology_walk(void *root, size_t count)
     return sum;
 }
 
-TEST(structures, GROMACS_forces_whose_kinds_stand_in_a_parallel_array_and_maps_that_their_holder_measures)
+TEST(structures,
+     GROMACS_forces_whose_kinds_stand_in_a_parallel_array_and_maps_that_their_holder_measures)
 {
     yard_open(1 << 20, 163);
     topology_open();

@@ -1,5 +1,6 @@
-/* A real structure that leans on static tables (STAT): generators of random numbers as GSL has them. The type of each
- * is a constant of the library's, and says how large the state is and which function draws from it.
+/* A real structure that leans on static tables (STAT): generators of random numbers as GSL has
+ * them. The type of each is a constant of the library's, and says how large the state is and which
+ * function draws from it.
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
@@ -81,8 +82,10 @@ HAUL_COUNT_FUNCTION(first_bytes, gsl_rng, types[0].size)
 static void pool_open(haul_function *bytes)
 {
     static const haul_rule table = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
-    const haul_ref rng_refs[] = { HAUL_WORD_BY(gsl_rng, type, &table), HAUL_BYTES(gsl_rng, state, HAUL_FN(bytes)) };
-    static const haul_ref pool_refs[] = { HAUL_OBJECTS(pool, rng, &rng_type, HAUL_NS(pool, count)) };
+    const haul_ref rng_refs[] = { HAUL_WORD_BY(gsl_rng, type, &table),
+                                  HAUL_BYTES(gsl_rng, state, HAUL_FN(bytes)) };
+    static const haul_ref pool_refs[] = { HAUL_OBJECTS(pool, rng, &rng_type,
+                                                       HAUL_NS(pool, count)) };
     rng_type = OPEN(gsl_rng, rng_refs);
     pool_type = OPEN(pool, pool_refs);
     type_close(pool_type);
@@ -136,7 +139,8 @@ static void pool_walk(void *argument)
     }
 }
 
-TEST(structures_statics, STAT_generators_draw_by_the_constant_tables_of_their_types_and_their_states_come_back)
+TEST(structures_statics,
+     STAT_generators_draw_by_the_constant_tables_of_their_types_and_their_states_come_back)
 {
     journey j = { NULL, NULL, 0, pool_walk, NULL, 0 };
     site_start(251);
@@ -148,7 +152,8 @@ TEST(structures_statics, STAT_generators_draw_by_the_constant_tables_of_their_ty
     site_end();
 }
 
-TEST(structures_statics, STAT_a_table_that_is_not_registered_is_refused_by_name_and_a_size_of_another_is_told)
+TEST(structures_statics,
+     STAT_a_table_that_is_not_registered_is_refused_by_name_and_a_size_of_another_is_told)
 {
     uint64_t seen = 0;
     pool *p;
@@ -158,7 +163,8 @@ TEST(structures_statics, STAT_a_table_that_is_not_registered_is_refused_by_name_
     audit_tells(p, pool_type, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.rng[0].state[0]",
                 "only the first 4 bytes of its block of 2432 are described");
     the.options.static_count = 0;
-    refuse_graph(p, pool_type, HAUL_ERROR_GRAPH, "root.rng[0].type", "", "nor into a registered static range");
+    refuse_graph(p, pool_type, HAUL_ERROR_GRAPH, "root.rng[0].type", "",
+                 "nor into a registered static range");
     pool_close();
     site_end();
 }

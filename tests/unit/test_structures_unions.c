@@ -1,5 +1,5 @@
-/* Real structures with unions: an instruction of SQLite, whose fourth operand is one of fifteen things, as a field
- * says (UNI).
+/* Real structures with unions: an instruction of SQLite, whose fourth operand is one of fifteen
+ * things, as a field says (UNI).
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
@@ -94,8 +94,8 @@ typedef struct Vdbe {
     SubProgram *pProgram;
 } Vdbe;
 
-static haul_type *VdbeOp_type, *SubProgram_type, *CollSeq_type, *KeyInfo_type, *FuncDef_type, *Table_type,
-    *context_type, *Vdbe_type, *collation_type;
+static haul_type *VdbeOp_type, *SubProgram_type, *CollSeq_type, *KeyInfo_type, *FuncDef_type,
+    *Table_type, *context_type, *Vdbe_type, *collation_type;
 
 static const char constants[] = "unique\0integer\0main.sqlite_schema";
 static const haul_static constant_range = { constants, sizeof constants, HAUL_STATIC_KEEP };
@@ -105,21 +105,25 @@ static int64_t numbers_of(const haul_here *here)
     return (int64_t) * (const uint32_t *)here->target + 1;
 }
 
-#define OP_IS(kind)                                                                                                  \
-    {                                                                                                                \
-        .when = HAUL_EQUALS(VdbeOp, p4type, kind)                                                                    \
+#define OP_IS(kind)                                                                                \
+    {                                                                                              \
+        .when = HAUL_EQUALS(VdbeOp, p4type, kind)                                                  \
     }
 
 /* `array`: the kind of the arm ai. */
 static void vdbe_types(int array)
 {
-    static const haul_rule text = { .when = HAUL_EQUALS(VdbeOp, p4type, P4_STATIC), .mode = HAUL_MODE_OWN_OR_STATIC };
-    static const haul_rule handle = { .when = HAUL_EQUALS(VdbeOp, p4type, P4_VTAB), .mode = HAUL_MODE_EXTERNAL };
-    static const haul_rule nobodys = { .when = HAUL_EQUALS(VdbeOp, p4type, P4_EXPR), .mode = HAUL_MODE_NULL };
-    static const haul_rule coll = OP_IS(P4_COLLSEQ), i = OP_IS(P4_INT32), program = OP_IS(P4_SUBPROGRAM),
-                           table = OP_IS(P4_TABLE), dynamic = OP_IS(P4_DYNAMIC), function = OP_IS(P4_FUNCDEF),
-                           key = OP_IS(P4_KEYINFO), mem = OP_IS(P4_MEM), real = OP_IS(P4_REAL), i64 = OP_IS(P4_INT64),
-                           ctx = OP_IS(P4_FUNCCTX);
+    static const haul_rule text = { .when = HAUL_EQUALS(VdbeOp, p4type, P4_STATIC),
+                                    .mode = HAUL_MODE_OWN_OR_STATIC };
+    static const haul_rule handle = { .when = HAUL_EQUALS(VdbeOp, p4type, P4_VTAB),
+                                      .mode = HAUL_MODE_EXTERNAL };
+    static const haul_rule nobodys = { .when = HAUL_EQUALS(VdbeOp, p4type, P4_EXPR),
+                                       .mode = HAUL_MODE_NULL };
+    static const haul_rule coll = OP_IS(P4_COLLSEQ), i = OP_IS(P4_INT32),
+                           program = OP_IS(P4_SUBPROGRAM), table = OP_IS(P4_TABLE),
+                           dynamic = OP_IS(P4_DYNAMIC), function = OP_IS(P4_FUNCDEF),
+                           key = OP_IS(P4_KEYINFO), mem = OP_IS(P4_MEM), real = OP_IS(P4_REAL),
+                           i64 = OP_IS(P4_INT64), ctx = OP_IS(P4_FUNCCTX);
     const haul_rule ai = OP_IS(array);
     const haul_ref refs[] = {
         HAUL_STRING_BY(VdbeOp, p4.z, &text),
@@ -146,13 +150,16 @@ static void vdbe_open(int array)
     static const haul_shape one = HAUL_ONE;
     static const haul_rule code = { .mode = HAUL_MODE_EXTERNAL };
     static const haul_ref coll_refs[] = { HAUL_STRING(CollSeq, zName) };
-    static const haul_ref key_refs[] = { HAUL_TAIL_OF(KeyInfo, aColl, &collation_type, HAUL_NU(KeyInfo, nAllField)) };
-    static const haul_ref func_refs[] = { HAUL_WORD_BY(FuncDef, xSFunc, &code), HAUL_STRING(FuncDef, zName),
+    static const haul_ref key_refs[] = { HAUL_TAIL_OF(KeyInfo, aColl, &collation_type,
+                                                      HAUL_NU(KeyInfo, nAllField)) };
+    static const haul_ref func_refs[] = { HAUL_WORD_BY(FuncDef, xSFunc, &code),
+                                          HAUL_STRING(FuncDef, zName),
                                           HAUL_OBJECT(FuncDef, pNext, &FuncDef_type) };
     static const haul_ref table_refs[] = { HAUL_STRING(Table, zName) };
     static const haul_ref ctx_refs[] = { HAUL_OBJECT(sqlite3_context, pFunc, &FuncDef_type),
                                          HAUL_OBJECT(sqlite3_context, pOp, &VdbeOp_type) };
-    static const haul_ref sub_refs[] = { HAUL_OBJECTS(SubProgram, aOp, &VdbeOp_type, HAUL_NS(SubProgram, nOp)),
+    static const haul_ref sub_refs[] = { HAUL_OBJECTS(SubProgram, aOp, &VdbeOp_type,
+                                                      HAUL_NS(SubProgram, nOp)),
                                          HAUL_OBJECT(SubProgram, pNext, &SubProgram_type) };
     static const haul_ref vdbe_refs[] = { HAUL_OBJECTS(Vdbe, aOp, &VdbeOp_type, HAUL_NS(Vdbe, nOp)),
                                           HAUL_OBJECT(Vdbe, pProgram, &SubProgram_type) };
@@ -171,8 +178,9 @@ static void vdbe_open(int array)
 
 static void vdbe_close(void)
 {
-    haul_type **all[] = { &VdbeOp_type, &SubProgram_type, &CollSeq_type, &KeyInfo_type,  &FuncDef_type,
-                          &Table_type,  &context_type,    &Vdbe_type,    &collation_type };
+    haul_type **all[] = { &VdbeOp_type,  &SubProgram_type, &CollSeq_type,
+                          &KeyInfo_type, &FuncDef_type,    &Table_type,
+                          &context_type, &Vdbe_type,       &collation_type };
     size_t i;
     for (i = 0; i < COUNT_OF(all); i++)
         haul_type_free(all[i]);
@@ -460,7 +468,8 @@ static void vdbe_walk(void *argument)
             meet_op(&p->aOp[i], &v->seen);
 }
 
-TEST(structures_unions, UNI_the_fourth_operand_of_an_instruction_is_what_its_kind_says_in_all_fifteen_cases)
+TEST(structures_unions,
+     UNI_the_fourth_operand_of_an_instruction_is_what_its_kind_says_in_all_fifteen_cases)
 {
     journey j = { NULL, NULL, 0, vdbe_walk, NULL, 0 };
     site_start(19);
@@ -473,7 +482,8 @@ TEST(structures_unions, UNI_the_fourth_operand_of_an_instruction_is_what_its_kin
     site_end();
 }
 
-TEST(structures_unions, UNI_an_arm_under_a_kind_of_another_is_refused_at_commit_and_under_one_of_none_by_its_objects)
+TEST(structures_unions,
+     UNI_an_arm_under_a_kind_of_another_is_refused_at_commit_and_under_one_of_none_by_its_objects)
 {
     uint64_t seen = 0;
     Vdbe *v;
@@ -490,7 +500,8 @@ TEST(structures_unions, UNI_an_arm_under_a_kind_of_another_is_refused_at_commit_
     v->aOp[3].p4type = P4_NOTUSED;
     v->aOp[3].p4.ai = PUT(uint32_t);
     v->aOp[3].p4.ai[0] = 1000; /* no length of an array */
-    refuse_graph(v, Vdbe_type, HAUL_ERROR_GRAPH, "root.aOp[3].p4.ai", "", "the range it leads to is not readable");
+    refuse_graph(v, Vdbe_type, HAUL_ERROR_GRAPH, "root.aOp[3].p4.ai", "",
+                 "the range it leads to is not readable");
     vdbe_close();
     site_end();
 }

@@ -1,13 +1,13 @@
-/* Real structures with fields that mean something now and then: a value of SQLite's, whose text is there only under
- * some flags (COND), and arrays of Fortran, whose elements are as wide and of the type that the descriptor says
- * (WID).
+/* Real structures with fields that mean something now and then: a value of SQLite's, whose text is
+ * there only under some flags (COND), and arrays of Fortran, whose elements are as wide and of the
+ * type that the descriptor says (WID).
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-/* ---- COND: a value of SQLite's virtual machine. Its text or blob is there if a flag says so, and is then its own
- * buffer's, a constant, or a part of another value's; its buffer is there if it has a size. What the flags do not
- * speak of is left from before. */
+/* ---- COND: a value of SQLite's virtual machine. Its text or blob is there if a flag says so, and
+ * is then its own buffer's, a constant, or a part of another value's; its buffer is there if it has
+ * a size. What the flags do not speak of is left from before. */
 
 enum {
     MEM_Null = 0x0001,
@@ -62,7 +62,8 @@ static void values_open(const haul_rule *text)
     static const haul_rule number_rule = { .when = HAUL_NO_BIT(Mem, flags, MEM_Agg) };
     static const haul_rule sums_rule = { .when = HAUL_ANY_BIT(Mem, flags, MEM_Agg) };
     static const haul_rule buffer = { .when = HAUL_BETWEEN(Mem, szMalloc, 1, INT32_MAX) };
-    static const haul_rule release = { .when = HAUL_ANY_BIT(Mem, flags, MEM_Dyn), .mode = HAUL_MODE_EXTERNAL };
+    static const haul_rule release = { .when = HAUL_ANY_BIT(Mem, flags, MEM_Dyn),
+                                       .mode = HAUL_MODE_EXTERNAL };
     static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
     const haul_ref refs[] = {
         HAUL_DATA_BY(Mem, u.i, &number_rule),
@@ -72,7 +73,8 @@ static void values_open(const haul_rule *text)
         HAUL_BYTES_BY(Mem, zMalloc, &buffer, HAUL_NS(Mem, szMalloc)),
         HAUL_WORD_BY(Mem, xDel, &release),
     };
-    static const haul_ref store_refs[] = { HAUL_OBJECTS(value_store, aMem, &Mem_type, HAUL_NS(value_store, nMem)) };
+    static const haul_ref store_refs[] = { HAUL_OBJECTS(value_store, aMem, &Mem_type,
+                                                        HAUL_NS(value_store, nMem)) };
     Mem_type = OPEN(Mem, refs);
     value_store_type = OPEN(value_store, store_refs);
     type_close(value_store_type);
@@ -249,7 +251,8 @@ static void values_walk(void *argument)
     for (i = 0; i < s->nMem; i++) {
         Mem *m = &s->aMem[i];
         meet_value(m, &v->seen);
-        if (!v->is_host && ((!(m->flags & (MEM_Str | MEM_Blob)) && m->z) || (!m->szMalloc && m->zMalloc)))
+        if (!v->is_host &&
+            ((!(m->flags & (MEM_Str | MEM_Blob)) && m->z) || (!m->szMalloc && m->zMalloc)))
             see(&v->seen, 0);
     }
     for (i = 0; i < s->nMem; i++)
@@ -259,7 +262,8 @@ static void values_walk(void *argument)
 static const haul_rule has_text = { .when = HAUL_ANY_BIT(Mem, flags, MEM_Str | MEM_Blob),
                                     .mode = HAUL_MODE_OWN_OR_STATIC };
 
-TEST(structures_values, COND_values_have_texts_and_buffers_where_their_flags_say_so_and_null_where_they_do_not)
+TEST(structures_values,
+     COND_values_have_texts_and_buffers_where_their_flags_say_so_and_null_where_they_do_not)
 {
     journey j = { NULL, NULL, 0, values_walk, NULL, 0 };
     site_start(24);
@@ -271,7 +275,8 @@ TEST(structures_values, COND_values_have_texts_and_buffers_where_their_flags_say
     site_end();
 }
 
-TEST(structures_values, COND_a_text_that_is_followed_whatever_the_flags_say_is_refused_where_it_is_stale)
+TEST(structures_values,
+     COND_a_text_that_is_followed_whatever_the_flags_say_is_refused_where_it_is_stale)
 {
     static const haul_rule always = { .mode = HAUL_MODE_OWN_OR_STATIC };
     uint64_t seen = 0;
@@ -287,10 +292,20 @@ TEST(structures_values, COND_a_text_that_is_followed_whatever_the_flags_say_is_r
     site_end();
 }
 
-/* ---- WID: the descriptors that gfortran passes for arrays. elem_len and type say what an element is; an element of
- * a derived type may have descriptors of its own; a section of an array walks through its block in any direction. */
+/* ---- WID: the descriptors that gfortran passes for arrays. elem_len and type say what an element
+ * is; an element of a derived type may have descriptors of its own; a section of an array walks
+ * through its block in any direction. */
 
-enum { BT_INTEGER = 1, BT_LOGICAL, BT_REAL, BT_COMPLEX, BT_DERIVED, BT_CHARACTER, RANK_MAX = 4, ARRAYS = 900 };
+enum {
+    BT_INTEGER = 1,
+    BT_LOGICAL,
+    BT_REAL,
+    BT_COMPLEX,
+    BT_DERIVED,
+    BT_CHARACTER,
+    RANK_MAX = 4,
+    ARRAYS = 900
+};
 
 typedef struct gfc_dim {
     intptr_t stride, lbound, ubound;
@@ -367,8 +382,9 @@ HAUL_COUNT_FUNCTION(as_reals, gfc_array, elements(self) * (self->dtype.type == B
 static void fortran_open(haul_function *count)
 {
     static const haul_case types[] = {
-        { BT_INTEGER, &byte_type, 0 }, { BT_LOGICAL, &byte_type, 0 },   { BT_REAL, &byte_type, 0 },
-        { BT_COMPLEX, &byte_type, 0 }, { BT_CHARACTER, &byte_type, 0 }, { BT_DERIVED, &cell_type, 0 },
+        { BT_INTEGER, &byte_type, 0 },   { BT_LOGICAL, &byte_type, 0 },
+        { BT_REAL, &byte_type, 0 },      { BT_COMPLEX, &byte_type, 0 },
+        { BT_CHARACTER, &byte_type, 0 }, { BT_DERIVED, &cell_type, 0 },
     };
     static const haul_rule array = { .base_function = array_base,
                                      .choice = HAUL_BY_FIELD(gfc_array, dtype.type, types) };
@@ -416,8 +432,9 @@ static void plain_array(gfc_array *a, uint64_t *seen)
     static const struct {
         int type;
         size_t elem_len;
-    } plain[] = { { BT_INTEGER, 1 }, { BT_INTEGER, 2 }, { BT_INTEGER, 4 }, { BT_INTEGER, 8 },  { BT_LOGICAL, 4 },
-                  { BT_REAL, 4 },    { BT_REAL, 8 },    { BT_COMPLEX, 8 }, { BT_COMPLEX, 16 }, { BT_CHARACTER, 21 } };
+    } plain[] = { { BT_INTEGER, 1 },  { BT_INTEGER, 2 },   { BT_INTEGER, 4 }, { BT_INTEGER, 8 },
+                  { BT_LOGICAL, 4 },  { BT_REAL, 4 },      { BT_REAL, 8 },    { BT_COMPLEX, 8 },
+                  { BT_COMPLEX, 16 }, { BT_CHARACTER, 21 } };
     size_t kind = random_below(&the.random, COUNT_OF(plain)), bytes, i;
     unsigned char *block;
     bytes = (size_t)array_shape(a, plain[kind].type, plain[kind].elem_len,
@@ -455,7 +472,8 @@ static void backwards(gfc_array *b, const gfc_array *a)
     }
 }
 
-/* Arrays of plain elements, of cells, sections before their arrays, and one that is not allocated. */
+/* Arrays of plain elements, of cells, sections before their arrays, and one that is not
+ * allocated. */
 static module_state *fortran_make(uint64_t *seen)
 {
     module_state *m = PUT(module_state);
@@ -542,7 +560,8 @@ static void fortran_walk(void *argument)
             meet_array(&m->arrays[i], &v->seen);
 }
 
-TEST(structures_values, WID_arrays_of_any_rank_width_and_direction_have_the_elements_that_their_descriptors_say)
+TEST(structures_values,
+     WID_arrays_of_any_rank_width_and_direction_have_the_elements_that_their_descriptors_say)
 {
     journey j = { NULL, NULL, 0, fortran_walk, NULL, 0 };
     site_start(23);

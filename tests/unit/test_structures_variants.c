@@ -1,22 +1,24 @@
-/* More structures of GLib: GHashTable (CNT, CAP, SHARE, BITS, CTX, WID, COND, FUNC, AHASH, IDX), GPtrArray, GArray
- * and GString (CNT, CAP, TERM, PARR, CTX, WID, FUNC), GSequence (SHARE, BACK, CTX, FUNC), GVariant (CNT, PARR, SHARE,
- * UNI, BITS, STAT, FUNC).
+/* More structures of GLib: GHashTable (CNT, CAP, SHARE, BITS, CTX, WID, COND, FUNC, AHASH, IDX),
+ * GPtrArray, GArray and GString (CNT, CAP, TERM, PARR, CTX, WID, FUNC), GSequence (SHARE, BACK,
+ * CTX, FUNC), GVariant (CNT, PARR, SHARE, UNI, BITS, STAT, FUNC).
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
 typedef void *gpointer;
 
-static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL }, alias = { .mode = HAUL_MODE_ALIAS };
+static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
+                       alias = { .mode = HAUL_MODE_ALIAS };
 
 static void free_nothing(void *data)
 {
     (void)data;
 }
 
-/* ---- GHashTable. hashes[i] is 0 where nothing was, 1 where something has been. Keys and values are integers of four
- * bytes each until one does not fit, pointers then; the values of a set are its keys. g_direct_hash takes a key's
- * address for its hash: such a table is put in order on the device. */
+/* ---- GHashTable. hashes[i] is 0 where nothing was, 1 where something has been. Keys and values
+ * are integers of four bytes each until one does not fit, pointers then; the values of a set are
+ * its keys. g_direct_hash takes a key's address for its hash: such a table is put in order on the
+ * device. */
 
 enum { SLOTS = 256, ITEMS = 150 };
 
@@ -50,8 +52,8 @@ typedef struct string {
     char text[1];
 } string;
 
-static haul_type *key_of, *value_of, *table_type, *numbers_type, *named_type, *set_type, *direct_type, *item_type,
-    *tables_type, *string_type;
+static haul_type *key_of, *value_of, *table_type, *numbers_type, *named_type, *set_type,
+    *direct_type, *item_type, *tables_type, *string_type;
 
 static unsigned direct_hash(const void *key)
 {
@@ -80,7 +82,8 @@ static int string_equal(const void *a, const void *b)
 
 static gpointer slot_get(const void *array, unsigned is_big, size_t i)
 {
-    return is_big ? ((const gpointer *)array)[i] : (gpointer)(uintptr_t)((const unsigned *)array)[i];
+    return is_big ? ((const gpointer *)array)[i]
+                  : (gpointer)(uintptr_t)((const unsigned *)array)[i];
 }
 
 static void slot_set(void *array, unsigned is_big, size_t i, gpointer value)
@@ -143,27 +146,33 @@ static haul_status rehash(const haul_rebuild *what)
 HAUL_TEST_FUNCTION(keys_are_big, GHashTable, self->have_big_keys)
 HAUL_TEST_FUNCTION(keys_are_small, GHashTable, !self->have_big_keys)
 HAUL_TEST_FUNCTION(values_are_big, GHashTable, self->values != self->keys && self->have_big_values)
-HAUL_TEST_FUNCTION(values_are_small, GHashTable, self->values != self->keys && !self->have_big_values)
+HAUL_TEST_FUNCTION(values_are_small, GHashTable,
+                   self->values != self->keys && !self->have_big_values)
 HAUL_TEST_FUNCTION(values_are_keys, GHashTable, self->values == self->keys)
 HAUL_TEST_FUNCTION(slot_is_used, GHashTable, self->hashes[here->index] >= 2)
 HAUL_COUNT_FUNCTION(small_bytes, GHashTable, self->size * sizeof(unsigned))
 
 /* What is searched by addresses moves there, and must not come back. */
-#define TABLE_ROWS(way)                                                                                              \
-    HAUL_POINTERS_BY(GHashTable, keys, &key_of,                                                                      \
-                     HAUL_RULE(.when = HAUL_IF(keys_are_big), .each = &in_use, .direction = way),                    \
-                     HAUL_NU(GHashTable, size)),                                                                     \
-        HAUL_BYTES_BY(GHashTable, keys, HAUL_RULE(.when = HAUL_IF(keys_are_small), .direction = way),                \
-                      HAUL_FN(small_bytes)),                                                                         \
-        HAUL_ARRAY_BY(GHashTable, hashes, HAUL_RULE(.direction = way), HAUL_NU(GHashTable, size)),                   \
-        HAUL_POINTERS_BY(GHashTable, values, &value_of,                                                              \
-                         HAUL_RULE(.when = HAUL_IF(values_are_big), .each = &in_use, .direction = way),              \
-                         HAUL_NU(GHashTable, size)),                                                                 \
-        HAUL_BYTES_BY(GHashTable, values, HAUL_RULE(.when = HAUL_IF(values_are_small), .direction = way),            \
-                      HAUL_FN(small_bytes)),                                                                         \
-        HAUL_WORD_BY(GHashTable, values, HAUL_RULE(.when = HAUL_IF(values_are_keys), .mode = HAUL_MODE_ALIAS)),      \
-        HAUL_WORD_BY(GHashTable, hash_func, &function), HAUL_WORD_BY(GHashTable, key_equal_func, &function),         \
-        HAUL_WORD_BY(GHashTable, key_destroy_func, &function),                                                       \
+#define TABLE_ROWS(way)                                                                            \
+    HAUL_POINTERS_BY(GHashTable, keys, &key_of,                                                    \
+                     HAUL_RULE(.when = HAUL_IF(keys_are_big), .each = &in_use, .direction = way),  \
+                     HAUL_NU(GHashTable, size)),                                                   \
+        HAUL_BYTES_BY(GHashTable, keys,                                                            \
+                      HAUL_RULE(.when = HAUL_IF(keys_are_small), .direction = way),                \
+                      HAUL_FN(small_bytes)),                                                       \
+        HAUL_ARRAY_BY(GHashTable, hashes, HAUL_RULE(.direction = way), HAUL_NU(GHashTable, size)), \
+        HAUL_POINTERS_BY(                                                                          \
+            GHashTable, values, &value_of,                                                         \
+            HAUL_RULE(.when = HAUL_IF(values_are_big), .each = &in_use, .direction = way),         \
+            HAUL_NU(GHashTable, size)),                                                            \
+        HAUL_BYTES_BY(GHashTable, values,                                                          \
+                      HAUL_RULE(.when = HAUL_IF(values_are_small), .direction = way),              \
+                      HAUL_FN(small_bytes)),                                                       \
+        HAUL_WORD_BY(GHashTable, values,                                                           \
+                     HAUL_RULE(.when = HAUL_IF(values_are_keys), .mode = HAUL_MODE_ALIAS)),        \
+        HAUL_WORD_BY(GHashTable, hash_func, &function),                                            \
+        HAUL_WORD_BY(GHashTable, key_equal_func, &function),                                       \
+        HAUL_WORD_BY(GHashTable, key_destroy_func, &function),                                     \
         HAUL_WORD_BY(GHashTable, value_destroy_func, &function)
 
 static haul_type *table_of(haul_type *container, haul_type *key, haul_type *value)
@@ -183,7 +192,8 @@ static void tables_open(haul_rebuild_function *rebuild)
     static const haul_ref item_refs[] = { HAUL_STRING(item, name) };
     static const haul_ref string_refs[] = { HAUL_TAIL(string, text, HAUL_NULL_TERMINATED) };
     static const haul_ref refs[] = { HAUL_OBJECT(tables, numbers, &numbers_type),
-                                     HAUL_OBJECT(tables, named, &named_type), HAUL_OBJECT(tables, set, &set_type),
+                                     HAUL_OBJECT(tables, named, &named_type),
+                                     HAUL_OBJECT(tables, set, &set_type),
                                      HAUL_OBJECT(tables, counts, &set_type) };
     const haul_ref table_refs[] = { TABLE_ROWS(HAUL_BOTH) };
     const haul_ref direct_refs[] = { TABLE_ROWS(HAUL_IN) };
@@ -204,8 +214,8 @@ static void tables_open(haul_rebuild_function *rebuild)
 
 static void tables_end(void)
 {
-    YARD_END(&tables_type, &numbers_type, &set_type, &table_type, &direct_type, &item_type, &string_type, &key_of,
-             &value_of);
+    YARD_END(&tables_type, &numbers_type, &set_type, &table_type, &direct_type, &item_type,
+             &string_type, &key_of, &value_of);
 }
 
 static GHashTable *table_make(unsigned big_keys, unsigned big_values, int is_set, int by_address)
@@ -288,12 +298,14 @@ TEST(structures, GHashTable_by_addresses_that_nothing_puts_in_order_is_refused)
 {
     yard_open(1 << 20, 111);
     tables_open(NULL);
-    yard_refuse(tables_make(), tables_type, 1, HAUL_ERROR_UNSUPPORTED, "root.set", "depend on addresses");
+    yard_refuse(tables_make(), tables_type, 1, HAUL_ERROR_UNSUPPORTED, "root.set",
+                "depend on addresses");
     tables_end();
 }
 
-/* ---- GPtrArray, GArray, GString. What the public struct shows is the beginning of a private one, which holds the
- * room and how wide an element is. The free function of an array of texts is given for each text. */
+/* ---- GPtrArray, GArray, GString. What the public struct shows is the beginning of a private one,
+ * which holds the room and how wide an element is. The free function of an array of texts is given
+ * for each text. */
 
 typedef struct GPtrArray {
     gpointer *pdata;
@@ -325,19 +337,22 @@ typedef struct log_book {
     GPtrArray *lines; /* ends in NULL */
 } log_book;
 
-static haul_type *element, *pointers_type, *lines_type, *array_type, *gstring_type, *line_type, *book_type;
+static haul_type *element, *pointers_type, *lines_type, *array_type, *gstring_type, *line_type,
+    *book_type;
 
 HAUL_COUNT_FUNCTION(array_bytes, GArray, (int64_t)self->elt_capacity * self->elt_size)
 HAUL_COUNT_FUNCTION(pointers_with_end, GPtrArray, (int64_t)self->len + self->null_terminated)
 
 static void book_open(void)
 {
-    static const haul_ref pointers_refs[] = { HAUL_POINTERS_BY(GPtrArray, pdata, &element, NULL,
-                                                               HAUL_FN(pointers_with_end)),
-                                              HAUL_WORD_BY(GPtrArray, element_free_func, &function) };
+    static const haul_ref pointers_refs[] = {
+        HAUL_POINTERS_BY(GPtrArray, pdata, &element, NULL, HAUL_FN(pointers_with_end)),
+        HAUL_WORD_BY(GPtrArray, element_free_func, &function)
+    };
     static const haul_ref array_refs[] = { HAUL_BYTES(GArray, data, HAUL_FN(array_bytes)),
                                            HAUL_WORD_BY(GArray, clear_func, &function) };
-    static const haul_ref gstring_refs[] = { HAUL_ARRAY(GString, str, HAUL_NU(GString, allocated_len)) };
+    static const haul_ref gstring_refs[] = { HAUL_ARRAY(GString, str,
+                                                        HAUL_NU(GString, allocated_len)) };
     static const haul_ref line_refs[] = { HAUL_OBJECT(log_line, text, &gstring_type),
                                           HAUL_OBJECT(log_line, samples, &array_type) };
     static const haul_ref book_refs[] = { HAUL_OBJECT(log_book, lines, &lines_type) };
@@ -402,7 +417,8 @@ static int64_t book_walk(void *root, size_t count)
         log_line *l = *at;
         for (i = 0; i < l->samples->len; i++)
             sum += (unsigned char)l->samples->data[i * l->samples->elt_size];
-        memset(l->samples->data + l->samples->len++ * l->samples->elt_size, 7, l->samples->elt_size);
+        memset(l->samples->data + l->samples->len++ * l->samples->elt_size, 7,
+               l->samples->elt_size);
         sum += (int64_t)strlen(l->text->str);
         l->text->str[l->text->len++] = '!';
     }
@@ -414,10 +430,12 @@ TEST(structures, GArray_of_elements_as_wide_as_it_says_GString_and_GPtrArray_wit
     yard_open(1 << 20, 112);
     book_open();
     yard_prove(book_make(), book_type, 1, book_walk);
-    YARD_END(&book_type, &lines_type, &pointers_type, &array_type, &gstring_type, &line_type, &element);
+    YARD_END(&book_type, &lines_type, &pointers_type, &array_type, &gstring_type, &line_type,
+             &element);
 }
 
-/* ---- GSequence. A tree in order; the data of its last node, the end, leads back to the sequence. */
+/* ---- GSequence. A tree in order; the data of its last node, the end, leads back to the
+ * sequence. */
 
 enum { ENTRIES = 700 };
 
@@ -460,14 +478,16 @@ static void sequence_open(const haul_rule *of_data)
                                      HAUL_OBJECT(GSequence, real_sequence, &sequence_type) };
     const haul_ref node_refs[] = {
         HAUL_OBJECT(GSequenceNode, parent, &sequence_node_type),
-        HAUL_OBJECT(GSequenceNode, left, &sequence_node_type), HAUL_OBJECT(GSequenceNode, right, &sequence_node_type),
+        HAUL_OBJECT(GSequenceNode, left, &sequence_node_type),
+        HAUL_OBJECT(GSequenceNode, right, &sequence_node_type),
         HAUL_OBJECT_BY(GSequenceNode, data, of_data->choice.cases ? NULL : &entry_of, of_data)
     };
     CHECK_STATUS(haul_type_parameter("entry", &entry_of), HAUL_OK);
     item_type = YARD_TYPE(item, item_refs);
     sequence_type = YARD_TYPE(GSequence, refs);
     sequence_node_type = YARD_TYPE(GSequenceNode, node_refs);
-    CHECK_STATUS(haul_type_instance(sequence_type, 1, &entry_of, &item_type, &sequence_of_items), HAUL_OK);
+    CHECK_STATUS(haul_type_instance(sequence_type, 1, &entry_of, &item_type, &sequence_of_items),
+                 HAUL_OK);
     yard_commit(sequence_of_items);
 }
 
@@ -558,10 +578,18 @@ TEST(structures, GSequence_whose_end_is_taken_for_an_entry_is_refused_with_both_
     YARD_END(&sequence_of_items, &sequence_type, &sequence_node_type, &item_type, &entry_of);
 }
 
-/* ---- GVariant. A bit of its state says whether a value is bytes, which may lie in the middle of a block that others
- * share, or has children. Its type is a static table for what is simple, else made, shared and counted. */
+/* ---- GVariant. A bit of its state says whether a value is bytes, which may lie in the middle of a
+ * block that others share, or has children. Its type is a static table for what is simple, else
+ * made, shared and counted. */
 
-enum { STATE_LOCKED = 1, STATE_SERIALISED = 2, STATE_TRUSTED = 4, BASIC = 0, ARRAY_INFO = 'a', TUPLE_INFO = 'r' };
+enum {
+    STATE_LOCKED = 1,
+    STATE_SERIALISED = 2,
+    STATE_TRUSTED = 4,
+    BASIC = 0,
+    ARRAY_INFO = 'a',
+    TUPLE_INFO = 'r'
+};
 enum { TUPLES = 300, BLOCK = 64 };
 
 typedef struct GBytes {
@@ -619,20 +647,23 @@ typedef struct GVariant {
 } GVariant;
 
 static const GVariantTypeInfo basic_infos[] = { { 1, 0, BASIC }, { 4, 3, BASIC } };
-static const haul_static variant_statics[] = { { basic_infos, sizeof basic_infos, HAUL_STATIC_KEEP } };
-static haul_type *bytes_type, *info_type, *container_info_type, *array_info_type, *tuple_info_type, *member_type,
-    *variant_type;
+static const haul_static variant_statics[] = { { basic_infos, sizeof basic_infos,
+                                                 HAUL_STATIC_KEEP } };
+static haul_type *bytes_type, *info_type, *container_info_type, *array_info_type, *tuple_info_type,
+    *member_type, *variant_type;
 
 static const haul_case infos[] = { { BASIC, &info_type, 0 },
                                    { ARRAY_INFO, &array_info_type, 0 },
                                    { TUPLE_INFO, &tuple_info_type, 0 } };
 static const haul_rule any_info = { .mode = HAUL_MODE_OWN_OR_STATIC,
-                                    .choice = HAUL_BY_TAG(GVariantTypeInfo, container_class, infos) };
+                                    .choice =
+                                        HAUL_BY_TAG(GVariantTypeInfo, container_class, infos) };
 
 static void variant_open(void)
 {
     static const haul_rule is_bytes = { .when = HAUL_ANY_BIT(GVariant, state, STATE_SERIALISED) };
-    static const haul_rule is_bytes_alias = { .when = HAUL_ANY_BIT(GVariant, state, STATE_SERIALISED),
+    static const haul_rule is_bytes_alias = { .when =
+                                                  HAUL_ANY_BIT(GVariant, state, STATE_SERIALISED),
                                               .mode = HAUL_MODE_ALIAS };
     static const haul_rule is_tree = { .when = HAUL_NO_BIT(GVariant, state, STATE_SERIALISED) };
     static const haul_ref bytes_refs[] = { HAUL_ARRAY(GBytes, data, HAUL_NU(GBytes, size)),
@@ -737,7 +768,8 @@ static GVariant *variants_make(void)
         b->size = BLOCK;
         b->free_func = free_nothing;
         t->contents.tree.children[0] = bytes_variant_make(info->members[0].type_info, b, 4, 4);
-        t->contents.tree.children[1] = bytes_variant_make(info->members[1].type_info, b, 16, BLOCK - 16);
+        t->contents.tree.children[1] =
+            bytes_variant_make(info->members[1].type_info, b, 16, BLOCK - 16);
     }
     yard.told += TUPLES * 8;
     return root;
@@ -780,6 +812,6 @@ TEST(structures, GVariant_of_bytes_or_children_as_a_bit_of_its_state_says_with_t
     yard_open(1 << 20, 115);
     variant_open();
     yard_prove(variants_make(), variant_type, 1, variant_walk);
-    YARD_END(&variant_type, &bytes_type, &info_type, &container_info_type, &array_info_type, &tuple_info_type,
-             &member_type);
+    YARD_END(&variant_type, &bytes_type, &info_type, &container_info_type, &array_info_type,
+             &tuple_info_type, &member_type);
 }

@@ -1,11 +1,11 @@
-/* Real structures whose pointers are more than addresses: colours and counts in their bits (TAG), slots that they
- * lead to (PP).
+/* Real structures whose pointers are more than addresses: colours and counts in their bits (TAG),
+ * slots that they lead to (PP).
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-/* ---- TAG: the red-black tree of Linux, with the colour in bit 0 of the parent's address, in a field of integer
- * type, and nodes in the middle of what they order. */
+/* ---- TAG: the red-black tree of Linux, with the colour in bit 0 of the parent's address, in a
+ * field of integer type, and nodes in the middle of what they order. */
 
 enum { RB_RED = 0, RB_BLACK = 1, AREAS = 10000 };
 
@@ -177,7 +177,8 @@ static void areas_walk(void *argument)
     turn(root->mm_rb);
 }
 
-TEST(structures_words, TAG_a_red_black_tree_is_walked_in_order_by_its_coloured_parents_and_turned_there)
+TEST(structures_words,
+     TAG_a_red_black_tree_is_walked_in_order_by_its_coloured_parents_and_turned_there)
 {
     journey j = { NULL, NULL, 0, areas_walk, NULL, 1 };
     site_start(14);
@@ -199,15 +200,16 @@ TEST(structures_words, TAG_a_colour_that_no_rule_takes_off_is_a_misaligned_point
     refuse_graph(root, areas_type, HAUL_ERROR_GRAPH, "root.mm_rb.rb.rb_parent_color", "",
                  "it points outside any process's address range");
     root->mm_rb->rb_parent_color = 0;
-    refuse_graph(root, areas_type, HAUL_ERROR_GRAPH, "root.mm_rb.rb.rb_right.rb.rb_parent_color", "",
-                 "a misaligned pointer: its address modulo");
+    refuse_graph(root, areas_type, HAUL_ERROR_GRAPH, "root.mm_rb.rb.rb_right.rb.rb_parent_color",
+                 "", "a misaligned pointer: its address modulo");
     areas_close();
     site_end();
 }
 
-/* ---- TAG, high bits: a stack without locks. Whoever swaps its head counts the swaps in the bits that addresses
- * leave free, lest it take a node that has come back for one that never went. Nodes fill a line of cache each; where
- * pointers have 4 bytes, the count is in the low bits that this leaves. */
+/* ---- TAG, high bits: a stack without locks. Whoever swaps its head counts the swaps in the bits
+ * that addresses leave free, lest it take a node that has come back for one that never went. Nodes
+ * fill a line of cache each; where pointers have 4 bytes, the count is in the low bits that this
+ * leaves. */
 
 enum { TASKS = 3000, LINE = 64 };
 
@@ -310,7 +312,8 @@ static void stack_walk(void *argument)
     push_task(s, t);
 }
 
-TEST(structures_words, TAG_a_stack_whose_head_counts_its_swaps_in_high_bits_is_walked_and_swapped_there)
+TEST(structures_words,
+     TAG_a_stack_whose_head_counts_its_swaps_in_high_bits_is_walked_and_swapped_there)
 {
     journey j = { NULL, NULL, 0, stack_walk, NULL, 1 };
     site_start(15);
@@ -328,13 +331,14 @@ TEST(structures_words, TAG_a_count_of_which_a_bit_is_not_named_is_no_address)
     site_start(15);
     stack_open(COUNTS & ~ONE_MORE);
     refuse_graph(stack_make(&seen), stack_type, HAUL_ERROR_GRAPH, "root.head.next", "",
-                 sizeof(void *) > 4 ? "outside any process's address range" : "a misaligned pointer");
+                 sizeof(void *) > 4 ? "outside any process's address range"
+                                    : "a misaligned pointer");
     stack_close();
     site_end();
 }
 
-/* ---- PP: the hash lists of Linux. A node's pprev leads to the pointer that leads to the node: the one in the node
- * before, or the head's. */
+/* ---- PP: the hash lists of Linux. A node's pprev leads to the pointer that leads to the node: the
+ * one in the node before, or the head's. */
 
 enum { HEADS = 1024, PIDS = 8000 };
 
@@ -362,7 +366,8 @@ static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
 
 static void pid_map_open(const haul_ref *pprev)
 {
-    const haul_ref node_refs[] = { HAUL_OBJECT_BY(hlist_node, next, &upid_type, &upid_around), *pprev };
+    const haul_ref node_refs[] = { HAUL_OBJECT_BY(hlist_node, next, &upid_type, &upid_around),
+                                   *pprev };
     const haul_ref head_refs[] = { HAUL_OBJECT_BY(hlist_head, first, &upid_type, &upid_around) };
     const haul_ref upid_refs[] = { HAUL_EMBED(upid, pid_chain, &hlist_node_type) };
     const haul_ref map_refs[] = { HAUL_EMBED(pid_map, pid_hash, &hlist_head_type) };
@@ -465,7 +470,8 @@ static void pid_map_walk(void *argument)
     see_pids(&v->seen, map);
 }
 
-TEST(structures_words, PP_hash_lists_are_walked_and_nodes_leave_them_through_the_pointers_that_lead_to_them)
+TEST(structures_words,
+     PP_hash_lists_are_walked_and_nodes_leave_them_through_the_pointers_that_lead_to_them)
 {
     const haul_ref pprev = HAUL_WORD_BY(hlist_node, pprev, &alias);
     journey j = { NULL, NULL, 0, pid_map_walk, NULL, 1 };
@@ -479,18 +485,21 @@ TEST(structures_words, PP_hash_lists_are_walked_and_nodes_leave_them_through_the
     site_end();
 }
 
-TEST(structures_words, PP_a_pointer_to_a_pointer_that_is_described_as_one_to_an_element_is_refused_with_both_paths)
+TEST(structures_words,
+     PP_a_pointer_to_a_pointer_that_is_described_as_one_to_an_element_is_refused_with_both_paths)
 {
     const haul_ref pprev = HAUL_OBJECT_BY(hlist_node, pprev, &upid_type, &upid_around);
     site_start(18);
     pid_map_open(&pprev);
-    refuse_graph(pid_map_make(), pid_map_type, HAUL_ERROR_GRAPH, "root.pid_hash[0].first.pid_chain.pprev", "root",
+    refuse_graph(pid_map_make(), pid_map_type, HAUL_ERROR_GRAPH,
+                 "root.pid_hash[0].first.pid_chain.pprev", "root",
                  "one address is reached as a upid and as a pid_map");
     pid_map_close();
     site_end();
 }
 
-/* GROMACS: an atom's name is the address of a slot in the table of symbols, and atoms of one name share the slot. */
+/* GROMACS: an atom's name is the address of a slot in the table of symbols, and atoms of one name
+ * share the slot. */
 
 enum { ATOMS = 6000, SYMBOLS = 203, SYMBOLS_IN_BUFFER = 40 };
 
@@ -516,7 +525,8 @@ static haul_type *symbol_type, *symbuf_type, *atomname_type, *topology_type;
 static void topology_open(const haul_ref *atomname)
 {
     static const haul_ref symbol_refs[] = { HAUL_STRING(symbol, text) };
-    static const haul_ref symbuf_refs[] = { HAUL_OBJECTS_AS(t_symbuf, buf, &symbol_type, HAUL_NS(t_symbuf, bufsize)),
+    static const haul_ref symbuf_refs[] = { HAUL_OBJECTS_AS(t_symbuf, buf, &symbol_type,
+                                                            HAUL_NS(t_symbuf, bufsize)),
                                             HAUL_OBJECT(t_symbuf, next, &symbuf_type) };
     const haul_ref refs[] = { HAUL_ARRAY(t_topology, mass, HAUL_NS(t_topology, natoms)), *atomname,
                               HAUL_OBJECT(t_topology, symbuf, &symbuf_type) };
@@ -590,7 +600,8 @@ static void topology_walk(void *argument)
 TEST(structures_words, PP_names_that_are_slots_of_a_symbol_table_stay_shared)
 {
     static const haul_shape one = HAUL_ONE;
-    const haul_ref atomname = HAUL_OBJECTS_AS(t_topology, atomname, &atomname_type, HAUL_NS(t_topology, natoms));
+    const haul_ref atomname =
+        HAUL_OBJECTS_AS(t_topology, atomname, &atomname_type, HAUL_NS(t_topology, natoms));
     journey j = { NULL, NULL, 0, topology_walk, NULL, 0 };
     site_start(181);
     CHECK_STATUS(haul_type_pointer("atomname", &symbol_type, 0, one, &atomname_type), HAUL_OK);
@@ -602,10 +613,12 @@ TEST(structures_words, PP_names_that_are_slots_of_a_symbol_table_stay_shared)
     site_end();
 }
 
-TEST(structures_words, PP_names_that_are_described_as_strings_are_refused_where_their_slots_are_pointers)
+TEST(structures_words,
+     PP_names_that_are_described_as_strings_are_refused_where_their_slots_are_pointers)
 {
     haul_ref atomname = HAUL_STRINGS(t_topology, atomname, HAUL_NS(t_topology, natoms));
-    const int is_wide = sizeof(void *) == 8; /* a narrow address has no byte 0 that could end a string */
+    /* a narrow address has no byte 0 that could end a string */
+    const int is_wide = sizeof(void *) == 8;
     uint64_t seen = 0;
     site_start(181);
     atomname.element_bytes = sizeof(char);

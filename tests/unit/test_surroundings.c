@@ -537,7 +537,8 @@ typedef struct worker {
     size_t bytes;
 } worker;
 
-/* A type of the thread's own that leads to the shared one, made and closed while others walk that. */
+/* A type of the thread's own that leads to the shared one, made and closed while others walk
+ * that. */
 static void describe_more(void)
 {
     haul_ref row = HAUL_OBJECT_AS(node, next, &node_type);

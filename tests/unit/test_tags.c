@@ -1,8 +1,10 @@
-/* Pointers whose top bits say something else: worked out by the host for wherever the arena lies, on a device that patches
- * the other pointers, on one that patches none, after a refresh, and on a copy of the arena somewhere else.
+/* Pointers whose top bits say something else: worked out by the host for wherever the arena lies,
+ * on a device that patches the other pointers, on one that patches none, after a refresh, and on a
+ * copy of the arena somewhere else.
  *
- * Faults by number (docs/testing.md): D13 (a tagged word that has changed), D14 (one that leads out of the graph), H1, H2.
- * Where pointers have 4 bytes no address of a test leaves a bit free, so that only the descriptions are looked at.
+ * Faults by number (docs/testing.md): D13 (a tagged word that has changed), D14 (one that leads out
+ * of the graph), H1, H2. Where pointers have 4 bytes no address of a test leaves a bit free, so
+ * that only the descriptions are looked at.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
@@ -31,7 +33,9 @@ static void stamped_open(void)
         HAUL_OBJECT(stamped, back, &stamped_type),
         HAUL_OBJECT_BY(stamped, other, &stamped_type, &other),
     };
-    CHECK_STATUS(haul_type_create("stamped", sizeof(stamped), refs, sizeof refs / sizeof *refs, &stamped_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("stamped", sizeof(stamped), refs, sizeof refs / sizeof *refs,
+                                  &stamped_type),
+                 HAUL_OK);
     if (haul_type_commit(stamped_type) != HAUL_OK)
         check_note("%s", haul_type_error(stamped_type)->text);
     CHECK(haul_type_committed(stamped_type));
@@ -70,7 +74,8 @@ TEST(tags, high_tags_travel_with_their_pointers_and_have_no_bit)
     CHECK_EQ(bit_at(offset_of(&first->next)), 0);
     CHECK_EQ(the.statistics.pointers, 9);
     pack_once(&based, &bitmap, 0x55, LAB_BASE);
-    CHECK_EQ(word_at(based + offset_of(&first->next)), (LAB_BASE + offset_of(middle)) | TAG(0x8001) | 1);
+    CHECK_EQ(word_at(based + offset_of(&first->next)),
+             (LAB_BASE + offset_of(middle)) | TAG(0x8001) | 1);
     CHECK_EQ(word_at(based + offset_of(&middle->next)), LAB_BASE + offset_of(last));
     CHECK_EQ(word_at(based + offset_of(&first->other)), (LAB_BASE + offset_of(first)) | TAG(9));
     free(based);
@@ -89,8 +94,10 @@ TEST(tags, an_address_with_bits_of_the_tag_is_refused_with_its_path)
     last = stamped_make(NULL, 0);
     first = stamped_make(last, TAG(1));
     lab_pack(first, stamped_type, 1);
-    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, TAG(4), the.bitmap), HAUL_ERROR_LIMIT);
-    CHECK_STR(haul_context_error(the.context)->path, "root.next.other"); /* the first in order of address */
+    CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, TAG(4), the.bitmap),
+                 HAUL_ERROR_LIMIT);
+    CHECK_STR(haul_context_error(the.context)->path,
+              "root.next.other"); /* the first in order of address */
     CHECK_HAS(haul_context_error(the.context)->text, "has bits of its tag");
     haul_type_free(&stamped_type);
     lab_end();
@@ -130,8 +137,16 @@ typedef struct packed {
 TEST(tags, high_tags_go_with_biases_and_with_fields_off_the_grid)
 {
     const haul_rule rule = { .tag_bits = TAGS, .base = sizeof(int32_t) };
-    haul_ref ref = { "values", HAUL_REF_POINTER, offsetof(packed, values), sizeof(uintptr_t), sizeof(int32_t), NULL, 1,
-                     { HAUL_NS(packed, n), HAUL_ONE, HAUL_ONE }, 1, NULL };
+    haul_ref ref = { "values",
+                     HAUL_REF_POINTER,
+                     offsetof(packed, values),
+                     sizeof(uintptr_t),
+                     sizeof(int32_t),
+                     NULL,
+                     1,
+                     { HAUL_NS(packed, n), HAUL_ONE, HAUL_ONE },
+                     1,
+                     NULL };
     haul_type *type;
     packed *p;
     int32_t *values;
@@ -176,7 +191,9 @@ static int64_t holds_pointer(const haul_here *here)
 
 TEST(tags, numbers_in_the_place_of_pointers_travel_and_come_back)
 {
-    static const haul_rule rule = { .when = HAUL_IF(holds_pointer), .otherwise = HAUL_ELSE_RAW, .tag_bits = TAGS };
+    static const haul_rule rule = { .when = HAUL_IF(holds_pointer),
+                                    .otherwise = HAUL_ELSE_RAW,
+                                    .tag_bits = TAGS };
     static const haul_ref refs[] = { HAUL_OBJECT_EACH_BY(boxed, slot, &boxed_type, &rule) };
     const double number = -0.1;
     boxed *root, *leaf;
@@ -210,7 +227,8 @@ static stamped *chain_make(world *w, size_t count)
     size_t i;
     memset(all, 0, count * sizeof *all);
     for (i = 0; i < count; i++) {
-        all[i].next = (i + 1 < count ? (uintptr_t)&all[i + 1] : 0) | TAG((i + 1) & 0xFFFF) | ((i + 1) & 1);
+        all[i].next =
+            (i + 1 < count ? (uintptr_t)&all[i + 1] : 0) | TAG((i + 1) & 0xFFFF) | ((i + 1) & 1);
         all[i].other = (uintptr_t)&all[i] | TAG(7);
         all[i].value = (double)(i + 1);
         all[i].back = i > 0 ? &all[i - 1] : NULL;
@@ -237,15 +255,17 @@ static void walk_chain(void *argument)
     size_t i;
     l->good = 1;
     for (i = 1; at; i++) {
-        l->good &= at->back == last && at->value == (double)i && at->other == ((uintptr_t)at | TAG(7)) &&
-                   (at->next & TAGS) == TAG(i & 0xFFFF) && (at->next & 1) == (i & 1);
+        l->good &= at->back == last && at->value == (double)i &&
+                   at->other == ((uintptr_t)at | TAG(7)) && (at->next & TAGS) == TAG(i & 0xFFFF) &&
+                   (at->next & 1) == (i & 1);
         last = at;
         at = untagged(at->next);
     }
     l->good &= i == l->count + 1;
 }
 
-static void check_chain(haul_device *device, haul_shipment *s, stamped *first, size_t count, world *w)
+static void check_chain(haul_device *device, haul_shipment *s, stamped *first, size_t count,
+                        world *w)
 {
     look l;
     l.first = haul_device_pointer(s, first);
@@ -329,11 +349,13 @@ TEST(tags, tagged_pointers_hold_where_an_arena_crosses_in_pieces)
     go_everywhere(20000, 65536, 0);
 }
 
-/* The device has the second object follow the fourth, with another tag, and ends the chain there. */
+/* The device has the second object follow the fourth, with another tag, and ends the chain
+ * there. */
 static void rewire(void *argument)
 {
     look *l = argument;
-    stamped *second = untagged(l->first->next), *third = untagged(second->next), *fourth = untagged(third->next);
+    stamped *second = untagged(l->first->next), *third = untagged(second->next),
+            *fourth = untagged(third->next);
     l->first->next = (uintptr_t)fourth | TAG(0x1234);
     fourth->next = (uintptr_t)second;
     second->next = TAG(5);
@@ -451,9 +473,12 @@ static void work_finish(void *user)
 TEST(tags, every_allocation_for_tagged_pointers_can_fail_H1_H2)
 {
     tag_work work;
-    fault_operation operation = {
-        .prepare = work_prepare, .run = work_run, .undo = work_undo, .finish = work_finish, .user = &work, .keeps = 1
-    };
+    fault_operation operation = { .prepare = work_prepare,
+                                  .run = work_run,
+                                  .undo = work_undo,
+                                  .finish = work_finish,
+                                  .user = &work,
+                                  .keeps = 1 };
     world w;
     if (!HAS_ROOM)
         return;
@@ -480,6 +505,7 @@ TEST(tags, tag_bits_that_every_address_has_are_refused)
     rule.tag_bits = TAGS | 63;
     CHECK_STATUS(haul_type_create("stamped", sizeof(stamped), &ref, 1, &stamped_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(stamped_type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(stamped_type)->text, "Tag bits up to 63 want a target that is aligned above them");
+    CHECK_HAS(haul_type_error(stamped_type)->text,
+              "Tag bits up to 63 want a target that is aligned above them");
     haul_type_free(&stamped_type);
 }

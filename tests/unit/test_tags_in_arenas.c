@@ -1,8 +1,9 @@
-/* Pointers with high tags in arenas: the host writes the device's address on the way there and takes it apart on the
- * way back; on a refresh, on another device, in pieces that end within such a word, and off the grid.
+/* Pointers with high tags in arenas: the host writes the device's address on the way there and
+ * takes it apart on the way back; on a refresh, on another device, in pieces that end within such a
+ * word, and off the grid.
  *
- * Faults by number (docs/testing.md): D14 (a word that leads out of the arena), H1, H2. Where pointers have 4 bytes no
- * address of a test leaves a bit free.
+ * Faults by number (docs/testing.md): D14 (a word that leads out of the arena), H1, H2. Where
+ * pointers have 4 bytes no address of a test leaves a bit free.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,8 @@ static ticket *tickets_make(size_t count)
     return all;
 }
 
-/* ---- A device like the host's, with pieces of a size of its own, and addresses with a bit of a tag where asked. */
+/* ---- A device like the host's, with pieces of a size of its own, and addresses with a bit of a
+ * tag where asked. */
 
 static size_t chunk_bytes;
 static int is_high; /* what is allocated from now on */
@@ -79,7 +81,8 @@ static void pieces(void *state, haul_device_capabilities *capabilities)
     capabilities->send_bytes = capabilities->fetch_bytes = 0;
 }
 
-static haul_status allocate_high(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+static haul_status allocate_high(void *state, uint64_t bytes, size_t alignment,
+                                 haul_address *address)
 {
     haul_status status = haul_host_device()->allocate(state, bytes, alignment, address);
     if (status == HAUL_OK && is_high)
@@ -102,7 +105,8 @@ static haul_status copy_from_high(void *state, void *to, haul_address from, size
     return haul_host_device()->copy_from(state, to, low(from), bytes);
 }
 
-static haul_status across_high(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
+static haul_status across_high(void *state, haul_address to, void *from_state, haul_address from,
+                               size_t bytes)
 {
     return haul_host_device()->across(state, low(to), from_state, low(from), bytes);
 }
@@ -246,7 +250,8 @@ TEST(tags_in_arenas, a_word_that_the_host_has_changed_goes_with_a_refresh_as_it_
 /* The second ticket follows the fourth, with another tag, and ends the chain. */
 static void rewire(void *argument)
 {
-    ticket *first = argument, *second = untagged(first->next), *fourth = untagged(untagged(second->next)->next);
+    ticket *first = argument, *second = untagged(first->next),
+           *fourth = untagged(untagged(second->next)->next);
     first->number = 77;
     first->next = (uintptr_t)fourth | TAG(0x1234);
     fourth->next = (uintptr_t)second;

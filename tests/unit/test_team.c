@@ -69,7 +69,8 @@ static void count_and_scribble(void *user, size_t number, size_t first, size_t e
     memset(scratch, (int)number, HAUL__SCRATCH_BYTES);
     for (at = 0; at < HAUL__SCRATCH_BYTES; at += 61)
         if (((unsigned char *)scratch)[at] != (unsigned char)number)
-            __atomic_add_fetch(&l->done[first], 100u, __ATOMIC_RELAXED); /* somebody else writes there */
+            __atomic_add_fetch(&l->done[first], 100u,
+                               __ATOMIC_RELAXED); /* somebody else writes there */
 }
 
 static void check_range(haul__team *team, ledger *l, size_t first, size_t end, size_t grain)
@@ -107,7 +108,8 @@ TEST(team, each_number_is_done_once_and_no_two_threads_have_one_scratch)
         if (random_below(&r, 4) == 0)
             haul__team_call(team, LARGE);
         check_loop(team, l, random_below(&r, 40));
-        check_range(team, l, random_below(&r, 90), 90 + random_below(&r, NUMBERS - 90), 1 + random_below(&r, 20));
+        check_range(team, l, random_below(&r, 90), 90 + random_below(&r, NUMBERS - 90),
+                    1 + random_below(&r, 20));
     }
     check_loop(team, l, NUMBERS);
     CHECK(l->scratches >= 1 && l->scratches <= 5);

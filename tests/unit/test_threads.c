@@ -1,4 +1,5 @@
-/* Contexts with threads: whatever several threads share comes out as one thread makes it, results and errors alike.
+/* Contexts with threads: whatever several threads share comes out as one thread makes it, results
+ * and errors alike.
  *
  * Faults by number (docs/testing.md): H1, H2, C3, D13 with threads.
  */
@@ -178,7 +179,8 @@ TEST(threads, an_arena_has_the_same_bytes_whoever_packs_it_and_again)
     check_alike(&one, &many);
     for (round = 0; round < 5; round++) {
         memset(several.arena, round, haul_plan_bytes(several.plan));
-        CHECK_STATUS(haul_plan_pack(several.plan, several.arena, haul_plan_bytes(several.plan), 0, several.bitmap),
+        CHECK_STATUS(haul_plan_pack(several.plan, several.arena, haul_plan_bytes(several.plan), 0,
+                                    several.bitmap),
                      HAUL_OK);
         check_alike(&one, &several);
     }
@@ -215,7 +217,8 @@ TEST(threads, contents_come_back_to_every_object_and_no_pointer_changes)
         const sheet *s = w->at[i];
         CHECK_EQ(s->seen, i + 1);
         CHECK(s->weight[4] <= -i && s->weight[4] >= -i && s->weight[0] >= before[i].weight[0]);
-        CHECK(s->next == before[i].next && s->other == before[i].other && s->values == before[i].values);
+        CHECK(s->next == before[i].next && s->other == before[i].other &&
+              s->values == before[i].values);
         CHECK(!s->count || s->values[s->count - 1] == -i);
     }
     free(before);
@@ -227,9 +230,12 @@ TEST(threads, contents_come_back_to_every_object_and_no_pointer_changes)
 
 static void check_same_refusal(packed *one, packed *several)
 {
-    const haul_error *a = haul_context_error(one->context), *b = haul_context_error(several->context);
-    CHECK_STATUS(haul_plan_pack(one->plan, one->arena, haul_plan_bytes(one->plan), 0, one->bitmap), HAUL_ERROR_STALE);
-    CHECK_STATUS(haul_plan_pack(several->plan, several->arena, haul_plan_bytes(several->plan), 0, several->bitmap),
+    const haul_error *a = haul_context_error(one->context),
+                     *b = haul_context_error(several->context);
+    CHECK_STATUS(haul_plan_pack(one->plan, one->arena, haul_plan_bytes(one->plan), 0, one->bitmap),
+                 HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_plan_pack(several->plan, several->arena, haul_plan_bytes(several->plan), 0,
+                                several->bitmap),
                  HAUL_ERROR_STALE);
     CHECK(a->path[0] != 0);
     CHECK_STR(a->text, b->text);
@@ -332,7 +338,8 @@ static void open_page(int number, siginfo_t *info, void *context)
     if (at - (uintptr_t)guarded >= guarded_bytes)
         _exit(3);
     __atomic_add_fetch(&faults, 1, __ATOMIC_RELAXED);
-    if (mprotect((void *)(at & ~(uintptr_t)(page_bytes - 1)), page_bytes, PROT_READ | PROT_WRITE) != 0)
+    if (mprotect((void *)(at & ~(uintptr_t)(page_bytes - 1)), page_bytes, PROT_READ | PROT_WRITE) !=
+        0)
         _exit(4);
 }
 
@@ -631,7 +638,8 @@ TEST(threads, an_arena_comes_back_by_threads_and_keeps_its_pointers)
     for (i = 1; i <= 3; i++) {
         at = haul_device_pointer(shipment, first);
         CHECK_STATUS(haul_host_launch(device, raise_beads, &at), HAUL_OK);
-        CHECK_STATUS(i == 2 ? haul_unmarshal_pointers(shipment) : haul_unmarshal(shipment), HAUL_OK);
+        CHECK_STATUS(i == 2 ? haul_unmarshal_pointers(shipment) : haul_unmarshal(shipment),
+                     HAUL_OK);
         check_beads(first, BEADS, i);
         CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
     }

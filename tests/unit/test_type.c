@@ -97,7 +97,8 @@ typedef struct wife {
 
 static haul_type *husband_type, *wife_type;
 static const haul_ref husband_refs[] = { HAUL_OBJECT(husband, partner, &wife_type) };
-static const haul_ref wife_refs[] = { HAUL_OBJECT(wife, partner, &husband_type), HAUL_STRING(wife, name) };
+static const haul_ref wife_refs[] = { HAUL_OBJECT(wife, partner, &husband_type),
+                                      HAUL_STRING(wife, name) };
 
 TEST(type, commit_takes_in_types_that_point_to_each_other)
 {
@@ -107,7 +108,8 @@ TEST(type, commit_takes_in_types_that_point_to_each_other)
     CHECK(haul_type_committed(wife_type));
     CHECK_PTR(haul__type_walk(wife_type)->slots[0].target, husband_type);
     haul_type_free(&husband_type);
-    CHECK_PTR(haul__type_walk(wife_type)->slots[0].target, haul__type_walk(wife_type)->slots[0].target);
+    CHECK_PTR(haul__type_walk(wife_type)->slots[0].target,
+              haul__type_walk(wife_type)->slots[0].target);
     CHECK_EQ(haul__type_walk(haul__type_walk(wife_type)->slots[0].target)->extent, sizeof(husband));
     haul_type_free(&wife_type);
 }
@@ -142,7 +144,8 @@ typedef struct vec {
 
 TEST(type, an_end_pointer_is_a_slot_that_is_not_followed)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(vec, begin, HAUL_END(vec, begin, end)), HAUL_SKIP(vec, cap) };
+    static const haul_ref refs[] = { HAUL_ARRAY(vec, begin, HAUL_END(vec, begin, end)),
+                                     HAUL_SKIP(vec, cap) };
     haul_type *type = made("vec", sizeof(vec), refs, 2);
     const haul__walk *walk = committed(type);
     CHECK_EQ(walk->slot_count, 2);
@@ -190,7 +193,8 @@ static haul_type *oct_type;
 
 TEST(type, an_array_of_pointers_in_the_struct_is_a_slot_for_each)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT_EACH(oct, child, &oct_type), HAUL_STRING_EACH(oct, label) };
+    static const haul_ref refs[] = { HAUL_OBJECT_EACH(oct, child, &oct_type),
+                                     HAUL_STRING_EACH(oct, label) };
     const haul__walk *walk;
     oct_type = made("oct", sizeof(oct), refs, 2);
     walk = committed(oct_type);
@@ -252,8 +256,10 @@ typedef struct room {
 static haul_type *corner_type, *box_type, *room_type;
 static const haul_ref corner_refs[] = { HAUL_ARRAY(corner, at, HAUL_N(corner, n)),
                                         HAUL_OBJECT(corner, owner, &box_type) };
-static const haul_ref box_refs[] = { HAUL_EMBED(box, corner, &corner_type), HAUL_OBJECT(box, spare, &corner_type) };
-static const haul_ref room_refs[] = { HAUL_EMBED(room, box, &box_type), HAUL_EMBED(room, more, &box_type) };
+static const haul_ref box_refs[] = { HAUL_EMBED(box, corner, &corner_type),
+                                     HAUL_OBJECT(box, spare, &corner_type) };
+static const haul_ref room_refs[] = { HAUL_EMBED(room, box, &box_type),
+                                      HAUL_EMBED(room, more, &box_type) };
 
 TEST(type, embedded_structs_are_taken_in_with_their_names_and_selves)
 {
@@ -346,10 +352,11 @@ typedef struct chars {
 
 TEST(type, pointers_to_pointers_keep_a_shape_for_each_level)
 {
-    static const haul_ref refs[] = { HAUL_STRINGS(chars, argv, HAUL_NULL_TERMINATED),
-                                     HAUL_ROWS(chars, rows, NULL, HAUL_N(chars, n), HAUL_N(chars, m)),
-                                     HAUL_ROWS3(chars, cube, NULL, HAUL_N(chars, n), HAUL_N(chars, m),
-                                                HAUL_FIXED(4)) };
+    static const haul_ref refs[] = {
+        HAUL_STRINGS(chars, argv, HAUL_NULL_TERMINATED),
+        HAUL_ROWS(chars, rows, NULL, HAUL_N(chars, n), HAUL_N(chars, m)),
+        HAUL_ROWS3(chars, cube, NULL, HAUL_N(chars, n), HAUL_N(chars, m), HAUL_FIXED(4))
+    };
     haul_type *type = made("chars", sizeof(chars), refs, 3);
     const haul__walk *walk = committed(type);
     CHECK_EQ(walk->slots[0].levels, 2);
@@ -422,10 +429,10 @@ TEST(type, a_declared_alignment_is_kept_by_what_embeds_the_type)
     haul_type_free(&line);
 }
 
-/* --- who holds whom --------------------------------------------------------------------------------------------- */
+/* --- who holds whom --------------------------------------------------------------------------- */
 
-/* Three nodes of a cycle, a constructor over one, a pointer to that; every order of freeing them. What is left must
- * still be readable, and the sanitizer sees what is not given back. */
+/* Three nodes of a cycle, a constructor over one, a pointer to that; every order of freeing them.
+ * What is left must still be readable, and the sanitizer sees what is not given back. */
 static void free_in_order(const unsigned *order)
 {
     haul_shape two = HAUL_FIXED(2);
@@ -529,13 +536,14 @@ TEST(type, a_chain_of_a_hundred_thousand_holders_is_freed_without_recursion)
     haul_type_free(&type);
 }
 
-/* --- queries ---------------------------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 TEST(type, queries_answer_the_same_before_and_after_commit)
 {
     haul_type *type;
     size_t i, size, lower, extent, true_lower, true_extent;
-    static const haul_ref refs[] = { HAUL_SKIP(vec, begin), HAUL_OPAQUE(vec, end), HAUL_SKIP(vec, n) };
+    static const haul_ref refs[] = { HAUL_SKIP(vec, begin), HAUL_OPAQUE(vec, end),
+                                     HAUL_SKIP(vec, n) };
     type = made("vec", sizeof(vec), refs, 3);
     for (i = 0; i < 2; i++) {
         CHECK_STATUS(haul_type_size(type, &size), HAUL_OK);
@@ -574,7 +582,8 @@ TEST(type, queries_refuse_nothing_and_what_embeds_nothing)
     CHECK_EQ(lower + extent, 0);
     CHECK_STATUS(haul_type_get_field(type, 1, &field), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_get_field(type, 0, NULL), HAUL_ERROR_ARGUMENT);
-    CHECK(haul_type_name(NULL) == NULL && haul_type_field_count(NULL) == 0 && !haul_type_committed(NULL));
+    CHECK(haul_type_name(NULL) == NULL && haul_type_field_count(NULL) == 0 &&
+          !haul_type_committed(NULL));
     CHECK_STATUS(haul_type_error(NULL)->status, HAUL_ERROR_ARGUMENT);
     CHECK(haul__type_walk(NULL) == NULL);
     haul_type_free(&type);
@@ -626,7 +635,7 @@ TEST(type, shape_fields_are_read_in_every_width_and_signedness)
     }
 }
 
-/* --- size ------------------------------------------------------------------------------------------------------- */
+/* --- size ------------------------------------------------------------------------------------- */
 
 /* T11. Rows are given in the worst order there is for a sort that looks at the middle. */
 TEST(type, a_million_rows_are_one_type)

@@ -1,8 +1,9 @@
-/* Wrong descriptions (T1 to T17): each is refused by name, in words, with nothing closed and nothing leaked, and the
- * repaired one is taken. And the same with memory that runs out anywhere (H1, H2).
+/* Wrong descriptions (T1 to T17): each is refused by name, in words, with nothing closed and
+ * nothing leaked, and the repaired one is taken. And the same with memory that runs out anywhere
+ * (H1, H2).
  *
- * T12 (unions) and T17 (elements with a flexible tail) are in test_rule_faults.c. T16's errors and calls from callbacks are
- * tests of plans.
+ * T12 (unions) and T17 (elements with a flexible tail) are in test_rule_faults.c. T16's errors and
+ * calls from callbacks are tests of plans.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ typedef struct node {
 } node;
 
 static haul_type *node_type;
-static const haul_ref node_refs[] = { HAUL_OBJECT(node, next, &node_type), HAUL_ARRAY(node, values, HAUL_N(node, n)),
+static const haul_ref node_refs[] = { HAUL_OBJECT(node, next, &node_type),
+                                      HAUL_ARRAY(node, values, HAUL_N(node, n)),
                                       HAUL_STRING(node, name) };
 
 static haul_type *made(const char *name, size_t bytes, const haul_ref *refs, size_t count)
@@ -49,7 +51,8 @@ static void check_refused(haul_type *type, haul_status expected, const char *pat
     }
 }
 
-static void refuse_rows(size_t bytes, const haul_ref *refs, size_t count, const char *path, const char *word)
+static void refuse_rows(size_t bytes, const haul_ref *refs, size_t count, const char *path,
+                        const char *word)
 {
     haul_type *type = made("t", bytes, refs, count);
     check_refused(type, HAUL_ERROR_TYPE, path, word);
@@ -159,7 +162,8 @@ TEST(type_faults, T3_T4_fields_that_end_behind_the_struct_are_refused)
 
 TEST(type_faults, T5_T12_fields_that_overlap_are_refused)
 {
-    haul_ref rows[3] = { HAUL_ARRAY(node, values, HAUL_FIXED(1)), HAUL_STRING(node, name), HAUL_SKIP(node, n) };
+    haul_ref rows[3] = { HAUL_ARRAY(node, values, HAUL_FIXED(1)), HAUL_STRING(node, name),
+                         HAUL_SKIP(node, n) };
     rows[1].offset = rows[0].offset;
     refuse_rows(sizeof(node), rows, 2, "t.name", "overlaps field values");
     rows[1].unaligned = 1;
@@ -199,7 +203,8 @@ TEST(type_faults, T5_T7_counts_are_not_read_from_pointers_of_embedded_structs)
                          HAUL_ARRAY(shelf, values, HAUL_N(shelf, one.n)) };
     haul_type *type;
     static const size_t wrong[] = { offsetof(shelf, one.next), offsetof(shelf, one.name) - 1,
-                                    5 * sizeof(node) + offsetof(node, name), 99 * sizeof(node) - 1 };
+                                    5 * sizeof(node) + offsetof(node, name),
+                                    99 * sizeof(node) - 1 };
     size_t i;
     node_type = made("node", sizeof(node), node_refs, 3);
     type = made("shelf", sizeof(shelf), rows, 3);
@@ -265,7 +270,8 @@ TEST(type_faults, T7_a_pointer_type_has_no_fields_to_count_with)
 
 TEST(type_faults, T7_end_pointers_are_pointers_of_the_struct)
 {
-    haul_ref rows[2] = { HAUL_ARRAY(node, values, HAUL_END(node, values, end)), HAUL_SKIP(node, end) };
+    haul_ref rows[2] = { HAUL_ARRAY(node, values, HAUL_END(node, values, end)),
+                         HAUL_SKIP(node, end) };
     haul_field_place *end = &rows[0].shape[0].field[0];
     refuse_rows(sizeof(node), rows, 2, "t.values", "overlaps field end");
     take_row(rows);
@@ -359,7 +365,8 @@ TEST(type_faults, T8_a_fault_in_a_type_that_is_reached_closes_nothing)
     CHECK_STATUS(haul_type_commit(first), HAUL_ERROR_TYPE);
     CHECK_STR(haul_type_error(first)->path, "middle.values");
     CHECK_EQ(haul_type_error(middle)->status, HAUL_OK);
-    CHECK(!haul_type_committed(first) && !haul_type_committed(middle) && !haul_type_committed(last));
+    CHECK(!haul_type_committed(first) && !haul_type_committed(middle) &&
+          !haul_type_committed(last));
     haul_type_free(&first);
     haul_type_free(&middle);
     haul_type_free(&last);
@@ -488,7 +495,8 @@ TEST(type_faults, T11_arrays_of_more_pointers_than_a_struct_can_shape_are_refuse
     haul_type_free(&type);
 }
 
-/* A type of that name, or with a row of it, is refused by its commit, which says what has no name. */
+/* A type of that name, or with a row of it, is refused by its commit, which says what has no
+ * name. */
 static void refuse_name(const char *name)
 {
     haul_ref row = array_row();
@@ -523,7 +531,9 @@ TEST(type_faults, T13_names_that_are_none_are_told_by_the_commit)
     refuse_name(NULL);
     for (i = 0; i < sizeof wrong / sizeof *wrong; i++)
         refuse_name(wrong[i]);
-    CHECK_STATUS(haul_type_create("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", sizeof(node), NULL, 0, &type), HAUL_OK);
+    CHECK_STATUS(
+        haul_type_create("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", sizeof(node), NULL, 0, &type),
+        HAUL_OK);
     row.name = wrong[1];
     CHECK_STATUS(haul_type_add(type, &row, 1), HAUL_ERROR_ARGUMENT);
     CHECK_EQ(haul_type_error(type)->status, HAUL_ERROR_ARGUMENT);
@@ -610,7 +620,7 @@ TEST(type_faults, arguments_that_are_null_are_refused)
     CHECK_STATUS(haul_type_bytes("t", 8, NULL), HAUL_ERROR_ARGUMENT);
 }
 
-/* --- random garbage ------------------------------------------------------------------------------------------------
+/* --- random garbage ------------------------------------------------------------------------------
  */
 
 static size_t odd_number(random_source *random)
@@ -674,10 +684,11 @@ TEST(type_faults, random_rows_are_taken_or_refused_and_never_more)
             for (k = 0; k < count; k++)
                 fill_row(&random, &rows[k], types, 4);
             if (i > 0 && random_one_in(&random, 4))
-                haul_type_vector(random_below(&random, 5), odd_number(&random), odd_number(&random), types[i - 1],
-                                 &types[i]);
+                haul_type_vector(random_below(&random, 5), odd_number(&random), odd_number(&random),
+                                 types[i - 1], &types[i]);
             else
-                CHECK_STATUS(haul_type_create(name, odd_number(&random), rows, count, &types[i]), HAUL_OK);
+                CHECK_STATUS(haul_type_create(name, odd_number(&random), rows, count, &types[i]),
+                             HAUL_OK);
             if (types[i])
                 haul_type_size(types[i], &size);
         }
@@ -695,7 +706,7 @@ TEST(type_faults, random_rows_are_taken_or_refused_and_never_more)
     CHECK(taken > 100);
 }
 
-/* --- memory that runs out (H1, H2) ---------------------------------------------------------------------------------
+/* --- memory that runs out (H1, H2) ---------------------------------------------------------------
  */
 
 typedef struct kit {
@@ -719,7 +730,8 @@ static void drop_all(void *user)
 static haul_status make_structs(kit *k)
 {
     haul_ref big = HAUL_STRING(node, name);
-    haul_status status = haul_type_create_in(&k->allocator, "node", sizeof(node), node_refs, 2, &node_type);
+    haul_status status =
+        haul_type_create_in(&k->allocator, "node", sizeof(node), node_refs, 2, &node_type);
     if (status == HAUL_OK)
         status = haul_type_add(node_type, &node_refs[2], 1);
     big.offset = 0;
@@ -782,9 +794,11 @@ static void prepare_door(void *user, fault_plan *plan)
 TEST(type_faults, H1_H2_every_allocation_of_a_life_can_fail)
 {
     kit k;
-    fault_operation operation = {
-        .prepare = prepare_door, .run = make_all, .undo = drop_all, .user = &k, .modes = FAULT_MEMORY
-    };
+    fault_operation operation = { .prepare = prepare_door,
+                                  .run = make_all,
+                                  .undo = drop_all,
+                                  .user = &k,
+                                  .modes = FAULT_MEMORY };
     CHECK(fault_everywhere(&operation) > 40);
 }
 
@@ -836,7 +850,9 @@ static void prepare_open(void *user, fault_plan *plan)
 {
     kit *k = user;
     prepare_door(user, plan);
-    CHECK_STATUS(haul_type_create_in(&k->allocator, "open", sizeof(node), node_refs, 1, &k->far_away), HAUL_OK);
+    CHECK_STATUS(
+        haul_type_create_in(&k->allocator, "open", sizeof(node), node_refs, 1, &k->far_away),
+        HAUL_OK);
 }
 
 static void check_add(void *user, haul_status status)
@@ -869,9 +885,12 @@ static haul_status ask_size(void *user)
 TEST(type_faults, H1_H2_a_query_of_an_open_type_says_when_there_is_no_memory)
 {
     kit k;
-    fault_operation operation = {
-        .prepare = prepare_shelf, .run = ask_size, .finish = drop_all, .user = &k, .modes = FAULT_MEMORY, .keeps = 1
-    };
+    fault_operation operation = { .prepare = prepare_shelf,
+                                  .run = ask_size,
+                                  .finish = drop_all,
+                                  .user = &k,
+                                  .modes = FAULT_MEMORY,
+                                  .keeps = 1 };
     CHECK(fault_everywhere(&operation) > 5);
 }
 

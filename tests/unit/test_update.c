@@ -1,6 +1,7 @@
 /* Contents again: refresh, replan, updates of one range, and pointers that come back.
  *
- * Faults by number (docs/testing.md): D14 (device results are hostile), D15, C3 (a source that has changed since).
+ * Faults by number (docs/testing.md): D14 (device results are hostile), D15, C3 (a source that has
+ * changed since).
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
@@ -89,7 +90,8 @@ TEST(update, a_refresh_undoes_what_the_device_did)
     scene *e = scene_start(20, 1);
     unsigned char *before = arena_of(e), *after;
     memset(before, 0, 2 * sizeof(void *)); /* the first granule is reserved */
-    CHECK_STATUS(haul_host_launch(e->device, museum_change, haul_device_pointer(e->s, e->first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(e->device, museum_change, haul_device_pointer(e->s, e->first)),
+                 HAUL_OK);
     CHECK_STATUS(haul_refresh(e->s), HAUL_OK);
     after = arena_of(e);
     CHECK_BYTES(after, before, e->told.plan.arena_bytes);
@@ -98,7 +100,8 @@ TEST(update, a_refresh_undoes_what_the_device_did)
     scene_end(e);
 }
 
-/* The graph has just been changed: refresh says so, names the place and sends nothing; replan takes it as it is. */
+/* The graph has just been changed: refresh says so, names the place and sends nothing; replan takes
+ * it as it is. */
 static void check_stale(scene *e, const char *path)
 {
     unsigned char *before = arena_of(e), *after;
@@ -264,11 +267,13 @@ static unsigned char *kinds_of(scene *e)
 
 static const size_t lengths[] = { 1, 2, 3, 5, 8, 13, 16, 17, 40, 64, 100, 300 };
 
-/* For a range of each such length from each byte on: what `expected` has to become, and what the call answers. */
+/* For a range of each such length from each byte on: what `expected` has to become, and what the
+ * call answers. */
 static void update_everywhere(int to_device)
 {
     scene *e = scene_start_that_lets_counts_change(3, 1);
-    unsigned char *kinds = kinds_of(e), *original = world_picture(&e->w), *arena, *found, *noise, *expected;
+    unsigned char *kinds = kinds_of(e), *original = world_picture(&e->w), *arena, *found, *noise,
+                  *expected;
     size_t bytes = e->told.plan.arena_bytes, i, j, n, at, sent = 0, read = 0;
     noise = malloc(bytes);
     CHECK(noise != NULL);
@@ -296,9 +301,11 @@ static void update_everywhere(int to_device)
                     expected[j] = noise[at];
             }
             CHECK_STATUS(to_device ? haul_update_device(e->s, e->w.memory + i, lengths[n])
-                                   : haul_update_host(e->s, e->w.memory + i, lengths[n]), due);
+                                   : haul_update_host(e->s, e->w.memory + i, lengths[n]),
+                         due);
             sent += to_device && data > 0;
-            read += to_device ? data != high - low : data > 0; /* side by side, they need not be read first */
+            /* side by side, they need not be read first */
+            read += to_device ? data != high - low : data > 0;
             found = arena = arena_of(e);
             if (to_device) {
                 CHECK_BYTES(e->w.memory, original, e->w.bytes);
@@ -350,7 +357,8 @@ TEST(update, pointers_that_the_device_rewired_survive_an_update_and_its_own_fiel
     visit there;
     while (last->next)
         last = last->next;
-    CHECK_STATUS(haul_host_launch(e->device, turn_around, haul_device_pointer(e->s, e->first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(e->device, turn_around, haul_device_pointer(e->s, e->first)),
+                 HAUL_OK);
     for (r = e->first; r; r = r->next) {
         r->area += 5000;
         CHECK_STATUS(haul_update_device(e->s, r, sizeof *r), HAUL_OK);
@@ -405,9 +413,9 @@ TEST(update, a_range_outside_the_graph_empty_or_wrapping_is_refused)
     haul_host_counters before = counters_of(e->device), after;
     char elsewhere[16];
     memset(elsewhere, 1, sizeof elsewhere);
-#define REFUSED(host, bytes)                                                                                          \
-    (CHECK_STATUS(haul_update_host(e->s, host, bytes), HAUL_ERROR_ARGUMENT),                                          \
-     CHECK_STATUS(haul_update_device(e->s, host, bytes), HAUL_ERROR_ARGUMENT),                                        \
+#define REFUSED(host, bytes)                                                                       \
+    (CHECK_STATUS(haul_update_host(e->s, host, bytes), HAUL_ERROR_ARGUMENT),                       \
+     CHECK_STATUS(haul_update_device(e->s, host, bytes), HAUL_ERROR_ARGUMENT),                     \
      CHECK_EQ(haul_device_error(e->device)->status, HAUL_ERROR_ARGUMENT))
     REFUSED(e->first, 0);
     REFUSED(e->first, SIZE_MAX);
@@ -443,7 +451,8 @@ TEST(update, a_list_that_the_device_reversed_comes_back_reversed)
     unsigned char *before = world_picture(&e->w);
     while (last->next)
         last = last->next;
-    CHECK_STATUS(haul_host_launch(e->device, reverse_world, haul_device_pointer(e->s, e->first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(e->device, reverse_world, haul_device_pointer(e->s, e->first)),
+                 HAUL_OK);
     CHECK_STATUS(haul_unmarshal_pointers(e->s), HAUL_OK);
     CHECK_EQ(museum_seen_from(last).rooms, 25);
     check_changed_by(&e->w, before, reverse_world, old_first);
@@ -461,7 +470,8 @@ TEST(update, a_plain_unmarshal_takes_no_notice_of_pointers_D14)
     room *r = haul_device_pointer(e->s, e->first->next);
     void *wild = (void *)(uintptr_t)0x123456789;
     int32_t many = 1000000;
-    CHECK_STATUS(haul_host_launch(e->device, museum_change, haul_device_pointer(e->s, e->first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(e->device, museum_change, haul_device_pointer(e->s, e->first)),
+                 HAUL_OK);
     device_write(e->device, (uintptr_t)&r->next, &wild, sizeof wild);
     device_write(e->device, (uintptr_t)&r->door_count, &many, sizeof many);
     CHECK_STATUS(haul_unmarshal(e->s), HAUL_OK);
@@ -485,7 +495,8 @@ TEST(update, a_pointer_that_leads_out_of_the_graph_is_refused_before_anything_is
     bad[count++] = e->told.base + e->told.plan.arena_bytes + 16;
     bad[count++] = (uintptr_t)e->first->next->next; /* a host address */
     bad[count++] = UINTPTR_MAX;
-    CHECK_STATUS(haul_host_launch(e->device, museum_change, haul_device_pointer(e->s, e->first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(e->device, museum_change, haul_device_pointer(e->s, e->first)),
+                 HAUL_OK);
     device_read(e->device, &copy, (uintptr_t)third, sizeof copy);
     for (i = 0; i < count; i++) {
         wild = (void *)(uintptr_t)bad[i];

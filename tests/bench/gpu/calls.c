@@ -1,5 +1,5 @@
-/* The CUDA runtime's calls that the comparators make, counted. Nothing here is clever: what a call costs is what is
- * measured. A call that fails ends the program.
+/* The CUDA runtime's calls that the comparators make, counted. Nothing here is clever: what a call
+ * costs is what is measured. A call that fails ends the program.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void called(cudaError_t error, const char *what)
     gpu_must(error, what);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The card
  */
 int gpu_present(void)
@@ -36,9 +36,9 @@ void gpu_describe(char *text, size_t bytes)
     gpu_must(cudaGetDeviceProperties(&card, 0), "cudaGetDeviceProperties");
     gpu_must(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
     gpu_must(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
-    snprintf(text, bytes, "%s, %.0f GiB, %d multiprocessors, driver for CUDA %d.%d, runtime %d.%d", card.name,
-             (double)card.totalGlobalMem / (1 << 30), card.multiProcessorCount, driver / 1000, driver % 1000 / 10,
-             runtime / 1000, runtime % 1000 / 10);
+    snprintf(text, bytes, "%s, %.0f GiB, %d multiprocessors, driver for CUDA %d.%d, runtime %d.%d",
+             card.name, (double)card.totalGlobalMem / (1 << 30), card.multiProcessorCount,
+             driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
 }
 
 size_t gpu_free_bytes(void)
@@ -51,11 +51,12 @@ size_t gpu_free_bytes(void)
 int gpu_can_prefetch(void)
 {
     int can = 0;
-    gpu_must(cudaDeviceGetAttribute(&can, cudaDevAttrConcurrentManagedAccess, 0), "cudaDeviceGetAttribute");
+    gpu_must(cudaDeviceGetAttribute(&can, cudaDevAttrConcurrentManagedAccess, 0),
+             "cudaDeviceGetAttribute");
     return can;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Memory
  */
 uint64_t gpu_allocate(size_t bytes)
@@ -94,7 +95,7 @@ void gpu_release_managed(void *memory)
     called(cudaFree(memory), "cudaFree");
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Copies
  */
 static void count_to(size_t bytes)
@@ -112,17 +113,20 @@ void gpu_copy_to(uint64_t to, const void *from, size_t bytes)
 void gpu_start_copy_to(uint64_t to, const void *from, size_t bytes)
 {
     count_to(bytes);
-    called(cudaMemcpyAsync((void *)(uintptr_t)to, from, bytes, cudaMemcpyHostToDevice, 0), "cudaMemcpyAsync");
+    called(cudaMemcpyAsync((void *)(uintptr_t)to, from, bytes, cudaMemcpyHostToDevice, 0),
+           "cudaMemcpyAsync");
 }
 
 void gpu_copy_from(void *to, uint64_t from, size_t bytes)
 {
     gpu_counted.transfers_from++;
     gpu_counted.bytes_from += (double)bytes;
-    called(cudaMemcpy(to, (const void *)(uintptr_t)from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    called(cudaMemcpy(to, (const void *)(uintptr_t)from, bytes, cudaMemcpyDeviceToHost),
+           "cudaMemcpy");
 }
 
-/* cudaMemcpy to the device may return when pageable memory has been staged: the wait says that it has arrived. */
+/* cudaMemcpy to the device may return when pageable memory has been staged: the wait says that it
+ * has arrived. */
 void gpu_wait(void)
 {
     called(cudaStreamSynchronize(0), "cudaStreamSynchronize");
@@ -136,6 +140,7 @@ void gpu_prefetch(void *memory, size_t bytes, int to_device)
     there.type = to_device ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost;
     called(cudaMemPrefetchAsync(memory, bytes, there, 0, 0), "cudaMemPrefetchAsync");
 #else
-    called(cudaMemPrefetchAsync(memory, bytes, to_device ? 0 : cudaCpuDeviceId, 0), "cudaMemPrefetchAsync");
+    called(cudaMemPrefetchAsync(memory, bytes, to_device ? 0 : cudaCpuDeviceId, 0),
+           "cudaMemPrefetchAsync");
 #endif
 }

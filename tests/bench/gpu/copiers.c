@@ -1,31 +1,37 @@
 /* The comparators: how others copy graphs to a device, each as good as its description allows.
  *
- * From the paper on automatic copying of pointer-based data structures (Chen, Sura, Sung, LCPC 2016), after the
- * descriptions of its techniques that are at hand; the names are its own. All four keep its present table: a hash from
- * host to device addresses, here open addressing, presized, warm and never cleared.
+ * From the paper on automatic copying of pointer-based data structures (Chen, Sura, Sung, LCPC
+ * 2016), after the descriptions of its techniques that are at hand; the names are its own. All four
+ * keep its present table: a hash from host to device addresses, here open addressing, presized,
+ * warm and never cleared.
  *
- *   base        for each object one allocation on the device and one copy; then, for each pointer that is not null, one
- *               copy of 8 bytes that patches it there. Back: one copy for each object.
- *   base_plus   as base, but device memory comes from a pool, and pointers are patched on the host just before the
- *               object's copy, so that no patch is copied.
- *   tcpy        two passes: objects first, then pointers, one copy each, device memory from a pool. No copy depends on
- *               another, so all are asynchronous with one wait at the end.
- *   pcpy        packed: objects are copied one by one into one contiguous host buffer, patched there, and go in one
- *               transfer; back in one transfer and object by object. pcpy_pinned: the same with a pinned buffer.
+ *   base        for each object one allocation on the device and one copy; then, for each pointer
+ *               that is not null, one copy of 8 bytes that patches it there. Back: one copy for
+ *               each object.
+ *   base_plus   as base, but device memory comes from a pool, and pointers are patched on the host
+ *               just before the object's copy, so that no patch is copied.
+ *   tcpy        two passes: objects first, then pointers, one copy each, device memory from a pool.
+ *               No copy depends on another, so all are asynchronous with one wait at the end.
+ *   pcpy        packed: objects are copied one by one into one contiguous host buffer, patched
+ *               there, and go in one transfer; back in one transfer and object by object.
+ *               pcpy_pinned: the same with a pinned buffer.
  *
  * Of others:
  *
- *   marshal_attach   the deep-copy benchmark's marshalling: the graph has been built in one host buffer (packing is not
- *                    timed); one copy, then one copy of 8 bytes for each pointer that is not null (acc_attach), all
- *                    asynchronous, one wait. Back: one copy.
- *   chain            pointer-chain extraction by hand: the host follows the chains and copies the arrays that the
- *                    kernel uses, one copy each; the kernel gets their device addresses and follows no pointer. Only
- *                    for Linear, and for Dense where one array is used.
- *   unified          the graph lives in managed memory and moves by page faults: out while the kernel runs, back when
- *                    the host reads it. unified_prefetch: one prefetch each way.
+ *   marshal_attach   the deep-copy benchmark's marshalling: the graph has been built in one host
+ *                    buffer (packing is not timed); one copy, then one copy of 8 bytes for each
+ *                    pointer that is not null (acc_attach), all asynchronous, one wait. Back: one
+ *                    copy.
+ *   chain            pointer-chain extraction by hand: the host follows the chains and copies the
+ *                    arrays that the kernel uses, one copy each; the kernel gets their device
+ *                    addresses and follows no pointer. Only for Linear, and for Dense where one
+ *                    array is used.
+ *   unified          the graph lives in managed memory and moves by page faults: out while the
+ *                    kernel runs, back when the host reads it. unified_prefetch: one prefetch each
+ *                    way.
  *   raw_pinned, raw_pageable   the limits: one copy of the graph's bytes.
- *   raw_written                raw_pinned, of bytes that the host has just written, as it has whenever something was
- *                              packed, or built where it ships from
+ *   raw_written                raw_pinned, of bytes that the host has just written, as it has
+ *                              whenever something was packed, or built where it ships from
  *
  * Pools, buffers and tables exist before any timing, and the buffers are warm.
  */
@@ -33,7 +39,7 @@
 
 #include "gpu.h"
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Places on the device
  */
 static uint64_t place_alone(void *user, size_t bytes)
@@ -47,7 +53,7 @@ static void set_root(gpu_bench *b, uint64_t place)
     b->device_root = (const void *)(uintptr_t)place;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The paper's
  */
 static void patch_on_device(const gpu_bench *b, const gpu_object *object)
@@ -55,7 +61,8 @@ static void patch_on_device(const gpu_bench *b, const gpu_object *object)
     size_t i, count = gpu_pointer_count(object);
     for (i = 0; i < count; i++)
         if (b->walk.targets[i])
-            gpu_copy_to(object->place + gpu_pointer_at(object, i), &b->walk.targets[i], sizeof(void *));
+            gpu_copy_to(object->place + gpu_pointer_at(object, i), &b->walk.targets[i],
+                        sizeof(void *));
 }
 
 static void base_to(gpu_bench *b)
@@ -77,7 +84,8 @@ static void base_free(gpu_bench *b)
         gpu_release(b->walk.objects[i].place);
 }
 
-/* The host object's own pointers are set to the device's for the time of the copy, which saves a copy of the object. */
+/* The host object's own pointers are set to the device's for the time of the copy, which saves a
+ * copy of the object. */
 static void base_plus_to(gpu_bench *b)
 {
     const gpu_object *object;
@@ -173,7 +181,7 @@ static void pcpy_pinned_from(gpu_bench *b)
     packed_from(b, b->pinned);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The deep-copy benchmark's
  */
 static void marshal_before(gpu_bench *b)
@@ -210,7 +218,8 @@ enum { CHAINS = 64 };
 static int chain_fits(const gpu_bench *b)
 {
     gpu_form form = b->it->layout.form;
-    return (form == GPU_LINEAR && b->it->used_count <= CHAINS) || (form == GPU_DENSE && b->it->layout.last_only);
+    return (form == GPU_LINEAR && b->it->used_count <= CHAINS) ||
+           (form == GPU_DENSE && b->it->layout.last_only);
 }
 
 static void chain_to(gpu_bench *b)
@@ -242,9 +251,9 @@ static void chain_from(gpu_bench *b)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
- * Unified memory. Building the graph there is not timed: it would live there. Writing it anew on the host before each
- * run brings its pages home.
+/* -------------------------------------------------------------------------------------------------
+ * Unified memory. Building the graph there is not timed: it would live there. Writing it anew on
+ * the host before each run brings its pages home.
  */
 static int unified_fits(const gpu_bench *b)
 {
@@ -296,7 +305,7 @@ static void unified_after(gpu_bench *b)
     gpu_unpack(&b->walk, b->managed, (uint64_t)(uintptr_t)b->managed);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The limits
  */
 static void raw_to(gpu_bench *b, const char *buffer)
@@ -330,22 +339,39 @@ static void raw_pageable_from(gpu_bench *b)
     gpu_copy_from(b->pageable, b->pool, b->it->graph_bytes);
 }
 
-/* Calls for each object: a list's, which has one pointer a node; allocation, copy, patch, copy back, free. */
+/* Calls for each object: a list's, which has one pointer a node; allocation, copy, patch, copy
+ * back, free. */
 const gpu_technique gpu_copiers[] = {
     { .name = "raw_pinned", .is_limit = 1, .to = raw_pinned_to, .from = raw_pinned_from },
-    { .name = "raw_written", .is_limit = 1, .before = raw_written_before, .to = raw_pinned_to, .from = raw_pinned_from },
+    { .name = "raw_written",
+      .is_limit = 1,
+      .before = raw_written_before,
+      .to = raw_pinned_to,
+      .from = raw_pinned_from },
     { .name = "raw_pageable", .is_limit = 1, .to = raw_pageable_to, .from = raw_pageable_from },
     { .name = "base", .calls_each = 5, .to = base_to, .from = objects_from, .free = base_free },
     { .name = "base_plus", .calls_each = 2, .to = base_plus_to, .from = objects_from },
     { .name = "tcpy", .calls_each = 3, .to = tcpy_to, .from = objects_from },
     { .name = "pcpy", .to = pcpy_to, .from = pcpy_from },
     { .name = "pcpy_pinned", .to = pcpy_pinned_to, .from = pcpy_pinned_from },
-    { .name = "marshal_attach", .calls_each = 1, .before = marshal_before, .to = marshal_to, .from = marshal_from,
+    { .name = "marshal_attach",
+      .calls_each = 1,
+      .before = marshal_before,
+      .to = marshal_to,
+      .from = marshal_from,
       .after = marshal_after },
     { .name = "chain", .fits = chain_fits, .to = chain_to, .from = chain_from },
-    { .name = "unified", .fits = unified_fits, .before = unified_before, .to = unified_to, .from = unified_from,
+    { .name = "unified",
+      .fits = unified_fits,
+      .before = unified_before,
+      .to = unified_to,
+      .from = unified_from,
       .after = unified_after },
-    { .name = "unified_prefetch", .fits = unified_prefetch_fits, .before = unified_before, .to = unified_prefetch_to,
-      .from = unified_prefetch_from, .after = unified_after },
+    { .name = "unified_prefetch",
+      .fits = unified_prefetch_fits,
+      .before = unified_before,
+      .to = unified_prefetch_to,
+      .from = unified_prefetch_from,
+      .after = unified_after },
 };
 const size_t gpu_copier_count = sizeof(gpu_copiers) / sizeof(gpu_copiers[0]);

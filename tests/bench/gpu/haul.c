@@ -1,25 +1,30 @@
 /* Haul's ways, each with its unmarshal.
  *
- *   haul               the first ship: discovery, packing, allocation, transfer, relocation; the context is warm
+ *   haul               the first ship: discovery, packing, allocation, transfer, relocation; the
+ *                      context is warm
  *   haul_plan          ship by a plan that exists
  *   haul_refresh       the same arena again, by its plan
- *   haul_locked        the same where the source's pages are locked: the device gathers it by itself
- *   haul_used          as haul, by a type that says which array the kernel uses; for workloads that use one alone
- *   haul_pinned_arena  a packed arena that lies in pinned memory already: one copy and the relocation, one copy back.
- *                      The public calls have no such form; this calls the device table's own verbs.
- *   haul_arena         the graph stands in a haul_arena in pinned memory: haul_ship_arena, which refuses pointers that
- *                      lead out, and haul_unmarshal
+ *   haul_locked        the same where the source's pages are locked: the device gathers it by
+ *                      itself
+ *   haul_used          as haul, by a type that says which array the kernel uses; for workloads that
+ *                      use one alone
+ *   haul_pinned_arena  a packed arena that lies in pinned memory already: one copy and the
+ *                      relocation, one copy back. The public calls have no such form; this calls
+ *                      the device table's own verbs.
+ *   haul_arena         the graph stands in a haul_arena in pinned memory: haul_ship_arena, which
+ *                      refuses pointers that lead out, and haul_unmarshal
  *   haul_arena_direct  the same, pointers trusted, and brought back without staging
- *   haul_arena_still   haul_arena, brought back without staging, of an arena that is filled once and then goes there and
- *                      back, untouched by the host between, as the raw copy's bytes are
+ *   haul_arena_still   haul_arena, brought back without staging, of an arena that is filled once
+ *                      and then goes there and back, untouched by the host between, as the raw
+ *                      copy's bytes are
  *   haul_mirrored      the same, in an arena that the device has memory for at the same addresses
  *   haul_mirrored_kept the same, pointers trusted
  *   haul_threads, haul_threads_refresh, haul_threads_arena
  *                      haul, haul_refresh and haul_arena in a context with as many threads as
  *                      the machine has cores, at most 16
  *
- * The device is opened through a table that counts the calls of its verbs and passes them on. What `calls` says of Haul
- * is that number: a verb is one or a few calls of the driver.
+ * The device is opened through a table that counts the calls of its verbs and passes them on. What
+ * `calls` says of Haul is that number: a verb is one or a few calls of the driver.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
@@ -33,14 +38,16 @@
 static const haul_device_table *real;
 static haul_device *device, *threaded; /* whose contexts have one thread, and several */
 #define THREADS_MAX 16u
-#define AWAKE_SECONDS 2e-3 /* of the threads: longer than a small graph's kernel, no longer than the runs before a timed one */
+/* of the threads: longer than a small graph's kernel, no longer than the runs before a timed one */
+#define AWAKE_SECONDS 2e-3
 
 static const void *chosen; /* what the context's argument points to */
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The table that counts
  */
-static haul_status count_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
+static haul_status count_allocate(void *state, uint64_t bytes, size_t alignment,
+                                  haul_address *address)
 {
     gpu_counted.calls++;
     return real->allocate(state, bytes, alignment, address);
@@ -82,13 +89,15 @@ static haul_status count_relocate(void *state, const haul_relocation *relocation
     return real->relocate(state, relocation);
 }
 
-static haul_status count_send(void *state, const haul_relocation *relocation, const void *from, size_t bytes)
+static haul_status count_send(void *state, const haul_relocation *relocation, const void *from,
+                              size_t bytes)
 {
     gpu_counted.calls++;
     return real->send(state, relocation, from, bytes);
 }
 
-static haul_status count_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
+static haul_status count_fetch(void *state, void *to, const haul_relocation *relocation,
+                               size_t bytes)
 {
     gpu_counted.calls++;
     return real->fetch(state, to, relocation, bytes);
@@ -118,7 +127,8 @@ static haul_status count_push(void *state, const haul_crossing *crossing)
     return real->push(state, crossing);
 }
 
-static haul_status count_across(void *state, haul_address to, void *from_state, haul_address from, size_t bytes)
+static haul_status count_across(void *state, haul_address to, void *from_state, haul_address from,
+                                size_t bytes)
 {
     gpu_counted.calls++;
     return real->across(state, to, from_state, from, bytes);
@@ -186,7 +196,7 @@ static haul_device_table counting_table(void)
     return table;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The device
  */
 static void must_on(const haul_device *on, haul_status status, const char *what)
@@ -242,7 +252,7 @@ static haul_plan *new_plan(const gpu_workload *it)
     return plan;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * What a shipment tells of itself. Its counts are those since it was shipped.
  */
 static haul_shipment_statistics seen; /* of a shipment that is older than the run */
@@ -293,7 +303,7 @@ static void tell_from(gpu_bench *b)
     tell_return(b->shipment);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Ship
  */
 static void haul_to(gpu_bench *b)
@@ -345,7 +355,7 @@ static void used_to(gpu_bench *b)
     set_root(b, b->shipment);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Refresh
  */
 static void refresh_open(gpu_bench *b)
@@ -384,9 +394,9 @@ static void refresh_close(gpu_bench *b)
     haul_shipment_free(&b->kept);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
- * With a locked source; the first refresh locks it. Copies from locked memory are as fast as from pinned: so nobody else
- * is measured meanwhile.
+/* -------------------------------------------------------------------------------------------------
+ * With a locked source; the first refresh locks it. Copies from locked memory are as fast as from
+ * pinned: so nobody else is measured meanwhile.
  */
 static haul_shipment *locked_kept;
 
@@ -439,13 +449,13 @@ static void locked_close(gpu_bench *b)
     haul_shipment_free(&locked_kept);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * An arena in pinned memory: | arena | bitmap |, as a shipment's range is.
  */
 struct gpu_arena {
     haul_plan *plan;
     char *staged;
-    uint64_t *bits;             /* the bitmap, */
+    uint64_t *bits; /* the bitmap, */
     size_t bit_words;
     haul_relocation relocation; /* its `arena` and `bytes` are the arena's */
     size_t marks_at, whole;     /* ... which crosses behind the arena, or a list of offsets */
@@ -469,7 +479,8 @@ static void arena_open(gpu_bench *b)
     arena->whole = arena->marks_at + arena->bit_words * sizeof(uint64_t);
     arena->is_small = arena->whole <= able.send_bytes;
     must(real->stage(state, arena->whole, &staged), "stage");
-    must(real->allocate(state, arena->whole, haul_plan_alignment(arena->plan), &relocation->arena), "allocate");
+    must(real->allocate(state, arena->whole, haul_plan_alignment(arena->plan), &relocation->arena),
+         "allocate");
     arena->staged = staged;
     relocation->delta = relocation->arena;
     relocation->word_bytes = sizeof(void *);
@@ -504,12 +515,14 @@ static void write_marks(struct gpu_arena *arena)
 static void arena_before(gpu_bench *b)
 {
     struct gpu_arena *arena = b->arena;
-    must(haul_plan_pack(arena->plan, arena->staged, arena->relocation.bytes, 0, arena->bits), "haul_plan_pack");
+    must(haul_plan_pack(arena->plan, arena->staged, arena->relocation.bytes, 0, arena->bits),
+         "haul_plan_pack");
     write_marks(arena);
 }
 
 /* Those of the words before `cut` and those behind it. */
-static void cut_marks(const struct gpu_arena *arena, size_t cut, haul_relocation *first, haul_relocation *rest)
+static void cut_marks(const struct gpu_arena *arena, size_t cut, haul_relocation *first,
+                      haul_relocation *rest)
 {
     const char *list = arena->staged + arena->marks_at;
     uint64_t offset;
@@ -538,7 +551,8 @@ static void arena_to_in_two(const struct gpu_arena *arena, void *state)
     const haul_address to = arena->relocation.arena;
     uint64_t fence;
     must(count_copy_to(state, to, arena->staged, cut), "copy_to");
-    must(count_copy_to(state, to + arena->marks_at, arena->staged + arena->marks_at, arena->whole - arena->marks_at),
+    must(count_copy_to(state, to + arena->marks_at, arena->staged + arena->marks_at,
+                       arena->whole - arena->marks_at),
          "copy_to");
     must(count_fence(state, &fence), "fence");
     must(count_copy_to(state, to + cut, arena->staged + cut, bytes - cut), "copy_to");
@@ -579,7 +593,8 @@ static void arena_from(gpu_bench *b)
 {
     const struct gpu_arena *arena = b->arena;
     void *state = haul_device_state(device);
-    must(count_copy_from(state, arena->staged, arena->relocation.arena, arena->relocation.bytes), "copy_from");
+    must(count_copy_from(state, arena->staged, arena->relocation.arena, arena->relocation.bytes),
+         "copy_from");
     must(count_wait(state), "wait");
 }
 
@@ -606,9 +621,9 @@ static void arena_close(gpu_bench *b)
     haul_plan_free(&arena->plan);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
- * A graph that stands in a haul_arena. It is built once, by typed allocation, in the places of the comparators' walk;
- * contents go into it before each run and out after it, outside the clock.
+/* -------------------------------------------------------------------------------------------------
+ * A graph that stands in a haul_arena. It is built once, by typed allocation, in the places of the
+ * comparators' walk; contents go into it before each run and out after it, outside the clock.
  */
 typedef struct standing {
     haul_arena *arena;
@@ -673,7 +688,8 @@ static void standing_before(gpu_bench *b, standing *s)
 
 static void standing_to(gpu_bench *b, standing *s)
 {
-    must_on(s->device, haul_ship_arena(s->device, s->arena, &s->options, &b->shipment), "haul_ship_arena");
+    must_on(s->device, haul_ship_arena(s->device, s->arena, &s->options, &b->shipment),
+            "haul_ship_arena");
     b->device_root = haul_device_pointer(b->shipment, s->base);
 }
 
@@ -810,7 +826,7 @@ static void trusted_close(gpu_bench *b)
     lying_close(b, &trusted, "haul_mirrored_kept");
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * With threads
  */
 static haul_shipment *threaded_kept;
@@ -818,13 +834,15 @@ static standing threaded_standing;
 
 static void threads_to(gpu_bench *b)
 {
-    must_on(threaded, haul_ship(threaded, b->it->root, b->it->type[0], 1, NULL, &b->shipment), "haul_ship");
+    must_on(threaded, haul_ship(threaded, b->it->root, b->it->type[0], 1, NULL, &b->shipment),
+            "haul_ship");
     set_root(b, b->shipment);
 }
 
 static void threads_refresh_open(gpu_bench *b)
 {
-    must_on(threaded, haul_ship(threaded, b->it->root, b->it->type[0], 1, NULL, &threaded_kept), "haul_ship");
+    must_on(threaded, haul_ship(threaded, b->it->root, b->it->type[0], 1, NULL, &threaded_kept),
+            "haul_ship");
 }
 
 static void threads_refresh_before(gpu_bench *b)
@@ -891,40 +909,130 @@ static void threads_arena_close(gpu_bench *b)
 }
 
 const gpu_technique gpu_haul_ways[] = {
-    { .name = "haul", .before = forget_seen, .to = haul_to, .from = haul_from, .free = haul_free,
-      .tell_to = tell_to_discovered, .tell_from = tell_from },
-    { .name = "haul_plan", .open = plan_open, .before = forget_seen, .to = plan_to, .from = haul_from,
-      .free = haul_free, .close = plan_close, .tell_to = tell_to_planned, .tell_from = tell_from },
-    { .name = "haul_refresh", .open = refresh_open, .before = refresh_before, .to = refresh_to, .from = refresh_from,
-      .close = refresh_close, .tell_to = refresh_tell_to, .tell_from = refresh_tell_from },
-    { .name = "haul_locked", .is_alone = 1, .open = locked_open, .before = locked_before, .to = locked_to, .from = locked_from,
-      .close = locked_close, .tell_to = locked_tell_to, .tell_from = locked_tell_from },
-    { .name = "haul_used", .fits = used_fits, .before = used_before, .to = used_to, .from = haul_from,
-      .free = haul_free, .tell_to = tell_to_discovered, .tell_from = tell_from },
-    { .name = "haul_pinned_arena", .open = arena_open, .before = arena_before, .to = arena_to, .from = arena_from,
-      .after = arena_after, .close = arena_close, .tell_to = arena_tell_to, .tell_from = arena_tell_from },
-    { .name = "haul_arena", .open = checked_open, .before = checked_before, .to = checked_to, .from = haul_from,
-      .after = checked_after, .free = haul_free, .close = checked_close, .tell_to = tell_to_planned,
+    { .name = "haul",
+      .before = forget_seen,
+      .to = haul_to,
+      .from = haul_from,
+      .free = haul_free,
+      .tell_to = tell_to_discovered,
       .tell_from = tell_from },
-    { .name = "haul_arena_direct", .open = direct_open, .before = direct_before, .to = direct_to, .from = haul_from,
-      .after = direct_after, .free = haul_free, .close = direct_close, .tell_to = tell_to_planned,
+    { .name = "haul_plan",
+      .open = plan_open,
+      .before = forget_seen,
+      .to = plan_to,
+      .from = haul_from,
+      .free = haul_free,
+      .close = plan_close,
+      .tell_to = tell_to_planned,
       .tell_from = tell_from },
-    { .name = "haul_arena_still", .own_generation = &still.generation, .open = still_open, .before = forget_seen,
-      .to = still_to, .from = haul_from, .free = haul_free, .close = still_close, .tell_to = tell_to_planned,
+    { .name = "haul_refresh",
+      .open = refresh_open,
+      .before = refresh_before,
+      .to = refresh_to,
+      .from = refresh_from,
+      .close = refresh_close,
+      .tell_to = refresh_tell_to,
+      .tell_from = refresh_tell_from },
+    { .name = "haul_locked",
+      .is_alone = 1,
+      .open = locked_open,
+      .before = locked_before,
+      .to = locked_to,
+      .from = locked_from,
+      .close = locked_close,
+      .tell_to = locked_tell_to,
+      .tell_from = locked_tell_from },
+    { .name = "haul_used",
+      .fits = used_fits,
+      .before = used_before,
+      .to = used_to,
+      .from = haul_from,
+      .free = haul_free,
+      .tell_to = tell_to_discovered,
       .tell_from = tell_from },
-    { .name = "haul_mirrored", .own_generation = &mirrored.generation, .open = mirrored_open,
-      .before = forget_seen, .to = mirrored_to, .from = haul_from, .free = haul_free, .close = mirrored_close,
-      .tell_to = tell_to_planned, .tell_from = tell_from },
-    { .name = "haul_mirrored_kept", .own_generation = &trusted.generation, .open = trusted_open,
-      .before = forget_seen, .to = trusted_to, .from = haul_from, .free = haul_free, .close = trusted_close,
-      .tell_to = tell_to_planned, .tell_from = tell_from },
-    { .name = "haul_threads", .before = forget_seen, .to = threads_to, .from = haul_from, .free = haul_free,
-      .tell_to = tell_to_discovered, .tell_from = tell_from },
-    { .name = "haul_threads_refresh", .open = threads_refresh_open, .before = threads_refresh_before,
-      .to = threads_refresh_to, .from = threads_refresh_from, .close = threads_refresh_close,
-      .tell_to = threads_refresh_tell_to, .tell_from = threads_refresh_tell_from },
-    { .name = "haul_threads_arena", .open = threads_arena_open, .before = threads_arena_before, .to = threads_arena_to,
-      .from = haul_from, .after = threads_arena_after, .free = haul_free, .close = threads_arena_close,
-      .tell_to = tell_to_planned, .tell_from = tell_from },
+    { .name = "haul_pinned_arena",
+      .open = arena_open,
+      .before = arena_before,
+      .to = arena_to,
+      .from = arena_from,
+      .after = arena_after,
+      .close = arena_close,
+      .tell_to = arena_tell_to,
+      .tell_from = arena_tell_from },
+    { .name = "haul_arena",
+      .open = checked_open,
+      .before = checked_before,
+      .to = checked_to,
+      .from = haul_from,
+      .after = checked_after,
+      .free = haul_free,
+      .close = checked_close,
+      .tell_to = tell_to_planned,
+      .tell_from = tell_from },
+    { .name = "haul_arena_direct",
+      .open = direct_open,
+      .before = direct_before,
+      .to = direct_to,
+      .from = haul_from,
+      .after = direct_after,
+      .free = haul_free,
+      .close = direct_close,
+      .tell_to = tell_to_planned,
+      .tell_from = tell_from },
+    { .name = "haul_arena_still",
+      .own_generation = &still.generation,
+      .open = still_open,
+      .before = forget_seen,
+      .to = still_to,
+      .from = haul_from,
+      .free = haul_free,
+      .close = still_close,
+      .tell_to = tell_to_planned,
+      .tell_from = tell_from },
+    { .name = "haul_mirrored",
+      .own_generation = &mirrored.generation,
+      .open = mirrored_open,
+      .before = forget_seen,
+      .to = mirrored_to,
+      .from = haul_from,
+      .free = haul_free,
+      .close = mirrored_close,
+      .tell_to = tell_to_planned,
+      .tell_from = tell_from },
+    { .name = "haul_mirrored_kept",
+      .own_generation = &trusted.generation,
+      .open = trusted_open,
+      .before = forget_seen,
+      .to = trusted_to,
+      .from = haul_from,
+      .free = haul_free,
+      .close = trusted_close,
+      .tell_to = tell_to_planned,
+      .tell_from = tell_from },
+    { .name = "haul_threads",
+      .before = forget_seen,
+      .to = threads_to,
+      .from = haul_from,
+      .free = haul_free,
+      .tell_to = tell_to_discovered,
+      .tell_from = tell_from },
+    { .name = "haul_threads_refresh",
+      .open = threads_refresh_open,
+      .before = threads_refresh_before,
+      .to = threads_refresh_to,
+      .from = threads_refresh_from,
+      .close = threads_refresh_close,
+      .tell_to = threads_refresh_tell_to,
+      .tell_from = threads_refresh_tell_from },
+    { .name = "haul_threads_arena",
+      .open = threads_arena_open,
+      .before = threads_arena_before,
+      .to = threads_arena_to,
+      .from = haul_from,
+      .after = threads_arena_after,
+      .free = haul_free,
+      .close = threads_arena_close,
+      .tell_to = tell_to_planned,
+      .tell_from = tell_from },
 };
 const size_t gpu_haul_way_count = sizeof(gpu_haul_ways) / sizeof(gpu_haul_ways[0]);

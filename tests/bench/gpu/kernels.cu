@@ -7,7 +7,8 @@
 
 #include "shapes.h"
 
-namespace {
+namespace
+{
 
 const unsigned THREADS = 256, WARP = 32, BLOCKS = 2048;
 const uint64_t SLICE_WORDS = 4096;
@@ -126,12 +127,14 @@ __global__ void find_dense(gpu_layout layout, const gpu_level *root, gpu_piece *
     found[thread].words = static_cast<uint64_t>(level->a_count);
 }
 
-__global__ void touch(const gpu_piece *pieces, uint64_t slices_each, uint64_t items, unsigned long long *sum)
+__global__ void touch(const gpu_piece *pieces, uint64_t slices_each, uint64_t items,
+                      unsigned long long *sum)
 {
     const unsigned lane = threadIdx.x % WARP;
     const uint64_t warps = uint64_t(gridDim.x) * blockDim.x / WARP;
     unsigned long long mine = 0;
-    for (uint64_t item = (blockIdx.x * uint64_t(blockDim.x) + threadIdx.x) / WARP; item < items; item += warps) {
+    for (uint64_t item = (blockIdx.x * uint64_t(blockDim.x) + threadIdx.x) / WARP; item < items;
+         item += warps) {
         const uint64_t piece = item / slices_each, from = item % slices_each * SLICE_WORDS;
         const gpu_piece it = pieces[piece];
         const uint64_t to = it.words < from + SLICE_WORDS ? it.words : from + SLICE_WORDS;
@@ -161,21 +164,22 @@ extern "C" cudaError_t gpu_find(const gpu_layout *layout, const void *root, gpu_
         find_tree<<<blocks_for(layout->nodes, THREADS), THREADS>>>(*layout, node, found);
         break;
     case GPU_ZONES:
-        find_zones<<<blocks_for(layout->nodes, THREADS), THREADS>>>(*layout, static_cast<const gpu_zones *>(root),
-                                                                    found);
+        find_zones<<<blocks_for(layout->nodes, THREADS), THREADS>>>(
+            *layout, static_cast<const gpu_zones *>(root), found);
         break;
     case GPU_LINEAR:
         find_linear<<<1, 1>>>(*layout, static_cast<const gpu_level *>(root), found);
         break;
     case GPU_DENSE:
-        find_dense<<<layout->last_only ? 1 : blocks_for(1 + q + q * q + q * q * q, THREADS), THREADS>>>(
-            *layout, static_cast<const gpu_level *>(root), found);
+        find_dense<<<layout->last_only ? 1 : blocks_for(1 + q + q * q + q * q * q, THREADS),
+                     THREADS>>>(*layout, static_cast<const gpu_level *>(root), found);
         break;
     }
     return cudaGetLastError();
 }
 
-extern "C" cudaError_t gpu_touch(const gpu_piece *pieces, size_t count, size_t longest_words, uint64_t *sum)
+extern "C" cudaError_t gpu_touch(const gpu_piece *pieces, size_t count, size_t longest_words,
+                                 uint64_t *sum)
 {
     const uint64_t slices = longest_words ? (longest_words + SLICE_WORDS - 1) / SLICE_WORDS : 1;
     const uint64_t items = slices * count, blocks = (items * WARP + THREADS - 1) / THREADS;

@@ -1,5 +1,5 @@
-/* haul_bench_gpu: how long graphs of pointers take to a GPU and back, by Haul, by the techniques of the literature, and
- * by one raw copy of the same bytes.
+/* haul_bench_gpu: how long graphs of pointers take to a GPU and back, by Haul, by the techniques of
+ * the literature, and by one raw copy of the same bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +19,15 @@ typedef struct command {
 static void usage(void)
 {
     fprintf(stderr,
-            "usage: haul_bench_gpu [--only WORKLOAD] [--technique T] [--runs N] [--csv FILE] [--quick | --full]\n"
+            "usage: haul_bench_gpu [--only WORKLOAD] [--technique T] "
+            "[--runs N] [--csv FILE] [--quick | --full]\n"
             "                      [--cell SECONDS] [--patience SECONDS] [--list]\n"
-            "  --only WORKLOAD     those whose names begin so; or one that is in no set, by its whole name\n"
+            "  --only WORKLOAD     those whose names begin so; or one "
+            "that is in no set, by its whole name\n"
             "  --technique T       this one, and the limits\n"
             "  --runs N            rounds at most, of which the median counts (31)\n"
-            "  --csv FILE          CSV there and the table on standard output; else CSV on standard output\n"
+            "  --csv FILE          CSV there and the table on standard "
+            "output; else CSV on standard output\n"
             "  --quick             a smoke test: small graphs, 2 rounds\n"
             "  --full              the whole grid of Linear and Dense\n"
             "  --cell SECONDS      for one technique and workload, beyond its first runs (0.4)\n"

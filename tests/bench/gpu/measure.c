@@ -1,10 +1,11 @@
-/* One workload, all techniques, in turn within each round. A run of a technique: to the device, the kernel, back; then
- * what the kernel summed on the device and what came back to the host are checked. The kernel adds 1 to every word that
- * it uses, so each run finds the graph one step further on, and none can live on what another left behind. What came back to
- * a technique's own copy of the graph is summed on the device when it goes there again.
+/* One workload, all techniques, in turn within each round. A run of a technique: to the device, the
+ * kernel, back; then what the kernel summed on the device and what came back to the host are
+ * checked. The kernel adds 1 to every word that it uses, so each run finds the graph one step
+ * further on, and none can live on what another left behind. What came back to a technique's own
+ * copy of the graph is summed on the device when it goes there again.
  *
- * Times are the host's, between points where the device has finished. What the techniques share (buffers, a pool, the
- * walk's tables) is made before and is warm.
+ * Times are the host's, between points where the device has finished. What the techniques share
+ * (buffers, a pool, the walk's tables) is made before and is warm.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 enum { TECHNIQUES_MAX = 32, MANAGED_BYTES_MAX = 256 << 20, WARM_BYTES = 4 << 20, ROUNDS_MIN = 2 };
 
 #define WARM_MILLISECONDS 2.0 /* some five runs of a small graph */
-#define CALL_SECONDS 5e-6 /* of one driver call, to foresee what takes too long */
+#define CALL_SECONDS 5e-6     /* of one driver call, to foresee what takes too long */
 
 typedef struct turn {
     const gpu_technique *technique;
@@ -22,7 +23,7 @@ typedef struct turn {
     int is_slow; /* its first run counts */
 } turn;
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * One run
  */
 static double timed(gpu_bench *b, void (*part)(gpu_bench *b))
@@ -50,7 +51,8 @@ static void kernel(gpu_bench *b)
 /* Answers its time. */
 static double run_kernel(gpu_bench *b, const gpu_technique *technique)
 {
-    uint64_t *generation = technique->own_generation ? technique->own_generation : &b->it->generation;
+    uint64_t *generation =
+        technique->own_generation ? technique->own_generation : &b->it->generation;
     const gpu_workload *it = b->it;
     const uint64_t zero = 0, expected = it->pattern_sum + *generation * it->weights;
     uint64_t sum;
@@ -60,8 +62,8 @@ static double run_kernel(gpu_bench *b, const gpu_technique *technique)
     gpu_must(cudaMemcpy(&sum, b->sum, sizeof(sum), cudaMemcpyDeviceToHost), "cudaMemcpy");
     if (sum != expected) {
         char why[160];
-        snprintf(why, sizeof(why), "%s: the sum on the device is %016llx, not %016llx", technique->name,
-                 (unsigned long long)sum, (unsigned long long)expected);
+        snprintf(why, sizeof(why), "%s: the sum on the device is %016llx, not %016llx",
+                 technique->name, (unsigned long long)sum, (unsigned long long)expected);
         gpu_die(it->name, why);
     }
     ++*generation;
@@ -110,7 +112,7 @@ static void run(gpu_bench *b, const gpu_technique *technique, int thorough)
     gpu_sample("total", to + worked + from, "total");
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Rounds
  */
 static double foreseen_seconds(const gpu_bench *b, const gpu_technique *technique)
@@ -120,7 +122,8 @@ static double foreseen_seconds(const gpu_bench *b, const gpu_technique *techniqu
 
 static int is_wanted(const gpu_bench *b, const gpu_technique *technique, const gpu_options *options)
 {
-    if (options->technique && !technique->is_limit && strcmp(options->technique, technique->name) != 0)
+    if (options->technique && !technique->is_limit &&
+        strcmp(options->technique, technique->name) != 0)
         return 0;
     if (technique->fits && !technique->fits(b))
         return 0;
@@ -135,8 +138,10 @@ static int choose(const gpu_bench *b, const gpu_options *options, int alone, tur
     size_t i;
     int count = 0;
     for (i = 0; i < gpu_copier_count + gpu_haul_way_count; i++) {
-        const gpu_technique *technique = i < gpu_copier_count ? &gpu_copiers[i] : &gpu_haul_ways[i - gpu_copier_count];
-        if (count == TECHNIQUES_MAX || technique->is_alone != alone || !is_wanted(b, technique, options))
+        const gpu_technique *technique =
+            i < gpu_copier_count ? &gpu_copiers[i] : &gpu_haul_ways[i - gpu_copier_count];
+        if (count == TECHNIQUES_MAX || technique->is_alone != alone ||
+            !is_wanted(b, technique, options))
             continue;
         memset(&turns[count], 0, sizeof(turns[count]));
         turns[count++].technique = technique;
@@ -170,8 +175,8 @@ static int last_round(const turn *turns, int count)
     return last;
 }
 
-/* What is small is shipped again and again, by a program whose data and code are in the caches; here other techniques have
- * just been there. So each goes for a while before its time is taken. */
+/* What is small is shipped again and again, by a program whose data and code are in the caches;
+ * here other techniques have just been there. So each goes for a while before its time is taken. */
 static void warm_up(gpu_bench *b, const gpu_technique *technique)
 {
     const double start = bench_milliseconds();
@@ -195,7 +200,7 @@ static void rounds(gpu_bench *b, turn *turns, int count)
             }
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * What techniques share
  */
 static void open_memory(gpu_bench *b)

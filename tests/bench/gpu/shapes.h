@@ -1,8 +1,10 @@
-/* The structures of the workloads, as the host builds them and as the kernels walk them, and the kernels' doors.
+/* The structures of the workloads, as the host builds them and as the kernels walk them, and the
+ * kernels' doors.
  *
- * All data are words of 64 bits. A piece is one run of such words, in a node or behind a pointer. The kernels work in
- * two steps that are the same for every technique and start from the root's device address alone: `find` follows the
- * device's pointers and notes every piece; `touch` reads each word into a weighted sum and then adds 1 to it.
+ * All data are words of 64 bits. A piece is one run of such words, in a node or behind a pointer.
+ * The kernels work in two steps that are the same for every technique and start from the root's
+ * device address alone: `find` follows the device's pointers and notes every piece; `touch` reads
+ * each word into a weighted sum and then adds 1 to it.
  */
 #ifndef GPU_SHAPES_H
 #define GPU_SHAPES_H
@@ -21,9 +23,10 @@ typedef struct gpu_piece {
     uint64_t words;
 } gpu_piece;
 
-/* The weight of a word in the sum: odd, and different for each place, so that nothing can be missing, doubled or in
- * another's place. `piece` counts as `find` numbers them. */
-#define GPU_WEIGHT(piece, word) (2 * ((uint64_t)(piece) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)(word)) + 1)
+/* The weight of a word in the sum: odd, and different for each place, so that nothing can be
+ * missing, doubled or in another's place. `piece` counts as `find` numbers them. */
+#define GPU_WEIGHT(piece, word)                                                                    \
+    (2 * ((uint64_t)(piece)*UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)(word)) + 1)
 
 enum { GPU_ZONE_ARRAYS = 11, GPU_ZONE_USED = 9 };
 
@@ -33,7 +36,8 @@ typedef struct gpu_span {
     int64_t count;
 } gpu_span;
 
-/* A zone of the transport code: four sizes, two numbers, eleven arrays. The last two exist in two dimensions only. */
+/* A zone of the transport code: four sizes, two numbers, eleven arrays. The last two exist in two
+ * dimensions only. */
 typedef struct gpu_zone {
     int32_t corners, faces, first_corner, faces_in_all;
     uint64_t volume, energy;
@@ -45,7 +49,8 @@ typedef struct gpu_zones {
     int64_t count;
 } gpu_zones;
 
-/* A level of Linear and Dense: an array, and one node (Linear) or `next_count` nodes (Dense) of the next level. */
+/* A level of Linear and Dense: an array, and one node (Linear) or `next_count` nodes (Dense) of the
+ * next level. */
 typedef struct gpu_level {
     uint64_t *a;
     int64_t a_count;
@@ -64,12 +69,12 @@ typedef enum gpu_form { GPU_LIST, GPU_TREE, GPU_ZONES, GPU_LINEAR, GPU_DENSE } g
 /* What a kernel must know beside the root. */
 typedef struct gpu_layout {
     gpu_form form;
-    uint64_t nodes;         /* list, tree, zones; of Linear the depth, of Dense q */
-    uint64_t next_at;       /* list: of the pointer. tree: of the left one */
-    uint64_t right_at;      /* tree */
-    unsigned parts;         /* list, tree: pieces of a node */
+    uint64_t nodes;    /* list, tree, zones; of Linear the depth, of Dense q */
+    uint64_t next_at;  /* list: of the pointer. tree: of the left one */
+    uint64_t right_at; /* tree */
+    unsigned parts;    /* list, tree: pieces of a node */
     uint64_t part_at[2], part_words[2];
-    int last_only;          /* Linear, Dense: the last array alone */
+    int last_only; /* Linear, Dense: the last array alone */
 } gpu_layout;
 
 /* Start work on the default stream. `found` has room for all pieces; `sum` is a zeroed

@@ -14,7 +14,7 @@ void gpu_die(const char *what, const char *why)
     exit(1);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Samples
  */
 void gpu_report_technique(const char *name)
@@ -28,7 +28,7 @@ void gpu_sample(const char *phase, double number, const char *against)
         report_add(current, phase, number, against);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Rows
  */
 static void print_row(FILE *out, const char *technique)
@@ -36,9 +36,9 @@ static void print_row(FILE *out, const char *technique)
     double to = report_median(technique, "to"), from = report_median(technique, "from");
     if (to <= 0)
         return;
-    fprintf(out, "  %-18s %11.4f %8.2f %11.4f %11.4f %8.2f %10.0f %10.0f %10.0f %10.2f\n", technique, to,
-            to / report_median(GPU_LIMIT, "to"), report_median(technique, "kernel"), from,
-            from / report_median(GPU_LIMIT, "from"), report_median(technique, "transfers_to"),
+    fprintf(out, "  %-18s %11.4f %8.2f %11.4f %11.4f %8.2f %10.0f %10.0f %10.0f %10.2f\n",
+            technique, to, to / report_median(GPU_LIMIT, "to"), report_median(technique, "kernel"),
+            from, from / report_median(GPU_LIMIT, "from"), report_median(technique, "transfers_to"),
             report_median(technique, "transfers_from"), report_median(technique, "calls_to"),
             report_median(technique, "bytes_to") / 1e6);
 }
@@ -46,17 +46,18 @@ static void print_row(FILE *out, const char *technique)
 static void print_table(FILE *out, const char *workload)
 {
     size_t i;
-    fprintf(out, "\n%s: %.0f objects, %.0f pointers, %.3f MB\n", workload, report_median("graph", "objects"),
-            report_median("graph", "pointers"), report_median("graph", "bytes") / 1e6);
-    fprintf(out, "  %-18s %11s %8s %11s %11s %8s %10s %10s %10s %10s\n", "technique", "to ms", "x raw", "kernel ms",
-            "from ms", "x raw", "copies to", "back", "calls to", "MB to");
+    fprintf(out, "\n%s: %.0f objects, %.0f pointers, %.3f MB\n", workload,
+            report_median("graph", "objects"), report_median("graph", "pointers"),
+            report_median("graph", "bytes") / 1e6);
+    fprintf(out, "  %-18s %11s %8s %11s %11s %8s %10s %10s %10s %10s\n", "technique", "to ms",
+            "x raw", "kernel ms", "from ms", "x raw", "copies to", "back", "calls to", "MB to");
     for (i = 0; i < gpu_copier_count; i++)
         print_row(out, gpu_copiers[i].name);
     for (i = 0; i < gpu_haul_way_count; i++)
         print_row(out, gpu_haul_ways[i].name);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Head and end
  */
 static void print_driver(FILE *out)
@@ -78,7 +79,8 @@ void gpu_report_open(const char *csv_path, int runs)
         gpu_die(csv_path, "cannot be written");
     strftime(date, sizeof(date), "%Y-%m-%d", gmtime(&now));
     gpu_describe(text, sizeof(text));
-    fprintf(csv, "# haul_bench_gpu: medians of up to %d interleaved rounds, %s\n# card: %s\n", runs, date, text);
+    fprintf(csv, "# haul_bench_gpu: medians of up to %d interleaved rounds, %s\n# card: %s\n", runs,
+            date, text);
     print_driver(csv);
     report_open(csv, csv_path ? stdout : stderr, GPU_LIMIT, print_table);
 }

@@ -1,11 +1,12 @@
-/* The comparators' traversal: what a compiler would generate for the types of a workload, with the field table read at
- * run time instead. One pass, one look-up for each pointer, presized and warm, nothing cleared between walks.
+/* The comparators' traversal: what a compiler would generate for the types of a workload, with the
+ * field table read at run time instead. One pass, one look-up for each pointer, presized and warm,
+ * nothing cleared between walks.
  */
 #include <string.h>
 
 #include "gpu.h"
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Objects
  */
 size_t gpu_object_bytes(const gpu_kind *kind, size_t count)
@@ -45,7 +46,7 @@ void gpu_write_pointers(const gpu_object *object, char *copy, const uint64_t *va
         memcpy(copy + gpu_pointer_at(object, i), &values[i], sizeof(void *));
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The walk
  */
 void gpu_walk_open(gpu_walk *walk, const gpu_workload *it)
@@ -112,11 +113,12 @@ const gpu_object *gpu_walk_visit(gpu_walk *walk)
     walk->next++;
     for (element = 0; object->kind && element < object->count; element++)
         for (f = 0; f < object->kind->field_count; f++)
-            *target++ = follow(walk, object->host + element * object->kind->bytes, &object->kind->field[f]);
+            *target++ =
+                follow(walk, object->host + element * object->kind->bytes, &object->kind->field[f]);
     return object;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * One buffer
  */
 uint64_t gpu_place_next(void *user, size_t bytes)

@@ -1,4 +1,5 @@
-/* The workloads: their names, how they are built, and what must be in them after the kernel has run.
+/* The workloads: their names, how they are built, and what must be in them after the kernel has
+ * run.
  *
  *     list, splitlist, tree _ COUNT x BYTES    nodes of one size (56, 128, 1k, 1m; a multiple of
  *                                              8, at least 32), allocated one by one with malloc,
@@ -7,8 +8,8 @@
  *     linear _ kK _ nN _ LAYOUT                a chain of K - 1 levels with an array each
  *     dense _ qQ _ nN _ all or selective       four levels, Q children each, an array on every node
  *
- * The last two are the deep-copy benchmark's, with the counts that its own code leaves unset, and without the empty
- * object at the end of Linear's chain.
+ * The last two are the deep-copy benchmark's, with the counts that its own code leaves unset, and
+ * without the empty object at the end of Linear's chain.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 #define PATTERN_PIECE UINT64_C(0xd6e8feb86659fd93)
 #define PATTERN_WORD UINT64_C(0xa0761d6478bd642f)
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Memory and contents
  */
 static void *grab(gpu_workload *made, size_t bytes)
@@ -83,7 +84,8 @@ static gpu_kind *add_kind(gpu_workload *made, const char *name, size_t bytes)
     return kind;
 }
 
-static void add_field(gpu_kind *kind, const char *name, size_t at, const gpu_kind *target, size_t count_at)
+static void add_field(gpu_kind *kind, const char *name, size_t at, const gpu_kind *target,
+                      size_t count_at)
 {
     gpu_field *field = &kind->field[kind->field_count++];
     field->name = name;
@@ -92,7 +94,7 @@ static void add_field(gpu_kind *kind, const char *name, size_t at, const gpu_kin
     field->count_at = count_at;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * List, split list, tree
  */
 static void **make_nodes(gpu_workload *made, const gpu_kind *kind, size_t count)
@@ -130,8 +132,8 @@ static void fill_nodes(gpu_workload *made, void **order, size_t count)
     make_pieces(made, count * layout->parts, count * layout->parts);
     for (i = 0; i < count; i++)
         for (part = 0; part < layout->parts; part++)
-            fill(made, i * layout->parts + part, (uint64_t *)((char *)order[i] + layout->part_at[part]),
-                 layout->part_words[part]);
+            fill(made, i * layout->parts + part,
+                 (uint64_t *)((char *)order[i] + layout->part_at[part]), layout->part_words[part]);
 }
 
 /* A list has its pointer before the data; a split list has it in the middle. */
@@ -178,16 +180,20 @@ static void make_tree(gpu_workload *made, size_t count, size_t bytes)
     free(order);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
- * Zones. Eight corners, three faces at each, three dimensions. Connect's 72 32-bit numbers count as 36 words.
+/* -------------------------------------------------------------------------------------------------
+ * Zones. Eight corners, three faces at each, three dimensions. Connect's 72 32-bit numbers count as
+ * 36 words.
  */
-static const char *const zone_array_name[GPU_ZONE_ARRAYS] = {
-    "VolumeOld", "Volume", "Sigt", "SigtInv", "STotal", "STime", "A_fp", "A_ez", "Connect", "Area", "Radius"
-};
+static const char *const zone_array_name[GPU_ZONE_ARRAYS] = { "VolumeOld", "Volume", "Sigt",
+                                                              "SigtInv",   "STotal", "STime",
+                                                              "A_fp",      "A_ez",   "Connect",
+                                                              "Area",      "Radius" };
 
-static void make_zone(gpu_workload *made, gpu_zone *zone, size_t number, size_t groups, size_t angles)
+static void make_zone(gpu_workload *made, gpu_zone *zone, size_t number, size_t groups,
+                      size_t angles)
 {
-    const size_t words[GPU_ZONE_USED] = { 8, 8, groups, groups, 8 * groups, 8 * groups * angles, 72, 72, 36 };
+    const size_t words[GPU_ZONE_USED] = { 8,  8,  groups, groups, 8 * groups, 8 * groups * angles,
+                                          72, 72, 36 };
     size_t a;
     zone->corners = 8;
     zone->faces = 3;
@@ -201,13 +207,15 @@ static void make_zone(gpu_workload *made, gpu_zone *zone, size_t number, size_t 
 
 static void make_zones(gpu_workload *made, size_t count, size_t groups, size_t angles)
 {
-    gpu_kind *root_kind = add_kind(made, "zones", sizeof(gpu_zones)), *kind = add_kind(made, "zone", sizeof(gpu_zone));
+    gpu_kind *root_kind = add_kind(made, "zones", sizeof(gpu_zones)),
+             *kind = add_kind(made, "zone", sizeof(gpu_zone));
     gpu_zones *root;
     size_t i;
     add_field(root_kind, "zone", offsetof(gpu_zones, zone), kind, offsetof(gpu_zones, count));
     for (i = 0; i < GPU_ZONE_ARRAYS; i++) {
         size_t at = offsetof(gpu_zone, array) + i * sizeof(gpu_span);
-        add_field(kind, zone_array_name[i], at + offsetof(gpu_span, data), NULL, at + offsetof(gpu_span, count));
+        add_field(kind, zone_array_name[i], at + offsetof(gpu_span, data), NULL,
+                  at + offsetof(gpu_span, count));
     }
     made->layout.form = GPU_ZONES;
     made->layout.nodes = count;
@@ -219,7 +227,7 @@ static void make_zones(gpu_workload *made, size_t count, size_t groups, size_t a
         make_zone(made, &root->zone[i], i, groups, angles);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Linear and Dense
  */
 static void add_level_fields(gpu_kind *kind, const gpu_kind *next, size_t next_count_at)
@@ -259,13 +267,15 @@ static void make_linear(gpu_workload *made, size_t k, size_t n, int all_made, in
     made->root = first;
 }
 
-/* Numbers go level by level. Where the kernel uses the last array alone, the numbers are counted from the end. */
+/* Numbers go level by level. Where the kernel uses the last array alone, the numbers are counted
+ * from the end. */
 static uint64_t *make_dense_array(gpu_workload *made, size_t number, size_t n)
 {
     return make_array(made, made->layout.last_only ? made->piece_count - 1 - number : number, n);
 }
 
-static size_t make_dense_leaves(gpu_workload *made, gpu_level *parent, size_t q, size_t n, size_t number)
+static size_t make_dense_leaves(gpu_workload *made, gpu_level *parent, size_t q, size_t n,
+                                size_t number)
 {
     gpu_leaf *leaves = make_objects(made, &made->kind[3], q);
     size_t i;
@@ -280,7 +290,8 @@ static size_t make_dense_leaves(gpu_workload *made, gpu_level *parent, size_t q,
     return number;
 }
 
-static size_t make_dense_level(gpu_workload *made, gpu_level *parent, unsigned depth, size_t q, size_t n, size_t number)
+static size_t make_dense_level(gpu_workload *made, gpu_level *parent, unsigned depth, size_t q,
+                               size_t n, size_t number)
 {
     size_t i;
     parent->next = make_objects(made, &made->kind[depth], q);
@@ -319,7 +330,7 @@ static void make_dense(gpu_workload *made, size_t q, size_t n, int selective)
             number = make_dense_leaves(made, &root->next[i].next[j], q, n, number);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Types for Haul, from the kinds
  */
 static haul_shape shape_of(const gpu_field *field)
@@ -337,7 +348,8 @@ static haul_shape shape_of(const gpu_field *field)
     return shape;
 }
 
-/* The context's argument is the address of the chosen object's address: its array travels, the others do not. */
+/* The context's argument is the address of the chosen object's address: its array travels, the
+ * others do not. */
 static int64_t chosen_count(const haul_here *here)
 {
     const void *const *chosen = here->argument;
@@ -346,7 +358,8 @@ static int64_t chosen_count(const haul_here *here)
     return here->self == *chosen ? count : 0;
 }
 
-static haul_ref row_of(const gpu_workload *made, const gpu_field *field, haul_type *const *types, int chosen_only)
+static haul_ref row_of(const gpu_workload *made, const gpu_field *field, haul_type *const *types,
+                       int chosen_only)
 {
     static const haul_shape one = HAUL_ONE;
     haul_ref row;
@@ -376,14 +389,15 @@ static void make_types(const gpu_workload *made, haul_type **types, int chosen_o
         const gpu_kind *kind = &made->kind[i];
         for (f = 0; f < kind->field_count; f++)
             rows[f] = row_of(made, &kind->field[f], types, chosen_only);
-        if (haul_type_create(kind->name, kind->bytes, rows, kind->field_count, &types[i]) != HAUL_OK)
+        if (haul_type_create(kind->name, kind->bytes, rows, kind->field_count, &types[i]) !=
+            HAUL_OK)
             gpu_die(made->name, "haul_type_create");
     }
     if (haul_type_commit(types[0]) != HAUL_OK)
         gpu_die(made->name, haul_type_error(types[0])->text);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Names
  */
 static size_t node_bytes(size_t number, char unit)
@@ -492,20 +506,25 @@ void gpu_workload_names(gpu_set set, void (*use)(const char *name, void *user), 
 {
     const names all = { set, use, user };
     use_each(&all, GPU_SET_QUICK,
-             "list_64x128 splitlist_64x128 tree_64x128 list_64x56 splitlist_64x72 tree_64x40 splitlist_16x1k "
+             "list_64x128 splitlist_64x128 tree_64x128 list_64x56 "
+             "splitlist_64x72 tree_64x40 splitlist_16x1k "
              "umt_8x4x4 linear_k3_n100_allinit_allused "
-             "linear_k3_n100_allinit_LLused linear_k3_n100_LLinit_LLused dense_q2_n10_all dense_q2_n10_selective");
+             "linear_k3_n100_allinit_LLused linear_k3_n100_LLinit_LLused "
+             "dense_q2_n10_all dense_q2_n10_selective");
     use_each(&all, GPU_SET_USUAL | GPU_SET_FULL,
-             "list_1024x128 splitlist_1024x128 tree_1024x128 list_1024x1k splitlist_1024x1k tree_1024x1k "
-             "list_1024x1m splitlist_1024x1m tree_1024x1m list_1000000x128 splitlist_1000000x128 tree_1000000x128 "
-             "tree_32768x128 tree_65536x128 tree_1048575x64 list_1000000x56 tree_1000000x56 umt_2048x128x128");
+             "list_1024x128 splitlist_1024x128 tree_1024x128 list_1024x1k "
+             "splitlist_1024x1k tree_1024x1k "
+             "list_1024x1m splitlist_1024x1m tree_1024x1m "
+             "list_1000000x128 splitlist_1000000x128 tree_1000000x128 "
+             "tree_32768x128 tree_65536x128 tree_1048575x64 "
+             "list_1000000x56 tree_1000000x56 umt_2048x128x128");
     if (set == GPU_SET_USUAL)
         use_part_of_grid(&all);
     if (set == GPU_SET_FULL)
         use_grid(&all);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * Life and contents
  */
 static void sum_up(gpu_workload *made)
@@ -554,8 +573,8 @@ static void check_word(const gpu_workload *it, size_t piece, size_t word, const 
     uint64_t runs = piece < it->used_count ? it->generation : 0;
     if (it->pieces[piece].data[word] != pattern(piece, word) + runs) {
         char where[256];
-        snprintf(where, sizeof(where), "%s: word %zu of piece %zu is wrong on the host after %s", it->name, word, piece,
-                 technique);
+        snprintf(where, sizeof(where), "%s: word %zu of piece %zu is wrong on the host after %s",
+                 it->name, word, piece, technique);
         gpu_die(where, "the result did not come back");
     }
 }

@@ -1,8 +1,9 @@
-/* haul_cuda_latency [rounds]: what the verbs of the CUDA device cost, beside CUDA's bare calls and other ways to do the
- * same. In microseconds, median and best. Exit code 77 when there is no GPU.
+/* haul_cuda_latency [rounds]: what the verbs of the CUDA device cost, beside CUDA's bare calls and
+ * other ways to do the same. In microseconds, median and best. Exit code 77 when there is no GPU.
  *
- * Copies are timed with staging that lies still and with staging that was just written, as it is after packing: then its
- * bytes are still in the processor's caches, and the bus fetches them from there.
+ * Copies are timed with staging that lies still and with staging that was just written, as it is
+ * after packing: then its bytes are still in the processor's caches, and the bus fetches them from
+ * there.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -26,7 +27,7 @@ typedef struct bench {
     haul_address address;
     unsigned char *staged, *combined, *source; /* pinned; the same, write-combined; plain */
     haul_relocation relocation;
-    uint64_t fence;           /* that has been reached */
+    uint64_t fence; /* that has been reached */
     size_t bytes;
     unsigned threads, vectors;
     pull_flag flag;
@@ -352,7 +353,8 @@ static void print_write_combined(bench *b)
     b->threads = 128;
     b->vectors = 1;
     print_by_size(b, "write-combined: cudaMemcpyAsync + cudaStreamSync.", raw_to, synchronize);
-    print_by_size(b, "write-combined: pull 128 x 1 + cudaStreamSynchronize", pull_untold, synchronize);
+    print_by_size(b, "write-combined: pull 128 x 1 + cudaStreamSynchronize", pull_untold,
+                  synchronize);
     b->staged = staged;
 }
 
@@ -376,7 +378,8 @@ static void print_pulls(bench *b)
 {
     static const struct {
         unsigned threads, vectors;
-    } shapes[] = { { 64, 1 }, { 128, 1 }, { 256, 1 }, { 512, 1 }, { 1024, 1 }, { 128, 2 }, { 128, 4 }, { 512, 4 } };
+    } shapes[] = { { 64, 1 },   { 128, 1 }, { 256, 1 }, { 512, 1 },
+                   { 1024, 1 }, { 128, 2 }, { 128, 4 }, { 512, 4 } };
     char name[80];
     size_t i;
     for (i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -397,7 +400,10 @@ static void *allocate_plainly(void *user, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
     (void)user;
-    return posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, bytes) == 0 ? memory : NULL;
+    return posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, bytes) ==
+                   0
+               ? memory
+               : NULL;
 }
 
 static void release_plainly(void *user, void *memory, size_t bytes)
@@ -441,8 +447,10 @@ static void set_up(bench *b)
     CUDA(cudaEventCreateWithFlags(&b->event, cudaEventDisableTiming));
     CUDA(cudaMalloc((void **)&b->flag.arrived, sizeof *b->flag.arrived));
     CUDA(cudaMemset(b->flag.arrived, 0, sizeof *b->flag.arrived));
-    CUDA(cudaHostAlloc((void **)&b->flag.told, sizeof *b->flag.told, cudaHostAllocPortable | cudaHostAllocMapped));
-    CUDA(cudaHostAlloc((void **)&b->combined, MOST_BYTES, cudaHostAllocWriteCombined | cudaHostAllocMapped));
+    CUDA(cudaHostAlloc((void **)&b->flag.told, sizeof *b->flag.told,
+                       cudaHostAllocPortable | cudaHostAllocMapped));
+    CUDA(cudaHostAlloc((void **)&b->combined, MOST_BYTES,
+                       cudaHostAllocWriteCombined | cudaHostAllocMapped));
     *b->flag.told = 0;
     CUDA(cudaDeviceSynchronize());
     b->stream = b->free;

@@ -2,8 +2,8 @@
  */
 #include "cuda/latency/pull.h"
 
-/* What the host may do when it has been told needs no more than that all loads from its memory are done; but what a
- * flag says should hold for stores too, so there are fences. */
+/* What the host may do when it has been told needs no more than that all loads from its memory are
+ * done; but what a flag says should hold for stores too, so there are fences. */
 static __device__ __forceinline__ void tell(const pull_flag &flag)
 {
     if (!flag.told)
@@ -45,11 +45,12 @@ extern "C" void pull_nothing(const pull_flag *flag, cudaStream_t stream)
     nothing<<<1, 32, 0, stream>>>(*flag);
 }
 
-extern "C" void pull_start(void *to, const void *from, size_t bytes, unsigned threads, unsigned vectors,
-                           const pull_flag *flag, cudaStream_t stream)
+extern "C" void pull_start(void *to, const void *from, size_t bytes, unsigned threads,
+                           unsigned vectors, const pull_flag *flag, cudaStream_t stream)
 {
     uint64_t count = bytes / sizeof(uint4);
-    unsigned blocks = (unsigned)((count + (uint64_t)threads * vectors - 1) / ((uint64_t)threads * vectors));
+    unsigned blocks =
+        (unsigned)((count + (uint64_t)threads * vectors - 1) / ((uint64_t)threads * vectors));
     uint4 *target = (uint4 *)to;
     const uint4 *source = (const uint4 *)from;
     if (vectors == 1)

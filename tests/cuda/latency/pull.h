@@ -19,9 +19,10 @@ typedef struct pull_flag {
 
 void pull_nothing(const pull_flag *flag, cudaStream_t stream);
 
-/* Copies `bytes`, a multiple of 16, with `threads` in each block and `vectors` (1, 2 or 4) of 16 bytes for each. */
-void pull_start(void *to, const void *from, size_t bytes, unsigned threads, unsigned vectors, const pull_flag *flag,
-                cudaStream_t stream);
+/* Copies `bytes`, a multiple of 16, with `threads` in each block and `vectors` (1, 2 or 4) of 16
+ * bytes for each. */
+void pull_start(void *to, const void *from, size_t bytes, unsigned threads, unsigned vectors,
+                const pull_flag *flag, cudaStream_t stream);
 
 #ifdef __cplusplus
 }
