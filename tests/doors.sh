@@ -155,6 +155,21 @@ recursion() {
     tsort "$scratch/edges" 2>&1 >/dev/null | sed 's/^tsort: /calls in a circle: /'
 }
 
+# ---- Style. Other versions of clang-format lay out some lines in another way.
+
+sources() {
+    find src devices include tests examples fuzz -type f \
+        \( -name '*.[ch]' -o -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' \)
+}
+
+long_lines() {
+    sources | xargs awk 'length > 100 { printf "%s:%d: %d columns\n", FILENAME, FNR, length }'
+}
+
+other_layout() {
+    sources | xargs clang-format --dry-run -Werror 2>&1 | grep 'error:' | head -n 20
+}
+
 nothing "system calls and functions go through their doors" undefined_symbols
 nothing "every global name begins with haul_" foreign_names
 nothing "no state between calls" state
@@ -163,6 +178,12 @@ nothing "rooms include only rooms below them" upward_includes
 nothing "devices include only public headers" device_includes
 nothing "src/ names no vendor" vendor_names
 nothing "no function calls itself, directly or around a corner" recursion
+nothing "no line of code is longer than 100 columns" long_lines
+if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+    nothing "clang-format 14 leaves every file as it is" other_layout
+else
+    echo "SKIPPED clang-format 14 leaves every file as it is: it is not here"
+fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

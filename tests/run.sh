@@ -26,7 +26,7 @@ unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 packages="build-essential cmake ninja-build pkg-config libcriterion-dev libcjson-dev iso-codes clang libclang-rt-dev
 libassimp-dev libpng-dev glmark2-data libyaml-dev uap-core libsuitesparse-dev"
 packages_32="gcc-multilib libc6-dev-i386"
-packages_documents="doxygen dwarves"
+packages_documents="doxygen dwarves clang-format"
 # For other processors clang compiles: Debian's gcc for them conflicts with gcc-multilib.
 packages_platforms="qemu-user musl-tools clang binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 binutils-s390x-linux-gnu libc6-dev-s390x-cross"
@@ -435,15 +435,21 @@ stage_6() {
 stage_7() {
     need cmake gcc nm && release_build || return
     attempt "doors" bash tests/doors.sh build/release build/doors
+    tell_skipped "doors"
+}
+
+# What a script has left out, as it says in its log.
+tell_skipped() { # NAME
+    local line
+    while read -r line; do
+        skip "${line#SKIPPED }"
+    done < <(grep '^SKIPPED ' "$(log_of "$1")")
 }
 
 stage_8() {
-    local line
     need cmake gcc g++ pkg-config || return
     attempt "consumers" bash tests/consumers/check.sh build/consumers
-    while read -r line; do
-        skip "${line#SKIPPED }"
-    done < <(grep '^SKIPPED ' "$logs/$stage-consumers.log")
+    tell_skipped "consumers"
     if need gfortran && release_build; then
         attempt "fortran" bash tests/fortran/check.sh build/release build/fortran
     fi
@@ -558,7 +564,7 @@ titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, exam
     "gcc -m32: unit, contract, random graphs"
     "64 KiB stack: unit, contract, random graphs"
     "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-30} s"
-    "doors: undefined symbols, includes, recursion, state"
+    "doors: undefined symbols, includes, recursion, state, layout"
     "consumers: CMake, pkg-config, C and C++; arrays of a Fortran program"
     "benchmark, small sizes"
     "CUDA: everything compiled; contract and tests on the GPU, if there is one"
