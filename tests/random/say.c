@@ -62,7 +62,8 @@ static int64_t minus_self(const haul_here *here)
 static int64_t minus_header(const haul_here *here)
 {
     const model_oracle *oracle = here->argument;
-    const unsigned char *header = (const unsigned char *)here->target - 2;
+    /* A number first: of a garbage graph the target may be any. */
+    const unsigned char *header = (const unsigned char *)((uintptr_t)here->target - 2);
     uint16_t distance;
     if (!oracle->is_there(oracle, header, sizeof distance))
         return INT64_MIN;
