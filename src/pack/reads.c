@@ -261,17 +261,23 @@ HAUL__INLINE const haul__block *block_of(const haul_plan *plan, const window *w,
                : NULL;
 }
 
-/* Of a byte, in the window's memory; NULL: it is not there. */
-static const unsigned char *find_byte(const haul_plan *plan, const window *w, uintptr_t address)
+/* A byte of the block, in the window's memory; NULL: it is not there. */
+HAUL__INLINE const unsigned char *byte_in(const haul_plan *plan, const window *w,
+                                          const haul__block *block, uintptr_t address)
 {
-    const haul__block *block = block_of(plan, w, address);
     uint64_t place;
-    if (!block || !haul__is_placed(block, address) || address < w->first || address >= w->end)
+    if (!haul__is_placed(block, address) || address < w->first || address >= w->end)
         return NULL;
     place = haul__place(block, address);
     if (w->is_final)
         place = haul__final_place(plan, place);
     return place - w->at < w->bytes ? w->memory + (place - w->at) : NULL;
+}
+
+static const unsigned char *find_byte(const haul_plan *plan, const window *w, uintptr_t address)
+{
+    const haul__block *block = block_of(plan, w, address);
+    return block ? byte_in(plan, w, block, address) : NULL;
 }
 
 /* Only what has been sent can have changed: the device began with zeros for the rest. */
@@ -329,7 +335,7 @@ static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr
     size_t i;
     for (i = 0; block->side && i < block->side->end_count && status == HAUL_OK; i++) {
         const uintptr_t end = address + block->side->ends[i];
-        const unsigned char *there = find_byte(plan, w, end);
+        const unsigned char *there = byte_in(plan, w, block, end);
         if (there && *there != 0)
             status = check_read(plan, haul__guard_of(end, 1, 0), 0, w);
     }
