@@ -80,79 +80,47 @@ HAUL_API void *haul_device_pointer(const haul_shipment *shipment, const void *ho
 HAUL_API void *haul_host_pointer(const haul_shipment *shipment, haul_address device);
 
 /* Sends the graph's present contents again with the old plan: all bytes, pointers as the host has
- * them, zeros for what is not sent (HAUL_OUT, HAUL_NEITHER). No device address changes.
- * HAUL_ERROR_STALE, with the path, before anything is sent, when a pointer or a count has changed
- * since the plan was made, or a string has lost its terminator (it may become shorter); haul_replan
- * then makes a new one. After a failure of the device the arena's contents are undefined until a
- * refresh succeeds.
+ * them, zeros for what is not sent (HAUL_OUT, HAUL_NEITHER). No device address changes. After a
+ * failure of the device the arena's contents are undefined until a refresh succeeds.
  *
- * With lock_source the host packs once more. That refresh then locks the source's pages (as mlock
- * would, and so that the device can reach them) and gives the device lists of what lies where. From
- * then on a refresh and a haul_unmarshal are one order each: the device gathers the source over the
- * bus and compares each pointer with what it was, or writes the results where they belong. The host
- * copies nothing, with however many threads. For that:
+ * HAUL_ERROR_STALE, with the path, before anything is sent: a pointer or a count has changed since
+ * the plan was made, or a string has lost its terminator (it may become shorter). haul_replan makes
+ * a new plan.
  *
- * - Until the shipment is freed or planned again, the pages that hold its objects stay mapped as
- *   they are: no munmap, mremap or madvise that drops them, and no free of memory that the
- *   allocator gives back to the system. Whatever is mapped there later would not be seen. Nor, on
- *   older systems, what is written after a fork. (So a large graph that is torn down before the
- *   next one is built is better shipped anew than planned again.)
- * - After HAUL_ERROR_PENDING the device goes on reading or writing the objects, even when the
- *   shipment has been freed (which waits once more): they may be neither changed nor freed before
- *   haul_shipment_wait, or another call on the shipment that is not asynchronous, has succeeded.
- * - Pages are locked once. Shipments of one context share locks; where somebody else has locked
- *   some pages (cudaHostRegister, cudaHostAlloc), or the host cannot write to them, it packs and
- *   unpacks as ever. So it does for ordered arenas, for graphs whose objects lie in more than 4,096
- *   stretches of pages, and for plans with fields that do not travel both ways, contents that
- *   depend on addresses, or pointers that must be worked out one by one: statistics.packs_because
- *   says why. And in asynchronous calls, haul_unmarshal_pointers, and with whole_return.
- * - A changed pointer is found while the device gathers: HAUL_ERROR_STALE then comes after data has
- *   been sent. The arena has the graph's new data and its old pointers. Counts and terminators are
- *   compared before, by the host.
- * - The device reads 16 bytes at a time, in the pages that are locked, and keeps what is described.
- *   Bytes of the arena that belong to no object stay as they are.
- * - Results are written as they come: when the device fails halfway, each byte of theirs is a
- *   result in its place, or as it was. whole_return brings them back by staging.
- * - The lists lie where kernels write, and the device believes them: a kernel that writes over them
- *   may have anything written in the locked pages, pointers too. For kernels that are trusted.
- * - The lists take device memory: 32 bytes for each object (a large one has one for each 512 bytes
- *   at most, in graphs of 256 MiB and more for each 32 KiB without pointers; a few more where not
- *   all bytes are described), and 16 for each pointer.
- *
- * To lock and list takes 0.15 to 0.3 ms and, for each MiB, 0.07 (large objects) to 0.6 ms (small
- * ones), once; to unlock, when the shipment is freed or planned again, 0.15 ms and 0.02 for each
- * MiB (one H200). */
+ * With lock_source, the first refresh packs, then locks the pages of the source and gives the
+ * device lists of where everything lies. Later refreshes and unmarshals are one order each: the
+ * device reads and writes the objects itself, and the host copies nothing. Until the shipment is
+ * freed or planned again, these pages stay mapped as they are; after HAUL_ERROR_PENDING the objects
+ * may be neither changed nor freed before a call that waits has succeeded. HAUL_ERROR_STALE for a
+ * pointer then comes after data has been sent. Kernels must be trusted: the lists lie where they
+ * write. Where locking is not possible the host packs, and statistics.packs_because says why.
+ * docs/asynchronous.md lists the conditions and costs. */
 HAUL_API haul_status haul_refresh(haul_shipment *shipment);
 
 /* Discovers again from the same roots and ships anew, in place of the old arena: device addresses
  * change. Needs room for both until it is done. On failure the old shipment is as it was. */
 HAUL_API haul_status haul_replan(haul_shipment *shipment);
 
-/* Brings results back: every byte that is neither pointer, skipped field nor hole, and that its
- * rows' directions (rule.h) let come, is written to the host object it came from. Of an arena up to
- * 32 MiB, or with whole_return, nothing is written before all of it has arrived. A larger one is
- * written piece by piece, in order of address, while the next pieces cross, without those of which
- * nothing comes back. If the device fails halfway, the pieces before are written: every byte of
- * theirs is a result, in its place; the others are as they were; the arena is as it was; the
- * error's text says how many bytes had been written; and the same call, made again, brings all. A
- * source that is locked is written by the device: see haul_refresh.
+/* Brings results back: every byte that is neither pointer, skipped field nor hole, and that the
+ * directions of its rows (rule.h) let come, is written to the host object it came from.
  *
- * Counts do not come back changed. A new count beside the old pointer would lead the host beyond
- * its array. So fields that a shape, a condition, a choice or a size read when the plan was made,
- * and terminators, must arrive as they were: else HAUL_ERROR_GRAPH, with the path of the pointer or
- * field that they describe and both values in the text, before anything is written. That holds for
- * all calls that bring bytes back, with pointers or without. What to do: if the host's pointers fit
- * the new values (fewer elements, say), ship with let_counts_change, and plan again before the next
- * refresh; if the device may not change the field, give its row HAUL_IN; if it has made new
- * objects, send them another way (nurseries, arena.h). What is not looked at:
- * - fields that callbacks read (shape functions, HAUL_IF and the like): the library does not know
- * which these are;
- * - pointers: those of HAUL_END's pairs come with haul_unmarshal_pointers, each checked by itself;
- * - a string that became shorter; it keeps its last terminator;
- * - arenas that were not discovered (haul_ship_arena), and those with direct_return, whose pointers
- * come too. Of an arena larger than 32 MiB, or one that the device writes (lock_source), the pieces
- * of 1 MiB that hold such fields cross twice: first all are looked at, then all is written. That
- * takes 8 bytes of memory for each field, once. */
+ * Up to 32 MiB, or with whole_return, nothing is written before all has arrived. A larger arena is
+ * written piece by piece, in order of address. If the device fails halfway, the pieces before are
+ * results in their places, all other bytes are as they were, and the error's text says how many
+ * bytes were written; the same call, made again, brings all.
+ *
+ * A field that a shape, a condition, a choice or a size has read, and a terminator, must arrive as
+ * it was: a new count beside the old pointer would lead the host beyond its array. Else
+ * HAUL_ERROR_GRAPH, with the path and both values, before anything is written. This holds for all
+ * calls that bring bytes back. If the host's pointers fit the new value, ship with
+ * let_counts_change; if the device may not change the field, give its row HAUL_IN; new objects come
+ * back in nurseries (arena.h).
+ *
+ * Not looked at: fields that only callbacks read; pointers, which haul_unmarshal_pointers checks
+ * each by itself; strings that became shorter, which keep their last terminator; arenas that were
+ * not discovered (haul_ship_arena), and those with direct_return. Of an arena above 32 MiB, or of a
+ * locked source, the pieces of 1 MiB that hold such fields cross twice, and a list of them takes 8
+ * bytes of memory for each. */
 HAUL_API haul_status haul_unmarshal(haul_shipment *shipment);
 /* The same, and pointers that the device has changed come back as host pointers. All are checked
  * before anything is written: one that points outside the graph is HAUL_ERROR_GRAPH with its path.
