@@ -253,43 +253,40 @@ typedef struct haul_ship_arena_options {
 } haul_ship_arena_options;
 
 /* Ships what has been allocated so far, without discovery: pointers are those of haul_arena_new.
- * One transfer, which reads the arena's own memory, and one patch on the device. `options` may be
- * NULL.
+ * One transfer reads the arena's own memory, and one pass on the device patches the pointers.
+ * `options` may be NULL; haul_ship_options do not apply.
  *
- * The shipment is one like any other, with these differences. Look-ups both ways are a subtraction,
- * for any byte of the arena. Fields of HAUL_SKIP and HAUL_MODE_NULL are zeros there and stay as
- * they are here, as always; where they hold anything but zeros, the arena crosses through staging
- * memory, at the price of a copy on the host. Other bytes between objects travel, and come back.
- * (So do fields of HAUL_SKIP in types whose elements reach into one another: MPI's constructors can
- * make such.) haul_refresh sends the same range again, pointers as they are now. haul_replan ships
- * all that the arena holds now. haul_unmarshal_pointers checks pointers against the arena and those
- * of options.into; pointers that the rule has kept or made null are left alone while the device has
- * them so. haul_ship_options do not apply. haul_unmarshal overwrites what the host has meanwhile
- * written to data anywhere in the arena's part that was shipped. Of asynchronous calls to the
- * device, the arena must stay as it is until haul_shipment_wait; after HAUL_ERROR_PENDING nothing
- * may be allocated in it, or released, until haul_shipment_wait has succeeded (of a first ship: the
- * device is closed). haul_shipment_copy moves the arena as it is there; pointers into arenas of
- * options.into go on leading into these, wherever they are. HAUL_ERROR_STALE from calls on the
- * shipment, that one included: something of it has been released, given out again, rolled back or
- * reset since.
+ * HAUL_ERROR_ARGUMENT: nothing has been allocated, or `into` holds a shipment that is not of an
+ * arena on this device. HAUL_ERROR_GRAPH: a pointer leads out, see haul_outside. HAUL_ERROR_STALE,
+ * from later calls on the shipment: something of it has been released, given out again, rolled back
+ * or reset since.
+ *
+ * The shipment differs from others in these points:
+ *
+ * - Look-ups in both directions take any byte of the arena, and are a subtraction.
+ * - Fields of HAUL_SKIP and HAUL_MODE_NULL are zeros on the device and stay as they are here. If
+ *   they hold anything else than zeros, the arena crosses through staging memory, which costs a
+ *   copy on the host. Other bytes between objects travel, and come back. So do fields of HAUL_SKIP
+ *   in types whose elements reach into one another, which MPI's constructors can make.
+ * - haul_refresh sends the same range with its present pointers; haul_replan ships all that the
+ *   arena holds now.
+ * - haul_unmarshal overwrites all data in the shipped range. haul_unmarshal_pointers checks each
+ *   pointer against the arena and those of options.into; pointers that the rule has kept or made
+ *   null stay, while the device has them so.
+ * - After asynchronous calls to the device the arena stays as it is until haul_shipment_wait. After
+ *   HAUL_ERROR_PENDING nothing may be allocated in it or released until haul_shipment_wait has
+ *   succeeded; if the first ship was late, until the device is closed.
+ * - haul_shipment_copy moves the arena as it is there; pointers into arenas of options.into go on
+ *   leading into these.
  *
  * A mirrored arena, on the device that it was made for, is shipped to its own addresses:
- * haul_device_pointer(shipment, p) is p. Its pointers need no patch, but those into other arenas;
- * pointers that no type tells (in plain bytes, in whatever a library has allocated) are right as
- * well, and so is what comes back, pointers too with options->direct_return, which is then one raw
- * copy. Each side has bytes of its own, as ever, and no page moves by itself. Only one shipment at
- * a time lies there. Where another one does, or a late device may still write, and on other
- * devices, the arena lies elsewhere and is patched, where types tell its pointers; so do copies of
- * shipments. Who relies on the addresses asks haul_device_pointer. haul_replan moves a shipment
- * there if it can, and writes where it was: after a failure refresh it. Pointers that lead out are
- * looked for as in any arena; HAUL_OUTSIDE_KEEP spares that.
- *
- * To whoever asks the device's driver whose memory it is (cudaMemcpy, an MPI that knows of GPUs) an
- * address of a mirrored arena is the device's: do not have the host's side copied or sent by them.
- * The host's memory is shared with processes that are forked.
- *
- * HAUL_ERROR_ARGUMENT: nothing has been allocated; `into` holds what is no shipment of an arena to
- * this device. HAUL_ERROR_GRAPH: see haul_outside. */
+ * haul_device_pointer(shipment, p) is p, and pointers that no type describes are right as well. One
+ * shipment at a time lies there; haul_replan moves a shipment there if it can. Any other one, one
+ * on another device, and copies of shipments lie elsewhere, and only described pointers are patched
+ * there. With options->direct_return pointers come back too, and a return is one raw copy. After a
+ * failed haul_replan refresh the shipment. The driver takes an address of a mirrored arena for the
+ * device's memory, so pass none to cudaMemcpy or to an MPI that knows of GPUs. Processes that are
+ * forked share the host's memory of it. docs/arenas.md tells when to choose which arena. */
 HAUL_API haul_status haul_ship_arena(haul_device *device, haul_arena *arena,
                                      const haul_ship_arena_options *options,
                                      haul_shipment **shipment);
