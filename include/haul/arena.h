@@ -39,26 +39,25 @@ typedef struct haul_arena haul_arena;
 
 /* A zeroed struct means the defaults. */
 typedef struct haul_arena_options {
-    /* of addresses, which cost nothing; the arena never has more. 0: 64 GiB (256 MiB where pointers
-     * have 4 bytes). Where no such range is to be had, or the memory is to be pinned or mirrored,
-     * so much is allocated at once; 0 is then 64 MiB */
+    /* The most bytes that the arena can ever have: a range of addresses, which costs nothing. 0: 64
+     * GiB (256 MiB if pointers have 4 bytes). Pinned and mirrored memory is allocated at once, as
+     * is any memory if there is no such range; 0 is then 64 MiB. */
     size_t reserve_bytes;
-    size_t granularity; /* the arena grows in steps of so many bytes; 0: 1 MiB */
-    size_t limit_bytes; /* it is never filled beyond; 0: no other limit than reserve_bytes */
-    /* not 0, with haul_arena_create_for: memory from which the device copies fast, if it has any to
-     * give. The statistics tell whether it had */
+    size_t granularity; /* bytes by which the arena grows; 0: 1 MiB */
+    size_t limit_bytes; /* bytes that are never exceeded; 0: reserve_bytes is the only limit */
+    /* If not 0: memory from which the device copies fast, if it has any to give. The statistics
+     * tell whether it had. For haul_arena_create_for. */
     int pinned;
-    /* not 0: what is released is given out again for the same size. Sizes above 64 granules are
-     * then rounded up, by at most a quarter */
+    /* If not 0: released memory serves later allocations of the same size. Sizes above 64 granules
+     * are then rounded up, by at most a quarter. */
     int reuse;
-    /* not 0: two bits for each granule (1/64 of the bytes) tell where allocations begin and where
-     * checkpoints were taken, so that haul_arena_release, haul_arena_rollback and the free of the
-     * drop-in forms notice what is none */
+    /* If not 0: haul_arena_release, haul_arena_rollback and haul_arena_free_block notice addresses
+     * and marks that are none. This takes two bits for each granule, 1/64 of the bytes. */
     int checked;
-    /* not 0, with haul_arena_create_for: memory as of `pinned`, at addresses where the device has
-     * as much of its own, so that a pointer means the same in both: see haul_ship_arena. All of
-     * reserve_bytes is taken on both sides at once. If the device has none to give, as `pinned`:
-     * the statistics tell */
+    /* If not 0: pinned memory at addresses where the device has as much of its own, so that a
+     * pointer means the same in both (haul_ship_arena). All of reserve_bytes is taken on both sides
+     * at once. A device that has none to give serves it as `pinned`; the statistics tell. For
+     * haul_arena_create_for. */
     int mirrored;
 } haul_arena_options;
 
@@ -137,7 +136,7 @@ typedef struct haul_arena_statistics {
     size_t peak_bytes;
     size_t committed_bytes; /* up to where it has grown */
     size_t capacity_bytes;  /* up to where it can grow */
-    /* host memory beside: for used_bytes of a typed arena, and what was released */
+    /* Host memory beside the arena, for used_bytes of a typed arena and for released blocks. */
     size_t bookkeeping_bytes;
     size_t allocations;      /* since the last reset */
     size_t released, reused; /* of these; blocks */
@@ -225,30 +224,30 @@ typedef enum haul_outside {
     /* HAUL_ERROR_GRAPH, with its place as path: "arena+4096". Every pointer is looked at: in large
      * arenas by the device as it relocates them, else by the host while the bytes cross */
     HAUL_OUTSIDE_REFUSE = 0,
-    /* null on the device; the host's stays. Every pointer is looked at; if there is such a one, the
-     * arena crosses through staging memory */
+    /* It is null on the device, and the host's stays. Every pointer is looked at; if one leads out,
+     * the arena crosses through staging memory. */
     HAUL_OUTSIDE_NULL = 1,
-    /* the bits that it has. No pointer is looked at: the fastest, for who knows that there are
-     * none, or that they mean something there */
+    /* It keeps its bits. No pointer is looked at: the fastest way, if none leads out or if such
+     * addresses mean something on the device. */
     HAUL_OUTSIDE_KEEP = 2
 } haul_outside;
 
 /* A zeroed struct means the defaults. */
 typedef struct haul_ship_arena_options {
     haul_outside outside;
-    /* shipments of other arenas to the same device: pointers into these arenas lead to their copies
-     * there, both ways. They must stay as long as this one is used */
+    /* Shipments of other arenas to the same device. Pointers into these arenas lead to their
+     * copies, both ways. They must stay as long as this shipment is used. */
     const haul_shipment *const *into;
     size_t into_count;
-    /* not 0: haul_unmarshal lets the device turn its pointers back into the host's and copies
-     * straight into the arena: one copy at full speed. (Not where there are fields of HAUL_SKIP,
-     * pointers off the grid or with high tags, nurseries, or pointers that lead out and are null
-     * there: then all is as without.) For kernels that are trusted: pointers and counts come as the
-     * device has them, without a check; when it fails halfway the arena's contents, here and on the
-     * device, are undefined until it is done again, or refreshed from contents that are good */
+    /* If not 0: haul_unmarshal lets the device turn its pointers back into the host's and copies
+     * straight into the arena, one copy at full speed. Kernels must be trusted: pointers and counts
+     * come as the device has them, without a check. If it fails halfway, the arena's contents are
+     * undefined on both sides until it is done again or the arena is refreshed from good contents.
+     * Ignored with fields of HAUL_SKIP, pointers off the grid or with high tags, nurseries, and
+     * pointers that lead out and are null there. */
     int direct_return;
-    /* not 0: of a graph that was discovered, fields that shapes and rules read may come back
-     * changed, see haul_unmarshal */
+    /* If not 0: fields of a discovered graph that shapes and rules read may come back changed, see
+     * haul_unmarshal. */
     int let_counts_change;
 } haul_ship_arena_options;
 

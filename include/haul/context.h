@@ -35,7 +35,7 @@ typedef struct haul_context haul_context;
  * all the roots. */
 typedef struct haul_limits {
     size_t objects; /* objects and arrays found; default SIZE_MAX */
-    /* bytes of the graph (described bytes, before placing); default SIZE_MAX / 2 */
+    /* Described bytes of the graph; default SIZE_MAX / 2. */
     size_t bytes;
     size_t scan_bytes;     /* bytes read in search of one terminator; default 1 GiB */
     size_t array_elements; /* elements of one array; default SIZE_MAX */
@@ -50,10 +50,10 @@ typedef int haul_readable(void *user, const void *address, size_t bytes);
  * HAUL_MODE_OWN_OR_STATIC and HAUL_MODE_ALIAS_OR_STATIC look up here what they lead to; one past
  * the range counts as in it. */
 typedef enum haul_static_policy {
-    /* the address travels as it is: for copies that stay in this process, and for comparing */
+    /* The address travels as it is: for copies that stay in this process, and for comparing. */
     HAUL_STATIC_KEEP = 0,
     HAUL_STATIC_NULL = 1, /* null in the copy */
-    /* part of the graph after all: followed, and so copied once, whoever leads there */
+    /* It is followed as a part of the graph, and copied once. */
     HAUL_STATIC_COPY = 2
 } haul_static_policy;
 
@@ -79,31 +79,29 @@ typedef struct haul_context_options {
     haul_readable *readable; /* NULL: every described pointer is trusted */
     void *readable_user;
     void *argument; /* handed to shape callbacks as here->argument */
-    /* not 0: one address reached as two types that disagree, or one pointer word with two meanings,
-     * is HAUL_ERROR_GRAPH with both paths. Discovery then takes a slower way, with a table entry
-     * for each object and pointer; meant for tests and for the first run of a new description. What
-     * several holders share (rule.h) is followed once for each of them. */
+    /* If not 0: one address reached as two types that disagree, or one pointer word with two
+     * meanings, is HAUL_ERROR_GRAPH with both paths. Discovery is then slower, with a table entry
+     * for each object and pointer: for tests and for the first run of a new description. Objects
+     * that several holders share (rule.h) are followed once for each of them. */
     int checked;
-    /* both lists must outlive the context; they are gone through from the front for */
+    /* Both lists must outlive the context. They are searched from the front for each word. */
     const haul_static *statics;
-    size_t static_count; /* each word that asks */
+    size_t static_count;
     const haul_translation *translations;
     size_t translation_count;
-    /* that share the copying of what is 512 KiB or more, the caller's among them; at most
-     * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1: the caller's alone. They are the context's,
-     * asleep between calls (but for a while after one, and from the start of one that is likely to
-     * need them), and call nothing of yours. Signals that are sent go to your threads; what a fault
-     * in your memory raises is handled in the thread that met it. Each takes 68 KiB from the
-     * allocator and a stack of 512 KiB, until the context ends. Where the system has fewer to give,
-     * there are fewer; after a fork the child has none. What comes out is the same. */
+    /* Threads that share copies of 512 KiB or more, the caller's among them: at most
+     * HAUL_THREADS_MAX, or HAUL_THREADS_ALL; 0 and 1: the caller's alone. They belong to the
+     * context, sleep between calls, and call no function of yours. Signals go to your threads; a
+     * fault in your memory is handled in the thread that met it. Each takes 68 KiB from the
+     * allocator and a stack of 512 KiB. If the system gives fewer, there are fewer; after a fork
+     * the child has none. Results do not depend on their number. */
     unsigned threads;
-    /* for so long they wait awake, when they are made and after a call; 0: 100 us. Longer: a
-     * program that ships some megabytes every few milliseconds finds them awake, where to wake them
-     * would take as long as the copy; all of them keep a processor busy meanwhile (as OpenMP's wait
-     * policy "active" does). */
+    /* Seconds that these threads stay awake after a call, each keeping a processor busy; 0: 0.0001.
+     * A program that ships some megabytes every few milliseconds gains by a longer time, because
+     * waking a thread takes as long as such a copy. */
     double threads_awake_seconds;
-    /* not NULL: has the words where no context was made that could hold them. Written then alone,
-     * by haul_context_create and haul_device_open. */
+    /* If not NULL: receives the error if haul_context_create or haul_device_open makes no context
+     * that could hold it. */
     haul_error *error;
 } haul_context_options;
 

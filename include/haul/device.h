@@ -20,14 +20,14 @@ typedef uint64_t haul_address;
 typedef struct haul_device_capabilities {
     size_t memory_bytes;       /* in all; 0: unknown */
     size_t allocate_alignment; /* what allocate gives at least */
-    /* the size of the pieces in which a large arena is best sent, as far as whole blocks of 64 KiB
-     * of the source allow; 0: the library chooses */
+    /* Bytes of a piece of a large arena; pieces end where blocks of 64 KiB of the source do. 0: the
+     * library chooses. */
     size_t chunk_bytes;
-    /* graphs up to here get their device pointers while the host packs them: less work than an
-     * order to the device would be; 0: none */
+    /* Up to so many bytes the host patches pointers while it packs, which costs less than an order
+     * to the device; 0: never. */
     size_t patch_bytes;
     size_t send_bytes; /* up to here `send` is better than copy_to and relocate; 0: never */
-    /* up to here `fetch` is better than relocate, copy_from and relocate; 0: never */
+    /* Up to here `fetch` is better than relocate, copy_from and relocate; 0: never. */
     size_t fetch_bytes;
 } haul_device_capabilities;
 
@@ -97,8 +97,8 @@ typedef struct haul_crossing {
     haul_address lists;
     uint64_t segment_count;
     uint64_t attachments_at, attachment_count;
-    /* in host memory: all segments lie in these, some device has locked them. A device may refuse
-     * others: kernels can write to lists */
+    /* Stretches of locked host memory that hold all segments. A device may refuse other addresses,
+     * because kernels can write to its lists. */
     const haul_stretch *locked;
     uint64_t locked_count;
     uint32_t *changed;   /* in memory of `stage`; for `pull` */
@@ -110,8 +110,8 @@ typedef struct haul_crossing {
  * congruent.) */
 typedef struct haul_mirror {
     void *memory; /* the host's bytes, at the addresses that the device has them at too */
-    /* the same bytes of the host at other addresses: for copies, where `memory` would mean the
-     * device's */
+    /* The same bytes of the host at other addresses, for copies: to a verb `memory` would mean the
+     * device's. */
     void *window;
     size_t bytes; /* of either */
 } haul_mirror;

@@ -77,7 +77,7 @@ typedef struct haul_when {
 
 /* What becomes of the field while its row does not hold. Null or zero is one thing: all bits 0. */
 typedef enum haul_else {
-    /* zeros in the copy; the host's bytes are not written, and read for functions alone */
+    /* The copy has zeros; the host's bytes are not written, and are read for functions alone. */
     HAUL_ELSE_NULL = 0,
     HAUL_ELSE_RAW = 1 /* the bytes travel as they are, both ways: they are something else now */
 } haul_else;
@@ -86,21 +86,21 @@ typedef enum haul_else {
  * and what stands there on the device never comes back. */
 typedef enum haul_mode {
     HAUL_MODE_OWN = 0, /* it belongs to the graph: followed */
-    /* somebody else's in the graph: a pointer as others are, but not followed. It must lead to a
-     * described byte, or (without tag bits in it) one past a described range, else
-     * HAUL_ERROR_GRAPH. Its shape is not looked at. */
+    /* It belongs to another object of the graph and is not followed. It must lead to a described
+     * byte or, without tag bits in it, one past a described range; else HAUL_ERROR_GRAPH. Its shape
+     * is not looked at. */
     HAUL_MODE_ALIAS = 1,
-    /* what lies in a registered range (haul_static, context.h) is kept, null or followed as that
-     * says; anything else is owned */
+    /* A target in a registered range (haul_static, context.h) is kept, null or followed as that
+     * range says; any other target is owned. */
     HAUL_MODE_OWN_OR_STATIC = 2,
-    /* the same, or an alias; one that is neither is HAUL_ERROR_GRAPH */
+    /* The target lies in a registered range or is an alias; else HAUL_ERROR_GRAPH. */
     HAUL_MODE_ALIAS_OR_STATIC = 3,
-    /* bytes: they travel as they are, both ways, and are never followed */
+    /* Its bytes travel as they are, both ways, and are never followed. */
     HAUL_MODE_OPAQUE = 4,
-    /* always null in the copy; the host's is neither read nor written */
+    /* It is null in the copy; the host's is neither read nor written. */
     HAUL_MODE_NULL = 5,
-    /* a function, or a handle of something that is no memory: kept, or what the context's
-     * translations say (context.h) */
+    /* A function, or a handle of something other than memory: kept, or translated by the context's
+     * translations (context.h). */
     HAUL_MODE_EXTERNAL = 6
 } haul_mode;
 

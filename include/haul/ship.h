@@ -42,19 +42,19 @@ typedef struct haul_shipment haul_shipment;
 typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
 typedef struct haul_ship_options {
-    /* not 0: patch pointers while packing, where the base is known; the same bytes arrive */
+    /* If not 0: the host patches pointers while it packs; the same bytes arrive. */
     int relocate_on_host;
     haul_progress *progress;
     void *progress_user;
-    /* not 0: an unmarshal stages the whole arena before it writes, however large */
+    /* If not 0: an unmarshal stages the whole arena, however large, before it writes. */
     int whole_return;
-    /* not 0: the arena's bytes are in the order of discovery: haul_plan_create_ordered. It is
+    /* If not 0: the arena's bytes are in the order of discovery (haul_plan_create_ordered). It is
      * packed whole in host memory before it is sent, and comes back whole before anything is
-     * written. A plan that exists has its own order */
+     * written. A given plan has its own order. */
     int ordered;
-    /* not 0: the device reads and writes the source where it lies, see haul_refresh */
+    /* If not 0: the device reads and writes the source where it lies, see haul_refresh. */
     int lock_source;
-    /* not 0: fields that shapes and rules read may come back changed, see haul_unmarshal */
+    /* If not 0: fields that shapes and rules read may come back changed, see haul_unmarshal. */
     int let_counts_change;
 } haul_ship_options;
 
@@ -191,8 +191,8 @@ HAUL_API haul_status haul_shipment_copy(haul_shipment *shipment, haul_device *de
 /* Where and how a call is ordered: handles of the back end's kind. */
 typedef struct haul_async {
     void *stream; /* a cudaStream_t, say; NULL: the device's own */
-    /* told when the call's work is done on the device; NULL: none. Of results: when they have come,
-     * not when they are written */
+    /* An event that is told when the call's work is done on the device; NULL: none. Results have
+     * then arrived, and are not written yet. */
     void *event;
 } haul_async;
 
@@ -231,26 +231,26 @@ HAUL_API haul_status haul_shipment_poll(haul_shipment *shipment);
 typedef struct haul_shipment_statistics {
     haul_plan_statistics plan;
     haul_address base; /* of the arena */
-    /* since it was shipped: one for a ship, refresh, replan or copy; pieces are not counted. An
-     * update of the device is one, and one back where it must read first; an update of the host one
-     * back. Asynchronous ones count when they are ordered or written. */
+    /* Transfers since it was shipped: one for a ship, refresh, replan or copy, whatever its pieces.
+     * An update of the device is one, and one back if it must read first; an update of the host is
+     * one back. Asynchronous ones count when they are ordered or written. */
     uint64_t transfers_to;
     uint64_t transfers_from;
     uint64_t bytes_to, bytes_from; /* what crosses twice, to be looked at first, counts twice */
     /* Of the last ship or refresh. What overlaps is counted once: */
     double pack_seconds; /* gathering into staging */
-    /* copying to the device, as far as packing did not hide it; of an asynchronous one: as far as
-     * the call waited for it */
+    /* Copying to the device that packing did not hide; of an asynchronous call, the part that it
+     * waited for. */
     double transfer_seconds;
-    /* patching there; 0 where it was one order with the copy, or not waited for */
+    /* Patching on the device; 0 if it was one order with the copy, or not waited for. */
     double relocate_seconds;
     /* Of the last unmarshal: */
     double return_seconds;  /* copying from the device, as far as writing did not hide it */
     double scatter_seconds; /* writing to the host's objects */
-    /* refreshes and unmarshals by the device alone (lock_source), since it was shipped */
+    /* Refreshes and unmarshals by the device alone (lock_source), since it was shipped. */
     uint64_t pulls, pushes;
-    /* with lock_source: why the host packs all the same ("the plan: its arena is ordered"); NULL:
-     * it does not, or there has been no refresh. Static */
+    /* With lock_source, the reason why the host packs ("the plan: its arena is ordered"). NULL: it
+     * does not, or there has been no refresh. A static string. */
     const char *packs_because;
 } haul_shipment_statistics;
 HAUL_API void haul_shipment_get_statistics(const haul_shipment *shipment,
