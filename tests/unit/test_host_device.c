@@ -580,8 +580,10 @@ TEST(host_device, verbs_refuse_what_cannot_be_in_words)
     CHECK_STATUS(h.table->lock(h.state, memory + 64, 4096), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(h.table->lock(h.state, memory, 4095), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(h.table->message(h.state), "not whole pages");
+#ifndef HAUL_EMULATED /* an emulator has mapped every address */
     CHECK_STATUS(h.table->lock(h.state, pointer(4096), 4096), HAUL_ERROR_UNSUPPORTED);
     CHECK_HAS(h.table->message(h.state), "some of it is not there");
+#endif
     CHECK_EQ(inside(&h)->lock_count, 0);
     h.table->release(h.state, address, 4096);
     free(memory);
