@@ -262,8 +262,30 @@ static int becomes_null(const world *w, const cargo *c, const unsigned char *now
 void cargo_send(const world *w, cargo *c)
 {
     picture_send(w, &c->picture);
-    if (c->arena >= 0 && (c->discovered || c->outside == HAUL_OUTSIDE_NULL))
+    c->edited = 0;
+    if (c->arena >= 0 && (c->discovered || c->outside == HAUL_OUTSIDE_NULL)) {
+        c->edited = !arena_leads_in(w, c);
         for_pointers(w, c, becomes_null);
+    }
+}
+
+int arena_returns_directly(const world *w, const cargo *c)
+{
+    if (c->arena < 0 || !c->direct || c->edited)
+        return 0;
+    for (int i = 0; i < OBJECTS_MAX; i++)
+        for (size_t k = 0; c->picture.of[i].marks && k < w->objects[i].bytes; k++)
+            if (c->picture.of[i].marks[k] & (IS_SKIPPED | NOT_RETURNED))
+                return 0;
+    return 1;
+}
+
+void arena_redraw(world *w, const cargo *c)
+{
+    attack_say("  the host draws arena %d anew", c->arena);
+    for (int i = 0; i < OBJECTS_MAX; i++)
+        if (c->picture.of[i].marks && w->objects[i].kind == ITEM)
+            object_redraw(w, i);
 }
 
 haul_status arena_right_answer(const world *w, int number)
@@ -301,6 +323,7 @@ void step_arena_ship(world *w)
         o.outside = random_one_in(&w->random, 2) ? HAUL_OUTSIDE_NULL : HAUL_OUTSIDE_KEEP;
     c->outside = o.outside;
     o.let_counts_change = c->lets_counts_change = random_one_in(&w->random, 4);
+    o.direct_return = c->direct = random_one_in(&w->random, 2);
     c->device = random_one_in(&w->random, 2) ? a->device : (int)random_below(&w->random, DEVICES);
     right = arena_right_answer(w, number);
     call_begin(w, 0);

@@ -91,6 +91,7 @@ void step_arena_release(world *w);
 void step_arena_rollback(world *w);
 void step_arena_ship(world *w);
 void step_arena_free(world *w);
+void step_arena_return(world *w);
 
 void arena_free(world *w, int number);
 /* Waits for what is on its way to and from the arena, but for one shipment's (NULL: none): while an
@@ -104,6 +105,10 @@ void arena_is_left(world *w, const cargo *c);
 int arena_leads_in(const world *w, const cargo *c);
 /* Nothing is refused if its pointers come back. */
 int arena_may_return(const world *w, const cargo *c);
+/* Does haul_unmarshal bring pointers, too, and look at nothing? */
+int arena_returns_directly(const world *w, const cargo *c);
+/* The host draws what the shipment carries anew: a direct return has failed halfway. */
+void arena_redraw(world *w, const cargo *c);
 /* To ship it: not if it is empty. */
 haul_status arena_right_answer(const world *w, int number);
 /* The shipment carries what the arena holds now. */

@@ -68,7 +68,7 @@ void cargo_give_up(world *w, cargo *c, const results *writes)
  * any time; so it must be waited for. */
 int cargo_goes_on(world *w, cargo *c, haul_status status)
 {
-    if (status != HAUL_ERROR_PENDING || c->coming.count > 0 || c->locked ||
+    if (status != HAUL_ERROR_PENDING || c->coming.count > 0 || c->locked || c->direct ||
         random_one_in(&w->random, 2))
         return 0;
     attack_say("  and goes on");

@@ -171,20 +171,60 @@ static haul_status right_answer_for_return(const world *w, const cargo *c)
     return right == HAUL_OK && !fit ? HAUL_ERROR_GRAPH : right;
 }
 
+/* A direct return has failed halfway. Made again it brings all; or the host draws anew what the
+ * arena holds, and sends it when it likes. */
+static void return_again(world *w, cargo *c, const results *r)
+{
+    if (!w->lost && random_one_in(&w->random, 2)) {
+        attack_say("  haul_unmarshal again");
+        CHECK_STATUS(haul_unmarshal(c->shipment), HAUL_OK);
+        results_apply(w, r);
+        c->known = 1;
+        cargo_check(w, c, "a direct return, made again");
+    } else {
+        arena_redraw(w, c);
+    }
+}
+
+static void bring_back(world *w, cargo *c, int with_pointers)
+{
+    results r = { NULL, 0, 0 };
+    if (!c->known || (c->arena >= 0 && !arena_may_return(w, c)))
+        return;
+    cargo_alone(w, c);
+    int is_direct = !with_pointers && arena_returns_directly(w, c);
+    cargo_call call = { with_pointers ? "haul_unmarshal_pointers" : "haul_unmarshal", unmarshal,
+                        &with_pointers,
+                        is_direct ? right_answer(w, c, 0) : right_answer_for_return(w, c), &r };
+    if (is_direct)
+        results_add_raw(w, &r, &c->picture);
+    else
+        results_add(w, &r, &c->picture, with_pointers);
+    if (cargo_do(w, c, &call))
+        results_apply(w, &r);
+    else if (is_direct && call.right == HAUL_OK)
+        return_again(w, c, &r);
+    results_clear(&r);
+}
+
 void step_unmarshal(world *w)
 {
     cargo *c = cargo_some(w);
-    int with_pointers = random_one_in(&w->random, 2);
-    results r = { NULL, 0, 0 };
-    if (!c || !c->known || (c->arena >= 0 && !arena_may_return(w, c)))
+    if (c)
+        bring_back(w, c, random_one_in(&w->random, 2));
+}
+
+void step_arena_return(world *w)
+{
+    size_t start = random_below(&w->random, CARGOES_MAX);
+    for (size_t k = 0; k < CARGOES_MAX; k++) {
+        cargo *c = &w->cargoes[(start + k) % CARGOES_MAX];
+        if (!c->shipment || !c->known || !arena_returns_directly(w, c))
+            continue;
+        attack_say("  a direct return of shipment %d", (int)(c - w->cargoes));
+        bring_back(w, c, 0);
         return;
-    cargo_alone(w, c);
-    cargo_call call = { with_pointers ? "haul_unmarshal_pointers" : "haul_unmarshal", unmarshal,
-                        &with_pointers, right_answer_for_return(w, c), &r };
-    results_add(w, &r, &c->picture, with_pointers);
-    if (cargo_do(w, c, &call))
-        results_apply(w, &r);
-    results_clear(&r);
+    }
 }
 
 /* A range in an object of the shipment's; now and then in one that is not. */
@@ -287,6 +327,8 @@ void step_copy(world *w)
     to->outside = c->outside;
     to->locked = c->locked;
     to->lets_counts_change = c->lets_counts_change;
+    to->direct = c->direct;
+    to->edited = c->edited;
     to->known = 1;
     picture_copy(w, &to->picture, &c->picture);
     cargo_check(w, to, "haul_shipment_copy");

@@ -56,6 +56,13 @@ void results_add(const world *w, results *r, const picture *p, int with_pointers
     }
 }
 
+void results_add_raw(const world *w, results *r, const picture *p)
+{
+    results_add(w, r, p, 1);
+    for (size_t i = 0; i < r->count; i++)
+        r->at[i].graph = NULL;
+}
+
 void results_add_part(results *r, const picture *p, int i, size_t at, size_t bytes)
 {
     add_runs(r, &p->of[i], i, at, at + bytes);

@@ -47,6 +47,7 @@ static const step steps[] = {
     { step_arena_rollback, 3 },
     { step_arena_ship, 14 },
     { step_arena_free, 2 },
+    { step_arena_return, 8 },
 };
 
 void step_any(world *w)

@@ -119,6 +119,8 @@ typedef struct cargo {
     haul_outside outside;            /* of an arena that was not discovered */
     size_t used;                     /* bytes of the arena that it carries */
     int stale;                       /* something of the arena has been given back */
+    int direct;                      /* options.direct_return */
+    int edited;                      /* pointers that lead out went as null */
     int lets_counts_change;
     int locked;     /* lock_source */
     int on_the_way; /* asynchronous calls have not been waited for */
@@ -217,6 +219,8 @@ int picture_counts_fit(const world *w, const picture *p, int i);
 /* ---- What comes back (results.c). */
 
 void results_add(const world *w, results *r, const picture *p, int with_pointers);
+/* All bytes, pointers too, as they lie there. */
+void results_add_raw(const world *w, results *r, const picture *p);
 void results_add_part(results *r, const picture *p, int i, size_t at, size_t bytes);
 /* They have been written. */
 void results_apply(world *w, const results *r);
