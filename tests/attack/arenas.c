@@ -122,6 +122,12 @@ void settle_arena(world *w, int number, const cargo *but)
     }
 }
 
+void settle_arenas(world *w)
+{
+    for (int i = 0; i < ARENAS_MAX; i++)
+        settle_arena(w, i, NULL);
+}
+
 void cargo_alone(world *w, const cargo *c)
 {
     if (c->arena >= 0)
@@ -156,7 +162,7 @@ void step_arena_release(world *w)
     unsigned char *memory;
     if (i < 0)
         return;
-    settle_arena(w, number, NULL);
+    settle_arenas(w);
     CHECK(offset_of(w, i, &offset));
     memory = w->objects[i].memory;
     bytes = w->objects[i].bytes;
@@ -176,7 +182,7 @@ void step_arena_rollback(world *w)
     size_t back = 0, before;
     if (!a)
         return;
-    settle_arena(w, number, NULL);
+    settle_arenas(w);
     if (!a->has_mark) {
         attack_say("  haul_arena_checkpoint of arena %d", number);
         a->mark = haul_arena_checkpoint(a->arena);
@@ -198,11 +204,10 @@ void step_arena_rollback(world *w)
 }
 
 /* One past what it carries a pointer leads in, too. */
-static int leads_in(const world *w, const cargo *c, const unsigned char *to)
+static int leads_in(const cargo *c, const unsigned char *to)
 {
-    const unsigned char *end = (const unsigned char *)w->arenas[c->arena].first.base + c->used;
-    int target = to && to != end ? object_at(w, to) : -1;
-    return target < 0 || c->picture.of[target].marks;
+    return !to || (uintptr_t)to - (uintptr_t)c->base <= c->used ||
+           picture_neighbour(&c->picture, to);
 }
 
 /* Calls what(...) for each pointer until it answers 0: that is the answer, else 1. */
@@ -227,7 +232,8 @@ static int now_leads_in(const world *w, const cargo *c, const unsigned char *now
                         unsigned char *image)
 {
     (void)image;
-    return leads_in(w, c, now);
+    (void)w;
+    return leads_in(c, now);
 }
 
 int arena_leads_in(const world *w, const cargo *c)
@@ -235,26 +241,34 @@ int arena_leads_in(const world *w, const cargo *c)
     return for_pointers(w, c, now_leads_in);
 }
 
-/* What leads out and was kept must still be the host's. */
+/* What leads out and was kept must still be the host's, and what leads to a neighbour something
+ * there. */
 static int is_as_kept(const world *w, const cargo *c, const unsigned char *now,
                       unsigned char *image)
 {
     const unsigned char *there;
     memcpy(&there, image, sizeof there);
-    return leads_in(w, c, there) || there == now;
+    if (!there || there == now)
+        return 1;
+    int target = object_at(w, there);
+    if (target < 0 || !leads_in(c, there))
+        return 0;
+    return w->objects[target].arena == c->arena ||
+           (w->objects[target].kind == ITEM && w->objects[target].memory == there);
 }
 
 int arena_may_return(const world *w, const cargo *c)
 {
-    if (c->outside == HAUL_OUTSIDE_REFUSE && !c->discovered)
-        return arena_leads_in(w, c);
+    if (c->outside == HAUL_OUTSIDE_REFUSE && !c->discovered && !arena_leads_in(w, c))
+        return 0;
     return for_pointers(w, c, is_as_kept);
 }
 
 static int becomes_null(const world *w, const cargo *c, const unsigned char *now,
                         unsigned char *image)
 {
-    if (!leads_in(w, c, now))
+    (void)w;
+    if (!leads_in(c, now))
         memset(image, 0, sizeof now);
     return 1;
 }
@@ -288,27 +302,82 @@ void arena_redraw(world *w, const cargo *c)
             object_redraw(w, i);
 }
 
-haul_status arena_right_answer(const world *w, int number)
+static void show_neighbours(cargo *c)
 {
-    return used(w->arenas[number].arena) > 0 ? HAUL_OK : HAUL_ERROR_ARGUMENT;
+    c->picture.near_count = c->near_count;
+    memcpy(c->picture.near, c->near, sizeof c->near);
+}
+
+static void add_neighbour(const world *w, cargo *c, const cargo *near)
+{
+    haul_shipment_statistics s;
+    neighbour *n = &c->near[c->near_count++];
+    haul_shipment_get_statistics(near->shipment, &s);
+    n->base = near->base;
+    n->bytes = near->used;
+    n->there = s.base;
+    n->cargo = (int)(near - w->cargoes);
+}
+
+haul_status arena_right_answer(world *w, const cargo *c)
+{
+    cargo as = *c;
+    int fits;
+    as.used = used(w->arenas[c->arena].arena);
+    as.base = w->arenas[c->arena].first.base;
+    if (as.used == 0)
+        return HAUL_ERROR_ARGUMENT;
+    if (c->discovered || c->outside != HAUL_OUTSIDE_REFUSE)
+        return HAUL_OK;
+    picture_draw_arena(w, &as.picture, c->arena, NULL, 0);
+    show_neighbours(&as);
+    fits = arena_leads_in(w, &as);
+    picture_free(w, &as.picture);
+    return fits ? HAUL_OK : HAUL_ERROR_GRAPH;
 }
 
 void cargo_draw_arena(world *w, cargo *c)
 {
     c->used = used(w->arenas[c->arena].arena);
+    c->base = w->arenas[c->arena].first.base;
     picture_draw_arena(w, &c->picture, c->arena, c->root, c->discovered);
+    show_neighbours(c);
     c->picture.keeps_outside = c->outside == HAUL_OUTSIDE_KEEP;
     cargo_send(w, c);
     c->known = 1;
     c->stale = 0;
 }
 
+/* Some shipment that one of another arena to the device may lead into. */
+static cargo *some_neighbour(world *w, const cargo *c)
+{
+    for (int i = 0; i < CARGOES_MAX; i++) {
+        cargo *near = &w->cargoes[i];
+        if (near->shipment && near->arena >= 0 && near->arena != c->arena && !near->stale &&
+            near->device == c->device)
+            return near;
+    }
+    return NULL;
+}
+
+static haul_ship_arena_options draw_options(world *w, cargo *c)
+{
+    haul_ship_arena_options o;
+    memset(&o, 0, sizeof o);
+    if (!c->discovered && random_one_in(&w->random, 2))
+        o.outside = random_one_in(&w->random, 2) ? HAUL_OUTSIDE_NULL : HAUL_OUTSIDE_KEEP;
+    c->outside = o.outside;
+    o.let_counts_change = c->lets_counts_change = random_one_in(&w->random, 4);
+    o.direct_return = c->direct = random_one_in(&w->random, 2);
+    return o;
+}
+
 void step_arena_ship(world *w)
 {
     int number;
     arena_of_world *a = some_arena(w, &number);
-    cargo *c = a ? cargo_place(w) : NULL;
-    haul_ship_arena_options o;
+    cargo *c = a ? cargo_place(w) : NULL, *near;
+    const haul_shipment *into;
     haul_status status, right;
     if (!c)
         return;
@@ -318,14 +387,19 @@ void step_arena_ship(world *w)
     c->root[0] = object_some(w, ITEM, number);
     c->discovered = c->root[0] >= 0 && random_one_in(&w->random, 2);
     c->root_count = c->discovered;
-    memset(&o, 0, sizeof o);
-    if (!c->discovered && random_one_in(&w->random, 2))
-        o.outside = random_one_in(&w->random, 2) ? HAUL_OUTSIDE_NULL : HAUL_OUTSIDE_KEEP;
-    c->outside = o.outside;
-    o.let_counts_change = c->lets_counts_change = random_one_in(&w->random, 4);
-    o.direct_return = c->direct = random_one_in(&w->random, 2);
+    if (c->discovered)
+        objects_cut(w, number);
+    haul_ship_arena_options o = draw_options(w, c);
     c->device = random_one_in(&w->random, 2) ? a->device : (int)random_below(&w->random, DEVICES);
-    right = arena_right_answer(w, number);
+    near = c->discovered ? NULL : some_neighbour(w, c);
+    if (near) {
+        into = near->shipment;
+        o.into = &into;
+        o.into_count = 1;
+        add_neighbour(w, c, near);
+        attack_say("  into shipment %d:", c->near[0].cargo);
+    }
+    right = arena_right_answer(w, c);
     call_begin(w, 0);
     if (c->discovered)
         status = haul_ship_arena_from(w->device[c->device], a->arena, w->objects[c->root[0]].memory,
@@ -339,6 +413,66 @@ void step_arena_ship(world *w)
     }
     cargo_draw_arena(w, c);
     cargo_check(w, c, "the ship of an arena");
+}
+
+/* What leads from each of two arenas that are shipped together into the other one. */
+static haul_status right_answer_for_both(world *w, cargo *const *both)
+{
+    haul_status right = HAUL_OK;
+    for (int i = 0; i < 2 && right == HAUL_OK; i++) {
+        cargo as = *both[i];
+        as.near_count = 1;
+        as.near[0].base = w->arenas[both[1 - i]->arena].first.base;
+        as.near[0].bytes = used(w->arenas[both[1 - i]->arena].arena);
+        right = arena_right_answer(w, &as);
+    }
+    for (int i = 0; i < 2; i++)
+        if (used(w->arenas[both[i]->arena].arena) == 0)
+            right = HAUL_ERROR_ARGUMENT;
+    return right;
+}
+
+/* All of them together, in any order. */
+void step_arenas_ship(world *w)
+{
+    int first = (int)random_below(&w->random, 2), count = 0;
+    cargo *both[2];
+    haul_arena *arenas[2];
+    haul_shipment *shipments[2];
+    for (int i = 0; i < CARGOES_MAX && count < 2; i++) {
+        arena_of_world *a = &w->arenas[count == 0 ? first : 1 - first];
+        if (w->cargoes[i].shipment || !a->arena)
+            continue;
+        both[count] = &w->cargoes[i];
+        memset(both[count], 0, sizeof *both[count]);
+        both[count]->arena = (int)(a - w->arenas);
+        arenas[count++] = a->arena;
+    }
+    if (count < 2)
+        return;
+    settle_arenas(w);
+    haul_ship_arena_options o = draw_options(w, both[0]);
+    both[1]->outside = o.outside;
+    both[1]->lets_counts_change = o.let_counts_change;
+    both[1]->direct = o.direct_return;
+    both[0]->device = both[1]->device = (int)random_below(&w->random, DEVICES);
+    haul_status right = right_answer_for_both(w, both);
+    call_begin(w, 0);
+    haul_status status = haul_ship_arenas(w->device[both[0]->device], arenas, 2, &o, shipments);
+    int is_there = call_end(w, "haul_ship_arenas", status, right);
+    for (int i = 0; i < 2; i++) {
+        CHECK(!shipments[i] == !is_there);
+        both[i]->shipment = shipments[i];
+        both[i]->used = used(arenas[i]);
+        both[i]->base = w->arenas[both[i]->arena].first.base;
+        w->arenas[both[i]->arena].is_frozen |=
+            !is_there && (w->left_late || status == HAUL_ERROR_PENDING);
+    }
+    for (int i = 0; i < 2 && is_there; i++) {
+        add_neighbour(w, both[i], both[1 - i]);
+        cargo_draw_arena(w, both[i]);
+        cargo_check(w, both[i], "haul_ship_arenas");
+    }
 }
 
 static int is_shipped(const world *w, int number, const cargo *but)
@@ -358,7 +492,7 @@ void arena_is_left(world *w, const cargo *c)
 void arena_free(world *w, int number)
 {
     attack_say("  haul_arena_free of arena %d", number);
-    settle_arena(w, number, NULL);
+    settle_arenas(w);
     if (!is_shipped(w, number, NULL))
         drop_objects(w, number, 0);
     haul_arena_free(&w->arenas[number].arena);

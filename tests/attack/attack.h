@@ -26,7 +26,8 @@ typedef struct attack {
     void (*run)(const sequence *s);
 } attack;
 
-extern const attack attack_calls, attack_garbage, attack_pairs, attack_threads, attack_shared;
+extern const attack attack_calls, attack_arenas, attack_garbage, attack_pairs, attack_threads,
+    attack_shared;
 
 /* Random numbers for step number i; of the sequence as a whole: i == s->steps. */
 random_source sequence_random(const sequence *s, unsigned i);

@@ -34,7 +34,10 @@ void cargo_wait(world *w, cargo *c);
 void cargo_give_up(world *w, cargo *c, const results *writes);
 /* A call on the shipment has failed so. 1: it is left at that, and can be waited for. */
 int cargo_goes_on(world *w, cargo *c, haul_status status);
+/* With all shipments whose pointers lead into it. */
 void cargo_free(world *w, cargo *c);
+/* Do others' pointers lead into it? */
+int cargo_is_near(const world *w, const cargo *c);
 /* The device holds what the host does, pointers that lead out of an arena as its rule says. */
 void cargo_send(const world *w, cargo *c);
 /* Some object of the shipment's; -1: none. */
@@ -90,6 +93,7 @@ void step_arena_allocate(world *w);
 void step_arena_release(world *w);
 void step_arena_rollback(world *w);
 void step_arena_ship(world *w);
+void step_arenas_ship(world *w);
 void step_arena_free(world *w);
 void step_arena_return(world *w);
 
@@ -97,6 +101,8 @@ void arena_free(world *w, int number);
 /* Waits for what is on its way to and from the arena, but for one shipment's (NULL: none): while an
  * arena is sent it must stay as it is. */
 void settle_arena(world *w, int number, const cargo *but);
+/* The same of all arenas: pointers to what goes will be cut anywhere. */
+void settle_arenas(world *w);
 /* So that the shipment's arena may be written. */
 void cargo_alone(world *w, const cargo *c);
 /* The shipment is about to go, and the arena's memory with it where nothing else holds that. */
@@ -109,8 +115,8 @@ int arena_may_return(const world *w, const cargo *c);
 int arena_returns_directly(const world *w, const cargo *c);
 /* The host draws what the shipment carries anew: a direct return has failed halfway. */
 void arena_redraw(world *w, const cargo *c);
-/* To ship it: not if it is empty. */
-haul_status arena_right_answer(const world *w, int number);
+/* To ship it: not if it is empty, or a pointer leads out that must not. */
+haul_status arena_right_answer(world *w, const cargo *c);
 /* The shipment carries what the arena holds now. */
 void cargo_draw_arena(world *w, cargo *c);
 

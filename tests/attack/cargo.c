@@ -117,10 +117,34 @@ int cargo_do(world *w, cargo *c, const cargo_call *call)
     return 0;
 }
 
+static int is_near(const cargo *c, int number)
+{
+    for (int i = 0; c->shipment && i < c->near_count; i++)
+        if (c->near[i].cargo == number)
+            return 1;
+    return 0;
+}
+
+int cargo_is_near(const world *w, const cargo *c)
+{
+    for (int i = 0; i < CARGOES_MAX; i++)
+        if (is_near(&w->cargoes[i], (int)(c - w->cargoes)))
+            return 1;
+    return 0;
+}
+
 void cargo_free(world *w, cargo *c)
 {
-    if (c->arena >= 0)
+    for (int i = 0; i < CARGOES_MAX; i++)
+        if (is_near(&w->cargoes[i], (int)(c - w->cargoes))) {
+            c->near_count = 0; /* they may lead into one another */
+            cargo_free(w, &w->cargoes[i]);
+        }
+    if (c->arena >= 0) {
+        if (w->crosses)
+            settle_arenas(w);
         arena_is_left(w, c);
+    }
     haul_shipment_free(&c->shipment);
     CHECK_STR(w->plan.misuse, NULL);
     CHECK(c->shipment == NULL);

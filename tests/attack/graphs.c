@@ -133,12 +133,16 @@ void step_replan(world *w)
         return;
     while (c->on_the_way)
         cargo_wait(w, c); /* what it writes may change the graph */
+    if (cargo_is_near(w, c))
+        return; /* others would lead to where it was */
     cargo_alone(w, c);
     objects_mend(w, c->arena);
+    if (c->discovered)
+        objects_cut(w, c->arena);
     was_known = c->known;
     cargo_call call = { "haul_replan", replan, NULL, HAUL_OK, NULL };
     if (c->arena >= 0)
-        call.right = arena_right_answer(w, c->arena);
+        call.right = arena_right_answer(w, c);
     if (!cargo_do(w, c, &call)) {
         c->known = was_known && !w->lost &&
                    c->arena < 0; /* as it was; where a mirror was written, nobody knows */
@@ -327,6 +331,9 @@ void step_copy(world *w)
     to->outside = c->outside;
     to->locked = c->locked;
     to->lets_counts_change = c->lets_counts_change;
+    to->base = c->base;
+    to->near_count = c->near_count;
+    memcpy(to->near, c->near, sizeof to->near);
     to->direct = c->direct;
     to->edited = c->edited;
     to->known = 1;

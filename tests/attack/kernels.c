@@ -19,6 +19,9 @@ static uintptr_t there(const cargo *c, const unsigned char *image)
     const void *host;
     memcpy(&host, image, sizeof host);
     uintptr_t device = host ? (uintptr_t)haul_device_address(c->shipment, host) : 0;
+    const neighbour *near = device || !host ? NULL : picture_neighbour(&c->picture, host);
+    if (near)
+        return (uintptr_t)near->there + ((uintptr_t)host - (uintptr_t)near->base);
     int is_kept = c->arena >= 0 && c->outside == HAUL_OUTSIDE_KEEP && device == 0;
     return is_kept ? (uintptr_t)host : device;
 }
@@ -74,14 +77,22 @@ void cargo_check(world *w, cargo *c, const char *after)
                      c->picture.of[l.wrong].image[l.wrong_at]);
 }
 
-/* Some item of the same graph, or none. */
+static int is_near(const launch *l, const object *o)
+{
+    const neighbour *near = o->memory ? picture_neighbour(&l->c->picture, o->memory) : NULL;
+    return near && o->kind == ITEM &&
+           picture_neighbour(&l->c->picture, o->memory + o->bytes) == near;
+}
+
+/* Some item of the same graph or of a neighbour's, or none. */
 static const void *some_item(launch *l)
 {
     size_t start = random_below(&l->w->random, OBJECTS_MAX);
     for (size_t k = 0; k < OBJECTS_MAX; k++) {
         size_t i = (start + k) % OBJECTS_MAX;
         const view *v = &l->c->picture.of[i];
-        if (v->marks && l->w->objects[i].kind == ITEM && v->marks[0] & IS_POINTER)
+        if (is_near(l, &l->w->objects[i]) ||
+            (v->marks && l->w->objects[i].kind == ITEM && v->marks[0] & IS_POINTER))
             return random_one_in(&l->w->random, 4) ? NULL : l->w->objects[i].memory;
     }
     return NULL;

@@ -3,8 +3,8 @@
  *   haul_attack [--sequences N] [--seed S] [--only NAME] [--verbose]
  *
  * Sequence i of a run with seed S is that of a run with seed S + i and one sequence. --only: one of
- * "calls", "garbage", "pairs", "threads", "shared". --verbose prints each call. The last line is
- * "N passed, N failed".
+ * "calls", "arenas", "garbage", "pairs", "threads", "shared". --verbose prints each call. The last
+ * line is "N passed, N failed".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 
 #include "attack.h"
 
-static const attack *const attacks[] = { &attack_calls, &attack_garbage, &attack_pairs,
-                                         &attack_threads, &attack_shared };
+static const attack *const attacks[] = { &attack_calls, &attack_arenas,  &attack_garbage,
+                                         &attack_pairs, &attack_threads, &attack_shared };
 
 enum { ATTACKS = sizeof attacks / sizeof *attacks };
 

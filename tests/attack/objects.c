@@ -105,7 +105,10 @@ static int32_t read_int(const world *w, int i, size_t at)
 /* The start of some object of the kind where `like` lies, or NULL. */
 static void *some_start(world *w, object_kind kind, int like)
 {
-    int i = random_one_in(&w->random, 4) ? -1 : object_some(w, kind, w->objects[like].arena);
+    int arena = w->objects[like].arena, i;
+    if (w->crosses && arena >= 0 && kind == ITEM && random_one_in(&w->random, 4))
+        arena = (int)random_below(&w->random, ARENAS_MAX);
+    i = random_one_in(&w->random, 4) ? -1 : object_some(w, kind, arena);
     return i < 0 ? NULL : w->objects[i].memory;
 }
 
@@ -170,6 +173,25 @@ void objects_mend(world *w, int arena)
             mend_item(w, i);
         if (w->objects[i].kind == NAME)
             object_write(w, i, w->objects[i].bytes - 1, "", 1);
+    }
+}
+
+static void cut(world *w, int i, size_t at)
+{
+    const void *to = object_pointer(w, i, at);
+    int target = to ? object_at(w, to) : -1;
+    if (target >= 0 && w->objects[target].arena != w->objects[i].arena)
+        write_pointer(w, i, at, NULL);
+}
+
+void objects_cut(world *w, int arena)
+{
+    for (int i = 0; i < OBJECTS_MAX; i++) {
+        if (!w->objects[i].memory || w->objects[i].arena != arena || w->objects[i].kind != ITEM)
+            continue;
+        cut(w, i, offsetof(item, next));
+        if (w->items->rows & ROW_OTHER)
+            cut(w, i, offsetof(item, other));
     }
 }
 

@@ -160,10 +160,20 @@ void picture_free(world *w, picture *p)
     memset(p, 0, sizeof *p);
 }
 
+const neighbour *picture_neighbour(const picture *p, const void *address)
+{
+    for (int i = 0; i < p->near_count; i++)
+        if ((uintptr_t)address - (uintptr_t)p->near[i].base <= p->near[i].bytes)
+            return &p->near[i];
+    return NULL;
+}
+
 void picture_copy(world *w, picture *to, const picture *from)
 {
     memset(to, 0, sizeof *to);
     to->keeps_outside = from->keeps_outside;
+    to->near_count = from->near_count;
+    memcpy(to->near, from->near, sizeof to->near);
     for (int i = 0; i < OBJECTS_MAX; i++) {
         if (!from->of[i].marks)
             continue;

@@ -8,7 +8,7 @@
 static void free_another(world *w)
 {
     cargo *c = cargo_some(w);
-    if (!c || c == w->current)
+    if (!c || c == w->current || cargo_is_near(w, c) || (w->crosses && c->arena >= 0))
         return;
     attack_say("  the callback frees shipment %d", (int)(c - w->cargoes));
     /* The call finishes the free. What fails there is told to nobody. */

@@ -84,7 +84,7 @@ static int stays(const world *w, const patch *p)
         return 0;
     memcpy(&now, w->objects[p->object].memory + p->at, sizeof now);
     memcpy(&back, p->data, sizeof back);
-    return !back && now && !is_in_graph(w, p->graph, now);
+    return !back && now && !is_in_graph(w, p->graph, now) && !picture_neighbour(p->graph, now);
 }
 
 void results_apply(world *w, const results *r)

@@ -10,63 +10,66 @@
 
 typedef struct step {
     void (*run)(world *w);
-    unsigned weight;
+    unsigned weight[2]; /* in sequences of all, and where most happens in arenas */
 } step;
 
 static const step steps[] = {
-    { step_host_new, 12 },
-    { step_host_change, 6 },
-    { step_host_rewire, 8 },
-    { step_host_drop, 3 },
-    { step_ship, 10 },
-    { step_refresh, 10 },
-    { step_replan, 5 },
-    { step_unmarshal, 10 },
-    { step_update_device, 5 },
-    { step_update_host, 5 },
-    { step_copy, 4 },
-    { step_look_up, 3 },
-    { step_free, 7 },
-    { step_kernel, 12 },
-    { step_wait, 5 },
-    { step_poll, 3 },
-    { step_ship_async, 5 },
-    { step_refresh_async, 6 },
-    { step_unmarshal_async, 6 },
-    { step_update_device_async, 3 },
-    { step_update_host_async, 3 },
-    { step_plan, 4 },
-    { step_plan_pack, 3 },
-    { step_plan_unpack, 3 },
-    { step_plan_free, 2 },
-    { step_ship_plan, 6 },
-    { step_trim, 1 },
-    { step_arena, 6 },
-    { step_arena_allocate, 14 },
-    { step_arena_release, 3 },
-    { step_arena_rollback, 3 },
-    { step_arena_ship, 14 },
-    { step_arena_free, 2 },
-    { step_arena_return, 8 },
+    { step_host_new, { 12, 0 } },
+    { step_host_change, { 6, 0 } },
+    { step_host_rewire, { 8, 12 } },
+    { step_host_drop, { 3, 0 } },
+    { step_ship, { 10, 0 } },
+    { step_refresh, { 10, 6 } },
+    { step_replan, { 5, 6 } },
+    { step_unmarshal, { 10, 12 } },
+    { step_update_device, { 5, 2 } },
+    { step_update_host, { 5, 2 } },
+    { step_copy, { 4, 4 } },
+    { step_look_up, { 3, 2 } },
+    { step_free, { 7, 7 } },
+    { step_kernel, { 12, 16 } },
+    { step_wait, { 5, 3 } },
+    { step_poll, { 3, 1 } },
+    { step_ship_async, { 5, 0 } },
+    { step_refresh_async, { 6, 4 } },
+    { step_unmarshal_async, { 6, 4 } },
+    { step_update_device_async, { 3, 1 } },
+    { step_update_host_async, { 3, 1 } },
+    { step_plan, { 4, 0 } },
+    { step_plan_pack, { 3, 0 } },
+    { step_plan_unpack, { 3, 0 } },
+    { step_plan_free, { 2, 0 } },
+    { step_ship_plan, { 6, 0 } },
+    { step_trim, { 1, 0 } },
+    { step_arena, { 6, 8 } },
+    { step_arena_allocate, { 14, 30 } },
+    { step_arena_release, { 3, 4 } },
+    { step_arena_rollback, { 3, 3 } },
+    { step_arena_ship, { 14, 20 } },
+    { step_arenas_ship, { 1, 8 } },
+    { step_arena_free, { 2, 2 } },
+    { step_arena_return, { 8, 20 } },
 };
 
 void step_any(world *w)
 {
     size_t all = 0, drawn, i = 0;
     for (size_t k = 0; k < sizeof steps / sizeof *steps; k++)
-        all += steps[k].weight;
-    for (drawn = random_below(&w->random, all); drawn >= steps[i].weight; i++)
-        drawn -= steps[i].weight;
+        all += steps[k].weight[w->in_arenas];
+    for (drawn = random_below(&w->random, all); drawn >= steps[i].weight[w->in_arenas]; i++)
+        drawn -= steps[i].weight[w->in_arenas];
     steps[i].run(w);
 }
 
-static void run(const sequence *s)
+static void run_in(const sequence *s, int in_arenas)
 {
     world w;
     item_type items;
     random_source random = sequence_random(s, s->steps);
     item_type_make(&random, &items);
     world_open(&w, &items, &random);
+    w.in_arenas = in_arenas;
+    w.crosses = in_arenas && random_one_in(&random, 2);
     for (unsigned i = 0; i < s->steps; i++) {
         if (s->left_out[i])
             continue;
@@ -79,4 +82,15 @@ static void run(const sequence *s)
     haul_type_free(&items.type);
 }
 
-const attack attack_calls = { "calls", 60, 60, run };
+static void run(const sequence *s)
+{
+    run_in(s, 0);
+}
+
+static void run_arenas(const sequence *s)
+{
+    run_in(s, 1);
+}
+
+const attack attack_calls = { "calls", 60, 50, run };
+const attack attack_arenas = { "arenas", 60, 20, run_arenas };

@@ -82,8 +82,18 @@ typedef struct view {
     unsigned char *image; /* what the device holds, with the host's addresses for pointers */
 } view;
 
+/* Another arena's shipment, into which pointers lead. */
+typedef struct neighbour {
+    const unsigned char *base;
+    size_t bytes;
+    haul_address there;
+    int cargo;
+} neighbour;
+
 typedef struct picture {
     view of[OBJECTS_MAX];
+    neighbour near[ARENAS_MAX];
+    int near_count;
     int keeps_outside; /* pointers to nothing of the graph went as they are, not as null */
 } picture;
 
@@ -119,8 +129,11 @@ typedef struct cargo {
     haul_outside outside;            /* of an arena that was not discovered */
     size_t used;                     /* bytes of the arena that it carries */
     int stale;                       /* something of the arena has been given back */
-    int direct;                      /* options.direct_return */
-    int edited;                      /* pointers that lead out went as null */
+    const unsigned char *base;       /* of the arena, here */
+    neighbour near[ARENAS_MAX];
+    int near_count;
+    int direct; /* options.direct_return */
+    int edited; /* pointers that lead out went as null */
     int lets_counts_change;
     int locked;     /* lock_source */
     int on_the_way; /* asynchronous calls have not been waited for */
@@ -152,6 +165,8 @@ typedef struct world {
     int was_late;     /* a call has answered HAUL_ERROR_PENDING */
     int left_late;    /* the last call has failed, and the device may go on with it */
     int forgives;     /* the next call may succeed though some event of it has failed */
+    int in_arenas;    /* that is where most happens */
+    int crosses;      /* arenas point into one another */
     int has_progress; /* shipments have a callback */
     listener_act act;
     int is_cancelled;     /* the callback has cancelled the call */
@@ -197,6 +212,8 @@ void object_redraw(world *w, int i);
 /* Makes what lies in the arena (-1: elsewhere) a graph that can be discovered, whatever has come
  * back: counts fit, texts end. */
 void objects_mend(world *w, int arena);
+/* No pointer leads out of the arena any more. */
+void objects_cut(world *w, int arena);
 /* Every object holds what it must. */
 void objects_check(const world *w, const char *after);
 
@@ -207,6 +224,8 @@ void picture_draw(world *w, picture *p, const int *root, int root_count);
 /* All objects of an arena; with roots: discovered from there, else typed. */
 void picture_draw_arena(world *w, picture *p, int arena, const int *root, int root_count);
 void picture_free(world *w, picture *p);
+/* The neighbour in whose bytes the address lies, or just behind; NULL: none. */
+const neighbour *picture_neighbour(const picture *p, const void *address);
 void picture_copy(world *w, picture *to, const picture *from);
 /* The device holds what the host does, of all objects or of a part of one. */
 void picture_send(const world *w, picture *p);
