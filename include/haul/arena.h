@@ -289,17 +289,19 @@ typedef struct haul_ship_arena_options {
 HAUL_API haul_status haul_ship_arena(haul_device *device, haul_arena *arena,
                                      const haul_ship_arena_options *options,
                                      haul_shipment **shipment);
-/* The same for an arena whose objects a library has allocated that knows no types: discovers from
+/* The same for an arena in which a library has allocated that knows no types. Discovers from
  * `count` objects of `type` at `root`, all of which must lie in the arena, and patches the pointers
- * found. The bytes go as they are: nothing is copied on the host, but for words and fields that are
- * others there, as above. Rules are asked as by haul_ship; a refresh does not ask them again,
- * haul_replan does. A refresh does not look where pointers lead, either: one that leads out of the
- * arena by then is null there, as by HAUL_OUTSIDE_NULL; haul_replan refuses it. Pointers with high
- * tags (HAUL_HIGH_TAGS) are worked out by the host: an arena with any crosses through staging
- * memory each time; HAUL_ERROR_LIMIT, with the word's place as path ("arena+4096"): its address
- * there has bits of its tag. haul_plan_create says what can be wrong with the graph; one that
- * leaves the arena is HAUL_ERROR_GRAPH with the path; options->outside must be HAUL_OUTSIDE_REFUSE
- * and options->into_count 0. */
+ * found. options->outside must be HAUL_OUTSIDE_REFUSE, and options->into_count 0.
+ *
+ * The bytes go as they lie; the host copies only if words or fields are others on the device, as
+ * above. Rules are asked once, as by haul_ship, and again by haul_replan. A refresh neither asks
+ * rules nor looks where pointers lead: one that leads out of the arena by then is null there, and
+ * haul_replan refuses it. The host works out pointers with high tags (HAUL_HIGH_TAGS), so an arena
+ * with any crosses through staging memory each time.
+ *
+ * Errors of the graph are those of haul_plan_create. HAUL_ERROR_GRAPH, with the path: the graph
+ * leaves the arena. HAUL_ERROR_LIMIT, with the word's place as path ("arena+4096"): the address of
+ * a tagged pointer's target on the device has bits of its tag. */
 HAUL_API haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *root,
                                           const haul_type *type, size_t count,
                                           const haul_ship_arena_options *options,

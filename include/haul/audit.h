@@ -114,8 +114,8 @@ typedef struct haul_audit_options {
  * may `summary`, which is all zeros after a failure. HAUL_OK says that the audit was done, whatever
  * it found. What haul_plan_create refuses is refused here, with the same status and path: a graph
  * that cannot be walked cannot be audited. HAUL_ERROR_MEMORY: findings may have been reported
- * already. The order of findings follows the graph from its roots on: the same data gives the same
- * order, but for blocks, which go by address. Does not recurse. */
+ * already. The order of findings follows the graph from its roots on, and of blocks their
+ * addresses. Does not recurse. */
 HAUL_API haul_status haul_audit(haul_context *context, const haul_root *roots, size_t count,
                                 const haul_audit_options *options, haul_audit_summary *summary);
 

@@ -84,13 +84,13 @@ typedef struct haul_stretch {
 } haul_stretch;
 
 /* A whole arena's crossing, by the device alone. Its lists lie in device memory: the segments at
- * `lists`, the attachments `attachments_at` bytes behind, both at multiples of 16. What they say is
- * trusted: a device need not check it.
+ * `lists`, the attachments `attachments_at` bytes behind, both at multiples of 16. A device need
+ * not check them.
  *
- * To the device (`pull`), each segment goes to its place; bytes that do not cross become 0, and
- * each pointer becomes what its attachment says. If one was not what it had been on the host,
- * *changed becomes 1; else that stays as it is. To the host (`push`), each segment is written where
- * it came from, but for its pointers and bytes that do not cross. */
+ * To the device (`pull`), each segment goes to its place, bytes that do not cross become 0, and
+ * each pointer becomes the address that its attachment names. If a pointer has changed on the host,
+ * *changed becomes 1; else it stays as it is. To the host (`push`), each segment is written back to
+ * its place, without its pointers and without bytes that do not cross. */
 typedef struct haul_crossing {
     haul_address arena; /* a multiple of 16 */
     uint64_t bytes;     /* of it */

@@ -165,7 +165,7 @@ HAUL_API haul_status haul_shipment_copy(haul_shipment *shipment, haul_device *de
  *     ...                                                         the host does something else
  *     haul_shipment_wait(s);                                      now its objects have the results
  *
- * Each is like the call without _async, but for this:
+ * Each does what the call without _async does. The differences:
  *
  * - It orders the device's work on a stream and returns. What was put on that stream before is done
  *   before it, what is put there after it is done after it; other streams are not touched: ordering

@@ -24,8 +24,8 @@ extern "C" {
 #define HAUL_API
 #endif
 
-/* 10000 * major + 100 * minor + patch: of these headers, and of the library that runs. Any
- * thread. */
+/* The version of these headers, and of the library that runs: 10000 * major + 100 * minor + patch.
+ * Any thread. */
 #define HAUL_VERSION 100
 HAUL_API unsigned haul_version(void);
 
