@@ -267,8 +267,9 @@ typedef struct haul_ship_arena_options {
  *   they hold anything else than zeros, the arena crosses through staging memory, which costs a
  *   copy on the host. Other bytes between objects travel, and come back. So do fields of HAUL_SKIP
  *   in types whose elements reach into one another, which MPI's constructors can make.
- * - haul_refresh sends the same range with its present pointers; haul_replan ships all that the
- *   arena holds now.
+ * - haul_refresh sends the same range with its present pointers; after HAUL_ERROR_GRAPH some of it
+ *   may have been sent, as after a failure of the device. haul_replan ships all that the arena
+ *   holds now.
  * - haul_unmarshal overwrites all data in the shipped range. haul_unmarshal_pointers checks each
  *   pointer against the arena and those of options.into; pointers that the rule has kept or made
  *   null stay, while the device has them so.

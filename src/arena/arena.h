@@ -95,9 +95,10 @@ struct haul_arena {
     haul__region blocks_region;
     size_t peak, released, reused;
     uint64_t resets;
-    size_t floor;   /* the last checkpoint: only a rollback goes below */
-    int carriers;   /* atomic: contents that are open */
-    uint64_t opens; /* contents that have been opened so far */
+    size_t floor;      /* the last checkpoint: only a rollback goes below */
+    int carriers;      /* atomic: contents that are open */
+    uint64_t opens;    /* contents that have been opened so far */
+    int was_read_late; /* a device has given up on a copy of it, and may still read it */
     /* what has been released, given out again or cut off since (contents.c) */
     haul__change *changes;
     size_t change_count, change_capacity;

@@ -260,10 +260,13 @@ static haul_status look_meanwhile(haul_shipment *shipment)
     return refuse_outside(&shipment->contents, &shipment->device->context->error);
 }
 
-/* As far as the arena has grown. (A device that is late still reads there.) */
+/* As far as the arena has grown; not where a device that is late, this one or another, still reads.
+ */
 static void poison_again(const haul_arena *arena, unsigned char *memory, size_t bytes)
 {
     size_t grown = (size_t)(arena->end - memory);
+    if (arena->was_read_late)
+        return;
     haul__poison(memory, bytes < grown ? bytes : grown);
 }
 
@@ -286,8 +289,8 @@ static haul_status send_as_one(haul_shipment *shipment)
     if (status == HAUL_OK)
         status = conclude(shipment, NULL);
     memset(behind, 0, bytes);
-    if (!shipment->device->is_late)
-        poison_again(contents->arena, behind, bytes);
+    contents->arena->was_read_late |= shipment->device->is_late;
+    poison_again(contents->arena, behind, bytes);
     return status;
 }
 
