@@ -51,8 +51,11 @@ void step_arena(world *w)
     a->device = (int)random_below(&w->random, DEVICES);
     call_begin(w, 0);
     w->forgives = 1; /* memory that is neither pinned nor mirrored will do */
-    haul_status status = haul_arena_create_for(w->device[a->device], &options, &a->arena);
-    if (call_end(w, "haul_arena_create_for", status, HAUL_OK))
+    int is_plain = random_one_in(&w->random, 4);
+    haul_status status =
+        is_plain ? haul_arena_create(haul_device_context(w->device[0]), &options, &a->arena)
+                 : haul_arena_create_for(w->device[a->device], &options, &a->arena);
+    if (call_end(w, is_plain ? "haul_arena_create" : "haul_arena_create_for", status, HAUL_OK))
         haul_arena_get_statistics(a->arena, &a->first);
     else
         CHECK(a->arena == NULL);
@@ -80,37 +83,157 @@ static int offset_of(const world *w, int i, size_t *offset)
     return 1;
 }
 
+/* Around a call on an arena: it says by itself why it fails, and asks for memory alone. */
+static void arena_call_begin(world *w)
+{
+    int lost = w->plan.lost;
+    uint64_t at = w->faults && random_one_in(&w->random, 3) ? 1 + random_below(&w->random, 3) : 0;
+    fault_arm(&w->plan, random_one_in(&w->random, 2) ? FAULT_ONCE : FAULT_FROM, at);
+    w->plan.lost = lost;
+}
+
+static void arena_call_end(world *w, haul_status status, haul_status right)
+{
+    int lost = w->plan.lost;
+    check_note("a call on an arena, %llu faults", (unsigned long long)w->plan.fired);
+    if (w->plan.fired == 0 || status != HAUL_ERROR_MEMORY)
+        CHECK_STATUS(status, right);
+    CHECK_STR(w->plan.misuse, NULL);
+    check_note(NULL);
+    fault_disarm(&w->plan);
+    w->plan.lost = lost;
+}
+
+/* Full, or no memory: nothing has changed. */
+static void arena_refused(world *w, const haul_arena *arena)
+{
+    arena_call_end(w, haul_arena_error(arena)->status, HAUL_ERROR_LIMIT);
+}
+
+typedef struct wanted {
+    object_kind kind;
+    size_t bytes, alignment;
+    int is_block;
+} wanted;
+
+static wanted draw_wanted(world *w)
+{
+    wanted n = { random_one_in(&w->random, 2) ? ITEM : ARRAY, w->items->bytes, 0, 0 };
+    if (n.kind == ITEM) {
+        if (random_one_in(&w->random, 4)) /* with a tail */
+            n.bytes += 1 + random_below(&w->random, 100);
+        return n;
+    }
+    n.bytes = 1 + random_below(&w->random, random_one_in(&w->random, 6) ? 40000 : 100);
+    n.is_block = random_one_in(&w->random, 3);
+    if (!n.is_block && random_one_in(&w->random, 3))
+        n.alignment = (size_t)1 << random_below(&w->random, 13);
+    return n;
+}
+
+static unsigned char *allocate(world *w, haul_arena *arena, const wanted *n)
+{
+    if (n->kind == ITEM)
+        return n->bytes > w->items->bytes
+                   ? haul_arena_new_tail(arena, w->items->type, n->bytes - w->items->bytes)
+                   : haul_arena_new(arena, w->items->type, 1);
+    if (n->is_block)
+        return random_one_in(&w->random, 2) ? haul_arena_malloc(arena, n->bytes)
+                                            : haul_arena_calloc(arena, 1, n->bytes);
+    return n->alignment ? haul_arena_allocate_aligned(arena, n->bytes, n->alignment)
+                        : haul_arena_allocate(arena, n->bytes);
+}
+
 void step_arena_allocate(world *w)
 {
     int number, i;
     arena_of_world *a = some_free_arena(w, &number);
-    object_kind kind = random_one_in(&w->random, 2) ? ITEM : ARRAY;
-    size_t bytes = w->items->bytes, offset;
+    wanted n = draw_wanted(w);
+    size_t offset;
     unsigned char *memory;
     if (!a)
         return;
-    if (kind == ARRAY)
-        bytes = 1 + random_below(&w->random, random_one_in(&w->random, 6) ? 40000 : 100);
     settle_arena(w, number, NULL);
-    memory = kind == ITEM ? haul_arena_new(a->arena, w->items->type, 1)
-                          : haul_arena_allocate(a->arena, bytes);
+    arena_call_begin(w);
+    memory = allocate(w, a->arena, &n);
     if (!memory) {
-        CHECK_STATUS(haul_arena_error(a->arena)->status, HAUL_ERROR_LIMIT);
+        arena_refused(w, a->arena);
         return;
     }
-    i = object_add(w, kind, memory, bytes, number);
+    arena_call_end(w, HAUL_OK, HAUL_OK);
+    i = object_add(w, n.kind, memory, n.bytes, number);
     if (i < 0) {
-        CHECK_STATUS(haul_arena_release(a->arena, memory, bytes), HAUL_OK);
+        CHECK_STATUS(n.is_block ? haul_arena_free_block(a->arena, memory)
+                                : haul_arena_release(a->arena, memory, n.bytes),
+                     HAUL_OK);
         arena_gives_back(w, number, (size_t)(memory - (unsigned char *)a->first.base), SIZE_MAX);
         return;
     }
+    w->objects[i].is_block = n.is_block;
+    w->objects[i].alignment = n.alignment;
     CHECK(offset_of(w, i, &offset));
     arena_gives_back(w, number, offset, SIZE_MAX);
-    for (size_t k = 0; k < bytes; k++)
+    for (size_t k = 0; k < n.bytes; k++)
         CHECK_EQ(memory[k], 0);
-    attack_say("  object %d in arena %d at %zu: kind %d, %zu bytes", i, number, offset, (int)kind,
-               bytes);
+    if (n.alignment)
+        CHECK_EQ((uintptr_t)memory % n.alignment, 0);
+    attack_say("  object %d in arena %d at %zu: kind %d, %zu bytes%s", i, number, offset,
+               (int)n.kind, n.bytes, n.is_block ? ", a block" : "");
     object_redraw(w, i);
+}
+
+static int some_block(world *w, int number)
+{
+    size_t start = random_below(&w->random, OBJECTS_MAX);
+    for (size_t k = 0; k < OBJECTS_MAX; k++) {
+        size_t i = (start + k) % OBJECTS_MAX;
+        if (w->objects[i].memory && w->objects[i].is_block && w->objects[i].arena == number)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* The block has moved, or is of another size: another object. */
+static void replace_block(world *w, int i, unsigned char *memory, size_t bytes)
+{
+    int number = w->objects[i].arena;
+    size_t offset, same = bytes < w->objects[i].bytes ? bytes : w->objects[i].bytes;
+    check_note("what haul_arena_realloc keeps of object %d", i);
+    CHECK_BYTES(memory, w->objects[i].expected, same);
+    check_note(NULL);
+    CHECK(offset_of(w, i, &offset));
+    if (memory != w->objects[i].memory) {
+        arena_gives_back(w, number, offset, SIZE_MAX);
+        arena_gives_back(
+            w, number, (size_t)(memory - (unsigned char *)w->arenas[number].first.base), SIZE_MAX);
+    }
+    object_drop(w, i);
+    i = object_add(w, ARRAY, memory, bytes, number);
+    w->objects[i].is_block = 1;
+    object_redraw(w, i);
+}
+
+/* Of a block that no shipment carries: in its place it would be theirs with another size. */
+void step_arena_realloc(world *w)
+{
+    int number;
+    arena_of_world *a = some_free_arena(w, &number);
+    int i = a ? some_block(w, number) : -1;
+    size_t bytes = 1 + random_below(&w->random, random_one_in(&w->random, 4) ? 20000 : 200);
+    unsigned char *memory;
+    if (i < 0 || w->objects[i].held > 0)
+        return;
+    settle_arenas(w);
+    attack_say("  haul_arena_realloc of object %d: %zu bytes", i, bytes);
+    object_unlink(w, i);
+    arena_call_begin(w);
+    memory = haul_arena_realloc(a->arena, w->objects[i].memory, bytes);
+    if (!memory) {
+        arena_refused(w, a->arena);
+        return;
+    }
+    arena_call_end(w, HAUL_OK, HAUL_OK);
+    replace_block(w, i, memory, bytes);
 }
 
 void settle_arena(world *w, int number, const cargo *but)
@@ -160,18 +283,26 @@ void step_arena_release(world *w)
     int i = a ? object_some(w, random_one_in(&w->random, 2) ? ITEM : ARRAY, number) : -1;
     size_t offset = 0, bytes;
     unsigned char *memory;
+    int is_block;
     if (i < 0)
         return;
     settle_arenas(w);
     CHECK(offset_of(w, i, &offset));
     memory = w->objects[i].memory;
     bytes = w->objects[i].bytes;
+    is_block = w->objects[i].is_block;
     attack_say("  haul_arena_release of object %d at %zu", i, offset);
     forget_root(w, i);
     object_unlink(w, i);
     arena_gives_back(w, number, offset, SIZE_MAX);
     object_drop(w, i);
-    CHECK_STATUS(haul_arena_release(a->arena, memory, bytes), HAUL_OK);
+    arena_call_begin(w);
+    arena_call_end(w,
+                   is_block ? haul_arena_free_block(a->arena, memory)
+                            : haul_arena_release(a->arena, memory, bytes),
+                   HAUL_OK);
+    if (is_block)
+        CHECK_STATUS(haul_arena_free_block(a->arena, memory), HAUL_ERROR_ARGUMENT);
 }
 
 /* Takes a mark, goes back to one, or begins anew. */

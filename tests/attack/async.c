@@ -70,8 +70,10 @@ void step_refresh_async(world *w)
     haul_async on = draw_async(w, c);
     haul_status right = right_answer(w, c, 1);
     cargo_call_begin(w, c, CALL_IS_ASYNC);
-    if (!ordered(w, c, &on, "haul_refresh_async", haul_refresh_async(c->shipment, &on), right))
+    if (!ordered(w, c, &on, "haul_refresh_async", haul_refresh_async(c->shipment, &on), right)) {
+        c->known &= c->arena < 0; /* new data may have gone there */
         return;
+    }
     cargo_send(w, c);
     c->known = 1;
 }

@@ -90,6 +90,7 @@ void draft_free(world *w, draft *d);
 
 void step_arena(world *w);
 void step_arena_allocate(world *w);
+void step_arena_realloc(world *w);
 void step_arena_release(world *w);
 void step_arena_rollback(world *w);
 void step_arena_ship(world *w);

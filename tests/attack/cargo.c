@@ -233,6 +233,8 @@ void step_look_up(world *w)
     if (c->picture.of[i].marks && c->picture.of[i].marks[0]) {
         CHECK(there != 0);
         CHECK_PTR(haul_host_pointer(c->shipment, there), o->memory);
+        if (o->alignment)
+            CHECK_EQ(there % o->alignment, 0);
         CHECK_PTR(haul_device_pointer(c->shipment, o->memory), (void *)(uintptr_t)there);
     } else if (c->arena < 0 && !shares_a_granule(w, c, i)) {
         CHECK_EQ(there, 0);

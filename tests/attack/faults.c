@@ -94,6 +94,7 @@ int call_end(world *w, const char *name, haul_status status, haul_status right)
         check_error(w, name, status);
     w->also = HAUL_OK;
     w->left_late = plan->impatient && status != HAUL_OK;
+    w->was_late |= w->left_late;
     w->forgives = plan->impatient = 0;
     for (int i = 0; i < CARGOES_MAX && plan->fired; i++)
         w->cargoes[i].doubtful |= w->cargoes[i].on_the_way;

@@ -114,7 +114,7 @@ void step_refresh(world *w)
         cargo_send(w, c);
         c->known = 1;
         cargo_check(w, c, call.name);
-    } else if (c->locked) {
+    } else if (c->locked || c->arena >= 0) {
         c->known = 0; /* new data may have gone there */
     }
 }

@@ -27,6 +27,8 @@ int object_add(world *w, object_kind kind, unsigned char *memory, size_t bytes, 
     o->kind = kind;
     o->arena = arena;
     o->held = 0;
+    o->is_block = 0;
+    o->alignment = 0;
     return i;
 }
 
@@ -180,7 +182,8 @@ static void cut(world *w, int i, size_t at)
 {
     const void *to = object_pointer(w, i, at);
     int target = to ? object_at(w, to) : -1;
-    if (target >= 0 && w->objects[target].arena != w->objects[i].arena)
+    const object *o = target < 0 ? NULL : &w->objects[target];
+    if (!o || o->arena != w->objects[i].arena || o->kind != ITEM || o->memory != to)
         write_pointer(w, i, at, NULL);
 }
 

@@ -43,6 +43,7 @@ static const step steps[] = {
     { step_trim, { 1, 0 } },
     { step_arena, { 6, 8 } },
     { step_arena_allocate, { 14, 30 } },
+    { step_arena_realloc, { 2, 6 } },
     { step_arena_release, { 3, 4 } },
     { step_arena_rollback, { 3, 3 } },
     { step_arena_ship, { 14, 20 } },
@@ -61,6 +62,19 @@ void step_any(world *w)
     steps[i].run(w);
 }
 
+/* Arenas with something in them. */
+static void begin_in_arenas(world *w)
+{
+    w->in_arenas = 1;
+    w->crosses = random_one_in(&w->random, 2);
+    for (int i = 0; i < 4; i++)
+        step_arena(w);
+    for (int i = 0; i < 24; i++)
+        step_arena_allocate(w);
+    for (int i = 0; i < 120; i++)
+        step_host_rewire(w);
+}
+
 static void run_in(const sequence *s, int in_arenas)
 {
     world w;
@@ -68,8 +82,8 @@ static void run_in(const sequence *s, int in_arenas)
     random_source random = sequence_random(s, s->steps);
     item_type_make(&random, &items);
     world_open(&w, &items, &random);
-    w.in_arenas = in_arenas;
-    w.crosses = in_arenas && random_one_in(&random, 2);
+    if (in_arenas)
+        begin_in_arenas(&w);
     for (unsigned i = 0; i < s->steps; i++) {
         if (s->left_out[i])
             continue;

@@ -60,8 +60,10 @@ typedef struct object {
     unsigned char *expected;
     size_t bytes;
     object_kind kind;
-    int arena;     /* -1: malloc's */
-    unsigned held; /* by plans and shipments */
+    int arena;        /* -1: malloc's */
+    unsigned held;    /* by plans and shipments */
+    int is_block;     /* of the arena's drop-in forms */
+    size_t alignment; /* that was asked for; 0: none */
 } object;
 
 /* Of each byte of an object: what a graph's description says of it. 0: nothing. */
@@ -212,7 +214,7 @@ void object_redraw(world *w, int i);
 /* Makes what lies in the arena (-1: elsewhere) a graph that can be discovered, whatever has come
  * back: counts fit, texts end. */
 void objects_mend(world *w, int arena);
-/* No pointer leads out of the arena any more. */
+/* No item's pointer leads out of the arena any more, or to what is no item. */
 void objects_cut(world *w, int arena);
 /* Every object holds what it must. */
 void objects_check(const world *w, const char *after);
