@@ -73,7 +73,8 @@ static int may_answer(const world *w, haul_status status, haul_status right)
     if (plan->fired > 1 && was_told_to_nobody(w)) /* one of the next ones was told */
         return status == HAUL_ERROR_MEMORY || status == HAUL_ERROR_DEVICE_MEMORY ||
                status == HAUL_ERROR_DEVICE || status == HAUL_ERROR_DEVICE_LOST;
-    return plan->fired > 0 && status == plan->first;
+    return plan->fired > 0 &&
+           (status == plan->first || (w->lost && status == HAUL_ERROR_DEVICE_LOST));
 }
 
 int call_end(world *w, const char *name, haul_status status, haul_status right)
@@ -94,7 +95,7 @@ int call_end(world *w, const char *name, haul_status status, haul_status right)
         check_error(w, name, status);
     w->also = HAUL_OK;
     w->left_late = plan->impatient && status != HAUL_OK;
-    w->was_late |= w->left_late;
+    w->was_late |= w->left_late || (plan->impatient && w->has_freed);
     w->forgives = plan->impatient = 0;
     for (int i = 0; i < CARGOES_MAX && plan->fired; i++)
         w->cargoes[i].doubtful |= w->cargoes[i].on_the_way;

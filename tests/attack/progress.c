@@ -10,6 +10,8 @@ static void free_another(world *w)
     cargo *c = cargo_some(w);
     if (!c || c == w->current || cargo_is_near(w, c) || (w->crosses && c->arena >= 0))
         return;
+    if (w->plan.impatient && c->on_the_way)
+        return; /* what is read by a copy would be left to the system */
     attack_say("  the callback frees shipment %d", (int)(c - w->cargoes));
     /* The call finishes the free. What fails there is told to nobody. */
     w->forgives |= c->on_the_way;
