@@ -49,16 +49,14 @@ static void check_error(const world *w, const char *name, haul_status status)
     check_note(NULL);
 }
 
-/* Each call asks a late device what it has finished of things that nobody waits for, or waits for
- * it before it goes another way: when that fails, the call goes on. Nor has a free anybody to tell.
- */
+/* Each call asks a late device what it has finished of things that nobody waits for: when that
+ * fails, the call goes on. Nor has a free anybody to tell. */
 static int was_told_to_nobody(const world *w)
 {
     if (!w->plan.failed || w->has_freed)
         return w->plan.failed != NULL;
     return w->was_late &&
-           (strcmp(w->plan.failed, "poll") == 0 || strcmp(w->plan.failed, "select") == 0 ||
-            strcmp(w->plan.failed, "wait") == 0);
+           (strcmp(w->plan.failed, "poll") == 0 || strcmp(w->plan.failed, "select") == 0);
 }
 
 static int may_answer(const world *w, haul_status status, haul_status right)

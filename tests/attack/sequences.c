@@ -107,5 +107,4 @@ static void run_arenas(const sequence *s)
 }
 
 const attack attack_calls = { "calls", 60, 50, run };
-/* Not drawn among the others: by --only arenas. */
-const attack attack_arenas = { "arenas", 60, 0, run_arenas };
+const attack attack_arenas = { "arenas", 60, 20, run_arenas };
