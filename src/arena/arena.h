@@ -15,7 +15,7 @@
 #define HAUL_ARENA_ROOM_H
 
 #include "base/base.h"
-#include "graph/context.h"
+#include "context/context.h"
 #include "haul/arena.h"
 #include "pack/pack.h"
 #include "pack/reads.h"

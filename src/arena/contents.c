@@ -10,7 +10,7 @@
  */
 #include "arena/arena.h"
 #include "base/sort.h"
-#include "graph/bars.h"
+#include "map/exclusions.h"
 #include "pack/plan.h"
 
 static haul_status out_of_memory(haul_error *error)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "arena/arena.h"
-#include "graph/discover.h"
+#include "walk/discover.h"
 
 #define READ_MAX 8u
 

@@ -7,8 +7,8 @@
  */
 #include "audit/audit.h"
 
-#include "graph/layout.h"
-#include "graph/roots.h"
+#include "layout/layout.h"
+#include "walk/roots.h"
 
 #define FINDINGS 64u
 

@@ -3,7 +3,7 @@
 #ifndef HAUL_AUDIT_ROOM_H
 #define HAUL_AUDIT_ROOM_H
 
-#include "graph/discovery.h"
+#include "walk/discovery.h"
 #include "haul/audit.h"
 
 typedef struct haul__audit {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "audit/audit.h"
-#include "graph/word.h"
+#include "walk/ruled_field.h"
 
 typedef struct row {
     const haul__slot *slot; /* of the first pointer that was looked at */

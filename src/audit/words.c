@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "audit/audit.h"
-#include "graph/bars.h"
+#include "map/exclusions.h"
 
 typedef struct suspect {
     size_t entry, element;

@@ -4,7 +4,7 @@
 
 #include "haul/audit.h"
 
-#include "graph/context.h"
+#include "context/context.h"
 
 #define LINE_BYTES (2u * HAUL_PATH_BYTES + HAUL_TEXT_BYTES + 64u)
 

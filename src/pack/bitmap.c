@@ -11,7 +11,7 @@
  * Where few words are slots their offsets are fewer bytes. They are read off the bitmap, of which
  * only words of blocks that have slots are made, a few at a time.
  */
-#include "graph/mark.h"
+#include "map/mark.h"
 #include "pack/plan.h"
 
 #define GRANULES_A_WORD 32u /* each has two bits */

@@ -5,6 +5,7 @@
  * those that a range touches are found by going through it: whoever asks that is about to refuse.
  */
 #include "pack/plan.h"
+#include "walk/discover.h"
 
 size_t haul__plan_dependent_count(const haul_plan *plan)
 {

@@ -3,7 +3,7 @@
 #ifndef HAUL_PACK_DIRECTION_H
 #define HAUL_PACK_DIRECTION_H
 
-#include "graph/bars.h"
+#include "map/exclusions.h"
 #include "pack/plan.h"
 
 /* The bytes of a block, with those of its placing before it, to their places in `arena`; of

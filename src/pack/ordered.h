@@ -3,7 +3,7 @@
 #ifndef HAUL_PACK_ORDERED_H
 #define HAUL_PACK_ORDERED_H
 
-#include "graph/units.h"
+#include "layout/clusters.h"
 #include "pack/pack.h"
 
 /* A pointer of which a lookup of its address does not tell all: `place` is where it leads, as long

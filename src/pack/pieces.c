@@ -17,7 +17,7 @@
  * takes three times as long where they still have the lines of the last transfer.
  */
 #include "base/team.h"
-#include "graph/context.h"
+#include "context/context.h"
 #include "pack/sweep.h"
 
 /* so many, that no device has read, are in the nearest caches anyway, */

@@ -1,7 +1,8 @@
 /* Plans: made from discovery and layout, asked for places, used to pack.
  */
-#include "graph/roots.h"
+#include "walk/roots.h"
 #include "pack/plan.h"
+#include "walk/discover.h"
 
 #define MAGIC 0x706c616eu
 

@@ -3,8 +3,8 @@
 #ifndef HAUL_PACK_PLAN_H
 #define HAUL_PACK_PLAN_H
 
-#include "graph/layout.h"
-#include "graph/mark.h"
+#include "layout/layout.h"
+#include "map/mark.h"
 #include "pack/ordered.h"
 #include "pack/pack.h"
 #include "pack/reads.h"

@@ -3,7 +3,7 @@
  * A word that is what gather would send now has not changed; only the others are looked up, from
  * the arena back to the source.
  */
-#include "graph/bars.h"
+#include "map/exclusions.h"
 #include "pack/plan.h"
 
 static int is_described(const haul_plan *plan, uintptr_t address)

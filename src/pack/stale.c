@@ -7,6 +7,7 @@
  * pointer it was is told afterwards, by the arena as it was sent or by where they lead.
  */
 #include "pack/plan.h"
+#include "walk/discover.h"
 
 #define GUARDS_AHEAD 16u /* what they look at is fetched */
 

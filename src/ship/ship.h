@@ -15,7 +15,7 @@
 #define HAUL_SHIP_ROOM_H
 
 #include "arena/arena.h"
-#include "graph/context.h"
+#include "context/context.h"
 #include "haul/ship.h"
 #include "pack/pack.h"
 

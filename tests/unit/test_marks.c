@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "graph/mark.h"
-#include "graph/ragged.h"
+#include "map/mark.h"
+#include "map/ragged.h"
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"

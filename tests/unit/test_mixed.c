@@ -4,8 +4,8 @@
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
-#include "graph/inline.h"
-#include "graph/words.h"
+#include "walk/mark_inline.h"
+#include "map/mixed.h"
 
 enum { BLOCKS = 2, BASE = 64, PLAIN_KINDS = 2, KINDS = 8, ROUNDS = 600 };
 #define LAB ((size_t)BLOCKS * HAUL__BLOCK_BYTES)

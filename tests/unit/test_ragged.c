@@ -9,8 +9,8 @@
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
-#include "graph/mark.h"
-#include "graph/ragged.h"
+#include "map/mark.h"
+#include "map/ragged.h"
 #include "pack/pack.h"
 #include "pack/plan.h"
 

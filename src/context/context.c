@@ -1,0 +1,358 @@
+/* Contexts: made, entered, left, dropped.
+ */
+#include "context/context.h"
+
+#define MAGIC 0x6861756cu
+#define SCAN_BYTES ((size_t)1 << 30)
+
+/* What is less than this is done before threads are awake, or has come into their caches. A build
+ * for tests shares everything, by so many threads. */
+#ifdef HAUL_STRESS_THREADS
+#define SHARED_BYTES ((size_t)1)
+#else
+#define SHARED_BYTES ((size_t)512 << 10)
+#define HAUL_STRESS_THREADS 0
+#endif
+
+int haul__context_is_valid(const haul_context *context)
+{
+    return context && context->magic == MAGIC;
+}
+
+static void fill_defaults(haul_limits *limits)
+{
+    if (!limits->objects)
+        limits->objects = SIZE_MAX;
+    if (!limits->bytes)
+        limits->bytes = SIZE_MAX / 2;
+    if (!limits->scan_bytes)
+        limits->scan_bytes = SCAN_BYTES;
+    if (!limits->array_elements)
+        limits->array_elements = SIZE_MAX;
+}
+
+static haul_status refuse(const haul_context_options *options, const char *text)
+{
+    return haul__fail(options->error, HAUL_ERROR_ARGUMENT, "%s", text);
+}
+
+static haul_status check_lists(const haul_context_options *options)
+{
+    size_t i;
+    if (!options->statics && options->static_count)
+        return refuse(options, "statics is NULL, and static_count is not 0");
+    if (!options->translations && options->translation_count)
+        return refuse(options, "translations is NULL, and translation_count is not 0");
+    for (i = 0; i < options->static_count; i++)
+        if (options->statics[i].policy < HAUL_STATIC_KEEP ||
+            options->statics[i].policy > HAUL_STATIC_COPY)
+            return haul__fail(options->error, HAUL_ERROR_ARGUMENT,
+                              "statics[%zu] has the policy %d, which does not exist", i,
+                              (int)options->statics[i].policy);
+    return HAUL_OK;
+}
+
+static haul_status check_options(const haul_context_options *options)
+{
+    if (!haul__allocator_is_complete(options->allocator))
+        return refuse(
+            options,
+            "the allocator lacks allocate or release, or has one of reserve and unreserve alone");
+    if (options->threads > HAUL_THREADS_MAX && options->threads != HAUL_THREADS_ALL)
+        return haul__fail(options->error, HAUL_ERROR_ARGUMENT, "%u threads are more than %u",
+                          options->threads, HAUL_THREADS_MAX);
+    if (!(options->threads_awake_seconds >= 0))
+        return refuse(options, "threads_awake_seconds is negative, or no number");
+    return check_lists(options);
+}
+
+static unsigned threads_for(const haul_context_options *options)
+{
+    unsigned all;
+    if (options->threads != HAUL_THREADS_ALL)
+        return options->threads ? options->threads : HAUL_STRESS_THREADS;
+    all = haul__processors();
+    return all < HAUL_THREADS_MAX ? all : HAUL_THREADS_MAX;
+}
+
+haul_status haul_context_create(const haul_context_options *options, haul_context **context)
+{
+    static const haul_context_options defaults;
+    haul_allocator allocator;
+    haul_context *made;
+    haul_status status;
+    if (context)
+        *context = NULL;
+    if (!options)
+        options = &defaults;
+    status = context ? check_options(options)
+                     : refuse(options, "the address of the new context is NULL");
+    if (status != HAUL_OK)
+        return status;
+    allocator = haul__allocator_or_default(options->allocator);
+    made = haul__allocate_zeroed(&allocator, sizeof *made);
+    if (!made)
+        return haul__fail(options->error, HAUL_ERROR_MEMORY, "no memory for a context");
+    made->magic = MAGIC;
+    made->holders = 1;
+    made->allocator = allocator;
+    made->options = *options;
+    made->options.allocator = NULL;
+    made->options.error = NULL;
+    made->options.threads = threads_for(options);
+    fill_defaults(&made->options.limits);
+    if (made->options.threads > 1) {
+        made->team = haul__team_new(&allocator, made->options.threads - 1,
+                                    made->options.threads_awake_seconds);
+        if (!made->team) {
+            haul__release(&allocator, made, sizeof *made);
+            return haul__fail(options->error, HAUL_ERROR_MEMORY,
+                              "no memory for the threads of a context");
+        }
+    }
+    *context = made;
+    return HAUL_OK;
+}
+
+static void forget_notes(haul_context *context, haul__notes *kept)
+{
+    haul__release(&context->allocator, kept->words, kept->capacity * sizeof *kept->words);
+    memset(kept, 0, sizeof *kept);
+}
+
+int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words, size_t *capacity,
+                     size_t needed)
+{
+    void *grown;
+    int has_room;
+    if (!*words) {
+        *words = kept->words;
+        *capacity = kept->capacity;
+        memset(kept, 0, sizeof *kept);
+    }
+    grown = *words;
+    has_room = haul__grow(&context->allocator, &grown, capacity, needed, sizeof **words);
+    *words = grown;
+    return has_room;
+}
+
+void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words, size_t capacity)
+{
+    if (capacity <= kept->capacity) {
+        haul__release(&context->allocator, words, capacity * sizeof *words);
+        return;
+    }
+    forget_notes(context, kept);
+    kept->words = words;
+    kept->capacity = capacity;
+}
+
+haul__team *haul__context_team(haul_context *context, size_t bytes)
+{
+    return bytes < SHARED_BYTES ? NULL : context->team;
+}
+
+void haul__context_call_team(haul_context *context, size_t bytes)
+{
+    haul__team_call(haul__context_team(context, bytes), bytes);
+}
+
+static void forget_warm(haul_context *context)
+{
+    forget_notes(context, &context->guards);
+    forget_notes(context, &context->calls);
+    if (context->has_warm)
+        haul__map_close(&context->warm);
+    context->has_warm = 0;
+    haul__table_close(&context->table, &context->allocator);
+}
+
+void haul__context_hold(haul_context *context)
+{
+    haul__atomic_add(&context->holders, 1);
+}
+
+void haul__context_drop(haul_context *context)
+{
+    haul_allocator allocator;
+    if (haul__atomic_add(&context->holders, -1) != 0)
+        return;
+    forget_warm(context);
+    haul__team_free(context->team);
+    context->magic = 0;
+    allocator = context->allocator;
+    if (context->locks) /* of a device that was late to the end */
+        haul__release(&allocator, context->locks, context->lock_capacity * sizeof *context->locks);
+    haul__release(&allocator, context, sizeof *context);
+}
+
+/* ---- The guard.
+ *
+ * One word: OPEN, TAKEN while a call is under way, or the last of the objects that have been freed
+ * during the call, each of which knows the one before. So a free waits for nobody, in whichever
+ * thread and inside whatever callback it is made: it finishes its object itself if it can take the
+ * guard, and else leaves it to whoever has the guard. That one gives the guard back only when
+ * nothing is left.
+ *
+ * An object holds its context, and goes inside the guard. So whoever has the guard is safe from the
+ * context's end, but for the objects that it finishes itself: it takes a hold for that time.
+ */
+
+#define OPEN ((uintptr_t)0)
+#define TAKEN ((uintptr_t)1)
+
+haul_status haul__context_enter(haul_context *context)
+{
+    uintptr_t was = OPEN;
+    if (!haul__context_is_valid(context))
+        return HAUL_ERROR_ARGUMENT;
+    if (!haul__atomic_replace(&context->guard, &was, TAKEN))
+        return HAUL_ERROR_BUSY;
+    haul__clear_error(&context->error);
+    return HAUL_OK;
+}
+
+haul_status haul__context_refuse(haul_context *context, haul_status status, const char *text)
+{
+    if (haul__context_enter(context) != HAUL_OK)
+        return status;
+    haul__fail(&context->error, status, "%s", text);
+    haul__context_leave(context);
+    return status;
+}
+
+/* Takes the guard, or leaves the object to whoever has it: 0, and the object may be gone
+ * already. */
+static int take_or_leave(haul_context *context, haul__freed *freed)
+{
+    uintptr_t was = OPEN;
+    for (;;) {
+        if (was == OPEN && haul__atomic_replace(&context->guard, &was, TAKEN))
+            return 1;
+        if (was == OPEN)
+            continue;
+        freed->next = was == TAKEN ? NULL : (haul__freed *)was;
+        if (haul__atomic_replace(&context->guard, &was, (uintptr_t)freed))
+            return 0;
+    }
+}
+
+/* What objects of other contexts are to be freed next goes before `others`. */
+static haul__freed *finish_all(haul__freed *freed, haul__freed *others)
+{
+    while (freed) {
+        haul__freed *next = freed->next, *other = freed->finish(freed->object);
+        if (other) {
+            other->next = others;
+            others = other;
+        }
+        freed = next;
+    }
+    return others;
+}
+
+/* A free has no answer, and leaves the words of the last call's failure as they are. */
+static haul__freed *finish_quietly(haul_context *context, haul__freed *freed, haul__freed *others)
+{
+    haul_error before;
+    before.status = context->error.status;
+    if (before.status != HAUL_OK)
+        before = context->error;
+    others = finish_all(freed, others);
+    if (before.status != HAUL_OK)
+        context->error = before;
+    else
+        haul__clear_error(&context->error);
+    return others;
+}
+
+/* Opens the guard when nothing is left. */
+static haul__freed *open_guard(haul_context *context, haul__freed *others)
+{
+    uintptr_t was = TAKEN;
+    while (!haul__atomic_replace(&context->guard, &was, OPEN)) {
+        haul__freed *freed = (haul__freed *)haul__atomic_swap(&context->guard, TAKEN);
+        others = finish_quietly(context, freed, others);
+        was = TAKEN;
+    }
+    return others;
+}
+
+static void free_all(haul__freed *list)
+{
+    while (list) {
+        haul__freed *freed = list;
+        haul_context *context = freed->context;
+        list = freed->next;
+        if (!take_or_leave(context, freed))
+            continue;
+        haul__context_hold(context);
+        freed->next = NULL;
+        list = finish_quietly(context, freed, list);
+        list = open_guard(context, list);
+        haul__context_drop(context);
+    }
+}
+
+void haul__context_leave(haul_context *context)
+{
+    uintptr_t was = TAKEN;
+    haul__freed *others;
+    if (haul__atomic_replace(&context->guard, &was, OPEN))
+        return;
+    haul__context_hold(context);
+    others = open_guard(context, NULL);
+    haul__context_drop(context);
+    free_all(others);
+}
+
+haul__freed *haul__freed_later(haul__freed *freed, haul_context *context, haul__finish *finish,
+                               void *object)
+{
+    freed->next = NULL;
+    freed->context = context;
+    freed->finish = finish;
+    freed->object = object;
+    return freed;
+}
+
+void haul__free(haul__freed *freed, haul_context *context, haul__finish *finish, void *object)
+{
+    free_all(haul__freed_later(freed, context, finish, object));
+}
+
+static haul__freed *drop_callers(void *object)
+{
+    haul__context_drop(object);
+    return NULL;
+}
+
+void haul_context_free(haul_context **context)
+{
+    haul_context *freed = context ? *context : NULL;
+    if (!freed)
+        return;
+    *context = NULL;
+    if (haul__context_is_valid(freed))
+        haul__free(&freed->freed, freed, drop_callers, freed);
+}
+
+haul_status haul_context_trim(haul_context *context)
+{
+    haul_status status = haul__context_enter(context);
+    if (status != HAUL_OK)
+        return status;
+    forget_warm(context);
+    haul__context_leave(context);
+    return HAUL_OK;
+}
+
+const haul_error *haul_context_error(const haul_context *context)
+{
+    static const haul_error none = {
+        HAUL_ERROR_ARGUMENT, "", "",
+        "there is no context: it is NULL or freed, or the call that was to make it, or a "
+        "device with it, has failed"
+    };
+    return haul__context_is_valid(context) ? &context->error : &none;
+}

@@ -1,0 +1,401 @@
+/* Layout: one sweep over the marks in order of address gives each cell the number of granules
+ * placed before it.
+ *
+ * Objects that ask for an alignment above a granule say so for their page (mark.c). A page with
+ * such a wish is placed in units of that size instead of granules: the arena position is rounded up
+ * before the page, and a unit in which anything is live goes whole, its dead granules as zeros.
+ * Pages whose touching granules are both live may share an object, so such pages get one common
+ * unit: nothing that was in one piece is ever split.
+ *
+ * Rank and live bits then answer for every address, with no table of objects.
+ */
+#include "base/sort.h"
+#include "layout/layout.h"
+#include "map/mark.h"
+#include "map/ragged.h"
+
+/* clearing and adding up the counts of four passes takes longer than to sort these */
+#define FEW_BLOCKS ((size_t)32)
+
+static int is_lower(const void *a, const void *b)
+{
+    const uint32_t *one = a, *other = b;
+    return *one < *other;
+}
+
+/* Least significant digit first, a byte at a time: four passes put any number of blocks in
+ * order. */
+static int sort_many(haul_context *context, haul__map *map)
+{
+    size_t bytes = map->block_count * sizeof *map->numbers, i;
+    /* after four passes, the result is where it began */
+    uint32_t *from = map->numbers, *to, *other;
+    unsigned shift;
+    for (i = 1; i < map->block_count && from[i - 1] <= from[i]; i++)
+        ;
+    if (i >= map->block_count)
+        return 1;
+    other = to = haul__allocate(&context->allocator, bytes, sizeof *to);
+    if (!to)
+        return 0;
+    for (shift = 0; shift < 32; shift += 8) {
+        size_t count[257] = { 0 };
+        uint32_t *swap;
+        for (i = 0; i < map->block_count; i++)
+            count[((from[i] >> shift) & 255u) + 1]++;
+        for (i = 1; i < 256; i++)
+            count[i] += count[i - 1];
+        for (i = 0; i < map->block_count; i++)
+            to[count[(from[i] >> shift) & 255u]++] = from[i];
+        swap = from;
+        from = to;
+        to = swap;
+    }
+    haul__release(&context->allocator, other, bytes);
+    return 1;
+}
+
+static int sort_numbers(haul_context *context, haul__map *map)
+{
+    if (map->block_count > FEW_BLOCKS)
+        return sort_many(context, map);
+    haul__sort(map->numbers, map->block_count, sizeof *map->numbers, is_lower);
+    return 1;
+}
+
+/* ---- larger alignments */
+
+static int page_starts_live(const haul__block *block, size_t page)
+{
+    return (int)(haul__live(block, (unsigned)(page * HAUL__PAGE_CELLS)) & 1u);
+}
+
+static int page_ends_live(const haul__block *block, size_t page)
+{
+    return (int)(haul__live(block, (unsigned)((page + 1) * HAUL__PAGE_CELLS - 1)) >> 31);
+}
+
+static int page_is_empty(const haul__block *block, size_t page)
+{
+    size_t cell;
+    for (cell = 0; cell < HAUL__PAGE_CELLS; cell++)
+        if (haul__live(block, (unsigned)(page * HAUL__PAGE_CELLS + cell)))
+            return 0;
+    return 1;
+}
+
+static unsigned unit_of(const haul__block *block, size_t page)
+{
+    return block->side ? block->side->unit[page] : 0;
+}
+
+/* Hands the largest unit of a run of joined pages to all of it; `first` and `last` count pages over
+ * sorted blocks. */
+static int spread_unit(haul__map *map, size_t first, size_t last, unsigned unit)
+{
+    size_t page;
+    for (page = first; unit && page <= last; page++) {
+        haul__side *side = haul__map_side(map, haul__map_block(map, page / HAUL__PAGES));
+        if (!side)
+            return 0;
+        side->unit[page % HAUL__PAGES] = (uint8_t)unit;
+    }
+    return 1;
+}
+
+static int join_pages(haul__map *map)
+{
+    size_t pages = map->block_count * HAUL__PAGES, page, first = 0;
+    unsigned unit = 0;
+    for (page = 0; page < pages; page++) {
+        const haul__block *block = haul__map_block(map, page / HAUL__PAGES);
+        size_t in_block = page % HAUL__PAGES;
+        int joined = 0;
+        if (page > 0 && page_starts_live(block, in_block)) {
+            if (in_block > 0)
+                joined = page_ends_live(block, in_block - 1);
+            else if (map->numbers[page / HAUL__PAGES] == map->numbers[page / HAUL__PAGES - 1] + 1)
+                joined =
+                    page_ends_live(haul__map_block(map, page / HAUL__PAGES - 1), HAUL__PAGES - 1);
+        }
+        if (!joined) {
+            if (page > 0 && !spread_unit(map, first, page - 1, unit))
+                return 0;
+            first = page;
+            unit = 0;
+        }
+        if (unit < unit_of(block, in_block))
+            unit = unit_of(block, in_block);
+    }
+    return pages == 0 || spread_unit(map, first, pages - 1, unit);
+}
+
+/* Places dead granules of a page too, where their unit has a live one. They get an empty byte
+ * mask. */
+static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned unit)
+{
+    size_t granules = (size_t)1 << (unit - HAUL__GRANULE_SHIFT), at, i;
+    size_t first = page * HAUL__PAGE_GRANULES;
+    if (block->form == HAUL__FULL)
+        return 1;
+    if (!haul__mark_masks(map, block, page))
+        return 0;
+    for (at = first; at < first + HAUL__PAGE_GRANULES; at += granules) {
+        int live = 0;
+        for (i = at; i < at + granules; i++)
+            live |= (int)(block->cells[i / 32].live >> (i % 32)) & 1;
+        for (i = at; live && i < at + granules; i++)
+            block->cells[i / 32].live |= (uint32_t)1 << (i % 32);
+    }
+    return 1;
+}
+
+/* ---- the sweep */
+
+/* Are the marks of a block more than live granules? */
+static int must_fold(const haul__map *map, const haul__block *block)
+{
+    return haul__has_masks(block) || block->form == HAUL__MIXED || map->has_units;
+}
+
+/* Starts move out of the way of the ranks. */
+HAUL__HOT static size_t keep_starts(haul__block *block)
+{
+    size_t cell, count = 0;
+    for (cell = 0; cell < HAUL__CELLS; cell++) {
+        haul__starts(block)[cell] = block->cells[cell].aux;
+        count += haul__bits32(block->cells[cell].aux);
+    }
+    return count;
+}
+
+HAUL__HOT static uint64_t rank_cells(haul__block *block, size_t first, size_t count, uint64_t at)
+{
+    size_t cell;
+    if (block->form == HAUL__FULL) {
+        if (first == 0)
+            block->carry = at;
+        return at + count * 32u;
+    }
+    for (cell = first; cell < first + count; cell++) {
+        block->cells[cell].aux = (uint32_t)at;
+        at += haul__bits32(block->cells[cell].live);
+    }
+    return at;
+}
+
+HAUL__HOT static size_t count_bits(const uint64_t *bits, size_t count)
+{
+    size_t i, sum = 0;
+    for (i = 0; i < count; i++)
+        sum += haul__bits64(bits[i]);
+    return sum;
+}
+
+/* The slots of an object from one of its granules on. */
+static size_t count_from(const haul__simple *kind, size_t granule)
+{
+    size_t count = 0;
+    for (; granule << HAUL__GRANULE_SHIFT < kind->bytes; granule += 32)
+        count += haul__bits64(haul__slots_from(kind, 2 * granule));
+    return count;
+}
+
+/* Granules from the last start to the block's end; 0: nothing starts there. */
+static size_t last_granules(const haul__block *block)
+{
+    size_t cell = HAUL__CELLS;
+    while (cell > 0 && !haul__starts(block)[cell - 1])
+        cell--;
+    return cell ? (HAUL__CELLS - cell + 1) * 32 - haul__highest64(haul__starts(block)[cell - 1])
+                : 0;
+}
+
+/* The slots of the objects that start there; without what reaches out of the block, and with what
+ * reaches into it. */
+static size_t count_by_starts(const haul__simple *kind, haul__block *block)
+{
+    const size_t objects = keep_starts(block), last = last_granules(block);
+    size_t count = objects * count_from(kind, 0);
+    if (last)
+        count -= count_from(kind, last);
+    if (block->carry)
+        count += count_from(kind, (size_t)block->carry);
+    return count;
+}
+
+static size_t count_mixed(const haul__map *map, const haul__block *block)
+{
+    size_t count = 0;
+    unsigned number;
+    if (!block->side || !block->side->halves)
+        return count_bits(haul__slots(block), HAUL__CELLS);
+    for (number = 0; number < HAUL__CELLS; number++)
+        count += haul__bits64(haul__placed_slots(map, block, number));
+    return count;
+}
+
+/* Settles how a block tells its slots, and counts them. */
+static size_t settle_slots(const haul__map *map, haul__block *block)
+{
+    if (block->words)
+        return haul__ragged_count(haul__simple_of(map, block), block);
+    if (haul__is_of_kind(block))
+        return count_by_starts(haul__simple_of(map, block), block);
+    return block->form == HAUL__MIXED ? count_mixed(map, block) : 0;
+}
+
+static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
+{
+    uint64_t at = placed->granules;
+    size_t page;
+    placed->slots += settle_slots(map, block);
+    block->base = at;
+    if (!map->has_units || !block->side) {
+        placed->granules = rank_cells(block, 0, HAUL__CELLS, at);
+        if (!must_fold(map, block))
+            placed->bytes += (size_t)(placed->granules - at) << HAUL__GRANULE_SHIFT;
+        return 1;
+    }
+    for (page = 0; page < HAUL__PAGES; page++) {
+        unsigned unit = unit_of(block, page);
+        if (unit > HAUL__GRANULE_SHIFT && !page_is_empty(block, page)) {
+            uint64_t granules = UINT64_C(1) << (unit - HAUL__GRANULE_SHIFT);
+            if (!fill_units(map, block, page, unit))
+                return 0;
+            at = (at + granules - 1) & ~(granules - 1);
+            if (placed->alignment < (size_t)1 << unit)
+                placed->alignment = (size_t)1 << unit;
+        }
+        at = rank_cells(block, page * HAUL__PAGE_CELLS, HAUL__PAGE_CELLS, at);
+    }
+    placed->granules = at;
+    return 1;
+}
+
+static int odd_before(const void *a, const void *b)
+{
+    return ((const haul__odd *)a)->address < ((const haul__odd *)b)->address;
+}
+
+static int kept_before(const void *a, const void *b)
+{
+    return ((const haul__kept *)a)->address < ((const haul__kept *)b)->address;
+}
+
+static int tagged_before(const void *a, const void *b)
+{
+    return ((const haul__tagged *)a)->address < ((const haul__tagged *)b)->address;
+}
+
+static int address_before(const void *a, const void *b)
+{
+    return *(const uintptr_t *)a < *(const uintptr_t *)b;
+}
+
+static uint64_t granules_of(size_t bytes)
+{
+    return (bytes + HAUL__GRANULE - 1) >> HAUL__GRANULE_SHIFT;
+}
+
+static int dependent_before(const void *a, const void *b)
+{
+    const haul__dependent *x = a, *y = b;
+    return x->order != y->order ? x->order < y->order : x->address < y->address;
+}
+
+static void sort_dependents(haul__found *found)
+{
+    size_t i, kept = 0;
+    haul__sort(found->dependents, found->dependent_count, sizeof *found->dependents,
+               dependent_before);
+    for (i = 0; i < found->dependent_count; i++)
+        if (kept == 0 || dependent_before(&found->dependents[kept - 1], &found->dependents[i]))
+            found->dependents[kept++] = found->dependents[i];
+    found->dependent_count = kept;
+}
+
+static void sort_exceptions(haul__found *found)
+{
+    size_t i, left = 0;
+    haul__sort(found->empty, found->empty_count, sizeof *found->empty, address_before);
+    haul__sort(found->odd, found->odd_count, sizeof *found->odd, odd_before);
+    for (i = 0; i < found->odd_count; i++)
+        if (left == 0 || found->odd[left - 1].address != found->odd[i].address)
+            found->odd[left++] = found->odd[i];
+    found->odd_count = left;
+    haul__sort(found->kept, found->kept_count, sizeof *found->kept, kept_before);
+    haul__sort(found->tagged, found->tagged_count, sizeof *found->tagged, tagged_before);
+    sort_dependents(found);
+}
+
+haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed)
+{
+    haul__map *map = &found->map;
+    size_t i;
+    memset(placed, 0, sizeof *placed);
+    placed->granules = 1 + granules_of(found->room_before); /* offset 0 is never an object */
+    placed->alignment = HAUL__GRANULE;
+    if (!sort_numbers(context, map) || !haul__map_list(map))
+        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
+    for (i = 0; i < map->block_count; i++) {
+        haul__block *block = haul__map_block(map, i);
+        if (must_fold(map, block) && !haul__mark_fold(map, block, &placed->bytes))
+            return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
+    }
+    if (map->has_units && !join_pages(map))
+        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
+    for (i = 0; i < map->block_count; i++)
+        if (!place_block(map, haul__map_block(map, i), placed))
+            return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
+    placed->granules += granules_of(found->room_behind);
+    map->is_wide = placed->granules > UINT32_MAX;
+    if (placed->granules > SIZE_MAX / 4 / HAUL__GRANULE)
+        return haul__fail(&context->error, HAUL_ERROR_LIMIT,
+                          "an arena larger than this machine's addresses");
+    sort_exceptions(found);
+    return HAUL_OK;
+}
+
+/* ---- the way back */
+
+/* The block that holds the arena's granule: the last one whose base is at or below it. */
+static size_t block_at(const haul__map *map, uint64_t granule)
+{
+    size_t low = 0, high = map->block_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (haul__map_block(map, middle)->base <= granule)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uintptr_t haul__source_of(const haul__map *map, uint64_t granule)
+{
+    size_t i = block_at(map, granule), low = 0, high = HAUL__CELLS;
+    const haul__block *block;
+    uint32_t live;
+    uint64_t skip;
+    if (map->block_count == 0)
+        return 0;
+    block = haul__map_block(map, i);
+    if (granule < block->base)
+        return 0;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (haul__cell_rank(block, (unsigned)middle) <= granule)
+            low = middle;
+        else
+            high = middle;
+    }
+    skip = granule - haul__cell_rank(block, (unsigned)low);
+    for (live = haul__live(block, (unsigned)low); live && skip; skip--)
+        live &= live - 1;
+    if (!live)
+        return 0;
+    return haul__block_address(map->numbers[i]) + low * HAUL__CELL_BYTES +
+           ((uintptr_t)haul__lowest32(live) << HAUL__GRANULE_SHIFT);
+}

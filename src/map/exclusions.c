@@ -1,0 +1,111 @@
+/* Bars over the map's blocks: what they mean stands in bars.h.
+ */
+#include "map/exclusions.h"
+
+#define ALL_PAGES ((uint16_t)((1u << HAUL__PAGES) - 1u))
+#define PAGE_BYTES ((size_t)1 << HAUL__PAGE_SHIFT)
+
+static unsigned way_of(unsigned bar)
+{
+    return bar == HAUL__UNSENT ? 0u : 1u;
+}
+
+static haul__bars *bars_of(haul__map *map, uintptr_t address)
+{
+    haul__block *block = haul__map_touch(map, address);
+    haul__side *side = block ? haul__map_side(map, block) : NULL;
+    if (side && !side->bars) {
+        side->bars = haul__allocate_zeroed(&map->allocator, sizeof *side->bars);
+        if (side->bars)
+            map->side_bytes += sizeof *side->bars;
+    }
+    return side ? side->bars : NULL;
+}
+
+static uint16_t *mask_of(haul__map *map, haul__bars *bars, unsigned way, size_t page)
+{
+    if (!bars->masks[way][page]) {
+        bars->masks[way][page] =
+            haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof(uint16_t));
+        if (bars->masks[way][page])
+            map->side_bytes += HAUL__PAGE_GRANULES * sizeof(uint16_t);
+    }
+    return bars->masks[way][page];
+}
+
+/* Bytes [first, end) of a page. */
+static void set_bytes(uint16_t *mask, size_t first, size_t end)
+{
+    while (first < end) {
+        size_t granule = first / HAUL__GRANULE, low = first % HAUL__GRANULE;
+        size_t high = end - granule * HAUL__GRANULE < HAUL__GRANULE ? end - granule * HAUL__GRANULE
+                                                                    : HAUL__GRANULE;
+        mask[granule] |= (uint16_t)(((1u << high) - 1u) & ~((1u << low) - 1u));
+        first = (granule + 1) * HAUL__GRANULE;
+    }
+}
+
+/* [first, end) lies in one page. */
+static int bar_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsigned way)
+{
+    size_t page = (first & (HAUL__BLOCK_BYTES - 1)) >> HAUL__PAGE_SHIFT,
+           at = first & (PAGE_BYTES - 1);
+    haul__bars *bars = bars_of(map, first);
+    uint16_t *mask;
+    if (!bars)
+        return 0;
+    if (end - first == PAGE_BYTES)
+        bars->whole[way] |= (uint16_t)(1u << page);
+    if (bars->whole[way] >> page & 1u)
+        return 1;
+    mask = mask_of(map, bars, way, page);
+    if (!mask)
+        return 0;
+    set_bytes(mask, at, at + (size_t)(end - first));
+    return 1;
+}
+
+int haul__bar(haul__map *map, uintptr_t first, uintptr_t end, unsigned bars)
+{
+    map->has_bars = 1;
+    while (first < end) {
+        uintptr_t stop = (first | (PAGE_BYTES - 1)) + 1;
+        if (stop > end || stop == 0)
+            stop = end;
+        if ((bars & HAUL__UNSENT) && !bar_in_page(map, first, stop, way_of(HAUL__UNSENT)))
+            return 0;
+        if ((bars & HAUL__UNRETURNED) && !bar_in_page(map, first, stop, way_of(HAUL__UNRETURNED)))
+            return 0;
+        first = stop;
+    }
+    return 1;
+}
+
+uint16_t haul__barred_mask(const haul__block *block, unsigned granule, unsigned bar)
+{
+    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    const unsigned way = way_of(bar);
+    if (!haul__has_bars(block))
+        return 0;
+    if (block->side->bars->whole[way] >> page & 1u)
+        return HAUL__FULL_MASK;
+    return block->side->bars->masks[way][page] ? block->side->bars->masks[way][page][at] : 0;
+}
+
+int haul__page_is_barred(const haul__block *block, size_t page, unsigned bar)
+{
+    return haul__has_bars(block) && (block->side->bars->whole[way_of(bar)] >> page & 1u);
+}
+
+int haul__block_is_barred(const haul__block *block, unsigned bar)
+{
+    return haul__has_bars(block) && block->side->bars->whole[way_of(bar)] == ALL_PAGES;
+}
+
+int haul__is_barred(const haul__map *map, uintptr_t address, unsigned bar)
+{
+    const haul__block *block = haul__map_find(map, address);
+    return block && (haul__barred_mask(block, haul__granule_in_block(address), bar) >>
+                         (address & (HAUL__GRANULE - 1)) &
+                     1);
+}

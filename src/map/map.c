@@ -1,0 +1,525 @@
+/* The map's memory: the table, blocks and sides. What they mean stands in map.h.
+ *
+ * A map is cleared by walking the list of its blocks, so that clearing costs what marking touched.
+ * Blocks are taken one at a time: a plan then holds what it needs, and not what a pool rounds up
+ * to.
+ */
+#include "base/reserve.h"
+#include "map/map.h"
+#include "map/mixed.h"
+
+#define FLAT_ENTRIES ((size_t)1 << (HAUL__ADDRESS_BITS - HAUL__BLOCK_SHIFT))
+#define FAR_BYTES ((HAUL__LAST_KIND / 2 + 1) * sizeof(haul__far))
+
+void haul__map_open(haul__map *map, const haul_allocator *allocator)
+{
+    memset(map, 0, sizeof *map);
+    map->allocator = *allocator;
+    map->next_form = HAUL__FIRST_KIND;
+}
+
+/* ---- The table. */
+
+/* Takes a listed map out of it. */
+static void vacate(haul__table *table)
+{
+    haul__map *holder = table->holder;
+    size_t i;
+    for (i = 0; holder && i < holder->block_count; i++)
+        table->flat[holder->numbers[i]] = 0;
+    if (holder)
+        holder->table = NULL;
+    table->holder = NULL;
+}
+
+static int has_table(haul__table *table, const haul_allocator *allocator)
+{
+    if (!table->flat && !table->is_refused) {
+        table->flat = haul__reserve(allocator, FLAT_ENTRIES * sizeof *table->flat, 0);
+        table->is_refused = !table->flat;
+    }
+    return table->flat != NULL;
+}
+
+void haul__table_lend(haul__table *table, haul__map *map)
+{
+    if (!has_table(table, &map->allocator) || (table->holder && !table->holder->is_listed))
+        return;
+    vacate(table);
+    table->holder = map;
+    map->table = table;
+    map->flat = table->flat;
+}
+
+const uintptr_t *haul__table_show(haul__table *table, haul__map *map)
+{
+    size_t i;
+    if (table->holder == map)
+        return table->flat;
+    if (!has_table(table, &map->allocator) || (table->holder && !table->holder->is_listed))
+        return NULL;
+    vacate(table);
+    for (i = 0; i < map->block_count; i++)
+        table->flat[map->numbers[i]] = map->entries[i];
+    table->holder = map;
+    map->table = table;
+    return table->flat;
+}
+
+void haul__table_close(haul__table *table, const haul_allocator *allocator)
+{
+    if (table->holder)
+        return;
+    if (table->flat)
+        haul__unreserve(allocator, table->flat, FLAT_ENTRIES * sizeof *table->flat);
+    memset(table, 0, sizeof *table);
+}
+
+/* ---- Blocks and sides. */
+
+static void release_bars(haul__map *map, haul__bars *bars)
+{
+    size_t page;
+    for (page = 0; bars && page < HAUL__PAGES; page++) {
+        haul__release(&map->allocator, bars->masks[0][page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
+        haul__release(&map->allocator, bars->masks[1][page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
+    }
+    haul__release(&map->allocator, bars, sizeof *bars);
+}
+
+static void release_side(haul__map *map, haul__side *side)
+{
+    size_t page;
+    for (page = 0; side->pages && page < HAUL__PAGES; page++) {
+        haul__release(&map->allocator, side->pages->prefix[page], HAUL__PAGE_GRANULES / 2);
+        haul__release(&map->allocator, side->pages->masks[page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
+    }
+    haul__release(&map->allocator, side->pages, sizeof *side->pages);
+    haul__release(&map->allocator, side->halves, HAUL__HALVES_BYTES);
+    haul__release(&map->allocator, side->ends, side->end_capacity * sizeof *side->ends);
+    for (page = 0; side->holes && page < HAUL__PAGES; page++)
+        haul__release(&map->allocator, side->holes->masks[page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
+    haul__release(&map->allocator, side->holes, sizeof *side->holes);
+    release_bars(map, side->bars);
+    haul__release(&map->allocator, side, sizeof *side);
+}
+
+enum { SIZE_FULL, SIZE_BARE, SIZE_KIND, SIZE_MIXED, SIZES };
+
+/* `words`: of an object, in a ragged block. Its starts take as much as a mixed block's slots. */
+static unsigned size_of(uint32_t form, uint32_t words)
+{
+    if (form == HAUL__FULL || form == HAUL__BARE)
+        return form == HAUL__FULL ? SIZE_FULL : SIZE_BARE;
+    return form == HAUL__MIXED || words ? SIZE_MIXED : SIZE_KIND;
+}
+
+/* How many words an object in blocks of the form has, if these are ragged. */
+static uint32_t words_of(const haul__map *map, uint32_t form)
+{
+    return form >= HAUL__FIRST_KIND ? map->simple[form / 2].words : 0;
+}
+
+static size_t bytes_of(unsigned size)
+{
+    const size_t head = offsetof(haul__block, cells), cells = HAUL__CELLS * sizeof(haul__cell);
+    const size_t bytes[SIZES] = { 0, 0, HAUL__CELLS * sizeof(uint32_t),
+                                  HAUL__CELLS * sizeof(uint64_t) };
+    return head + (size == SIZE_FULL ? 0 : cells) + bytes[size];
+}
+
+static void keep_block(haul__map *map, haul__block *block)
+{
+    unsigned size = size_of(block->form, block->words);
+    map->block_bytes -= bytes_of(size);
+    memcpy((void *)block, &map->spare[size], sizeof map->spare[size]);
+    map->spare[size] = block;
+}
+
+static haul__block *take_kept(haul__map *map, unsigned size)
+{
+    haul__block *block = map->spare[size];
+    if (block)
+        memcpy(&map->spare[size], (const void *)block, sizeof map->spare[size]);
+    return block;
+}
+
+static void forget_hashed(haul__map *map)
+{
+    haul__release(&map->allocator, map->hashed, map->hashed_capacity * sizeof *map->hashed);
+    map->hashed = NULL;
+    map->hashed_capacity = 0;
+}
+
+void haul__map_clear(haul__map *map)
+{
+    size_t i;
+    for (i = 0; i < map->block_count; i++) {
+        haul__block *block = map->is_listed
+                                 ? haul__map_block(map, i)
+                                 : haul__map_find(map, haul__block_address(map->numbers[i]));
+        if (block->side)
+            release_side(map, block->side);
+        if (map->table)
+            map->table->flat[map->numbers[i]] = 0;
+        keep_block(map, block);
+    }
+    if (map->table)
+        map->table->holder = NULL;
+    map->table = NULL;
+    map->flat = NULL;
+    forget_hashed(map);
+    map->block_count = 0;
+    map->is_listed = 0;
+    map->next_form = HAUL__FIRST_KIND;
+    map->has_units = map->has_bars = 0;
+    map->is_wide = 0;
+    map->side_bytes = 0;
+}
+
+void haul__map_close(haul__map *map)
+{
+    haul__block *block;
+    unsigned size;
+    haul__map_clear(map);
+    for (size = 0; size < SIZES; size++)
+        while ((block = take_kept(map, size)) != NULL)
+            haul__release(&map->allocator, block, bytes_of(size));
+    haul__release(&map->allocator, map->numbers, map->number_capacity * sizeof *map->numbers);
+    haul__release(&map->allocator, map->entries, map->entry_capacity * sizeof *map->entries);
+    haul__release(&map->allocator, map->far, FAR_BYTES);
+    memset(map, 0, sizeof *map);
+}
+
+size_t haul__map_bytes(const haul__map *map)
+{
+    return sizeof *map + map->number_capacity * sizeof *map->numbers +
+           map->entry_capacity * sizeof *map->entries + (map->far ? FAR_BYTES : 0) +
+           map->block_bytes + map->side_bytes;
+}
+
+static uintptr_t entry_of(const haul__block *block)
+{
+    return (uintptr_t)block | (uintptr_t)block->form;
+}
+
+static size_t hash_place(const haul__map *map, uint32_t number)
+{
+    size_t mask = map->hashed_capacity - 1;
+    size_t at = (size_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+    while (map->hashed[at].block && map->hashed[at].number != number)
+        at = (at + 1) & mask;
+    return at;
+}
+
+/* Numbers are in order and differ: two of them lie no farther apart in the list than they differ.
+ * So where blocks lie side by side, as they do in most heaps, a few steps are enough; and none
+ * where all of them do. */
+static haul__block *find_listed(const haul__map *map, uint32_t number)
+{
+    size_t low = 0, high = map->block_count;
+    const size_t first = high ? number - map->numbers[0] : 0;
+    if (HAUL__LIKELY(first < high && map->numbers[first] == number))
+        return haul__map_block(map, first);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const uint32_t there = map->numbers[middle];
+        if (there == number)
+            return haul__map_block(map, middle);
+        if (there < number) {
+            low = middle + 1;
+            high =
+                high - middle > (size_t)(number - there) + 1 ? middle + (number - there) + 1 : high;
+        } else {
+            high = middle;
+            low = middle - low > (size_t)(there - number) ? middle - (there - number) : low;
+        }
+    }
+    return NULL;
+}
+
+HAUL__NOINLINE haul__block *haul__map_find_apart(const haul__map *map, uint32_t number)
+{
+    if (map->is_listed)
+        return find_listed(map, number);
+    return map->hashed_capacity ? map->hashed[hash_place(map, number)].block : NULL;
+}
+
+int haul__map_list(haul__map *map)
+{
+    void *entries = map->entries;
+    size_t i;
+    if (map->entry_capacity < map->block_count &&
+        !haul__grow_to(&map->allocator, &entries, &map->entry_capacity, map->number_capacity,
+                       sizeof *map->entries))
+        return 0;
+    map->entries = entries;
+    for (i = 0; i < map->block_count; i++)
+        map->entries[i] = map->flat ? map->flat[map->numbers[i]]
+                                    : entry_of(map->hashed[hash_place(map, map->numbers[i])].block);
+    map->is_listed = 1;
+    map->flat = NULL;
+    forget_hashed(map);
+    return 1;
+}
+
+/* Keeps the hash at most half full. */
+static int make_room(haul__map *map)
+{
+    haul__map larger = *map;
+    size_t i;
+    if (map->flat || map->hashed_capacity / 2 > map->block_count)
+        return 1;
+    larger.hashed_capacity = map->hashed_capacity ? map->hashed_capacity * 2 : 16;
+    larger.hashed =
+        haul__allocate_zeroed(&map->allocator, larger.hashed_capacity * sizeof *larger.hashed);
+    if (!larger.hashed)
+        return 0;
+    for (i = 0; i < map->hashed_capacity; i++)
+        if (map->hashed[i].block)
+            larger.hashed[hash_place(&larger, map->hashed[i].number)] = map->hashed[i];
+    forget_hashed(map);
+    map->hashed = larger.hashed;
+    map->hashed_capacity = larger.hashed_capacity;
+    return 1;
+}
+
+/* Uninitialised. */
+static haul__block *new_block(haul__map *map, uint32_t form)
+{
+    unsigned size = size_of(form, words_of(map, form));
+    haul__block *block = take_kept(map, size);
+    if (!block)
+        block = haul__allocate(&map->allocator, bytes_of(size), HAUL__BLOCK_ALIGNMENT);
+    if (block)
+        map->block_bytes += bytes_of(size);
+    return block;
+}
+
+static void enter_block(haul__map *map, uint32_t number, haul__block *block)
+{
+    if (map->flat) {
+        map->flat[number] = entry_of(block);
+    } else {
+        haul__hashed *entry = &map->hashed[hash_place(map, number)];
+        entry->block = block;
+        entry->number = number;
+    }
+}
+
+static haul__block *add_block(haul__map *map, uintptr_t address, uint32_t form)
+{
+    uint32_t number = haul__block_number(address);
+    void *numbers = map->numbers;
+    haul__block *block;
+    if (!make_room(map) ||
+        (map->block_count == map->number_capacity &&
+         !haul__grow_to(&map->allocator, &numbers, &map->number_capacity,
+                        map->block_count + map->block_count / 8 + 8, sizeof *map->numbers)))
+        return NULL;
+    map->numbers = numbers;
+    block = new_block(map, form);
+    if (!block)
+        return NULL;
+    memset(block, 0, bytes_of(size_of(form, 0)));
+    block->form = form;
+    enter_block(map, number, block);
+    map->numbers[map->block_count++] = number;
+    return block;
+}
+
+HAUL__NOINLINE haul__block *haul__map_touch(haul__map *map, uintptr_t address)
+{
+    haul__block *block = haul__map_find(map, address);
+    return block ? block : add_block(map, address, HAUL__BARE);
+}
+
+haul__block *haul__map_fill(haul__map *map, uintptr_t address)
+{
+    return add_block(map, address, HAUL__FULL);
+}
+
+/* The marks of a cell in a block that turns into a mixed one. */
+static void turn_cell(const haul__map *map, const haul__block *block, haul__block *mixed,
+                      unsigned number)
+{
+    if (block->form == HAUL__BARE) {
+        haul__words_of_bare(block, mixed, number);
+        return;
+    }
+    haul__slots(mixed)[number] = haul__marked_slots(map, block, number);
+    haul__store_cell(&mixed->cells[number], block->words
+                                                ? haul__ragged_live(block, number, 0)
+                                                : haul__words_of(block->cells[number].live));
+}
+
+haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *block, uint32_t form)
+{
+    haul__block *turned;
+    unsigned number;
+    turned = new_block(map, form);
+    if (!turned)
+        return NULL;
+    memcpy(turned, block, bytes_of(SIZE_BARE));
+    turned->form = form;
+    turned->words = words_of(map, form);
+    for (number = 0; form == HAUL__MIXED && number < HAUL__CELLS; number++)
+        turn_cell(map, block, turned, number);
+    enter_block(map, haul__block_number(address), turned);
+    keep_block(map, block);
+    return turned;
+}
+
+static int is_alike(const haul__simple *a, const haul__simple *b)
+{
+    if (a->slots != b->slots || a->bytes != b->bytes || a->words != b->words || !a->far != !b->far)
+        return 0;
+    return !a->far || memcmp(a->far, b->far, sizeof *a->far) == 0;
+}
+
+static int keep_simple(haul__map *map, uint32_t form, const haul__simple *kind)
+{
+    haul__simple *kept = &map->simple[form / 2];
+    if (kind->far && !map->far)
+        map->far = haul__allocate(&map->allocator, FAR_BYTES, sizeof(uint64_t));
+    if (kind->far && !map->far)
+        return 0;
+    *kept = *kind;
+    if (kind->far)
+        kept->far = memcpy(&map->far[form / 2], kind->far, sizeof *kind->far);
+    map->next_form = form + 2;
+    return 1;
+}
+
+uint32_t haul__map_form(haul__map *map, haul__simple *kind)
+{
+    uint32_t form;
+    for (form = HAUL__FIRST_KIND; form < map->next_form && !is_alike(&map->simple[form / 2], kind);
+         form += 2)
+        ;
+    if (form > HAUL__LAST_KIND)
+        return HAUL__NO_FORM;
+    if (form == map->next_form && !keep_simple(map, form, kind))
+        return 0;
+    *kind = map->simple[form / 2];
+    return form;
+}
+
+HAUL__INLINE uint32_t starts_in(const haul__block *block, unsigned number, int is_placed)
+{
+    return is_placed ? haul__starts(block)[number] : block->cells[number].aux;
+}
+
+/* How many granules before a cell the object starts that may reach into it; 0: none may. It is the
+ * last one before the cell, as objects of one kind do not overlap. Where it ends before, it has no
+ * slots in the cell. */
+HAUL__INLINE size_t reach_before(const haul__block *block, size_t granules, unsigned number,
+                                 int is_placed)
+{
+    unsigned back;
+    for (back = 1; back <= number && back * 32u < granules + 31u; back++) {
+        uint32_t starts = starts_in(block, number - back, is_placed);
+        if (starts)
+            return back * 32u - haul__highest64(starts);
+    }
+    return back > number && block->carry ? (size_t)block->carry + number * 32u : 0;
+}
+
+/* The slots of a cell by the starts in it and before it. */
+HAUL__INLINE uint64_t slots_by_starts(const haul__map *map, const haul__block *block,
+                                      unsigned number, int is_placed)
+{
+    const haul__simple *kind = haul__simple_of(map, block);
+    const size_t before =
+        reach_before(block, kind->bytes >> HAUL__GRANULE_SHIFT, number, is_placed);
+    uint64_t slots = before ? haul__slots_from(kind, 2 * before) : 0;
+    uint32_t starts;
+    for (starts = starts_in(block, number, is_placed); starts; starts &= starts - 1)
+        slots |= kind->slots << (2 * haul__lowest32(starts));
+    return slots;
+}
+
+HAUL__INLINE uint64_t slots_of(const haul__map *map, const haul__block *block, unsigned number,
+                               int is_placed)
+{
+    if (block->form == HAUL__MIXED)
+        return is_placed ? haul__mixed_slots(block, number)
+                         : haul__slots(block)[number] & haul__load_cell(&block->cells[number]);
+    if (block->words)
+        return haul__ragged_slots(map, block, number, is_placed);
+    return haul__is_of_kind(block) ? slots_by_starts(map, block, number, is_placed) : 0;
+}
+
+uint64_t haul__marked_slots(const haul__map *map, const haul__block *block, unsigned number)
+{
+    return slots_of(map, block, number, 0);
+}
+
+uint64_t haul__placed_slots(const haul__map *map, const haul__block *block, unsigned number)
+{
+    return slots_of(map, block, number, 1);
+}
+
+haul__side *haul__map_side(haul__map *map, haul__block *block)
+{
+    if (!block->side) {
+        block->side = haul__allocate_zeroed(&map->allocator, sizeof *block->side);
+        if (block->side)
+            map->side_bytes += sizeof *block->side;
+    }
+    return block->side;
+}
+
+uint16_t haul__page_mask(const haul__block *block, unsigned granule)
+{
+    const size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    const uint16_t *masks = haul__masks(block, page);
+    const uint8_t *prefix = haul__prefix(block, page);
+    if (masks)
+        return masks[at];
+    return prefix ? (uint16_t)((1u << haul__prefix_of(prefix, at)) - 1u) : 0;
+}
+
+uint16_t haul__byte_mask(const haul__block *block, unsigned granule)
+{
+    const unsigned number = granule / 32;
+    const uint16_t *masks = haul__masks(block, granule / HAUL__PAGE_GRANULES);
+    uint16_t mask;
+    if (masks)
+        return masks[granule % HAUL__PAGE_GRANULES];
+    if (block->words)
+        return haul__ragged_mask(block, granule);
+    if (haul__halves(block, number) >> (granule % 32) & 1)
+        return haul__half_is_high(haul__slots(block)[number], granule % 32) ? HAUL__HIGH_MASK
+                                                                            : HAUL__LOW_MASK;
+    mask = haul__page_mask(block, granule);
+    return mask ? mask : HAUL__FULL_MASK;
+}
+
+uint16_t haul__hole_mask(const haul__block *block, unsigned granule)
+{
+    const haul__holes *holes = block->side ? block->side->holes : NULL;
+    const uint16_t *masks;
+    if (!holes || !(holes->granules[granule / 64] >> (granule % 64) & 1))
+        return 0;
+    masks = holes->masks[granule / HAUL__PAGE_GRANULES];
+    return masks ? masks[granule % HAUL__PAGE_GRANULES] : HAUL__FULL_MASK;
+}
+
+int haul__is_described(const haul__map *map, uintptr_t address)
+{
+    const haul__block *block;
+    unsigned granule = haul__granule_in_block(address);
+    if (address < HAUL__LOWEST || address > HAUL__HIGHEST)
+        return 0;
+    block = haul__map_find(map, address);
+    if (!block || !haul__is_placed(block, address))
+        return 0;
+    return (haul__byte_mask(block, granule) | haul__hole_mask(block, granule)) >>
+               (address & (HAUL__GRANULE - 1)) &
+           1;
+}

@@ -1,0 +1,647 @@
+/* Marking a range, cell by cell.
+ *
+ * For each cell that the range touches: which of its words are slots now (the pattern says), which
+ * granules are covered whole, and which at the head or tail only in part. A word that was live
+ * before must have been a slot before exactly if it is one now; anything else is two descriptions
+ * that disagree. The common case of discovery, a small object inside one cell, does not come here
+ * but is done in line (inline.h).
+ */
+#include "map/mixed.h"
+
+/* The bits of the pattern that fall into a cell, of those that are asked for. */
+static uint64_t take_words(const haul__pattern *pattern, uintptr_t cell, uint64_t words)
+{
+    if (pattern->element < cell)
+        return pattern->words >> ((cell - pattern->element) >> HAUL__WORD_SHIFT) & words;
+    return pattern->words << ((pattern->element - cell) >> HAUL__WORD_SHIFT) & words;
+}
+
+/* The slots of the pattern that lie below `end`, as bits of the cell that ends there. */
+static uint64_t take_slots(haul__pattern *pattern, uintptr_t cell, uintptr_t end, uint64_t words)
+{
+    uint64_t bits = 0;
+    if (pattern->kind == HAUL__NO_SLOTS)
+        return 0;
+    if (pattern->kind == HAUL__ALL_SLOTS)
+        return words;
+    if (pattern->kind == HAUL__WORD_SLOTS)
+        return take_words(pattern, cell, words);
+    while (pattern->left) {
+        for (; pattern->next < pattern->slot_count; pattern->next++) {
+            const haul__slot *slot = &pattern->slots[pattern->next];
+            uintptr_t address = pattern->element + slot->offset;
+            if (address >= end)
+                return bits;
+            if (address >= cell && (address & (HAUL__WORD - 1)) == 0)
+                bits |= (uint64_t)1 << haul__word_in_cell(address);
+        }
+        pattern->next = 0;
+        pattern->element += pattern->stride;
+        pattern->left--;
+    }
+    return bits;
+}
+
+/* Where the next slot of the pattern stands, at most `end`. */
+static uintptr_t plain_until(const haul__pattern *pattern, uintptr_t end)
+{
+    uintptr_t at = end;
+    if (pattern->kind == HAUL__ALL_SLOTS || pattern->kind == HAUL__WORD_SLOTS)
+        return 0;
+    if (pattern->kind == HAUL__TYPE_SLOTS && pattern->left && pattern->next < pattern->slot_count)
+        at = pattern->element + pattern->slots[pattern->next].offset;
+    return at < end ? at : end;
+}
+
+static uint64_t words_of_mask(unsigned granule, uint16_t mask)
+{
+    const uint16_t low = (uint16_t)((1u << HAUL__WORD) - 1u);
+    return (uint64_t)(((mask & low) ? 1u : 0u) | ((mask & (uint16_t)~low) ? 2u : 0u))
+           << (2 * granule);
+}
+
+/* Granules of a cell that are partly live; not of a mixed block. */
+static uint32_t partial_of(const haul__block *block, unsigned number)
+{
+    return haul__is_of_kind(block) || block->form == HAUL__FULL ? 0 : block->cells[number].aux;
+}
+
+/* Those of a cell's words that have live bytes. Masks of granules that nobody asks for are not
+ * looked at. */
+static uint64_t live_words(const haul__block *block, unsigned number, uint64_t words)
+{
+    uint64_t live;
+    uint32_t partial;
+    if (block->words)
+        return haul__ragged_live(block, number, 0) & words;
+    if (block->form == HAUL__MIXED)
+        return (haul__load_cell(&block->cells[number]) | haul__slots(block)[number]) & words;
+    live = haul__words_of(block->cells[number].live);
+    for (partial = partial_of(block, number); partial; partial &= partial - 1) {
+        unsigned granule = haul__lowest32(partial);
+        if (words >> (2 * granule) & 3u)
+            live |= words_of_mask(granule, haul__page_mask(block, number * 32u + granule));
+    }
+    return live & words;
+}
+
+/* Those of all pages, with none yet; NULL: out of memory. */
+static haul__byte_pages *pages_of(haul__map *map, haul__side *side)
+{
+    if (!side->pages) {
+        side->pages = haul__allocate_zeroed(&map->allocator, sizeof *side->pages);
+        if (side->pages)
+            map->side_bytes += sizeof *side->pages;
+    }
+    return side->pages;
+}
+
+int haul__make_masks(haul__map *map, haul__side *side, size_t page)
+{
+    haul__byte_pages *pages = pages_of(map, side);
+    uint16_t *masks = pages ? pages->masks[page] : NULL;
+    uint8_t *prefix = pages ? pages->prefix[page] : NULL;
+    size_t at;
+    if (!pages || masks)
+        return pages != NULL;
+    masks = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof *masks);
+    if (!masks)
+        return 0;
+    map->side_bytes += HAUL__PAGE_GRANULES * sizeof *masks;
+    for (at = 0; prefix && at < HAUL__PAGE_GRANULES; at++)
+        masks[at] = (uint16_t)((1u << haul__prefix_of(prefix, at)) - 1u);
+    haul__release(&map->allocator, prefix, HAUL__PAGE_GRANULES / 2);
+    if (prefix)
+        map->side_bytes -= HAUL__PAGE_GRANULES / 2;
+    pages->masks[page] = masks;
+    pages->prefix[page] = NULL;
+    return 1;
+}
+
+static void put_prefix(uint8_t *prefix, size_t at, unsigned bytes)
+{
+    unsigned shift = at % 2 * 4;
+    prefix[at / 2] = (uint8_t)((prefix[at / 2] & ~(15u << shift)) | bytes << shift);
+}
+
+int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask)
+{
+    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    haul__side *side = haul__map_side(map, block);
+    haul__byte_pages *pages = side ? pages_of(map, side) : NULL;
+    if (!pages)
+        return 0;
+    if (!pages->masks[page] && (mask & (mask + 1u)) == 0) {
+        if (!pages->prefix[page]) {
+            pages->prefix[page] = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES / 2);
+            if (!pages->prefix[page])
+                return 0;
+            map->side_bytes += HAUL__PAGE_GRANULES / 2;
+        }
+        put_prefix(pages->prefix[page], at, mask ? haul__bits32(mask) : 0);
+        return 1;
+    }
+    if (!haul__make_masks(map, side, page))
+        return 0;
+    pages->masks[page][at] = mask;
+    return 1;
+}
+
+/* A granule that is whole now and was partly live has an old mask. */
+static void forget_mask(const haul__byte_pages *pages, size_t granule)
+{
+    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    if (pages->masks[page])
+        pages->masks[page][at] = HAUL__FULL_MASK;
+    else
+        put_prefix(pages->prefix[page], at, 0);
+}
+
+/* In a bare block. */
+static void make_whole(haul__block *block, haul__cell *cell, uint32_t granules)
+{
+    uint32_t partial = cell->aux & granules;
+    cell->live |= granules;
+    cell->aux &= ~granules;
+    for (; partial; partial &= partial - 1)
+        forget_mask(block->side->pages,
+                    (size_t)(cell - block->cells) * 32u + haul__lowest32(partial));
+}
+
+int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes)
+{
+    haul__cell *cell = haul__cell_of(block, address);
+    unsigned granule = haul__granule_in_block(address);
+    uint32_t bit = (uint32_t)1 << haul__granule_in_cell(address);
+    uint16_t mask = (uint16_t)(((1u << bytes) - 1u) << (address & (HAUL__GRANULE - 1)));
+    uint16_t old, now;
+    if (block->form == HAUL__MIXED)
+        return haul__words_part(map, block, granule, mask);
+    if (cell->live & bit)
+        return 0;
+    old = (cell->aux & bit) ? haul__page_mask(block, granule) : 0;
+    now = old | mask;
+    if (now == old)
+        return 0;
+    if (now == HAUL__FULL_MASK) {
+        make_whole(block, cell, bit);
+        return 1;
+    }
+    if (!haul__mark_mask(map, block, granule, now))
+        return -1;
+    cell->aux |= bit;
+    return 1;
+}
+
+/* Granules of a cell become live, in any form of block but ragged ones. 1: some of them are new. */
+static int mark_whole(haul__block *block, unsigned number, uint32_t granules)
+{
+    haul__cell *cell = &block->cells[number];
+    const uint32_t live =
+        block->form == HAUL__MIXED ? haul__both_words(haul__load_cell(cell)) : cell->live;
+    if (block->form == HAUL__MIXED)
+        haul__set_words(block, number, haul__words_of(granules));
+    else if (haul__is_of_kind(block))
+        cell->live |= granules;
+    else
+        make_whole(block, cell, granules);
+    return (live & granules) != granules;
+}
+
+/* Live bits for the part [first, end) of one cell. 1, 0, -1 as above. In a block of a kind only
+ * whole granules. */
+static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+{
+    uintptr_t whole_first = (first + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
+    uintptr_t whole_end = end & ~(uintptr_t)(HAUL__GRANULE - 1);
+    int fresh = 0, answer;
+    if (first < whole_first) {
+        uintptr_t stop = whole_first < end ? whole_first : end;
+        answer = haul__mark_part(map, block, first, stop - first);
+        if (answer < 0)
+            return answer;
+        fresh |= answer;
+    }
+    if (whole_first < whole_end) {
+        fresh |= mark_whole(block, haul__cell_number(first),
+                            haul__range32(haul__granule_in_cell(whole_first),
+                                          haul__granule_in_cell(whole_end - 1)));
+    }
+    if (whole_end < end && whole_end >= first) {
+        answer = haul__mark_part(map, block, whole_end, end - whole_end);
+        if (answer < 0)
+            return answer;
+        fresh |= answer;
+    }
+    return fresh;
+}
+
+static void note_fresh(haul__marked *marked, uintptr_t first, uintptr_t end)
+{
+    if (marked->first == marked->end)
+        marked->first = first;
+    marked->end = end;
+}
+
+/* Is all of [first, end), in one cell of a ragged block, live already? Then nothing is to be
+ * marked. */
+static int is_live(const haul__block *block, unsigned number, uint64_t words)
+{
+    return (words & ~haul__ragged_live(block, number, 0)) == 0;
+}
+
+/* Can this form have these marks, without being turned into a mixed one? Not asked of ragged ones.
+ */
+static int can_hold(const haul__block *block, uintptr_t first, uintptr_t end, uint64_t new_slots)
+{
+    if (block->form == HAUL__MIXED)
+        return 1;
+    return !new_slots && (block->form == HAUL__BARE || ((first | end) & (HAUL__GRANULE - 1)) == 0);
+}
+
+static haul_status mark_cell(haul__map *map, haul__block **in, uintptr_t first, uintptr_t end,
+                             haul__pattern *pattern, haul__marked *marked)
+{
+    haul__block *block = *in;
+    unsigned number = haul__cell_number(first);
+    uintptr_t start = first & ~(uintptr_t)(HAUL__CELL_BYTES - 1);
+    uint64_t words = haul__range64(haul__word_in_cell(first), haul__word_in_cell(end - 1));
+    uint64_t slots = take_slots(pattern, start, end, words);
+    uint64_t known = haul__marked_slots(map, block, number);
+    uint64_t differs = (known ^ slots) & words;
+    int fresh;
+    if (differs)
+        differs = live_words(block, number, differs);
+    if (differs) {
+        marked->conflict = start + ((uintptr_t)haul__lowest64(differs) << HAUL__WORD_SHIFT);
+        return HAUL_ERROR_GRAPH;
+    }
+    if (block->words && is_live(block, number, words))
+        return HAUL_OK;
+    if (block->words || !can_hold(block, first, end, slots & ~known)) {
+        block = haul__map_turn(map, first, block, HAUL__MIXED);
+        if (!block)
+            return HAUL_ERROR_MEMORY;
+        *in = block;
+    }
+    fresh = mark_live(map, block, first, end);
+    if (fresh < 0)
+        return HAUL_ERROR_MEMORY;
+    if (block->form == HAUL__MIXED)
+        haul__slots(block)[number] |= slots;
+    if (fresh)
+        note_fresh(marked, first, end);
+    return HAUL_OK;
+}
+
+/* Whole cells of plain bytes, as many as there are before one that holds slots: the bulk of large
+ * arrays. */
+static uintptr_t mark_plain_cells(const haul__map *map, haul__block *block, uintptr_t first,
+                                  uintptr_t end, haul__marked *marked)
+{
+    const int is_bare = block->form == HAUL__BARE;
+    if ((first & (HAUL__CELL_BYTES - 1)) != 0 || block->words)
+        return first;
+    for (; end - first >= HAUL__CELL_BYTES; first += HAUL__CELL_BYTES) {
+        if (!is_bare && haul__marked_slots(map, block, haul__cell_number(first)))
+            break;
+        if (mark_whole(block, haul__cell_number(first), UINT32_MAX))
+            note_fresh(marked, first, first + HAUL__CELL_BYTES);
+    }
+    return first;
+}
+
+/* Everything there is live already, and plain. */
+static haul_status meet_full(uintptr_t first, uintptr_t end, haul__pattern *pattern,
+                             haul__marked *marked)
+{
+    while (first < end) {
+        uintptr_t start = first & ~(uintptr_t)(HAUL__CELL_BYTES - 1),
+                  stop = start + HAUL__CELL_BYTES;
+        uint64_t slots;
+        if (stop > end)
+            stop = end;
+        slots = take_slots(pattern, start, stop,
+                           haul__range64(haul__word_in_cell(first), haul__word_in_cell(stop - 1)));
+        if (slots) {
+            marked->conflict = start + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+            return HAUL_ERROR_GRAPH;
+        }
+        first = stop;
+    }
+    return HAUL_OK;
+}
+
+static haul_status mark_in_block(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end,
+                                 haul__pattern *pattern, haul__marked *marked)
+{
+    if (block->form == HAUL__FULL)
+        return pattern->kind == HAUL__NO_SLOTS ? HAUL_OK : meet_full(first, end, pattern, marked);
+    while (first < end) {
+        uintptr_t stop;
+        haul_status status;
+        uintptr_t plain = plain_until(pattern, end);
+        if (plain > first && plain - first >= HAUL__CELL_BYTES) {
+            first = mark_plain_cells(map, block, first, plain, marked);
+            if (first == end)
+                break;
+        }
+        stop = (first | (HAUL__CELL_BYTES - 1)) + 1;
+        if (stop > end)
+            stop = end;
+        status = mark_cell(map, &block, first, stop, pattern, marked);
+        if (status != HAUL_OK)
+            return status;
+        first = stop;
+    }
+    return HAUL_OK;
+}
+
+haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern,
+                       haul__marked *marked)
+{
+    marked->first = marked->end = first;
+    while (first < end) {
+        haul__block *block = haul__map_find(map, first);
+        uintptr_t stop = (first | (HAUL__BLOCK_BYTES - 1)) + 1;
+        haul_status status = HAUL_OK;
+        if (stop > end || stop == 0)
+            stop = end;
+        if (!block && stop - first == HAUL__BLOCK_BYTES && plain_until(pattern, stop) == stop) {
+            if (!haul__map_fill(map, first))
+                return HAUL_ERROR_MEMORY;
+            note_fresh(marked, first, stop);
+        } else {
+            block = haul__map_touch(map, first);
+            status =
+                block ? mark_in_block(map, block, first, stop, pattern, marked) : HAUL_ERROR_MEMORY;
+        }
+        if (status != HAUL_OK)
+            return status;
+        first = stop;
+    }
+    return HAUL_OK;
+}
+
+static int is_empty(const haul__block *block)
+{
+    unsigned number;
+    for (number = 0; number < HAUL__CELLS && !haul__load_cell(&block->cells[number]); number++)
+        ;
+    return number == HAUL__CELLS;
+}
+
+/* The block, in the form of the kind if it can take it. A ragged one can hold nothing else. */
+static haul__block *block_for(haul__map *map, uintptr_t address, uint32_t form)
+{
+    haul__block *block = haul__map_touch(map, address);
+    if (block && block->form == HAUL__BARE && !block->side &&
+        (!map->simple[form / 2].words || is_empty(block)))
+        block = haul__map_turn(map, address, block, form);
+    return block;
+}
+
+int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form)
+{
+    const haul__simple *kind = &map->simple[form / 2];
+    uintptr_t last = address + kind->bytes - 1;
+    unsigned granule = haul__granule_in_cell(address);
+    haul__block *block, *next_block;
+    haul__cell *cell, *next;
+    uint32_t low = kind->granules << granule, high = 0, start = (uint32_t)1 << granule;
+    if ((address & ((kind->words ? HAUL__WORD : HAUL__GRANULE) - 1)) != 0)
+        return 0;
+    next_block = block_for(map, last, form);
+    block = next_block ? block_for(map, address, form) : NULL;
+    if (!block || haul__block_number(address) == haul__block_number(last))
+        next_block = block;
+    if (!block)
+        return -1;
+    if (block->form != form || next_block->form != form)
+        return 0;
+    if (kind->words)
+        return haul__ragged_mark(block, next_block, address) > 0;
+    if (kind->bytes > HAUL__CELL_BYTES)
+        return haul__mark_long(block, next_block, address, kind) > 0;
+    cell = haul__cell_of(block, address);
+    next = haul__cell_of(next_block, last);
+    if (next != cell)
+        high = kind->granules >> (32 - granule);
+    if ((cell->live & low) != 0 || (next != cell && (next->live & high) != 0))
+        return 0;
+    cell->live |= low;
+    cell->aux |= start;
+    next->live |= high;
+    if (next_block != block)
+        next_block->carry = haul__granules_left(address);
+    return 1;
+}
+
+static int hole_room(haul__map *map, haul__side *side, size_t page)
+{
+    if (!side->holes) {
+        side->holes = haul__allocate_zeroed(&map->allocator, sizeof *side->holes);
+        if (!side->holes)
+            return 0;
+        map->side_bytes += sizeof *side->holes;
+    }
+    return haul__make_masks(map, side, page);
+}
+
+/* Masks for a page whose hole granules have been whole so far. */
+static uint16_t *hole_masks(haul__map *map, haul__holes *holes, size_t page)
+{
+    const size_t first = page * HAUL__PAGE_GRANULES;
+    uint16_t *masks = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof *masks);
+    size_t at;
+    if (!masks)
+        return NULL;
+    map->side_bytes += HAUL__PAGE_GRANULES * sizeof *masks;
+    for (at = 0; at < HAUL__PAGE_GRANULES; at++)
+        if (holes->granules[(first + at) / 64] >> ((first + at) % 64) & 1)
+            masks[at] = HAUL__FULL_MASK;
+    return holes->masks[page] = masks;
+}
+
+/* 0: no memory. */
+static int note_hole(haul__map *map, haul__holes *holes, size_t granule, uint16_t mask)
+{
+    const size_t page = granule / HAUL__PAGE_GRANULES;
+    const uint64_t bit = (uint64_t)1 << (granule % 64);
+    uint16_t *masks = holes->masks[page];
+    if (!masks && mask != HAUL__FULL_MASK && !(holes->granules[granule / 64] & bit)) {
+        masks = hole_masks(map, holes, page);
+        if (!masks)
+            return 0;
+    }
+    if (masks)
+        masks[granule % HAUL__PAGE_GRANULES] |= mask;
+    holes->granules[granule / 64] |= bit;
+    return 1;
+}
+
+/* Bytes [first, end) as far as they lie in the granule at `granule`. */
+static uint16_t mask_between(uintptr_t granule, uintptr_t first, uintptr_t end)
+{
+    uint16_t mask = HAUL__FULL_MASK;
+    if (first > granule)
+        mask &= (uint16_t)(HAUL__FULL_MASK << (first - granule));
+    if (end - granule < HAUL__GRANULE)
+        mask &= (uint16_t)((1u << (end - granule)) - 1u);
+    return mask;
+}
+
+int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    uintptr_t at;
+    for (at = first & ~(uintptr_t)(HAUL__GRANULE - 1); at < end; at += HAUL__GRANULE) {
+        haul__block *block = haul__map_touch(map, at);
+        haul__side *side = block && block->form != HAUL__FULL ? haul__map_side(map, block) : NULL;
+        size_t granule = haul__granule_in_block(at), page = granule / HAUL__PAGE_GRANULES;
+        uint32_t bit = (uint32_t)1 << (granule % 32);
+        haul__cell *cell;
+        if (block && block->form == HAUL__FULL)
+            continue;
+        if (!side || !hole_room(map, side, page) ||
+            !note_hole(map, side->holes, granule, mask_between(at, first, end)))
+            return 0;
+        if (haul__is_of_kind(block))
+            block = haul__map_turn(map, at, block, HAUL__MIXED);
+        if (!block)
+            return 0;
+        cell = &block->cells[granule / 32];
+        if (block->form == HAUL__BARE && !((cell->live | cell->aux) & bit)) {
+            cell->aux |= bit;
+            side->pages->masks[page][granule % HAUL__PAGE_GRANULES] = 0;
+        }
+    }
+    return 1;
+}
+
+int haul__is_marked(const haul__map *map, uintptr_t address)
+{
+    const haul__block *block =
+        address >= HAUL__LOWEST && address <= HAUL__HIGHEST ? haul__map_find(map, address) : NULL;
+    unsigned granule = haul__granule_in_block(address);
+    uint32_t bit = (uint32_t)1 << haul__granule_in_cell(address);
+    uint16_t mask;
+    if (!block || block->form == HAUL__FULL)
+        return block != NULL;
+    if (block->words)
+        return (int)(haul__ragged_live(block, haul__cell_number(address), 0) >>
+                     haul__word_in_cell(address)) &
+               1;
+    if (block->form == HAUL__MIXED)
+        mask = haul__words_mask(block, granule);
+    else if (block->cells[haul__cell_number(address)].live & bit)
+        return 1;
+    else if (partial_of(block, haul__cell_number(address)) & bit)
+        mask = haul__page_mask(block, granule);
+    else
+        return 0;
+    return (mask | haul__hole_mask(block, granule)) >> (address & (HAUL__GRANULE - 1)) & 1;
+}
+
+int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement)
+{
+    haul__block *block = haul__map_touch(map, address);
+    haul__side *side = block ? haul__map_side(map, block) : NULL;
+    uint8_t *unit;
+    uint8_t wanted = (uint8_t)haul__highest64(placement);
+    if (!side)
+        return 0;
+    unit = &side->unit[(address & (HAUL__BLOCK_BYTES - 1)) >> HAUL__PAGE_SHIFT];
+    if (*unit < wanted)
+        *unit = wanted;
+    map->has_units = 1;
+    return 1;
+}
+
+int haul__mark_end(haul__map *map, uintptr_t terminator)
+{
+    haul__block *block = haul__map_touch(map, terminator);
+    haul__side *side = block ? haul__map_side(map, block) : NULL;
+    void *ends;
+    size_t before;
+    if (!side)
+        return 0;
+    ends = side->ends;
+    before = side->end_capacity;
+    if (side->end_count == before && !haul__grow_to(&map->allocator, &ends, &side->end_capacity,
+                                                    before + before / 8 + 8, sizeof *side->ends))
+        return 0;
+    side->ends = ends;
+    map->side_bytes += (side->end_capacity - before) * sizeof *side->ends;
+    side->ends[side->end_count++] = (uint16_t)(terminator & (HAUL__BLOCK_BYTES - 1));
+    return 1;
+}
+
+int haul__mark_masks(haul__map *map, haul__block *block, size_t page)
+{
+    haul__side *side = haul__map_side(map, block);
+    size_t at;
+    uint16_t mask[HAUL__PAGE_GRANULES];
+    if (!side)
+        return 0;
+    if (haul__masks(block, page) && !block->words)
+        return 1;
+    for (at = 0; at < HAUL__PAGE_GRANULES; at++) {
+        const size_t granule = page * HAUL__PAGE_GRANULES + at;
+        const int is_placed = (int)(block->cells[granule / 32].live >> (granule % 32)) & 1;
+        mask[at] = is_placed ? haul__byte_mask(block, (unsigned)granule) : 0;
+    }
+    if (!haul__make_masks(map, side, page))
+        return 0;
+    memcpy(side->pages->masks[page], mask, sizeof mask);
+    return 1;
+}
+
+/* Whole granules among full masks, which are zeros until something is stored. */
+static void fill_masks(haul__block *block, unsigned cell)
+{
+    uint32_t bits;
+    if (!haul__masks(block, cell / HAUL__PAGE_CELLS))
+        return;
+    for (bits = block->cells[cell].live & haul__masked(block, cell); bits; bits &= bits - 1)
+        forget_mask(block->side->pages, cell * 32u + haul__lowest32(bits));
+}
+
+/* The live bytes of a granule that is partly live. */
+HAUL__INLINE unsigned partial_bytes(const haul__block *block, unsigned granule)
+{
+    const uint8_t *prefix = haul__prefix(block, granule / HAUL__PAGE_GRANULES);
+    if (HAUL__LIKELY(prefix != NULL))
+        return haul__prefix_of(prefix, granule % HAUL__PAGE_GRANULES);
+    return haul__bits32(haul__page_mask(block, granule));
+}
+
+HAUL__HOT static size_t fold(haul__block *block)
+{
+    size_t bytes = 0;
+    unsigned cell;
+    for (cell = 0; cell < HAUL__CELLS; cell++) {
+        haul__cell *at = &block->cells[cell];
+        uint32_t bits;
+        bytes += (size_t)haul__bits32(at->live) << HAUL__GRANULE_SHIFT;
+        if (block->side && at->live)
+            fill_masks(block, cell);
+        if (haul__is_of_kind(block))
+            continue;
+        for (bits = at->aux; bits; bits &= bits - 1)
+            bytes += partial_bytes(block, cell * 32u + haul__lowest32(bits));
+        at->live |= at->aux;
+        at->aux = 0;
+    }
+    return bytes;
+}
+
+int haul__mark_fold(haul__map *map, haul__block *block, size_t *bytes)
+{
+    if (block->form == HAUL__MIXED)
+        return haul__words_fold(map, block, bytes);
+    if (block->words)
+        *bytes += haul__ragged_fold(block);
+    else
+        *bytes += block->form == HAUL__FULL ? HAUL__BLOCK_BYTES : fold(block);
+    return 1;
+}

@@ -1,0 +1,119 @@
+/* Marking objects of simple kinds that are longer than a cell.
+ *
+ * Such an object lies in a few cells, of one block or of two. Whether it was marked before is asked
+ * of all of them, and only if nothing of it was they are written: so what goes the general way
+ * after all finds the marks as they were. In blocks of its kind the start and the live granules
+ * tell all; in mixed ones the slots are compared too, a cell's words at once, and it may begin and
+ * end with any of them.
+ */
+#include "map/mixed.h"
+
+/* The part of [at, end) in the cell of `at`, as granules; *at goes on to the next cell. */
+HAUL__INLINE uint32_t take_granules(uintptr_t *at, uintptr_t end)
+{
+    uintptr_t stop = (*at | (HAUL__CELL_BYTES - 1)) + 1;
+    uint32_t granules;
+    if (stop > end)
+        stop = end;
+    granules = haul__range32(haul__granule_in_cell(*at), haul__granule_in_cell(stop - 1));
+    *at = stop;
+    return granules;
+}
+
+int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address,
+                    const haul__simple *kind)
+{
+    const uintptr_t end = address + kind->bytes;
+    const uint32_t start = (uint32_t)1 << haul__granule_in_cell(address);
+    uint32_t any = 0, missing = ~haul__cell_of(block, address)->aux & start;
+    uintptr_t at, in;
+    for (at = address; at < end;) {
+        haul__cell *cell =
+            haul__cell_of(haul__block_number(at) == haul__block_number(address) ? block : next, at);
+        uint32_t granules = take_granules(&at, end);
+        any |= cell->live & granules;
+        missing |= ~cell->live & granules;
+    }
+    if (any)
+        return missing ? -1 : 0;
+    for (at = in = address; at < end; in = at) {
+        haul__cell *cell =
+            haul__cell_of(haul__block_number(in) == haul__block_number(address) ? block : next, in);
+        cell->live |= take_granules(&at, end);
+    }
+    haul__cell_of(block, address)->aux |= start;
+    if (next != block)
+        next->carry = haul__granules_left(address);
+    return 1;
+}
+
+/* What lies of an object in one cell. */
+typedef struct part {
+    haul__block *block;
+    unsigned number; /* of the cell */
+    uint32_t granules;
+    uint64_t words, wanted; /* of the cell; those of `words` that are to be slots */
+} part;
+
+/* The part at *at, which goes on to the next one. */
+HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t address,
+                            const haul__simple *kind, uintptr_t *at)
+{
+    const unsigned first = haul__word_in_cell(*at);
+    part p;
+    p.block = haul__block_number(*at) == haul__block_number(address) ? block : next;
+    p.number = haul__cell_number(*at);
+    p.wanted = haul__slots_from(kind, (*at - address) >> HAUL__WORD_SHIFT) << first;
+    p.granules = take_granules(at, address + kind->bytes);
+    p.words = haul__range64(first, haul__word_in_cell(*at - 1));
+    return p;
+}
+
+/* 0: nothing of it is live; 1: all of it, and as the same thing; -1: neither, or this block cannot
+ * tell. */
+static int meet(const part *p)
+{
+    const haul__cell *cell = &p->block->cells[p->number];
+    uint64_t live, slots;
+    if (p->block->form != HAUL__MIXED)
+        return p->wanted || p->block->words || (cell->live & p->granules) ||
+                       (p->block->form == HAUL__BARE && (cell->aux & p->granules))
+                   ? -1
+                   : 0;
+    live = haul__load_cell(cell) & p->words;
+    slots = haul__slots(p->block)[p->number] & p->words;
+    if (!(live | slots))
+        return 0;
+    return live == p->words && slots == p->wanted ? 1 : -1;
+}
+
+/* Of which nothing was live. */
+static void enter(const part *p)
+{
+    haul__cell *cell = &p->block->cells[p->number];
+    if (p->block->form != HAUL__MIXED) {
+        cell->live |= p->granules;
+        return;
+    }
+    haul__store_cell(cell, haul__load_cell(cell) | p->words);
+    haul__slots(p->block)[p->number] |= p->wanted;
+}
+
+int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address,
+                          const haul__simple *kind)
+{
+    const uintptr_t end = address + kind->bytes;
+    uintptr_t at = address;
+    part p = take_part(block, next, address, kind, &at);
+    const int met = meet(&p);
+    while (at < end) {
+        p = take_part(block, next, address, kind, &at);
+        if (meet(&p) != met)
+            return -1;
+    }
+    for (at = address; met == 0 && at < end;) {
+        p = take_part(block, next, address, kind, &at);
+        enter(&p);
+    }
+    return met < 0 ? -1 : met == 0;
+}

@@ -1,0 +1,51 @@
+/* Aliases: pointers that are not followed. When all has been found, each must lead into what others
+ * own.
+ */
+#include "walk/ruled_field.h"
+
+haul_status haul__note_alias(haul__discovery *d, const haul__word *w)
+{
+    void *aliases = d->aliases;
+    haul__alias *alias;
+    if (!haul__grow(d->allocator, &aliases, &d->alias_capacity, d->alias_count + 1,
+                    sizeof *d->aliases))
+        return HAUL_ERROR_MEMORY;
+    d->aliases = aliases;
+    alias = &d->aliases[d->alias_count++];
+    alias->value = w->address;
+    alias->slot = w->slot;
+    alias->root = d->root;
+    alias->entry = d->at_entry;
+    alias->element = d->at_element;
+    alias->may_be_static = w->may_be_static;
+    alias->has_tags = w->value != w->address;
+    return HAUL_OK;
+}
+
+static haul_status refuse_alias(haul__discovery *d, const haul__alias *alias)
+{
+    d->root = alias->root;
+    d->at_entry = alias->entry;
+    d->at_element = alias->element;
+    if (alias->may_be_static)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot,
+                            "an alias that leads neither to anything that another "
+                            "pointer owns nor into a registered static "
+                            "range");
+    return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot,
+                        "an alias that leads to nothing that another pointer owns");
+}
+
+/* One past a range may begin a granule that is nobody's: a word with tags there would have no
+ * place. */
+haul_status haul__check_aliases(haul__discovery *d)
+{
+    size_t i;
+    for (i = 0; i < d->alias_count; i++) {
+        const haul__alias *alias = &d->aliases[i];
+        if (!haul__is_marked(d->map, alias->value) &&
+            (alias->has_tags || !haul__is_marked(d->map, alias->value - 1)))
+            return refuse_alias(d, alias);
+    }
+    return HAUL_OK;
+}

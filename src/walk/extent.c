@@ -1,0 +1,321 @@
+/* Counting: how many elements stand behind one pointer.
+ *
+ * Every field that a shape reads is read here once; what was read is noted as a guard, so that a
+ * plan that is used again can tell whether it is still so.
+ */
+#include "walk/discovery.h"
+
+haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned bytes, int64_t value)
+{
+    haul__found *found = d->found;
+    const uint64_t guard = haul__guard_of(address, bytes, value);
+    const size_t count = found->guard_count;
+    if (d->silent ||
+        (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard)))
+        return HAUL_OK;
+    if (!haul__notes_grow(d->context, &d->context->guards, &found->guards, &found->guard_capacity,
+                          count + 2))
+        return HAUL_ERROR_MEMORY;
+    if (!haul__guard_is_small(value))
+        found->guards[found->guard_count++] = (uint64_t)value;
+    found->guards[found->guard_count++] = guard;
+    return HAUL_OK;
+}
+
+int haul__guard_holds(const haul__found *found, size_t *i)
+{
+    const uint64_t guard = found->guards[--*i];
+    const uintptr_t address = HAUL__GUARD_ADDRESS(guard);
+    haul_field_place place = { 0, 0, 1 };
+    int64_t value;
+    int32_t i32;
+    place.bytes = (uint8_t)(1u << (guard >> 48 & 3u));
+    if (HAUL__LIKELY(place.bytes == sizeof i32)) {
+        memcpy(&i32, (const void *)address, sizeof i32);
+        value = i32;
+    } else {
+        value = haul__read_stored((const void *)address, &place);
+    }
+    if (HAUL__UNLIKELY(guard >> 50 == HAUL__GUARD_FAR))
+        return found->guards[--*i] == (uint64_t)value;
+    return haul__guard_is_small(value) && guard >> 50 == ((uint64_t)value & HAUL__GUARD_VALUE);
+}
+
+/* ---- Calls. */
+
+const char *const haul__question_names[] = { "count", "condition", "choice of type", "base",
+                                             "size" };
+
+haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function,
+                            haul_here *here, haul__question question, int64_t *answer)
+{
+    haul_status status = HAUL_OK;
+    here->root = d->roots[d->root].address;
+    here->argument = d->context->options.argument;
+    here->parent = (const void *)d->asked.parent;
+    here->holder = (const void *)d->asked.holder;
+    if (!d->silent && d->sought.call_self && d->sought.call_self == (uintptr_t)here->self &&
+        d->sought.call_target == (uintptr_t)here->target)
+        return haul__refuse(d, HAUL_ERROR_STALE, slot,
+                            "the %s that its callback answers has changed",
+                            haul__question_names[question]);
+    if (d->asked.type && !here->holder)
+        return haul__refuse(
+            d, HAUL_ERROR_GRAPH, slot,
+            "it was found through no %s, which its rule names as the holder and its %s asks for",
+            haul_type_name(d->asked.type), haul__question_names[question]);
+    *answer = function(here);
+    if (d->asked.type && d->careful && !d->silent && d->context->options.checked)
+        status = haul__meet_answer(d, slot, here, question, *answer);
+    return status == HAUL_OK ? haul__note_call(d, function, here, question, *answer) : status;
+}
+
+int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
+{
+    const haul_context_options *options = &d->context->options;
+    return !options->readable ||
+           options->readable(options->readable_user, (const void *)address, bytes);
+}
+
+/* Bytes from `address` on, up to the end of its granule, that the bounding map knows: described
+ * ones, or any that have a place. */
+static size_t known_in_granule(const haul__discovery *d, uintptr_t address, int described)
+{
+    const haul__block *block = address >= HAUL__LOWEST && address <= HAUL__HIGHEST
+                                   ? haul__map_find(d->within, address)
+                                   : NULL;
+    size_t bytes = HAUL__GRANULE - (address & (HAUL__GRANULE - 1));
+    uint32_t missing;
+    if (!block || !haul__is_placed(block, address))
+        return 0;
+    if (!described)
+        return bytes;
+    missing = ~((uint32_t)haul__byte_mask(block, haul__granule_in_block(address)) >>
+                (HAUL__GRANULE - bytes));
+    return haul__lowest32(missing) < bytes ? haul__lowest32(missing) : bytes;
+}
+
+size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes, int described)
+{
+    size_t known = 0;
+    while (d->within && known < bytes) {
+        size_t more = known_in_granule(d, address + known, described);
+        known += more;
+        if (more == 0 || ((address + known) & (HAUL__GRANULE - 1)) != 0)
+            return known < bytes ? known : bytes;
+    }
+    return bytes;
+}
+
+static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                uintptr_t self, size_t *count)
+{
+    const haul_shape *shape = &slot->shape[level];
+    int64_t total = shape->multiply;
+    unsigned i;
+    if (shape->field_count == 0)
+        total = 0;
+    for (i = 0; i < shape->field_count; i++) {
+        const haul_field_place *place = &shape->field[i];
+        haul_field_place as_stored = *place;
+        int64_t value, stored = 0;
+        haul_status status;
+        if (d->sought.count == self + place->offset && !d->silent)
+            return haul__refuse(d, HAUL_ERROR_STALE, slot, "this count has changed");
+        if (!haul__read_field((const void *)self, place, &value))
+            return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count is above 2^63");
+        as_stored.is_signed = 1;
+        haul__read_field((const void *)self, &as_stored, &stored);
+        status = haul__note_guard(d, self + place->offset, place->bytes, stored);
+        if (status != HAUL_OK)
+            return status;
+        if (value < 0)
+            return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                                "count %lld in the field at offset %zu (if that field is "
+                                "unsigned, describe it with "
+                                "HAUL_NU)",
+                                (long long)value, place->offset);
+        if (value != 0 && (total > INT64_MAX / value || total < INT64_MIN / value))
+            return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
+        total *= value;
+    }
+    if ((shape->add > 0 && total > INT64_MAX - shape->add) ||
+        (shape->add < 0 && total < INT64_MIN - shape->add))
+        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
+    total += shape->add;
+    if (total < 0)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "count %lld", (long long)total);
+    if ((uint64_t)total > SIZE_MAX)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "count %lld", (long long)total);
+    *count = (size_t)total;
+    return HAUL_OK;
+}
+
+static haul_status count_to_end(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                uintptr_t value, uintptr_t self, size_t *count)
+{
+    size_t unit = haul__unit_of(slot, level);
+    uintptr_t end;
+    memcpy(&end, (const void *)(self + slot->shape[level].field[0].offset), sizeof end);
+    if (!value && !end)
+        return HAUL_OK;
+    if (!value || end < value)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "its end lies before its begin");
+    if ((end - value) % unit != 0)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                            "its end lies %zu bytes on, no multiple of the element's %zu bytes",
+                            (size_t)(end - value), unit);
+    *count = (size_t)(end - value) / unit;
+    return HAUL_OK;
+}
+
+haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                    uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
+                                    size_t *count)
+{
+    haul_here here;
+    int64_t answer = 0;
+    haul_status status;
+    here.self = (const void *)self;
+    here.target = (const void *)value;
+    here.index = index;
+    here.place = (const void *)place;
+    status =
+        haul__call_back(d, slot, slot->shape[level].function, &here, HAUL__ASKS_COUNT, &answer);
+    if (status != HAUL_OK)
+        return status;
+    if (answer < 0)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "its callback answered %lld",
+                            (long long)answer);
+    if ((uint64_t)answer > SIZE_MAX)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "count %lld", (long long)answer);
+    *count = (size_t)answer;
+    return HAUL_OK;
+}
+
+/* Bytes up to the first element equal to `value`, within [address, address + bytes); 0: there is
+ * none. */
+static size_t find_element(uintptr_t address, size_t bytes, size_t unit, int64_t value)
+{
+    haul_field_place place;
+    size_t at;
+    if (unit == 1) {
+        const char *hit = memchr((const void *)address, (int)(value & 255), bytes);
+        return hit ? (size_t)((uintptr_t)hit - address) + 1 : 0;
+    }
+    place.offset = 0;
+    place.bytes = (uint8_t)unit;
+    place.is_signed = 1;
+    for (at = 0; bytes - at >= unit; at += unit) {
+        int64_t element = 0;
+        haul__read_field((const void *)(address + at), &place, &element);
+        if (element == value)
+            return at + unit;
+    }
+    return 0;
+}
+
+/* The sentinel as an element of `unit` bytes reads when it is taken as signed. */
+int64_t haul__narrow(int64_t value, size_t unit)
+{
+    unsigned shift = (unsigned)(64 - 8 * (unit < 8 ? unit : 8));
+    uint64_t bits = (uint64_t)value << shift;
+    return shift ? (int64_t)bits / ((int64_t)1 << shift) : value;
+}
+
+/* Of the bytes that may be searched next: so many that all of them are readable. The terminator may
+ * lie far in front of what is not. */
+static size_t readable_piece(const haul__discovery *d, uintptr_t address, size_t bytes, size_t unit)
+{
+    while (!haul__is_readable(d, address, bytes)) {
+        if (bytes <= unit)
+            return 0;
+        bytes = bytes / 2 < unit ? unit : bytes / 2 - bytes / 2 % unit;
+    }
+    return bytes;
+}
+
+static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                     uintptr_t value, size_t *count)
+{
+    size_t unit = haul__unit_of(slot, level), limit = d->context->options.limits.scan_bytes,
+           done = 0;
+    int64_t sentinel = haul__narrow(slot->shape[level].add, unit);
+    if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
+        return haul__refuse_outside(d, slot, value);
+    if (!d->exact && value != d->string_first &&
+        haul__is_in_last_string(d, value, unit, sentinel)) {
+        /* the tail of one that is marked: suffixes must not be gone through each */
+        *count = HAUL__KNOWN;
+        return HAUL_OK;
+    }
+    if (limit > HAUL__HIGHEST - value)
+        limit = HAUL__HIGHEST - value;
+    limit = haul__known_bytes(d, value, limit, 1);
+    if (!d->exact && slot->target == NULL &&
+        haul__memo_has(d, value, unit, sentinel ? slot->shape : NULL)) {
+        *count = HAUL__KNOWN;
+        return HAUL_OK;
+    }
+    while (done < limit) {
+        size_t piece = limit - done, found;
+        if (d->context->options.readable) {
+            size_t page = ((size_t)1 << HAUL__PAGE_SHIFT) -
+                          ((value + done) & (((size_t)1 << HAUL__PAGE_SHIFT) - 1));
+            if (piece > page)
+                piece = page < unit ? unit : page - page % unit;
+            piece = readable_piece(d, value + done, piece, unit);
+            if (piece == 0)
+                return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                                    "the range it leads to is not readable");
+        }
+        found = find_element(value + done, piece, unit, sentinel);
+        if (!d->silent && d->sought.count >= value &&
+            d->sought.count - value < done + (found ? found : piece))
+            return haul__refuse(d, HAUL_ERROR_STALE, slot, "its terminator has gone");
+        if (found) {
+            *count = (done + found) / unit;
+            haul__note_string(d, value, value + done + found, unit, sentinel);
+            return HAUL_OK;
+        }
+        done += piece;
+    }
+    if (d->within) {
+        *count = HAUL__KNOWN;
+        return HAUL_OK;
+    }
+    return haul__refuse(d, HAUL_ERROR_LIMIT, slot,
+                        "no terminator within %zu bytes (limit scan_bytes)", limit);
+}
+
+haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level,
+                           uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
+                           size_t *count)
+{
+    const haul_shape *shape = &slot->shape[level];
+    haul_status status = HAUL_OK;
+    *count = 0;
+    switch (shape->kind) {
+    case HAUL_SHAPE_ONE:
+        *count = 1;
+        break;
+    case HAUL_SHAPE_COUNT:
+        status = count_fields(d, slot, level, self, count);
+        if (status == HAUL_OK && !value && *count && shape->field_count && level == 0 &&
+            !(slot->flags & HAUL__SLOT_EACH))
+            return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "a NULL pointer with count %zu", *count);
+        break;
+    case HAUL_SHAPE_END:
+        status = count_to_end(d, slot, level, value, self, count);
+        break;
+    case HAUL_SHAPE_SENTINEL:
+        if (value)
+            status = count_to_sentinel(d, slot, level, value, count);
+        break;
+    case HAUL_SHAPE_FUNCTION:
+        if (value)
+            status = haul__count_by_function(d, slot, level, place, value, self, index, count);
+        break;
+    }
+    return status;
+}

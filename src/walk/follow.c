@@ -1,0 +1,581 @@
+/* Following one pointer: what it leads to is checked, marked, and put on the worklist if any of it
+ * is new.
+ *
+ * Pointers are read once, before they come here; from then on the marks are what is trusted.
+ */
+#include <inttypes.h>
+
+#include "walk/ruled_field.h"
+
+/* A pointer to no elements may lead anywhere: gather must not take it for one that has changed. */
+static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t value)
+{
+    haul__found *found = d->found;
+    void *empty = found->empty;
+    if (!haul__grow(d->allocator, &empty, &found->empty_capacity, found->empty_count + 1,
+                    sizeof *found->empty))
+        return HAUL_ERROR_MEMORY;
+    found->empty = empty;
+    found->empty[found->empty_count++] = place;
+    return d->trail ? haul__trail_pointer(d, HAUL__MENTIONS_PLACE, place, value) : HAUL_OK;
+}
+
+/* One object with rules waits for its turn, not marked. What was queued lately is not queued
+ * again. */
+static haul_status wait(haul__discovery *d, uintptr_t address, uint32_t kind)
+{
+    uint64_t what = (uint64_t)address | (uint64_t)kind << 48;
+    size_t at = (size_t)((what * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (HAUL__QUEUED - 1);
+    if (d->queued[at] == what)
+        return HAUL_OK;
+    d->queued[at] = what;
+    return haul__queue_push(d, address, kind, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
+}
+
+static int can_wait(const haul__discovery *d, uintptr_t address, size_t count, uint32_t kind)
+{
+    return !d->careful && count == 1 && !d->kinds[kind].walk->is_wide &&
+           !d->kinds[kind].walk->is_noted && kind <= UINT16_MAX && address <= HAUL__HIGHEST;
+}
+
+haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                 uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
+                                 size_t count)
+{
+    haul__entry entry;
+    size_t bytes;
+    uint32_t kind = 0;
+    haul_status status;
+    if (!count) {
+        status = note_empty(d, place, value);
+        if (status == HAUL_OK && slot->shape[level].kind == HAUL_SHAPE_END)
+            status = note_empty(d, self + slot->shape[level].field[0].offset, value);
+        return status;
+    }
+    if (d->within && (haul__multiply_overflows(count, haul__unit_of(slot, level), &bytes) ||
+                      haul__known_bytes(d, value, bytes, 0) < bytes))
+        return HAUL_OK;
+    if (level + 1u == slot->levels && slot->target) {
+        status = haul__kind_of(d, slot->target, &kind);
+        if (status != HAUL_OK)
+            return status;
+        if (d->kinds[kind].walk->is_varied && can_wait(d, value, count, kind))
+            return wait(d, value, kind);
+    }
+    memset(&entry, 0, sizeof entry);
+    entry.address = value;
+    entry.self = self;
+    entry.kind = kind;
+    entry.count = count;
+    entry.stride = haul__unit_of(slot, level);
+    entry.slot = slot;
+    entry.index = index;
+    entry.held = d->held;
+    entry.parent = d->at_entry;
+    entry.parent_element = d->at_element;
+    if (level + 1u < slot->levels) {
+        entry.asked = d->asked;
+        entry.what = HAUL__POINTERS;
+        entry.level = (uint8_t)(level + 1);
+    } else if (slot->target) {
+        entry.what = HAUL__OBJECTS;
+    } else {
+        entry.what = HAUL__PLAIN;
+        entry.level = (uint8_t)level;
+    }
+    return haul__reach(d, &entry);
+}
+
+static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned level,
+                          uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
+{
+    size_t count;
+    haul_status status = haul__count_of(d, slot, level, place, value, self, index, &count);
+    if (status != HAUL_OK || !value ||
+        (count == HAUL__KNOWN && slot->shape[level].kind == HAUL_SHAPE_SENTINEL))
+        return status;
+    return haul__follow_so_many(d, slot, level, place, value, self, index, count);
+}
+
+haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level,
+                         uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
+{
+    haul_status status = follow(d, slot, level, place, value, self, index);
+    if (HAUL__UNLIKELY(slot->flags & HAUL__BARS) && status == HAUL_OK)
+        status = haul__bar_target(d, slot, level, place, value, self, index);
+    return status;
+}
+
+/* The extent of an array: can it be there at all? */
+static haul_status check_extent(haul__discovery *d, const haul__entry *entry, size_t element_bytes,
+                                size_t alignment, uintptr_t *end)
+{
+    const haul_limits *limits = &d->context->options.limits;
+    size_t bytes;
+    if (haul__multiply_overflows(entry->count - 1, entry->stride, &bytes) ||
+        haul__add_overflows(bytes, element_bytes, &bytes))
+        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot, "%zu elements of %zu bytes overflow",
+                            entry->count, entry->stride);
+    if (entry->count > limits->array_elements)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
+                            "%zu elements, more than the limit array_elements of %zu", entry->count,
+                            limits->array_elements);
+    if (bytes > limits->bytes)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
+                            "%zu bytes, more than the limit of %zu", bytes, limits->bytes);
+    if (entry->address < HAUL__LOWEST || entry->address > HAUL__HIGHEST ||
+        bytes > HAUL__HIGHEST - entry->address)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
+                            "%zu bytes at 0x%" PRIxPTR " lie outside any process's address range",
+                            bytes, entry->address);
+    if ((entry->address & (alignment - 1)) != 0)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
+                            "a misaligned pointer: its address modulo %zu is %zu", alignment,
+                            (size_t)(entry->address & (alignment - 1)));
+    if (!haul__is_readable(d, entry->address, bytes))
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
+                            "the range it leads to is not readable");
+    *end = entry->address + bytes;
+    return HAUL_OK;
+}
+
+haul_status haul__check_entry(haul__discovery *d, const haul__entry *entry, size_t bytes)
+{
+    uintptr_t end;
+    return check_extent(d, entry, bytes, d->kinds[entry->kind].walk->alignment, &end);
+}
+
+haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first,
+                             uintptr_t end, haul__pattern *pattern, haul__marked *marked)
+{
+    haul__marked range;
+    haul_status status = haul__mark(d->map, first, end, pattern, &range);
+    if (status == HAUL_ERROR_GRAPH) {
+        status = haul__refuse(d, status, slot,
+                              "a word is a pointer for one description and data for another");
+        haul__name_other(d, range.conflict);
+        marked->conflict = range.conflict;
+        return status;
+    }
+    if (status == HAUL_OK && range.first != range.end) {
+        if (marked->first == marked->end || range.first < marked->first)
+            marked->first = range.first;
+        if (marked->end < range.end)
+            marked->end = range.end;
+        d->found->bytes += (size_t)(range.end - range.first);
+    }
+    return status;
+}
+
+/* Elements whose starts tell all. 1: done; 0: some need the general way; -1: out of memory. */
+static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked)
+{
+    const haul__kind *kind = &d->kinds[entry->kind];
+    size_t element;
+    for (element = 0; element < entry->count; element++) {
+        uintptr_t address = entry->address + element * entry->stride;
+        uint32_t form = address & (HAUL__GRANULE - 1) ? kind->ragged.form : kind->form;
+        int fresh = form == HAUL__NO_FORM ? 0 : haul__mark_simple(d->map, address, form);
+        if (fresh <= 0)
+            return fresh;
+        if (marked->first == marked->end)
+            marked->first = address;
+        marked->end = address + kind->simple.bytes;
+        d->found->bytes += kind->simple.bytes;
+    }
+    return 1;
+}
+
+static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                              uintptr_t end, haul__marked *marked)
+{
+    haul__pattern pattern;
+    int done;
+    if ((entry->address & (HAUL__GRANULE - 1)) != 0 &&
+        !haul__kind_ragged(d, &d->kinds[entry->kind]))
+        return HAUL_ERROR_MEMORY;
+    done = d->kinds[entry->kind].form != HAUL__NO_FORM ? mark_starts(d, entry, marked) : 0;
+    if (done)
+        return done < 0 ? HAUL_ERROR_MEMORY : HAUL_OK;
+    pattern.kind = walk->slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
+    pattern.slots = walk->slots;
+    pattern.slot_count = walk->slot_count;
+    pattern.stride = entry->stride;
+    pattern.element = entry->address;
+    pattern.next = 0;
+    pattern.left = entry->count;
+    if (walk->slot_count && walk->slot_count * HAUL__WORD == walk->extent &&
+        walk->alignment >= HAUL__WORD)
+        pattern.kind = HAUL__ALL_SLOTS;
+    return haul__mark_range(d, entry->slot, entry->address, end, &pattern, marked);
+}
+
+/* From `at` on, the part of a run that ends at `end` with the slots that lie in it, from *slot on;
+ * without that of a pair whose begin is not there. Answers where the part ends. */
+static size_t take_part(const haul__walk *walk, size_t at, size_t end, size_t limit, size_t *slot,
+                        haul__pattern *pattern)
+{
+    while (*slot < walk->slot_count && walk->slots[*slot].offset < at)
+        ++*slot;
+    pattern->slots = walk->slots + *slot;
+    pattern->slot_count = 0;
+    for (; *slot < walk->slot_count && walk->slots[*slot].offset < end;
+         ++*slot, pattern->slot_count++)
+        if (haul__is_lone_end(&walk->slots[*slot], limit)) {
+            if (walk->slots[*slot].offset > at)
+                return walk->slots[*slot].offset;
+            ++*slot;
+            return end - at < HAUL__WORD ? end : at + HAUL__WORD;
+        }
+    return end;
+}
+
+/* Run by run, part by part. */
+haul_status haul__mark_element(haul__discovery *d, const haul__slot *by, const haul__walk *walk,
+                               uintptr_t element, size_t limit, haul__marked *marked)
+{
+    haul_status status = HAUL_OK;
+    size_t run, slot = 0, at, stop;
+    for (run = 0; run < walk->run_count && walk->runs[run].offset < limit && status == HAUL_OK;
+         run++) {
+        size_t end = walk->runs[run].offset + walk->runs[run].bytes;
+        if (end > limit)
+            end = limit;
+        for (at = walk->runs[run].offset; at < end && status == HAUL_OK; at = stop) {
+            haul__pattern pattern;
+            stop = take_part(walk, at, end, limit, &slot, &pattern);
+            pattern.kind = pattern.slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
+            pattern.stride = 0;
+            pattern.element = element;
+            pattern.next = 0;
+            pattern.left = 1;
+            status = haul__mark_range(d, by, element + at, element + stop, &pattern, marked);
+        }
+    }
+    return status;
+}
+
+static uintptr_t end_of_runs(const haul__entry *entry, const haul__walk *walk)
+{
+    const uintptr_t last = entry->address + (entry->count - 1) * entry->stride;
+    return walk->span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + walk->span;
+}
+
+/* Elements with holes: all of it gets a place, so that nothing moves together. */
+static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                             haul__marked *marked)
+{
+    size_t element;
+    haul_status status = haul__mark_hole(d->map, entry->address, end_of_runs(entry, walk))
+                             ? HAUL_OK
+                             : HAUL_ERROR_MEMORY;
+    for (element = 0; element < entry->count && status == HAUL_OK; element++)
+        status = haul__mark_element(d, entry->slot, walk, entry->address + element * entry->stride,
+                                    SIZE_MAX, marked);
+    return status;
+}
+
+static haul_status mark_placements(haul__discovery *d, const haul__entry *entry,
+                                   const haul__walk *walk)
+{
+    size_t element, last = walk->dense && entry->stride == walk->extent ? 1 : entry->count;
+    for (element = 0; walk->placement > HAUL__GRANULE && element < last; element++)
+        if (!haul__mark_placement(d->map, entry->address + element * entry->stride,
+                                  walk->placement))
+            return HAUL_ERROR_MEMORY;
+    return HAUL_OK;
+}
+
+/* Narrows an array to the elements that have something new in them. */
+static void keep_new(haul__entry *entry, const haul__marked *marked)
+{
+    size_t first = (size_t)(marked->first - entry->address) / entry->stride;
+    size_t end = (size_t)(marked->end - entry->address + entry->stride - 1) / entry->stride;
+    entry->address += first * entry->stride;
+    entry->count = end - first;
+}
+
+size_t haul__head_bytes(const haul__walk *walk)
+{
+    const haul__ruled *tail = walk->size ? NULL : &walk->ruled[walk->ruled_count - 1];
+    return tail && tail->slot.offset > 0 ? tail->slot.offset : 1;
+}
+
+/* The end of one object that tells its size itself; what can be read of it so far is looked at
+ * first. What is wrong is told when it is visited. */
+static haul_status check_sized(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                               size_t *bytes, int *must_visit)
+{
+    const haul__object o = haul__object_of(entry, walk, 0);
+    size_t head = haul__head_bytes(walk);
+    uintptr_t end;
+    haul_status status;
+    if (entry->count != 1)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
+                            "%zu objects of type %s, which have no fixed size: one "
+                            "at a time",
+                            entry->count, walk->name);
+    status = check_extent(d, entry, head, walk->alignment, &end);
+    if (status != HAUL_OK)
+        return status;
+    d->silent++;
+    status = haul__size_of(d, &o, entry->slot, bytes);
+    d->silent--;
+    if (status == HAUL_OK && *bytes > 0)
+        return check_extent(d, entry, *bytes, walk->alignment, &end);
+    *must_visit |= status != HAUL_OK;
+    *bytes = head;
+    return status == HAUL_ERROR_MEMORY ? status : HAUL_OK;
+}
+
+/* One after the other: what is marked of each is its own affair. */
+static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                             size_t bytes, haul__marked *marked, int *must_visit)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        status = haul__mark_varied(d, entry, walk, i, bytes, marked, must_visit);
+        if (status == HAUL_OK && walk->placement > HAUL__GRANULE &&
+            !haul__mark_placement(d->map, entry->address + i * entry->stride, walk->placement))
+            status = HAUL_ERROR_MEMORY;
+    }
+    return status;
+}
+
+static haul_status push_objects(haul__discovery *d, const haul__entry *entry)
+{
+    if (!d->careful && entry->count == 1 && entry->kind <= UINT16_MAX &&
+        !d->kinds[entry->kind].walk->is_wide)
+        return haul__queue_push(d, entry->address, entry->kind, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return haul__push_entry(d, entry);
+}
+
+static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
+{
+    const haul_type *type = d->kinds[entry->kind].type;
+    if (!d->careful || !d->context->options.checked ||
+        haul_type_combiner(type) != HAUL_COMBINER_STRUCT_REFS)
+        return HAUL_OK;
+    return haul__meet(d, entry->address, HAUL__AS_OBJECT, type, d->kinds[entry->kind].walk->extent,
+                      entry->slot);
+}
+
+/* Checked mode: must objects be visited again for others that led to them? */
+static haul_status meet_leaders(haul__discovery *d, haul__entry *entry)
+{
+    const haul__walk *walk = d->kinds[entry->kind].walk;
+    haul_status status = HAUL_OK;
+    int is_again = 0;
+    if (!walk->is_wide || !d->careful || !d->context->options.checked)
+        return HAUL_OK;
+    if (walk->with_parent)
+        status = haul__meet_parent(d, entry);
+    if (status == HAUL_OK && walk->needs)
+        status = haul__meet_held(d, entry, &is_again);
+    entry->is_again = (uint8_t)is_again;
+    return status;
+}
+
+#define SIZED ((size_t)18) /* no size that other memos have */
+
+/* Objects of types with rules (varied.c), marked at once. A long one that tells its size itself is
+ * asked for it once; that is its entry's stride, for whoever reads the entries. */
+static haul_status reach_now(haul__discovery *d, haul__entry *entry)
+{
+    const haul__walk *walk = d->kinds[entry->kind].walk;
+    const haul_type *type = d->kinds[entry->kind].type;
+    size_t bytes = walk->extent, whole;
+    haul__marked marked = { 0, 0, 0 };
+    uintptr_t end = 0;
+    int must_visit = walk->has_parts, is_noted;
+    haul_status status = meet_object(d, entry);
+    if (status == HAUL_OK)
+        status = meet_leaders(d, entry);
+    must_visit |= entry->is_again;
+    if (status != HAUL_OK ||
+        (walk->is_sized && !entry->is_again && haul__memo_has(d, entry->address, SIZED, type)))
+        return status;
+    status = walk->is_sized ? check_sized(d, entry, walk, &bytes, &must_visit)
+                            : check_extent(d, entry, bytes, walk->alignment, &end);
+    if (status == HAUL_OK && walk->is_sized && bytes >= HAUL__MEMO_BYTES)
+        status = haul__memo_add(d, entry->address, SIZED, type);
+    if (status != HAUL_OK)
+        return status;
+    if (walk->is_sized)
+        entry->stride = bytes;
+    whole = (entry->count - 1) * entry->stride + bytes;
+    if (d->trail)
+        status = haul__trail_range(d, entry, entry->address + whole, walk->alignment);
+    if (status != HAUL_OK)
+        return status;
+    is_noted = whole >= HAUL__MEMO_BYTES || walk->has_parts;
+    if (is_noted && !entry->is_again && haul__memo_has(d, entry->address, whole, type))
+        return HAUL_OK;
+    status = mark_each(d, entry, walk, bytes, &marked, &must_visit);
+    if (status == HAUL_OK && is_noted)
+        status = haul__memo_add(d, entry->address, whole, type);
+    if (status != HAUL_OK || (marked.first == marked.end && !must_visit))
+        return status;
+    return haul__push_entry(d, entry);
+}
+
+static haul_status reach_varied(haul__discovery *d, haul__entry *entry)
+{
+    if (can_wait(d, entry->address, entry->count, entry->kind))
+        return wait(d, entry->address, entry->kind);
+    return reach_now(d, entry);
+}
+
+static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
+{
+    const haul__walk *walk = d->kinds[entry->kind].walk;
+    const haul_type *type = d->kinds[entry->kind].type;
+    size_t upper = walk->true_upper > 0 ? walk->true_upper : 1, whole;
+    int dense = walk->dense && entry->stride == walk->extent;
+    haul__marked marked = { 0, 0, 0 };
+    uintptr_t end = 0;
+    haul_status status =
+        check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
+    if (status != HAUL_OK)
+        return status;
+    status = meet_object(d, entry);
+    if (status == HAUL_OK)
+        status = meet_leaders(d, entry);
+    if (status == HAUL_OK && d->trail)
+        status =
+            haul__trail_range(d, entry, dense ? end : end_of_runs(entry, walk), walk->alignment);
+    if (status != HAUL_OK)
+        return status;
+    whole = (size_t)(end - entry->address);
+    if ((whole >= HAUL__MEMO_BYTES || walk->part_count) && !entry->is_again &&
+        haul__memo_has(d, entry->address, whole, type))
+        return HAUL_OK;
+    status = dense ? mark_dense(d, entry, walk, end, &marked) : mark_runs(d, entry, walk, &marked);
+    if (status == HAUL_OK)
+        status = mark_placements(d, entry, walk);
+    if (status == HAUL_OK && (whole >= HAUL__MEMO_BYTES || walk->part_count))
+        status = haul__memo_add(d, entry->address, whole, type);
+    if (status != HAUL_OK || (marked.first == marked.end && !walk->part_count && !entry->is_again))
+        return status;
+    if (d->careful)
+        return haul__push_entry(d, entry);
+    if (!walk->has_slots && !walk->part_count) {
+        d->found->objects++;
+        return HAUL_OK;
+    }
+    if (dense)
+        keep_new(entry, &marked);
+    return push_objects(d, entry);
+}
+
+static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
+{
+    haul__pattern pattern;
+    haul__marked marked = { 0, 0, 0 };
+    const void *as = &entry->slot->shape[entry->level];
+    uintptr_t end = 0;
+    size_t whole;
+    int is_again = 0;
+    haul_status status = check_extent(d, entry, HAUL__WORD, HAUL__WORD, &end);
+    if (status != HAUL_OK)
+        return status;
+    if (d->careful) {
+        status = haul__meet_pointer(d, entry->address, entry->slot, entry->level);
+        if (status == HAUL_OK && d->context->options.checked)
+            status = haul__meet_held(d, entry, &is_again);
+        if (status == HAUL_OK && d->trail)
+            status = haul__trail_range(d, entry, end, HAUL__WORD);
+        if (status != HAUL_OK)
+            return status;
+        entry->is_again = (uint8_t)is_again;
+    }
+    whole = (size_t)(end - entry->address);
+    if (whole >= HAUL__MEMO_BYTES && !is_again && haul__memo_has(d, entry->address, whole, as))
+        return HAUL_OK;
+    memset(&pattern, 0, sizeof pattern);
+    pattern.kind = HAUL__ALL_SLOTS;
+    status = haul__mark_range(d, entry->slot, entry->address, end, &pattern, &marked);
+    if (status == HAUL_OK && whole >= HAUL__MEMO_BYTES)
+        status = haul__memo_add(d, entry->address, whole, as);
+    if (status != HAUL_OK || (marked.first == marked.end && !is_again))
+        return status;
+    return haul__push_entry(d, entry);
+}
+
+/* A string whose bytes were all marked before may be the same one again, or lie in something else:
+ * it is noted once. */
+static haul_status note_terminator(haul__discovery *d, const haul__entry *entry, int is_new)
+{
+    const haul_shape *shape = &entry->slot->shape[entry->level];
+    uintptr_t at = entry->address + (entry->count - 1) * entry->stride;
+    size_t bytes = entry->count * entry->stride;
+    int64_t value = haul__narrow(shape->add, entry->stride);
+    haul_status status = HAUL_OK;
+    if (!is_new) {
+        if (haul__memo_has(d, at, HAUL__NOTED, NULL))
+            return HAUL_OK;
+        status = haul__memo_add(d, at, HAUL__NOTED, NULL);
+        if (status != HAUL_OK)
+            return status;
+    }
+    if (entry->stride == 1 && value == 0)
+        status = haul__mark_end(d->map, at) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    else
+        status = haul__note_guard(d, at, (unsigned)entry->stride, value);
+    if (status == HAUL_OK && bytes >= HAUL__MEMO_BYTES)
+        status =
+            haul__memo_add(d, entry->address, entry->stride, value ? entry->slot->shape : NULL);
+    return status;
+}
+
+static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
+{
+    haul__pattern pattern;
+    haul__marked marked = { 0, 0, 0 };
+    uintptr_t end = 0;
+    size_t whole;
+    haul_status status = check_extent(d, entry, entry->stride, 1, &end);
+    if (status == HAUL_OK && d->trail)
+        status = haul__trail_range(d, entry, end, 1);
+    if (status != HAUL_OK)
+        return status;
+    whole = (size_t)(end - entry->address);
+    if (whole >= HAUL__MEMO_BYTES && haul__memo_has(d, entry->address, whole, NULL))
+        return HAUL_OK;
+    memset(&pattern, 0, sizeof pattern);
+    status = haul__mark_range(d, entry->slot, entry->address, end, &pattern, &marked);
+    if (status == HAUL_OK && whole >= HAUL__MEMO_BYTES)
+        status = haul__memo_add(d, entry->address, whole, NULL);
+    if (status == HAUL_OK && entry->slot->shape[entry->level].kind == HAUL_SHAPE_SENTINEL)
+        status = note_terminator(d, entry, marked.first != marked.end);
+    if (status != HAUL_OK || marked.first == marked.end)
+        return status;
+    if (status == HAUL_OK && d->careful)
+        return haul__push_entry(d, entry);
+    d->found->objects++;
+    return status;
+}
+
+static HAUL__NOINLINE haul_status reach_noted(haul__discovery *d, haul__entry *entry)
+{
+    haul__entry reached = *entry;
+    int is_varied = d->kinds[entry->kind].walk->is_varied;
+    haul_status status = is_varied ? reach_varied(d, entry) : reach_objects(d, entry);
+    return status == HAUL_OK ? haul__note_elements(d, &reached) : status;
+}
+
+haul_status haul__reach(haul__discovery *d, haul__entry *entry)
+{
+    switch (entry->what) {
+    case HAUL__OBJECTS:
+        if (HAUL__UNLIKELY(d->kinds[entry->kind].walk->is_noted))
+            return reach_noted(d, entry);
+        return d->kinds[entry->kind].walk->is_varied ? reach_varied(d, entry)
+                                                     : reach_objects(d, entry);
+    case HAUL__POINTERS:
+        return reach_pointers(d, entry);
+    default:
+        return reach_plain(d, entry);
+    }
+}

@@ -1,0 +1,118 @@
+/* Marking in line, the rarer forms: mixed blocks, plain objects among others, objects longer than a
+ * cell, and ragged ones near the ends of a block.
+ */
+#include "walk/mark_inline.h"
+#include "map/mixed.h"
+
+/* The words of an object that starts a cell and lies in it. */
+HAUL__INLINE uint64_t words_of(const haul__kind *kind)
+{
+    return UINT64_MAX >> (64u - (kind->simple.bytes >> HAUL__WORD_SHIFT));
+}
+
+/* An object in one cell of a mixed block: it is new where its words are dead, and no bytes of them
+ * live. */
+HAUL__INLINE int mark_in_cell(haul__block *block, uintptr_t address, const haul__kind *kind)
+{
+    const unsigned shift = haul__word_in_cell(address);
+    const uint64_t words = words_of(kind) << shift, slots = kind->simple.slots << shift;
+    haul__cell *cell = haul__cell_of(block, address);
+    uint64_t *bits = &haul__slots(block)[haul__cell_number(address)];
+    const uint64_t live = haul__load_cell(cell), found_slots = *bits;
+    const uint64_t known = (uint64_t)0 - (uint64_t)((live & words) != 0);
+    const uint64_t differs = (words & ~live) | ((found_slots ^ slots) & words);
+    if (HAUL__UNLIKELY(((differs & known) | (found_slots & words & ~known)) != 0))
+        return HAUL__APART;
+    haul__store_cell(cell, live | words);
+    *bits = found_slots | slots;
+    return (int)(known + 1);
+}
+
+/* An object anywhere in mixed blocks, at most as long as a cell: its words lie in one cell or two,
+ * and where it is one, none of them in the second. */
+HAUL__INLINE int mark_words(haul__block *block, haul__block *next_block, uintptr_t address,
+                            const haul__kind *kind)
+{
+    const uintptr_t last = address + kind->simple.bytes - 1;
+    const unsigned shift = haul__word_in_cell(address);
+    const uint64_t words = words_of(kind), slots = kind->simple.slots;
+    const uint64_t low = words << shift, high = words >> 1 >> (63 - shift);
+    const uint64_t low_slots = slots << shift, high_slots = slots >> 1 >> (63 - shift);
+    haul__cell *cell = haul__cell_of(block, address), *next = haul__cell_of(next_block, last);
+    uint64_t *bits = &haul__slots(block)[haul__cell_number(address)];
+    uint64_t *next_bits = &haul__slots(next_block)[haul__cell_number(last)];
+    const uint64_t live = haul__load_cell(cell), next_live = haul__load_cell(next);
+    const uint64_t found_slots = *bits, next_slots = *next_bits;
+    const uint64_t known = (uint64_t)0 - (uint64_t)(((live & low) | (next_live & high)) != 0);
+    const uint64_t differs = (low & ~live) | (high & ~next_live) |
+                             ((found_slots ^ low_slots) & low) | ((next_slots ^ high_slots) & high);
+    const uint64_t partial = (found_slots & low) | (next_slots & high);
+    if (HAUL__UNLIKELY(((differs & known) | (partial & ~known)) != 0))
+        return HAUL__APART;
+    haul__store_cell(cell, live | low);
+    *bits = found_slots | low_slots;
+    haul__store_cell(next, haul__load_cell(next) | high);
+    *next_bits |= high_slots;
+    return (int)(known + 1);
+}
+
+/* Blocks of other forms than the kind's own: a mixed one; or plain objects in whatever holds
+ * nothing of theirs yet. */
+HAUL__NOINLINE int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__kind *kind)
+{
+    haul__block *block = haul__block_in(entry);
+    const uint32_t granules = kind->simple.granules << haul__granule_in_cell(address);
+    haul__cell *cell;
+    if ((entry & HAUL__FORM_MASK) == HAUL__MIXED)
+        return mark_in_cell(block, address, kind);
+    if (!(entry & 1u))
+        return HAUL__APART;
+    cell = haul__cell_of(block, address);
+    if (kind->simple.slots || block->words || (cell->live & granules) ||
+        (block->form == HAUL__BARE && (cell->aux & granules)))
+        return HAUL__APART;
+    cell->live |= granules;
+    return HAUL__FRESH;
+}
+
+HAUL__NOINLINE int haul__mark_over_apart(haul__block *block, haul__block *next_block,
+                                         uintptr_t address, const haul__kind *kind)
+{
+    if (block->form != HAUL__MIXED || next_block->form != HAUL__MIXED)
+        return HAUL__APART;
+    return mark_words(block, next_block, address, kind);
+}
+
+/* One that need not begin or end with a granule: in mixed blocks, near the ends of a ragged one, or
+ * long. One that has not been met before goes the general way, which asks if it may lie there. */
+HAUL__NOINLINE int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address,
+                                           const haul__kind *kind)
+{
+    const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
+    const uintptr_t next_entry = flat[(address + kind->simple.bytes - 1) >> HAUL__BLOCK_SHIFT];
+    haul__block *block = haul__block_in(entry), *next = haul__block_in(next_entry);
+    const uint32_t form = kind->ragged.form;
+    if (!(entry & next_entry & 1u) || (address & (HAUL__WORD - 1)) != 0 || !kind->ragged.reach)
+        return HAUL__APART;
+    if (block->form == HAUL__MIXED && next->form == HAUL__MIXED)
+        return kind->simple.bytes <= HAUL__CELL_BYTES
+                   ? mark_words(block, next, address, kind)
+                   : haul__mark_long_apart(block, next, address, &kind->simple);
+    if (block->form != form || next->form != form)
+        return HAUL__APART;
+    return haul__ragged_mark(block, next, address);
+}
+
+/* One that is longer than a cell. */
+HAUL__NOINLINE int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address,
+                                        const haul__kind *kind)
+{
+    uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
+    uintptr_t next_entry = flat[(address + kind->simple.bytes - 1) >> HAUL__BLOCK_SHIFT];
+    haul__block *block = haul__block_in(entry), *next = haul__block_in(next_entry);
+    if (!(entry & next_entry & 1u) || (address & (HAUL__GRANULE - 1)) != 0)
+        return HAUL__APART;
+    if ((entry & HAUL__FORM_MASK) == kind->form && (next_entry & HAUL__FORM_MASK) == kind->form)
+        return haul__mark_long(block, next, address, &kind->simple);
+    return haul__mark_long_apart(block, next, address, &kind->simple);
+}

@@ -1,0 +1,242 @@
+/* Marking in line: single objects of simple kinds, the bulk of any large graph.
+ *
+ * "Was it marked before" is one comparison of bits in the one cell that an object lies in, and
+ * neither that nor "does it reach over the end of its cell" nor "is the pointer null" is a branch:
+ * no predictor could guess them, and each wrong guess would stop the processor from running ahead
+ * to the next misses. So what a pointer leads to is collected first, as candidates, while its cell
+ * is fetched; later they are settled, some at a time. What is written is always written; an end
+ * then advances by 0 or 1.
+ */
+#ifndef HAUL_WALK_MARK_INLINE_H
+#define HAUL_WALK_MARK_INLINE_H
+
+#include "walk/discovery.h"
+
+/* Pointers that were read and whose cells are on their way, as worklist entries: those to objects
+ * inside one cell, and those to objects across two, which take longer. */
+typedef struct haul__candidates {
+    uint64_t *near, *over; /* arrays of CANDIDATES */
+    size_t near_count, over_count;
+    uint64_t tag; /* of all of them; HAUL__NOT_UNIFORM: they differ */
+} haul__candidates;
+
+#define HAUL__CANDIDATES (HAUL__CELLS_AHEAD + HAUL__STEPS)
+
+#define HAUL__ENTRY_ADDRESS(entry) ((uintptr_t)((entry)&UINT64_C(0x0000ffffffffffff)))
+#define HAUL__ENTRY_KIND(entry) ((uint32_t)((entry) >> 48))
+
+/* The granule of its cell that an address starts; a number above every granule where it starts
+ * none. */
+HAUL__INLINE uint32_t haul__start_in_cell(uintptr_t address)
+{
+    uint32_t in_cell = (uint32_t)address & (uint32_t)(HAUL__CELL_BYTES - 1);
+    return in_cell >> HAUL__GRANULE_SHIFT | in_cell << (32 - HAUL__GRANULE_SHIFT);
+}
+
+/* What marking one object in line can answer: it is new; all of it was marked before, with the same
+ * slots; or anything else: go the general way. No branch tells the first two apart. */
+enum { HAUL__APART = -1, HAUL__KNOWN_BEFORE = 0, HAUL__FRESH = 1 };
+
+/* inline.c: the same in blocks of other forms than the kind's own, and for objects longer than a
+ * cell. */
+int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__kind *kind);
+int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address,
+                          const haul__kind *kind);
+int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__kind *kind);
+int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address, const haul__kind *kind);
+
+/* An object that lies in one cell. In a block of its kind its start and its granules tell all. */
+HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+{
+    const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
+    const unsigned granule = haul__granule_in_cell(address);
+    const uint64_t wanted = kind->mark << granule;
+    haul__cell *cell;
+    uint64_t marks, found, known;
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form))
+        return haul__mark_near_apart(entry, address, kind);
+    cell = haul__cell_of(haul__block_in(entry), address);
+    marks = haul__load_cell(cell);
+    found = marks & wanted;
+    known = (uint64_t)0 - (uint64_t)(found != 0);
+    if (HAUL__UNLIKELY(((found ^ wanted) & known) != 0))
+        return HAUL__APART;
+    marks |= wanted;
+    haul__store_cell(cell, marks);
+    return (int)(known + 1);
+}
+
+/* One that need not begin or end with a granule, anywhere in a ragged block. The starts around its
+ * own lie in one cell or two; where it is one, what the second adds lies above the window. */
+HAUL__INLINE int haul__mark_ragged(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+{
+    const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
+    const uint32_t reach = kind->ragged.reach, word = haul__word_in_block(address),
+                   first = word - reach;
+    const uint64_t start = (uint64_t)1 << (word % 64);
+    haul__cell *cells;
+    uint64_t around;
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->ragged.form ||
+                       first >= kind->ragged.inside || (address & (HAUL__WORD - 1)) != 0))
+        return haul__mark_ragged_apart(flat, address, kind);
+    cells = haul__block_in(entry)->cells;
+    around = haul__load_cell(&cells[first / 64]) >> (first % 64);
+    around |= (haul__load_cell(&cells[(word + reach) / 64]) << 1) << (63 - first % 64);
+    around &= kind->ragged.window;
+    if (HAUL__UNLIKELY((around & ~((uint64_t)1 << reach)) != 0))
+        return HAUL__APART;
+    haul__store_cell(&cells[word / 64], haul__load_cell(&cells[word / 64]) | start);
+    return around == 0;
+}
+
+/* The same for one that reaches over the end of its cell. */
+HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+{
+    uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT], end = address + kind->simple.bytes;
+    uintptr_t next_entry = flat[end >> HAUL__BLOCK_SHIFT];
+    unsigned granule = haul__granule_in_cell(address);
+    haul__cell *cell, *next;
+    uint32_t low, high, start = (uint32_t)1 << granule, known, odd;
+    if (kind->simple.words || HAUL__UNLIKELY((address & (HAUL__GRANULE - 1)) != 0))
+        return haul__mark_ragged(flat, address, kind);
+    if (HAUL__UNLIKELY(kind->simple.bytes > HAUL__CELL_BYTES))
+        return haul__mark_past_cell(flat, address, kind);
+    if (!(entry & next_entry & 1u) || granule == 0)
+        return HAUL__APART;
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form ||
+                       (next_entry & HAUL__FORM_MASK) != kind->form))
+        return haul__mark_over_apart(haul__block_in(entry), haul__block_in(next_entry), address,
+                                     kind);
+    cell = haul__cell_of(haul__block_in(entry), address);
+    next = haul__cell_of(haul__block_in(next_entry), end);
+    low = kind->simple.granules << granule;
+    high = kind->simple.granules >> (32 - granule);
+    known = (uint32_t)0 - (uint32_t)(((cell->live & low) | (next->live & high)) != 0);
+    odd = ((cell->live & low) ^ low) | ((next->live & high) ^ high) | (~cell->aux & start);
+    if (HAUL__UNLIKELY((odd & known) != 0))
+        return HAUL__APART;
+    cell->live |= low;
+    cell->aux |= start;
+    next->live |= high;
+    if (HAUL__UNLIKELY(entry != next_entry))
+        haul__block_in(next_entry)->carry = 32 - granule;
+    return known == 0;
+}
+
+/* Room in the worklist for all candidates. */
+HAUL__INLINE int haul__has_room(haul__discovery *d)
+{
+    return HAUL__LIKELY(d->tail->capacity - d->tail->written > 2 * HAUL__CANDIDATES) ||
+           haul__queue_room(d);
+}
+
+/* Candidates that are marked in line: appended, and kept if new; to the queue, or to their lanes.
+ * `only`: the kind of all of them, in memory that nothing else can write, so that what is needed of
+ * it stays in registers; or NULL. */
+HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *candidate,
+                                          size_t count, int to_lanes, const haul__kind *only,
+                                          int (*mark)(const uintptr_t *, uintptr_t,
+                                                      const haul__kind *))
+{
+    const uintptr_t *flat = d->map->flat;
+    const haul__kind *kinds = d->kinds;
+    haul__lane *const lanes = d->lanes;
+    uint64_t *out = d->tail->entry + d->tail->written;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t entry = candidate[i];
+        int fresh =
+            mark(flat, HAUL__ENTRY_ADDRESS(entry), only ? only : &kinds[HAUL__ENTRY_KIND(entry)]);
+        if (HAUL__UNLIKELY(fresh < 0)) {
+            haul_status status;
+            d->tail->written = (size_t)(out - d->tail->entry);
+            status = haul__reach_one(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry));
+            if (status != HAUL_OK)
+                return status;
+            if (!haul__has_room(d))
+                return HAUL_ERROR_MEMORY;
+            kinds = d->kinds;
+            out = d->tail->entry + d->tail->written;
+        } else if (to_lanes) {
+            haul__lane *lane = haul__lane_of(lanes, entry);
+            if (HAUL__UNLIKELY(lane->out == lane->end) && !haul__lane_room(d, lane))
+                return HAUL_ERROR_MEMORY;
+            *lane->out = entry;
+            lane->out += fresh;
+        } else {
+            *out = entry;
+            out += fresh;
+        }
+    }
+    d->tail->written = (size_t)(out - d->tail->entry);
+    return HAUL_OK;
+}
+
+HAUL__INLINE haul_status haul__settle_both(haul__discovery *d, haul__candidates *c, int to_lanes,
+                                           const haul__kind *only)
+{
+    haul_status status =
+        haul__settle_all(d, c->near, c->near_count, to_lanes, only, haul__mark_near);
+    if (status == HAUL_OK)
+        status = haul__settle_all(d, c->over, c->over_count, to_lanes, only, haul__mark_over);
+    return status;
+}
+
+HAUL__INLINE haul_status haul__settle_uniform(haul__discovery *d, haul__candidates *c)
+{
+    const haul__kind only = d->kinds[HAUL__ENTRY_KIND(c->tag)];
+    return d->is_spread ? haul__settle_both(d, c, 1, &only) : haul__settle_both(d, c, 0, &only);
+}
+
+HAUL__INLINE haul_status haul__settle(haul__discovery *d, haul__candidates *c)
+{
+    haul_status status = haul__has_room(d) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    if (status != HAUL_OK)
+        return status;
+    if (c->tag != HAUL__NOT_UNIFORM)
+        status = haul__settle_uniform(d, c);
+    else
+        status = d->is_spread ? haul__settle_both(d, c, 1, NULL) : haul__settle_both(d, c, 0, NULL);
+    c->near_count = c->over_count = 0;
+    return status;
+}
+
+/* A pointer is read: its cell is fetched, and it waits among the candidates, NULL left out. Written
+ * to both ends, kept at one: no branches here either. Prefetches never fault: neither the pointer
+ * nor the block needs to be good. */
+HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uintptr_t value,
+                                uint64_t tag, uint32_t near_starts)
+{
+    uintptr_t entry = flat[value >> HAUL__BLOCK_SHIFT];
+    size_t fits = haul__start_in_cell(value) < near_starts, there = value != 0;
+    haul__prefetch_write(haul__cell_place(entry, value));
+    c->near[c->near_count] = c->over[c->over_count] = value | tag;
+    c->near_count += fits & there;
+    c->over_count += (fits ^ 1) & there;
+}
+
+#define HAUL__TOO_HIGH(value) HAUL__UNLIKELY((value) > HAUL__HIGHEST - HAUL__SIMPLE_BYTES)
+
+/* The pointers of an object from the queue. */
+HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates *c,
+                                            uintptr_t element, uint32_t number)
+{
+    const uintptr_t *flat = d->map->flat;
+    const haul__step *step = d->kinds[number].steps, *end = step + d->kinds[number].step_count;
+    for (; step < end; step++) {
+        haul_status status = HAUL_OK;
+        uintptr_t value = 0;
+        if (HAUL__UNLIKELY(!step->one))
+            status = haul__step_aside(d, element, number, step);
+        else if (value = haul__load_word((const void *)(element + step->offset)),
+                 HAUL__TOO_HIGH(value))
+            status = haul__reach_one(d, value, (uint32_t)(step->tag >> 48));
+        else
+            haul__collect(c, flat, value, step->tag, step->near_starts);
+        if (HAUL__UNLIKELY(status != HAUL_OK))
+            return status;
+    }
+    return HAUL_OK;
+}
+
+#endif

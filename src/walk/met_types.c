@@ -1,0 +1,236 @@
+/* Kinds: the types that one discovery meets, numbered as they turn up.
+ */
+#include "walk/discovery.h"
+#include "map/ragged.h"
+
+static size_t hash_place(const haul__discovery *d, const haul_type *type)
+{
+    size_t mask = d->kind_hash_capacity - 1;
+    size_t at = (size_t)(((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+    while (d->kind_hash[at] && d->kinds[d->kind_hash[at] - 1].type != type)
+        at = (at + 1) & mask;
+    return at;
+}
+
+static int make_room(haul__discovery *d)
+{
+    void *kinds = d->kinds;
+    uint32_t *old = d->kind_hash;
+    size_t old_capacity = d->kind_hash_capacity, i;
+    if (!haul__grow(d->allocator, &kinds, &d->kind_capacity, d->kind_count + 1, sizeof *d->kinds))
+        return 0;
+    d->kinds = kinds;
+    if (d->kind_count < old_capacity / 2)
+        return 1;
+    d->kind_hash_capacity = old_capacity ? old_capacity * 2 : 32;
+    d->kind_hash =
+        haul__allocate_zeroed(d->allocator, d->kind_hash_capacity * sizeof *d->kind_hash);
+    if (!d->kind_hash) {
+        d->kind_hash = old;
+        d->kind_hash_capacity = old_capacity;
+        return 0;
+    }
+    haul__release(d->allocator, old, old_capacity * sizeof *old);
+    for (i = 0; i < d->kind_count; i++)
+        d->kind_hash[hash_place(d, d->kinds[i].type)] = (uint32_t)i + 1;
+    return 1;
+}
+
+/* Elements that can be marked in line: whole words, slots on the grid and not too many, no wish for
+ * a larger placement. Where they are no whole granules: with slots; others are spans (counted.c).
+ * `far`: zeros, and room for slots behind the first cell's length. */
+static void foresee_marks(haul__kind *kind, haul__far *far)
+{
+    const haul__walk *walk = kind->walk;
+    const int is_ragged = walk->extent % HAUL__GRANULE != 0;
+    unsigned granules = (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT);
+    haul__cell whole;
+    size_t i;
+    if (!walk->dense || walk->is_noted || walk->is_wide || walk->extent == 0 ||
+        walk->extent > HAUL__SIMPLE_BYTES || walk->placement > HAUL__GRANULE ||
+        walk->alignment > HAUL__GRANULE || walk->slot_count > HAUL__SIMPLE_SLOTS)
+        return;
+    if (is_ragged && (walk->extent % HAUL__WORD != 0 || walk->extent < HAUL__GRANULE ||
+                      !walk->slot_count || walk->alignment > HAUL__WORD))
+        return;
+    for (i = 0; i < walk->slot_count; i++) {
+        const size_t offset = walk->slots[i].offset, cell = offset / HAUL__CELL_BYTES;
+        if (offset % HAUL__WORD != 0)
+            return;
+        *(cell ? &(*far)[cell - 1] : &kind->simple.slots) |= (uint64_t)1
+                                                             << haul__word_in_cell(offset);
+        if (cell)
+            kind->simple.far = far;
+    }
+    kind->simple.bytes = (uint32_t)walk->extent;
+    kind->simple.words = is_ragged ? (uint32_t)(walk->extent >> HAUL__WORD_SHIFT) : 0;
+    kind->simple.granules = granules < 32 ? haul__range32(0, granules - 1) : UINT32_MAX;
+    whole.live = kind->simple.granules;
+    whole.aux = 1;
+    memcpy(&kind->mark, &whole, sizeof kind->mark);
+}
+
+/* What marks objects of the kind in ragged blocks of this form. */
+static void foresee_ragged(haul__kind *kind, uint32_t form)
+{
+    const uint32_t words = kind->simple.bytes >> HAUL__WORD_SHIFT;
+    kind->ragged.form = form;
+    kind->ragged.reach = words - 1;
+    kind->ragged.inside =
+        words <= HAUL__RAGGED_NEAR ? (uint32_t)HAUL__BLOCK_WORDS - 2 * (words - 1) : 0;
+    kind->ragged.window = words <= HAUL__RAGGED_NEAR ? UINT64_MAX >> (64 - (2 * words - 1)) : 0;
+}
+
+int haul__kind_ragged(haul__discovery *d, haul__kind *kind)
+{
+    haul__simple ragged = kind->simple;
+    uint32_t form;
+    if (kind->ragged.reach || kind->form == HAUL__NO_FORM || kind->walk->alignment > HAUL__WORD)
+        return 1;
+    ragged.words = ragged.bytes >> HAUL__WORD_SHIFT;
+    form = haul__map_form(d->map, &ragged);
+    if (form)
+        foresee_ragged(kind, form);
+    return form != 0;
+}
+
+static haul_status foresee_form(haul__discovery *d, haul__kind *kind)
+{
+    haul__far far = { 0 };
+    foresee_marks(kind, &far);
+    if (kind->simple.bytes && kind->walk->slot_count)
+        kind->form = haul__map_form(d->map, &kind->simple);
+    if (kind->simple.words)
+        foresee_ragged(kind, kind->form);
+    if (kind->simple.far == &far) { /* nobody keeps it */
+        kind->simple.far = NULL;
+        kind->simple.bytes = kind->simple.words = 0;
+    }
+    return kind->form ? HAUL_OK : HAUL_ERROR_MEMORY;
+}
+
+/* Where the first and the last pointer stand: what is fetched of an object before it is visited. */
+static void foresee_slot(haul__kind *kind, size_t offset, int is_first)
+{
+    uint32_t at = offset > UINT32_MAX ? 0 : (uint32_t)offset;
+    if (is_first || at < kind->first_slot)
+        kind->first_slot = at;
+    if (at > kind->last_slot)
+        kind->last_slot = at;
+}
+
+static void foresee_slots(haul__kind *kind)
+{
+    const haul__walk *walk = kind->walk;
+    size_t i;
+    for (i = 0; i < walk->slot_count; i++)
+        foresee_slot(kind, walk->slots[i].offset, i == 0);
+    for (i = 0; i < walk->ruled_count; i++)
+        foresee_slot(kind, walk->ruled[i].slot.offset, walk->slot_count + i == 0);
+}
+
+haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *kind)
+{
+    haul__kind fresh;
+    size_t at;
+    if (d->kind_hash_capacity) {
+        at = hash_place(d, type);
+        if (d->kind_hash[at]) {
+            *kind = d->kind_hash[at] - 1;
+            return HAUL_OK;
+        }
+    }
+    if (!make_room(d))
+        return HAUL_ERROR_MEMORY;
+    memset(&fresh, 0, sizeof fresh);
+    fresh.type = type;
+    fresh.walk = haul__type_walk(type);
+    fresh.form = fresh.ragged.form = HAUL__NO_FORM;
+    fresh.uniform = HAUL__NOT_UNIFORM;
+    fresh.ahead = HAUL__AHEAD_LEAST;
+    foresee_slots(&fresh);
+    if (foresee_form(d, &fresh) != HAUL_OK)
+        return HAUL_ERROR_MEMORY;
+    d->kinds[d->kind_count] = fresh;
+    *kind = (uint32_t)d->kind_count++;
+    d->kind_hash[hash_place(d, type)] = *kind + 1;
+    return HAUL_OK;
+}
+
+/* A pointer to exactly one object. Asking for that one's kind may move all kinds. */
+static haul_status foresee_one(haul__discovery *d, uint32_t number, size_t i)
+{
+    const haul__slot *slot = &d->kinds[number].walk->slots[i];
+    haul__step *step = &d->kinds[number].steps[i];
+    uint32_t kind;
+    step->offset = slot->offset;
+    if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) ||
+        slot->shape[0].kind != HAUL_SHAPE_ONE)
+        return HAUL_OK;
+    if (haul__kind_of(d, slot->target, &kind) != HAUL_OK)
+        return HAUL_ERROR_MEMORY;
+    step->tag = (uint64_t)kind << 48;
+    step->near_starts = haul__near_starts(&d->kinds[kind]);
+    step->one = d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX && !d->careful &&
+                d->map->flat && slot->offset % HAUL__WORD == 0;
+    return HAUL_OK;
+}
+
+/* The slot's array or string, in room that is made for the first of them. */
+static haul_status foresee_counted(haul__discovery *d, haul__kind *kind, size_t i)
+{
+    const haul__slot *slot = &kind->walk->slots[i];
+    haul__counted counted;
+    unsigned field;
+    if (kind->steps[i].one || slot->offset % HAUL__WORD != 0 ||
+        !haul__foresee_counted(d, slot, 0, &counted))
+        return HAUL_OK;
+    for (field = 0; field < counted.field_count; field++)
+        counted.field[field].offset += slot->self;
+    if (!kind->counted)
+        kind->counted =
+            haul__allocate_zeroed(d->allocator, kind->walk->slot_count * sizeof counted);
+    if (!kind->counted)
+        return HAUL_ERROR_MEMORY;
+    kind->counted[i] = counted;
+    return HAUL_OK;
+}
+
+/* What all steps have in common, once they are known. */
+static void foresee_visits(haul__kind *kind)
+{
+    const haul__step *step = kind->steps;
+    uint32_t i, alike = 1;
+    kind->plain = 1;
+    for (i = 0; i < kind->step_count; i++) {
+        kind->plain &= step[i].one;
+        alike &= step[i].tag == step[0].tag;
+    }
+    kind->uniform = kind->plain && alike ? step[0].tag : HAUL__NOT_UNIFORM;
+    kind->ahead = HAUL__CELLS_AHEAD / kind->step_count;
+    if (kind->ahead < HAUL__AHEAD_LEAST)
+        kind->ahead = HAUL__AHEAD_LEAST;
+    if (kind->ahead > HAUL__AHEAD_MOST)
+        kind->ahead = HAUL__AHEAD_MOST;
+}
+
+haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
+{
+    const haul__walk *walk = d->kinds[number].walk;
+    haul__step *steps;
+    size_t i;
+    if (d->kinds[number].steps || walk->slot_count == 0 || walk->slot_count > HAUL__STEPS ||
+        walk->part_count || walk->is_varied || walk->is_wide)
+        return HAUL_OK;
+    steps = haul__allocate_zeroed(d->allocator, walk->slot_count * sizeof *steps);
+    if (!steps)
+        return HAUL_ERROR_MEMORY;
+    d->kinds[number].steps = steps;
+    d->kinds[number].step_count = (uint32_t)walk->slot_count;
+    for (i = 0; i < walk->slot_count; i++)
+        if (foresee_one(d, number, i) != HAUL_OK ||
+            foresee_counted(d, &d->kinds[number], i) != HAUL_OK)
+            return HAUL_ERROR_MEMORY;
+    foresee_visits(&d->kinds[number]);
+    return HAUL_OK;
+}

@@ -1,0 +1,109 @@
+/* Objects whose rules ask who led there: do all who lead there get the same answers?
+ *
+ * An object is looked at once, for whoever comes first, and who that is depends on the order of
+ * discovery. So a rule that asks for the parent must answer alike for all of them. Checked mode
+ * sees to it: it remembers the first parent, and for each other one it asks the object twice, once
+ * for either, and compares what its words are and how many elements are behind them.
+ */
+#include "walk/ruled_field.h"
+
+typedef struct answer {
+    haul_status status;
+    int holds;
+    haul__word word;
+    size_t count;
+} answer;
+
+/* What one row says for a parent; what is wrong with it is told when it is visited. */
+static void ask_row(haul__discovery *d, const haul__object *o, size_t bytes,
+                    const haul__ruled *ruled, answer *a)
+{
+    memset(a, 0, sizeof *a);
+    haul__ask_for(d, o, ruled->rule);
+    d->silent++;
+    a->status = haul__ask(d, o, bytes, ruled, &a->holds);
+    if (a->status == HAUL_OK && a->holds && ruled->kind == HAUL__RULED_POINTER)
+        a->status = haul__read_word(d, o, ruled, &a->word);
+    if (a->status == HAUL_OK && a->word.start && !a->word.is_alias && !haul__is_end(ruled))
+        a->status = haul__count_of(d, a->word.slot, 0, a->word.at, a->word.start, o->self,
+                                   o->index + ruled->slot.index, &a->count);
+    d->silent--;
+    haul__ask_for(d, o, NULL);
+}
+
+static int are_alike(const answer *a, const answer *b)
+{
+    if (a->status != b->status || a->holds != b->holds)
+        return 0;
+    return a->word.what == b->word.what && a->word.slot == b->word.slot &&
+           a->word.start == b->word.start && a->word.becomes == b->word.becomes &&
+           a->count == b->count;
+}
+
+/* Of an object whose size is wrong, nothing is asked; that it is will be told when it is
+ * visited. */
+static size_t bytes_of(haul__discovery *d, const haul__object *o)
+{
+    size_t bytes = 0;
+    d->silent++;
+    if (haul__size_of(d, o, NULL, &bytes) != HAUL_OK)
+        bytes = 0;
+    d->silent--;
+    return bytes;
+}
+
+static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t index,
+                           const haul__seen *seen)
+{
+    const haul__walk *walk = d->kinds[entry->kind].walk;
+    haul__object now = haul__object_of(entry, walk, index), then = now;
+    answer a, b;
+    const size_t bytes = bytes_of(d, &now);
+    haul_status status;
+    size_t i;
+    then.parent = seen->parent;
+    then.self = walk->is_slot ? seen->parent : then.self;
+    if (bytes != bytes_of(d, &then)) {
+        status = haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
+                              "two parents lead to one %s, and it has another size for each",
+                              walk->name);
+        haul__name_seen(d, seen);
+        return status;
+    }
+    for (i = 0; i < walk->ruled_count && walk->ruled[i].slot.offset < bytes; i++) {
+        ask_row(d, &now, bytes, &walk->ruled[i], &a);
+        ask_row(d, &then, bytes, &walk->ruled[i], &b);
+        if (a.status == HAUL_ERROR_MEMORY || b.status == HAUL_ERROR_MEMORY)
+            return HAUL_ERROR_MEMORY;
+        if (are_alike(&a, &b))
+            continue;
+        status = haul__refuse(
+            d, HAUL_ERROR_GRAPH, entry->slot,
+            "two parents lead to one %s, and what it says of %s%s is another thing for each",
+            walk->is_slot ? "array" : walk->name, walk->is_slot ? "its pointers" : "",
+            walk->ruled[i].slot.name);
+        haul__name_seen(d, seen);
+        return status;
+    }
+    return HAUL_OK;
+}
+
+haul_status haul__meet_parent(haul__discovery *d, const haul__entry *entry)
+{
+    const haul_type *type = d->kinds[entry->kind].type;
+    haul__seen *seen, first;
+    haul_status status = HAUL_OK;
+    size_t i;
+    int is_new = 0;
+    seen = haul__see(d, entry->address, HAUL__AS_CHILD, type, entry->slot, &is_new);
+    if (!seen)
+        return HAUL_ERROR_MEMORY;
+    if (is_new)
+        seen->parent = entry->self;
+    if (is_new || seen->parent == entry->self)
+        return HAUL_OK;
+    first = *seen;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++)
+        status = compare(d, entry, i, &first);
+    return status;
+}

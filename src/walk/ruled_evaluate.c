@@ -1,0 +1,154 @@
+/* A survey: what all ruled rows of one object are now.
+ *
+ * Rows come in order of their offsets. One that holds claims its bytes, and claims must not
+ * overlap, so the last claim is the one that reaches furthest. The result is a word for each row,
+ * in order.
+ */
+#include "walk/ruled_field.h"
+
+/* The row that reaches furthest so far, of those that hold. */
+typedef struct claim {
+    const haul__ruled *ruled;
+    size_t end;
+} claim;
+
+/* The end of a pair may be a pointer that another row describes. */
+static int is_described_end(const claim *last, const haul__ruled *ruled)
+{
+    return last->ruled && haul__is_end(ruled) && last->ruled->slot.offset == ruled->slot.offset &&
+           last->end == ruled->slot.offset + ruled->bytes;
+}
+
+static haul_status cut(haul__discovery *d, const haul__slot *slot, size_t bytes)
+{
+    return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                        "the object has %zu bytes, and ends within this field", bytes);
+}
+
+static haul_status refuse_reading(haul__discovery *d, const haul__slot *slot, size_t bytes)
+{
+    return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                        "the object has %zu bytes, and ends before a field that this row reads",
+                        bytes);
+}
+
+haul_status haul__check_end(haul__discovery *d, const haul__walk *walk, size_t bytes)
+{
+    size_t i;
+    for (i = 0; walk->size && i < walk->slot_count && walk->slots[i].offset < bytes; i++) {
+        if (haul__is_lone_end(&walk->slots[i], bytes))
+            continue;
+        if (bytes - walk->slots[i].offset < HAUL__WORD)
+            return cut(d, &walk->slots[i], bytes);
+        if (haul__counts_beyond(&walk->slots[i], bytes))
+            return refuse_reading(d, &walk->slots[i], bytes);
+    }
+    for (i = 0; walk->size && i < walk->ruled_count && walk->ruled[i].slot.offset < bytes; i++)
+        if (!haul__is_lone_end(&walk->ruled[i].slot, bytes) &&
+            haul__reads_beyond(&walk->ruled[i], bytes))
+            return refuse_reading(d, &walk->ruled[i].slot, bytes);
+    for (i = 0; walk->size && i < walk->part_count; i++)
+        if (walk->parts[i].offset < bytes &&
+            bytes - walk->parts[i].offset < walk->parts[i].count * walk->parts[i].stride)
+            return haul__refuse(d, HAUL_ERROR_GRAPH, NULL,
+                                "the object has %zu bytes, and ends within %s", bytes,
+                                walk->parts[i].name);
+    return HAUL_OK;
+}
+
+static haul_status refuse_both(haul__discovery *d, const haul__ruled *ruled, const claim *last)
+{
+    haul_status status =
+        haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
+                     "its row and that of %s hold both, and they overlap", last->ruled->slot.name);
+    haul__name_row(d, &last->ruled->slot);
+    return status;
+}
+
+/* Can the row be asked at all? What is cut off is refused where it holds. */
+static int lies_inside(const haul__ruled *ruled, const haul__walk *walk, size_t bytes, int strict,
+                       int *must_visit)
+{
+    if (ruled->slot.offset >= bytes || haul__is_lone_end(&ruled->slot, bytes))
+        return 0;
+    if (strict || !walk->size || !haul__reads_beyond(ruled, bytes))
+        return 1;
+    *must_visit = 1;
+    return 0;
+}
+
+static haul_status look_at(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                           size_t bytes, claim *last, haul__word *w)
+{
+    size_t end = haul__ruled_end(ruled, bytes);
+    int holds;
+    haul_status status;
+    haul__ask_for(d, o, ruled->rule);
+    status = haul__ask(d, o, bytes, ruled, &holds);
+    if (status == HAUL_OK && !holds && ruled->rule->said.otherwise == HAUL_ELSE_RAW)
+        w->is_rest = 1;
+    if (status != HAUL_OK || !holds || is_described_end(last, ruled))
+        return status;
+    if (end > bytes)
+        return cut(d, &ruled->slot, bytes);
+    if (last->ruled && last->end > ruled->slot.offset && end > ruled->slot.offset)
+        return refuse_both(d, ruled, last);
+    last->ruled = ruled;
+    last->end = end;
+    if (ruled->kind == HAUL__RULED_POINTER) {
+        if (d->careful && !d->silent && d->sought.pointer == o->address + ruled->slot.offset)
+            return haul__refuse(d, HAUL_ERROR_STALE, &ruled->slot, "this pointer has changed");
+        return haul__read_word(d, o, ruled, w);
+    }
+    w->what = ruled->kind == HAUL__RULED_DATA ? HAUL__IS_RAW : HAUL__IS_INSIDE;
+    w->start = 0;
+    return HAUL_OK;
+}
+
+/* Where the begin of a pair is not there, the end is what it is where their row does not hold;
+ * data, where it always does. */
+static int is_rest_without_begin(const haul__ruled *ruled, size_t bytes)
+{
+    const haul__rule *rule = ruled->rule;
+    return haul__is_lone_end(&ruled->slot, bytes) &&
+           (!rule || rule->said.when.kind == HAUL_WHEN_ALWAYS ||
+            rule->said.otherwise == HAUL_ELSE_RAW);
+}
+
+static haul_status look_at_all(haul__discovery *d, const haul__object *o, size_t bytes,
+                               haul__word *words, int strict, int *must_visit)
+{
+    const haul__walk *walk = o->walk;
+    claim last = { NULL, 0 };
+    haul_status status;
+    size_t i;
+    for (i = 0; i < walk->ruled_count; i++) {
+        words[i].what = HAUL__IS_ABSENT;
+        words[i].is_rest = (uint8_t)is_rest_without_begin(&walk->ruled[i], bytes);
+        if (!lies_inside(&walk->ruled[i], walk, bytes, strict, must_visit))
+            continue;
+        status = look_at(d, o, &walk->ruled[i], bytes, &last, &words[i]);
+        if (status == HAUL_OK)
+            continue;
+        if (strict || status == HAUL_ERROR_MEMORY)
+            return status;
+        words[i].what = HAUL__IS_ABSENT;
+        *must_visit = 1;
+    }
+    return HAUL_OK;
+}
+
+haul_status haul__survey(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
+                         int strict, int *must_visit)
+{
+    void *words = d->survey[number];
+    haul_status status;
+    if (d->survey_capacity[number] < o->walk->ruled_count &&
+        !haul__grow(d->allocator, &words, &d->survey_capacity[number], o->walk->ruled_count,
+                    sizeof **d->survey))
+        return HAUL_ERROR_MEMORY;
+    d->survey[number] = words;
+    status = look_at_all(d, o, bytes, d->survey[number], strict, must_visit);
+    haul__ask_for(d, o, NULL);
+    return status;
+}

@@ -1,0 +1,355 @@
+/* What a ruled word is, asked of its object: whether its row holds, where its block begins, of
+ * which type that is.
+ *
+ * What a rule reads is noted for later packs, as counts are. A word ends as one of the outcomes of
+ * word.h; where it is a pointer or a distance, `start` is what is followed.
+ */
+#include "walk/ruled_field.h"
+
+/* The rest is haul__call_back's to fill in. */
+static haul_here here_of(const haul__object *o, const haul__ruled *ruled, uintptr_t target)
+{
+    haul_here here;
+    here.self = (const void *)o->self;
+    here.target = (const void *)target;
+    here.index = o->index + (haul__is_end(ruled) ? 0 : ruled->slot.index);
+    here.place = (const void *)(o->address + ruled->slot.offset);
+    return here;
+}
+
+/* ---- Conditions. */
+
+/* Reads a field, and notes it. */
+static haul_status note_field(haul__discovery *d, const haul__slot *slot, uintptr_t base,
+                              const haul_field_place *field)
+{
+    uintptr_t at = base + field->offset;
+    if (d->sought.count == at && !d->silent)
+        return haul__refuse(d, HAUL_ERROR_STALE, slot, "a field that its rule reads has changed");
+    return haul__note_guard(d, at, field->bytes, haul__read_stored((const void *)base, field));
+}
+
+/* Does a field of the struct at `self` end behind so many bytes? */
+static int lies_beyond(size_t self, const haul_field_place *field, size_t bytes)
+{
+    return self > bytes || field->bytes > bytes - self ||
+           field->offset > bytes - self - field->bytes;
+}
+
+/* Does a slot of an object of so many bytes read fields that it does not have? */
+int haul__counts_beyond(const haul__slot *slot, size_t bytes)
+{
+    unsigned level, i;
+    for (level = 0; slot->shape && level < slot->levels; level++)
+        for (i = 0; i < slot->shape[level].field_count; i++)
+            if (lies_beyond(slot->self, &slot->shape[level].field[i], bytes))
+                return 1;
+    return 0;
+}
+
+int haul__reads_beyond(const haul__ruled *ruled, size_t bytes)
+{
+    const haul_rule *rule = ruled->rule ? &ruled->rule->said : NULL;
+    if (rule && (rule->when.kind == HAUL_WHEN_FIELD || rule->when.kind == HAUL_WHEN_NOT) &&
+        lies_beyond(0, &rule->when.field, bytes))
+        return 1;
+    if (rule && rule->choice.kind == HAUL_CHOICE_SELF && lies_beyond(0, &rule->choice.field, bytes))
+        return 1;
+    return haul__counts_beyond(&ruled->slot, bytes);
+}
+
+haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes,
+                      const haul__ruled *ruled, int *holds)
+{
+    const haul_when *when = ruled->rule ? &ruled->rule->said.when : NULL;
+    haul_status status = HAUL_OK;
+    *holds = 1;
+    if (!when || when->kind == HAUL_WHEN_ALWAYS)
+        return HAUL_OK;
+    if (when->kind == HAUL_WHEN_FUNCTION) {
+        uintptr_t target = 0;
+        haul_here here;
+        int64_t answer = 0;
+        if (ruled->kind == HAUL__RULED_POINTER && ruled->bytes == HAUL__WORD &&
+            ruled->slot.offset + HAUL__WORD <= bytes)
+            target = haul__load_word((const void *)(o->address + ruled->slot.offset)) &
+                     ~ruled->rule->said.tag_bits;
+        here = here_of(o, ruled, target);
+        status =
+            haul__call_back(d, &ruled->slot, when->function, &here, HAUL__ASKS_CONDITION, &answer);
+        *holds = answer != 0;
+        return status;
+    }
+    *holds = haul__when_holds(when, (const void *)o->self);
+    return note_field(d, &ruled->slot, o->self, &when->field);
+}
+
+/* ---- Which type, and where the block begins. */
+
+/* Above 2^63 the bits count: cases are compared bit by bit. */
+static int64_t read_bits(uintptr_t base, const haul_field_place *field)
+{
+    int64_t value = 0;
+    return haul__read_field((const void *)base, field, &value)
+               ? value
+               : haul__read_stored((const void *)base, field);
+}
+
+static haul_status read_tag(haul__discovery *d, const haul__ruled *ruled, uintptr_t start,
+                            int64_t *value)
+{
+    const haul_field_place *field = &ruled->rule->said.choice.field;
+    size_t room = field->offset > HAUL__HIGHEST ? 0 : HAUL__HIGHEST - field->offset;
+    if (start < HAUL__LOWEST || start > room || room - start < field->bytes)
+        return haul__refuse_outside(d, &ruled->slot, start);
+    if (haul__known_bytes(d, start + field->offset, field->bytes, 0) < field->bytes ||
+        !haul__is_readable(d, start + field->offset, field->bytes))
+        return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
+                            "the tag of what it leads to is not readable");
+    *value = read_bits(start, field);
+    return note_field(d, &ruled->slot, start, field);
+}
+
+static haul_status read_choice(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                               uintptr_t start, int64_t *value)
+{
+    const haul_choice *choice = &ruled->rule->said.choice;
+    haul_here here;
+    *value = 0;
+    switch (choice->kind) {
+    case HAUL_CHOICE_SELF:
+        *value = read_bits(o->self, &choice->field);
+        return note_field(d, &ruled->slot, o->self, &choice->field);
+    case HAUL_CHOICE_TARGET:
+        return read_tag(d, ruled, start, value);
+    default:
+        here = here_of(o, ruled, start);
+        return haul__call_back(d, &ruled->slot, choice->function, &here, HAUL__ASKS_CHOICE, value);
+    }
+}
+
+static haul_status choose(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                          haul__word *w)
+{
+    const haul_choice *choice = &ruled->rule->said.choice;
+    int64_t value;
+    size_t i;
+    haul_status status;
+    if (choice->kind == HAUL_CHOICE_NONE)
+        return HAUL_OK;
+    status = read_choice(d, o, ruled, w->start, &value);
+    if (status != HAUL_OK)
+        return status;
+    for (i = 0; i < choice->case_count; i++)
+        if (((choice->cases[i].value ^ value) & choice->mask) == 0) {
+            w->slot = &ruled->cases[i];
+            w->start += (uintptr_t)choice->cases[i].base;
+            return HAUL_OK;
+        }
+    return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot, "no case of its rule is for %lld",
+                        (long long)value);
+}
+
+static haul_status find_start(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                              haul__word *w)
+{
+    const haul_rule *rule = &ruled->rule->said;
+    w->start = w->address + (uintptr_t)rule->base;
+    if (rule->base_function) {
+        haul_here here = here_of(o, ruled, w->address);
+        int64_t answer = 0;
+        haul_status status =
+            haul__call_back(d, &ruled->slot, rule->base_function, &here, HAUL__ASKS_BASE, &answer);
+        if (status != HAUL_OK)
+            return status;
+        if (answer == INT64_MIN)
+            return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
+                                "the callback of its base refuses it");
+        w->start += (uintptr_t)answer;
+    }
+    return choose(d, o, ruled, w);
+}
+
+/* ---- What a word is. */
+
+static void keep(haul__word *w, uint64_t becomes)
+{
+    w->what = HAUL__IS_KEPT;
+    w->kept = HAUL__KEPT_WORD;
+    w->becomes = becomes;
+    w->start = 0;
+}
+
+static const haul_static *find_static(const haul__discovery *d, uintptr_t address)
+{
+    const haul_context_options *options = &d->context->options;
+    size_t i;
+    for (i = 0; i < options->static_count; i++)
+        if (address - (uintptr_t)options->statics[i].address <= options->statics[i].bytes)
+            return &options->statics[i];
+    return NULL;
+}
+
+static uintptr_t translation(const haul__discovery *d, uintptr_t value)
+{
+    const haul_context_options *options = &d->context->options;
+    size_t i;
+    for (i = 0; i < options->translation_count; i++)
+        if (options->translations[i].host == value)
+            return options->translations[i].copy;
+    return value;
+}
+
+/* Bytes from `start` on that belong to the block for certain: a pointer to one of them can be
+ * translated as it is. */
+static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const haul__word *w,
+                              size_t *bytes)
+{
+    const haul__walk *walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
+    size_t count = 0;
+    haul_status status;
+    *bytes = 0;
+    if (walk && walk->is_sized)
+        return HAUL_OK;
+    if (w->slot->shape[0].kind == HAUL_SHAPE_SENTINEL) {
+        *bytes = w->slot->unit; /* the terminator's */
+        return HAUL_OK;
+    }
+    d->silent++;
+    status =
+        haul__count_of(d, w->slot, 0, w->at, w->start, o->self, o->index + w->slot->index, &count);
+    d->silent--;
+    if (status != HAUL_OK || haul__multiply_overflows(count, w->slot->unit, bytes))
+        *bytes = 0;
+    return status;
+}
+
+static size_t distance(uintptr_t a, uintptr_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static haul_status check_distance(haul__discovery *d, const haul__word *w, size_t bytes)
+{
+    if (bytes <= HAUL_OUTSIDE_MAX)
+        return HAUL_OK;
+    return haul__refuse(d, HAUL_ERROR_LIMIT, w->slot,
+                        "it lies more than %zu bytes outside of its block", HAUL_OUTSIDE_MAX);
+}
+
+/* Is the word itself the address of a byte of what it leads to, or of its neighbour in the same
+ * granule? */
+static haul_status settle_pointer(haul__discovery *d, const haul__object *o, haul__word *w)
+{
+    uintptr_t tag = w->value - w->address;
+    size_t bytes = 0;
+    haul_status status = HAUL_OK;
+    int inside = w->address == w->start;
+    if (!inside && w->address > w->start) {
+        status = sure_bytes(d, o, w, &bytes);
+        inside = w->address - w->start < bytes;
+    }
+    w->what = inside && tag < HAUL__GRANULE && (w->at & (HAUL__WORD - 1)) == 0 ? HAUL__IS_POINTER
+                                                                               : HAUL__IS_ODD;
+    if (status != HAUL_OK || w->what == HAUL__IS_POINTER)
+        return status;
+    if (w->start < HAUL__LOWEST || w->start > HAUL__HIGHEST)
+        return haul__refuse_outside(d, w->slot, w->start);
+    return check_distance(d, w, distance(w->value, w->start));
+}
+
+static haul_status read_distance(haul__discovery *d, const haul__object *o,
+                                 const haul__ruled *ruled, haul__word *w)
+{
+    haul_field_place field;
+    int64_t distance;
+    haul_status status;
+    field.offset = 0;
+    field.bytes = w->bytes;
+    field.is_signed = 1;
+    distance = haul__read_stored((const void *)w->at, &field);
+    keep(w, 0);
+    if (distance == 0)
+        return HAUL_OK;
+    w->kept = HAUL__KEPT_DISTANCE;
+    w->address = w->at + (uintptr_t)distance;
+    status = find_start(d, o, ruled, w);
+    w->becomes = w->start;
+    return status;
+}
+
+/* Tags above those that an alignment leaves free. */
+static int is_high(const haul_rule *rule)
+{
+    return rule->tag_bits >= HAUL_ALIGNMENT_MAX;
+}
+
+static haul_status settle_tagged(haul__discovery *d, haul__word *w)
+{
+    w->what = HAUL__IS_TAGGED;
+    return check_distance(d, w, distance(w->address, w->start));
+}
+
+/* A word of a followed mode that is no null pointer. */
+static haul_status read_address(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                                haul__word *w)
+{
+    const haul_rule *rule = &ruled->rule->said;
+    const haul_static *range = NULL;
+    haul_status status = HAUL_OK;
+    w->address = w->start = w->value & ~rule->tag_bits;
+    w->may_be_static =
+        rule->mode == HAUL_MODE_OWN_OR_STATIC || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
+    w->is_alias = rule->mode == HAUL_MODE_ALIAS || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
+    if (w->address == 0 && is_high(rule))
+        return settle_tagged(d, w);
+    if (w->may_be_static)
+        range = find_static(d, w->address);
+    if (w->address == 0 || (range && range->policy != HAUL_STATIC_COPY)) {
+        keep(w, range && range->policy == HAUL_STATIC_NULL ? 0 : w->value);
+        return HAUL_OK;
+    }
+    if (range)
+        w->is_alias = 0;
+    if (!w->is_alias)
+        status = find_start(d, o, ruled, w);
+    if (status != HAUL_OK)
+        return status;
+    return is_high(rule) ? settle_tagged(d, w) : settle_pointer(d, o, w);
+}
+
+/* What the word of a row that holds is. */
+haul_status haul__read_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                            haul__word *w)
+{
+    const haul_rule *rule = &ruled->rule->said;
+    w->kept = w->is_alias = w->may_be_static = 0;
+    w->becomes = 0;
+    w->slot = &ruled->slot;
+    w->at = o->address + ruled->slot.offset;
+    w->bytes = (uint8_t)ruled->bytes;
+    if (rule->mode == HAUL_MODE_OPAQUE || rule->mode == HAUL_MODE_NULL) {
+        w->what = rule->mode == HAUL_MODE_OPAQUE ? HAUL__IS_RAW : HAUL__IS_LEFT;
+        w->start = 0;
+        return HAUL_OK;
+    }
+    if (rule->addressing == HAUL_RELATIVE)
+        return read_distance(d, o, ruled, w);
+    w->value = w->address = w->start = haul__load_word((const void *)(w->at));
+    if (rule->mode == HAUL_MODE_EXTERNAL) {
+        keep(w, translation(d, w->value));
+        return HAUL_OK;
+    }
+    if (w->value == 0 || haul__is_end(ruled)) {
+        w->start = haul__is_end(ruled) ? 0 : w->start;
+        w->what = (w->at & (HAUL__WORD - 1)) == 0 ? HAUL__IS_POINTER : HAUL__IS_ODD;
+        if (is_high(rule))
+            w->what = HAUL__IS_TAGGED;
+        return HAUL_OK;
+    }
+    if (w->value < rule->integer_below || (rule->integer_from && w->value >= rule->integer_from)) {
+        keep(w, w->value);
+        return HAUL_OK;
+    }
+    return read_address(d, o, ruled, w);
+}

@@ -1,0 +1,173 @@
+/* Runs of discovery: plain, again for the path of an error, and in search of a place in a graph
+ * that has changed.
+ *
+ * The plain run records nothing of how an object was reached. When something is wrong, discovery
+ * runs again in a careful form that records the way, and the error gets its path from there: good
+ * data pays nothing for it.
+ */
+#include "walk/discovery.h"
+
+static void close_discovery(haul__discovery *d)
+{
+    size_t i;
+    for (i = 0; i < d->kind_count; i++) {
+        const size_t slots = d->kinds[i].walk->slot_count;
+        haul__release(d->allocator, d->kinds[i].steps, slots * sizeof(haul__step));
+        haul__release(d->allocator, d->kinds[i].counted, slots * sizeof(haul__counted));
+    }
+    haul__release(d->allocator, d->kinds, d->kind_capacity * sizeof *d->kinds);
+    haul__release(d->allocator, d->kind_hash, d->kind_hash_capacity * sizeof *d->kind_hash);
+    haul__worklist_close(d);
+}
+
+/* The context's empty map if it has one, else a new one. */
+static void take_map(haul_context *context, haul__found *found)
+{
+    memset(found, 0, sizeof *found);
+    if (context->has_warm)
+        found->map = context->warm;
+    else
+        haul__map_open(&found->map, &context->allocator);
+    context->has_warm = 0;
+    haul__table_lend(&context->table, &found->map);
+}
+
+void haul__found_drop(haul_context *context, haul__found *found)
+{
+    const haul_allocator *allocator = &context->allocator;
+    haul__notes_keep(context, &context->guards, found->guards, found->guard_capacity);
+    haul__notes_keep(context, &context->calls, found->calls, found->call_capacity);
+    haul__release(allocator, found->sites, found->site_capacity * sizeof *found->sites);
+    haul__release(allocator, found->odd, found->odd_capacity * sizeof *found->odd);
+    haul__release(allocator, found->kept, found->kept_capacity * sizeof *found->kept);
+    haul__release(allocator, found->tagged, found->tagged_capacity * sizeof *found->tagged);
+    haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
+    haul__release(allocator, found->dependents,
+                  found->dependent_capacity * sizeof *found->dependents);
+    if (context->has_warm) {
+        haul__map_close(&found->map);
+    } else {
+        haul__map_clear(&found->map);
+        context->warm = found->map;
+        context->has_warm = 1;
+    }
+    memset(found, 0, sizeof *found);
+}
+
+static void open_discovery(haul__discovery *d, haul_context *context, const haul_root *roots,
+                           size_t count, haul__found *found)
+{
+    memset(d, 0, sizeof *d);
+    d->context = context;
+    d->allocator = &context->allocator;
+    d->found = found;
+    d->roots = roots;
+    d->root_count = count;
+    d->at_entry = SIZE_MAX;
+    take_map(context, found);
+    d->map = &found->map;
+}
+
+static haul_status run(haul__discovery *d)
+{
+    haul_status status = haul__queue_open(d) ? haul__follow_roots(d) : HAUL_ERROR_MEMORY;
+    if (status == HAUL_OK && !d->within)
+        status = haul__check_aliases(d);
+    if (status != HAUL_OK)
+        haul__found_drop(d->context, d->found);
+    if (status == HAUL_ERROR_MEMORY)
+        haul__fail(&d->context->error, status, "out of memory in discovery");
+    return status;
+}
+
+static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
+                            haul__found *found, int careful, const haul__map *within,
+                            const haul__sought *sought)
+{
+    haul__discovery d;
+    haul_status status;
+    open_discovery(&d, context, roots, count, found);
+    d.careful = careful;
+    d.within = within;
+    if (sought)
+        d.sought = *sought;
+    status = run(&d);
+    close_discovery(&d);
+    return status;
+}
+
+haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count,
+                                    haul__found *found, haul__trail *trail)
+{
+    haul__discovery d;
+    haul_status status;
+    open_discovery(&d, context, roots, count, found);
+    d.careful = 1;
+    d.trail = trail;
+    status = run(&d);
+    close_discovery(&d);
+    if (status != HAUL_OK)
+        haul__trail_close(&context->allocator, trail);
+    return status;
+}
+
+haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,
+                         haul__found *found, haul__discovery *d)
+{
+    haul_status status;
+    open_discovery(d, context, roots, count, found);
+    d->careful = 1;
+    status = run(d);
+    if (status != HAUL_OK)
+        close_discovery(d);
+    return status;
+}
+
+void haul__record_close(haul__discovery *d)
+{
+    close_discovery(d);
+}
+
+/* Runs again to learn the path. What the second run says counts, unless it has no memory to say
+ * it. */
+static haul_status again_with_path(haul_context *context, const haul_root *roots, size_t count,
+                                   haul_status status)
+{
+    haul_error first = context->error;
+    haul__found found;
+    haul_status second = discover(context, roots, count, &found, 1, NULL, NULL);
+    if (second == HAUL_OK)
+        haul__found_drop(context, &found);
+    if (second == HAUL_OK || second == HAUL_ERROR_MEMORY) {
+        context->error = first;
+        return status;
+    }
+    return second;
+}
+
+haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
+                           haul__found *found)
+{
+    int careful = context->options.checked || context->options.readable;
+    haul_status status = discover(context, roots, count, found, careful, NULL, NULL);
+    if (!careful && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT ||
+                     status == HAUL_ERROR_UNSUPPORTED))
+        return again_with_path(context, roots, count, status);
+    return status;
+}
+
+/* What has changed may stop this run before it comes to the place; where it stops is as good a
+ * path. What the roots no longer reach has none: the root stands for it. */
+void haul__explain(haul_context *context, const haul_root *roots, size_t count,
+                   const haul__map *within, const haul__sought *sought)
+{
+    haul_error first = context->error;
+    haul__found found;
+    haul_status status = discover(context, roots, count, &found, 1, within, sought);
+    if (status == HAUL_OK) {
+        haul__found_drop(context, &found);
+        haul__set_path(context->error.path, "root");
+    }
+    memcpy(first.path, context->error.path, sizeof first.path);
+    context->error = first;
+}

@@ -1,0 +1,310 @@
+/* Visiting: the pointers of one object, or of an array of objects or pointers, are followed one
+ * after the other.
+ *
+ * This is the general way (follow.c marks what they lead to), for objects that the innermost loop
+ * is not made for, and for single pointers of those that it is.
+ */
+#include "walk/mark_inline.h"
+
+#define TARGETS_AHEAD 16u /* in arrays of pointers that go the general way */
+#define ELEMENTS_AHEAD 4u /* in arrays of objects */
+#define SIMPLE_AHEAD 32u  /* in those that the innermost loop is made for */
+
+static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul__slot *slot)
+{
+    uintptr_t address = element + slot->offset, value = haul__load_word((const void *)address);
+    haul_status status = HAUL_OK;
+    if ((address & (HAUL__WORD - 1)) != 0)
+        status = haul__note_odd(d, address, value, 0);
+    if (status != HAUL_OK)
+        return status;
+    if (d->careful) {
+        if (d->sought.pointer == address)
+            return haul__refuse(d, HAUL_ERROR_STALE, slot, "this pointer has changed");
+        status = haul__meet_pointer(d, address, slot, 0);
+        if (status == HAUL_OK && d->trail && (slot->flags & HAUL__SLOT_END))
+            status = haul__trail_pointer(d, HAUL__MENTIONS_END, address, value);
+        if (status != HAUL_OK)
+            return status;
+    }
+    if (slot->flags & HAUL__SLOT_END)
+        return HAUL_OK;
+    return haul__follow(d, slot, 0, address, value, element + slot->self, slot->index);
+}
+
+/* Those that lie in the element's first `bytes` bytes. */
+static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul__walk *walk,
+                               size_t bytes)
+{
+    size_t i;
+    for (i = 0; i < walk->part_count && walk->parts[i].offset < bytes; i++) {
+        const haul__part *part = &walk->parts[i];
+        haul__entry entry;
+        haul_status status;
+        memset(&entry, 0, sizeof entry);
+        entry.address = element + part->offset;
+        entry.count = part->count;
+        entry.stride = part->stride;
+        entry.part = part->name ? part->name : "";
+        entry.self = element;
+        entry.held = d->held;
+        entry.parent = d->at_entry;
+        entry.parent_element = d->at_element;
+        entry.what = HAUL__OBJECTS;
+        status = haul__kind_of(d, part->type, &entry.kind);
+        if (status == HAUL_OK && part->count)
+            status = haul__reach(d, &entry);
+        if (status != HAUL_OK)
+            return status;
+    }
+    return HAUL_OK;
+}
+
+haul_status haul__check_limits(haul__discovery *d)
+{
+    const haul_limits *limits = &d->context->options.limits;
+    if (d->found->objects > limits->objects)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu objects",
+                            limits->objects);
+    if (d->found->bytes > limits->bytes)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu bytes",
+                            limits->bytes);
+    return HAUL_OK;
+}
+
+haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__walk *walk,
+                             size_t bytes)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < walk->slot_count && status == HAUL_OK && walk->slots[i].offset < bytes; i++)
+        if (!haul__is_lone_end(&walk->slots[i], bytes))
+            status = visit_slot(d, element, &walk->slots[i]);
+    if (status == HAUL_OK && walk->part_count)
+        status = visit_parts(d, element, walk, bytes);
+    return status;
+}
+
+static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t kind)
+{
+    const haul__walk *walk = d->kinds[kind].walk;
+    size_t bytes = SIZE_MAX;
+    haul_status status = walk->is_varied ? haul__visit_varied(d, element, walk, &bytes) : HAUL_OK;
+    return status == HAUL_OK ? haul__visit_rest(d, element, walk, bytes) : status;
+}
+
+/* The general way for a pointer to one object. What is wrong with it gets its path in the second
+ * run. */
+HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t kind)
+{
+    haul__entry entry;
+    memset(&entry, 0, sizeof entry);
+    entry.address = address;
+    entry.count = 1;
+    entry.kind = kind;
+    entry.stride = d->kinds[entry.kind].walk->extent;
+    entry.parent = SIZE_MAX;
+    entry.what = HAUL__OBJECTS;
+    return haul__reach(d, &entry);
+}
+
+/* One pointer of an object to something else than an object, from inside the innermost loop: in
+ * line or the general way. */
+HAUL__NOINLINE haul_status haul__step_aside(haul__discovery *d, uintptr_t element, uint32_t number,
+                                            const haul__step *step)
+{
+    const haul__kind *kind = &d->kinds[number];
+    const haul__slot *slot = &kind->walk->slots[step - kind->steps];
+    const haul__counted *counted = kind->counted ? &kind->counted[step - kind->steps] : NULL;
+    if (counted && counted->is_called)
+        return haul__meet_called(d, counted, element + slot->offset, element + slot->self,
+                                 slot->index);
+    if (counted && counted->slot) {
+        int met = haul__meet_counted(
+            d, counted, haul__load_word((const void *)(element + step->offset)), element);
+        haul_status status = met && d->span_count < HAUL__SPANS ? HAUL_OK : haul__settle_spans(d);
+        if (met || status != HAUL_OK)
+            return status;
+    }
+    return visit_slot(d, element, slot);
+}
+
+/* An object that the innermost loop is not made for: steps not worked out yet, or parts. */
+HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
+{
+    haul_status status = haul__kind_steps(d, number);
+    if (status != HAUL_OK)
+        return status;
+    return d->kinds[number].walk->is_varied ? haul__line_up(d, element, number)
+                                            : visit_element(d, element, number);
+}
+
+/* Many pointers to single simple objects: the same in-line marking. */
+HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry,
+                                          uint32_t kind)
+{
+    const uint64_t tag = (uint64_t)kind << 48;
+    uint32_t near_starts = haul__near_starts(&d->kinds[kind]);
+    haul_status status = HAUL_OK;
+    size_t i;
+    uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
+    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        uintptr_t value = haul__load_word((const void *)(entry->address + i * HAUL__WORD));
+        if (HAUL__TOO_HIGH(value))
+            status = haul__reach_one(d, value, kind);
+        else
+            haul__collect(&c, d->map->flat, value, tag, near_starts);
+        if (c.near_count + c.over_count >= HAUL__CELLS_AHEAD && status == HAUL_OK)
+            status = haul__settle(d, &c);
+    }
+    return status == HAUL_OK ? haul__settle(d, &c) : status;
+}
+
+/* Many pointers to short arrays of plain bytes, or to strings. */
+static haul_status visit_counted(haul__discovery *d, const haul__entry *entry,
+                                 const haul__counted *counted)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        uintptr_t address = entry->address + i * HAUL__WORD,
+                  value = haul__load_word((const void *)address);
+        int met = haul__meet_counted(d, counted, value, entry->self);
+        if (!met || d->span_count == HAUL__SPANS)
+            status = haul__settle_spans(d);
+        if (!met && status == HAUL_OK)
+            status = haul__follow(d, entry->slot, entry->level, address, value, entry->self, i);
+    }
+    return status == HAUL_OK ? haul__settle_spans(d) : status;
+}
+
+/* The same where a function counts. */
+static haul_status visit_called(haul__discovery *d, const haul__entry *entry,
+                                const haul__counted *counted)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    d->held = entry->held;
+    d->asked = entry->asked;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++)
+        status = haul__meet_called(d, counted, entry->address + i * HAUL__WORD, entry->self, i);
+    haul__leave(d);
+    return status == HAUL_OK ? haul__settle_spans(d) : status;
+}
+
+/* Many objects that the innermost loop is made for. */
+HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry *entry)
+{
+    const haul__kind *kind = &d->kinds[entry->kind];
+    const size_t first_slot = kind->first_slot, last_slot = kind->last_slot;
+    haul_status status = HAUL_OK;
+    size_t i;
+    uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
+    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        uintptr_t element = entry->address + i * entry->stride;
+        haul__prefetch(element + SIMPLE_AHEAD * entry->stride + first_slot);
+        haul__prefetch(element + SIMPLE_AHEAD * entry->stride + last_slot);
+        status = haul__visit_simple(d, &c, element, entry->kind);
+        if (c.near_count + c.over_count >= HAUL__CELLS_AHEAD && status == HAUL_OK)
+            status = haul__settle(d, &c);
+    }
+    if (status == HAUL_OK)
+        status = haul__settle(d, &c);
+    return status == HAUL_OK ? haul__settle_spans(d) : status;
+}
+
+/* What a pointer leads to, and its cell: strings must be read to be marked. */
+HAUL__INLINE void prefetch_target(const haul__discovery *d, uintptr_t value)
+{
+    haul__prefetch(value);
+    if (d->map->flat && value <= HAUL__HIGHEST)
+        haul__prefetch(haul__cell_place(d->map->flat[value >> HAUL__BLOCK_SHIFT], value));
+}
+
+/* The same for the pointers of an element, the first few of them. */
+static void prefetch_targets(const haul__discovery *d, uintptr_t element, const haul__walk *walk)
+{
+    size_t i, count = walk->slot_count < 8 ? walk->slot_count : 8;
+    for (i = 0; i < count; i++)
+        prefetch_target(d, haul__load_word((const void *)(element + walk->slots[i].offset)));
+}
+
+static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    d->held = entry->held;
+    d->asked = entry->asked;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        uintptr_t address = entry->address + i * HAUL__WORD;
+        if (i + TARGETS_AHEAD < entry->count)
+            prefetch_target(d,
+                            haul__load_word((const void *)(address + TARGETS_AHEAD * HAUL__WORD)));
+        d->at_element = i;
+        if (d->careful && d->sought.pointer == address)
+            return haul__refuse(d, HAUL_ERROR_STALE, NULL, "this pointer has changed");
+        if (d->careful)
+            status = haul__meet_pointer(d, address, entry->slot, entry->level);
+        if (status == HAUL_OK)
+            status = haul__follow(d, entry->slot, entry->level, address,
+                                  haul__load_word((const void *)address), entry->self, i);
+    }
+    haul__leave(d);
+    return status;
+}
+
+/* An array of pointers: what it leads to says how. */
+static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
+{
+    const haul__slot *slot = entry->slot;
+    haul__counted counted;
+    uint32_t kind = 0;
+    haul_status status = HAUL_OK;
+    int one = !d->careful && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
+              !(slot->flags & HAUL__BARS) && slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
+    if (one) {
+        status = haul__kind_of(d, slot->target, &kind);
+        one = status == HAUL_OK && d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX;
+    }
+    if (status != HAUL_OK)
+        return status;
+    if (one)
+        return visit_single(d, entry, kind);
+    if (haul__foresee_counted(d, slot, entry->level, &counted))
+        return counted.is_called ? visit_called(d, entry, &counted)
+                                 : visit_counted(d, entry, &counted);
+    return visit_each(d, entry);
+}
+
+/* An array of objects. */
+static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
+{
+    const haul__walk *walk = d->kinds[entry->kind].walk;
+    haul_status status = d->careful || !d->map->flat ? HAUL_OK : haul__kind_steps(d, entry->kind);
+    size_t i;
+    if (status == HAUL_OK && d->kinds[entry->kind].steps && !d->careful && d->map->flat)
+        return visit_simple(d, entry);
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        if (i + ELEMENTS_AHEAD < entry->count)
+            prefetch_targets(d, entry->address + (i + ELEMENTS_AHEAD) * entry->stride, walk);
+        d->at_element = i;
+        d->from = entry->self;
+        if (walk->is_wide)
+            status = haul__enter(d, entry, i);
+        if (status == HAUL_OK)
+            status = visit_element(d, entry->address + i * entry->stride, entry->kind);
+    }
+    if (walk->is_wide)
+        haul__leave(d);
+    return status;
+}
+
+haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry)
+{
+    d->found->objects += !entry->is_again;
+    if (entry->what == HAUL__POINTERS)
+        return visit_pointers(d, entry);
+    return entry->what == HAUL__OBJECTS ? visit_objects(d, entry) : HAUL_OK;
+}
