@@ -41,7 +41,7 @@ compiler='_GLOBAL_OFFSET_TABLE_|__stack_chk_fail(_local)?|__cpu_(model|features2
 may_use() { # FILE
     case $1 in
     src/base/memory.c) echo 'malloc|free|posix_memalign|mmap|munmap|madvise|mprotect|msync|mlock2|munlock|__errno_location' ;;
-    src/base/team.c)
+    src/base/pool.c)
         echo 'pthread_(create|join|sigmask|attr_(init|destroy|setstacksize)|mutex_(init|lock|unlock|destroy))'
         echo '|pthread_cond_(init|wait|signal|destroy)|sched_(yield|getaffinity)|__sched_cpucount|sysconf'
         echo '|sig(fill|del)set|getpid|__errno_location'

@@ -17,11 +17,12 @@ static void *refuse(haul_arena *arena, haul_status status, const char *text)
 
 /* ---- Room. */
 
-/* `rounded` bytes, from the shelves or from the free room. */
+/* `rounded` bytes, from the free_lists or from the free room. */
 static unsigned char *take(haul_arena *arena, size_t rounded, size_t alignment)
 {
     size_t used = haul__arena_used(arena), at = (used + alignment - 1) & ~(alignment - 1), end;
-    unsigned char *memory = alignment <= HAUL_ARENA_GRANULE ? haul__unshelve(arena, rounded) : NULL;
+    unsigned char *memory =
+        alignment <= HAUL_ARENA_GRANULE ? haul__free_list_take(arena, rounded) : NULL;
     if (memory)
         return memory;
     if (haul__add_overflows(at, rounded, &end))
@@ -144,7 +145,7 @@ static const haul_error *look_through(const haul__walk *walk, looks *seen)
     haul__flat_begin(&flat, walk, 0, 1, walk->extent);
     while (haul__flat_next(&flat, &walk, &at)) {
         size_t gap = 0, bytes, i = 0, offset;
-        seen->has_gaps |= haul__tail_bars(walk, &offset) != 0;
+        seen->has_gaps |= haul__tail_exclusions(walk, &offset) != 0;
         if (walk->depends)
             return &depends;
         if (!haul__is_plain(walk))
@@ -227,7 +228,7 @@ static int note_special(haul_arena *arena, size_t at, const haul_type *type, siz
 {
     haul__special *last =
         arena->special_count > 0 ? &arena->special[arena->special_count - 1] : NULL;
-    if (last && !arena->shelves && count == 1 && continues(last, at, type, tail)) {
+    if (last && !arena->free_lists && count == 1 && continues(last, at, type, tail)) {
         if (last->count == 1)
             last->stride = at - last->at;
         last->count++;
@@ -249,7 +250,7 @@ static int note_special(haul_arena *arena, size_t at, const haul_type *type, siz
 static void remove_special(haul_arena *arena, size_t at)
 {
     size_t i;
-    for (i = arena->special_count; arena->shelves && i > 0; i--)
+    for (i = arena->special_count; arena->free_lists && i > 0; i--)
         if (arena->special[i - 1].at == at) {
             haul__type_drop(arena->special[i - 1].type);
             arena->special[i - 1] = arena->special[--arena->special_count];
@@ -366,7 +367,7 @@ haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes)
         haul__special_cut(arena, at);
         haul__arena_note_peak(arena);
         haul__arena_set_top(arena, arena->room.base + at);
-    } else if (!haul__shelve(arena, at, rounded)) {
+    } else if (!haul__free_list_put(arena, at, rounded)) {
         return haul__fail(&arena->error, HAUL_ERROR_MEMORY, "no memory to note a released block");
     }
     return HAUL_OK;

@@ -132,7 +132,7 @@ static haul_status fill(haul_arena *arena)
     if (status == HAUL_OK && arena->options.checked)
         status = get_bits(arena, arena->capacity / HAUL_ARENA_GRANULE, &arena->marks_region,
                           &arena->marks);
-    if (status == HAUL_OK && arena->options.reuse && !haul__shelves_make(arena))
+    if (status == HAUL_OK && arena->options.reuse && !haul__free_lists_make(arena))
         status = HAUL_ERROR_MEMORY;
     return status;
 }
@@ -140,7 +140,7 @@ static haul_status fill(haul_arena *arena)
 static void dismantle(haul_arena *arena)
 {
     haul_context *context = arena->context;
-    haul__shelves_free(arena);
+    haul__free_lists_free(arena);
     release_region(&arena->blocks_region);
     release_region(&arena->marks_region);
     release_region(&arena->starts_region);
@@ -352,7 +352,7 @@ static void cut(haul_arena *arena, size_t used)
 {
     size_t top = haul__arena_used(arena);
     haul__arena_note_peak(arena);
-    haul__shelves_cut(arena, used);
+    haul__free_lists_cut(arena, used);
     haul__special_cut(arena, used);
     haul__nurseries_remove(arena, used, SIZE_MAX);
     if (used < top)
@@ -433,7 +433,7 @@ void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *s
         (arena->starts ? 2 * (statistics->used_bytes / HAUL_ARENA_GRANULE / 8) : 0) +
         arena->special_capacity * sizeof *arena->special +
         arena->nursery_capacity * sizeof *arena->nurseries +
-        arena->change_capacity * sizeof *arena->changes + haul__shelves_bytes(arena) +
+        arena->change_capacity * sizeof *arena->changes + haul__free_lists_bytes(arena) +
         haul__blocks_bytes(arena);
     statistics->allocations = arena->room.allocations;
     statistics->released = arena->released;

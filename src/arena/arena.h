@@ -56,10 +56,10 @@ typedef struct haul__nursery_place {
 typedef struct haul__blocks haul__blocks;
 
 /* Released blocks of one size: their offsets, in granules. */
-typedef struct haul__shelf {
+typedef struct haul__free_list {
     size_t *blocks;
     size_t count, capacity;
-} haul__shelf;
+} haul__free_list;
 
 /* The lowest place of the arena at which something has gone behind the opening of contents number
  * `opens`, and before that of any later ones. */
@@ -90,8 +90,8 @@ struct haul_arena {
     size_t special_count, special_capacity;
     haul__nursery_place *nurseries;
     size_t nursery_count, nursery_capacity;
-    haul__shelf *shelves; /* NULL: nothing is used again */
-    haul__blocks *blocks; /* NULL: there are none */
+    haul__free_list *free_lists; /* NULL: nothing is used again */
+    haul__blocks *blocks;        /* NULL: there are none */
     haul__region blocks_region;
     size_t peak, released, reused;
     uint64_t resets;
@@ -160,12 +160,12 @@ size_t haul__blocks_bytes(const haul_arena *arena);
 
 /* Reuse (reuse.c): the bytes that an allocation really takes; 0: more than there can be. */
 size_t haul__arena_round(const haul_arena *arena, size_t bytes);
-void *haul__unshelve(haul_arena *arena, size_t rounded); /* NULL: none */
-int haul__shelve(haul_arena *arena, size_t at, size_t rounded);
-void haul__shelves_cut(haul_arena *arena, size_t first);
-int haul__shelves_make(haul_arena *arena);
-void haul__shelves_free(haul_arena *arena);
-size_t haul__shelves_bytes(const haul_arena *arena);
+void *haul__free_list_take(haul_arena *arena, size_t rounded); /* NULL: none */
+int haul__free_list_put(haul_arena *arena, size_t at, size_t rounded);
+void haul__free_lists_cut(haul_arena *arena, size_t first);
+int haul__free_lists_make(haul_arena *arena);
+void haul__free_lists_free(haul_arena *arena);
+size_t haul__free_lists_bytes(const haul_arena *arena);
 
 /* ---- What was shipped of an arena (contents.c, odd.c, edit.c, back.c). */
 
@@ -315,7 +315,7 @@ void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memo
                              uint64_t device);
 int haul__contents_keep(haul__contents *contents, size_t at, size_t bytes); /* 0: no memory */
 /* The same, of data. */
-int haul__contents_bar(haul__contents *contents, size_t at, size_t bytes);
+int haul__contents_exclude(haul__contents *contents, size_t at, size_t bytes);
 /* The same, of bytes that are others there: what `becomes` holds; NULL: zeros. */
 int haul__contents_replace(haul__contents *contents, size_t at, size_t bytes, const void *becomes);
 /* The first of the kept ranges that ends behind `at`. */

@@ -177,7 +177,7 @@ void haul__contents_scatter(const haul__contents *c, haul_context *context,
     returning r;
     r.contents = c;
     r.from = (const unsigned char *)((uintptr_t)memory - at);
-    haul__team_run(haul__context_team(context, bytes), bytes, at, at + bytes, GROUP, return_share,
+    haul__pool_run(haul__context_pool(context, bytes), bytes, at, at + bytes, GROUP, return_share,
                    &r);
 }
 

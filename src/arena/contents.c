@@ -43,7 +43,7 @@ int haul__contents_keep(haul__contents *c, size_t at, size_t bytes)
     return add_kept(c, at, bytes) != NULL;
 }
 
-int haul__contents_bar(haul__contents *c, size_t at, size_t bytes)
+int haul__contents_exclude(haul__contents *c, size_t at, size_t bytes)
 {
     haul__kept_bytes *added = add_kept(c, at, bytes);
     if (added)
@@ -76,7 +76,7 @@ static int keep_barred(haul__contents *c, const haul__walk *walk, size_t at)
     size_t i;
     for (i = 0; i < walk->barred_count; i++)
         if ((walk->barred[i].bars & HAUL__UNRETURNED) &&
-            !haul__contents_bar(c, at + walk->barred[i].offset, walk->barred[i].bytes))
+            !haul__contents_exclude(c, at + walk->barred[i].offset, walk->barred[i].bytes))
             return 0;
     return 1;
 }
@@ -84,11 +84,11 @@ static int keep_barred(haul__contents *c, const haul__walk *walk, size_t at)
 static int keep_tails(haul__contents *c, const haul__special *run)
 {
     size_t offset = 0, i;
-    if ((haul__tail_bars(haul__type_walk(run->type), &offset) & HAUL__UNRETURNED) == 0)
+    if ((haul__tail_exclusions(haul__type_walk(run->type), &offset) & HAUL__UNRETURNED) == 0)
         return 1;
     for (i = 0; i < run->count; i++)
-        if (!haul__contents_bar(c, run->at + i * run->stride + offset,
-                                haul__type_walk(run->type)->extent - offset + run->tail))
+        if (!haul__contents_exclude(c, run->at + i * run->stride + offset,
+                                    haul__type_walk(run->type)->extent - offset + run->tail))
             return 0;
     return 1;
 }
@@ -249,7 +249,7 @@ static int note_byte(haul__contents *c, size_t at, int is_edited)
         last->bytes++;
         return 1;
     }
-    return is_edited ? haul__contents_replace(c, at, 1, NULL) : haul__contents_bar(c, at, 1);
+    return is_edited ? haul__contents_replace(c, at, 1, NULL) : haul__contents_exclude(c, at, 1);
 }
 
 /* Of a granule: bytes that do not come back, and those of objects with skipped bytes that nobody
@@ -257,7 +257,7 @@ static int note_byte(haul__contents *c, size_t at, int is_edited)
 static int take_gaps_of(haul__contents *c, const haul__block *block, unsigned granule, size_t at)
 {
     uint16_t gaps = haul__hole_mask(block, granule) & (uint16_t)~haul__byte_mask(block, granule);
-    uint16_t stays = haul__barred_mask(block, granule, HAUL__UNRETURNED);
+    uint16_t stays = haul__excluded_mask(block, granule, HAUL__UNRETURNED);
     unsigned byte;
     for (byte = 0; byte < HAUL__GRANULE; byte++)
         if (((gaps | stays) >> byte & 1) && !note_byte(c, at + byte, gaps >> byte & 1))
@@ -268,7 +268,7 @@ static int take_gaps_of(haul__contents *c, const haul__block *block, unsigned gr
 static int take_gaps(haul__contents *c, const haul__block *block, uintptr_t address)
 {
     unsigned granule;
-    if (!block->side || (!block->side->holes && !haul__has_bars(block)))
+    if (!block->side || (!block->side->holes && !haul__has_exclusions(block)))
         return 1;
     for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++) {
         size_t at = address - (uintptr_t)c->base + granule * HAUL__GRANULE;

@@ -1,8 +1,8 @@
-/* Reuse: released blocks wait on shelves, one for each size.
+/* Reuse: released blocks wait on free_lists, one for each size.
  *
  * Where blocks are noted outside, nothing in an arena is ever a link of ours: what is shipped holds
  * no stray pointers, and a released block is zeros, as fresh memory is. Up to 64 granules each size
- * has a shelf of its own. Above, sizes are rounded to four steps a doubling, so that a growing
+ * has a free_list of its own. Above, sizes are rounded to four steps a doubling, so that a growing
  * buffer finds the last one's steps again.
  */
 #include "arena/arena.h"
@@ -24,87 +24,87 @@ size_t haul__arena_round(const haul_arena *arena, size_t bytes)
     if (bytes > arena->capacity)
         return 0;
     granules = (bytes + HAUL_ARENA_GRANULE - 1) / HAUL_ARENA_GRANULE;
-    if (arena->shelves && granules > EXACT)
+    if (arena->free_lists && granules > EXACT)
         step = step_of(granules);
     return (granules + step - 1) / step * step * HAUL_ARENA_GRANULE;
 }
 
 /* Of a size that has been rounded. */
-static haul__shelf *shelf_of(haul_arena *arena, size_t rounded)
+static haul__free_list *shelf_of(haul_arena *arena, size_t rounded)
 {
     size_t granules = rounded / HAUL_ARENA_GRANULE, step;
     unsigned doubling;
     if (granules <= EXACT)
-        return &arena->shelves[granules];
+        return &arena->free_lists[granules];
     step = step_of(granules);
     doubling = haul__highest64((uint64_t)granules - 1) - FIRST_DOUBLING;
-    return &arena->shelves[EXACT + STEPS * doubling + (granules / step - STEPS)];
+    return &arena->free_lists[EXACT + STEPS * doubling + (granules / step - STEPS)];
 }
 
-void *haul__unshelve(haul_arena *arena, size_t rounded)
+void *haul__free_list_take(haul_arena *arena, size_t rounded)
 {
-    haul__shelf *shelf;
+    haul__free_list *free_list;
     size_t at;
-    if (!arena->shelves)
+    if (!arena->free_lists)
         return NULL;
-    shelf = shelf_of(arena, rounded);
-    if (shelf->count == 0)
+    free_list = shelf_of(arena, rounded);
+    if (free_list->count == 0)
         return NULL;
-    at = shelf->blocks[--shelf->count] * HAUL_ARENA_GRANULE;
+    at = free_list->blocks[--free_list->count] * HAUL_ARENA_GRANULE;
     arena->reused++;
     haul__arena_changed(arena, at);
     return arena->room.base + at;
 }
 
-int haul__shelve(haul_arena *arena, size_t at, size_t rounded)
+int haul__free_list_put(haul_arena *arena, size_t at, size_t rounded)
 {
-    haul__shelf *shelf;
-    if (!arena->shelves)
+    haul__free_list *free_list;
+    if (!arena->free_lists)
         return 1;
-    shelf = shelf_of(arena, rounded);
-    if (!haul__grow(&arena->context->allocator, (void **)&shelf->blocks, &shelf->capacity,
-                    shelf->count + 1, sizeof *shelf->blocks))
+    free_list = shelf_of(arena, rounded);
+    if (!haul__grow(&arena->context->allocator, (void **)&free_list->blocks, &free_list->capacity,
+                    free_list->count + 1, sizeof *free_list->blocks))
         return 0;
-    shelf->blocks[shelf->count++] = at / HAUL_ARENA_GRANULE;
+    free_list->blocks[free_list->count++] = at / HAUL_ARENA_GRANULE;
     return 1;
 }
 
-void haul__shelves_cut(haul_arena *arena, size_t first)
+void haul__free_lists_cut(haul_arena *arena, size_t first)
 {
     size_t i, j, left;
-    for (i = 0; arena->shelves && i < SHELVES; i++) {
-        haul__shelf *shelf = &arena->shelves[i];
-        for (j = left = 0; j < shelf->count; j++)
-            if (shelf->blocks[j] * HAUL_ARENA_GRANULE < first)
-                shelf->blocks[left++] = shelf->blocks[j];
-        shelf->count = left;
+    for (i = 0; arena->free_lists && i < SHELVES; i++) {
+        haul__free_list *free_list = &arena->free_lists[i];
+        for (j = left = 0; j < free_list->count; j++)
+            if (free_list->blocks[j] * HAUL_ARENA_GRANULE < first)
+                free_list->blocks[left++] = free_list->blocks[j];
+        free_list->count = left;
     }
 }
 
-int haul__shelves_make(haul_arena *arena)
+int haul__free_lists_make(haul_arena *arena)
 {
-    arena->shelves =
-        haul__allocate_zeroed(&arena->context->allocator, SHELVES * sizeof *arena->shelves);
-    return arena->shelves != NULL;
+    arena->free_lists =
+        haul__allocate_zeroed(&arena->context->allocator, SHELVES * sizeof *arena->free_lists);
+    return arena->free_lists != NULL;
 }
 
-void haul__shelves_free(haul_arena *arena)
+void haul__free_lists_free(haul_arena *arena)
 {
     const haul_allocator *allocator = &arena->context->allocator;
     size_t i;
-    if (!arena->shelves)
+    if (!arena->free_lists)
         return;
     for (i = 0; i < SHELVES; i++)
-        haul__release(allocator, arena->shelves[i].blocks,
-                      arena->shelves[i].capacity * sizeof *arena->shelves[i].blocks);
-    haul__release(allocator, arena->shelves, SHELVES * sizeof *arena->shelves);
-    arena->shelves = NULL;
+        haul__release(allocator, arena->free_lists[i].blocks,
+                      arena->free_lists[i].capacity * sizeof *arena->free_lists[i].blocks);
+    haul__release(allocator, arena->free_lists, SHELVES * sizeof *arena->free_lists);
+    arena->free_lists = NULL;
 }
 
-size_t haul__shelves_bytes(const haul_arena *arena)
+size_t haul__free_lists_bytes(const haul_arena *arena)
 {
-    size_t i, bytes = arena->shelves ? SHELVES * sizeof *arena->shelves : 0;
-    for (i = 0; arena->shelves && i < SHELVES; i++)
-        bytes += arena->shelves[i].capacity * sizeof *arena->shelves[i].blocks;
+    size_t i, bytes = arena->free_lists ? SHELVES * sizeof *arena->free_lists : 0;
+    for (i = 0; arena->free_lists && i < SHELVES; i++)
+        bytes += arena->free_lists[i].capacity * sizeof *arena->free_lists[i].blocks;
     return bytes;
 }

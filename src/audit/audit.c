@@ -1,7 +1,7 @@
 /* The audit: a recorded walk, its layout, and the searches over both.
  *
- * The careful form of discovery keeps every array and object that it found, each with the one that
- * it was found from: that is where paths come from. Every described byte lies in one of them, for
+ * The recording form of discovery keeps every array and object that it found, each with the one
+ * that it was found from: that is where paths come from. Every described byte lies in one of them, for
  * each was new once. Layout then makes of the marks a map that answers for any address whether it
  * is described.
  */

@@ -91,7 +91,7 @@ static int is_data(const haul__audit *a, uintptr_t at)
     if (haul__known_bytes(&a->walk, at, HAUL__WORD, 1) < HAUL__WORD)
         return 0;
     block = haul__map_find(&a->found.map, at);
-    if (haul__barred_mask(block, haul__granule_in_block(at), HAUL__UNSENT) >>
+    if (haul__excluded_mask(block, haul__granule_in_block(at), HAUL__UNSENT) >>
             (at & (HAUL__GRANULE - 1)) &
         ((1u << HAUL__WORD) - 1u))
         return 0;

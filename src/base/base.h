@@ -1,4 +1,4 @@
-/* The ground floor: checked arithmetic, the allocator door, growing arrays, error records, the
+/* The ground floor: checked arithmetic, the allocator, growing arrays, error records, the
  * clock. */
 #ifndef HAUL_BASE_H
 #define HAUL_BASE_H
@@ -42,21 +42,21 @@ HAUL__INLINE uintptr_t haul__load_word(const void *from)
     return word;
 }
 
-/* The allocator door. `door` is never NULL here: haul__allocator_or_default gives the table that a
+/* The allocator. `allocator` is never NULL here: haul__allocator_or_default gives the table that a
  * NULL stands for. A result that is not aligned as asked counts as no memory. `bytes` 0 is NULL
  * without asking. */
-haul_allocator haul__allocator_or_default(const haul_allocator *door);
-int haul__allocator_is_complete(const haul_allocator *door);
-void *haul__allocate(const haul_allocator *door, size_t bytes, size_t alignment);
-void *haul__allocate_zeroed(const haul_allocator *door, size_t bytes);
-void haul__release(const haul_allocator *door, void *memory, size_t bytes);
+haul_allocator haul__allocator_or_default(const haul_allocator *allocator);
+int haul__allocator_is_complete(const haul_allocator *allocator);
+void *haul__allocate(const haul_allocator *allocator, size_t bytes, size_t alignment);
+void *haul__allocate_zeroed(const haul_allocator *allocator, size_t bytes);
+void haul__release(const haul_allocator *allocator, void *memory, size_t bytes);
 
 /* Makes room for `needed` elements in an array that doubles; 0 when there is no memory, and then
  * nothing changed. */
-int haul__grow(const haul_allocator *door, void **data, size_t *capacity, size_t needed,
+int haul__grow(const haul_allocator *allocator, void **data, size_t *capacity, size_t needed,
                size_t element_bytes);
 /* The same to exactly `wanted` elements, more than there are: where room to spare would add up. */
-int haul__grow_to(const haul_allocator *door, void **data, size_t *capacity, size_t wanted,
+int haul__grow_to(const haul_allocator *allocator, void **data, size_t *capacity, size_t wanted,
                   size_t element_bytes);
 
 /* Copies past the caches, of what nobody reads here again soon (stream.c). The second leaves pages
@@ -67,7 +67,7 @@ void haul__copy_changed(void *to, const void *from, size_t bytes);
 #define HAUL__STREAM_BYTES ((size_t)16 << 10)
 
 /* A copy of a string; NULL when there is no memory. Released with strlen + 1. */
-char *haul__copy_string(const haul_allocator *door, const char *text);
+char *haul__copy_string(const haul_allocator *allocator, const char *text);
 
 /* Fills an error record: clears the paths, writes the sentence, answers `status`. `error` may be
  * NULL. */

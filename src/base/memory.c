@@ -1,4 +1,4 @@
-/* The allocator door: malloc and mmap behind it by default, and arrays that grow.
+/* The allocator allocator: malloc and mmap behind it by default, and arrays that grow.
  *
  * What stands behind it may change errno, even where it succeeds (malloc does, when one of its two
  * ways to the system is closed). A call of the library leaves errno as it was, so it is put back
@@ -73,51 +73,52 @@ static void default_unreserve(void *user, void *memory, size_t bytes)
 static const haul_allocator default_allocator = { NULL, default_allocate, default_release,
                                                   default_reserve, default_unreserve };
 
-haul_allocator haul__allocator_or_default(const haul_allocator *door)
+haul_allocator haul__allocator_or_default(const haul_allocator *allocator)
 {
-    return door ? *door : default_allocator;
+    return allocator ? *allocator : default_allocator;
 }
 
-int haul__allocator_is_complete(const haul_allocator *door)
+int haul__allocator_is_complete(const haul_allocator *allocator)
 {
-    return !door || (door->allocate && door->release && !door->reserve == !door->unreserve);
+    return !allocator || (allocator->allocate && allocator->release &&
+                          !allocator->reserve == !allocator->unreserve);
 }
 
-void *haul__allocate(const haul_allocator *door, size_t bytes, size_t alignment)
+void *haul__allocate(const haul_allocator *allocator, size_t bytes, size_t alignment)
 {
     const int saved = errno;
     void *memory;
     if (bytes == 0)
         return NULL;
-    memory = door->allocate(door->user, bytes, alignment);
+    memory = allocator->allocate(allocator->user, bytes, alignment);
     if (memory && ((uintptr_t)memory & (alignment - 1)) != 0) {
-        door->release(door->user, memory, bytes);
+        allocator->release(allocator->user, memory, bytes);
         memory = NULL;
     }
     errno = saved;
     return memory;
 }
 
-void *haul__allocate_zeroed(const haul_allocator *door, size_t bytes)
+void *haul__allocate_zeroed(const haul_allocator *allocator, size_t bytes)
 {
-    void *memory = haul__allocate(door, bytes, 2 * sizeof(void *));
+    void *memory = haul__allocate(allocator, bytes, 2 * sizeof(void *));
     if (memory)
         memset(memory, 0, bytes);
     return memory;
 }
 
-void haul__release(const haul_allocator *door, void *memory, size_t bytes)
+void haul__release(const haul_allocator *allocator, void *memory, size_t bytes)
 {
     const int saved = errno;
     if (memory)
-        door->release(door->user, memory, bytes);
+        allocator->release(allocator->user, memory, bytes);
     errno = saved;
 }
 
-void *haul__reserve(const haul_allocator *door, size_t bytes, int is_filled)
+void *haul__reserve(const haul_allocator *allocator, size_t bytes, int is_filled)
 {
     const int saved = errno;
-    void *memory = door->reserve ? door->reserve(door->user, bytes) : NULL;
+    void *memory = allocator->reserve ? allocator->reserve(allocator->user, bytes) : NULL;
 #ifdef MADV_NOHUGEPAGE
     if (memory)
         (void)madvise(memory, is_filled && bytes > SMALL_PAGES_BYTES ? SMALL_PAGES_BYTES : bytes,
@@ -127,14 +128,14 @@ void *haul__reserve(const haul_allocator *door, size_t bytes, int is_filled)
     return memory;
 }
 
-void haul__unreserve(const haul_allocator *door, void *memory, size_t bytes)
+void haul__unreserve(const haul_allocator *allocator, void *memory, size_t bytes)
 {
     const int saved = errno;
-    door->unreserve(door->user, memory, bytes);
+    allocator->unreserve(allocator->user, memory, bytes);
     errno = saved;
 }
 
-int haul__grow(const haul_allocator *door, void **data, size_t *capacity, size_t needed,
+int haul__grow(const haul_allocator *allocator, void **data, size_t *capacity, size_t needed,
                size_t element_bytes)
 {
     size_t wanted;
@@ -143,32 +144,32 @@ int haul__grow(const haul_allocator *door, void **data, size_t *capacity, size_t
     wanted = *capacity > SIZE_MAX / 2 ? needed : *capacity * 2;
     if (wanted < needed)
         wanted = needed;
-    return haul__grow_to(door, data, capacity, wanted < 8 ? 8 : wanted, element_bytes);
+    return haul__grow_to(allocator, data, capacity, wanted < 8 ? 8 : wanted, element_bytes);
 }
 
-int haul__grow_to(const haul_allocator *door, void **data, size_t *capacity, size_t wanted,
+int haul__grow_to(const haul_allocator *allocator, void **data, size_t *capacity, size_t wanted,
                   size_t element_bytes)
 {
     size_t bytes;
     void *grown;
     if (haul__multiply_overflows(wanted, element_bytes, &bytes))
         return 0;
-    grown = haul__allocate(door, bytes, 2 * sizeof(void *));
+    grown = haul__allocate(allocator, bytes, 2 * sizeof(void *));
     if (!grown)
         return 0;
     if (*data) {
         memcpy(grown, *data, *capacity * element_bytes);
-        haul__release(door, *data, *capacity * element_bytes);
+        haul__release(allocator, *data, *capacity * element_bytes);
     }
     *data = grown;
     *capacity = wanted;
     return 1;
 }
 
-char *haul__copy_string(const haul_allocator *door, const char *text)
+char *haul__copy_string(const haul_allocator *allocator, const char *text)
 {
     size_t bytes = strlen(text) + 1;
-    char *copy = haul__allocate(door, bytes, 1);
+    char *copy = haul__allocate(allocator, bytes, 1);
     if (copy)
         memcpy(copy, text, bytes);
     return copy;

@@ -102,9 +102,9 @@ haul_status haul_context_create(const haul_context_options *options, haul_contex
     made->options.threads = threads_for(options);
     fill_defaults(&made->options.limits);
     if (made->options.threads > 1) {
-        made->team = haul__team_new(&allocator, made->options.threads - 1,
+        made->pool = haul__pool_new(&allocator, made->options.threads - 1,
                                     made->options.threads_awake_seconds);
-        if (!made->team) {
+        if (!made->pool) {
             haul__release(&allocator, made, sizeof *made);
             return haul__fail(options->error, HAUL_ERROR_MEMORY,
                               "no memory for the threads of a context");
@@ -147,14 +147,14 @@ void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words,
     kept->capacity = capacity;
 }
 
-haul__team *haul__context_team(haul_context *context, size_t bytes)
+haul__pool *haul__context_pool(haul_context *context, size_t bytes)
 {
-    return bytes < SHARED_BYTES ? NULL : context->team;
+    return bytes < SHARED_BYTES ? NULL : context->pool;
 }
 
-void haul__context_call_team(haul_context *context, size_t bytes)
+void haul__context_wake_pool(haul_context *context, size_t bytes)
 {
-    haul__team_call(haul__context_team(context, bytes), bytes);
+    haul__pool_wake(haul__context_pool(context, bytes), bytes);
 }
 
 static void forget_warm(haul_context *context)
@@ -178,7 +178,7 @@ void haul__context_drop(haul_context *context)
     if (haul__atomic_add(&context->holders, -1) != 0)
         return;
     forget_warm(context);
-    haul__team_free(context->team);
+    haul__pool_free(context->pool);
     context->magic = 0;
     allocator = context->allocator;
     if (context->locks) /* of a device that was late to the end */

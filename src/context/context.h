@@ -5,7 +5,7 @@
 #define HAUL_CONTEXT_ROOM_H
 
 #include "base/base.h"
-#include "base/team.h"
+#include "base/pool.h"
 #include "map/map.h"
 #include "haul/context.h"
 
@@ -51,7 +51,7 @@ struct haul_context {
     int has_warm;
     haul__map warm; /* an empty map kept for the next plan */
     haul__notes guards, calls;
-    haul__team *team;  /* NULL: the options ask for no threads */
+    haul__pool *pool;  /* NULL: the options ask for no threads */
     haul__lock *locks; /* NULL: there are none */
     size_t lock_count, lock_capacity;
 };
@@ -65,9 +65,9 @@ void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words,
 
 /* The context's threads, for work on so many bytes. NULL: there are none, or it is too little to
  * share. */
-haul__team *haul__context_team(haul_context *context, size_t bytes);
+haul__pool *haul__context_pool(haul_context *context, size_t bytes);
 /* Wakes them for it, before there is something to do. */
-void haul__context_call_team(haul_context *context, size_t bytes);
+void haul__context_wake_pool(haul_context *context, size_t bytes);
 
 int haul__context_is_valid(const haul_context *context);
 /* For a call that is refused and has not entered: the words stand on the context, unless a call is

@@ -34,8 +34,8 @@ typedef struct demand {
 typedef struct making {
     haul_context *context;
     const haul__found *found;
-    const haul__trail *trail;
-    haul__units *units;
+    const haul__order_log *trail;
+    haul__clusters *units;
     demand *demands; /* of each unit */
     size_t *of_turn; /* the unit of a range */
 } making;
@@ -61,9 +61,9 @@ static void ask(demand *d, uintptr_t distance, size_t alignment)
 
 static void merge(making *m)
 {
-    const haul__trail *trail = m->trail;
-    haul__units *units = m->units;
-    haul__unit *unit = NULL;
+    const haul__order_log *trail = m->trail;
+    haul__clusters *units = m->units;
+    haul__cluster *unit = NULL;
     size_t i;
     for (i = 0; i < trail->reached_count; i++) {
         const haul__reached *range = &trail->reached[i];
@@ -83,11 +83,11 @@ static void merge(making *m)
 
 /* A tag's bits are clear in the address that it stands in; bits below them that are no tag's stay
  * as they are. */
-static int free_tags_at(making *m, const haul__mention *mention, uintptr_t byte)
+static int free_tags_at(making *m, const haul__reference *mention, uintptr_t byte)
 {
-    const haul__units *units = m->units;
+    const haul__clusters *units = m->units;
     const uintptr_t clear = mention->untagged & ~(uintptr_t)(mention->tags - 1);
-    const size_t unit = haul__unit_behind(units, byte);
+    const size_t unit = haul__cluster_behind(units, byte);
     if (unit == units->count || byte < units->at[unit].first)
         return 0;
     ask(&m->demands[unit], clear - units->at[unit].first, mention->tags);
@@ -99,9 +99,9 @@ static void free_tags(making *m)
 {
     size_t i;
     for (i = 0; i < m->trail->mention_count; i++) {
-        const haul__mention *mention = &m->trail->mentions[i];
+        const haul__reference *mention = &m->trail->mentions[i];
         int is_found = mention->tags > 1 && free_tags_at(m, mention, mention->target);
-        if (mention->tags > 1 && (!is_found || mention->kind != HAUL__MENTIONS_TAGGED))
+        if (mention->tags > 1 && (!is_found || mention->kind != HAUL__REFERENCE_TAGGED))
             free_tags_at(m, mention, mention->target - 1);
     }
 }
@@ -115,7 +115,7 @@ static void ask_for(making *m, const haul__reached *range, unsigned shift)
 /* Placements of at most a granule are no wish: objects lie anywhere in each other. */
 static void hope(making *m)
 {
-    const haul__trail *trail = m->trail;
+    const haul__order_log *trail = m->trail;
     size_t i;
     for (i = 0; i < trail->reached_count; i++)
         if (trail->reached[i].kept > HAUL__GRANULE_SHIFT)
@@ -131,7 +131,7 @@ static void find_compacted(making *m)
     const haul__map *map = &m->found->map;
     size_t i;
     for (i = 0; i < m->units->count; i++) {
-        haul__unit *unit = &m->units->at[i];
+        haul__cluster *unit = &m->units->at[i];
         unit->compact = haul__place(haul__map_find(map, unit->first), unit->first);
     }
 }
@@ -144,13 +144,13 @@ static uint64_t round_up(uint64_t at, size_t alignment)
 /* 0: the arena is larger than this machine's addresses. */
 static int place_units(making *m)
 {
-    haul__units *units = m->units;
+    haul__clusters *units = m->units;
     const uint64_t most = SIZE_MAX / 4;
     uint64_t at = round_up(HAUL__GRANULE + m->found->room_before, HAUL__GRANULE);
     size_t turn, placed = 0;
     units->alignment = HAUL__GRANULE;
     for (turn = 0; turn < m->trail->reached_count; turn++) {
-        haul__unit *unit = &units->at[m->of_turn[turn]];
+        haul__cluster *unit = &units->at[m->of_turn[turn]];
         const demand *d = &m->demands[m->of_turn[turn]];
         const size_t alignment = d->alignment > HAUL__GRANULE ? d->alignment : HAUL__GRANULE;
         if (unit->place)
@@ -167,7 +167,7 @@ static int place_units(making *m)
     return units->bytes <= most;
 }
 
-static void make_guide(haul__units *units)
+static void make_guide(haul__clusters *units)
 {
     size_t stretch, unit = 0;
     for (stretch = 0; stretch < units->guide_count; stretch++) {
@@ -181,7 +181,7 @@ static void make_guide(haul__units *units)
 /* ---- Memory. */
 
 static int allocate_units(haul_context *context, const haul__placed *placed, size_t count,
-                          haul__units *units)
+                          haul__clusters *units)
 {
     const haul_allocator *allocator = &context->allocator;
     units->capacity = count;
@@ -194,7 +194,7 @@ static int allocate_units(haul_context *context, const haul__placed *placed, siz
     return units->at && units->by_place && units->guide;
 }
 
-void haul__units_close(const haul_allocator *allocator, haul__units *units)
+void haul__clusters_close(const haul_allocator *allocator, haul__clusters *units)
 {
     haul__release(allocator, units->at, units->capacity * sizeof *units->at);
     haul__release(allocator, units->by_place, units->capacity * sizeof *units->by_place);
@@ -202,7 +202,7 @@ void haul__units_close(const haul_allocator *allocator, haul__units *units)
     memset(units, 0, sizeof *units);
 }
 
-size_t haul__units_memory(const haul__units *units)
+size_t haul__clusters_memory(const haul__clusters *units)
 {
     return units->capacity * (sizeof *units->at + sizeof *units->by_place) +
            units->guide_count * sizeof *units->guide;
@@ -221,8 +221,9 @@ static haul_status make(making *m)
                       "an arena larger than this machine's addresses");
 }
 
-haul_status haul__units_make(haul_context *context, const haul__found *found,
-                             const haul__placed *placed, haul__trail *trail, haul__units *units)
+haul_status haul__clusters_make(haul_context *context, const haul__found *found,
+                                const haul__placed *placed, haul__order_log *trail,
+                                haul__clusters *units)
 {
     const haul_allocator *allocator = &context->allocator;
     const size_t count = trail->reached_count;
@@ -246,13 +247,13 @@ haul_status haul__units_make(haul_context *context, const haul__found *found,
     haul__release(allocator, m.demands, count * sizeof *m.demands);
     haul__release(allocator, m.of_turn, count * sizeof *m.of_turn);
     if (status != HAUL_OK)
-        haul__units_close(allocator, units);
+        haul__clusters_close(allocator, units);
     return status;
 }
 
 /* ---- Searches. */
 
-size_t haul__unit_behind(const haul__units *units, uintptr_t address)
+size_t haul__cluster_behind(const haul__clusters *units, uintptr_t address)
 {
     size_t low = 0, high = units->count;
     while (low < high) {
@@ -265,10 +266,10 @@ size_t haul__unit_behind(const haul__units *units, uintptr_t address)
     return low;
 }
 
-const haul__unit *haul__unit_at(const haul__units *units, uint64_t place)
+const haul__cluster *haul__cluster_at(const haul__clusters *units, uint64_t place)
 {
     size_t low = 0, high = units->count;
-    const haul__unit *unit;
+    const haul__cluster *unit;
     while (high > low + 1) {
         const size_t middle = low + (high - low) / 2;
         if (units->at[units->by_place[middle]].place <= place)

@@ -7,18 +7,18 @@
 #include "layout/order_log.h"
 
 /* Bytes that keep their distances: ranges of a trail that overlap, and those that overlap these. */
-typedef struct haul__unit {
+typedef struct haul__cluster {
     uintptr_t first;  /* in the source */
     uint64_t compact; /* its place in the compacted layout */
     uint64_t place;
     size_t bytes;
-} haul__unit;
+} haul__cluster;
 
 #define HAUL__GUIDE_SHIFT                                                                          \
     8u /* a number for so many bytes of the compacted arena: less: memory; more: a longer search */
 
-typedef struct haul__units {
-    haul__unit *at; /* by source address, and so by compacted place too */
+typedef struct haul__clusters {
+    haul__cluster *at; /* by source address, and so by compacted place too */
     size_t count, capacity;
     uint32_t *by_place; /* numbers of units */
     /* for each stretch of the compacted arena: the first unit that ends behind its beginning */
@@ -26,21 +26,23 @@ typedef struct haul__units {
     size_t guide_count;
     uint64_t bytes;   /* of the ordered arena */
     size_t alignment; /* that its base needs */
-} haul__units;
+} haul__clusters;
 
 /* After layout. Sorts the trail's ranges by address. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT. */
-haul_status haul__units_make(haul_context *context, const haul__found *found,
-                             const haul__placed *placed, haul__trail *trail, haul__units *units);
-void haul__units_close(const haul_allocator *allocator, haul__units *units);
-size_t haul__units_memory(const haul__units *units);
+haul_status haul__clusters_make(haul_context *context, const haul__found *found,
+                                const haul__placed *placed, haul__order_log *trail,
+                                haul__clusters *units);
+void haul__clusters_close(const haul_allocator *allocator, haul__clusters *units);
+size_t haul__clusters_memory(const haul__clusters *units);
 
 /* The first unit that ends behind a source address; count: there is none. O(log units). */
-size_t haul__unit_behind(const haul__units *units, uintptr_t address);
+size_t haul__cluster_behind(const haul__clusters *units, uintptr_t address);
 /* The unit that holds a byte of the ordered arena; NULL: none does. O(log units). */
-const haul__unit *haul__unit_at(const haul__units *units, uint64_t place);
+const haul__cluster *haul__cluster_at(const haul__clusters *units, uint64_t place);
 
 /* The unit that holds a byte of the compacted arena; NULL: none does. */
-HAUL__INLINE const haul__unit *haul__unit_holding(const haul__units *units, uint64_t compact)
+HAUL__INLINE const haul__cluster *haul__cluster_holding(const haul__clusters *units,
+                                                        uint64_t compact)
 {
     const uint64_t stretch = compact >> HAUL__GUIDE_SHIFT;
     size_t low, high;

@@ -240,7 +240,7 @@ static size_t settle_slots(const haul__map *map, haul__block *block)
 {
     if (block->words)
         return haul__ragged_count(haul__simple_of(map, block), block);
-    if (haul__is_of_kind(block))
+    if (haul__is_uniform(block))
         return count_by_starts(haul__simple_of(map, block), block);
     return block->form == HAUL__MIXED ? count_mixed(map, block) : 0;
 }

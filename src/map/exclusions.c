@@ -10,7 +10,7 @@ static unsigned way_of(unsigned bar)
     return bar == HAUL__UNSENT ? 0u : 1u;
 }
 
-static haul__bars *bars_of(haul__map *map, uintptr_t address)
+static haul__exclusions *bars_of(haul__map *map, uintptr_t address)
 {
     haul__block *block = haul__map_touch(map, address);
     haul__side *side = block ? haul__map_side(map, block) : NULL;
@@ -22,7 +22,7 @@ static haul__bars *bars_of(haul__map *map, uintptr_t address)
     return side ? side->bars : NULL;
 }
 
-static uint16_t *mask_of(haul__map *map, haul__bars *bars, unsigned way, size_t page)
+static uint16_t *mask_of(haul__map *map, haul__exclusions *bars, unsigned way, size_t page)
 {
     if (!bars->masks[way][page]) {
         bars->masks[way][page] =
@@ -50,7 +50,7 @@ static int bar_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsigned 
 {
     size_t page = (first & (HAUL__BLOCK_BYTES - 1)) >> HAUL__PAGE_SHIFT,
            at = first & (PAGE_BYTES - 1);
-    haul__bars *bars = bars_of(map, first);
+    haul__exclusions *bars = bars_of(map, first);
     uint16_t *mask;
     if (!bars)
         return 0;
@@ -65,7 +65,7 @@ static int bar_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsigned 
     return 1;
 }
 
-int haul__bar(haul__map *map, uintptr_t first, uintptr_t end, unsigned bars)
+int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned bars)
 {
     map->has_bars = 1;
     while (first < end) {
@@ -81,31 +81,31 @@ int haul__bar(haul__map *map, uintptr_t first, uintptr_t end, unsigned bars)
     return 1;
 }
 
-uint16_t haul__barred_mask(const haul__block *block, unsigned granule, unsigned bar)
+uint16_t haul__excluded_mask(const haul__block *block, unsigned granule, unsigned bar)
 {
     size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
     const unsigned way = way_of(bar);
-    if (!haul__has_bars(block))
+    if (!haul__has_exclusions(block))
         return 0;
     if (block->side->bars->whole[way] >> page & 1u)
         return HAUL__FULL_MASK;
     return block->side->bars->masks[way][page] ? block->side->bars->masks[way][page][at] : 0;
 }
 
-int haul__page_is_barred(const haul__block *block, size_t page, unsigned bar)
+int haul__page_is_excluded(const haul__block *block, size_t page, unsigned bar)
 {
-    return haul__has_bars(block) && (block->side->bars->whole[way_of(bar)] >> page & 1u);
+    return haul__has_exclusions(block) && (block->side->bars->whole[way_of(bar)] >> page & 1u);
 }
 
-int haul__block_is_barred(const haul__block *block, unsigned bar)
+int haul__block_is_excluded(const haul__block *block, unsigned bar)
 {
-    return haul__has_bars(block) && block->side->bars->whole[way_of(bar)] == ALL_PAGES;
+    return haul__has_exclusions(block) && block->side->bars->whole[way_of(bar)] == ALL_PAGES;
 }
 
-int haul__is_barred(const haul__map *map, uintptr_t address, unsigned bar)
+int haul__is_excluded(const haul__map *map, uintptr_t address, unsigned bar)
 {
     const haul__block *block = haul__map_find(map, address);
-    return block && (haul__barred_mask(block, haul__granule_in_block(address), bar) >>
+    return block && (haul__excluded_mask(block, haul__granule_in_block(address), bar) >>
                          (address & (HAUL__GRANULE - 1)) &
                      1);
 }

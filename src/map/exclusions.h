@@ -13,19 +13,19 @@
 
 /* Bars [first, end) as `bars` says (HAUL__UNSENT, HAUL__UNRETURNED). 0: out of memory. Before or
  * after the marks. */
-int haul__bar(haul__map *map, uintptr_t first, uintptr_t end, unsigned bars);
+int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned bars);
 
-HAUL__INLINE int haul__has_bars(const haul__block *block)
+HAUL__INLINE int haul__has_exclusions(const haul__block *block)
 {
     return block->side && block->side->bars;
 }
 
 /* The bytes of a granule that have this bar; of any block. */
-uint16_t haul__barred_mask(const haul__block *block, unsigned granule, unsigned bar);
+uint16_t haul__excluded_mask(const haul__block *block, unsigned granule, unsigned bar);
 /* Have all bytes of a page it? Of all pages of the block? */
-int haul__page_is_barred(const haul__block *block, size_t page, unsigned bar);
-int haul__block_is_barred(const haul__block *block, unsigned bar);
+int haul__page_is_excluded(const haul__block *block, size_t page, unsigned bar);
+int haul__block_is_excluded(const haul__block *block, unsigned bar);
 /* Has the byte at this address it? */
-int haul__is_barred(const haul__map *map, uintptr_t address, unsigned bar);
+int haul__is_excluded(const haul__map *map, uintptr_t address, unsigned bar);
 
 #endif

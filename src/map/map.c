@@ -77,7 +77,7 @@ void haul__table_close(haul__table *table, const haul_allocator *allocator)
 
 /* ---- Blocks and sides. */
 
-static void release_bars(haul__map *map, haul__bars *bars)
+static void release_bars(haul__map *map, haul__exclusions *bars)
 {
     size_t page;
     for (page = 0; bars && page < HAUL__PAGES; page++) {
@@ -451,7 +451,7 @@ HAUL__INLINE uint64_t slots_of(const haul__map *map, const haul__block *block, u
                          : haul__slots(block)[number] & haul__load_cell(&block->cells[number]);
     if (block->words)
         return haul__ragged_slots(map, block, number, is_placed);
-    return haul__is_of_kind(block) ? slots_by_starts(map, block, number, is_placed) : 0;
+    return haul__is_uniform(block) ? slots_by_starts(map, block, number, is_placed) : 0;
 }
 
 uint64_t haul__marked_slots(const haul__map *map, const haul__block *block, unsigned number)

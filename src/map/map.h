@@ -93,10 +93,10 @@ typedef struct haul__cell {
 } haul__cell;
 
 /* Bytes that do not travel both ways, by pages: of each way (direction.h). */
-typedef struct haul__bars {
+typedef struct haul__exclusions {
     uint16_t whole[2];      /* a bit a page: none of its bytes does */
     uint16_t *masks[2][16]; /* a bit a byte: it does not; NULL: see whole */
-} haul__bars;
+} haul__exclusions;
 
 /* Bytes of objects that have skipped ones, skipped or not. */
 typedef struct haul__holes {
@@ -121,9 +121,9 @@ typedef struct haul__side {
     uint8_t unit[16];
     uint16_t *ends; /* where terminators of strings stand, in bytes from the block's start */
     size_t end_count, end_capacity;
-    int has_odd;        /* pointers off the grid lie here */
-    haul__holes *holes; /* NULL: there are none */
-    haul__bars *bars;   /* NULL: everything travels both ways */
+    int has_odd;            /* pointers off the grid lie here */
+    haul__holes *holes;     /* NULL: there are none */
+    haul__exclusions *bars; /* NULL: everything travels both ways */
 } haul__side;
 
 /* Forms of blocks. Those that have cells are odd, so that one bit of a table's entry tells them
@@ -326,7 +326,7 @@ HAUL__INLINE void haul__store_cell(haul__cell *cell, uint64_t marks)
     memcpy(cell, &marks, sizeof marks);
 }
 
-HAUL__INLINE int haul__is_of_kind(const haul__block *block)
+HAUL__INLINE int haul__is_uniform(const haul__block *block)
 {
     return block->form >= HAUL__FIRST_KIND;
 }

@@ -63,7 +63,7 @@ static uint64_t words_of_mask(unsigned granule, uint16_t mask)
 /* Granules of a cell that are partly live; not of a mixed block. */
 static uint32_t partial_of(const haul__block *block, unsigned number)
 {
-    return haul__is_of_kind(block) || block->form == HAUL__FULL ? 0 : block->cells[number].aux;
+    return haul__is_uniform(block) || block->form == HAUL__FULL ? 0 : block->cells[number].aux;
 }
 
 /* Those of a cell's words that have live bytes. Masks of granules that nobody asks for are not
@@ -201,7 +201,7 @@ static int mark_whole(haul__block *block, unsigned number, uint32_t granules)
         block->form == HAUL__MIXED ? haul__both_words(haul__load_cell(cell)) : cell->live;
     if (block->form == HAUL__MIXED)
         haul__set_words(block, number, haul__words_of(granules));
-    else if (haul__is_of_kind(block))
+    else if (haul__is_uniform(block))
         cell->live |= granules;
     else
         make_whole(block, cell, granules);
@@ -505,7 +505,7 @@ int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
         if (!side || !hole_room(map, side, page) ||
             !note_hole(map, side->holes, granule, mask_between(at, first, end)))
             return 0;
-        if (haul__is_of_kind(block))
+        if (haul__is_uniform(block))
             block = haul__map_turn(map, at, block, HAUL__MIXED);
         if (!block)
             return 0;
@@ -625,7 +625,7 @@ HAUL__HOT static size_t fold(haul__block *block)
         bytes += (size_t)haul__bits32(at->live) << HAUL__GRANULE_SHIFT;
         if (block->side && at->live)
             fill_masks(block, cell);
-        if (haul__is_of_kind(block))
+        if (haul__is_uniform(block))
             continue;
         for (bits = at->aux; bits; bits &= bits - 1)
             bytes += partial_bytes(block, cell * 32u + haul__lowest32(bits));

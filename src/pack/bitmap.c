@@ -159,7 +159,7 @@ static void set_block(const window *w, const haul__map *map, const haul__block *
 {
     if (block->form == HAUL__FULL || block->form == HAUL__BARE)
         return;
-    if (haul__is_of_kind(block) && !map->has_units)
+    if (haul__is_uniform(block) && !map->has_units)
         set_objects(w, map, block);
     else
         set_cells(w, map, block);
@@ -263,7 +263,7 @@ HAUL__HOT static size_t count_slots(const haul__map *map, const haul__block *blo
     unsigned cell;
     if (block->form == HAUL__FULL || block->form == HAUL__BARE)
         return 0;
-    if (!haul__is_of_kind(block)) {
+    if (!haul__is_uniform(block)) {
         for (cell = 0; cell < HAUL__CELLS; cell++)
             count += haul__bits64(haul__placed_slots(map, block, cell));
         return count;

@@ -51,7 +51,7 @@ static void gather_cell(const haul__block *block, unsigned cell, uintptr_t from,
     uint32_t live;
     for (live = haul__live(block, cell); live; live &= live - 1, to += HAUL__GRANULE) {
         unsigned in_cell = haul__lowest32(live), granule = cell * 32u + in_cell;
-        uint16_t barred = haul__barred_mask(block, granule, HAUL__UNSENT);
+        uint16_t barred = haul__excluded_mask(block, granule, HAUL__UNSENT);
         gather_granule(to, (const unsigned char *)(from + in_cell * HAUL__GRANULE),
                        haul__byte_mask(block, granule) & (uint16_t)~barred);
     }
@@ -62,7 +62,7 @@ static void gather_cell(const haul__block *block, unsigned cell, uintptr_t from,
 static void gather_page(const haul__block *block, size_t page, uintptr_t address,
                         unsigned char *arena, uint64_t *end)
 {
-    const int nothing = haul__page_is_barred(block, page, HAUL__UNSENT);
+    const int nothing = haul__page_is_excluded(block, page, HAUL__UNSENT);
     unsigned cell = (unsigned)page * HAUL__PAGE_CELLS, last = cell + HAUL__PAGE_CELLS;
     for (; cell < last; cell++) {
         uint64_t rank = haul__cell_rank(block, cell), count = haul__bits32(haul__live(block, cell));
@@ -82,7 +82,7 @@ static void gather_page(const haul__block *block, size_t page, uintptr_t address
     }
 }
 
-void haul__gather_barred(const haul__block *block, uintptr_t address, unsigned char *arena)
+void haul__gather_excluded(const haul__block *block, uintptr_t address, unsigned char *arena)
 {
     uint64_t end = block->base;
     size_t page;
@@ -99,24 +99,24 @@ static void scatter_cell(const haul_plan *plan, const haul__block *block, uint32
     uint32_t live;
     for (live = haul__live(block, cell); live; live &= live - 1, from += HAUL__GRANULE) {
         unsigned in_cell = haul__lowest32(live), granule = cell * 32u + in_cell;
-        uint16_t stays = haul__barred_mask(block, granule, HAUL__UNRETURNED);
+        uint16_t stays = haul__excluded_mask(block, granule, HAUL__UNRETURNED);
         uint16_t mask = haul__data_mask(plan, block, number, granule) & (uint16_t)~stays;
         haul__write_bytes(to + in_cell * HAUL__GRANULE, from, mask,
-                          haul__barred_mask(block, granule, HAUL__UNSENT));
+                          haul__excluded_mask(block, granule, HAUL__UNSENT));
     }
 }
 
-void haul__scatter_barred(const haul_plan *plan, const haul__block *block, uint32_t number,
-                          const unsigned char *arena)
+void haul__scatter_excluded(const haul_plan *plan, const haul__block *block, uint32_t number,
+                            const unsigned char *arena)
 {
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         size_t page = cell / HAUL__PAGE_CELLS;
         const unsigned char *from =
             arena + (size_t)(haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
-        if (haul__page_is_barred(block, page, HAUL__UNRETURNED))
+        if (haul__page_is_excluded(block, page, HAUL__UNRETURNED))
             continue;
-        if (is_full_page(block, page) && haul__page_is_barred(block, page, HAUL__UNSENT))
+        if (is_full_page(block, page) && haul__page_is_excluded(block, page, HAUL__UNSENT))
             memcpy((void *)(haul__block_address(number) + cell * HAUL__CELL_BYTES), from,
                    HAUL__CELL_BYTES);
         else
@@ -130,7 +130,7 @@ int haul__piece_returns(const haul_plan *plan, const haul__piece *piece)
     if (!plan->found.map.has_bars)
         return 1;
     for (i = piece->first; i < piece->end; i++)
-        if (!haul__block_is_barred(haul__plan_block(plan, i), HAUL__UNRETURNED))
+        if (!haul__block_is_excluded(haul__plan_block(plan, i), HAUL__UNRETURNED))
             return 1;
     return 0;
 }

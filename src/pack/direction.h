@@ -8,10 +8,10 @@
 
 /* The bytes of a block, with those of its placing before it, to their places in `arena`; of
  * pointers, what stands there. */
-void haul__gather_barred(const haul__block *block, uintptr_t address, unsigned char *arena);
+void haul__gather_excluded(const haul__block *block, uintptr_t address, unsigned char *arena);
 /* The way back, of one that has bars. */
-void haul__scatter_barred(const haul_plan *plan, const haul__block *block, uint32_t number,
-                          const unsigned char *arena);
+void haul__scatter_excluded(const haul_plan *plan, const haul__block *block, uint32_t number,
+                            const unsigned char *arena);
 
 /* The bytes of a granule that `mask` names; of those, `blind` ones are written without being looked
  * at. */

@@ -194,7 +194,7 @@ static size_t full_blocks(const haul_plan *plan, size_t i, size_t end)
     size_t count = 1;
     for (; i + count < end && numbers[i + count] == numbers[i] + count; count++) {
         const haul__block *next = haul__plan_block(plan, i + count);
-        if (next->form != HAUL__FULL || haul__has_bars(next) ||
+        if (next->form != HAUL__FULL || haul__has_exclusions(next) ||
             haul__cell_rank(next, 0) != rank + count * HAUL__BLOCK_GRANULES)
             break;
     }
@@ -214,19 +214,19 @@ static void gather_full(haul__sweep *s, const haul__block *block, uintptr_t addr
 static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     s->guard = 0;
-    if (haul__is_of_kind(block) && !block->side && !s->careful) {
+    if (haul__is_uniform(block) && !block->side && !s->recording) {
         haul__gather_objects(s, block, address);
         return;
     }
-    if (haul__has_bars(block))
-        haul__gather_barred(block, address, s->arena);
+    if (haul__has_exclusions(block))
+        haul__gather_excluded(block, address, s->arena);
     else if (haul__has_masks(block))
         gather_masked(s, block, address);
     else
         gather_whole(s, block, address);
     if (block->form == HAUL__BARE || block->form == HAUL__FULL)
         return;
-    if (block->form == HAUL__MIXED && !s->careful)
+    if (block->form == HAUL__MIXED && !s->recording)
         gather_slots(s, block, address);
     else
         gather_slots_carefully(s, block, address);
@@ -280,7 +280,7 @@ size_t haul__gather_blocks(haul_plan *plan, haul__sweep *s, size_t first, size_t
     size_t i, next;
     for (i = first; i < end; i = next) {
         const haul__block *block = haul__plan_block(plan, i);
-        if (block->form == HAUL__FULL && !haul__has_bars(block))
+        if (block->form == HAUL__FULL && !haul__has_exclusions(block))
             next = gather_plain(plan, s, i, end);
         else
             next =

@@ -62,7 +62,7 @@ static int note_pointer(const haul_allocator *allocator, haul__ordered *o, uint6
 static int note_slots(const haul_plan *plan, haul__ordered *o)
 {
     const haul__map *map = &plan->found.map;
-    const haul__unit *unit = o->units.at;
+    const haul__cluster *unit = o->units.at;
     size_t i;
     unsigned cell;
     for (i = 0; i < map->block_count; i++) {
@@ -122,7 +122,8 @@ static int is_slot(const haul_plan *plan, uintptr_t word)
 }
 
 /* Does a pointer of the object, other than `word`, lead into the unit? */
-static int leads_into(const haul_plan *plan, const haul__mention *mention, const haul__unit *unit)
+static int leads_into(const haul_plan *plan, const haul__reference *mention,
+                      const haul__cluster *unit)
 {
     uintptr_t at = (mention->object + HAUL__WORD - 1) & ~(uintptr_t)(HAUL__WORD - 1);
     for (; at < mention->object_end && mention->object_end - at >= HAUL__WORD; at += HAUL__WORD)
@@ -134,34 +135,35 @@ static int leads_into(const haul_plan *plan, const haul__mention *mention, const
 
 /* Where one unit ends and another begins, a word that nobody followed is taken for the end if its
  * object leads into the former elsewhere, as begins and ends do, and else for the beginning. */
-static int is_end(const haul_plan *plan, const haul__units *units, const haul__mention *mention)
+static int is_end(const haul_plan *plan, const haul__clusters *units,
+                  const haul__reference *mention)
 {
-    const size_t before = haul__unit_behind(units, mention->target - 1);
-    const haul__unit *unit;
+    const size_t before = haul__cluster_behind(units, mention->target - 1);
+    const haul__cluster *unit;
     if (before == units->count || mention->target <= units->at[before].first)
         return 0;
     unit = &units->at[before];
     if (mention->target - unit->first < unit->bytes)
         return 0;
-    if (mention->kind == HAUL__MENTIONS_END || before + 1 == units->count)
+    if (mention->kind == HAUL__REFERENCE_END || before + 1 == units->count)
         return 1;
     return units->at[before + 1].first != mention->target || leads_into(plan, mention, unit);
 }
 
 /* A slot that leads to no elements is translated with its tags, if it has some. */
-static haul__mention with_tags(const haul_plan *plan, const haul__mention *mention)
+static haul__reference with_tags(const haul_plan *plan, const haul__reference *mention)
 {
-    haul__mention m = *mention;
-    if (m.kind == HAUL__MENTIONS_PLACE && m.value == m.target && is_slot(plan, m.word))
+    haul__reference m = *mention;
+    if (m.kind == HAUL__REFERENCE_PLACE && m.value == m.target && is_slot(plan, m.word))
         m.value = m.target = haul__load_word((const void *)m.word);
     return m;
 }
 
 /* 0: it leads to nothing. */
-static uint64_t place_of_mentioned(const haul_plan *plan, const haul__mention *mention, int ends)
+static uint64_t place_of_mentioned(const haul_plan *plan, const haul__reference *mention, int ends)
 {
     uint64_t place;
-    if (mention->kind == HAUL__MENTIONS_TAGGED)
+    if (mention->kind == HAUL__REFERENCE_TAGGED)
         place = place_of(plan, mention->target);
     else if (ends)
         place = place_of(plan, mention->target - 1) + 1;
@@ -172,7 +174,7 @@ static uint64_t place_of_mentioned(const haul_plan *plan, const haul__mention *m
 
 static int told_before(const void *a, const void *b)
 {
-    const haul__told *x = a, *y = b;
+    const haul__resolved *x = a, *y = b;
     if (x->word != y->word)
         return x->word < y->word;
     if (x->value != y->value)
@@ -195,7 +197,7 @@ static void sort_told(haul__ordered *o)
 /* The end of a pair, or a word with tags, may be mentioned as a pointer to no elements, too: then
  * it is that. And one that stands in several objects is an end if one of them says so: begin and
  * end of a pair of nothing stay together. */
-static int tell(const haul_plan *plan, const haul__trail *trail, haul__ordered *o)
+static int tell(const haul_plan *plan, const haul__order_log *trail, haul__ordered *o)
 {
     size_t i, kept = 0;
     o->told_capacity = trail->mention_count;
@@ -204,14 +206,15 @@ static int tell(const haul_plan *plan, const haul__trail *trail, haul__ordered *
     if (!o->told && trail->mention_count)
         return 0;
     for (i = 0; i < trail->mention_count; i++) {
-        const haul__mention mention = with_tags(plan, &trail->mentions[i]);
-        const int ends = mention.kind != HAUL__MENTIONS_TAGGED && is_end(plan, &o->units, &mention);
-        haul__told *told = &o->told[kept];
+        const haul__reference mention = with_tags(plan, &trail->mentions[i]);
+        const int ends =
+            mention.kind != HAUL__REFERENCE_TAGGED && is_end(plan, &o->units, &mention);
+        haul__resolved *told = &o->told[kept];
         told->word = mention.word;
         told->value = mention.value;
         told->place = place_of_mentioned(plan, &mention, ends);
         told->is_slot = is_slot(plan, mention.word);
-        told->is_followed = mention.kind != HAUL__MENTIONS_PLACE;
+        told->is_followed = mention.kind != HAUL__REFERENCE_PLACE;
         told->is_begin = !ends;
         kept += told->place != 0;
     }
@@ -220,7 +223,8 @@ static int tell(const haul_plan *plan, const haul__trail *trail, haul__ordered *
     return 1;
 }
 
-const haul__told *haul__find_told(const haul__ordered *ordered, uintptr_t word, uintptr_t value)
+const haul__resolved *haul__find_resolved(const haul__ordered *ordered, uintptr_t word,
+                                          uintptr_t value)
 {
     size_t low = 0, high = ordered->told_count;
     while (low < high) {
@@ -240,7 +244,7 @@ const haul__told *haul__find_told(const haul__ordered *ordered, uintptr_t word, 
 
 size_t haul__ordered_memory(const haul__ordered *o)
 {
-    return sizeof *o + haul__units_memory(&o->units) + o->bitmap_words * sizeof *o->bitmap +
+    return sizeof *o + haul__clusters_memory(&o->units) + o->bitmap_words * sizeof *o->bitmap +
            o->odd_capacity * sizeof *o->odd + o->told_capacity * sizeof *o->told;
 }
 
@@ -250,7 +254,7 @@ void haul__ordered_drop(haul_plan *plan)
     haul__ordered *o = plan->ordered;
     if (!o)
         return;
-    haul__units_close(allocator, &o->units);
+    haul__clusters_close(allocator, &o->units);
     haul__release(allocator, o->bitmap, o->bitmap_words * sizeof *o->bitmap);
     haul__release(allocator, o->odd, o->odd_capacity * sizeof *o->odd);
     haul__release(allocator, o->told, o->told_capacity * sizeof *o->told);
@@ -258,7 +262,7 @@ void haul__ordered_drop(haul_plan *plan)
     plan->ordered = NULL;
 }
 
-static int fill_in(haul_plan *plan, const haul__trail *trail)
+static int fill_in(haul_plan *plan, const haul__order_log *trail)
 {
     haul__ordered *o = plan->ordered;
     o->bitmap_words = ((size_t)(o->units.bytes >> HAUL__WORD_SHIFT) + 63) / 64;
@@ -270,14 +274,14 @@ static int fill_in(haul_plan *plan, const haul__trail *trail)
     return 1;
 }
 
-haul_status haul__order(haul_plan *plan, haul__trail *trail)
+haul_status haul__order(haul_plan *plan, haul__order_log *trail)
 {
     haul_status status;
     plan->ordered = haul__allocate_zeroed(&plan->context->allocator, sizeof *plan->ordered);
     if (!plan->ordered)
         return out_of_memory(plan);
-    status =
-        haul__units_make(plan->context, &plan->found, &plan->placed, trail, &plan->ordered->units);
+    status = haul__clusters_make(plan->context, &plan->found, &plan->placed, trail,
+                                 &plan->ordered->units);
     if (status == HAUL_OK && !fill_in(plan, trail))
         status = out_of_memory(plan);
     if (status != HAUL_OK)
@@ -287,7 +291,7 @@ haul_status haul__order(haul_plan *plan, haul__trail *trail)
 
 /* ---- From the compacted arena to the ordered one. */
 
-static void prefetch_unit(const haul__units *units, size_t i, const unsigned char *compacted)
+static void prefetch_unit(const haul__clusters *units, size_t i, const unsigned char *compacted)
 {
     if (i < units->count)
         haul__prefetch((uintptr_t)&units->at[units->by_place[i]]);
@@ -297,13 +301,13 @@ static void prefetch_unit(const haul__units *units, size_t i, const unsigned cha
 }
 
 /* Each unit, and zeros up to the next one. */
-static void copy_units(const haul__units *units, const unsigned char *compacted,
+static void copy_units(const haul__clusters *units, const unsigned char *compacted,
                        unsigned char *arena)
 {
     uint64_t end = 0;
     size_t i;
     for (i = 0; i < units->count; i++) {
-        const haul__unit *unit = &units->at[units->by_place[i]];
+        const haul__cluster *unit = &units->at[units->by_place[i]];
         prefetch_unit(units, i + UNITS_AHEAD, compacted);
         memset(arena + end, 0, (size_t)(unit->place - end));
         memcpy(arena + unit->place, compacted + unit->compact, unit->bytes);
@@ -324,7 +328,7 @@ static void translate(const haul__ordered *o, unsigned char *arena, uint64_t pla
     put_word(arena, place, (uintptr_t)(leads_to ? base + leads_to : 0));
 }
 
-static void prefetch_guides(const haul__units *units, const unsigned char *words, uint64_t bits)
+static void prefetch_guides(const haul__clusters *units, const unsigned char *words, uint64_t bits)
 {
     for (; bits; bits &= bits - 1) {
         const uintptr_t compact =
@@ -334,7 +338,7 @@ static void prefetch_guides(const haul__units *units, const unsigned char *words
     }
 }
 
-static void prefetch_targets(const haul__units *units, const unsigned char *words, uint64_t bits)
+static void prefetch_targets(const haul__clusters *units, const unsigned char *words, uint64_t bits)
 {
     for (; bits; bits &= bits - 1) {
         const uintptr_t compact =
@@ -413,7 +417,7 @@ void haul__end_scatter(haul_plan *plan)
 
 const void *haul__compact_again(const haul_plan *plan, const void *arena)
 {
-    const haul__units *units;
+    const haul__clusters *units;
     unsigned char *memory;
     size_t i;
     if (!plan->ordered)
@@ -421,7 +425,7 @@ const void *haul__compact_again(const haul_plan *plan, const void *arena)
     units = &plan->ordered->units;
     memory = plan->ordered->compacted;
     for (i = 0; i < units->count; i++) {
-        const haul__unit *unit = &units->at[units->by_place[i]];
+        const haul__cluster *unit = &units->at[units->by_place[i]];
         memcpy(memory + unit->compact, (const unsigned char *)arena + unit->place, unit->bytes);
     }
     return memory;

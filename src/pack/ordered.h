@@ -9,22 +9,22 @@
 /* A pointer of which a lookup of its address does not tell all: `place` is where it leads, as long
  * as it is `value`.
  */
-typedef struct haul__told {
+typedef struct haul__resolved {
     uintptr_t word, value;
     uint64_t place;
     int is_slot;     /* told by a bit of the map */
     int is_followed; /* a mention that nobody has followed it says more */
     /* as it seems from one object that it stands in: another one may tell that it is an end */
     int is_begin;
-} haul__told;
+} haul__resolved;
 
 typedef struct haul__ordered {
-    haul__units units;
+    haul__clusters units;
     uint64_t *bitmap; /* relocation bits of the ordered arena */
     size_t bitmap_words;
     uint64_t *odd; /* offsets of pointers off its grid of words, or beside their blocks; in order */
     size_t odd_count, odd_capacity;
-    haul__told *told; /* by word */
+    haul__resolved *told; /* by word */
     size_t told_count, told_capacity;
     void *compacted; /* memory for haul__compact_again; NULL outside of the calls that need it */
 } haul__ordered;
@@ -33,25 +33,26 @@ typedef struct haul__ordered {
 size_t haul__ordered_memory(const haul__ordered *ordered);
 /* Makes the plan's second layout from the trail of its walk. HAUL_ERROR_MEMORY,
  * HAUL_ERROR_LIMIT. */
-haul_status haul__order(haul_plan *plan, haul__trail *trail);
+haul_status haul__order(haul_plan *plan, haul__order_log *trail);
 void haul__ordered_drop(haul_plan *plan);
 
 /* The ordered place of a compacted one, which is a byte's; 0: of no object. */
 HAUL__INLINE uint64_t haul__ordered_place(const haul__ordered *ordered, uint64_t compact)
 {
-    const haul__unit *unit = haul__unit_holding(&ordered->units, compact);
+    const haul__cluster *unit = haul__cluster_holding(&ordered->units, compact);
     return unit ? unit->place + (compact - unit->compact) : 0;
 }
 
 /* The source byte at an ordered place; 0: none. */
 HAUL__INLINE uintptr_t haul__ordered_source(const haul__ordered *ordered, uint64_t place)
 {
-    const haul__unit *unit = haul__unit_at(&ordered->units, place);
+    const haul__cluster *unit = haul__cluster_at(&ordered->units, place);
     return unit ? unit->first + (uintptr_t)(place - unit->place) : 0;
 }
 
 /* What a pointer word of this value is known to lead to; NULL: a lookup of the value tells. */
-const haul__told *haul__find_told(const haul__ordered *ordered, uintptr_t word, uintptr_t value);
+const haul__resolved *haul__find_resolved(const haul__ordered *ordered, uintptr_t word,
+                                          uintptr_t value);
 
 /* haul__gather of an ordered plan. */
 haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t there,

@@ -5,18 +5,18 @@
  * piece, each into memory of its own, and what it keeps between two of them is a few numbers.
  *
  * Blocks need nothing of one another: each has its bytes in the source and in the arena, and its
- * own guard. So a large piece is cut into shares that a team takes (base/team.h). What a share
+ * own guard. So a large piece is cut into shares that a pool takes (base/pool.h). What a share
  * finds it notes for itself; when all are done the notes are gone through in order of address, so
  * that errors and counts are those of one thread. What calls the user's functions, or writes words
  * of its own accord (exceptions.c), stays with the thread that asked.
  *
  * A device reads what lies in memory twice as fast as what lies changed in a processor's caches,
- * and several processors write faster than it reads. So what a team gathers for a device is put
+ * and several processors write faster than it reads. So what a pool gathers for a device is put
  * together block by block in each thread's scratch memory and goes past the caches from there. One
  * thread alone writes at once: it is slower than the device anyway, and writing past the caches
  * takes three times as long where they still have the lines of the last transfer.
  */
-#include "base/team.h"
+#include "base/pool.h"
 #include "context/context.h"
 #include "pack/sweep.h"
 
@@ -26,8 +26,8 @@
 #define LARGE_BYTES ((size_t)64 << 20) /* an arena that is in no cache when it is done */
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
 
-/* Blocks between two looks at whether there is progress to tell; a team's, where nobody listens.
- * More: a team waits less often for the last of them. */
+/* Blocks between two looks at whether there is progress to tell; a pool's, where nobody listens.
+ * More: a pool waits less often for the last of them. */
 #define STRIP_BLOCKS ((size_t)64)
 #define TEAM_STRIP_BLOCKS ((size_t)512)
 
@@ -65,7 +65,7 @@ typedef struct finding {
 typedef struct team_look {
     haul_plan *plan;
     haul__look *look;
-    finding by[HAUL__SHARES];
+    finding by[HAUL__POOL_CHUNKS];
 } team_look;
 
 static void look_share(void *user, size_t number, size_t first, size_t end, void *scratch)
@@ -89,12 +89,12 @@ static size_t first_until(const finding *by, size_t count, size_t end)
 size_t haul__go_through(haul_plan *plan, haul__look *look)
 {
     const size_t count = plan->found.map.block_count;
-    haul__team *team = haul__context_team(plan->context, haul__compacted_bytes(plan));
+    haul__pool *pool = haul__context_pool(plan->context, haul__compacted_bytes(plan));
     team_look all;
     size_t shares;
     all.plan = plan;
     all.look = look;
-    shares = haul__team_run(team, bytes_of(count), 0, count, 1, look_share, &all);
+    shares = haul__pool_run(pool, bytes_of(count), 0, count, 1, look_share, &all);
     return first_until(all.by, shares, count);
 }
 
@@ -104,7 +104,7 @@ typedef struct team_gather {
     haul_plan *plan;
     const haul__sweep *like;
     int for_device;
-    finding by[HAUL__SHARES];
+    finding by[HAUL__POOL_CHUNKS];
 } team_gather;
 
 static void gather_share(void *user, size_t number, size_t first, size_t end, void *scratch)
@@ -121,7 +121,7 @@ static void gather_share(void *user, size_t number, size_t first, size_t end, vo
 }
 
 /* Blocks [first, end), as haul__gather_blocks; `like` has found nothing yet. */
-static size_t gather_run(haul__gathering *g, haul__team *team, const haul__sweep *like,
+static size_t gather_run(haul__gathering *g, haul__pool *pool, const haul__sweep *like,
                          size_t first, size_t end, uintptr_t *lost)
 {
     team_gather all;
@@ -129,7 +129,7 @@ static size_t gather_run(haul__gathering *g, haul__team *team, const haul__sweep
     all.plan = g->plan;
     all.like = like;
     all.for_device = g->for_device;
-    shares = haul__team_run(team, bytes_of(end - first), first, end, 1, gather_share, &all);
+    shares = haul__pool_run(pool, bytes_of(end - first), first, end, 1, gather_share, &all);
     for (i = 0; i < shares; i++) {
         g->nulls += all.by[i].nulls;
         if (!*lost)
@@ -159,8 +159,8 @@ static haul_status tell(haul__gathering *g, uint64_t done)
 static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,
                                  const haul__sweep *like)
 {
-    haul__team *team = haul__context_team(g->plan->context, piece->bytes);
-    const size_t most = team && !g->listener ? TEAM_STRIP_BLOCKS : STRIP_BLOCKS;
+    haul__pool *pool = haul__context_pool(g->plan->context, piece->bytes);
+    const size_t most = pool && !g->listener ? TEAM_STRIP_BLOCKS : STRIP_BLOCKS;
     uintptr_t lost = 0;
     size_t first, next;
     for (first = piece->first; first < piece->end; first = next) {
@@ -169,7 +169,7 @@ static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,
         if (status != HAUL_OK)
             return status;
         next = piece->end - first < most ? piece->end : first + most;
-        until = gather_run(g, team, like, first, next, &lost);
+        until = gather_run(g, pool, like, first, next, &lost);
         if (until != next)
             return haul__block_changed(g->plan, until);
     }
@@ -215,7 +215,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.nulls = 0;
     s.fetches = g->for_device || haul__compacted_bytes(g->plan) > CLOSE_BYTES;
     s.is_far = s.map->block_count > NEAR_BLOCKS;
-    s.careful = s.map->has_units || s.map->is_wide || !s.flat;
+    s.recording = s.map->has_units || s.map->is_wide || !s.flat;
     s.is_large = haul__compacted_bytes(g->plan) >= LARGE_BYTES;
     s.lost = 0;
     status = gather_strips(g, piece, &s);
@@ -272,7 +272,7 @@ void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const 
     team_scatter all;
     all.plan = plan;
     all.arena = (const unsigned char *)((uintptr_t)memory - piece->at);
-    haul__team_run(haul__context_team(plan->context, piece->bytes),
+    haul__pool_run(haul__context_pool(plan->context, piece->bytes),
                    bytes_of(piece->end - piece->first), piece->first, piece->end, 1, scatter_share,
                    &all);
 }

@@ -27,7 +27,7 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
     return plan->roots;
 }
 
-static haul_status discover(haul_plan *plan, haul__trail *trail)
+static haul_status discover(haul_plan *plan, haul__order_log *trail)
 {
     if (trail)
         return haul__discover_in_order(plan->context, plan->roots, plan->root_count, &plan->found,
@@ -36,7 +36,7 @@ static haul_status discover(haul_plan *plan, haul__trail *trail)
 }
 
 /* `trail` NULL: compacted; else what an order is made from. */
-static haul_status work_out(haul_plan *plan, haul__trail *trail)
+static haul_status work_out(haul_plan *plan, haul__order_log *trail)
 {
     double start = haul__seconds(), between;
     haul_status status = discover(plan, trail);
@@ -62,7 +62,7 @@ static haul_status work_out(haul_plan *plan, haul__trail *trail)
 haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
                             int is_ordered, haul_plan **made)
 {
-    haul__trail trail;
+    haul__order_log trail;
     haul_plan *plan;
     const size_t bytes = count * sizeof *roots; /* all of them have been read */
     haul_status status = haul__check_roots(context, roots, count);
@@ -83,7 +83,7 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     haul__hold_types(plan->roots, count);
     memset(&trail, 0, sizeof trail);
     status = work_out(plan, is_ordered ? &trail : NULL);
-    haul__trail_close(&context->allocator, &trail);
+    haul__order_log_close(&context->allocator, &trail);
     if (status != HAUL_OK) {
         haul__drop_types(plan->roots, count);
         haul__release(&context->allocator, plan->roots, bytes);

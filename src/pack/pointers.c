@@ -40,10 +40,10 @@ static uint64_t place_in_order(const haul_plan *plan, uintptr_t address)
 
 uint64_t haul__target(const haul_plan *plan, uintptr_t word, uintptr_t value)
 {
-    const haul__told *told;
+    const haul__resolved *told;
     if (!plan->ordered)
         return haul__translate(&plan->found.map, value);
-    told = haul__find_told(plan->ordered, word, value);
+    told = haul__find_resolved(plan->ordered, word, value);
     return told ? told->place : place_in_order(plan, value);
 }
 
@@ -131,7 +131,7 @@ typedef int each_pointer(uintptr_t slot, int is_good, uintptr_t value);
 /* Does this pointer stand in bytes that never come back? */
 static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
 {
-    return haul__has_bars(block) && haul__is_barred(map, slot, HAUL__UNRETURNED);
+    return haul__has_exclusions(block) && haul__is_excluded(map, slot, HAUL__UNRETURNED);
 }
 
 /* Calls `each` for every pointer that comes back, on the grid, off it, and tagged; stops at the

@@ -285,8 +285,8 @@ static int may_not_change(const haul_plan *plan, uintptr_t address)
 {
     const haul__block *block = haul__map_find(&plan->found.map, address);
     const unsigned granule = haul__granule_in_block(address);
-    const uint16_t barred = haul__barred_mask(block, granule, HAUL__UNSENT) |
-                            haul__barred_mask(block, granule, HAUL__UNRETURNED);
+    const uint16_t barred = haul__excluded_mask(block, granule, HAUL__UNSENT) |
+                            haul__excluded_mask(block, granule, HAUL__UNRETURNED);
     const uint16_t mask =
         haul__data_mask(plan, block, haul__block_number(address), granule) & (uint16_t)~barred;
     return mask >> (address & (HAUL__GRANULE - 1)) & 1;

@@ -409,12 +409,12 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
     for (i = first; i < end; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         unsigned char *to = (unsigned char *)haul__block_address(map->numbers[i]);
-        if (haul__has_bars(block))
-            haul__scatter_barred(plan, block, map->numbers[i], arena);
+        if (haul__has_exclusions(block))
+            haul__scatter_excluded(plan, block, map->numbers[i], arena);
         else if (block->form == HAUL__FULL)
             haul__copy_changed(to, arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT),
                                HAUL__BLOCK_BYTES);
-        else if (haul__is_of_kind(block) && !block->side && !map->has_units)
+        else if (haul__is_uniform(block) && !block->side && !map->has_units)
             scatter_kind(map, block, haul__block_address(map->numbers[i]), arena);
         else if (haul__has_masks(block))
             scatter_masked(plan, block, map->numbers[i], to, arena);

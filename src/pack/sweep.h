@@ -19,7 +19,7 @@ typedef struct haul__sweep {
     int is_large;   /* the arena: larger than caches are */
     int fetches;    /* lines of the source and the arena, before they are come to */
     int is_far;     /* the map: larger than the nearest caches */
-    int careful;    /* places need more than a cell to be told */
+    int recording;  /* places need more than a cell to be told */
     uintptr_t lost; /* the first slot whose pointer leads out of the graph; 0: none */
 } haul__sweep;
 

@@ -38,15 +38,15 @@ typedef struct part {
 
 static int next_part(const haul_plan *plan, uintptr_t first, uintptr_t end, part *p)
 {
-    const haul__units *units = plan->ordered ? &plan->ordered->units : NULL;
-    const haul__unit *unit;
+    const haul__clusters *units = plan->ordered ? &plan->ordered->units : NULL;
+    const haul__cluster *unit;
     uintptr_t at = p->end ? p->end : first;
     size_t i;
     p->first = at;
     p->end = end;
     if (!units || at >= end)
         return at < end;
-    i = haul__unit_behind(units, at);
+    i = haul__cluster_behind(units, at);
     if (i == units->count || units->at[i].first >= end)
         return 0;
     unit = &units->at[i];
@@ -76,7 +76,7 @@ static size_t plain_bytes(const haul__map *map, const haul__block *block, uintpt
 {
     unsigned cell = haul__cell_number(at);
     size_t bytes = 0;
-    if ((haul__has_masks(block) && block->form != HAUL__FULL) || haul__has_bars(block) ||
+    if ((haul__has_masks(block) && block->form != HAUL__FULL) || haul__has_exclusions(block) ||
         at % HAUL__CELL_BYTES != 0)
         return 0;
     for (; cell < HAUL__CELLS && end - at - bytes >= HAUL__CELL_BYTES; cell++) {
@@ -108,8 +108,8 @@ static int next_stretch(const haul_plan *plan, unsigned bar, const part *p, stre
     s->described = haul__byte_mask(block, haul__granule_in_block(at)) & range_mask(at, first, end);
     s->data = haul__data_mask(plan, block, haul__block_number(at), haul__granule_in_block(at)) &
               range_mask(at, first, end);
-    s->blind = haul__barred_mask(block, haul__granule_in_block(at), HAUL__UNSENT);
-    s->data &= (uint16_t)~haul__barred_mask(block, haul__granule_in_block(at), bar);
+    s->blind = haul__excluded_mask(block, haul__granule_in_block(at), HAUL__UNSENT);
+    s->data &= (uint16_t)~haul__excluded_mask(block, haul__granule_in_block(at), bar);
     return 1;
 }
 

@@ -88,7 +88,7 @@ static void write_edited(const haul_shipment *shipment, size_t at, size_t bytes,
                          unsigned char *memory)
 {
     const haul__contents *contents = &shipment->contents;
-    haul__team_copy(haul__context_team(shipment->device->context, bytes), memory,
+    haul__pool_copy(haul__context_pool(shipment->device->context, bytes), memory,
                     contents->base + at, bytes);
     haul__edit(contents, memory, at, bytes);
 }

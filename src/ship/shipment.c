@@ -79,7 +79,7 @@ static haul_status ship_roots(haul_device *device, const haul_root *roots, size_
     haul_plan *plan;
     int is_ordered = how->options && how->options->ordered;
     haul_status status;
-    haul__context_call_team(device->context, device->expected_bytes);
+    haul__context_wake_pool(device->context, device->expected_bytes);
     status = haul__plan_make(device->context, roots, count, is_ordered, &plan);
     if (status != HAUL_OK)
         return status;

@@ -265,7 +265,7 @@ haul_status haul__send_bytes(haul_device *device, const void *memory, size_t byt
         status = haul__take(device, now, &buffer);
         if (status != HAUL_OK)
             break;
-        haul__team_copy(haul__context_team(device->context, now), buffer->memory.memory, from + at,
+        haul__pool_copy(haul__context_pool(device->context, now), buffer->memory.memory, from + at,
                         now);
         status = haul__send_buffer(device, buffer, to + at, now);
     }

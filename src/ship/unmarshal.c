@@ -92,7 +92,7 @@ typedef haul_status write_arena(haul_shipment *shipment, const unsigned char *ar
 static void fetch_ahead(const haul_shipment *shipment)
 {
     if (!haul__is_arena(shipment) &&
-        !haul__context_team(shipment->device->context, shipment->range.arena_bytes))
+        !haul__context_pool(shipment->device->context, shipment->range.arena_bytes))
         haul__fetch_scattered(shipment->plan);
 }
 
@@ -115,7 +115,7 @@ static haul_status bring_back_by(haul_shipment *shipment, const haul__staging *s
     const double start = haul__seconds();
     double arrived;
     haul_status status;
-    haul__context_call_team(shipment->device->context, bytes);
+    haul__context_wake_pool(shipment->device->context, bytes);
     status = haul__shipment_order(shipment, staging->data, 0, bytes);
     if (status == HAUL_OK) {
         fetch_ahead(shipment);
@@ -400,7 +400,7 @@ static haul_status bring_back_in_pieces(haul_shipment *shipment)
     size_t looked_at = 0;
     haul_status status;
     returning r = begin(shipment, haul__piece_limit(shipment->device), 0);
-    haul__context_call_team(shipment->device->context, shipment->range.arena_bytes);
+    haul__context_wake_pool(shipment->device->context, shipment->range.arena_bytes);
     status = fits ? HAUL_OK : look_at_all(shipment, &looked_at);
     if (status != HAUL_OK)
         return status;

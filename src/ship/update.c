@@ -135,7 +135,7 @@ static haul_status pack_again(haul_shipment *shipment, const haul__listener *hea
 {
     double start = haul__seconds(), packed = 0;
     haul_status status;
-    haul__context_call_team(shipment->device->context, shipment->range.arena_bytes);
+    haul__context_wake_pool(shipment->device->context, shipment->range.arena_bytes);
     status = refreshes_whole(shipment) ? refresh_whole(shipment, heard, async, &packed)
                                        : refresh_in_pieces(shipment, heard, async, &packed);
     if (status == HAUL_ERROR_STALE)

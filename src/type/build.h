@@ -243,7 +243,7 @@ haul_status haul__check_arms(const haul_type *type, haul_error *error);
 int haul__row_is_unsent(const haul__row *row);
 /* The bars of the bytes that a row's direction is about: HAUL__UNSENT, HAUL__UNRETURNED; 0: they
  * travel both ways. */
-unsigned haul__row_bars(const haul__row *row);
+unsigned haul__row_exclusions(const haul__row *row);
 /* Does its kind of row have bytes for its direction to be about? */
 haul_status haul__check_direction(const haul_type *type, const haul__row *row, haul_error *error);
 /* With the flat forms made: nothing is read from bytes that are not sent. */
@@ -284,7 +284,7 @@ typedef struct haul__scratch {
     haul__made_slot *slots;
     haul__made_part *parts;
     haul__made_ruled *ruled;
-    haul__barred *barred;
+    haul__excluded *barred;
     char *text;
     size_t run_count, slot_count, part_count, ruled_count, barred_count, text_bytes;
     size_t run_capacity, slot_capacity, part_capacity, ruled_capacity, barred_capacity,

@@ -6,7 +6,7 @@
  */
 #include "type/build.h"
 
-unsigned haul__bars_of(haul_direction direction)
+unsigned haul__exclusions_of(haul_direction direction)
 {
     switch (direction) {
     case HAUL_IN:
@@ -21,9 +21,9 @@ unsigned haul__bars_of(haul_direction direction)
     return 0;
 }
 
-unsigned haul__row_bars(const haul__row *row)
+unsigned haul__row_exclusions(const haul__row *row)
 {
-    return row->rule ? haul__bars_of(row->rule->said.direction) : 0;
+    return row->rule ? haul__exclusions_of(row->rule->said.direction) : 0;
 }
 
 static const char *name_of(const haul__row *row)
@@ -33,7 +33,7 @@ static const char *name_of(const haul__row *row)
 
 static int is_unsent(const haul__row *row)
 {
-    return (haul__row_bars(row) & HAUL__UNSENT) != 0;
+    return (haul__row_exclusions(row) & HAUL__UNSENT) != 0;
 }
 
 int haul__row_is_unsent(const haul__row *row)

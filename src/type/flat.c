@@ -89,13 +89,13 @@ int haul__is_plain(const haul__walk *walk)
     return 1;
 }
 
-unsigned haul__tail_bars(const haul__walk *walk, size_t *offset)
+unsigned haul__tail_exclusions(const haul__walk *walk, size_t *offset)
 {
     size_t i;
     for (i = 0; i < walk->ruled_count; i++)
         if (walk->ruled[i].kind == HAUL__RULED_TAIL && walk->ruled[i].rule) {
             *offset = walk->ruled[i].slot.offset;
-            return haul__bars_of(walk->ruled[i].rule->said.direction);
+            return haul__exclusions_of(walk->ruled[i].rule->said.direction);
         }
     return 0;
 }

@@ -67,7 +67,7 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
     if (count == 0)
         return 1;
     ask_as(s, walk);
-    if (walk->is_varied || walk->is_noted || type->holder)
+    if (walk->is_ruled || walk->is_noted || type->holder)
         return haul__put_name(s, name, 0, 1, "", &text) &&
                haul__put_part(s, offset, count, stride, type, text);
     if (walk->dense && !walk->has_slots && stride == walk->extent)
@@ -104,7 +104,7 @@ static haul__slot slot_of_row(const haul_type *type, const haul__row *row, size_
     slot.levels = (uint8_t)row->levels;
     slot.flags = (uint8_t)((row->unaligned ? HAUL__SLOT_PACKED : 0) |
                            (row->bytes > sizeof(void *) ? HAUL__SLOT_EACH : 0) |
-                           (row->kind == HAUL_REF_POINTER ? haul__row_bars(row) : 0));
+                           (row->kind == HAUL_REF_POINTER ? haul__row_exclusions(row) : 0));
     return slot;
 }
 
@@ -290,7 +290,7 @@ static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const h
     for (i = 0; i < (is_distance ? 1 : count); i++) {
         ruled->slot = slot_of_row(type, row, i);
         if (is_distance)
-            ruled->slot.flags = (uint8_t)(HAUL__SLOT_PACKED | haul__row_bars(row));
+            ruled->slot.flags = (uint8_t)(HAUL__SLOT_PACKED | haul__row_exclusions(row));
         status = put_each(type, row, &s->door, &ruled->slot, error);
         if (status != HAUL_OK)
             return status;
@@ -372,8 +372,8 @@ static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__
 static int put_bars(haul__scratch *s, const haul__row *row)
 {
     unsigned bars =
-        row->kind == HAUL_REF_DATA || row->kind == HAUL_REF_EMBED ? haul__row_bars(row) : 0;
-    return bars == 0 || haul__put_barred(s, row->offset, row->bytes, bars);
+        row->kind == HAUL_REF_DATA || row->kind == HAUL_REF_EMBED ? haul__row_exclusions(row) : 0;
+    return bars == 0 || haul__put_excluded(s, row->offset, row->bytes, bars);
 }
 
 static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at,

@@ -84,7 +84,7 @@ int haul__put_ruled(haul__scratch *s, const haul__ruled *ruled, size_t name)
     return 1;
 }
 
-int haul__put_barred(haul__scratch *s, size_t offset, size_t bytes, unsigned bars)
+int haul__put_excluded(haul__scratch *s, size_t offset, size_t bytes, unsigned bars)
 {
     void *barred = s->barred;
     if (!haul__grow(&s->door, &barred, &s->barred_capacity, s->barred_count + 1, sizeof *s->barred))

@@ -15,7 +15,7 @@ int haul__put_slot(haul__scratch *s, const haul__slot *slot, size_t name);
 int haul__put_part(haul__scratch *s, size_t offset, size_t count, size_t stride,
                    const haul_type *type, size_t name);
 int haul__put_ruled(haul__scratch *s, const haul__ruled *ruled, size_t name);
-int haul__put_barred(haul__scratch *s, size_t offset, size_t bytes, unsigned bars);
+int haul__put_excluded(haul__scratch *s, size_t offset, size_t bytes, unsigned bars);
 /* Puts a name together, "outer[index].inner", and answers where it stands. */
 int haul__put_name(haul__scratch *s, const char *outer, size_t index, size_t count,
                    const char *inner, size_t *name);

@@ -223,8 +223,8 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
     walk->ruled_count = s->ruled_count;
     walk->size = type->size;
     walk->is_sized = haul__type_is_sized(type);
-    walk->is_varied = s->ruled_count > 0 || walk->is_sized;
-    walk->has_slots = s->slot_count > 0 || walk->is_varied;
+    walk->is_ruled = s->ruled_count > 0 || walk->is_sized;
+    walk->has_slots = s->slot_count > 0 || walk->is_ruled;
     walk->has_parts = s->part_count > 0;
     walk->depends = type->depends;
     walk->rebuild = type->rebuild;
@@ -298,7 +298,7 @@ static haul_status copy_out(const haul__scratch *s, haul_type *type)
            part_bytes = s->part_count * sizeof(haul__part);
     size_t run_bytes = s->run_count * sizeof(haul__run),
            ruled_bytes = s->ruled_count * sizeof(haul__ruled);
-    size_t barred_bytes = s->barred_count * sizeof(haul__barred), case_bytes = 0, bytes, i;
+    size_t barred_bytes = s->barred_count * sizeof(haul__excluded), case_bytes = 0, bytes, i;
     char *memory, *text;
     haul__slot *slots;
     haul__part *parts;
@@ -333,7 +333,7 @@ static haul_status copy_out(const haul__scratch *s, haul_type *type)
     memory += slot_bytes + part_bytes + ruled_bytes + case_bytes;
     if (barred_bytes > 0)
         memcpy(memory, s->barred, barred_bytes);
-    walk->barred = (const haul__barred *)(const void *)memory;
+    walk->barred = (const haul__excluded *)(const void *)memory;
     walk->barred_count = s->barred_count;
     memory += barred_bytes;
     if (run_bytes > 0)
@@ -404,7 +404,7 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
         status = copy_out(s, type);
     foresee_words(s, type, walk);
     ask_for_parents(s, walk);
-    walk->dense = !walk->is_varied && s->run_count == 1 && s->part_count == 0 &&
+    walk->dense = !walk->is_ruled && s->run_count == 1 && s->part_count == 0 &&
                   s->runs[0].offset == 0 && s->runs[0].bytes == type->bytes;
     return status;
 }

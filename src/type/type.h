@@ -32,10 +32,10 @@ enum {
 enum { HAUL__UNSENT = 16, HAUL__UNRETURNED = 32, HAUL__BARS = HAUL__UNSENT | HAUL__UNRETURNED };
 
 /* A field with bars. */
-typedef struct haul__barred {
+typedef struct haul__excluded {
     size_t offset, bytes;
     unsigned bars;
-} haul__barred;
+} haul__excluded;
 
 typedef struct haul__slot {
     size_t offset; /* of the pointer in the element */
@@ -96,8 +96,8 @@ typedef struct haul__walk {
     const haul__run *runs;
     const haul__slot *slots;
     const haul__part *parts;
-    const haul__ruled *ruled;   /* by offset */
-    const haul__barred *barred; /* by offset */
+    const haul__ruled *ruled;     /* by offset */
+    const haul__excluded *barred; /* by offset */
     size_t run_count, slot_count, part_count, ruled_count, barred_count;
     haul_function *size;            /* of the objects' own; NULL: none */
     haul_rebuild_function *rebuild; /* with depends */
@@ -107,8 +107,8 @@ typedef struct haul__walk {
     int has_slots; /* here or in a part, or something is ruled */
     /* elements of other types lie in it, ruled ones and a tail of a type included */
     int has_parts;
-    int is_varied; /* ruled, or of a size of its own */
-    int is_sized;  /* it has a tail or a size of its own */
+    int is_ruled; /* ruled, or of a size of its own */
+    int is_sized; /* it has a tail or a size of its own */
     /* it has barred fields, or depends: an element that is reached must be more than marked */
     int is_noted;
     /* objects are holders for some of what they lead to: the bit of their type */
@@ -137,7 +137,7 @@ void haul__type_hold(const haul_type *type);
 void haul__type_drop(const haul_type *type);
 
 /* The bars of a row's rule. */
-unsigned haul__bars_of(haul_direction direction);
+unsigned haul__exclusions_of(haul_direction direction);
 
 /* Is it the end of a pair whose begin an object of so many bytes does not have? Then it is bytes as
  * any others. */
@@ -174,7 +174,7 @@ int haul__is_tidy(const haul__walk *walk);
 int haul__is_plain(const haul__walk *walk);
 /* The bars of its tail, which begins at *offset; 0: it has no tail, or one that travels both
  * ways. */
-unsigned haul__tail_bars(const haul__walk *walk, size_t *offset);
+unsigned haul__tail_exclusions(const haul__walk *walk, size_t *offset);
 /* Its pointers from number *i on, those of parts left out: offsets. 0: there are no more. */
 int haul__next_pointer(const haul__walk *walk, size_t *i, size_t *offset);
 

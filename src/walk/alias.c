@@ -3,7 +3,7 @@
  */
 #include "walk/ruled_field.h"
 
-haul_status haul__note_alias(haul__discovery *d, const haul__word *w)
+haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
 {
     void *aliases = d->aliases;
     haul__alias *alias;

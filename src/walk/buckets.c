@@ -15,26 +15,26 @@
  */
 #include "walk/discovery.h"
 
-int haul__lanes_open(haul__discovery *d)
+int haul__buckets_open(haul__discovery *d)
 {
     if (!d->lanes)
-        d->lanes = haul__allocate_zeroed(d->allocator, HAUL__LANES * sizeof *d->lanes);
+        d->lanes = haul__allocate_zeroed(d->allocator, HAUL__BUCKETS * sizeof *d->lanes);
     d->is_spread = d->lanes != NULL;
     return d->is_spread;
 }
 
-void haul__lanes_close(haul__discovery *d)
+void haul__buckets_close(haul__discovery *d)
 {
     unsigned i;
     if (!d->lanes)
         return;
-    for (i = 0; i < HAUL__LANES; i++)
+    for (i = 0; i < HAUL__BUCKETS; i++)
         haul__chunk_put(d, d->lanes[i].first);
-    haul__release(d->allocator, d->lanes, HAUL__LANES * sizeof *d->lanes);
+    haul__release(d->allocator, d->lanes, HAUL__BUCKETS * sizeof *d->lanes);
     d->lanes = NULL;
 }
 
-HAUL__NOINLINE int haul__lane_room(haul__discovery *d, haul__lane *lane)
+HAUL__NOINLINE int haul__bucket_room(haul__discovery *d, haul__bucket *lane)
 {
     haul__chunk *chunk = haul__chunk_take(d);
     if (!chunk)
@@ -53,7 +53,7 @@ HAUL__NOINLINE int haul__lane_room(haul__discovery *d, haul__lane *lane)
 }
 
 /* What has gone through the queue was read: its last chunk is empty. */
-static void take_off(haul__discovery *d, haul__lane *lane)
+static void take_off(haul__discovery *d, haul__bucket *lane)
 {
     lane->last->written = (size_t)(lane->out - lane->last->entry);
     haul__chunk_put(d, d->head);
@@ -62,12 +62,12 @@ static void take_off(haul__discovery *d, haul__lane *lane)
     memset(lane, 0, sizeof *lane);
 }
 
-int haul__lanes_next(haul__discovery *d)
+int haul__buckets_next(haul__discovery *d)
 {
     unsigned i;
     d->waiting_chunks = 0;
-    for (i = 0; i < HAUL__LANES; i++) {
-        haul__lane *lane = &d->lanes[++d->at_lane % HAUL__LANES];
+    for (i = 0; i < HAUL__BUCKETS; i++) {
+        haul__bucket *lane = &d->lanes[++d->at_lane % HAUL__BUCKETS];
         if (lane->out == NULL || lane->out == lane->first->entry)
             continue;
         take_off(d, lane);

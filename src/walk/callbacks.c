@@ -119,7 +119,7 @@ haul_status haul__note_call(haul__discovery *d, haul_function *function, const h
     haul__found *found = d->found;
     haul_status status;
     size_t site = 0;
-    if (d->silent)
+    if (d->dry_run)
         return HAUL_OK;
     status = find_site(d, function, here, is_plain(d, here, question), &site);
     if (status != HAUL_OK)

@@ -12,7 +12,7 @@
 
 static haul_status bar(haul__discovery *d, uintptr_t first, uintptr_t end, unsigned bars)
 {
-    return haul__bar(d->map, first, end, bars) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return haul__exclude(d->map, first, end, bars) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
 /* ---- Elements of a type. */
@@ -60,9 +60,9 @@ static haul_status size_of(haul__discovery *d, const haul__walk *walk, const hau
     *bytes = walk->extent;
     if (!walk->is_sized)
         return HAUL_OK;
-    d->silent++;
+    d->dry_run++;
     status = haul__size_of(d, &o, entry->slot, bytes);
-    d->silent--;
+    d->dry_run--;
     if (status != HAUL_OK)
         *bytes = 0;
     return status == HAUL_ERROR_MEMORY ? status : HAUL_OK;
@@ -122,16 +122,16 @@ static haul_status count_again(haul__discovery *d, const haul__slot *slot, unsig
         *count = (size_t)(d->string_end - value) / unit;
         return HAUL_OK;
     }
-    d->silent++;
+    d->dry_run++;
     d->exact++;
     status = haul__count_of(d, slot, level, place, value, self, index, count);
     d->exact--;
-    d->silent--;
+    d->dry_run--;
     return status;
 }
 
-haul_status haul__bar_target(haul__discovery *d, const haul__slot *slot, unsigned level,
-                             uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
+haul_status haul__exclude_target(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                 uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
 {
     int is_last = level + 1u == slot->levels;
     unsigned bars = slot->flags & (is_last ? HAUL__BARS : HAUL__UNRETURNED);
@@ -149,11 +149,11 @@ haul_status haul__bar_target(haul__discovery *d, const haul__slot *slot, unsigne
 
 /* ---- What lies in an object. */
 
-haul_status haul__bar_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled,
-                            size_t bytes)
+haul_status haul__exclude_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled,
+                                size_t bytes)
 {
     int is_here = ruled->kind != HAUL__RULED_POINTER && ruled->rule;
-    unsigned bars = is_here ? haul__bars_of(ruled->rule->said.direction) : 0;
+    unsigned bars = is_here ? haul__exclusions_of(ruled->rule->said.direction) : 0;
     size_t end = ruled->kind == HAUL__RULED_TAIL ? bytes : ruled->slot.offset + ruled->bytes;
     return bars ? bar(d, element + ruled->slot.offset, element + end, bars) : HAUL_OK;
 }
@@ -165,7 +165,7 @@ static haul_status bar_fields(haul__discovery *d, const haul__walk *walk, uintpt
     size_t i;
     for (i = 0; i < walk->barred_count && walk->barred[i].offset < bytes && status == HAUL_OK;
          i++) {
-        const haul__barred *field = &walk->barred[i];
+        const haul__excluded *field = &walk->barred[i];
         size_t end = field->offset + field->bytes < bytes ? field->offset + field->bytes : bytes;
         status = bar(d, element + field->offset, element + end, field->bars);
     }
@@ -209,9 +209,9 @@ static haul_status note_each(haul__discovery *d, const haul__walk *walk, const h
 static haul_status refuse(haul__discovery *d, const haul__entry *entry, size_t element,
                           const haul__walk *walk)
 {
-    if (d->careful && haul__push_entry(d, entry) != HAUL_OK)
+    if (d->recording && haul__push_entry(d, entry) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
-    if (d->careful)
+    if (d->recording)
         d->at_entry = d->entry_count - 1;
     d->at_element = element;
     return haul__refuse(

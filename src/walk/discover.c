@@ -31,16 +31,16 @@ HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *ch
     if (last > chunk->written)
         last = chunk->written;
     for (i = first; i < last; i++) {
-        const haul__kind *kind = &d->kinds[HAUL__ENTRY_KIND(chunk->entry[i])];
+        const haul__met_type *kind = &d->kinds[HAUL__ENTRY_KIND(chunk->entry[i])];
         haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + kind->first_slot);
         haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + kind->last_slot);
     }
 }
 
 /* Marks in line what one pointer leads to, if it can be. */
-HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul__step *step)
+HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul__edge *step)
 {
-    const haul__kind *kind = &d->kinds[step->tag >> 48];
+    const haul__met_type *kind = &d->kinds[step->tag >> 48];
     if (HAUL__TOO_HIGH(value))
         return -1;
     if (haul__start_in_cell(value) < step->near_starts)
@@ -52,8 +52,8 @@ HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul_
  * the worklist. */
 HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t *next)
 {
-    const haul__kind *kind = &d->kinds[HAUL__ENTRY_KIND(entry)];
-    const haul__step *step = kind->steps, *end = step + kind->step_count;
+    const haul__met_type *kind = &d->kinds[HAUL__ENTRY_KIND(entry)];
+    const haul__edge *step = kind->steps, *end = step + kind->edge_count;
     for (; step < end; step++) {
         uintptr_t value =
             haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry) + step->offset));
@@ -78,11 +78,11 @@ HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t 
  * new. */
 HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limit)
 {
-    const haul__step *step = d->kinds[HAUL__ENTRY_KIND(entry)].steps;
+    const haul__edge *step = d->kinds[HAUL__ENTRY_KIND(entry)].steps;
     const size_t offset = step ? step->offset : 0;
     uintptr_t at = HAUL__ENTRY_ADDRESS(entry), next;
     size_t objects = d->found->objects;
-    if (!step || d->kinds[HAUL__ENTRY_KIND(entry)].step_count != 1 ||
+    if (!step || d->kinds[HAUL__ENTRY_KIND(entry)].edge_count != 1 ||
         step->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
         return entry;
     for (; objects < limit; objects++, at = next) {
@@ -144,14 +144,14 @@ HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__can
  * in registers. */
 
 HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, const uint64_t *entry,
-                                     size_t entries, const haul__kind *kind, size_t pointers)
+                                     size_t entries, const haul__met_type *kind, size_t pointers)
 {
     const uintptr_t *flat = d->map->flat;
-    const haul__step *step = kind->steps;
+    const haul__edge *step = kind->steps;
     const uint64_t tag = kind->uniform;
     const uint32_t near_starts = step->near_starts;
     haul_status status = HAUL_OK;
-    size_t offset[HAUL__STEPS], i, at;
+    size_t offset[HAUL__EDGES], i, at;
     for (at = 0; at < pointers; at++)
         offset[at] = step[at].offset;
     for (i = 0; i < entries && status == HAUL_OK; i++) {
@@ -172,7 +172,7 @@ HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, co
 HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c,
                                        const uint64_t *entry, size_t entries)
 {
-    const haul__kind *kind = &d->kinds[HAUL__ENTRY_KIND(entry[0])];
+    const haul__met_type *kind = &d->kinds[HAUL__ENTRY_KIND(entry[0])];
     haul_status status = HAUL_OK;
     if (c->tag != kind->uniform)
         status = settle(d, c);
@@ -181,7 +181,7 @@ HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c,
     kind = &d->kinds[HAUL__ENTRY_KIND(entry[0])];
     c->tag = kind->uniform;
     d->found->objects += entries;
-    switch (kind->step_count) {
+    switch (kind->edge_count) {
     case 1:
         return visit_alike(d, c, entry, entries, kind, 1);
     case 2:
@@ -189,7 +189,7 @@ HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c,
     case 4:
         return visit_alike(d, c, entry, entries, kind, 4);
     default:
-        return visit_alike(d, c, entry, entries, kind, kind->step_count);
+        return visit_alike(d, c, entry, entries, kind, kind->edge_count);
     }
 }
 
@@ -250,11 +250,11 @@ static int has_more(haul__discovery *d, haul_status *status)
         haul__queue_advance(d);
         return 1;
     }
-    if (d->is_spread && haul__lanes_next(d))
+    if (d->is_spread && haul__buckets_next(d))
         return 1;
     if (d->line_count == 0)
         return 0;
-    *status = haul__line_end(d);
+    *status = haul__fetch_drain(d);
     return *status == HAUL_OK;
 }
 
@@ -272,7 +272,7 @@ static haul_status drain_queue(haul__discovery *d)
  * which then stays. */
 static int next_entry(haul__discovery *d, haul__entry *entry)
 {
-    if (d->careful) {
+    if (d->recording) {
         if (d->entry_read == d->entry_count)
             return 0;
         if (d->entry_count - d->entry_read > HAUL__AHEAD_LEAST)
@@ -313,7 +313,7 @@ haul_status haul__follow_roots(haul__discovery *d)
         entry.parent = SIZE_MAX;
         entry.index = d->root;
         entry.what = HAUL__OBJECTS;
-        status = haul__kind_of(d, root->type, &entry.kind);
+        status = haul__met_type_of(d, root->type, &entry.kind);
         if (status != HAUL_OK)
             break;
         entry.stride = d->kinds[entry.kind].walk->extent;

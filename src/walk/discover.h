@@ -16,7 +16,7 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
 /* haul__discover, breadth first from each root in turn, whatever the addresses are; `trail` is all
  * zeros and gets what was met. It holds memory after success alone. */
 haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count,
-                                    haul__found *found, haul__trail *trail);
+                                    haul__found *found, haul__order_log *trail);
 /* Gives its map back to the context, empty, for the next plan. */
 void haul__found_drop(haul_context *context, haul__found *found);
 

@@ -12,7 +12,7 @@
 
 /* What is known beforehand of a pointer to plain bytes that can be followed in line (counted.c): an
  * array whose count is multiply * fields + add, or a string. */
-typedef struct haul__counted {
+typedef struct haul__plain_array {
     const haul__slot *slot;
     struct {
         size_t offset;  /* in the struct whose fields the shape reads */
@@ -27,16 +27,16 @@ typedef struct haul__counted {
     uint8_t needs_pointer; /* NULL has the count 0 */
     uint8_t is_string;
     uint8_t is_called; /* a function tells the count: multiply, fields and add say nothing */
-} haul__counted;
+} haul__plain_array;
 
 /* A type as this discovery meets it: numbered, so that a worklist entry needs 16 bits for it, with
  * the marks of one element worked out in advance. */
-typedef struct haul__step {
+typedef struct haul__edge {
     size_t offset;
     uint64_t tag;         /* the target's kind, where worklist entries have it */
     uint32_t near_starts; /* granules of a cell where a target can start and still lie inside */
     uint32_t one;         /* exactly one object: the in-line way may be tried */
-} haul__step;
+} haul__edge;
 
 /* Of a simple kind, what marks its objects in ragged blocks. */
 typedef struct haul__ragged {
@@ -50,22 +50,23 @@ typedef struct haul__ragged {
     uint32_t inside;
 } haul__ragged;
 
-typedef struct haul__kind {
+typedef struct haul__met_type {
     const haul_type *type;
     const haul__walk *walk;
-    haul__step *steps;      /* one for each slot; NULL until the kind is first visited */
-    haul__counted *counted; /* as many, with slot NULL where there is none; or NULL: none at all */
-    haul__simple simple;    /* bytes 0: elements of this kind are marked the general way */
-    uint32_t form;          /* of blocks whose slots are all theirs; HAUL__NO_FORM: there is none */
-    haul__ragged ragged;    /* objects that do not begin and end with granules */
-    uint32_t step_count;
+    haul__edge *steps; /* one for each slot; NULL until the kind is first visited */
+    haul__plain_array
+        *counted;        /* as many, with slot NULL where there is none; or NULL: none at all */
+    haul__simple simple; /* bytes 0: elements of this kind are marked the general way */
+    uint32_t form;       /* of blocks whose slots are all theirs; HAUL__NO_FORM: there is none */
+    haul__ragged ragged; /* objects that do not begin and end with granules */
+    uint32_t edge_count;
     uint32_t plain; /* all steps are `one` */
     uint32_t ahead; /* so many objects before its visit one is fetched */
     /* the tag of all steps, where all are `one` and lead to one kind; else HAUL__NOT_UNIFORM */
     uint64_t uniform;
     uint64_t mark; /* a cell with the granules of an object at its beginning, and its start */
     uint32_t first_slot, last_slot; /* offsets */
-} haul__kind;
+} haul__met_type;
 
 #define HAUL__NOT_UNIFORM UINT64_MAX
 #define HAUL__CELLS_AHEAD 32u /* pointers that are collected before the first cell is looked at */
@@ -73,18 +74,18 @@ typedef struct haul__kind {
  * they are gone. */
 #define HAUL__AHEAD_LEAST 8u
 #define HAUL__AHEAD_MOST 16u
-#define HAUL__STEPS 64u /* pointers of an object of which the innermost loop takes care */
+#define HAUL__EDGES 64u /* pointers of an object of which the innermost loop takes care */
 #define HAUL__SPANS 32u /* spans that wait before the first is looked at */
 
 /* A counted array of plain bytes, or a string (end 0: not known yet), that waits for its marks. */
 typedef struct haul__span {
     uintptr_t first, end;
-    const haul__counted *counted;
+    const haul__plain_array *counted;
 } haul__span;
 
 /* The granules of a cell, from the first on, where an element can start and still lie inside; none
  * where it may end within a granule. */
-HAUL__INLINE uint32_t haul__near_starts(const haul__kind *kind)
+HAUL__INLINE uint32_t haul__near_starts(const haul__met_type *kind)
 {
     if (kind->simple.bytes > HAUL__CELL_BYTES || kind->simple.words)
         return 0;
@@ -132,14 +133,14 @@ typedef struct haul__chunk {
 } haul__chunk;
 
 /* A queue for itself, of objects that lie near one another (lanes.c). */
-typedef struct haul__lane {
+typedef struct haul__bucket {
     /* where the next entry goes, and the end of its chunk; both NULL: there is none */
     uint64_t *out, *end;
     haul__chunk *first, *last; /* `written` of the last one is behind; `out` is right */
-} haul__lane;
+} haul__bucket;
 
-#define HAUL__LANES 64u      /* a power of two */
-#define HAUL__LANE_SHIFT 20u /* a lane has every 64th of the stretches of a mebibyte */
+#define HAUL__BUCKETS 64u      /* a power of two */
+#define HAUL__BUCKET_SHIFT 20u /* a lane has every 64th of the stretches of a mebibyte */
 
 /* Extents of a page and more that were marked: found again, they are not gone through again. */
 typedef struct haul__memo {
@@ -183,7 +184,7 @@ typedef struct haul__alias {
 
 #define HAUL__QUEUED ((size_t)256) /* a power of two */
 /* less: objects and their marks are not there yet; more: they are gone again */
-#define HAUL__LINE ((size_t)8)
+#define HAUL__FETCH_QUEUE ((size_t)8)
 
 struct haul__object;
 
@@ -194,18 +195,18 @@ typedef struct haul__discovery {
     haul__map *map;
     const haul_root *roots;
     size_t root_count, root; /* the one being followed */
-    int careful;             /* record the way, ask `readable`, check meanings */
+    int recording;           /* record the way, ask `readable`, check meanings */
 
-    haul__kind *kinds;
+    haul__met_type *kinds;
     size_t kind_count, kind_capacity;
     uint32_t *kind_hash; /* 1 + number; 0: free */
     size_t kind_hash_capacity;
 
     haul__chunk *head, *tail, *spare;
     size_t chunk_bytes, waiting_chunks;
-    haul__lane *lanes; /* HAUL__LANES; NULL until they are needed */
-    unsigned at_lane;  /* the one that the queue was taken from */
-    int is_spread;     /* what is found in line goes to the lanes */
+    haul__bucket *lanes; /* HAUL__BUCKETS; NULL until they are needed */
+    unsigned at_lane;    /* the one that the queue was taken from */
+    int is_spread;       /* what is found in line goes to the lanes */
 
     haul__entry *entries;
     size_t entry_count, entry_capacity, entry_read; /* read: when recording */
@@ -220,7 +221,7 @@ typedef struct haul__discovery {
     haul__alias *aliases;
     size_t alias_count, alias_capacity;
     /* what rows of an object are: of the one being visited, and of one being reached */
-    struct haul__word *survey[2];
+    struct haul__field_value *survey[2];
     size_t survey_capacity[2];
     uintptr_t from; /* the struct that led to what is being visited */
     /* through whom that was found, while its kind must know; else none */
@@ -231,11 +232,11 @@ typedef struct haul__discovery {
     size_t around_count, around_capacity;
     /* objects with rules that were put on the worklist lately */
     uint64_t queued[HAUL__QUEUED];
-    uint64_t line[HAUL__LINE]; /* those that are being fetched: a ring */
+    uint64_t line[HAUL__FETCH_QUEUE]; /* those that are being fetched: a ring */
     size_t line_first, line_count;
     int exact; /* count every string to its end, known or not */
     /* look at rules without noting what was read, and without the sought place */
-    int silent;
+    int dry_run;
 
     haul__memo *memo;
     size_t memo_count, memo_capacity;
@@ -245,11 +246,11 @@ typedef struct haul__discovery {
     haul__sought sought;     /* stop there and leave the path */
     const haul__map *within; /* read nothing else; NULL: all that is described */
     /* note there what is reached; NULL: nowhere. Careful runs only */
-    haul__trail *trail;
+    haul__order_log *trail;
     size_t at_entry, at_element; /* what is being visited, for the path */
 } haul__discovery;
 
-/* run.c: a careful run that is left open, so that its entries can be read, all of them and in the
+/* run.c: a recording run that is left open, so that its entries can be read, all of them and in the
  * order of their finding. After HAUL_OK the caller closes it and drops `found`; else there is
  * nothing to close. */
 haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,
@@ -258,20 +259,20 @@ void haul__record_close(haul__discovery *d);
 
 /* trail.c: of a run that has a trail. `end`: one past the entry's bytes; `alignment`: that was
  * checked. */
-haul_status haul__trail_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
-                              size_t alignment);
+haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
+                            size_t alignment);
 /* The object is filled in: what is being visited. */
-haul_status haul__trail_mention(haul__discovery *d, haul__mention *mention);
+haul_status haul__log_reference(haul__discovery *d, haul__reference *mention);
 /* A word without tags that leads to `value`; 0 is none. */
-haul_status haul__trail_pointer(haul__discovery *d, haul__mention_kind kind, uintptr_t word,
-                                uintptr_t value);
+haul_status haul__log_pointer(haul__discovery *d, haul__reference_kind kind, uintptr_t word,
+                              uintptr_t value);
 
 /* kinds.c */
-haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *kind);
-haul_status haul__kind_steps(haul__discovery *d, uint32_t kind);
+haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *kind);
+haul_status haul__met_type_edges(haul__discovery *d, uint32_t kind);
 /* Of a simple kind of whole granules, one of whose objects does not begin with a granule: gives it
  * a form for such ones, once. 0: out of memory. */
-int haul__kind_ragged(haul__discovery *d, haul__kind *kind);
+int haul__met_type_ragged(haul__discovery *d, haul__met_type *kind);
 
 /* worklist.c: single objects as address | kind << 48, first in first out; arrays in `entries`. */
 int haul__queue_open(haul__discovery *d);
@@ -299,31 +300,31 @@ HAUL__INLINE int haul__queue_push(haul__discovery *d, uintptr_t address, uint32_
 }
 
 /* lanes.c: where many objects wait, those that lie near one another wait together. */
-int haul__lanes_open(haul__discovery *d); /* 0: out of memory */
-void haul__lanes_close(haul__discovery *d);
+int haul__buckets_open(haul__discovery *d); /* 0: out of memory */
+void haul__buckets_close(haul__discovery *d);
 /* after it filled up, or before its first entry */
-int haul__lane_room(haul__discovery *d, haul__lane *lane);
+int haul__bucket_room(haul__discovery *d, haul__bucket *lane);
 /* The queue is empty: it becomes that of the next lane where something waits. 0: nothing does, and
  * there are no lanes any more. */
-int haul__lanes_next(haul__discovery *d);
+int haul__buckets_next(haul__discovery *d);
 
-HAUL__INLINE haul__lane *haul__lane_of(haul__lane *lanes, uint64_t entry)
+HAUL__INLINE haul__bucket *haul__bucket_of(haul__bucket *lanes, uint64_t entry)
 {
-    return &lanes[(entry >> HAUL__LANE_SHIFT) % HAUL__LANES];
+    return &lanes[(entry >> HAUL__BUCKET_SHIFT) % HAUL__BUCKETS];
 }
 
 /* counted.c */
 /* Works out what is known of such pointers, at the slot's last level. 0: they go the general
  * way. */
-int haul__foresee_counted(const haul__discovery *d, const haul__slot *slot, unsigned level,
-                          haul__counted *counted);
+int haul__foresee_plain_array(const haul__discovery *d, const haul__slot *slot, unsigned level,
+                              haul__plain_array *counted);
 /* Follows a pointer of this value. 1: done, or it waits as a span; 0: nothing has been done, go the
  * general way. */
-int haul__meet_counted(haul__discovery *d, const haul__counted *counted, uintptr_t value,
-                       uintptr_t self);
+int haul__follow_plain_array(haul__discovery *d, const haul__plain_array *counted, uintptr_t value,
+                             uintptr_t self);
 /* Follows the pointer at `place` whose count a function tells, one way or the other. */
-haul_status haul__meet_called(haul__discovery *d, const haul__counted *counted, uintptr_t place,
-                              uintptr_t self, size_t index);
+haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_array *counted,
+                                      uintptr_t place, uintptr_t self, size_t index);
 haul_status haul__settle_spans(haul__discovery *d); /* all that wait */
 
 /* Does a string of such elements that begins here end where the last one did? */
@@ -382,8 +383,8 @@ haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__
  * over. */
 haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry);
 haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t kind);
-haul_status haul__step_aside(haul__discovery *d, uintptr_t element, uint32_t kind,
-                             const haul__step *step);
+haul_status haul__edge_aside(haul__discovery *d, uintptr_t element, uint32_t kind,
+                             const haul__edge *step);
 /* What a pointer to one object leads to, also one that is too high for a worklist's entry. */
 haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t kind);
 haul_status haul__check_limits(haul__discovery *d);
@@ -420,19 +421,19 @@ haul_status haul__size_of(haul__discovery *d, const struct haul__object *o, cons
                           size_t *bytes);
 /* Marks object `index` of the entry, of so many bytes. *must_visit: 1 if it is to be visited,
  * whatever was marked before. */
-haul_status haul__mark_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                              size_t index, size_t bytes, haul__marked *marked, int *must_visit);
+haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                             size_t index, size_t bytes, haul__marked *marked, int *must_visit);
 /* Visits all that a rule has a say in; *bytes: the object's. */
-haul_status haul__visit_varied(haul__discovery *d, uintptr_t element, const haul__walk *walk,
-                               size_t *bytes);
+haul_status haul__visit_ruled(haul__discovery *d, uintptr_t element, const haul__walk *walk,
+                              size_t *bytes);
 /* Both, of one object that waited in line; *is_new: 0: it was there before. */
-haul_status haul__take_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                              size_t *bytes, int *is_new);
+haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                             size_t *bytes, int *is_new);
 
 /* line.c: such objects, from the worklist, before they are marked: fetched, and taken a few
  * later. */
-haul_status haul__line_up(haul__discovery *d, uintptr_t element, uint32_t kind);
-haul_status haul__line_end(haul__discovery *d); /* takes all of them */
+haul_status haul__fetch_push(haul__discovery *d, uintptr_t element, uint32_t kind);
+haul_status haul__fetch_drain(haul__discovery *d); /* takes all of them */
 
 /* alias.c: at the end, do all aliases lead into what others own? */
 haul_status haul__check_aliases(haul__discovery *d);
@@ -440,12 +441,12 @@ haul_status haul__check_aliases(haul__discovery *d);
 /* direction.c */
 /* After haul__follow's work, with its arguments: bars what the slot's direction bars of what it
  * leads to. */
-haul_status haul__bar_target(haul__discovery *d, const haul__slot *slot, unsigned level,
-                             uintptr_t place, uintptr_t value, uintptr_t self, size_t index);
+haul_status haul__exclude_target(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                 uintptr_t place, uintptr_t value, uintptr_t self, size_t index);
 /* Bars a ruled field that holds, or the tail, of an object of so many bytes; a pointer's direction
  * is its target's. */
-haul_status haul__bar_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled,
-                            size_t bytes);
+haul_status haul__exclude_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled,
+                                size_t bytes);
 /* Elements of a type that is_noted, after they have been reached. HAUL_ERROR_UNSUPPORTED: nothing
  * could rebuild them. */
 haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry);

@@ -10,7 +10,7 @@ haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned byt
     haul__found *found = d->found;
     const uint64_t guard = haul__guard_of(address, bytes, value);
     const size_t count = found->guard_count;
-    if (d->silent ||
+    if (d->dry_run ||
         (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard)))
         return HAUL_OK;
     if (!haul__notes_grow(d->context, &d->context->guards, &found->guards, &found->guard_capacity,
@@ -54,7 +54,7 @@ haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_fun
     here->argument = d->context->options.argument;
     here->parent = (const void *)d->asked.parent;
     here->holder = (const void *)d->asked.holder;
-    if (!d->silent && d->sought.call_self && d->sought.call_self == (uintptr_t)here->self &&
+    if (!d->dry_run && d->sought.call_self && d->sought.call_self == (uintptr_t)here->self &&
         d->sought.call_target == (uintptr_t)here->target)
         return haul__refuse(d, HAUL_ERROR_STALE, slot,
                             "the %s that its callback answers has changed",
@@ -65,7 +65,7 @@ haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_fun
             "it was found through no %s, which its rule names as the holder and its %s asks for",
             haul_type_name(d->asked.type), haul__question_names[question]);
     *answer = function(here);
-    if (d->asked.type && d->careful && !d->silent && d->context->options.checked)
+    if (d->asked.type && d->recording && !d->dry_run && d->context->options.checked)
         status = haul__meet_answer(d, slot, here, question, *answer);
     return status == HAUL_OK ? haul__note_call(d, function, here, question, *answer) : status;
 }
@@ -120,7 +120,7 @@ static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsi
         haul_field_place as_stored = *place;
         int64_t value, stored = 0;
         haul_status status;
-        if (d->sought.count == self + place->offset && !d->silent)
+        if (d->sought.count == self + place->offset && !d->dry_run)
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "this count has changed");
         if (!haul__read_field((const void *)self, place, &value))
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count is above 2^63");
@@ -270,7 +270,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
                                     "the range it leads to is not readable");
         }
         found = find_element(value + done, piece, unit, sentinel);
-        if (!d->silent && d->sought.count >= value &&
+        if (!d->dry_run && d->sought.count >= value &&
             d->sought.count - value < done + (found ? found : piece))
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "its terminator has gone");
         if (found) {

@@ -7,7 +7,7 @@
 #include "walk/discovery.h"
 
 /* A prefetch never faults: neither the address nor the block need be good. */
-static void foresee(const haul__discovery *d, uintptr_t address, const haul__kind *kind)
+static void foresee(const haul__discovery *d, uintptr_t address, const haul__met_type *kind)
 {
     const uintptr_t entry = d->map->flat ? d->map->flat[address >> HAUL__BLOCK_SHIFT] : 0;
     haul__block *block = haul__block_in(entry);
@@ -40,37 +40,37 @@ static haul_status take(haul__discovery *d, uint64_t what)
     entry.stride = walk->extent;
     entry.parent = SIZE_MAX;
     entry.what = HAUL__OBJECTS;
-    status = haul__take_varied(d, &entry, walk, &bytes, &is_new);
+    status = haul__take_ruled(d, &entry, walk, &bytes, &is_new);
     if (status != HAUL_OK || !is_new)
         return status;
     d->found->objects++;
     return haul__visit_rest(d, entry.address, walk, bytes);
 }
 
-haul_status haul__line_up(haul__discovery *d, uintptr_t element, uint32_t kind)
+haul_status haul__fetch_push(haul__discovery *d, uintptr_t element, uint32_t kind)
 {
     const uint64_t what = (uint64_t)element | (uint64_t)kind << 48;
-    const size_t last = (d->line_first + d->line_count) % HAUL__LINE;
+    const size_t last = (d->line_first + d->line_count) % HAUL__FETCH_QUEUE;
     uint64_t first;
     d->found->objects--; /* it counts when it is taken, and new */
     foresee(d, element, &d->kinds[kind]);
-    if (d->line_count < HAUL__LINE) {
+    if (d->line_count < HAUL__FETCH_QUEUE) {
         d->line[last] = what;
         d->line_count++;
         return HAUL_OK;
     }
     first = d->line[d->line_first];
     d->line[d->line_first] = what;
-    d->line_first = (d->line_first + 1) % HAUL__LINE;
+    d->line_first = (d->line_first + 1) % HAUL__FETCH_QUEUE;
     return take(d, first);
 }
 
-haul_status haul__line_end(haul__discovery *d)
+haul_status haul__fetch_drain(haul__discovery *d)
 {
     haul_status status = HAUL_OK;
     while (d->line_count && status == HAUL_OK) {
         uint64_t first = d->line[d->line_first];
-        d->line_first = (d->line_first + 1) % HAUL__LINE;
+        d->line_first = (d->line_first + 1) % HAUL__FETCH_QUEUE;
         d->line_count--;
         status = take(d, first);
     }

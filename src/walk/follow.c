@@ -17,7 +17,7 @@ static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t val
         return HAUL_ERROR_MEMORY;
     found->empty = empty;
     found->empty[found->empty_count++] = place;
-    return d->trail ? haul__trail_pointer(d, HAUL__MENTIONS_PLACE, place, value) : HAUL_OK;
+    return d->trail ? haul__log_pointer(d, HAUL__REFERENCE_PLACE, place, value) : HAUL_OK;
 }
 
 /* One object with rules waits for its turn, not marked. What was queued lately is not queued
@@ -34,7 +34,7 @@ static haul_status wait(haul__discovery *d, uintptr_t address, uint32_t kind)
 
 static int can_wait(const haul__discovery *d, uintptr_t address, size_t count, uint32_t kind)
 {
-    return !d->careful && count == 1 && !d->kinds[kind].walk->is_wide &&
+    return !d->recording && count == 1 && !d->kinds[kind].walk->is_wide &&
            !d->kinds[kind].walk->is_noted && kind <= UINT16_MAX && address <= HAUL__HIGHEST;
 }
 
@@ -56,10 +56,10 @@ haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, uns
                       haul__known_bytes(d, value, bytes, 0) < bytes))
         return HAUL_OK;
     if (level + 1u == slot->levels && slot->target) {
-        status = haul__kind_of(d, slot->target, &kind);
+        status = haul__met_type_of(d, slot->target, &kind);
         if (status != HAUL_OK)
             return status;
-        if (d->kinds[kind].walk->is_varied && can_wait(d, value, count, kind))
+        if (d->kinds[kind].walk->is_ruled && can_wait(d, value, count, kind))
             return wait(d, value, kind);
     }
     memset(&entry, 0, sizeof entry);
@@ -102,7 +102,7 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
 {
     haul_status status = follow(d, slot, level, place, value, self, index);
     if (HAUL__UNLIKELY(slot->flags & HAUL__BARS) && status == HAUL_OK)
-        status = haul__bar_target(d, slot, level, place, value, self, index);
+        status = haul__exclude_target(d, slot, level, place, value, self, index);
     return status;
 }
 
@@ -170,7 +170,7 @@ haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr
 /* Elements whose starts tell all. 1: done; 0: some need the general way; -1: out of memory. */
 static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked)
 {
-    const haul__kind *kind = &d->kinds[entry->kind];
+    const haul__met_type *kind = &d->kinds[entry->kind];
     size_t element;
     for (element = 0; element < entry->count; element++) {
         uintptr_t address = entry->address + element * entry->stride;
@@ -192,7 +192,7 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
     haul__pattern pattern;
     int done;
     if ((entry->address & (HAUL__GRANULE - 1)) != 0 &&
-        !haul__kind_ragged(d, &d->kinds[entry->kind]))
+        !haul__met_type_ragged(d, &d->kinds[entry->kind]))
         return HAUL_ERROR_MEMORY;
     done = d->kinds[entry->kind].form != HAUL__NO_FORM ? mark_starts(d, entry, marked) : 0;
     if (done)
@@ -318,9 +318,9 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
     status = check_extent(d, entry, head, walk->alignment, &end);
     if (status != HAUL_OK)
         return status;
-    d->silent++;
+    d->dry_run++;
     status = haul__size_of(d, &o, entry->slot, bytes);
-    d->silent--;
+    d->dry_run--;
     if (status == HAUL_OK && *bytes > 0)
         return check_extent(d, entry, *bytes, walk->alignment, &end);
     *must_visit |= status != HAUL_OK;
@@ -335,7 +335,7 @@ static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        status = haul__mark_varied(d, entry, walk, i, bytes, marked, must_visit);
+        status = haul__mark_ruled(d, entry, walk, i, bytes, marked, must_visit);
         if (status == HAUL_OK && walk->placement > HAUL__GRANULE &&
             !haul__mark_placement(d->map, entry->address + i * entry->stride, walk->placement))
             status = HAUL_ERROR_MEMORY;
@@ -345,7 +345,7 @@ static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const
 
 static haul_status push_objects(haul__discovery *d, const haul__entry *entry)
 {
-    if (!d->careful && entry->count == 1 && entry->kind <= UINT16_MAX &&
+    if (!d->recording && entry->count == 1 && entry->kind <= UINT16_MAX &&
         !d->kinds[entry->kind].walk->is_wide)
         return haul__queue_push(d, entry->address, entry->kind, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
     return haul__push_entry(d, entry);
@@ -354,7 +354,7 @@ static haul_status push_objects(haul__discovery *d, const haul__entry *entry)
 static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
 {
     const haul_type *type = d->kinds[entry->kind].type;
-    if (!d->careful || !d->context->options.checked ||
+    if (!d->recording || !d->context->options.checked ||
         haul_type_combiner(type) != HAUL_COMBINER_STRUCT_REFS)
         return HAUL_OK;
     return haul__meet(d, entry->address, HAUL__AS_OBJECT, type, d->kinds[entry->kind].walk->extent,
@@ -367,7 +367,7 @@ static haul_status meet_leaders(haul__discovery *d, haul__entry *entry)
     const haul__walk *walk = d->kinds[entry->kind].walk;
     haul_status status = HAUL_OK;
     int is_again = 0;
-    if (!walk->is_wide || !d->careful || !d->context->options.checked)
+    if (!walk->is_wide || !d->recording || !d->context->options.checked)
         return HAUL_OK;
     if (walk->with_parent)
         status = haul__meet_parent(d, entry);
@@ -406,7 +406,7 @@ static haul_status reach_now(haul__discovery *d, haul__entry *entry)
         entry->stride = bytes;
     whole = (entry->count - 1) * entry->stride + bytes;
     if (d->trail)
-        status = haul__trail_range(d, entry, entry->address + whole, walk->alignment);
+        status = haul__log_range(d, entry, entry->address + whole, walk->alignment);
     if (status != HAUL_OK)
         return status;
     is_noted = whole >= HAUL__MEMO_BYTES || walk->has_parts;
@@ -443,8 +443,7 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     if (status == HAUL_OK)
         status = meet_leaders(d, entry);
     if (status == HAUL_OK && d->trail)
-        status =
-            haul__trail_range(d, entry, dense ? end : end_of_runs(entry, walk), walk->alignment);
+        status = haul__log_range(d, entry, dense ? end : end_of_runs(entry, walk), walk->alignment);
     if (status != HAUL_OK)
         return status;
     whole = (size_t)(end - entry->address);
@@ -458,7 +457,7 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
         status = haul__memo_add(d, entry->address, whole, type);
     if (status != HAUL_OK || (marked.first == marked.end && !walk->part_count && !entry->is_again))
         return status;
-    if (d->careful)
+    if (d->recording)
         return haul__push_entry(d, entry);
     if (!walk->has_slots && !walk->part_count) {
         d->found->objects++;
@@ -480,12 +479,12 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     haul_status status = check_extent(d, entry, HAUL__WORD, HAUL__WORD, &end);
     if (status != HAUL_OK)
         return status;
-    if (d->careful) {
+    if (d->recording) {
         status = haul__meet_pointer(d, entry->address, entry->slot, entry->level);
         if (status == HAUL_OK && d->context->options.checked)
             status = haul__meet_held(d, entry, &is_again);
         if (status == HAUL_OK && d->trail)
-            status = haul__trail_range(d, entry, end, HAUL__WORD);
+            status = haul__log_range(d, entry, end, HAUL__WORD);
         if (status != HAUL_OK)
             return status;
         entry->is_again = (uint8_t)is_again;
@@ -537,7 +536,7 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
     size_t whole;
     haul_status status = check_extent(d, entry, entry->stride, 1, &end);
     if (status == HAUL_OK && d->trail)
-        status = haul__trail_range(d, entry, end, 1);
+        status = haul__log_range(d, entry, end, 1);
     if (status != HAUL_OK)
         return status;
     whole = (size_t)(end - entry->address);
@@ -551,7 +550,7 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
         status = note_terminator(d, entry, marked.first != marked.end);
     if (status != HAUL_OK || marked.first == marked.end)
         return status;
-    if (status == HAUL_OK && d->careful)
+    if (status == HAUL_OK && d->recording)
         return haul__push_entry(d, entry);
     d->found->objects++;
     return status;
@@ -560,8 +559,8 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
 static HAUL__NOINLINE haul_status reach_noted(haul__discovery *d, haul__entry *entry)
 {
     haul__entry reached = *entry;
-    int is_varied = d->kinds[entry->kind].walk->is_varied;
-    haul_status status = is_varied ? reach_varied(d, entry) : reach_objects(d, entry);
+    int is_ruled = d->kinds[entry->kind].walk->is_ruled;
+    haul_status status = is_ruled ? reach_varied(d, entry) : reach_objects(d, entry);
     return status == HAUL_OK ? haul__note_elements(d, &reached) : status;
 }
 
@@ -571,8 +570,8 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
     case HAUL__OBJECTS:
         if (HAUL__UNLIKELY(d->kinds[entry->kind].walk->is_noted))
             return reach_noted(d, entry);
-        return d->kinds[entry->kind].walk->is_varied ? reach_varied(d, entry)
-                                                     : reach_objects(d, entry);
+        return d->kinds[entry->kind].walk->is_ruled ? reach_varied(d, entry)
+                                                    : reach_objects(d, entry);
     case HAUL__POINTERS:
         return reach_pointers(d, entry);
     default:

@@ -91,7 +91,7 @@ static haul_status take_over(haul__discovery *d, uintptr_t element, const haul_t
 
 haul_status haul__enter(haul__discovery *d, const haul__entry *entry, size_t element)
 {
-    const haul__kind *kind = &d->kinds[entry->kind];
+    const haul__met_type *kind = &d->kinds[entry->kind];
     haul__leave(d);
     if (kind->walk->needs)
         d->held = entry->held;

@@ -5,14 +5,14 @@
 #include "map/mixed.h"
 
 /* The words of an object that starts a cell and lies in it. */
-HAUL__INLINE uint64_t words_of(const haul__kind *kind)
+HAUL__INLINE uint64_t words_of(const haul__met_type *kind)
 {
     return UINT64_MAX >> (64u - (kind->simple.bytes >> HAUL__WORD_SHIFT));
 }
 
 /* An object in one cell of a mixed block: it is new where its words are dead, and no bytes of them
  * live. */
-HAUL__INLINE int mark_in_cell(haul__block *block, uintptr_t address, const haul__kind *kind)
+HAUL__INLINE int mark_in_cell(haul__block *block, uintptr_t address, const haul__met_type *kind)
 {
     const unsigned shift = haul__word_in_cell(address);
     const uint64_t words = words_of(kind) << shift, slots = kind->simple.slots << shift;
@@ -31,7 +31,7 @@ HAUL__INLINE int mark_in_cell(haul__block *block, uintptr_t address, const haul_
 /* An object anywhere in mixed blocks, at most as long as a cell: its words lie in one cell or two,
  * and where it is one, none of them in the second. */
 HAUL__INLINE int mark_words(haul__block *block, haul__block *next_block, uintptr_t address,
-                            const haul__kind *kind)
+                            const haul__met_type *kind)
 {
     const uintptr_t last = address + kind->simple.bytes - 1;
     const unsigned shift = haul__word_in_cell(address);
@@ -58,7 +58,8 @@ HAUL__INLINE int mark_words(haul__block *block, haul__block *next_block, uintptr
 
 /* Blocks of other forms than the kind's own: a mixed one; or plain objects in whatever holds
  * nothing of theirs yet. */
-HAUL__NOINLINE int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__kind *kind)
+HAUL__NOINLINE int haul__mark_near_apart(uintptr_t entry, uintptr_t address,
+                                         const haul__met_type *kind)
 {
     haul__block *block = haul__block_in(entry);
     const uint32_t granules = kind->simple.granules << haul__granule_in_cell(address);
@@ -76,7 +77,7 @@ HAUL__NOINLINE int haul__mark_near_apart(uintptr_t entry, uintptr_t address, con
 }
 
 HAUL__NOINLINE int haul__mark_over_apart(haul__block *block, haul__block *next_block,
-                                         uintptr_t address, const haul__kind *kind)
+                                         uintptr_t address, const haul__met_type *kind)
 {
     if (block->form != HAUL__MIXED || next_block->form != HAUL__MIXED)
         return HAUL__APART;
@@ -86,7 +87,7 @@ HAUL__NOINLINE int haul__mark_over_apart(haul__block *block, haul__block *next_b
 /* One that need not begin or end with a granule: in mixed blocks, near the ends of a ragged one, or
  * long. One that has not been met before goes the general way, which asks if it may lie there. */
 HAUL__NOINLINE int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address,
-                                           const haul__kind *kind)
+                                           const haul__met_type *kind)
 {
     const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
     const uintptr_t next_entry = flat[(address + kind->simple.bytes - 1) >> HAUL__BLOCK_SHIFT];
@@ -105,7 +106,7 @@ HAUL__NOINLINE int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t addr
 
 /* One that is longer than a cell. */
 HAUL__NOINLINE int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address,
-                                        const haul__kind *kind)
+                                        const haul__met_type *kind)
 {
     uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
     uintptr_t next_entry = flat[(address + kind->simple.bytes - 1) >> HAUL__BLOCK_SHIFT];

@@ -20,7 +20,7 @@ typedef struct haul__candidates {
     uint64_t tag; /* of all of them; HAUL__NOT_UNIFORM: they differ */
 } haul__candidates;
 
-#define HAUL__CANDIDATES (HAUL__CELLS_AHEAD + HAUL__STEPS)
+#define HAUL__CANDIDATES (HAUL__CELLS_AHEAD + HAUL__EDGES)
 
 #define HAUL__ENTRY_ADDRESS(entry) ((uintptr_t)((entry)&UINT64_C(0x0000ffffffffffff)))
 #define HAUL__ENTRY_KIND(entry) ((uint32_t)((entry) >> 48))
@@ -39,14 +39,15 @@ enum { HAUL__APART = -1, HAUL__KNOWN_BEFORE = 0, HAUL__FRESH = 1 };
 
 /* inline.c: the same in blocks of other forms than the kind's own, and for objects longer than a
  * cell. */
-int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__kind *kind);
+int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__met_type *kind);
 int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address,
-                          const haul__kind *kind);
-int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__kind *kind);
-int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address, const haul__kind *kind);
+                          const haul__met_type *kind);
+int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__met_type *kind);
+int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address, const haul__met_type *kind);
 
 /* An object that lies in one cell. In a block of its kind its start and its granules tell all. */
-HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address,
+                                 const haul__met_type *kind)
 {
     const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
     const unsigned granule = haul__granule_in_cell(address);
@@ -68,7 +69,8 @@ HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address, const
 
 /* One that need not begin or end with a granule, anywhere in a ragged block. The starts around its
  * own lie in one cell or two; where it is one, what the second adds lies above the window. */
-HAUL__INLINE int haul__mark_ragged(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+HAUL__INLINE int haul__mark_ragged(const uintptr_t *flat, uintptr_t address,
+                                   const haul__met_type *kind)
 {
     const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
     const uint32_t reach = kind->ragged.reach, word = haul__word_in_block(address),
@@ -90,7 +92,8 @@ HAUL__INLINE int haul__mark_ragged(const uintptr_t *flat, uintptr_t address, con
 }
 
 /* The same for one that reaches over the end of its cell. */
-HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address, const haul__kind *kind)
+HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address,
+                                 const haul__met_type *kind)
 {
     uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT], end = address + kind->simple.bytes;
     uintptr_t next_entry = flat[end >> HAUL__BLOCK_SHIFT];
@@ -134,13 +137,13 @@ HAUL__INLINE int haul__has_room(haul__discovery *d)
  * `only`: the kind of all of them, in memory that nothing else can write, so that what is needed of
  * it stays in registers; or NULL. */
 HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *candidate,
-                                          size_t count, int to_lanes, const haul__kind *only,
+                                          size_t count, int to_lanes, const haul__met_type *only,
                                           int (*mark)(const uintptr_t *, uintptr_t,
-                                                      const haul__kind *))
+                                                      const haul__met_type *))
 {
     const uintptr_t *flat = d->map->flat;
-    const haul__kind *kinds = d->kinds;
-    haul__lane *const lanes = d->lanes;
+    const haul__met_type *kinds = d->kinds;
+    haul__bucket *const lanes = d->lanes;
     uint64_t *out = d->tail->entry + d->tail->written;
     size_t i;
     for (i = 0; i < count; i++) {
@@ -158,8 +161,8 @@ HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *ca
             kinds = d->kinds;
             out = d->tail->entry + d->tail->written;
         } else if (to_lanes) {
-            haul__lane *lane = haul__lane_of(lanes, entry);
-            if (HAUL__UNLIKELY(lane->out == lane->end) && !haul__lane_room(d, lane))
+            haul__bucket *lane = haul__bucket_of(lanes, entry);
+            if (HAUL__UNLIKELY(lane->out == lane->end) && !haul__bucket_room(d, lane))
                 return HAUL_ERROR_MEMORY;
             *lane->out = entry;
             lane->out += fresh;
@@ -173,7 +176,7 @@ HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *ca
 }
 
 HAUL__INLINE haul_status haul__settle_both(haul__discovery *d, haul__candidates *c, int to_lanes,
-                                           const haul__kind *only)
+                                           const haul__met_type *only)
 {
     haul_status status =
         haul__settle_all(d, c->near, c->near_count, to_lanes, only, haul__mark_near);
@@ -184,7 +187,7 @@ HAUL__INLINE haul_status haul__settle_both(haul__discovery *d, haul__candidates 
 
 HAUL__INLINE haul_status haul__settle_uniform(haul__discovery *d, haul__candidates *c)
 {
-    const haul__kind only = d->kinds[HAUL__ENTRY_KIND(c->tag)];
+    const haul__met_type only = d->kinds[HAUL__ENTRY_KIND(c->tag)];
     return d->is_spread ? haul__settle_both(d, c, 1, &only) : haul__settle_both(d, c, 0, &only);
 }
 
@@ -222,12 +225,12 @@ HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates
                                             uintptr_t element, uint32_t number)
 {
     const uintptr_t *flat = d->map->flat;
-    const haul__step *step = d->kinds[number].steps, *end = step + d->kinds[number].step_count;
+    const haul__edge *step = d->kinds[number].steps, *end = step + d->kinds[number].edge_count;
     for (; step < end; step++) {
         haul_status status = HAUL_OK;
         uintptr_t value = 0;
         if (HAUL__UNLIKELY(!step->one))
-            status = haul__step_aside(d, element, number, step);
+            status = haul__edge_aside(d, element, number, step);
         else if (value = haul__load_word((const void *)(element + step->offset)),
                  HAUL__TOO_HIGH(value))
             status = haul__reach_one(d, value, (uint32_t)(step->tag >> 48));

@@ -39,7 +39,7 @@ static int make_room(haul__discovery *d)
 /* Elements that can be marked in line: whole words, slots on the grid and not too many, no wish for
  * a larger placement. Where they are no whole granules: with slots; others are spans (counted.c).
  * `far`: zeros, and room for slots behind the first cell's length. */
-static void foresee_marks(haul__kind *kind, haul__far *far)
+static void foresee_marks(haul__met_type *kind, haul__far *far)
 {
     const haul__walk *walk = kind->walk;
     const int is_ragged = walk->extent % HAUL__GRANULE != 0;
@@ -71,7 +71,7 @@ static void foresee_marks(haul__kind *kind, haul__far *far)
 }
 
 /* What marks objects of the kind in ragged blocks of this form. */
-static void foresee_ragged(haul__kind *kind, uint32_t form)
+static void foresee_ragged(haul__met_type *kind, uint32_t form)
 {
     const uint32_t words = kind->simple.bytes >> HAUL__WORD_SHIFT;
     kind->ragged.form = form;
@@ -81,7 +81,7 @@ static void foresee_ragged(haul__kind *kind, uint32_t form)
     kind->ragged.window = words <= HAUL__RAGGED_NEAR ? UINT64_MAX >> (64 - (2 * words - 1)) : 0;
 }
 
-int haul__kind_ragged(haul__discovery *d, haul__kind *kind)
+int haul__met_type_ragged(haul__discovery *d, haul__met_type *kind)
 {
     haul__simple ragged = kind->simple;
     uint32_t form;
@@ -94,7 +94,7 @@ int haul__kind_ragged(haul__discovery *d, haul__kind *kind)
     return form != 0;
 }
 
-static haul_status foresee_form(haul__discovery *d, haul__kind *kind)
+static haul_status foresee_form(haul__discovery *d, haul__met_type *kind)
 {
     haul__far far = { 0 };
     foresee_marks(kind, &far);
@@ -110,7 +110,7 @@ static haul_status foresee_form(haul__discovery *d, haul__kind *kind)
 }
 
 /* Where the first and the last pointer stand: what is fetched of an object before it is visited. */
-static void foresee_slot(haul__kind *kind, size_t offset, int is_first)
+static void foresee_slot(haul__met_type *kind, size_t offset, int is_first)
 {
     uint32_t at = offset > UINT32_MAX ? 0 : (uint32_t)offset;
     if (is_first || at < kind->first_slot)
@@ -119,7 +119,7 @@ static void foresee_slot(haul__kind *kind, size_t offset, int is_first)
         kind->last_slot = at;
 }
 
-static void foresee_slots(haul__kind *kind)
+static void foresee_slots(haul__met_type *kind)
 {
     const haul__walk *walk = kind->walk;
     size_t i;
@@ -129,9 +129,9 @@ static void foresee_slots(haul__kind *kind)
         foresee_slot(kind, walk->ruled[i].slot.offset, walk->slot_count + i == 0);
 }
 
-haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *kind)
+haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *kind)
 {
-    haul__kind fresh;
+    haul__met_type fresh;
     size_t at;
     if (d->kind_hash_capacity) {
         at = hash_place(d, type);
@@ -161,29 +161,29 @@ haul_status haul__kind_of(haul__discovery *d, const haul_type *type, uint32_t *k
 static haul_status foresee_one(haul__discovery *d, uint32_t number, size_t i)
 {
     const haul__slot *slot = &d->kinds[number].walk->slots[i];
-    haul__step *step = &d->kinds[number].steps[i];
+    haul__edge *step = &d->kinds[number].steps[i];
     uint32_t kind;
     step->offset = slot->offset;
     if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) ||
         slot->shape[0].kind != HAUL_SHAPE_ONE)
         return HAUL_OK;
-    if (haul__kind_of(d, slot->target, &kind) != HAUL_OK)
+    if (haul__met_type_of(d, slot->target, &kind) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     step->tag = (uint64_t)kind << 48;
     step->near_starts = haul__near_starts(&d->kinds[kind]);
-    step->one = d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX && !d->careful &&
+    step->one = d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX && !d->recording &&
                 d->map->flat && slot->offset % HAUL__WORD == 0;
     return HAUL_OK;
 }
 
 /* The slot's array or string, in room that is made for the first of them. */
-static haul_status foresee_counted(haul__discovery *d, haul__kind *kind, size_t i)
+static haul_status foresee_counted(haul__discovery *d, haul__met_type *kind, size_t i)
 {
     const haul__slot *slot = &kind->walk->slots[i];
-    haul__counted counted;
+    haul__plain_array counted;
     unsigned field;
     if (kind->steps[i].one || slot->offset % HAUL__WORD != 0 ||
-        !haul__foresee_counted(d, slot, 0, &counted))
+        !haul__foresee_plain_array(d, slot, 0, &counted))
         return HAUL_OK;
     for (field = 0; field < counted.field_count; field++)
         counted.field[field].offset += slot->self;
@@ -197,36 +197,36 @@ static haul_status foresee_counted(haul__discovery *d, haul__kind *kind, size_t 
 }
 
 /* What all steps have in common, once they are known. */
-static void foresee_visits(haul__kind *kind)
+static void foresee_visits(haul__met_type *kind)
 {
-    const haul__step *step = kind->steps;
+    const haul__edge *step = kind->steps;
     uint32_t i, alike = 1;
     kind->plain = 1;
-    for (i = 0; i < kind->step_count; i++) {
+    for (i = 0; i < kind->edge_count; i++) {
         kind->plain &= step[i].one;
         alike &= step[i].tag == step[0].tag;
     }
     kind->uniform = kind->plain && alike ? step[0].tag : HAUL__NOT_UNIFORM;
-    kind->ahead = HAUL__CELLS_AHEAD / kind->step_count;
+    kind->ahead = HAUL__CELLS_AHEAD / kind->edge_count;
     if (kind->ahead < HAUL__AHEAD_LEAST)
         kind->ahead = HAUL__AHEAD_LEAST;
     if (kind->ahead > HAUL__AHEAD_MOST)
         kind->ahead = HAUL__AHEAD_MOST;
 }
 
-haul_status haul__kind_steps(haul__discovery *d, uint32_t number)
+haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
 {
     const haul__walk *walk = d->kinds[number].walk;
-    haul__step *steps;
+    haul__edge *steps;
     size_t i;
-    if (d->kinds[number].steps || walk->slot_count == 0 || walk->slot_count > HAUL__STEPS ||
-        walk->part_count || walk->is_varied || walk->is_wide)
+    if (d->kinds[number].steps || walk->slot_count == 0 || walk->slot_count > HAUL__EDGES ||
+        walk->part_count || walk->is_ruled || walk->is_wide)
         return HAUL_OK;
     steps = haul__allocate_zeroed(d->allocator, walk->slot_count * sizeof *steps);
     if (!steps)
         return HAUL_ERROR_MEMORY;
     d->kinds[number].steps = steps;
-    d->kinds[number].step_count = (uint32_t)walk->slot_count;
+    d->kinds[number].edge_count = (uint32_t)walk->slot_count;
     for (i = 0; i < walk->slot_count; i++)
         if (foresee_one(d, number, i) != HAUL_OK ||
             foresee_counted(d, &d->kinds[number], i) != HAUL_OK)

@@ -15,7 +15,7 @@ static int is_same(const haul__reached *a, const haul__reached *b)
 }
 
 /* Where it stands among the known, or a free place. */
-static size_t *place_of(const haul__trail *trail, const haul__reached *range)
+static size_t *place_of(const haul__order_log *trail, const haul__reached *range)
 {
     const size_t mask = trail->known_capacity - 1;
     const uint64_t mixed = (uint64_t)range->first * 3 + (range->end - range->first);
@@ -25,7 +25,7 @@ static size_t *place_of(const haul__trail *trail, const haul__reached *range)
     return &trail->known[at];
 }
 
-static int make_room(const haul_allocator *allocator, haul__trail *trail)
+static int make_room(const haul_allocator *allocator, haul__order_log *trail)
 {
     size_t capacity = trail->known_capacity ? 2 * trail->known_capacity : KNOWN_MIN, i;
     size_t *known;
@@ -51,10 +51,10 @@ static uint8_t lowest_bit(size_t bytes, size_t most)
     return log;
 }
 
-haul_status haul__trail_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
-                              size_t alignment)
+haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
+                            size_t alignment)
 {
-    haul__trail *trail = d->trail;
+    haul__order_log *trail = d->trail;
     void *reached = trail->reached;
     haul__reached range;
     size_t *known;
@@ -80,9 +80,9 @@ haul_status haul__trail_range(haul__discovery *d, const haul__entry *entry, uint
     return HAUL_OK;
 }
 
-haul_status haul__trail_mention(haul__discovery *d, haul__mention *mention)
+haul_status haul__log_reference(haul__discovery *d, haul__reference *mention)
 {
-    haul__trail *trail = d->trail;
+    haul__order_log *trail = d->trail;
     void *mentions = trail->mentions;
     if (d->at_entry != SIZE_MAX) {
         const haul__entry *entry = &d->entries[d->at_entry];
@@ -97,15 +97,15 @@ haul_status haul__trail_mention(haul__discovery *d, haul__mention *mention)
     return HAUL_OK;
 }
 
-haul_status haul__trail_pointer(haul__discovery *d, haul__mention_kind kind, uintptr_t word,
-                                uintptr_t value)
+haul_status haul__log_pointer(haul__discovery *d, haul__reference_kind kind, uintptr_t word,
+                              uintptr_t value)
 {
-    haul__mention mention;
+    haul__reference mention;
     if (!value)
         return HAUL_OK;
     memset(&mention, 0, sizeof mention);
     mention.kind = kind;
     mention.word = word;
     mention.value = mention.target = value;
-    return haul__trail_mention(d, &mention);
+    return haul__log_reference(d, &mention);
 }

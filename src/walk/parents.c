@@ -10,7 +10,7 @@
 typedef struct answer {
     haul_status status;
     int holds;
-    haul__word word;
+    haul__field_value word;
     size_t count;
 } answer;
 
@@ -20,14 +20,14 @@ static void ask_row(haul__discovery *d, const haul__object *o, size_t bytes,
 {
     memset(a, 0, sizeof *a);
     haul__ask_for(d, o, ruled->rule);
-    d->silent++;
+    d->dry_run++;
     a->status = haul__ask(d, o, bytes, ruled, &a->holds);
     if (a->status == HAUL_OK && a->holds && ruled->kind == HAUL__RULED_POINTER)
         a->status = haul__read_word(d, o, ruled, &a->word);
     if (a->status == HAUL_OK && a->word.start && !a->word.is_alias && !haul__is_end(ruled))
         a->status = haul__count_of(d, a->word.slot, 0, a->word.at, a->word.start, o->self,
                                    o->index + ruled->slot.index, &a->count);
-    d->silent--;
+    d->dry_run--;
     haul__ask_for(d, o, NULL);
 }
 
@@ -45,10 +45,10 @@ static int are_alike(const answer *a, const answer *b)
 static size_t bytes_of(haul__discovery *d, const haul__object *o)
 {
     size_t bytes = 0;
-    d->silent++;
+    d->dry_run++;
     if (haul__size_of(d, o, NULL, &bytes) != HAUL_OK)
         bytes = 0;
-    d->silent--;
+    d->dry_run--;
     return bytes;
 }
 

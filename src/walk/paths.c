@@ -1,6 +1,6 @@
 /* Paths for errors: "root.atoms[3].next".
  *
- * In its careful form discovery keeps every array and object it found, each with the one that it
+ * In its recording form discovery keeps every array and object it found, each with the one that it
  * was found from. A path is that chain read backwards. A step that is taken many times in a row is
  * written once, so that the last node of a long list has a path one can read:
  * "root(.next)*999999.name".
@@ -162,7 +162,7 @@ haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slo
     va_start(arguments, format);
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
-    if (d->careful)
+    if (d->recording)
         place_path(d, d->at_entry, d->at_element, slot, error->path);
     return status;
 }
@@ -197,7 +197,7 @@ static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
 void haul__name_other(haul__discovery *d, uintptr_t address)
 {
     size_t i;
-    for (i = 0; d->careful && i < d->entry_count; i++) {
+    for (i = 0; d->recording && i < d->entry_count; i++) {
         const haul__entry *entry = &d->entries[i];
         /* it may begin within the word */
         uintptr_t at = address < entry->address ? entry->address : address;
@@ -225,7 +225,7 @@ void haul__name_seen(haul__discovery *d, const haul__seen *seen)
 
 void haul__name_row(haul__discovery *d, const haul__slot *slot)
 {
-    if (d->careful)
+    if (d->recording)
         place_path(d, d->at_entry, d->at_element, slot, d->context->error.other_path);
 }
 

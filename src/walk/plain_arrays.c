@@ -41,7 +41,7 @@
 /* ---- What is known beforehand. */
 
 /* Does it lead to elements that are bytes and nothing else? */
-static int is_plain(const haul__slot *slot, haul__counted *counted)
+static int is_plain(const haul__slot *slot, haul__plain_array *counted)
 {
     const haul__walk *walk = slot->target ? haul__type_walk(slot->target) : NULL;
     counted->unit = (int64_t)slot->unit;
@@ -49,7 +49,7 @@ static int is_plain(const haul__slot *slot, haul__counted *counted)
         return 0;
     if (!slot->target)
         return 1;
-    if (!walk || !walk->dense || walk->has_slots || walk->is_noted || walk->is_varied ||
+    if (!walk || !walk->dense || walk->has_slots || walk->is_noted || walk->is_ruled ||
         walk->depends || walk->extent != slot->unit || walk->placement > HAUL__GRANULE)
         return 0;
     counted->misaligned = walk->alignment - 1;
@@ -57,7 +57,7 @@ static int is_plain(const haul__slot *slot, haul__counted *counted)
 }
 
 /* Is the count a constant, or a product of small fields? */
-static int is_countable(const haul_shape *shape, unsigned level, haul__counted *counted)
+static int is_countable(const haul_shape *shape, unsigned level, haul__plain_array *counted)
 {
     unsigned i;
     counted->add = shape->kind == HAUL_SHAPE_ONE ? 1 : shape->add;
@@ -79,15 +79,15 @@ static int is_countable(const haul_shape *shape, unsigned level, haul__counted *
            counted->add <= COUNT_MAX && (counted->field_count > 0 || counted->add >= 0);
 }
 
-int haul__foresee_counted(const haul__discovery *d, const haul__slot *slot, unsigned level,
-                          haul__counted *counted)
+int haul__foresee_plain_array(const haul__discovery *d, const haul__slot *slot, unsigned level,
+                              haul__plain_array *counted)
 {
     const haul_limits *limits = &d->context->options.limits;
     const haul_shape *shape;
     memset(counted, 0, sizeof *counted);
     counted->slot = slot;
     counted->level = (uint8_t)level;
-    if (d->careful || !d->map->flat || level + 1u != slot->levels ||
+    if (d->recording || !d->map->flat || level + 1u != slot->levels ||
         (slot->flags & ~HAUL__SLOT_EACH) || limits->array_elements < SPAN_BYTES ||
         limits->bytes < SPAN_BYTES || !is_plain(slot, counted))
         return 0;
@@ -146,7 +146,7 @@ HAUL__INLINE void fetch_cell(const uintptr_t *flat, uintptr_t first)
 }
 
 /* There is room: `settle` is called when the last one is taken. */
-HAUL__INLINE void add_span(haul__discovery *d, const haul__counted *counted, uintptr_t first,
+HAUL__INLINE void add_span(haul__discovery *d, const haul__plain_array *counted, uintptr_t first,
                            uintptr_t end)
 {
     haul__span *span = &d->spans[d->span_count++];
@@ -155,7 +155,7 @@ HAUL__INLINE void add_span(haul__discovery *d, const haul__counted *counted, uin
     span->counted = counted;
 }
 
-static int meet_string(haul__discovery *d, const haul__counted *counted, uintptr_t value)
+static int meet_string(haul__discovery *d, const haul__plain_array *counted, uintptr_t value)
 {
     if (!value)
         return 1;
@@ -169,7 +169,7 @@ static int meet_string(haul__discovery *d, const haul__counted *counted, uintptr
 
 /* The bytes that the fields' values make; UINT64_MAX: as many as go the general way, or fewer than
  * none. */
-HAUL__INLINE uint64_t count_bytes(const haul__counted *counted, unsigned fields, uintptr_t self,
+HAUL__INLINE uint64_t count_bytes(const haul__plain_array *counted, unsigned fields, uintptr_t self,
                                   int64_t *stored)
 {
     uint64_t total = (uint64_t)counted->multiply, bytes;
@@ -186,7 +186,7 @@ HAUL__INLINE uint64_t count_bytes(const haul__counted *counted, unsigned fields,
     return bytes <= SPAN_BYTES ? bytes : UINT64_MAX;
 }
 
-HAUL__INLINE int note_counts(haul__found *found, const haul__counted *counted, unsigned fields,
+HAUL__INLINE int note_counts(haul__found *found, const haul__plain_array *counted, unsigned fields,
                              uintptr_t self, const int64_t *stored)
 {
     unsigned i;
@@ -196,7 +196,7 @@ HAUL__INLINE int note_counts(haul__found *found, const haul__counted *counted, u
     return 1;
 }
 
-HAUL__INLINE int meet_array(haul__discovery *d, const haul__counted *counted, unsigned fields,
+HAUL__INLINE int meet_array(haul__discovery *d, const haul__plain_array *counted, unsigned fields,
                             uintptr_t value, uintptr_t self)
 {
     int64_t stored[3];
@@ -216,8 +216,8 @@ HAUL__INLINE int meet_array(haul__discovery *d, const haul__counted *counted, un
     return 1;
 }
 
-int haul__meet_counted(haul__discovery *d, const haul__counted *counted, uintptr_t value,
-                       uintptr_t self)
+int haul__follow_plain_array(haul__discovery *d, const haul__plain_array *counted, uintptr_t value,
+                             uintptr_t self)
 {
     if (counted->is_string)
         return meet_string(d, counted, value);
@@ -227,8 +227,8 @@ int haul__meet_counted(haul__discovery *d, const haul__counted *counted, uintptr
 }
 
 /* The function is called once, whatever comes of it. */
-haul_status haul__meet_called(haul__discovery *d, const haul__counted *counted, uintptr_t place,
-                              uintptr_t self, size_t index)
+haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_array *counted,
+                                      uintptr_t place, uintptr_t self, size_t index)
 {
     const haul__slot *slot = counted->slot;
     const uintptr_t value = haul__load_word((const void *)place);
@@ -459,7 +459,7 @@ HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
  * one. */
 static haul_status settle(haul__discovery *d, const haul__span *span)
 {
-    const haul__counted *counted = span->counted;
+    const haul__plain_array *counted = span->counted;
     int fresh;
     if (!counted)
         return HAUL_OK;

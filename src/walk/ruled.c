@@ -7,7 +7,7 @@
  *                  comes, and it has been fetched meanwhile, it is surveyed once, marked, and
  *                  followed by that survey. So it may have been there before: then what was noted
  *                  is taken back. What is wrong ends the run.
- *   careful runs,  An object is surveyed and marked when it is reached, nothing is noted, and what
+ *   recording:      an object is surveyed and marked when it is reached, nothing is noted, and what
  *                  is wrong is left for
  *   arrays, and    later. When it is visited, it is surveyed again, what was read is noted, what it
  *                  leads to is
@@ -29,7 +29,7 @@ typedef struct marking {
     haul__discovery *d;
     const haul__entry *entry;
     const haul__object *object;
-    const haul__word *words;
+    const haul__field_value *words;
     size_t bytes, covered; /* the object's; those that are marked, or will be by what lies in it */
     size_t rest_end;       /* of rows that do not hold and overlap each byte counts once */
     haul__marked *marked;
@@ -194,7 +194,7 @@ static haul_status mark_object(marking *m)
 
 #define EXCEPTION ((size_t)17) /* no size that other memos have */
 
-static haul_status note_odd(haul__discovery *d, const haul__word *w)
+static haul_status note_odd(haul__discovery *d, const haul__field_value *w)
 {
     haul__found *found = d->found;
     size_t before = w->start > w->value ? w->start - w->value : 0;
@@ -206,7 +206,8 @@ static haul_status note_odd(haul__discovery *d, const haul__word *w)
     return haul__note_odd(d, w->at, w->value, w->start ? w->start - w->value : 0);
 }
 
-static haul_status note_tagged(haul__discovery *d, const haul__word *w, const haul_rule *rule)
+static haul_status note_tagged(haul__discovery *d, const haul__field_value *w,
+                               const haul_rule *rule)
 {
     haul__tagged tagged;
     tagged.address = w->at;
@@ -216,7 +217,7 @@ static haul_status note_tagged(haul__discovery *d, const haul__word *w, const ha
     return haul__note_tagged(d, &tagged);
 }
 
-static haul_status note_kept(haul__discovery *d, const haul__word *w)
+static haul_status note_kept(haul__discovery *d, const haul__field_value *w)
 {
     haul__kept kept;
     memset(&kept, 0, sizeof kept);
@@ -229,7 +230,7 @@ static haul_status note_kept(haul__discovery *d, const haul__word *w)
 }
 
 /* Each exception is noted once, whatever marked its bytes before. */
-static haul_status note_exception(marking *m, const haul__word *w, const haul__ruled *ruled)
+static haul_status note_exception(marking *m, const haul__field_value *w, const haul__ruled *ruled)
 {
     haul__discovery *d = m->d;
     haul_status status;
@@ -263,7 +264,7 @@ static haul_status bar_rows(marking *m)
     size_t i;
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
         if (m->words[i].what != HAUL__IS_ABSENT)
-            status = haul__bar_ruled(m->d, m->object->address, &walk->ruled[i], m->bytes);
+            status = haul__exclude_ruled(m->d, m->object->address, &walk->ruled[i], m->bytes);
     return status;
 }
 
@@ -298,14 +299,14 @@ haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, s
     return o;
 }
 
-haul_status haul__mark_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                              size_t index, size_t bytes, haul__marked *marked, int *must_visit)
+haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                             size_t index, size_t bytes, haul__marked *marked, int *must_visit)
 {
     haul__object o = haul__object_of(entry, walk, index);
     haul_status status;
-    d->silent++;
-    status = haul__survey(d, &o, bytes, HAUL__REACHED, 0, must_visit);
-    d->silent--;
+    d->dry_run++;
+    status = haul__evaluate(d, &o, bytes, HAUL__REACHED, 0, must_visit);
+    d->dry_run--;
     return status == HAUL_OK ? mark(d, entry, &o, HAUL__REACHED, bytes, marked, must_visit)
                              : status;
 }
@@ -365,7 +366,7 @@ haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul_
 
 /* Is the word, tags and all, the address of a byte of what it leads to, in any copy that keeps the
  * type's alignment? */
-static int is_sure(const haul__word *w, size_t tags)
+static int is_sure(const haul__field_value *w, size_t tags)
 {
     const haul__walk *walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
     return walk && !walk->is_sized && w->address == w->start &&
@@ -373,45 +374,46 @@ static int is_sure(const haul__word *w, size_t tags)
 }
 
 /* For the trail. A tag needs a target that leaves its bits free, in the copy too. */
-static haul_status note_word(haul__discovery *d, const haul__ruled *ruled, const haul__word *w)
+static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
+                             const haul__field_value *w)
 {
     const uintptr_t tag_bits = ruled->rule->said.tag_bits;
     const size_t low = tag_bits & (HAUL_ALIGNMENT_MAX - 1),
                  tags = low ? (size_t)2 << haul__highest64(low) : 1;
-    haul__mention mention;
+    haul__reference mention;
     memset(&mention, 0, sizeof mention);
     mention.word = w->at;
     if (haul__is_end(ruled)) {
-        mention.kind = HAUL__MENTIONS_END;
+        mention.kind = HAUL__REFERENCE_END;
         mention.target = mention.value =
             w->what == HAUL__IS_TAGGED ? w->value & ~tag_bits : w->value;
         mention.untagged = mention.target;
         mention.tags = w->what == HAUL__IS_TAGGED ? tags : 1;
-        return mention.target ? haul__trail_mention(d, &mention) : HAUL_OK;
+        return mention.target ? haul__log_reference(d, &mention) : HAUL_OK;
     }
     if (!w->start || (!w->is_alias && (!low || is_sure(w, tags))))
         return HAUL_OK;
-    mention.kind = w->is_alias ? HAUL__MENTIONS_PLACE : HAUL__MENTIONS_TAGGED;
+    mention.kind = w->is_alias ? HAUL__REFERENCE_PLACE : HAUL__REFERENCE_TAGGED;
     mention.target = w->start;
     mention.value = w->what == HAUL__IS_POINTER ? w->value : w->start;
     mention.untagged = w->address;
     mention.tags = tags;
-    return haul__trail_mention(d, &mention);
+    return haul__log_reference(d, &mention);
 }
 
 /* A pair that holds. Of one without elements the end is looked at too, be its begin null. */
-static int is_pair(const haul__ruled *ruled, const haul__word *w)
+static int is_pair(const haul__ruled *ruled, const haul__field_value *w)
 {
     return (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_ODD) && !w->is_alias &&
            !haul__is_end(ruled) && w->slot->levels > 0 && w->slot->shape[0].kind == HAUL_SHAPE_END;
 }
 
 static haul_status visit_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
-                              const haul__word *w)
+                              const haul__field_value *w)
 {
     const size_t empty = d->found->empty_count;
     haul_status status = HAUL_OK;
-    if (d->careful && (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_TAGGED))
+    if (d->recording && (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_TAGGED))
         status = haul__meet_pointer(d, w->at, w->slot, 0);
     if (status == HAUL_OK && d->trail && w->what != HAUL__IS_KEPT)
         status = note_word(d, ruled, w);
@@ -449,7 +451,7 @@ static haul_status visit_inside(haul__discovery *d, const haul__object *o, const
     if (entry.count == 0)
         return HAUL_OK;
     if (ruled->slot.target)
-        status = haul__kind_of(d, ruled->slot.target, &entry.kind);
+        status = haul__met_type_of(d, ruled->slot.target, &entry.kind);
     return status == HAUL_OK ? haul__reach(d, &entry) : status;
 }
 
@@ -459,7 +461,7 @@ static haul_status visit_rows(haul__discovery *d, const haul__object *o, size_t 
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++) {
-        const haul__word *w = &d->survey[HAUL__VISITED][i];
+        const haul__field_value *w = &d->survey[HAUL__VISITED][i];
         if (w->what == HAUL__IS_INSIDE)
             status = visit_inside(d, o, &walk->ruled[i], bytes);
         else if (w->what >= HAUL__IS_POINTER)
@@ -473,11 +475,11 @@ static haul_status ask_object(haul__discovery *d, const haul__object *o, size_t 
 {
     int must_visit = 0;
     haul_status status = o->walk->size ? haul__check_end(d, o->walk, bytes) : HAUL_OK;
-    return status == HAUL_OK ? haul__survey(d, o, bytes, HAUL__VISITED, 1, &must_visit) : status;
+    return status == HAUL_OK ? haul__evaluate(d, o, bytes, HAUL__VISITED, 1, &must_visit) : status;
 }
 
-haul_status haul__visit_varied(haul__discovery *d, uintptr_t element, const haul__walk *walk,
-                               size_t *bytes)
+haul_status haul__visit_ruled(haul__discovery *d, uintptr_t element, const haul__walk *walk,
+                              size_t *bytes)
 {
     haul__entry entry;
     haul__object o;
@@ -525,8 +527,8 @@ static haul_status take_noted(haul__discovery *d, const haul__entry *entry, cons
     return status == HAUL_OK ? haul__memo_add(d, o->address, bytes, type) : status;
 }
 
-haul_status haul__take_varied(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                              size_t *bytes, int *is_new)
+haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                             size_t *bytes, int *is_new)
 {
     haul__found *found = d->found;
     const size_t guards = found->guard_count, calls = found->call_words;

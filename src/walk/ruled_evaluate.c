@@ -78,7 +78,7 @@ static int lies_inside(const haul__ruled *ruled, const haul__walk *walk, size_t 
 }
 
 static haul_status look_at(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
-                           size_t bytes, claim *last, haul__word *w)
+                           size_t bytes, claim *last, haul__field_value *w)
 {
     size_t end = haul__ruled_end(ruled, bytes);
     int holds;
@@ -96,7 +96,7 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     last->ruled = ruled;
     last->end = end;
     if (ruled->kind == HAUL__RULED_POINTER) {
-        if (d->careful && !d->silent && d->sought.pointer == o->address + ruled->slot.offset)
+        if (d->recording && !d->dry_run && d->sought.pointer == o->address + ruled->slot.offset)
             return haul__refuse(d, HAUL_ERROR_STALE, &ruled->slot, "this pointer has changed");
         return haul__read_word(d, o, ruled, w);
     }
@@ -116,7 +116,7 @@ static int is_rest_without_begin(const haul__ruled *ruled, size_t bytes)
 }
 
 static haul_status look_at_all(haul__discovery *d, const haul__object *o, size_t bytes,
-                               haul__word *words, int strict, int *must_visit)
+                               haul__field_value *words, int strict, int *must_visit)
 {
     const haul__walk *walk = o->walk;
     claim last = { NULL, 0 };
@@ -138,8 +138,8 @@ static haul_status look_at_all(haul__discovery *d, const haul__object *o, size_t
     return HAUL_OK;
 }
 
-haul_status haul__survey(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
-                         int strict, int *must_visit)
+haul_status haul__evaluate(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
+                           int strict, int *must_visit)
 {
     void *words = d->survey[number];
     haul_status status;

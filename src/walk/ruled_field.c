@@ -24,7 +24,7 @@ static haul_status note_field(haul__discovery *d, const haul__slot *slot, uintpt
                               const haul_field_place *field)
 {
     uintptr_t at = base + field->offset;
-    if (d->sought.count == at && !d->silent)
+    if (d->sought.count == at && !d->dry_run)
         return haul__refuse(d, HAUL_ERROR_STALE, slot, "a field that its rule reads has changed");
     return haul__note_guard(d, at, field->bytes, haul__read_stored((const void *)base, field));
 }
@@ -129,7 +129,7 @@ static haul_status read_choice(haul__discovery *d, const haul__object *o, const 
 }
 
 static haul_status choose(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
-                          haul__word *w)
+                          haul__field_value *w)
 {
     const haul_choice *choice = &ruled->rule->said.choice;
     int64_t value;
@@ -151,7 +151,7 @@ static haul_status choose(haul__discovery *d, const haul__object *o, const haul_
 }
 
 static haul_status find_start(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
-                              haul__word *w)
+                              haul__field_value *w)
 {
     const haul_rule *rule = &ruled->rule->said;
     w->start = w->address + (uintptr_t)rule->base;
@@ -172,7 +172,7 @@ static haul_status find_start(haul__discovery *d, const haul__object *o, const h
 
 /* ---- What a word is. */
 
-static void keep(haul__word *w, uint64_t becomes)
+static void keep(haul__field_value *w, uint64_t becomes)
 {
     w->what = HAUL__IS_KEPT;
     w->kept = HAUL__KEPT_WORD;
@@ -202,7 +202,7 @@ static uintptr_t translation(const haul__discovery *d, uintptr_t value)
 
 /* Bytes from `start` on that belong to the block for certain: a pointer to one of them can be
  * translated as it is. */
-static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const haul__word *w,
+static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const haul__field_value *w,
                               size_t *bytes)
 {
     const haul__walk *walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
@@ -215,10 +215,10 @@ static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const h
         *bytes = w->slot->unit; /* the terminator's */
         return HAUL_OK;
     }
-    d->silent++;
+    d->dry_run++;
     status =
         haul__count_of(d, w->slot, 0, w->at, w->start, o->self, o->index + w->slot->index, &count);
-    d->silent--;
+    d->dry_run--;
     if (status != HAUL_OK || haul__multiply_overflows(count, w->slot->unit, bytes))
         *bytes = 0;
     return status;
@@ -229,7 +229,7 @@ static size_t distance(uintptr_t a, uintptr_t b)
     return a > b ? a - b : b - a;
 }
 
-static haul_status check_distance(haul__discovery *d, const haul__word *w, size_t bytes)
+static haul_status check_distance(haul__discovery *d, const haul__field_value *w, size_t bytes)
 {
     if (bytes <= HAUL_OUTSIDE_MAX)
         return HAUL_OK;
@@ -239,7 +239,7 @@ static haul_status check_distance(haul__discovery *d, const haul__word *w, size_
 
 /* Is the word itself the address of a byte of what it leads to, or of its neighbour in the same
  * granule? */
-static haul_status settle_pointer(haul__discovery *d, const haul__object *o, haul__word *w)
+static haul_status settle_pointer(haul__discovery *d, const haul__object *o, haul__field_value *w)
 {
     uintptr_t tag = w->value - w->address;
     size_t bytes = 0;
@@ -259,7 +259,7 @@ static haul_status settle_pointer(haul__discovery *d, const haul__object *o, hau
 }
 
 static haul_status read_distance(haul__discovery *d, const haul__object *o,
-                                 const haul__ruled *ruled, haul__word *w)
+                                 const haul__ruled *ruled, haul__field_value *w)
 {
     haul_field_place field;
     int64_t distance;
@@ -284,7 +284,7 @@ static int is_high(const haul_rule *rule)
     return rule->tag_bits >= HAUL_ALIGNMENT_MAX;
 }
 
-static haul_status settle_tagged(haul__discovery *d, haul__word *w)
+static haul_status settle_tagged(haul__discovery *d, haul__field_value *w)
 {
     w->what = HAUL__IS_TAGGED;
     return check_distance(d, w, distance(w->address, w->start));
@@ -292,7 +292,7 @@ static haul_status settle_tagged(haul__discovery *d, haul__word *w)
 
 /* A word of a followed mode that is no null pointer. */
 static haul_status read_address(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
-                                haul__word *w)
+                                haul__field_value *w)
 {
     const haul_rule *rule = &ruled->rule->said;
     const haul_static *range = NULL;
@@ -320,7 +320,7 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
 
 /* What the word of a row that holds is. */
 haul_status haul__read_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
-                            haul__word *w)
+                            haul__field_value *w)
 {
     const haul_rule *rule = &ruled->rule->said;
     w->kept = w->is_alias = w->may_be_static = 0;

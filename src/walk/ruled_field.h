@@ -39,7 +39,7 @@ typedef enum haul__outcome {
     HAUL__IS_KEPT     /* a word that becomes something that is known on the host */
 } haul__outcome;
 
-typedef struct haul__word {
+typedef struct haul__field_value {
     haul__outcome what;
     uint8_t kept, bytes; /* kind and width of a kept word */
     uint8_t is_alias, may_be_static;
@@ -48,7 +48,7 @@ typedef struct haul__word {
     uintptr_t at, value;      /* where it stands, what it is */
     uintptr_t address, start; /* without tag bits; where the block begins: 0: nowhere to go */
     uint64_t becomes;
-} haul__word;
+} haul__field_value;
 
 HAUL__INLINE int haul__is_end(const haul__ruled *ruled)
 {
@@ -66,7 +66,7 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes,
                       const haul__ruled *ruled, int *holds);
 /* What the word of a pointer row that holds is. */
 haul_status haul__read_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
-                            haul__word *w);
+                            haul__field_value *w);
 /* Does a slot, or a row, of an object of so many bytes read fields that it does not have? */
 int haul__counts_beyond(const haul__slot *slot, size_t bytes);
 int haul__reads_beyond(const haul__ruled *ruled, size_t bytes);
@@ -78,12 +78,12 @@ haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, s
  * wrong is refused; else it is left for later, and *must_visit set. */
 /* an object that is reached while another is visited has a survey of its own */
 enum { HAUL__VISITED, HAUL__REACHED };
-haul_status haul__survey(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
-                         int strict, int *must_visit);
+haul_status haul__evaluate(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
+                           int strict, int *must_visit);
 /* Does the object end between fields, and behind all that its rows read? */
 haul_status haul__check_end(haul__discovery *d, const haul__walk *walk, size_t bytes);
 
 /* alias.c */
-haul_status haul__note_alias(haul__discovery *d, const haul__word *w);
+haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w);
 
 #endif

@@ -2,7 +2,7 @@
  * that has changed.
  *
  * The plain run records nothing of how an object was reached. When something is wrong, discovery
- * runs again in a careful form that records the way, and the error gets its path from there: good
+ * runs again in a recording form that records the way, and the error gets its path from there: good
  * data pays nothing for it.
  */
 #include "walk/discovery.h"
@@ -12,8 +12,8 @@ static void close_discovery(haul__discovery *d)
     size_t i;
     for (i = 0; i < d->kind_count; i++) {
         const size_t slots = d->kinds[i].walk->slot_count;
-        haul__release(d->allocator, d->kinds[i].steps, slots * sizeof(haul__step));
-        haul__release(d->allocator, d->kinds[i].counted, slots * sizeof(haul__counted));
+        haul__release(d->allocator, d->kinds[i].steps, slots * sizeof(haul__edge));
+        haul__release(d->allocator, d->kinds[i].counted, slots * sizeof(haul__plain_array));
     }
     haul__release(d->allocator, d->kinds, d->kind_capacity * sizeof *d->kinds);
     haul__release(d->allocator, d->kind_hash, d->kind_hash_capacity * sizeof *d->kind_hash);
@@ -81,13 +81,13 @@ static haul_status run(haul__discovery *d)
 }
 
 static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
-                            haul__found *found, int careful, const haul__map *within,
+                            haul__found *found, int recording, const haul__map *within,
                             const haul__sought *sought)
 {
     haul__discovery d;
     haul_status status;
     open_discovery(&d, context, roots, count, found);
-    d.careful = careful;
+    d.recording = recording;
     d.within = within;
     if (sought)
         d.sought = *sought;
@@ -97,17 +97,17 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
 }
 
 haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count,
-                                    haul__found *found, haul__trail *trail)
+                                    haul__found *found, haul__order_log *trail)
 {
     haul__discovery d;
     haul_status status;
     open_discovery(&d, context, roots, count, found);
-    d.careful = 1;
+    d.recording = 1;
     d.trail = trail;
     status = run(&d);
     close_discovery(&d);
     if (status != HAUL_OK)
-        haul__trail_close(&context->allocator, trail);
+        haul__order_log_close(&context->allocator, trail);
     return status;
 }
 
@@ -116,7 +116,7 @@ haul_status haul__record(haul_context *context, const haul_root *roots, size_t c
 {
     haul_status status;
     open_discovery(d, context, roots, count, found);
-    d->careful = 1;
+    d->recording = 1;
     status = run(d);
     if (status != HAUL_OK)
         close_discovery(d);
@@ -148,10 +148,10 @@ static haul_status again_with_path(haul_context *context, const haul_root *roots
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
                            haul__found *found)
 {
-    int careful = context->options.checked || context->options.readable;
-    haul_status status = discover(context, roots, count, found, careful, NULL, NULL);
-    if (!careful && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT ||
-                     status == HAUL_ERROR_UNSUPPORTED))
+    int recording = context->options.checked || context->options.readable;
+    haul_status status = discover(context, roots, count, found, recording, NULL, NULL);
+    if (!recording && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT ||
+                       status == HAUL_ERROR_UNSUPPORTED))
         return again_with_path(context, roots, count, status);
     return status;
 }

@@ -18,12 +18,12 @@ static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul_
         status = haul__note_odd(d, address, value, 0);
     if (status != HAUL_OK)
         return status;
-    if (d->careful) {
+    if (d->recording) {
         if (d->sought.pointer == address)
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "this pointer has changed");
         status = haul__meet_pointer(d, address, slot, 0);
         if (status == HAUL_OK && d->trail && (slot->flags & HAUL__SLOT_END))
-            status = haul__trail_pointer(d, HAUL__MENTIONS_END, address, value);
+            status = haul__log_pointer(d, HAUL__REFERENCE_END, address, value);
         if (status != HAUL_OK)
             return status;
     }
@@ -51,7 +51,7 @@ static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul
         entry.parent = d->at_entry;
         entry.parent_element = d->at_element;
         entry.what = HAUL__OBJECTS;
-        status = haul__kind_of(d, part->type, &entry.kind);
+        status = haul__met_type_of(d, part->type, &entry.kind);
         if (status == HAUL_OK && part->count)
             status = haul__reach(d, &entry);
         if (status != HAUL_OK)
@@ -89,7 +89,7 @@ static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t
 {
     const haul__walk *walk = d->kinds[kind].walk;
     size_t bytes = SIZE_MAX;
-    haul_status status = walk->is_varied ? haul__visit_varied(d, element, walk, &bytes) : HAUL_OK;
+    haul_status status = walk->is_ruled ? haul__visit_ruled(d, element, walk, &bytes) : HAUL_OK;
     return status == HAUL_OK ? haul__visit_rest(d, element, walk, bytes) : status;
 }
 
@@ -110,17 +110,17 @@ HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address
 
 /* One pointer of an object to something else than an object, from inside the innermost loop: in
  * line or the general way. */
-HAUL__NOINLINE haul_status haul__step_aside(haul__discovery *d, uintptr_t element, uint32_t number,
-                                            const haul__step *step)
+HAUL__NOINLINE haul_status haul__edge_aside(haul__discovery *d, uintptr_t element, uint32_t number,
+                                            const haul__edge *step)
 {
-    const haul__kind *kind = &d->kinds[number];
+    const haul__met_type *kind = &d->kinds[number];
     const haul__slot *slot = &kind->walk->slots[step - kind->steps];
-    const haul__counted *counted = kind->counted ? &kind->counted[step - kind->steps] : NULL;
+    const haul__plain_array *counted = kind->counted ? &kind->counted[step - kind->steps] : NULL;
     if (counted && counted->is_called)
-        return haul__meet_called(d, counted, element + slot->offset, element + slot->self,
-                                 slot->index);
+        return haul__follow_called_array(d, counted, element + slot->offset, element + slot->self,
+                                         slot->index);
     if (counted && counted->slot) {
-        int met = haul__meet_counted(
+        int met = haul__follow_plain_array(
             d, counted, haul__load_word((const void *)(element + step->offset)), element);
         haul_status status = met && d->span_count < HAUL__SPANS ? HAUL_OK : haul__settle_spans(d);
         if (met || status != HAUL_OK)
@@ -132,11 +132,11 @@ HAUL__NOINLINE haul_status haul__step_aside(haul__discovery *d, uintptr_t elemen
 /* An object that the innermost loop is not made for: steps not worked out yet, or parts. */
 HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
 {
-    haul_status status = haul__kind_steps(d, number);
+    haul_status status = haul__met_type_edges(d, number);
     if (status != HAUL_OK)
         return status;
-    return d->kinds[number].walk->is_varied ? haul__line_up(d, element, number)
-                                            : visit_element(d, element, number);
+    return d->kinds[number].walk->is_ruled ? haul__fetch_push(d, element, number)
+                                           : visit_element(d, element, number);
 }
 
 /* Many pointers to single simple objects: the same in-line marking. */
@@ -163,14 +163,14 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
 
 /* Many pointers to short arrays of plain bytes, or to strings. */
 static haul_status visit_counted(haul__discovery *d, const haul__entry *entry,
-                                 const haul__counted *counted)
+                                 const haul__plain_array *counted)
 {
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t address = entry->address + i * HAUL__WORD,
                   value = haul__load_word((const void *)address);
-        int met = haul__meet_counted(d, counted, value, entry->self);
+        int met = haul__follow_plain_array(d, counted, value, entry->self);
         if (!met || d->span_count == HAUL__SPANS)
             status = haul__settle_spans(d);
         if (!met && status == HAUL_OK)
@@ -181,14 +181,15 @@ static haul_status visit_counted(haul__discovery *d, const haul__entry *entry,
 
 /* The same where a function counts. */
 static haul_status visit_called(haul__discovery *d, const haul__entry *entry,
-                                const haul__counted *counted)
+                                const haul__plain_array *counted)
 {
     haul_status status = HAUL_OK;
     size_t i;
     d->held = entry->held;
     d->asked = entry->asked;
     for (i = 0; i < entry->count && status == HAUL_OK; i++)
-        status = haul__meet_called(d, counted, entry->address + i * HAUL__WORD, entry->self, i);
+        status =
+            haul__follow_called_array(d, counted, entry->address + i * HAUL__WORD, entry->self, i);
     haul__leave(d);
     return status == HAUL_OK ? haul__settle_spans(d) : status;
 }
@@ -196,7 +197,7 @@ static haul_status visit_called(haul__discovery *d, const haul__entry *entry,
 /* Many objects that the innermost loop is made for. */
 HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry *entry)
 {
-    const haul__kind *kind = &d->kinds[entry->kind];
+    const haul__met_type *kind = &d->kinds[entry->kind];
     const size_t first_slot = kind->first_slot, last_slot = kind->last_slot;
     haul_status status = HAUL_OK;
     size_t i;
@@ -243,9 +244,9 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
             prefetch_target(d,
                             haul__load_word((const void *)(address + TARGETS_AHEAD * HAUL__WORD)));
         d->at_element = i;
-        if (d->careful && d->sought.pointer == address)
+        if (d->recording && d->sought.pointer == address)
             return haul__refuse(d, HAUL_ERROR_STALE, NULL, "this pointer has changed");
-        if (d->careful)
+        if (d->recording)
             status = haul__meet_pointer(d, address, entry->slot, entry->level);
         if (status == HAUL_OK)
             status = haul__follow(d, entry->slot, entry->level, address,
@@ -259,20 +260,20 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
 static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
 {
     const haul__slot *slot = entry->slot;
-    haul__counted counted;
+    haul__plain_array counted;
     uint32_t kind = 0;
     haul_status status = HAUL_OK;
-    int one = !d->careful && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
+    int one = !d->recording && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
               !(slot->flags & HAUL__BARS) && slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
     if (one) {
-        status = haul__kind_of(d, slot->target, &kind);
+        status = haul__met_type_of(d, slot->target, &kind);
         one = status == HAUL_OK && d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX;
     }
     if (status != HAUL_OK)
         return status;
     if (one)
         return visit_single(d, entry, kind);
-    if (haul__foresee_counted(d, slot, entry->level, &counted))
+    if (haul__foresee_plain_array(d, slot, entry->level, &counted))
         return counted.is_called ? visit_called(d, entry, &counted)
                                  : visit_counted(d, entry, &counted);
     return visit_each(d, entry);
@@ -282,9 +283,10 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
 static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
 {
     const haul__walk *walk = d->kinds[entry->kind].walk;
-    haul_status status = d->careful || !d->map->flat ? HAUL_OK : haul__kind_steps(d, entry->kind);
+    haul_status status =
+        d->recording || !d->map->flat ? HAUL_OK : haul__met_type_edges(d, entry->kind);
     size_t i;
-    if (status == HAUL_OK && d->kinds[entry->kind].steps && !d->careful && d->map->flat)
+    if (status == HAUL_OK && d->kinds[entry->kind].steps && !d->recording && d->map->flat)
         return visit_simple(d, entry);
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         if (i + ELEMENTS_AHEAD < entry->count)

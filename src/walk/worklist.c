@@ -73,7 +73,7 @@ HAUL__NOINLINE int haul__queue_room(haul__discovery *d)
     d->tail->next = chunk;
     d->tail = chunk;
     d->waiting_chunks++;
-    return d->waiting_chunks < MANY_CHUNKS || d->is_spread || haul__lanes_open(d);
+    return d->waiting_chunks < MANY_CHUNKS || d->is_spread || haul__buckets_open(d);
 }
 
 void haul__queue_advance(haul__discovery *d)
@@ -87,7 +87,7 @@ void haul__queue_advance(haul__discovery *d)
 
 void haul__worklist_close(haul__discovery *d)
 {
-    haul__lanes_close(d);
+    haul__buckets_close(d);
     release_chunks(d, d->head);
     release_chunks(d, d->spare);
     haul__release(d->allocator, d->entries, d->entry_capacity * sizeof *d->entries);

@@ -17,14 +17,14 @@ typedef struct mixed_lab {
     haul_allocator allocator;
     haul__map map;
     uintptr_t flat[BASE + BLOCKS + 1], base;
-    haul__kind kind[KINDS];
+    haul__met_type kind[KINDS];
     haul__far far[KINDS];
     haul__slot slots[KINDS][HAUL__SIMPLE_SLOTS];
     size_t slot_count[KINDS];
     unsigned char byte[LAB];
 } mixed_lab;
 
-static int is_slot_word(const haul__kind *kind, size_t word)
+static int is_slot_word(const haul__met_type *kind, size_t word)
 {
     return (int)(haul__simple_slots(&kind->simple, word / 64) >> (word % 64)) & 1;
 }
@@ -33,7 +33,7 @@ static int is_slot_word(const haul__kind *kind, size_t word)
  * The first ones have no pointers. */
 static void make_kind(mixed_lab *m, size_t i, random_source *random)
 {
-    haul__kind *kind = &m->kind[i];
+    haul__met_type *kind = &m->kind[i];
     const size_t most = i % 4 == 1 ? 200 : 20;
     const size_t words =
         i < PLAIN_KINDS ? 4 + 2 * random_below(random, most / 2) : 3 + random_below(random, most);
@@ -72,7 +72,7 @@ static void start(mixed_lab *m, random_source *random)
 
 /* What of [at, at + bytes) is marked, as this: 0: nothing; 1: all; 2: some, and the rest can be
  * added; -1: some word is a pointer for one and data for the other. */
-static int expect(const mixed_lab *m, size_t at, size_t bytes, const haul__kind *kind)
+static int expect(const mixed_lab *m, size_t at, size_t bytes, const haul__met_type *kind)
 {
     size_t i, live = 0;
     for (i = at; i < at + bytes; i++) {
@@ -101,7 +101,7 @@ static int touches_slot(const mixed_lab *m, size_t at, size_t bytes)
     return 0;
 }
 
-static void enter(mixed_lab *m, size_t at, size_t bytes, const haul__kind *kind)
+static void enter(mixed_lab *m, size_t at, size_t bytes, const haul__met_type *kind)
 {
     size_t i;
     for (i = at; i < at + bytes; i++)
@@ -110,7 +110,7 @@ static void enter(mixed_lab *m, size_t at, size_t bytes, const haul__kind *kind)
 }
 
 /* What the innermost loop does with a pointer to one. */
-static int mark_in_line(const mixed_lab *m, uintptr_t address, const haul__kind *kind)
+static int mark_in_line(const mixed_lab *m, uintptr_t address, const haul__met_type *kind)
 {
     const uint32_t near_starts = haul__near_starts(kind);
     return haul__start_in_cell(address) < near_starts ? haul__mark_near(m->flat, address, kind)
@@ -118,7 +118,7 @@ static int mark_in_line(const mixed_lab *m, uintptr_t address, const haul__kind 
 }
 
 /* What the general way tries first (follow.c). 0: it can do nothing. */
-static int mark_start(mixed_lab *m, size_t at, const haul__kind *kind, int expected)
+static int mark_start(mixed_lab *m, size_t at, const haul__met_type *kind, int expected)
 {
     const uint32_t form = (m->base + at) % GRANULE ? kind->ragged.form : kind->form;
     const int found = form == HAUL__NO_FORM ? 0 : haul__mark_simple(&m->map, m->base + at, form);
@@ -143,7 +143,7 @@ static void mark_generally(mixed_lab *m, size_t at, size_t bytes, size_t i, int 
 
 static void mark_object(mixed_lab *m, size_t at, size_t i, random_source *random)
 {
-    const haul__kind *kind = &m->kind[i];
+    const haul__met_type *kind = &m->kind[i];
     const size_t bytes = kind->simple.bytes;
     const int expected = expect(m, at, bytes, kind);
     int found = HAUL__APART;
@@ -241,7 +241,7 @@ static void fold_all(mixed_lab *m)
         if (!block)
             continue;
         CHECK_EQ(haul__mark_fold(&m->map, block, &folded), 1);
-        for (cell = 0; haul__is_of_kind(block) && !block->words && cell < HAUL__CELLS; cell++)
+        for (cell = 0; haul__is_uniform(block) && !block->words && cell < HAUL__CELLS; cell++)
             haul__starts(block)[cell] = block->cells[cell].aux; /* as layout does */
     }
     CHECK_EQ(folded, live);

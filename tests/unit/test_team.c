@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/team.h"
+#include "base/pool.h"
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"
@@ -24,15 +24,15 @@ typedef struct ledger {
     pthread_mutex_t lock;
 } ledger;
 
-static haul__team *team_awake(unsigned threads, double seconds)
+static haul__pool *team_awake(unsigned threads, double seconds)
 {
     haul_allocator allocator = haul__allocator_or_default(NULL);
-    haul__team *team = haul__team_new(&allocator, threads, seconds);
+    haul__pool *team = haul__pool_new(&allocator, threads, seconds);
     CHECK(team != NULL);
     return team;
 }
 
-static haul__team *team_of(unsigned threads)
+static haul__pool *team_of(unsigned threads)
 {
     return team_awake(threads, 0);
 }
@@ -52,7 +52,7 @@ static void count_only(void *user, size_t number, size_t first, size_t end, void
 {
     ledger *l = user;
     (void)scratch;
-    if (number >= HAUL__SHARES)
+    if (number >= HAUL__POOL_CHUNKS)
         first = end; /* not counted, so found out */
     for (; first < end; first++)
         __atomic_add_fetch(&l->done[first], 1u, __ATOMIC_RELAXED);
@@ -73,17 +73,17 @@ static void count_and_scribble(void *user, size_t number, size_t first, size_t e
                                __ATOMIC_RELAXED); /* somebody else writes there */
 }
 
-static void check_range(haul__team *team, ledger *l, size_t first, size_t end, size_t grain)
+static void check_range(haul__pool *team, ledger *l, size_t first, size_t end, size_t grain)
 {
     size_t i, shares;
     memset(l->done, 0, sizeof l->done);
-    shares = haul__team_run(team, LARGE, first, end, grain, count_and_scribble, l);
-    CHECK(shares <= HAUL__SHARES && (shares == 0) == (first == end));
+    shares = haul__pool_run(team, LARGE, first, end, grain, count_and_scribble, l);
+    CHECK(shares <= HAUL__POOL_CHUNKS && (shares == 0) == (first == end));
     for (i = 0; i < NUMBERS; i++)
         CHECK_EQ(l->done[i], i >= first && i < end);
 }
 
-static void check_loop(haul__team *team, ledger *l, size_t count)
+static void check_loop(haul__pool *team, ledger *l, size_t count)
 {
     check_range(team, l, 0, count, 1);
 }
@@ -100,34 +100,34 @@ TEST(team, each_number_is_done_once_and_no_two_threads_have_one_scratch)
 {
     random_source r = random_start("loops of a team");
     ledger *l = ledger_new();
-    haul__team *team = team_of(4);
+    haul__pool *team = team_of(4);
     size_t loop;
     for (loop = 0; loop < LOOPS; loop++) {
         if (random_below(&r, 8) == 0)
             usleep(300); /* they are asleep by then */
         if (random_below(&r, 4) == 0)
-            haul__team_call(team, LARGE);
+            haul__pool_wake(team, LARGE);
         check_loop(team, l, random_below(&r, 40));
         check_range(team, l, random_below(&r, 90), 90 + random_below(&r, NUMBERS - 90),
                     1 + random_below(&r, 20));
     }
     check_loop(team, l, NUMBERS);
     CHECK(l->scratches >= 1 && l->scratches <= 5);
-    haul__team_free(team);
+    haul__pool_free(team);
     free(l);
 }
 
 TEST(team, a_team_without_threads_and_no_team_at_all_do_the_same)
 {
     ledger *l = ledger_new();
-    haul__team *team = team_of(0);
+    haul__pool *team = team_of(0);
     check_loop(team, l, NUMBERS);
     check_loop(NULL, l, NUMBERS);
     CHECK_EQ(l->scratches, 0);
-    haul__team_call(team, LARGE);
-    haul__team_call(NULL, LARGE);
-    haul__team_free(team);
-    haul__team_free(NULL);
+    haul__pool_wake(team, LARGE);
+    haul__pool_wake(NULL, LARGE);
+    haul__pool_free(team);
+    haul__pool_free(NULL);
     free(l);
 }
 
@@ -137,13 +137,13 @@ TEST(team, teams_end_at_any_time)
     ledger *l = ledger_new();
     int i;
     for (i = 0; i < 100; i++) {
-        haul__team *team = team_of(3);
+        haul__pool *team = team_of(3);
         l->scratches = 0;
         if (i % 3)
             check_loop(team, l, 10);
         if (i % 5 == 0)
             usleep(200);
-        haul__team_free(team);
+        haul__pool_free(team);
     }
     free(l);
 }
@@ -151,7 +151,7 @@ TEST(team, teams_end_at_any_time)
 TEST(team, a_child_after_a_fork_works_alone)
 {
     ledger *l = ledger_new();
-    haul__team *team = team_of(3);
+    haul__pool *team = team_of(3);
     int status = -1;
     pid_t child;
     check_loop(team, l, 100);
@@ -160,17 +160,17 @@ TEST(team, a_child_after_a_fork_works_alone)
     if (child == 0) {
         size_t i, wrong = 0;
         memset(l->done, 0, sizeof l->done);
-        haul__team_call(team, LARGE);
-        haul__team_run(team, LARGE, 0, 100, 1, count_only, l);
+        haul__pool_wake(team, LARGE);
+        haul__pool_run(team, LARGE, 0, 100, 1, count_only, l);
         for (i = 0; i < 100; i++)
             wrong += l->done[i] != 1;
-        haul__team_free(team);
+        haul__pool_free(team);
         check_leave(wrong ? 1 : 0);
     }
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     check_loop(team, l, 100);
-    haul__team_free(team);
+    haul__pool_free(team);
     free(l);
 }
 
@@ -199,18 +199,18 @@ static size_t threads_awake(void)
 TEST(team, threads_wait_awake_for_as_long_as_they_should)
 {
     ledger *l = ledger_new();
-    haul__team *team = team_awake(2, 3600);
+    haul__pool *team = team_awake(2, 3600);
     int tries = 0;
     check_loop(team, l, NUMBERS);
     usleep(20000);
     CHECK_EQ(threads_awake(), 3);
-    haul__team_free(team); /* does not wait for that hour */
+    haul__pool_free(team); /* does not wait for that hour */
     team = team_of(2);
     check_loop(team, l, NUMBERS);
     while (threads_awake() > 1 && tries++ < 1000)
         usleep(1000);
     CHECK_EQ(threads_awake(), 1);
-    haul__team_free(team);
+    haul__pool_free(team);
     free(l);
 }
 
@@ -225,7 +225,7 @@ static void note_thread(int number)
 TEST(team, signals_are_taken_by_the_users_threads)
 {
     ledger *l = ledger_new();
-    haul__team *team = team_of(3);
+    haul__pool *team = team_of(3);
     struct sigaction action, before;
     int i;
     memset(&action, 0, sizeof action);
@@ -239,7 +239,7 @@ TEST(team, signals_are_taken_by_the_users_threads)
         CHECK(pthread_equal(signalled, pthread_self()));
     }
     sigaction(SIGUSR1, &before, NULL);
-    haul__team_free(team);
+    haul__pool_free(team);
     free(l);
 }
 
@@ -247,7 +247,7 @@ TEST(team, a_shared_copy_copies_every_byte_at_any_place_and_no_other)
 {
     enum { BYTES = 1 << 20 };
     random_source r = random_start("copies of a team");
-    haul__team *team = team_of(3);
+    haul__pool *team = team_of(3);
     unsigned char *from = malloc(BYTES + 256), *to = malloc(BYTES + 256);
     size_t i, round;
     CHECK(from && to);
@@ -257,11 +257,11 @@ TEST(team, a_shared_copy_copies_every_byte_at_any_place_and_no_other)
         size_t a = random_below(&r, 64), b = random_below(&r, 64);
         size_t bytes = random_below(&r, BYTES);
         memset(to, 0xEE, BYTES + 256);
-        haul__team_copy(round % 4 ? team : NULL, to + a + 1, from + b, bytes);
+        haul__pool_copy(round % 4 ? team : NULL, to + a + 1, from + b, bytes);
         CHECK_BYTES(to + a + 1, from + b, bytes);
         CHECK(to[a] == 0xEE && to[a + 1 + bytes] == 0xEE);
     }
     free(from);
     free(to);
-    haul__team_free(team);
+    haul__pool_free(team);
 }

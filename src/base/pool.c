@@ -1,4 +1,4 @@
-/* A team: threads that share loops with the thread that asks.
+/* A pool: threads that share loops with the thread that asks.
  *
  * The slow obvious version starts threads for each loop and joins them: some 20 us for each. Here
  * they live between loops. One that has just had work asks for more for as long as a piece of a
@@ -25,7 +25,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/team.h"
+#include "base/pool.h"
 
 #define IS_OPEN ((unsigned)1 << 31)
 
@@ -50,7 +50,7 @@
 #define WORTH_STAYING_BYTES ((size_t)32 << 10)
 #endif
 
-struct haul__team {
+struct haul__pool {
     haul_allocator allocator;
     unsigned char *scratch; /* the caller's, and one for each thread */
     unsigned threads, room; /* that run; that there is memory for */
@@ -61,14 +61,14 @@ struct haul__team {
     pthread_cond_t bell;
     /* behind the door: threads that wait for the bell; how many of them to wake */
     unsigned asleep, wanted;
-    int is_over;                       /* atomic */
-    unsigned calls;                    /* atomic, written behind the door */
-    unsigned char apart[LINE];         /* from what changes while others look at it */
-    unsigned inside;                   /* atomic */
-    unsigned next_number;              /* atomic */
-    size_t first, end, each, count;    /* of the loop */
-    unsigned char taken[HAUL__SHARES]; /* atomic */
-    haul__share *work;
+    int is_over;                            /* atomic */
+    unsigned calls;                         /* atomic, written behind the door */
+    unsigned char apart[LINE];              /* from what changes while others look at it */
+    unsigned inside;                        /* atomic */
+    unsigned next_number;                   /* atomic */
+    size_t first, end, each, count;         /* of the loop */
+    unsigned char taken[HAUL__POOL_CHUNKS]; /* atomic */
+    haul__pool_work *work;
     void *user;
     pthread_t thread[1];
 };
@@ -97,7 +97,7 @@ long haul__process(void)
 
 static size_t team_bytes(unsigned threads)
 {
-    return sizeof(haul__team) + threads * sizeof(pthread_t);
+    return sizeof(haul__pool) + threads * sizeof(pthread_t);
 }
 
 static size_t scratch_bytes(unsigned threads)
@@ -105,49 +105,49 @@ static size_t scratch_bytes(unsigned threads)
     return ((size_t)threads + 1) * HAUL__SCRATCH_BYTES;
 }
 
-static int take(haul__team *team, size_t share)
+static int take(haul__pool *pool, size_t share)
 {
-    return !haul__atomic_load(&team->taken[share]) && !haul__atomic_swap(&team->taken[share], 1);
+    return !haul__atomic_load(&pool->taken[share]) && !haul__atomic_swap(&pool->taken[share], 1);
 }
 
 /* Number 0 is the thread that asked. */
-static void take_shares(haul__team *team, unsigned number)
+static void take_shares(haul__pool *pool, unsigned number)
 {
-    void *scratch = team->scratch + number * HAUL__SCRATCH_BYTES;
-    const size_t own = number * team->count / (team->threads + 1u);
+    void *scratch = pool->scratch + number * HAUL__SCRATCH_BYTES;
+    const size_t own = number * pool->count / (pool->threads + 1u);
     size_t tried;
-    for (tried = 0; tried < team->count; tried++) {
-        const size_t i = (own + tried) % team->count, at = team->first + i * team->each;
-        if (take(team, i))
-            team->work(team->user, i, at, team->end - at < team->each ? team->end : at + team->each,
+    for (tried = 0; tried < pool->count; tried++) {
+        const size_t i = (own + tried) % pool->count, at = pool->first + i * pool->each;
+        if (take(pool, i))
+            pool->work(pool->user, i, at, pool->end - at < pool->each ? pool->end : at + pool->each,
                        scratch);
     }
 }
 
 /* ---- Threads. */
 
-static void wake_some(haul__team *team)
+static void wake_some(haul__pool *pool)
 {
-    unsigned i, some = team->wanted < WAKES ? team->wanted : WAKES;
-    if (some > team->asleep)
-        some = team->asleep;
-    team->wanted -= some;
+    unsigned i, some = pool->wanted < WAKES ? pool->wanted : WAKES;
+    if (some > pool->asleep)
+        some = pool->asleep;
+    pool->wanted -= some;
     for (i = 0; i < some; i++)
-        pthread_cond_signal(&team->bell);
+        pthread_cond_signal(&pool->bell);
 }
 
-static int was_called(const haul__team *team, unsigned seen)
+static int was_called(const haul__pool *pool, unsigned seen)
 {
-    return haul__atomic_load(&team->calls) != seen;
+    return haul__atomic_load(&pool->calls) != seen;
 }
 
-static int wait_awake(const haul__team *team, unsigned seen)
+static int wait_awake(const haul__pool *pool, unsigned seen)
 {
-    const double until = haul__seconds() + team->awake_seconds;
+    const double until = haul__seconds() + pool->awake_seconds;
     unsigned asks;
     do {
         for (asks = 0; asks < ASKS_A_LOOK; asks++) {
-            if (was_called(team, seen))
+            if (was_called(pool, seen))
                 return 1;
             haul__relax();
         }
@@ -156,30 +156,30 @@ static int wait_awake(const haul__team *team, unsigned seen)
 }
 
 /* 0: there will be none. */
-static int wait_for_call(haul__team *team, unsigned *seen)
+static int wait_for_call(haul__pool *pool, unsigned *seen)
 {
-    if (!wait_awake(team, *seen)) {
-        pthread_mutex_lock(&team->door);
-        team->asleep++;
-        while (!was_called(team, *seen))
-            pthread_cond_wait(&team->bell, &team->door);
-        team->asleep--;
-        wake_some(team);
-        pthread_mutex_unlock(&team->door);
+    if (!wait_awake(pool, *seen)) {
+        pthread_mutex_lock(&pool->door);
+        pool->asleep++;
+        while (!was_called(pool, *seen))
+            pthread_cond_wait(&pool->bell, &pool->door);
+        pool->asleep--;
+        wake_some(pool);
+        pthread_mutex_unlock(&pool->door);
     }
-    *seen = haul__atomic_load(&team->calls);
-    return !haul__atomic_load(&team->is_over);
+    *seen = haul__atomic_load(&pool->calls);
+    return !haul__atomic_load(&pool->is_over);
 }
 
 static void *help(void *argument)
 {
-    haul__team *team = argument;
-    const unsigned number = haul__atomic_add(&team->next_number, 1u);
+    haul__pool *pool = argument;
+    const unsigned number = haul__atomic_add(&pool->next_number, 1u);
     unsigned seen = 0;
-    while (wait_for_call(team, &seen)) {
-        if (haul__atomic_add(&team->inside, 1u) & IS_OPEN)
-            take_shares(team, number);
-        haul__atomic_add(&team->inside, 0u - 1u);
+    while (wait_for_call(pool, &seen)) {
+        if (haul__atomic_add(&pool->inside, 1u) & IS_OPEN)
+            take_shares(pool, number);
+        haul__atomic_add(&pool->inside, 0u - 1u);
     }
     return NULL;
 }
@@ -197,7 +197,7 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &most, before);
 }
 
-static void start(haul__team *team, unsigned threads)
+static void start(haul__pool *pool, unsigned threads)
 {
     const int saved = errno;
     pthread_attr_t attributes;
@@ -206,84 +206,84 @@ static void start(haul__team *team, unsigned threads)
         return;
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
     block_signals(&before);
-    while (team->threads < threads &&
-           pthread_create(&team->thread[team->threads], &attributes, help, team) == 0)
-        team->threads++;
+    while (pool->threads < threads &&
+           pthread_create(&pool->thread[pool->threads], &attributes, help, pool) == 0)
+        pool->threads++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     errno = saved;
 }
 
-haul__team *haul__team_new(const haul_allocator *allocator, unsigned threads, double awake_seconds)
+haul__pool *haul__pool_new(const haul_allocator *allocator, unsigned threads, double awake_seconds)
 {
-    haul__team *team = haul__allocate_zeroed(allocator, team_bytes(threads));
-    if (!team)
+    haul__pool *pool = haul__allocate_zeroed(allocator, team_bytes(threads));
+    if (!pool)
         return NULL;
-    team->allocator = *allocator;
-    team->room = threads;
-    team->awake_seconds = awake_seconds > 0 ? awake_seconds : AWAKE_SECONDS;
-    team->worth_waking = awake_seconds > AWAKE_SECONDS ? WORTH_STAYING_BYTES : WORTH_WAKING_BYTES;
-    team->process = getpid();
-    team->scratch = haul__allocate(allocator, scratch_bytes(threads), HAUL__SCRATCH_ALIGNMENT);
-    if (!team->scratch) {
-        haul__release(allocator, team, team_bytes(threads));
+    pool->allocator = *allocator;
+    pool->room = threads;
+    pool->awake_seconds = awake_seconds > 0 ? awake_seconds : AWAKE_SECONDS;
+    pool->worth_waking = awake_seconds > AWAKE_SECONDS ? WORTH_STAYING_BYTES : WORTH_WAKING_BYTES;
+    pool->process = getpid();
+    pool->scratch = haul__allocate(allocator, scratch_bytes(threads), HAUL__SCRATCH_ALIGNMENT);
+    if (!pool->scratch) {
+        haul__release(allocator, pool, team_bytes(threads));
         return NULL;
     }
-    pthread_mutex_init(&team->door, NULL);
-    pthread_cond_init(&team->bell, NULL);
-    start(team, threads);
-    return team;
+    pthread_mutex_init(&pool->door, NULL);
+    pthread_cond_init(&pool->bell, NULL);
+    start(pool, threads);
+    return pool;
 }
 
 /* Those that are awake see it anyway. */
-static void call(haul__team *team, size_t wanted)
+static void call(haul__pool *pool, size_t wanted)
 {
-    pthread_mutex_lock(&team->door);
-    haul__atomic_store(&team->calls, team->calls + 1);
-    team->wanted = wanted < team->threads ? (unsigned)wanted : team->threads;
-    wake_some(team);
-    pthread_mutex_unlock(&team->door);
+    pthread_mutex_lock(&pool->door);
+    haul__atomic_store(&pool->calls, pool->calls + 1);
+    pool->wanted = wanted < pool->threads ? (unsigned)wanted : pool->threads;
+    wake_some(pool);
+    pthread_mutex_unlock(&pool->door);
 }
 
 /* After a fork the threads are the other process's; so are the locks, in whatever state. */
-static int is_here(const haul__team *team)
+static int is_here(const haul__pool *pool)
 {
-    return team->threads > 0 && team->process == getpid();
+    return pool->threads > 0 && pool->process == getpid();
 }
 
-void haul__team_free(haul__team *team)
+void haul__pool_free(haul__pool *pool)
 {
     const int saved = errno;
     haul_allocator allocator;
     unsigned i;
-    if (!team)
+    if (!pool)
         return;
-    if (is_here(team)) {
-        haul__atomic_store(&team->is_over, 1);
-        call(team, team->threads);
-        for (i = 0; i < team->threads; i++)
-            pthread_join(team->thread[i], NULL);
-        pthread_cond_destroy(&team->bell);
-        pthread_mutex_destroy(&team->door);
+    if (is_here(pool)) {
+        haul__atomic_store(&pool->is_over, 1);
+        call(pool, pool->threads);
+        for (i = 0; i < pool->threads; i++)
+            pthread_join(pool->thread[i], NULL);
+        pthread_cond_destroy(&pool->bell);
+        pthread_mutex_destroy(&pool->door);
     }
-    allocator = team->allocator;
-    haul__release(&allocator, team->scratch, scratch_bytes(team->room));
-    haul__release(&allocator, team, team_bytes(team->room));
+    allocator = pool->allocator;
+    haul__release(&allocator, pool->scratch, scratch_bytes(pool->room));
+    haul__release(&allocator, pool, team_bytes(pool->room));
     errno = saved;
 }
 
 /* ---- Loops. */
 
-void haul__team_call(haul__team *team, size_t bytes)
+void haul__pool_wake(haul__pool *pool, size_t bytes)
 {
-    if (team && is_here(team))
-        call(team, bytes / team->worth_waking);
+    if (pool && is_here(pool))
+        call(pool, bytes / pool->worth_waking);
 }
 
-static void wait_until_empty(haul__team *team)
+static void wait_until_empty(haul__pool *pool)
 {
     unsigned asks = 0;
-    while (haul__atomic_load(&team->inside) != 0) {
+    while (haul__atomic_load(&pool->inside) != 0) {
         haul__relax();
         if (++asks % ASKS_A_YIELD == 0)
             sched_yield();
@@ -295,28 +295,28 @@ static size_t divide_up(size_t a, size_t b)
     return a / b + (a % b != 0);
 }
 
-size_t haul__team_run(haul__team *team, size_t bytes, size_t first, size_t end, size_t grain,
-                      haul__share *work, void *user)
+size_t haul__pool_run(haul__pool *pool, size_t bytes, size_t first, size_t end, size_t grain,
+                      haul__pool_work *work, void *user)
 {
     if (first >= end)
         return 0;
-    if (!team || end - first <= grain || !is_here(team)) {
+    if (!pool || end - first <= grain || !is_here(pool)) {
         work(user, 0, first, end, NULL);
         return 1;
     }
-    team->work = work;
-    team->user = user;
-    team->first = first;
-    team->end = end;
-    team->each = divide_up(divide_up(end - first, grain), HAUL__SHARES) * grain;
-    team->count = divide_up(end - first, team->each);
-    memset(team->taken, 0, sizeof team->taken);
-    haul__atomic_add(&team->inside, IS_OPEN);
-    call(team, bytes / team->worth_waking);
-    take_shares(team, 0);
-    haul__atomic_add(&team->inside, 0u - IS_OPEN);
-    wait_until_empty(team);
-    return team->count;
+    pool->work = work;
+    pool->user = user;
+    pool->first = first;
+    pool->end = end;
+    pool->each = divide_up(divide_up(end - first, grain), HAUL__POOL_CHUNKS) * grain;
+    pool->count = divide_up(end - first, pool->each);
+    memset(pool->taken, 0, sizeof pool->taken);
+    haul__atomic_add(&pool->inside, IS_OPEN);
+    call(pool, bytes / pool->worth_waking);
+    take_shares(pool, 0);
+    haul__atomic_add(&pool->inside, 0u - IS_OPEN);
+    wait_until_empty(pool);
+    return pool->count;
 }
 
 /* ---- Copies. */
@@ -334,10 +334,10 @@ static void copy_share(void *user, size_t number, size_t first, size_t end, void
     haul__copy_streaming(all->to + first, all->from + first, end - first);
 }
 
-void haul__team_copy(haul__team *team, void *to, const void *from, size_t bytes)
+void haul__pool_copy(haul__pool *pool, void *to, const void *from, size_t bytes)
 {
     copying all;
     all.to = to;
     all.from = from;
-    haul__team_run(team, bytes, 0, bytes, COPY_BYTES, copy_share, &all);
+    haul__pool_run(pool, bytes, 0, bytes, COPY_BYTES, copy_share, &all);
 }
