@@ -143,8 +143,8 @@ haul_status haul__tell(haul_plan *plan, const haul__listener *listener, uint64_t
 {
     if (!listener || !listener->progress || !listener->progress(listener->user, done, total))
         return HAUL_OK;
-    return haul__fail(&plan->context->error, HAUL_ERROR_STATE,
-                      "cancelled by the progress callback");
+    return haul__fail(&plan->context->error, HAUL_ERROR_CANCELLED,
+                      "the progress callback cancelled the call");
 }
 
 static haul_status tell(haul__gathering *g, uint64_t done)

@@ -66,8 +66,8 @@ static int may_answer(const world *w, haul_status status, haul_status right)
         return 1;
     if (plan->impatient && status == HAUL_ERROR_PENDING)
         return 1;
-    if (w->is_cancelled && (status == HAUL_OK || status == HAUL_ERROR_STATE))
-        return status == HAUL_ERROR_STATE;
+    if (w->is_cancelled && (status == HAUL_OK || status == HAUL_ERROR_CANCELLED))
+        return status == HAUL_ERROR_CANCELLED;
     if (status == right)
         return status != HAUL_OK || plan->fired == 0 || w->forgives || was_told_to_nobody(w);
     if (plan->fired > 1 && was_told_to_nobody(w)) /* one of the next ones was told */

@@ -774,7 +774,7 @@ TEST(ship, progress_is_told_and_a_refusal_cancels_and_leaves_nothing)
     CHECK_STATUS(haul_type_create("bulk", 1 << 20, NULL, 0, &bulk), HAUL_OK);
     CHECK_STATUS(haul_type_commit(bulk), HAUL_OK);
     h.refuse = 1;
-    CHECK_STATUS(haul_ship(device, data, bulk, 24, &options, &s), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_ship(device, data, bulk, 24, &options, &s), HAUL_ERROR_CANCELLED);
     CHECK_PTR(s, NULL);
     CHECK_EQ(h.calls, 1);
     CHECK_EQ(counters_of(device).bytes_live, 0);
@@ -785,9 +785,9 @@ TEST(ship, progress_is_told_and_a_refusal_cancels_and_leaves_nothing)
     memset(data, 4, BYTES);
     memset(&h, 0, sizeof h);
     h.refuse = 1;
-    CHECK_STATUS(haul_unmarshal(s), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_ERROR_CANCELLED);
     CHECK(data[0] == 4 && data[BYTES - 1] == 4 && data[BYTES / 2] == 4);
-    CHECK_STATUS(haul_refresh(s), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_refresh(s), HAUL_ERROR_CANCELLED);
     memset(&h, 0, sizeof h);
     CHECK_STATUS(haul_refresh(s), HAUL_OK);
     memset(data, 5, BYTES);

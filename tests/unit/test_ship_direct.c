@@ -583,8 +583,8 @@ TEST(direct, progress_is_told_and_can_cancel_before_anything_crosses)
     CHECK_EQ(heard.calls, 2);
     CHECK_EQ(heard.last, heard.total);
     heard.cancels = 1;
-    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STATE);
-    CHECK_STATUS(haul_unmarshal(here.s), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_CANCELLED);
+    CHECK_STATUS(haul_unmarshal(here.s), HAUL_ERROR_CANCELLED);
     CHECK_EQ(counters_of(here.device).pulls, 1);
     CHECK_EQ(counters_of(here.device).pushes, 0);
     heard.cancels = 0;

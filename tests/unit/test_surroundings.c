@@ -672,7 +672,7 @@ TEST(surroundings, a_cancelled_call_and_the_one_that_waits_for_it_both_return_an
     while (status == HAUL_ERROR_BUSY);
     CHECK_STATUS(status, HAUL_OK);
     CHECK_EQ(pthread_join(thread, NULL), 0);
-    CHECK_STATUS(r.first, HAUL_ERROR_STATE);
+    CHECK_STATUS(r.first, HAUL_ERROR_CANCELLED);
     haul_shipment_free(&shipment);
     CHECK_STATUS(haul_host_get_counters(r.device, &counters), HAUL_OK);
     CHECK_EQ(counters.bytes_live, 0);

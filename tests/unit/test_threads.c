@@ -574,7 +574,7 @@ TEST(threads, progress_is_told_as_often_as_by_one_thread_and_can_cancel)
         haul_shipment_free(&shipment);
         memset(&h, 0, sizeof h);
         h.refuse_at = 2;
-        CHECK_STATUS(haul_ship(device, data, bulk, ALL, &options, &shipment), HAUL_ERROR_STATE);
+        CHECK_STATUS(haul_ship(device, data, bulk, ALL, &options, &shipment), HAUL_ERROR_CANCELLED);
         CHECK_PTR(shipment, NULL);
         CHECK_EQ(h.calls, 2);
     }
