@@ -102,7 +102,7 @@ struct haul_type {
 
     /* The description. */
     size_t bytes, lower; /* extent and lower bound: known from the first day */
-    size_t reach;        /* no byte of an element lies at or behind it */
+    size_t reach;        /* where the last byte of an element ends */
     size_t alignment;    /* as declared */
     int is_aligned;      /* it was declared */
     int in_order;        /* rows are sorted by offset */

@@ -3,7 +3,7 @@
  * There are two forms inside. A list has one block for each entry of the user's arrays (indexed,
  * struct); a loop nest has one block and says how often and how far apart it is repeated
  * (contiguous, vector, subarray), so that its size does not depend on the counts. Lower bound,
- * extent and reach (a bound on every byte's offset) are worked out at once, from those of the old
+ * extent and reach (where the last byte of all ends) are worked out at once, from those of the old
  * types, with every sum checked: what a constructor has accepted cannot overflow later. Empty
  * blocks and empty old types do not move the bounds.
  *
@@ -350,6 +350,23 @@ static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t
     return HAUL_OK;
 }
 
+/* The bounds of the elements alone, of which the first lies at `first`; fill_subarray has found no
+ * fault. */
+static int take_in_subarray(bounds *b, size_t ndims, const size_t *sizes, const size_t *subsizes,
+                            haul_order order, size_t first, const haul_type *old)
+{
+    size_t count = subsizes[dimension(ndims, order, 0)], step = old->bytes, span = 0, k;
+    for (k = 1; k < ndims; k++) {
+        const size_t d = dimension(ndims, order, k);
+        step *= sizes[dimension(ndims, order, k - 1)];
+        if (subsizes[d] == 0)
+            count = 0;
+        else
+            span += (subsizes[d] - 1) * step;
+    }
+    return take_in(b, first, span, count, old);
+}
+
 /* Lower bound 0 and the extent of the whole array, as MPI has it, so that subarrays can stand in a
  * row. */
 haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes,
@@ -357,7 +374,7 @@ haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const s
                                       haul_type **newtype)
 {
     char name[HAUL_NAME_BYTES_MAX];
-    bounds b = { 1, 0, 0, 0 };
+    bounds b = { 1, 0, 0, 0 }, elements = { 0, 0, 0, 0 };
     size_t first;
     haul_status status;
     haul_type *type;
@@ -372,8 +389,9 @@ haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const s
     if (status != HAUL_OK)
         return status;
     snprintf(name, sizeof name, "subarray(%zu dimensions, %s)", ndims, oldtype->name);
-    if (!add_many(b.upper, 1, oldtype->reach, &b.reach))
+    if (!take_in_subarray(&elements, ndims, sizes, subsizes, order, first, oldtype))
         return refuse_size(oldtype, name);
+    b.reach = elements.reach;
     type = make(oldtype, name, HAUL_COMBINER_SUBARRAY, 1, ndims - 1);
     if (!type)
         return haul__type_out_of_memory(oldtype);

@@ -116,6 +116,7 @@ static void check_bounds(const haul__walk *walk, const model *m)
         first = 0;
     CHECK_EQ(walk->true_lower, first);
     CHECK_EQ(walk->true_upper, last);
+    CHECK_EQ(walk->span, last > m->upper ? last : m->upper); /* innermost ones end in data */
 }
 
 static void check_like_model(haul_type *type, const model *m)
@@ -358,9 +359,10 @@ TEST(constructors, resized_columns_interleave_to_a_whole_matrix)
 TEST(constructors, empty_types_can_be_made_and_committed)
 {
     static const size_t zero[] = { 0, 0 }, places[] = { 8, 80 };
-    model *old;
+    static const size_t sizes[] = { 4, 5 }, subsizes[] = { 2, 0, 2 };
+    model *old, *m;
     haul_type *element = plain(8, &old), *type, *again;
-    size_t size = 1, lower = 1, extent = 1;
+    size_t size = 1, lower = 1, extent = 1, i;
     CHECK_STATUS(haul_type_contiguous(0, element, &type), HAUL_OK);
     CHECK_STATUS(haul_type_vector(5, 2, 7, type, &again), HAUL_OK);
     haul_type_free(&type);
@@ -373,6 +375,14 @@ TEST(constructors, empty_types_can_be_made_and_committed)
     check_and_free(type, empty_model());
     CHECK_STATUS(haul_type_indexed(0, NULL, NULL, element, &type), HAUL_OK);
     check_and_free(type, empty_model());
+    for (i = 0; i < 2; i++) { /* of one dimension there is nothing */
+        CHECK_STATUS(
+            haul_type_create_subarray(2, sizes, subsizes + i, zero, HAUL_ORDER_C, element, &type),
+            HAUL_OK);
+        m = empty_model();
+        m->upper = 4 * 5 * 8;
+        check_and_free(type, m);
+    }
     CHECK_STATUS(haul_type_create_struct(0, NULL, NULL, NULL, &type), HAUL_OK);
     CHECK_STATUS(haul_type_size(type, &size), HAUL_OK);
     CHECK_STATUS(haul_type_get_true_extent(type, &lower, &extent), HAUL_OK);
@@ -710,8 +720,8 @@ TEST(constructors, blocks_that_overlap_are_refused)
 /* The same bytes so often that no number counts them. */
 TEST(constructors, more_elements_than_numbers_reach_are_refused_as_overlapping)
 {
-    static const size_t most[] = { SIZE_MAX, SIZE_MAX, SIZE_MAX }, one[] = { 1, 1, 1 },
-                        none[] = { 0, 0, 0 };
+    static const size_t most[] = { SIZE_MAX, SIZE_MAX, SIZE_MAX }, none[] = { 0, 0, 0 }, one = 1,
+                        two = 2;
     model *old;
     haul_type *element = a_pair(&old), *type, *again, *empty, *huge, *narrow;
     CHECK_STATUS(haul_type_create_hvector(SIZE_MAX, 1, 0, element, &type), HAUL_OK);
@@ -729,7 +739,10 @@ TEST(constructors, more_elements_than_numbers_reach_are_refused_as_overlapping)
     haul_type_free(&empty);
     CHECK_STATUS(haul_type_bytes("huge", HAUL_TYPE_BYTES_MAX, &huge), HAUL_OK);
     CHECK_STATUS(haul_type_create_resized(huge, 0, 8, &narrow), HAUL_OK);
-    CHECK_STATUS(haul_type_create_subarray(1, one, one, none, HAUL_ORDER_C, narrow, &type),
+    CHECK_STATUS(haul_type_create_subarray(1, &two, &one, none, HAUL_ORDER_C, narrow, &type),
+                 HAUL_OK);
+    haul_type_free(&type);
+    CHECK_STATUS(haul_type_create_subarray(1, &two, &one, &one, HAUL_ORDER_C, narrow, &type),
                  HAUL_ERROR_TYPE);
     CHECK_HAS(haul_type_error(narrow)->text, "more than");
     haul_type_free(&narrow);

@@ -699,6 +699,53 @@ TEST(ship_arena_special, data_of_elements_that_lie_between_one_another_comes_bac
     end();
 }
 
+enum { ENTRY = 64, ENTRIES = 4 * 4 };
+
+typedef struct behind {
+    unsigned char *at, seen[ENTRY];
+} behind;
+
+static void look_behind(void *argument)
+{
+    behind *b = argument;
+    memcpy(b->seen, b->at, ENTRY);
+    memset(b->at, 7, ENTRY);
+}
+
+TEST(ship_arena_special, bytes_behind_a_subarray_belong_to_nobody_and_travel)
+{
+    static const size_t sizes[] = { 4, 4 }, subsizes[] = { 3, 2 }, starts[] = { 1, 2 };
+    haul_type *entry, *part;
+    unsigned char *array, *rest;
+    haul_arena_statistics before, after;
+    behind b;
+    int i;
+    start(NULL);
+    CHECK_STATUS(haul_type_bytes("entry", ENTRY, &entry), HAUL_OK);
+    CHECK_STATUS(haul_type_create_subarray(2, sizes, subsizes, starts, HAUL_ORDER_C, entry, &part),
+                 HAUL_OK);
+    CHECK_STATUS(haul_type_commit(part), HAUL_OK);
+    array = haul_arena_allocate(the_arena, (ENTRIES + 1) * ENTRY);
+    rest = array + ENTRIES * ENTRY;
+    memset(array, 5, (ENTRIES + 1) * ENTRY);
+    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, array, part, 1, NULL, &the_shipment),
+                 HAUL_OK);
+    b.at = haul_device_pointer(the_shipment, rest);
+    CHECK_STATUS(haul_host_launch(the_device, look_behind, &b), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    for (i = 0; i < ENTRY; i++) {
+        CHECK_EQ(b.seen[i], 5);
+        CHECK_EQ(rest[i], 7);
+    }
+    haul_arena_get_statistics(the_arena, &before);
+    CHECK(haul_arena_new(the_arena, part, 1) != NULL);
+    haul_arena_get_statistics(the_arena, &after);
+    CHECK_EQ(after.used_bytes - before.used_bytes, ENTRIES * ENTRY);
+    haul_type_free(&part);
+    haul_type_free(&entry);
+    end();
+}
+
 /* ---- Copies. */
 
 static void check_links(haul_device *device, haul_shipment *shipment, const link *first, int count)
