@@ -125,7 +125,7 @@ static const reference_slot *some_followed(building *b)
     size_t n = b->there.slot_count, start = n != 0 ? (size_t)random_word(&b->c->filler) % n : 0;
     for (size_t i = 0; i < n; i++) {
         const reference_slot *s = &b->there.slots[(start + i) % n];
-        if (s->kind == SLOT_FOLLOWED && comes_back(b, s))
+        if (s->kind == SLOT_FOLLOWED && s->high_tags == 0 && comes_back(b, s))
             return s;
     }
     return NULL;

@@ -215,6 +215,13 @@ static uintptr_t slot(walker *w, uintptr_t host, uintptr_t copy, reference_slot_
     return there;
 }
 
+/* Those that its row allows, be they in the word or not. */
+static void set_tags(reference_slot *s, uintptr_t tags)
+{
+    s->tags = tags;
+    s->high_tags = (tags & HAUL_HIGH_TAGS) != 0 ? tags : 0;
+}
+
 /* A pointer with tags or a bias, and what it leads to, which is `distance` on; the copy of that.
  * SLOT_EMPTY: nothing stands there, and its tags need not be free. */
 static uintptr_t ruled_slot(walker *w, const model_field *f, uintptr_t host, uintptr_t copy,
@@ -223,8 +230,7 @@ static uintptr_t ruled_slot(walker *w, const model_field *f, uintptr_t host, uin
     uintptr_t there = slot(w, host, copy, kind, -1);
     reference_slot *s = &w->r->slots[w->r->slot_count - 1];
     s->target = (void *)((uintptr_t)s->value + distance);
-    s->tags = f->rule.tags;
-    s->high_tags = (f->rule.tags & HAUL_HIGH_TAGS) != 0 ? f->rule.tags : 0;
+    set_tags(s, f->rule.tags);
     s->kind = kind == SLOT_EMPTY ? SLOT_RULED : kind;
     if (!w->copying || w->r->wrong[0] != '\0' || there == 0)
         return 0; /* nothing may stand behind it */
@@ -418,7 +424,7 @@ static void follow_plain(walker *w, const aim *a, uintptr_t host, uintptr_t copy
                       (to != 0 || a->level == 0); /* no terminators */
     size_t n = aim_count(w, a, to);
     to_copy = slot(w, host, copy, n != 0 ? SLOT_FOLLOWED : SLOT_EMPTY, replaceable ? a->type : -1);
-    w->r->slots[w->r->slot_count - 1].tags = a->level == 0 ? a->row->rule.tags : 0;
+    set_tags(&w->r->slots[w->r->slot_count - 1], a->level == 0 ? a->row->rule.tags : 0);
     reach(w, a, n, to, to_copy);
 }
 

@@ -32,7 +32,7 @@ typedef struct reference_slot {
     unsigned char *at;
     void *value, *target;                /* target NULL: nothing */
     uintptr_t copy, becomes, lead, tags; /* tags: bits of the word that are no address */
-    /* of a word with high ones, which no device patches: all of its tag bits; else 0 */
+    /* of a word that may have high ones, which no device patches: all of its tag bits; else 0 */
     uintptr_t high_tags;
     size_t bytes;
     reference_slot_kind kind;
