@@ -3,6 +3,7 @@
  */
 #include "building.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,45 @@ static int is_as_it_was(building *b, const char *after)
     return 1;
 }
 
+/* ---- Bytes of nobody, between the objects of a discovered graph ---- */
+
+/* How many bytes from `at` on belong all to objects, or all to nobody. */
+static size_t stretch_of_nobody(const building *b, size_t at, int *is_nobodys)
+{
+    const reference *r = &b->there;
+    const reference_range root = { (uintptr_t)b->root, 0, 4 * sizeof(void *) };
+    const uintptr_t address = (uintptr_t)b->base + at;
+    int in_root, in_room, is_described;
+    size_t n = reference_stretch(&root, 1, address, b->used - at, &in_root);
+    n = reference_stretch(r->rooms, r->room_count, address, n, &in_room);
+    n = reference_stretch(r->all, r->all_count, address, n, &is_described);
+    *is_nobodys = !in_root && !in_room && !is_described;
+    return n;
+}
+
+/* They go as they lie. */
+static void look_at_nobodys(building *b, const unsigned char *there)
+{
+    int is_nobodys;
+    for (size_t at = 0, n; at < b->used; at += n) {
+        n = stretch_of_nobody(b, at, &is_nobodys);
+        if (is_nobodys && memcmp(there + at, b->image + at, n) != 0)
+            snprintf(b->there.wrong, sizeof b->there.wrong,
+                     "some of the %zu bytes of nobody at %zu of the arena have changed", n, at);
+    }
+}
+
+/* And they come back. */
+static void change_nobodys(building *b, unsigned char *there)
+{
+    int is_nobodys;
+    for (size_t at = 0, n; at < b->used; at += n) {
+        n = stretch_of_nobody(b, at, &is_nobodys);
+        for (size_t i = at; is_nobodys && i < at + n; i++)
+            b->expected[i] = there[i] ^= 0x55;
+    }
+}
+
 /* ---- On the device ---- */
 
 static void walk_device(void *argument)
@@ -42,7 +82,8 @@ static void walk_device(void *argument)
         place.roots[i] =
             (uintptr_t)s.base + ((uintptr_t)b->view.roots[i].address - (uintptr_t)b->base);
     reference_free(&b->there);
-    reference_walk(&b->view, &place, &b->there);
+    if (reference_walk(&b->view, &place, &b->there) && b->is_discovered)
+        look_at_nobodys(b, (const unsigned char *)(uintptr_t)s.base);
 }
 
 static int device_agrees(building *b, const char *after)
@@ -93,9 +134,17 @@ static void change_device(void *argument)
         expect(b, &b->there.data[i]);
 }
 
+static void change_all(void *argument)
+{
+    building *b = argument;
+    change_device(b);
+    if (b->is_discovered)
+        change_nobodys(b, haul_device_pointer(b->shipment, b->base));
+}
+
 static int brings_back(building *b, haul_status (*call)(haul_shipment *), const char *name)
 {
-    haul_status status = haul_host_launch(b->device, change_device, b);
+    haul_status status = haul_host_launch(b->device, change_all, b);
     if (status == HAUL_OK)
         status = call(b->shipment);
     if (status != HAUL_OK)

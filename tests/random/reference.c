@@ -719,6 +719,14 @@ static void visit_runs(walker *w, const model_type *t, uintptr_t host, uintptr_t
         data(w, host + t->extent, copy + t->extent, size - t->extent);
 }
 
+/* From its address on: what lies in front of its lower bound is a gap as well. */
+static size_t room_of(const model_type *t, size_t size)
+{
+    if (t->form == FORM_STRUCT)
+        return size;
+    return t->upper > t->true_upper ? t->upper : t->true_upper;
+}
+
 static void visit_element(walker *w, int type, uintptr_t host, uintptr_t copy)
 {
     const model_type *t = &w->g->model->type[type];
@@ -726,6 +734,9 @@ static void visit_element(walker *w, int type, uintptr_t host, uintptr_t copy)
     w->r->has_holes |= t->has_holes;
     if (w->copying && t->has_holes && t->form == FORM_STRUCT && in_place(w, host, copy, size))
         add_range(&w->r->structs, &w->r->struct_count, &w->r->struct_capacity, host, copy, size);
+    if (w->copying && t->has_holes)
+        add_range(&w->r->rooms, &w->r->room_count, &w->r->room_capacity, host, copy,
+                  room_of(t, size));
     if (w->copying && t->declared != 0 && copy % t->declared != 0)
         wrong(w, host, "the copy is not aligned as its type declares");
     visit_runs(w, t, host, copy, size);
@@ -989,6 +1000,7 @@ static void finish(walker *w)
 {
     reference *r = w->r;
     merge(w, r->data, &r->data_count);
+    merge(w, r->rooms, &r->room_count);
     merge_bars(w, r->unsent, &r->unsent_count);
     merge_bars(w, r->unreturned, &r->unreturned_count);
     for (size_t i = 0; i < r->data_count && w->copying && r->wrong[0] == '\0'; i++)
@@ -1041,6 +1053,7 @@ void reference_free(reference *r)
     free(r->data);
     free(r->all);
     free(r->structs);
+    free(r->rooms);
     free(r->nothing);
     free(r->unsent);
     free(r->unreturned);
