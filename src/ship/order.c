@@ -279,10 +279,11 @@ static haul_status await_late(haul_shipment *shipment)
     return status;
 }
 
+/* When late work fails, so does the asynchronous work before it: both are over. */
 haul_status haul__shipment_finish(haul_shipment *shipment)
 {
     haul_status status = await_late(shipment);
-    if (status == HAUL_OK && shipment->work.is_pending)
+    if (status != HAUL_ERROR_PENDING && shipment->work.is_pending)
         status = await_work(shipment);
     return status == HAUL_OK ? write_returns(shipment) : status;
 }

@@ -171,6 +171,36 @@ TEST(late, a_poll_tells_that_late_work_has_failed_and_so_does_the_wait_D13)
     CHECK(at > 2);
 }
 
+/* It tells of both: of asynchronous work, and of late work that a second call has given up. */
+TEST(late, a_wait_that_has_told_a_failure_is_over_D13)
+{
+    const haul_async on = { fault_stream(0), NULL };
+    link one = { NULL, 1 };
+    uint64_t given_up, at, fired, both = 0;
+    for (given_up = 1; given_up < 12; given_up++)
+        for (at = 1, fired = 1; fired > 0; at++) {
+            haul_status status;
+            open_pair();
+            CHECK_STATUS(haul_ship(the.device[0], &one, link_type, 1, NULL, &the.s), HAUL_OK);
+            CHECK_STATUS(haul_unmarshal_async(the.s, &on), HAUL_OK);
+            fault_arm(&the.plan, FAULT_ONCE, given_up);
+            the.plan.impatient = 1;
+            both += haul_refresh_async(the.s, &on) != HAUL_OK;
+            the.plan.impatient = 0;
+            fault_arm(&the.plan, FAULT_ONCE, at);
+            status = haul_shipment_wait(the.s);
+            fired = the.plan.fired;
+            fault_disarm(&the.plan);
+            check_note("given up at %llu, event %llu", (unsigned long long)given_up,
+                       (unsigned long long)at);
+            CHECK_STATUS(status, fired ? HAUL_ERROR_DEVICE : HAUL_OK);
+            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+            haul_shipment_free(&the.s);
+            close_pair();
+        }
+    CHECK(both > 0);
+}
+
 /* Also one that is lost before it could be asked for a fence. */
 TEST(late, a_lost_device_is_not_waited_for_D13_D17)
 {
