@@ -78,6 +78,8 @@ static void be_late(haul_device *device, haul_status status)
 {
     if (status != HAUL_ERROR_PENDING)
         return;
+    if (!device->is_late && !device->is_untold)
+        device->late_failures = device->failures;
     device->is_late = haul__fence(device, &device->late_fence) == HAUL_OK;
     device->is_untold = !device->is_late;
 }
@@ -223,7 +225,7 @@ void haul__note_late(haul_shipment *shipment, haul_device *device)
     if (!device->is_late && !device->is_untold)
         return;
     late->fence = device->is_late ? device->late_fence : 0;
-    late->failures = device->failures;
+    late->failures = device->late_failures;
     late->is_untold = device->is_untold;
     if (device == shipment->device)
         return;

@@ -83,8 +83,9 @@ struct haul_device {
     haul_status failure;
     /* a wait of this call has answered HAUL_ERROR_PENDING: what it gives back is kept */
     int is_late;
-    uint64_t late_fence; /* ... until this fence */
-    int is_untold;       /* the same, and no fence was to be had */
+    uint64_t late_fence;    /* ... until this fence */
+    int is_untold;          /* the same, and no fence was to be had */
+    uint64_t late_failures; /* `failures`, when the first such wait gave up */
     haul__kept *kept;
     size_t kept_count, kept_capacity;
 };

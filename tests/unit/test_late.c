@@ -5,9 +5,11 @@
  * Faults by number (docs/testing.md): D13.
  */
 #define _DEFAULT_SOURCE
+#include <stdlib.h>
 #include <string.h>
 
 #include "haul.h"
+#include "haul/host.h"
 #include "support/check.h"
 #include "support/doors.h"
 
@@ -199,6 +201,77 @@ TEST(late, a_wait_that_has_told_a_failure_is_over_D13)
             close_pair();
         }
     CHECK(both > 0);
+}
+
+/* ---- A device whose wait for a fence fails once. */
+
+static haul_status (*await_inside)(void *state, uint64_t fence);
+static int await_fails;
+
+static haul_status await_once(void *state, uint64_t fence)
+{
+    haul_status status = await_inside(state, fence);
+    if (!await_fails)
+        return status;
+    await_fails = 0;
+    return HAUL_ERROR_DEVICE;
+}
+
+static void open_failing(void)
+{
+    haul_device_table table = *fault_device(haul_host_device());
+    fault_device_settings settings = { &the.plan, haul_host_device(), NULL };
+    haul_allocator allocator = fault_allocator(&the.plan);
+    haul_device_options options;
+    memset(&options, 0, sizeof options);
+    options.settings = &settings;
+    options.new_context.allocator = &allocator;
+    await_inside = table.await;
+    table.await = await_once;
+    CHECK_STATUS(haul_device_open(&table, &options, &the.device[0]), HAUL_OK);
+}
+
+/* Staging that a late device reads is waited for when there is no memory to note it: that wait may
+ * hear of the failure. */
+TEST(late, a_failure_before_the_call_returns_is_told_by_the_wait_D1_D13)
+{
+    const size_t count = (size_t)9 << 20;
+    unsigned char *bytes = calloc(count, 1);
+    haul_type *chunk;
+    uint64_t at, also, fired = 1, told = 0;
+    CHECK(bytes != NULL);
+    CHECK_STATUS(haul_type_bytes("chunk", 64, &chunk), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(chunk), HAUL_OK);
+    for (at = 1; fired > 0; at++)
+        for (also = 1; also < 4; also++) {
+            haul_status status;
+            memset(&the, 0, sizeof the);
+            the.plan.chunk_bytes = 2 * count; /* it crosses as one, beside the ring */
+            open_failing();
+            CHECK_STATUS(haul_ship(the.device[0], bytes, chunk, count / 64, NULL, &the.s), HAUL_OK);
+            fault_arm(&the.plan, FAULT_SLOW, at);
+            the.plan.also_at = at + also;
+            await_fails = 1;
+            status = haul_refresh(the.s);
+            fired = the.plan.fired;
+            the.plan.also_at = 0;
+            fault_disarm(&the.plan);
+            check_note("events %llu and %llu", (unsigned long long)at,
+                       (unsigned long long)(at + also));
+            if (status == HAUL_ERROR_PENDING && !await_fails) {
+                CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_DEVICE);
+                told++;
+            }
+            await_fails = 0;
+            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+            haul_shipment_free(&the.s);
+            haul_device_close(&the.device[0]);
+            fault_check_clean(&the.plan);
+        }
+    CHECK(told > 0);
+    check_note(NULL);
+    haul_type_free(&chunk);
+    free(bytes);
 }
 
 /* Also one that is lost before it could be asked for a fence. */
