@@ -531,7 +531,7 @@ void step_arena_ship(world *w)
         attack_say("  into shipment %d:", c->near[0].cargo);
     }
     right = arena_right_answer(w, c);
-    call_begin(w, 0);
+    call_begin(w, CALL_ON(c->device));
     if (c->discovered)
         status = haul_ship_arena_from(w->device[c->device], a->arena, w->objects[c->root[0]].memory,
                                       w->items->type, 1, &o, &c->shipment);
@@ -588,7 +588,7 @@ void step_arenas_ship(world *w)
     both[1]->direct = o.direct_return;
     both[0]->device = both[1]->device = (int)random_below(&w->random, DEVICES);
     haul_status right = right_answer_for_both(w, both);
-    call_begin(w, 0);
+    call_begin(w, CALL_ON(both[0]->device));
     haul_status status = haul_ship_arenas(w->device[both[0]->device], arenas, 2, &o, shipments);
     int is_there = call_end(w, "haul_ship_arenas", status, right);
     for (int i = 0; i < 2; i++) {
@@ -627,6 +627,7 @@ void arena_free(world *w, int number)
     if (!is_shipped(w, number, NULL))
         drop_objects(w, number, 0);
     haul_arena_free(&w->arenas[number].arena);
+    w->lets_arenas_go = 1;
     CHECK_STR(w->plan.misuse, NULL);
 }
 

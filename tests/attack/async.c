@@ -24,15 +24,15 @@ static int ordered(world *w, cargo *c, const haul_async *on, const char *name, h
                    haul_status right)
 {
     if (call_end(w, name, status, right)) {
-        c->on_the_way = 1;
+        cargo_sets_out(w, c);
         c->wants_event |= on->event != NULL;
         return 1;
     }
     if (on->event)
         c->wants_event = 0; /* it may have been told, or not */
-    if (status == right)
-        c->on_the_way |= w->left_late;
-    else if (c->shipment && !cargo_goes_on(w, c, status))
+    if (status == right && w->left_late)
+        cargo_sets_out(w, c);
+    else if (status != right && c->shipment && !cargo_goes_on(w, c, status))
         cargo_give_up(w, c, NULL);
     return 0;
 }
@@ -52,7 +52,7 @@ void step_ship_async(world *w)
         return;
     make_roots(w, c->root, 1, &root);
     haul_async on = draw_async(w, c);
-    call_begin(w, CALL_IS_ASYNC);
+    call_begin(w, CALL_IS_ASYNC | CALL_ON(c->device));
     haul_status status =
         haul_ship_async(w->device[c->device], root.address, root.type, 1, &o, &on, &c->shipment);
     if (!ordered(w, c, &on, "haul_ship_async", status, HAUL_OK))

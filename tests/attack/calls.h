@@ -9,11 +9,14 @@
 /* ---- Around each call (faults.c). */
 
 enum { CALL_IS_ASYNC = 1 };
+#define CALL_ON(device) (2u << (device)) /* it works with this device of the world's */
 
 /* Before a call: now and then one of its allocations or verbs is to fail. */
 void call_begin(world *w, unsigned what);
 /* After it. `right` is the answer where nothing fails. 1: the call has succeeded. */
 int call_end(world *w, const char *name, haul_status status, haul_status right);
+/* May a call finish the free of an arena that a late device has held? */
+int call_may_free(const world *w);
 
 /* ---- The progress callback (progress.c). */
 
@@ -27,6 +30,8 @@ cargo *cargo_some(world *w);
 cargo *cargo_place(world *w);
 /* Before a call on a shipment. */
 void cargo_call_begin(world *w, const cargo *c, unsigned what);
+/* The call that has ended leaves work of the shipment's under way. */
+void cargo_sets_out(const world *w, cargo *c);
 /* Waits until nothing is on the way any more. */
 void cargo_wait(world *w, cargo *c);
 /* Without faults, after a failure: what was on its way is over, written or not; so may `writes`

@@ -63,6 +63,13 @@ void cargo_give_up(world *w, cargo *c, const results *writes)
     c->known = 0;
 }
 
+/* What a device reports at the end of the call may be taken for this work's. */
+void cargo_sets_out(const world *w, cargo *c)
+{
+    c->on_the_way = 1;
+    c->doubtful |= w->has_reported;
+}
+
 /* A call on it has answered HAUL_ERROR_PENDING, so what the device holds is unknown. Now and then
  * it is left at that. 0: what was to come may have been written, or what comes may be written at
  * any time; so it must be waited for. */
@@ -72,14 +79,14 @@ int cargo_goes_on(world *w, cargo *c, haul_status status)
         random_one_in(&w->random, 2))
         return 0;
     attack_say("  and goes on");
-    c->on_the_way = 1;
+    cargo_sets_out(w, c);
     c->wants_event = c->known = 0;
     return 1;
 }
 
 void cargo_call_begin(world *w, const cargo *c, unsigned what)
 {
-    call_begin(w, what);
+    call_begin(w, what | CALL_ON(c->device));
     w->current = c;
     w->also = c->doubtful ? HAUL_ERROR_DEVICE : HAUL_OK;
     w->forgives = c->locked;
@@ -110,9 +117,9 @@ int cargo_do(world *w, cargo *c, const cargo_call *call)
         landed(w, c);
         return 1;
     }
-    if (status == call->right)
-        c->on_the_way |= w->left_late;
-    else if (!cargo_goes_on(w, c, status))
+    if (status == call->right && w->left_late)
+        cargo_sets_out(w, c);
+    else if (status != call->right && !cargo_goes_on(w, c, status))
         cargo_give_up(w, c, call->writes);
     return 0;
 }

@@ -6,6 +6,11 @@
 #include "calls.h"
 #include "support/check.h"
 
+int call_may_free(const world *w)
+{
+    return w->was_late && w->lets_arenas_go;
+}
+
 static fault_mode draw_mode(world *w, unsigned what)
 {
     switch (random_below(&w->random, 12)) {
@@ -18,8 +23,8 @@ static fault_mode draw_mode(world *w, unsigned what)
     case 4:
         return what & CALL_IS_ASYNC ? FAULT_ONCE : FAULT_LATE;
     case 5:
-    case 6:
-        return FAULT_SLOW;
+    case 6: /* a free that waits in vain leaves memory to the system */
+        return call_may_free(w) ? FAULT_ONCE : FAULT_SLOW;
     default:
         return FAULT_ONCE;
     }
@@ -30,7 +35,8 @@ void call_begin(world *w, unsigned what)
     fault_mode mode = FAULT_ONCE;
     uint64_t at = 0;
     int lost = w->plan.lost;
-    w->plan.impatient = w->faults && random_one_in(&w->random, 16);
+    w->call = what;
+    w->plan.impatient = w->faults && random_one_in(&w->random, 16) && !call_may_free(w);
     if (w->faults && !w->plan.impatient && random_one_in(&w->random, 3)) {
         mode = draw_mode(w, what);
         at = 1 + random_below(&w->random, random_one_in(&w->random, 4) ? 60 : 12);
@@ -49,14 +55,26 @@ static void check_error(const world *w, const char *name, haul_status status)
     check_note(NULL);
 }
 
+/* A call may finish the free of an arena, which waits for the device that gave the memory. A fault
+ * on a device that the call does not work with is the free's, and changes no answer
+ * (docs/asynchronous.md). */
+static int was_in_a_free(const world *w)
+{
+    unsigned on = 0;
+    for (unsigned i = 0; i < DEVICES; i++)
+        if (haul_device_state(w->device[i]) == w->plan.failed_on)
+            on = CALL_ON(i);
+    return call_may_free(w) && on && w->call >= CALL_ON(0) && !(w->call & on);
+}
+
 /* Each call asks a late device what it has finished of things that nobody waits for: when that
  * fails, the call goes on. Nor has a free anybody to tell. */
 static int was_told_to_nobody(const world *w)
 {
     if (!w->plan.failed || w->has_freed)
         return w->plan.failed != NULL;
-    return w->was_late &&
-           (strcmp(w->plan.failed, "poll") == 0 || strcmp(w->plan.failed, "select") == 0);
+    return was_in_a_free(w) || (w->was_late && (strcmp(w->plan.failed, "poll") == 0 ||
+                                                strcmp(w->plan.failed, "select") == 0));
 }
 
 static int may_answer(const world *w, haul_status status, haul_status right)
@@ -97,7 +115,8 @@ int call_end(world *w, const char *name, haul_status status, haul_status right)
     w->left_late = plan->impatient && status != HAUL_OK;
     w->was_late |= w->left_late || (plan->impatient && w->has_freed);
     w->forgives = plan->impatient = 0;
-    for (int i = 0; i < CARGOES_MAX && plan->fired; i++)
+    w->has_reported = plan->fired > 0 && plan->first != HAUL_ERROR_PENDING;
+    for (int i = 0; i < CARGOES_MAX && w->has_reported; i++)
         w->cargoes[i].doubtful |= w->cargoes[i].on_the_way;
     fault_disarm(plan);
     plan->lost = lost;

@@ -63,7 +63,7 @@ void step_ship(world *w)
     if (c->root_count == 0)
         return;
     make_roots(w, c->root, c->root_count, roots);
-    call_begin(w, 0);
+    call_begin(w, CALL_ON(c->device));
     if (c->root_count == 1 && random_one_in(&w->random, 2))
         status =
             haul_ship(w->device[c->device], roots[0].address, roots[0].type, 1, &o, &c->shipment);
@@ -315,12 +315,15 @@ void step_copy(world *w)
         return;
     right = right_answer(w, c, 0);
     to->device = (int)random_below(&w->random, DEVICES);
-    call_begin(w, 0);
+    if (to->device != c->device && call_may_free(w))
+        return; /* what fails in a free could not be told from what fails in the copy */
+    call_begin(w, CALL_ON(c->device) | CALL_ON(to->device));
     w->current = c;
     status = haul_shipment_copy(c->shipment, w->device[to->device], &to->shipment);
     if (!call_end(w, "haul_shipment_copy", status, right)) {
         CHECK(to->shipment == NULL);
-        c->on_the_way |= w->left_late || status == HAUL_ERROR_PENDING; /* it may still be read */
+        if (w->left_late || status == HAUL_ERROR_PENDING) /* it may still be read */
+            cargo_sets_out(w, c);
         return;
     }
     memcpy(to->root, c->root, sizeof to->root);

@@ -205,7 +205,7 @@ void step_ship_plan(world *w)
     c->device = (int)random_below(&w->random, DEVICES);
     c->root_count = d->root_count;
     memcpy(c->root, d->root, sizeof c->root);
-    call_begin(w, is_async ? CALL_IS_ASYNC : 0);
+    call_begin(w, (is_async ? CALL_IS_ASYNC : 0) | CALL_ON(c->device));
     if (is_async)
         status = haul_ship_plan_async(w->device[c->device], d->plan, &o, &on, &c->shipment);
     else
@@ -215,7 +215,8 @@ void step_ship_plan(world *w)
         return;
     }
     d->packed = 1;
-    c->on_the_way = is_async;
+    if (is_async)
+        cargo_sets_out(w, c);
     c->wants_event = is_async && on.event;
     picture_copy(w, &c->picture, &d->picture);
     cargo_begin(w, c, &o);

@@ -164,12 +164,15 @@ typedef struct world {
     int async_works; /* the devices are late, and have streams */
     int faults;      /* calls may be failed */
     int lost;
-    int was_late;     /* a call has answered HAUL_ERROR_PENDING */
-    int left_late;    /* the last call has failed, and the device may go on with it */
-    int forgives;     /* the next call may succeed though some event of it has failed */
-    int in_arenas;    /* that is where most happens */
-    int crosses;      /* arenas point into one another */
-    int has_progress; /* shipments have a callback */
+    int was_late;       /* a call has answered HAUL_ERROR_PENDING */
+    int left_late;      /* the last call has failed, and the device may go on with it */
+    int forgives;       /* the next call may succeed though some event of it has failed */
+    unsigned call;      /* the call, as call_begin was told */
+    int has_reported;   /* a device has failed in the last call */
+    int lets_arenas_go; /* an arena has been freed */
+    int in_arenas;      /* that is where most happens */
+    int crosses;        /* arenas point into one another */
+    int has_progress;   /* shipments have a callback */
     listener_act act;
     int is_cancelled;     /* the callback has cancelled the call */
     int has_freed;        /* the callback has freed another shipment */

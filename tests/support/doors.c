@@ -32,6 +32,7 @@ void fault_arm(fault_plan *plan, fault_mode mode, uint64_t at)
     plan->events = plan->fired = plan->fell_back = 0;
     plan->first = HAUL_OK;
     plan->failed = NULL;
+    plan->failed_on = NULL;
     plan->last = "";
 }
 
@@ -274,12 +275,19 @@ haul_allocator fault_allocator(fault_plan *plan)
 
 /* ---- What a device answers. */
 
+static haul_status fired_on(front *f, haul_status status)
+{
+    if (f->plan->fired == 0)
+        f->plan->failed_on = f->state;
+    return fired(f->plan, status);
+}
+
 static haul_status inject(front *f, haul_status status)
 {
     f->injected = 1;
     snprintf(f->message, sizeof f->message, "injected fault at event %llu (%s)",
              (unsigned long long)f->plan->events, f->plan->last);
-    return fired(f->plan, status);
+    return fired_on(f, status);
 }
 
 /* A lost device does nothing any more; memory that was to be released is. */
@@ -314,7 +322,7 @@ static haul_status late_event(front *f, const char *name, int *half)
     if (f->plan->at == 0 || f->plan->mode != FAULT_LATE || f->plan->events + 1 != f->plan->at)
         return event(f, name, HAUL_ERROR_DEVICE);
     hit(f->plan, name);
-    fired(f->plan, HAUL_ERROR_DEVICE);
+    fired_on(f, HAUL_ERROR_DEVICE);
     f->plan->late = 1;
     *half = 1;
     return HAUL_OK;
@@ -491,6 +499,7 @@ static void forgive(fault_plan *plan, uint64_t fired_before)
     if (fired_before == 0) {
         plan->first = HAUL_OK;
         plan->failed = NULL;
+        plan->failed_on = NULL;
     }
 }
 
@@ -803,7 +812,7 @@ static haul_status front_across(void *state, haul_address to, void *from_state, 
     if (status == HAUL_OK && other->plan->lost) {
         f->injected = 1;
         snprintf(f->message, sizeof f->message, "injected fault: the other device is lost");
-        return fired(f->plan, HAUL_ERROR_DEVICE_LOST);
+        return fired_on(f, HAUL_ERROR_DEVICE_LOST);
     }
     if (half)
         bytes /= 2;

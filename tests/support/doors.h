@@ -60,9 +60,10 @@ typedef struct fault_plan {
     uint64_t fired; /* events that failed and must be reported */
     /* events that failed and are not: the library has another way (reserve, stage; D3) */
     uint64_t fell_back;
-    haul_status first;  /* what the first that fired answered; HAUL_OK: none */
-    const char *failed; /* that event's name; NULL: none */
-    const char *last;   /* the last event's name */
+    haul_status first;     /* what the first that fired answered; HAUL_OK: none */
+    const char *failed;    /* that event's name; NULL: none */
+    const void *failed_on; /* the state of its device; NULL: the allocator's, or none */
+    const char *last;      /* the last event's name */
     int lost, late;
     uint64_t host_blocks, host_bytes;     /* live */
     uint64_t reserved_blocks;             /* live */

@@ -321,6 +321,58 @@ TEST(late, an_arena_whose_first_ship_is_late_stays_too_D13)
         }
 }
 
+/* A late device holds an arena that another one has given; some later call finishes its free, which
+ * waits for that other one. */
+static void free_late_arena(void)
+{
+    haul_arena_options options;
+    haul_shipment *none;
+    memset(&options, 0, sizeof options);
+    options.reserve_bytes = (size_t)1 << 20;
+    options.mirrored = 1;
+    CHECK_STATUS(haul_arena_create_for(the.device[0], &options, &the.arena), HAUL_OK);
+    CHECK(haul_arena_new(the.arena, link_type, 1) != NULL);
+    the.plan.impatient = 1;
+    CHECK_STATUS(haul_ship_arena(the.device[1], the.arena, NULL, &none), HAUL_ERROR_PENDING);
+    the.plan.impatient = 0;
+    haul_arena_free(&the.arena);
+}
+
+TEST(late, what_fails_in_a_free_is_told_to_work_under_way_and_not_by_the_call_that_finishes_it_D13)
+{
+    const haul_async on = { fault_stream(0), NULL };
+    link one = { NULL, 1 };
+    uint64_t at, fired = 1, in_free = 0;
+    for (at = 1; fired > 0; at++) {
+        haul_shipment *under_way;
+        haul_status status, other = HAUL_OK;
+        open_pair();
+        CHECK_STATUS(haul_ship(the.device[1], &one, link_type, 1, NULL, &the.s), HAUL_OK);
+        free_late_arena();
+        CHECK_STATUS(haul_ship_async(the.device[0], &one, link_type, 1, NULL, &on, &under_way),
+                     HAUL_OK);
+        fault_arm(&the.plan, FAULT_ONCE, at);
+        status = haul_refresh(the.s);
+        if (status == HAUL_OK) /* the device is done now, if it was not before */
+            status = haul_refresh(the.s);
+        fired = the.plan.fired;
+        fault_disarm(&the.plan);
+        check_note("event %llu, %s", (unsigned long long)at, the.plan.last);
+        if (fired && the.plan.failed_on == haul_device_state(the.device[0])) {
+            CHECK_STATUS(status, HAUL_OK);
+            if (strcmp(the.plan.failed, "wait") == 0) /* that tells of work */
+                other = HAUL_ERROR_DEVICE;
+            in_free += other != HAUL_OK;
+        }
+        CHECK_STATUS(haul_shipment_wait(under_way), other);
+        CHECK_STATUS(haul_shipment_wait(under_way), HAUL_OK);
+        haul_shipment_free(&under_way);
+        haul_shipment_free(&the.s);
+        close_pair();
+    }
+    CHECK(in_free > 0);
+}
+
 /* The device that copies reads memory of the one that is copied from. */
 TEST(late, what_another_device_still_copies_from_stays_D13)
 {
