@@ -8,6 +8,7 @@
  * there.
  */
 #include "arena/arena.h"
+#include "type/elements.h"
 
 static void *refuse(haul_arena *arena, haul_status status, const char *text)
 {

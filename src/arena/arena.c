@@ -8,7 +8,6 @@
  * is in use anyway.
  */
 #include "arena/arena.h"
-#include "base/reserve.h"
 
 #define MAGIC 0x48417631u
 #define STEP_BYTES ((size_t)1 << 20)

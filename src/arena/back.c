@@ -5,6 +5,7 @@
  * is a sum or a difference; all are checked before the first is written.
  */
 #include "arena/arena.h"
+#include "base/stream.h"
 
 #define WORD sizeof(void *)
 #define GROUP (64 * WORD)

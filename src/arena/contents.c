@@ -12,6 +12,7 @@
 #include "base/sort.h"
 #include "map/exclusions.h"
 #include "pack/plan.h"
+#include "type/elements.h"
 
 static haul_status out_of_memory(haul_error *error)
 {

@@ -12,6 +12,7 @@
 #include "arena/arena.h"
 #include "base/sort.h"
 #include "pack/plan.h"
+#include "type/elements.h"
 
 #define WORD sizeof(void *)
 

@@ -8,6 +8,7 @@
 #include "audit/audit.h"
 
 #include "layout/layout.h"
+#include "map/forms.h"
 #include "walk/roots.h"
 
 #define FINDINGS 64u

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "audit/audit.h"
+#include "type/field.h"
 #include "walk/ruled_field.h"
 
 typedef struct row {

@@ -11,6 +11,7 @@
 
 #include "audit/audit.h"
 #include "map/exclusions.h"
+#include "map/forms.h"
 
 typedef struct suspect {
     size_t entry, element;

@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 
-#include "base/base.h"
+#include "base/clock.h"
 
 double haul__seconds(void)
 {

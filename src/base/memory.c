@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/base.h"
-#include "base/reserve.h"
+#include "base/memory.h"
 
 /* of a range that is filled: a small use takes no huge page */
 #define SMALL_PAGES_BYTES ((size_t)4 << 20)
@@ -164,13 +163,4 @@ int haul__grow_to(const haul_allocator *allocator, void **data, size_t *capacity
     *data = grown;
     *capacity = wanted;
     return 1;
-}
-
-char *haul__copy_string(const haul_allocator *allocator, const char *text)
-{
-    size_t bytes = strlen(text) + 1;
-    char *copy = haul__allocate(allocator, bytes, 1);
-    if (copy)
-        memcpy(copy, text, bytes);
-    return copy;
 }

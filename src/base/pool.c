@@ -25,7 +25,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/pool.h"
+#include "base/stream.h"
 
 #define IS_OPEN ((unsigned)1 << 31)
 

@@ -8,7 +8,7 @@
 #ifndef HAUL_BASE_POOL_H
 #define HAUL_BASE_POOL_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 typedef struct haul__pool haul__pool;
 

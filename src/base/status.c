@@ -2,7 +2,7 @@
  */
 #include <stdio.h>
 
-#include "base/base.h"
+#include "base/status.h"
 
 unsigned haul_version(void)
 {

@@ -9,7 +9,7 @@
  * A processor that can store a line at once instead of four times 16 bytes is a tenth faster for
  * it. It is asked each time, which costs a load and a jump.
  */
-#include "base/base.h"
+#include "base/stream.h"
 
 #define PAGE ((size_t)4096)
 #define PAGES ((size_t)4) /* side by side */

@@ -4,8 +4,8 @@
 #ifndef HAUL_CONTEXT_ROOM_H
 #define HAUL_CONTEXT_ROOM_H
 
-#include "base/base.h"
 #include "base/pool.h"
+#include "base/status.h"
 #include "map/map.h"
 #include "haul/context.h"
 

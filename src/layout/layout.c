@@ -11,8 +11,11 @@
  */
 #include "base/sort.h"
 #include "layout/layout.h"
+#include "map/fold.h"
+#include "map/forms.h"
 #include "map/mark.h"
 #include "map/ragged.h"
+#include "map/side.h"
 
 /* clearing and adding up the counts of four passes takes longer than to sort these */
 #define FEW_BLOCKS ((size_t)32)

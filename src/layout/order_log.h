@@ -3,7 +3,7 @@
 #ifndef HAUL_LAYOUT_ORDER_LOG_H
 #define HAUL_LAYOUT_ORDER_LOG_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 /* A range that a pointer leads to: an object, an array, a string. */
 typedef struct haul__reached {

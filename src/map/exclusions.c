@@ -1,4 +1,4 @@
-/* Bars over the map's blocks: what they mean stands in bars.h.
+/* Bars over the map's blocks: what they mean stands in exclusions.h.
  */
 #include "map/exclusions.h"
 

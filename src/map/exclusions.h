@@ -8,7 +8,7 @@
 #ifndef HAUL_MAP_EXCLUSIONS_H
 #define HAUL_MAP_EXCLUSIONS_H
 
-#include "map/map.h"
+#include "map/side.h"
 #include "type/type.h"
 
 /* Bars [first, end) as `bars` says (HAUL__UNSENT, HAUL__UNRETURNED). 0: out of memory. Before or

@@ -4,9 +4,7 @@
  * Blocks are taken one at a time: a plan then holds what it needs, and not what a pool rounds up
  * to.
  */
-#include "base/reserve.h"
-#include "map/map.h"
-#include "map/mixed.h"
+#include "map/side.h"
 
 #define FLAT_ENTRIES ((size_t)1 << (HAUL__ADDRESS_BITS - HAUL__BLOCK_SHIFT))
 #define FAR_BYTES ((HAUL__LAST_KIND / 2 + 1) * sizeof(haul__far))
@@ -77,37 +75,6 @@ void haul__table_close(haul__table *table, const haul_allocator *allocator)
 
 /* ---- Blocks and sides. */
 
-static void release_bars(haul__map *map, haul__exclusions *bars)
-{
-    size_t page;
-    for (page = 0; bars && page < HAUL__PAGES; page++) {
-        haul__release(&map->allocator, bars->masks[0][page],
-                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
-        haul__release(&map->allocator, bars->masks[1][page],
-                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
-    }
-    haul__release(&map->allocator, bars, sizeof *bars);
-}
-
-static void release_side(haul__map *map, haul__side *side)
-{
-    size_t page;
-    for (page = 0; side->pages && page < HAUL__PAGES; page++) {
-        haul__release(&map->allocator, side->pages->prefix[page], HAUL__PAGE_GRANULES / 2);
-        haul__release(&map->allocator, side->pages->masks[page],
-                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
-    }
-    haul__release(&map->allocator, side->pages, sizeof *side->pages);
-    haul__release(&map->allocator, side->halves, HAUL__HALVES_BYTES);
-    haul__release(&map->allocator, side->ends, side->end_capacity * sizeof *side->ends);
-    for (page = 0; side->holes && page < HAUL__PAGES; page++)
-        haul__release(&map->allocator, side->holes->masks[page],
-                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
-    haul__release(&map->allocator, side->holes, sizeof *side->holes);
-    release_bars(map, side->bars);
-    haul__release(&map->allocator, side, sizeof *side);
-}
-
 enum { SIZE_FULL, SIZE_BARE, SIZE_KIND, SIZE_MIXED, SIZES };
 
 /* `words`: of an object, in a ragged block. Its starts take as much as a mixed block's slots. */
@@ -163,7 +130,7 @@ void haul__map_clear(haul__map *map)
                                  ? haul__map_block(map, i)
                                  : haul__map_find(map, haul__block_address(map->numbers[i]));
         if (block->side)
-            release_side(map, block->side);
+            haul__side_release(map, block->side);
         if (map->table)
             map->table->flat[map->numbers[i]] = 0;
         keep_block(map, block);
@@ -343,36 +310,24 @@ haul__block *haul__map_fill(haul__map *map, uintptr_t address)
     return add_block(map, address, HAUL__FULL);
 }
 
-/* The marks of a cell in a block that turns into a mixed one. */
-static void turn_cell(const haul__map *map, const haul__block *block, haul__block *mixed,
-                      unsigned number)
+haul__block *haul__map_like(haul__map *map, const haul__block *old, uint32_t form)
 {
-    if (block->form == HAUL__BARE) {
-        haul__words_of_bare(block, mixed, number);
-        return;
-    }
-    haul__slots(mixed)[number] = haul__marked_slots(map, block, number);
-    haul__store_cell(&mixed->cells[number], block->words
-                                                ? haul__ragged_live(block, number, 0)
-                                                : haul__words_of(block->cells[number].live));
+    haul__block *block = new_block(map, form);
+    if (!block)
+        return NULL;
+    memcpy(block, old, bytes_of(SIZE_BARE));
+    block->form = form;
+    block->words = words_of(map, form);
+    return block;
 }
 
-haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *block, uint32_t form)
+void haul__map_replace(haul__map *map, uintptr_t address, haul__block *old, haul__block *block)
 {
-    haul__block *turned;
-    unsigned number;
-    turned = new_block(map, form);
-    if (!turned)
-        return NULL;
-    memcpy(turned, block, bytes_of(SIZE_BARE));
-    turned->form = form;
-    turned->words = words_of(map, form);
-    for (number = 0; form == HAUL__MIXED && number < HAUL__CELLS; number++)
-        turn_cell(map, block, turned, number);
-    enter_block(map, haul__block_number(address), turned);
-    keep_block(map, block);
-    return turned;
+    enter_block(map, haul__block_number(address), block);
+    keep_block(map, old);
 }
+
+/* ---- Simple types. */
 
 static int is_alike(const haul__simple *a, const haul__simple *b)
 {
@@ -407,119 +362,4 @@ uint32_t haul__map_form(haul__map *map, haul__simple *kind)
         return 0;
     *kind = map->simple[form / 2];
     return form;
-}
-
-HAUL__INLINE uint32_t starts_in(const haul__block *block, unsigned number, int is_placed)
-{
-    return is_placed ? haul__starts(block)[number] : block->cells[number].aux;
-}
-
-/* How many granules before a cell the object starts that may reach into it; 0: none may. It is the
- * last one before the cell, as objects of one kind do not overlap. Where it ends before, it has no
- * slots in the cell. */
-HAUL__INLINE size_t reach_before(const haul__block *block, size_t granules, unsigned number,
-                                 int is_placed)
-{
-    unsigned back;
-    for (back = 1; back <= number && back * 32u < granules + 31u; back++) {
-        uint32_t starts = starts_in(block, number - back, is_placed);
-        if (starts)
-            return back * 32u - haul__highest64(starts);
-    }
-    return back > number && block->carry ? (size_t)block->carry + number * 32u : 0;
-}
-
-/* The slots of a cell by the starts in it and before it. */
-HAUL__INLINE uint64_t slots_by_starts(const haul__map *map, const haul__block *block,
-                                      unsigned number, int is_placed)
-{
-    const haul__simple *kind = haul__simple_of(map, block);
-    const size_t before =
-        reach_before(block, kind->bytes >> HAUL__GRANULE_SHIFT, number, is_placed);
-    uint64_t slots = before ? haul__slots_from(kind, 2 * before) : 0;
-    uint32_t starts;
-    for (starts = starts_in(block, number, is_placed); starts; starts &= starts - 1)
-        slots |= kind->slots << (2 * haul__lowest32(starts));
-    return slots;
-}
-
-HAUL__INLINE uint64_t slots_of(const haul__map *map, const haul__block *block, unsigned number,
-                               int is_placed)
-{
-    if (block->form == HAUL__MIXED)
-        return is_placed ? haul__mixed_slots(block, number)
-                         : haul__slots(block)[number] & haul__load_cell(&block->cells[number]);
-    if (block->words)
-        return haul__ragged_slots(map, block, number, is_placed);
-    return haul__is_uniform(block) ? slots_by_starts(map, block, number, is_placed) : 0;
-}
-
-uint64_t haul__marked_slots(const haul__map *map, const haul__block *block, unsigned number)
-{
-    return slots_of(map, block, number, 0);
-}
-
-uint64_t haul__placed_slots(const haul__map *map, const haul__block *block, unsigned number)
-{
-    return slots_of(map, block, number, 1);
-}
-
-haul__side *haul__map_side(haul__map *map, haul__block *block)
-{
-    if (!block->side) {
-        block->side = haul__allocate_zeroed(&map->allocator, sizeof *block->side);
-        if (block->side)
-            map->side_bytes += sizeof *block->side;
-    }
-    return block->side;
-}
-
-uint16_t haul__page_mask(const haul__block *block, unsigned granule)
-{
-    const size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-    const uint16_t *masks = haul__masks(block, page);
-    const uint8_t *prefix = haul__prefix(block, page);
-    if (masks)
-        return masks[at];
-    return prefix ? (uint16_t)((1u << haul__prefix_of(prefix, at)) - 1u) : 0;
-}
-
-uint16_t haul__byte_mask(const haul__block *block, unsigned granule)
-{
-    const unsigned number = granule / 32;
-    const uint16_t *masks = haul__masks(block, granule / HAUL__PAGE_GRANULES);
-    uint16_t mask;
-    if (masks)
-        return masks[granule % HAUL__PAGE_GRANULES];
-    if (block->words)
-        return haul__ragged_mask(block, granule);
-    if (haul__halves(block, number) >> (granule % 32) & 1)
-        return haul__half_is_high(haul__slots(block)[number], granule % 32) ? HAUL__HIGH_MASK
-                                                                            : HAUL__LOW_MASK;
-    mask = haul__page_mask(block, granule);
-    return mask ? mask : HAUL__FULL_MASK;
-}
-
-uint16_t haul__hole_mask(const haul__block *block, unsigned granule)
-{
-    const haul__holes *holes = block->side ? block->side->holes : NULL;
-    const uint16_t *masks;
-    if (!holes || !(holes->granules[granule / 64] >> (granule % 64) & 1))
-        return 0;
-    masks = holes->masks[granule / HAUL__PAGE_GRANULES];
-    return masks ? masks[granule % HAUL__PAGE_GRANULES] : HAUL__FULL_MASK;
-}
-
-int haul__is_described(const haul__map *map, uintptr_t address)
-{
-    const haul__block *block;
-    unsigned granule = haul__granule_in_block(address);
-    if (address < HAUL__LOWEST || address > HAUL__HIGHEST)
-        return 0;
-    block = haul__map_find(map, address);
-    if (!block || !haul__is_placed(block, address))
-        return 0;
-    return (haul__byte_mask(block, granule) | haul__hole_mask(block, granule)) >>
-               (address & (HAUL__GRANULE - 1)) &
-           1;
 }

@@ -6,7 +6,10 @@
  * that disagree. The common case of discovery, a small object inside one cell, does not come here
  * but is done in line (inline.h).
  */
+#include "map/forms.h"
+#include "map/mark.h"
 #include "map/mixed.h"
+#include "map/ragged.h"
 
 /* The bits of the pattern that fall into a cell, of those that are asked for. */
 static uint64_t take_words(const haul__pattern *pattern, uintptr_t cell, uint64_t words)
@@ -85,78 +88,6 @@ static uint64_t live_words(const haul__block *block, unsigned number, uint64_t w
     return live & words;
 }
 
-/* Those of all pages, with none yet; NULL: out of memory. */
-static haul__byte_pages *pages_of(haul__map *map, haul__side *side)
-{
-    if (!side->pages) {
-        side->pages = haul__allocate_zeroed(&map->allocator, sizeof *side->pages);
-        if (side->pages)
-            map->side_bytes += sizeof *side->pages;
-    }
-    return side->pages;
-}
-
-int haul__make_masks(haul__map *map, haul__side *side, size_t page)
-{
-    haul__byte_pages *pages = pages_of(map, side);
-    uint16_t *masks = pages ? pages->masks[page] : NULL;
-    uint8_t *prefix = pages ? pages->prefix[page] : NULL;
-    size_t at;
-    if (!pages || masks)
-        return pages != NULL;
-    masks = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof *masks);
-    if (!masks)
-        return 0;
-    map->side_bytes += HAUL__PAGE_GRANULES * sizeof *masks;
-    for (at = 0; prefix && at < HAUL__PAGE_GRANULES; at++)
-        masks[at] = (uint16_t)((1u << haul__prefix_of(prefix, at)) - 1u);
-    haul__release(&map->allocator, prefix, HAUL__PAGE_GRANULES / 2);
-    if (prefix)
-        map->side_bytes -= HAUL__PAGE_GRANULES / 2;
-    pages->masks[page] = masks;
-    pages->prefix[page] = NULL;
-    return 1;
-}
-
-static void put_prefix(uint8_t *prefix, size_t at, unsigned bytes)
-{
-    unsigned shift = at % 2 * 4;
-    prefix[at / 2] = (uint8_t)((prefix[at / 2] & ~(15u << shift)) | bytes << shift);
-}
-
-int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask)
-{
-    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-    haul__side *side = haul__map_side(map, block);
-    haul__byte_pages *pages = side ? pages_of(map, side) : NULL;
-    if (!pages)
-        return 0;
-    if (!pages->masks[page] && (mask & (mask + 1u)) == 0) {
-        if (!pages->prefix[page]) {
-            pages->prefix[page] = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES / 2);
-            if (!pages->prefix[page])
-                return 0;
-            map->side_bytes += HAUL__PAGE_GRANULES / 2;
-        }
-        put_prefix(pages->prefix[page], at, mask ? haul__bits32(mask) : 0);
-        return 1;
-    }
-    if (!haul__make_masks(map, side, page))
-        return 0;
-    pages->masks[page][at] = mask;
-    return 1;
-}
-
-/* A granule that is whole now and was partly live has an old mask. */
-static void forget_mask(const haul__byte_pages *pages, size_t granule)
-{
-    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-    if (pages->masks[page])
-        pages->masks[page][at] = HAUL__FULL_MASK;
-    else
-        put_prefix(pages->prefix[page], at, 0);
-}
-
 /* In a bare block. */
 static void make_whole(haul__block *block, haul__cell *cell, uint32_t granules)
 {
@@ -164,8 +95,8 @@ static void make_whole(haul__block *block, haul__cell *cell, uint32_t granules)
     cell->live |= granules;
     cell->aux &= ~granules;
     for (; partial; partial &= partial - 1)
-        forget_mask(block->side->pages,
-                    (size_t)(cell - block->cells) * 32u + haul__lowest32(partial));
+        haul__side_set_whole(block->side->pages,
+                             (size_t)(cell - block->cells) * 32u + haul__lowest32(partial));
 }
 
 int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes)
@@ -437,87 +368,6 @@ int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form)
     return 1;
 }
 
-static int hole_room(haul__map *map, haul__side *side, size_t page)
-{
-    if (!side->holes) {
-        side->holes = haul__allocate_zeroed(&map->allocator, sizeof *side->holes);
-        if (!side->holes)
-            return 0;
-        map->side_bytes += sizeof *side->holes;
-    }
-    return haul__make_masks(map, side, page);
-}
-
-/* Masks for a page whose hole granules have been whole so far. */
-static uint16_t *hole_masks(haul__map *map, haul__holes *holes, size_t page)
-{
-    const size_t first = page * HAUL__PAGE_GRANULES;
-    uint16_t *masks = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof *masks);
-    size_t at;
-    if (!masks)
-        return NULL;
-    map->side_bytes += HAUL__PAGE_GRANULES * sizeof *masks;
-    for (at = 0; at < HAUL__PAGE_GRANULES; at++)
-        if (holes->granules[(first + at) / 64] >> ((first + at) % 64) & 1)
-            masks[at] = HAUL__FULL_MASK;
-    return holes->masks[page] = masks;
-}
-
-/* 0: no memory. */
-static int note_hole(haul__map *map, haul__holes *holes, size_t granule, uint16_t mask)
-{
-    const size_t page = granule / HAUL__PAGE_GRANULES;
-    const uint64_t bit = (uint64_t)1 << (granule % 64);
-    uint16_t *masks = holes->masks[page];
-    if (!masks && mask != HAUL__FULL_MASK && !(holes->granules[granule / 64] & bit)) {
-        masks = hole_masks(map, holes, page);
-        if (!masks)
-            return 0;
-    }
-    if (masks)
-        masks[granule % HAUL__PAGE_GRANULES] |= mask;
-    holes->granules[granule / 64] |= bit;
-    return 1;
-}
-
-/* Bytes [first, end) as far as they lie in the granule at `granule`. */
-static uint16_t mask_between(uintptr_t granule, uintptr_t first, uintptr_t end)
-{
-    uint16_t mask = HAUL__FULL_MASK;
-    if (first > granule)
-        mask &= (uint16_t)(HAUL__FULL_MASK << (first - granule));
-    if (end - granule < HAUL__GRANULE)
-        mask &= (uint16_t)((1u << (end - granule)) - 1u);
-    return mask;
-}
-
-int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
-{
-    uintptr_t at;
-    for (at = first & ~(uintptr_t)(HAUL__GRANULE - 1); at < end; at += HAUL__GRANULE) {
-        haul__block *block = haul__map_touch(map, at);
-        haul__side *side = block && block->form != HAUL__FULL ? haul__map_side(map, block) : NULL;
-        size_t granule = haul__granule_in_block(at), page = granule / HAUL__PAGE_GRANULES;
-        uint32_t bit = (uint32_t)1 << (granule % 32);
-        haul__cell *cell;
-        if (block && block->form == HAUL__FULL)
-            continue;
-        if (!side || !hole_room(map, side, page) ||
-            !note_hole(map, side->holes, granule, mask_between(at, first, end)))
-            return 0;
-        if (haul__is_uniform(block))
-            block = haul__map_turn(map, at, block, HAUL__MIXED);
-        if (!block)
-            return 0;
-        cell = &block->cells[granule / 32];
-        if (block->form == HAUL__BARE && !((cell->live | cell->aux) & bit)) {
-            cell->aux |= bit;
-            side->pages->masks[page][granule % HAUL__PAGE_GRANULES] = 0;
-        }
-    }
-    return 1;
-}
-
 int haul__is_marked(const haul__map *map, uintptr_t address)
 {
     const haul__block *block =
@@ -573,75 +423,5 @@ int haul__mark_end(haul__map *map, uintptr_t terminator)
     side->ends = ends;
     map->side_bytes += (side->end_capacity - before) * sizeof *side->ends;
     side->ends[side->end_count++] = (uint16_t)(terminator & (HAUL__BLOCK_BYTES - 1));
-    return 1;
-}
-
-int haul__mark_masks(haul__map *map, haul__block *block, size_t page)
-{
-    haul__side *side = haul__map_side(map, block);
-    size_t at;
-    uint16_t mask[HAUL__PAGE_GRANULES];
-    if (!side)
-        return 0;
-    if (haul__masks(block, page) && !block->words)
-        return 1;
-    for (at = 0; at < HAUL__PAGE_GRANULES; at++) {
-        const size_t granule = page * HAUL__PAGE_GRANULES + at;
-        const int is_placed = (int)(block->cells[granule / 32].live >> (granule % 32)) & 1;
-        mask[at] = is_placed ? haul__byte_mask(block, (unsigned)granule) : 0;
-    }
-    if (!haul__make_masks(map, side, page))
-        return 0;
-    memcpy(side->pages->masks[page], mask, sizeof mask);
-    return 1;
-}
-
-/* Whole granules among full masks, which are zeros until something is stored. */
-static void fill_masks(haul__block *block, unsigned cell)
-{
-    uint32_t bits;
-    if (!haul__masks(block, cell / HAUL__PAGE_CELLS))
-        return;
-    for (bits = block->cells[cell].live & haul__masked(block, cell); bits; bits &= bits - 1)
-        forget_mask(block->side->pages, cell * 32u + haul__lowest32(bits));
-}
-
-/* The live bytes of a granule that is partly live. */
-HAUL__INLINE unsigned partial_bytes(const haul__block *block, unsigned granule)
-{
-    const uint8_t *prefix = haul__prefix(block, granule / HAUL__PAGE_GRANULES);
-    if (HAUL__LIKELY(prefix != NULL))
-        return haul__prefix_of(prefix, granule % HAUL__PAGE_GRANULES);
-    return haul__bits32(haul__page_mask(block, granule));
-}
-
-HAUL__HOT static size_t fold(haul__block *block)
-{
-    size_t bytes = 0;
-    unsigned cell;
-    for (cell = 0; cell < HAUL__CELLS; cell++) {
-        haul__cell *at = &block->cells[cell];
-        uint32_t bits;
-        bytes += (size_t)haul__bits32(at->live) << HAUL__GRANULE_SHIFT;
-        if (block->side && at->live)
-            fill_masks(block, cell);
-        if (haul__is_uniform(block))
-            continue;
-        for (bits = at->aux; bits; bits &= bits - 1)
-            bytes += partial_bytes(block, cell * 32u + haul__lowest32(bits));
-        at->live |= at->aux;
-        at->aux = 0;
-    }
-    return bytes;
-}
-
-int haul__mark_fold(haul__map *map, haul__block *block, size_t *bytes)
-{
-    if (block->form == HAUL__MIXED)
-        return haul__words_fold(map, block, bytes);
-    if (block->words)
-        *bytes += haul__ragged_fold(block);
-    else
-        *bytes += block->form == HAUL__FULL ? HAUL__BLOCK_BYTES : fold(block);
     return 1;
 }

@@ -3,6 +3,7 @@
 #ifndef HAUL_MAP_MARK_H
 #define HAUL_MAP_MARK_H
 
+#include "map/bits.h"
 #include "map/map.h"
 #include "type/type.h"
 
@@ -35,7 +36,7 @@ int haul__is_marked(const haul__map *map, uintptr_t address);
  * way, haul__mark; -1: out of memory. */
 int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form);
 
-/* long.c: the same in blocks that are of its kind already, for an object longer than a cell: `next`
+/* mark_long.c: the same in blocks that are of its kind already, for an object longer than a cell: `next`
  * is the block of its last byte. 1: it is new; 0: all of it was marked before, as this; -1: go the
  * general way. */
 int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address,
@@ -43,13 +44,6 @@ int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address,
 /* The same in blocks of any forms but full ones; of words, where both are mixed. */
 int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address,
                           const haul__simple *kind);
-
-/* Stores which bytes of a granule of the block are live; its bit is the caller's. 0: out of memory.
- * (Of a mixed block: which bytes of its partial words.) */
-int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask);
-
-/* Makes the page one of full masks. 0: out of memory. */
-int haul__make_masks(haul__map *map, haul__side *side, size_t page);
 
 /* Marks some bytes of one granule. 1: some are new; 0: none; -1: out of memory. */
 int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes);
@@ -60,42 +54,5 @@ int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement);
 int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end);
 /* Notes where a string ends. 0: out of memory. */
 int haul__mark_end(haul__map *map, uintptr_t terminator);
-
-/* Makes every placed granule of the page carry a full byte mask of its own. 0: out of memory. After
- * folding. */
-int haul__mark_masks(haul__map *map, haul__block *block, size_t page);
-
-/* Ends marking in a block: partly live granules become live ones that have a byte mask. *bytes
- * grows by the live ones. 0: out of memory. */
-int haul__mark_fold(haul__map *map, haul__block *block, size_t *bytes);
-
-/* From an address to the end of its block. */
-HAUL__INLINE uint64_t haul__granules_left(uintptr_t address)
-{
-    return HAUL__BLOCK_GRANULES - haul__granule_in_block(address);
-}
-
-/* Each bit doubled: from granules to their words. */
-HAUL__INLINE uint64_t haul__words_of(uint32_t granules)
-{
-    uint64_t x = granules;
-    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
-    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
-    x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    x = (x | x << 2) & UINT64_C(0x3333333333333333);
-    x = (x | x << 1) & UINT64_C(0x5555555555555555);
-    return x | x << 1;
-}
-
-/* Bits from `low` up to and with `high`, both below the width. */
-HAUL__INLINE uint32_t haul__range32(unsigned low, unsigned high)
-{
-    return (UINT32_MAX >> (31u - high)) & (UINT32_MAX << low);
-}
-
-HAUL__INLINE uint64_t haul__range64(unsigned low, unsigned high)
-{
-    return (UINT64_MAX >> (63u - high)) & (UINT64_MAX << low);
-}
 
 #endif

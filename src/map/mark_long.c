@@ -6,7 +6,7 @@
  * tell all; in mixed ones the slots are compared too, a cell's words at once, and it may begin and
  * end with any of them.
  */
-#include "map/mixed.h"
+#include "map/mark.h"
 
 /* The part of [at, end) in the cell of `at`, as granules; *at goes on to the next cell. */
 HAUL__INLINE uint32_t take_granules(uintptr_t *at, uintptr_t end)

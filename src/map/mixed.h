@@ -23,8 +23,8 @@
 #ifndef HAUL_MAP_MIXED_H
 #define HAUL_MAP_MIXED_H
 
-#include "map/mark.h"
-#include "map/ragged.h"
+#include "map/bits.h"
+#include "map/side.h"
 
 /* Of a granule's two words (bits 0 and 1) all bytes. */
 HAUL__INLINE uint16_t haul__bytes_of_words(unsigned words)

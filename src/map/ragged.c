@@ -1,6 +1,7 @@
 /* Blocks of a ragged kind: their marks, and what follows from them.
  */
 #include "map/mixed.h"
+#include "map/ragged.h"
 
 HAUL__INLINE uint64_t starts_in(const haul__block *block, unsigned number, int is_placed)
 {

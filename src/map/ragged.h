@@ -17,6 +17,7 @@
 #ifndef HAUL_MAP_RAGGED_H
 #define HAUL_MAP_RAGGED_H
 
+#include "map/bits.h"
 #include "map/map.h"
 
 /* The longest object whose neighbourhood is 64 words. */
@@ -39,32 +40,5 @@ uint16_t haul__ragged_mask(const haul__block *block, unsigned granule);
 size_t haul__ragged_fold(haul__block *block);
 /* After that: the slots in the block. */
 size_t haul__ragged_count(const haul__simple *kind, const haul__block *block);
-
-/* The first `count` bits, or all of them. */
-HAUL__INLINE uint64_t haul__first_words(size_t count)
-{
-    return count == 0 ? 0 : UINT64_MAX >> (64u - (count < 64 ? count : 64));
-}
-
-/* Of two words' bits each: is one of them set? Are both? */
-HAUL__INLINE uint32_t haul__granules_of(uint64_t even)
-{
-    uint64_t x = even & UINT64_C(0x5555555555555555);
-    x = (x | x >> 1) & UINT64_C(0x3333333333333333);
-    x = (x | x >> 2) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    x = (x | x >> 4) & UINT64_C(0x00ff00ff00ff00ff);
-    x = (x | x >> 8) & UINT64_C(0x0000ffff0000ffff);
-    return (uint32_t)(x | x >> 16);
-}
-
-HAUL__INLINE uint32_t haul__any_word(uint64_t words)
-{
-    return haul__granules_of(words | words >> 1);
-}
-
-HAUL__INLINE uint32_t haul__both_words(uint64_t words)
-{
-    return haul__granules_of(words & words >> 1);
-}
 
 #endif

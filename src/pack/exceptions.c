@@ -6,6 +6,7 @@
  * one that lies in two pieces gives each its part, and is looked at again with the second.
  */
 #include "pack/plan.h"
+#include "type/field.h"
 
 /* The part of a word of so many bytes that lies in the piece. */
 static void put_bytes(const haul__piece *piece, unsigned char *memory, uint64_t at,

@@ -11,6 +11,7 @@
  * What discovery trusted is compared with what is there now, on the way (stale.c). Pieces of an
  * arena, and who gathers them, are in pieces.c.
  */
+#include "base/stream.h"
 #include "map/mixed.h"
 #include "pack/direction.h"
 #include "pack/sweep.h"

@@ -1,5 +1,6 @@
 /* Plans: made from discovery and layout, asked for places, used to pack.
  */
+#include "base/clock.h"
 #include "walk/roots.h"
 #include "pack/plan.h"
 #include "walk/discover.h"

@@ -4,6 +4,7 @@
 #define HAUL_PACK_PLAN_H
 
 #include "layout/layout.h"
+#include "map/forms.h"
 #include "map/mark.h"
 #include "pack/ordered.h"
 #include "pack/pack.h"

@@ -9,6 +9,7 @@
 #include "pack/direction.h"
 #include "pack/plan.h"
 #include "pack/reads.h"
+#include "type/field.h"
 
 #define DIGIT_BITS 8u
 #define DIGITS (1u << DIGIT_BITS)

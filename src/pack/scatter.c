@@ -8,6 +8,7 @@
  * described as they are, and pages that did not change stay clean. The comparison costs next to
  * nothing, since a line must be fetched before it can be written.
  */
+#include "base/stream.h"
 #include "map/mixed.h"
 #include "pack/ahead.h"
 #include "pack/cells.h"

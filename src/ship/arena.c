@@ -6,6 +6,7 @@
  * is the source of the transfer, and the device patches as it does for any arena, from the host's
  * base instead of 0. Pointers into another arena on the device are one more patch.
  */
+#include "base/clock.h"
 #include "ship/ship.h"
 
 /* ---- Arenas in a device's memory. */

@@ -8,6 +8,7 @@
  * to patch: the stretches that hold them come to the host, as they are there, and go back moved. An
  * arena's comes from the arena, where the old one is not up to date.
  */
+#include "base/clock.h"
 #include "ship/ship.h"
 
 static haul_status check(const haul_shipment *shipment, haul_device *device)

@@ -29,6 +29,7 @@
  */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "ship/ship.h"
 
 /* From here on the device is asked. Below, a first refresh would pin as much as this for one

@@ -15,6 +15,7 @@
  * the device's, for what it reads leaves the processor's caches, and a host that wrote the results
  * would have to fetch it all again.
  */
+#include "base/clock.h"
 #include "ship/ship.h"
 
 static void refuse(haul_shipment *shipment, const char *why)

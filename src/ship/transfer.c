@@ -16,6 +16,7 @@
  * called done before a wait has said so, and a failed copy is waited for, too, before its memory
  * goes: the device may still be reading.
  */
+#include "base/clock.h"
 #include "ship/ship.h"
 
 /* The least bytes of a piece. Below, an order costs more than it hides. Several threads pack

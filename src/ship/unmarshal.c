@@ -15,6 +15,7 @@
  * whole, the pieces that hold some come twice: first all of these are looked at, and then
  * everything is written.
  */
+#include "base/clock.h"
 #include "ship/ship.h"
 
 static haul_error *error_of(const haul_shipment *shipment)

@@ -12,6 +12,7 @@
  * writes the range's data over it and sends it back. That is two transfers, and no byte outside the
  * range is ever changed.
  */
+#include "base/clock.h"
 #include "ship/ship.h"
 #include "type/type.h"
 

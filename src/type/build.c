@@ -7,15 +7,11 @@
  */
 #include <stdio.h>
 
-#include "base/sort.h"
-#include "type/build.h"
+#include "base/status.h"
+#include "type/life.h"
+#include "type/refuse.h"
+#include "type/row.h"
 
-#define MAGIC 0x7479706fu
-#define GONE 0x676f6e65u
-
-static const haul_error no_failure = { HAUL_OK, "", "", "" };
-static const haul_error no_memory = { HAUL_ERROR_MEMORY, "", "",
-                                      "There is not enough host memory for this call." };
 static const haul_error closed = { HAUL_ERROR_STATE, "", "",
                                    "The type is committed, was made by a constructor, or has "
                                    "instances: no rows and no size can be added, and no "
@@ -50,7 +46,7 @@ static int second_is_good(unsigned char lead, unsigned char second)
     return lead != 0xf4 || second <= 0x8f;
 }
 
-int haul__name_is_good(const char *name)
+static int name_is_good(const char *name)
 {
     const unsigned char *text = (const unsigned char *)name;
     unsigned char lead = 0;
@@ -76,235 +72,6 @@ int haul__name_is_good(const char *name)
     return 0;
 }
 
-int haul__type_is_sized(const haul_type *type)
-{
-    return type->size != NULL || type->has_tail;
-}
-
-int haul__type_is_valid(const haul_type *type)
-{
-    return type && type->magic == MAGIC;
-}
-
-haul_type *haul__type_make(const haul_allocator *door, const char *name, size_t bytes,
-                           haul_combiner combiner)
-{
-    size_t name_bytes = strlen(name) + 1;
-    haul_type *type = haul__allocate_zeroed(door, sizeof *type + name_bytes);
-    if (!type)
-        return NULL;
-    memcpy(type + 1, name, name_bytes);
-    type->object_bytes = sizeof *type + name_bytes;
-    type->name = (const char *)(type + 1);
-    type->magic = MAGIC;
-    type->combiner = combiner;
-    type->allocator = *door;
-    type->bytes = type->reach = bytes;
-    type->in_order = 1;
-    type->group = &type->own;
-    type->own.owner = type;
-    type->own.holders = 1;
-    type->own.members = type;
-    return type;
-}
-
-void haul__type_release_flat(haul_type *type)
-{
-    haul_type *inner = type->inner;
-    while (inner) {
-        haul_type *next = inner->sibling;
-        haul__release(&inner->allocator, inner->flat, inner->flat_bytes);
-        haul__release(&inner->allocator, inner, inner->object_bytes);
-        inner = next;
-    }
-    haul__release(&type->allocator, type->flat, type->flat_bytes);
-    type->inner = NULL;
-    type->flat = NULL;
-    memset(&type->walk, 0, sizeof type->walk);
-}
-
-void haul__type_release(haul_type *type)
-{
-    haul_allocator door = type->allocator;
-    haul__names *names = type->names;
-    haul__rules *rules = type->rules;
-    while (rules) {
-        haul__rules *next = rules->next;
-        haul__release(&door, rules, sizeof *rules + rules->bytes);
-        rules = next;
-    }
-    while (names) {
-        haul__names *next = names->next;
-        haul__release(&door, names, sizeof *names + names->bytes);
-        names = next;
-    }
-    haul__type_release_flat(type);
-    haul__release(&door, type->rows, type->row_capacity * sizeof *type->rows);
-    haul__release(&door, type->shapes, type->shape_capacity * sizeof *type->shapes);
-    haul__release(&door, type->blocks, type->block_count * sizeof *type->blocks);
-    haul__release(&door, type->loops, type->loop_count * sizeof *type->loops);
-    haul__release(&door, type->bound, type->bound_count * sizeof *type->bound);
-    haul__release(&door, type->record, sizeof *type->record);
-    type->magic = GONE;
-    haul__release(&door, type, type->object_bytes);
-}
-
-/* All blocks of the other constructors have one type, held once. */
-size_t haul__type_old_count(const haul_type *type)
-{
-    return type->combiner == HAUL_COMBINER_STRUCT || type->block_count == 0 ? type->block_count : 1;
-}
-
-void haul__group_hold(haul__group *group)
-{
-    haul__atomic_add(&group->holders, 1);
-}
-
-/* Takes one hold away; answers the list of the dead with the group before it, if that was its
- * last. */
-static haul__group *let_go(haul__group *group, haul__group *dead)
-{
-    if (haul__atomic_add(&group->holders, -1) > 0)
-        return dead;
-    group->next_dead = dead;
-    return group;
-}
-
-static haul__group *let_go_of_instances(const haul_type *container, haul__group *dead)
-{
-    haul_type *at = container->instances;
-    while (at) {
-        haul_type *next = at->next_instance;
-        at->container = NULL;
-        dead = let_go(at->group, dead);
-        at = next;
-    }
-    return dead;
-}
-
-static haul__group *let_go_of_held(haul__group *group, haul__group *dead)
-{
-    const haul_type *owner = group->owner;
-    size_t i, count;
-    for (i = 0; i < group->held_count; i++)
-        dead = let_go(group->held[i], dead);
-    haul__release(&owner->allocator, group->held, group->held_count * sizeof *group->held);
-    if (owner->committed)
-        return dead;
-    for (i = 0, count = haul__type_old_count(owner); i < count; i++)
-        dead = let_go(owner->blocks[i].type->group, dead);
-    for (i = 0; i < owner->bound_count; i++) {
-        dead = let_go(owner->bound[i].parameter->group, dead);
-        dead = let_go(owner->bound[i].argument->group, dead);
-    }
-    return let_go_of_instances(owner, dead);
-}
-
-void haul__group_drop(haul__group *group)
-{
-    haul__group *dead = let_go(group, NULL);
-    while (dead) {
-        haul_type *member = dead->members;
-        dead = let_go_of_held(dead, dead->next_dead);
-        while (member) {
-            haul_type *next = member->sibling;
-            haul__type_release(member);
-            member = next;
-        }
-    }
-}
-
-void haul__type_hold(const haul_type *type)
-{
-    haul__group_hold(type->group);
-}
-
-void haul__type_drop(const haul_type *type)
-{
-    haul__group_drop(type->group);
-}
-
-void haul_type_free(haul_type **type)
-{
-    haul_type *dropped = type ? *type : NULL;
-    if (!dropped)
-        return;
-    *type = NULL;
-    if (haul__type_is_valid(dropped))
-        haul__group_drop(dropped->group);
-}
-
-haul_error *haul__type_record(haul_type *type)
-{
-    if (!type->record)
-        type->record = haul__allocate(&type->allocator, sizeof *type->record, sizeof(void *));
-    if (type->record) {
-        haul__clear_error(type->record);
-        type->shown = type->record;
-    }
-    return type->record;
-}
-
-/* Constants only: a committed type may be shared between threads. */
-static haul_status show(haul_type *type, const haul_error *error)
-{
-    haul__atomic_store(&type->shown, error);
-    return error->status;
-}
-
-haul_status haul__type_tell(const haul_type *type, const haul_error *constant)
-{
-    return show((haul_type *)type, constant);
-}
-
-/* A committed type may be shared: there only the constant is told. */
-haul_status haul__type_refuse(haul_type *type, const haul_error *constant, const char *format, ...)
-{
-    haul_error *error = type->committed ? NULL : haul__type_record(type);
-    va_list arguments;
-    if (!error)
-        return show(type, constant);
-    error->status = constant->status;
-    haul__set_path(error->path, type->name);
-    va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    return error->status;
-}
-
-haul_status haul__type_out_of_memory(haul_type *type)
-{
-    return show(type, &no_memory);
-}
-
-const haul_error *haul_type_error(const haul_type *type)
-{
-    static const haul_error none = { HAUL_ERROR_ARGUMENT, "", "",
-                                     "There is no type: it is NULL or freed, or the call that was "
-                                     "to make it has failed. That is for memory, or for "
-                                     "an argument: its result or its rows are NULL, the allocator "
-                                     "lacks a function, the old type is none." };
-    const haul_error *shown;
-    if (!haul__type_is_valid(type))
-        return &none;
-    shown = haul__atomic_load(&type->shown);
-    return shown ? shown : &no_failure;
-}
-
-static int row_comes_before(const void *a, const void *b)
-{
-    const haul__row *x = a, *y = b;
-    return x->offset != y->offset ? x->offset < y->offset : x->serial < y->serial;
-}
-
-void haul__type_sort_rows(haul_type *type)
-{
-    if (type->in_order)
-        return; /* and nothing is written: a committed type may be shared */
-    haul__sort(type->rows, type->row_count, sizeof *type->rows, row_comes_before);
-    type->in_order = 1;
-}
-
 static unsigned shapes_of(const haul_ref *ref)
 {
     return (ref->kind == HAUL_REF_POINTER || ref->kind == HAUL_REF_TAIL) &&
@@ -317,7 +84,7 @@ static unsigned shapes_of(const haul_ref *ref)
  * about a type. */
 static const char *name_to_keep(const char *name)
 {
-    return haul__name_is_good(name) ? name : "";
+    return name_is_good(name) ? name : "";
 }
 
 /* Counts the names' bytes and the shapes of new rows. */
@@ -356,23 +123,71 @@ static void add_row(haul_type *type, const haul_ref *ref, char **text)
     row->rule = NULL;
     for (level = 0; level < shapes_of(ref); level++)
         type->shapes[type->shape_count++] = ref->shape[level];
-    if (type->row_count > 0 && row_comes_before(row, row - 1))
+    if (type->row_count > 0 && row->offset < row[-1].offset)
         type->in_order = 0;
     type->row_count++;
 }
 
 /* As haul__grow, but exact at first: most types get all their rows at once. */
-static int grow(const haul_allocator *door, void **data, size_t *capacity, size_t needed,
+static int grow(const haul_allocator *allocator, void **data, size_t *capacity, size_t needed,
                 size_t element_bytes)
 {
     size_t bytes;
     if (*capacity > 0 || needed == 0)
-        return haul__grow(door, data, capacity, needed, element_bytes);
+        return haul__grow(allocator, data, capacity, needed, element_bytes);
     if (haul__multiply_overflows(needed, element_bytes, &bytes))
         return 0;
-    *data = haul__allocate(door, bytes, 2 * sizeof(void *));
+    *data = haul__allocate(allocator, bytes, 2 * sizeof(void *));
     *capacity = *data ? needed : 0;
     return *data != NULL;
+}
+
+static int measure_rule(const haul_rule *rule, size_t *rules, size_t *cases)
+{
+    if (!rule)
+        return 1;
+    ++*rules;
+    return !rule->choice.cases || !haul__add_overflows(*cases, rule->choice.case_count, cases);
+}
+
+static haul_status measure_rules(const haul_ref *refs, size_t count, size_t *rules, size_t *cases)
+{
+    size_t i;
+    *rules = *cases = 0;
+    for (i = 0; i < count; i++)
+        if (!measure_rule(refs[i].rule, rules, cases) ||
+            !measure_rule(refs[i].rule ? refs[i].rule->each : NULL, rules, cases))
+            return HAUL_ERROR_MEMORY;
+    return HAUL_OK;
+}
+
+static haul__rule *copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types,
+                             haul__rule **rule)
+{
+    haul__rule *copy = (*rule)++;
+    size_t count = said->choice.cases ? said->choice.case_count : 0;
+    copy->said = *said;
+    copy->said.choice.cases = *cases;
+    copy->said.choice.case_count = count;
+    copy->types = *types;
+    copy->holder = NULL;
+    copy->each = NULL;
+    if (count > 0)
+        memcpy(*cases, said->choice.cases, count * sizeof **cases);
+    *cases += count;
+    *types += count;
+    return copy;
+}
+
+static haul__rule *copy_rules(const haul_rule *said, haul_case **cases, haul_type ***types,
+                              haul__rule **rule)
+{
+    haul__rule *copy = copy_rule(said, cases, types, rule);
+    if (said->each) {
+        copy->each = copy_rule(said->each, cases, types, rule);
+        copy->said.each = &copy->each->said;
+    }
+    return copy;
 }
 
 /* Hands the new rows, which are the last ones, copies of their rules. */
@@ -383,7 +198,7 @@ static haul_status add_rules(haul_type *type, const haul_ref *refs, size_t count
     haul_case *cases;
     haul_type **types;
     size_t rules, case_count, bytes, case_bytes, i;
-    haul_status status = haul__measure_rules(refs, count, &rules, &case_count);
+    haul_status status = measure_rules(refs, count, &rules, &case_count);
     if (status != HAUL_OK || rules == 0)
         return status;
     if (haul__multiply_overflows(rules, sizeof *rule, &bytes) ||
@@ -401,7 +216,7 @@ static haul_status add_rules(haul_type *type, const haul_ref *refs, size_t count
     types = (haul_type **)(void *)(cases + case_count);
     for (i = 0; i < count; i++)
         if (refs[i].rule)
-            type->rows[first + i].rule = haul__copy_rule(refs[i].rule, &cases, &types, &rule);
+            type->rows[first + i].rule = copy_rules(refs[i].rule, &cases, &types, &rule);
     return HAUL_OK;
 }
 
@@ -451,15 +266,15 @@ static haul_status add_rows(haul_type *type, const haul_ref *refs, size_t count)
 haul_status haul_type_create_in(const haul_allocator *allocator, const char *name, size_t bytes,
                                 const haul_ref *refs, size_t count, haul_type **type)
 {
-    haul_allocator door;
+    haul_allocator own;
     haul_type *made;
     haul_status status;
     if (type)
         *type = NULL;
     if (!type || !haul__allocator_is_complete(allocator) || (!refs && count > 0))
         return HAUL_ERROR_ARGUMENT;
-    door = haul__allocator_or_default(allocator);
-    made = haul__type_make(&door, name_to_keep(name), bytes, HAUL_COMBINER_STRUCT_REFS);
+    own = haul__allocator_or_default(allocator);
+    made = haul__type_make(&own, name_to_keep(name), bytes, HAUL_COMBINER_STRUCT_REFS);
     if (!made)
         return HAUL_ERROR_MEMORY;
     status = add_rows(made, refs, count);
@@ -484,18 +299,18 @@ haul_status haul_type_add(haul_type *type, const haul_ref *refs, size_t count)
     if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
     if (!refs && count > 0)
-        return show(type, &no_rows);
+        return haul__type_tell(type, &no_rows);
     if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
-        return show(type, &closed);
+        return haul__type_tell(type, &closed);
     for (i = 0; i < count; i++)
-        if (!haul__name_is_good(refs[i].name))
+        if (!name_is_good(refs[i].name))
             return haul__type_refuse(type, &bad_row,
                                      HAUL__NO_NAME("Row %zu of those to add, at offset %zu,"), i,
                                      refs[i].offset, HAUL_NAME_BYTES_MAX);
     status = add_rows(type, refs, count);
     if (status == HAUL_ERROR_MEMORY)
-        return show(type, &no_memory);
-    return show(type, &no_failure);
+        return haul__type_out_of_memory(type);
+    return haul__type_tell_success(type);
 }
 
 haul_status haul_type_set_alignment(haul_type *type, size_t alignment)
@@ -503,10 +318,10 @@ haul_status haul_type_set_alignment(haul_type *type, size_t alignment)
     if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
     if (type->committed || type->instances)
-        return show(type, &closed);
+        return haul__type_tell(type, &closed);
     type->alignment = alignment;
     type->is_aligned = 1;
-    return show(type, &no_failure);
+    return haul__type_tell_success(type);
 }
 
 haul_status haul_type_set_size(haul_type *type, haul_function *bytes)
@@ -514,11 +329,11 @@ haul_status haul_type_set_size(haul_type *type, haul_function *bytes)
     if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
     if (!bytes)
-        return show(type, &no_function);
+        return haul__type_tell(type, &no_function);
     if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
-        return show(type, &closed);
+        return haul__type_tell(type, &closed);
     type->size = bytes;
-    return show(type, &no_failure);
+    return haul__type_tell_success(type);
 }
 
 haul_status haul_type_set_rebuild(haul_type *type, haul_rebuild_function *rebuild, void *user)
@@ -526,11 +341,11 @@ haul_status haul_type_set_rebuild(haul_type *type, haul_rebuild_function *rebuil
     if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
     if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
-        return show(type, &closed);
+        return haul__type_tell(type, &closed);
     type->depends = 1;
     type->rebuild = rebuild;
     type->rebuild_user = user;
-    return show(type, &no_failure);
+    return haul__type_tell_success(type);
 }
 
 haul_status haul_type_pointer(const char *name, haul_type *const *target, size_t element_bytes,

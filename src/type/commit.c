@@ -23,13 +23,19 @@
 #include <inttypes.h>
 
 #include "base/sort.h"
-#include "type/build.h"
+#include "type/ancestor_bits.h"
+#include "type/check.h"
+#include "type/commit.h"
+#include "type/flatten.h"
+#include "type/instance.h"
+#include "type/life.h"
+#include "type/refuse.h"
 
 enum { NEW = 0, ON_THE_WAY, DONE };
 
 typedef struct commit {
     haul_type *root;
-    haul_allocator door;
+    haul_allocator allocator;
     haul_error *error;
     int by_value; /* a query: follow embedding only, and let targets be missing */
     haul_type **types, **order;
@@ -48,7 +54,7 @@ static haul_status reach_foreign(commit *c, haul_type *type)
     void *foreign = c->foreign;
     if (c->by_value || (c->foreign_count > 0 && c->foreign[c->foreign_count - 1] == type->group))
         return HAUL_OK;
-    if (!haul__grow(&c->door, &foreign, &c->foreign_capacity, c->foreign_count + 1,
+    if (!haul__grow(&c->allocator, &foreign, &c->foreign_capacity, c->foreign_count + 1,
                     sizeof *c->foreign))
         return HAUL_ERROR_MEMORY;
     c->foreign = foreign;
@@ -63,7 +69,7 @@ static haul_status reach(commit *c, haul_type *type)
         return reach_foreign(c, type);
     if (type->reached)
         return HAUL_OK;
-    if (!haul__grow(&c->door, &types, &c->capacity, c->count + 1, sizeof *c->types))
+    if (!haul__grow(&c->allocator, &types, &c->capacity, c->count + 1, sizeof *c->types))
         return HAUL_ERROR_MEMORY;
     c->types = types;
     c->types[c->count++] = type;
@@ -294,7 +300,7 @@ static haul_status check_names(const commit *c)
     const size_t bytes = c->count * sizeof(named); /* less than the types take */
     size_t i, count = 0;
     haul_status status;
-    named *all = haul__allocate(&c->door, bytes, sizeof(uint64_t));
+    named *all = haul__allocate(&c->allocator, bytes, sizeof(uint64_t));
     if (!all)
         return HAUL_ERROR_MEMORY;
     for (i = 0; i < c->count; i++)
@@ -304,7 +310,7 @@ static haul_status check_names(const commit *c)
         }
     haul__sort(all, count, sizeof *all, name_comes_before);
     status = compare_neighbours(c, all, count);
-    haul__release(&c->door, all, bytes);
+    haul__release(&c->allocator, all, bytes);
     return status;
 }
 
@@ -396,49 +402,18 @@ static haul_status flatten_all(commit *c)
     for (i = 0; i < c->ordered && status == HAUL_OK; i++) {
         status = haul__flatten(&c->scratch, c->order[i], c->error);
         if (status == HAUL_OK)
-            status = haul__check_counts(c->order[i], c->error);
+            status = haul__check_reads(c->order[i], c->error);
     }
-    return status;
-}
-
-static haul_status check_target(const commit *c, const haul_type *type, const haul__row *row,
-                                const haul_type *target)
-{
-    haul_status status = haul__check_unsent_target(type, row, target, c->error);
-    if (status != HAUL_OK)
-        return status;
-    if (row->kind != HAUL_REF_POINTER || !target || target->walk.payload != 0 ||
-        target->walk.is_sized)
-        return HAUL_OK;
-    return haul__wrong(c->error, type, row->name,
-                       "The pointer leads to type %s, of which no byte travels.", target->name);
-}
-
-/* With all flat forms made: what pointers lead to must have bytes, and room for their tags. */
-static haul_status check_targets(const commit *c)
-{
-    haul_status status = HAUL_OK;
-    size_t i, k, n;
-    for (i = 0; i < c->count; i++)
-        for (k = 0; k < c->types[i]->row_count && status == HAUL_OK; k++) {
-            const haul__row *row = &c->types[i]->rows[k];
-            const haul__rule *rule = row->rule;
-            status = check_target(c, c->types[i], row, row->type);
-            for (; rule; rule = rule->each)
-                for (n = 0; n < rule->said.choice.case_count && status == HAUL_OK; n++)
-                    status = check_target(c, c->types[i], row, rule->types[n]);
-            if (status == HAUL_OK)
-                status = haul__check_rule_flat(c->types[i], row, c->error);
-        }
     return status;
 }
 
 static haul_status make_flat(commit *c)
 {
     haul_status status = collect(c);
+    size_t i;
     if (status != HAUL_OK)
         return status;
-    c->order = haul__allocate(&c->door, c->count * sizeof *c->order, sizeof(void *));
+    c->order = haul__allocate(&c->allocator, c->count * sizeof *c->order, sizeof(void *));
     if (!c->order)
         return HAUL_ERROR_MEMORY;
     if (!c->by_value)
@@ -447,7 +422,9 @@ static haul_status make_flat(commit *c)
         status = put_in_order(c);
     if (status == HAUL_OK)
         status = flatten_all(c);
-    return status == HAUL_OK && !c->by_value ? check_targets(c) : status;
+    for (i = 0; i < c->count && !c->by_value && status == HAUL_OK; i++)
+        status = haul__check_targets(c->types[i], c->error);
+    return status;
 }
 
 /* --- close ---------------------------------------------------------------------------------------
@@ -467,7 +444,7 @@ static haul_status list_held(commit *c, haul__group ***held, size_t *count)
         if (kept == 0 || c->foreign[kept - 1] != c->foreign[i])
             c->foreign[kept++] = c->foreign[i];
     *count = kept;
-    *held = haul__allocate(&c->door, kept * sizeof **held, sizeof(void *));
+    *held = haul__allocate(&c->allocator, kept * sizeof **held, sizeof(void *));
     if (kept > 0 && !*held)
         return HAUL_ERROR_MEMORY;
     if (kept > 0)
@@ -539,9 +516,9 @@ static void clean_up(commit *c, int keep)
         if (!keep)
             haul__type_release_flat(c->types[i]);
     }
-    haul__release(&c->door, c->order, c->count * sizeof *c->order);
-    haul__release(&c->door, c->types, c->capacity * sizeof *c->types);
-    haul__release(&c->door, c->foreign, c->foreign_capacity * sizeof *c->foreign);
+    haul__release(&c->allocator, c->order, c->count * sizeof *c->order);
+    haul__release(&c->allocator, c->types, c->capacity * sizeof *c->types);
+    haul__release(&c->allocator, c->foreign, c->foreign_capacity * sizeof *c->foreign);
     haul__scratch_release(&c->scratch);
 }
 
@@ -549,7 +526,7 @@ static haul_status begin(commit *c, haul_type *type, int by_value)
 {
     memset(c, 0, sizeof *c);
     c->root = type;
-    c->door = c->scratch.door = type->allocator;
+    c->allocator = c->scratch.allocator = type->allocator;
     c->by_value = by_value;
     c->error = haul__type_record(type);
     return c->error ? HAUL_OK : HAUL_ERROR_MEMORY;
@@ -571,7 +548,7 @@ haul_status haul_type_commit(haul_type *type)
     if (status == HAUL_OK)
         status = list_held(&c, &held, &count);
     if (status == HAUL_OK && c.holder_count)
-        haul__find_holders(c.types, c.count);
+        haul__find_ancestors(c.types, c.count);
     if (status == HAUL_OK)
         close_all(&c, held, count);
     clean_up(&c, status == HAUL_OK);

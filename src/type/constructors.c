@@ -12,7 +12,8 @@
  */
 #include <stdio.h>
 
-#include "type/build.h"
+#include "type/life.h"
+#include "type/refuse.h"
 
 static const haul_error too_large = {
     HAUL_ERROR_TYPE, "", "", "A type made of this one would have more bytes than can be described."
@@ -87,17 +88,17 @@ static int take_in(bounds *b, size_t offset, size_t span, size_t count, const ha
 static haul_type *make(const haul_type *old, const char *name, haul_combiner combiner,
                        size_t blocks, size_t loops)
 {
-    haul_allocator door = old ? old->allocator : haul__allocator_or_default(NULL);
-    haul_type *type = haul__type_make(&door, name, 0, combiner);
+    haul_allocator allocator = old ? old->allocator : haul__allocator_or_default(NULL);
+    haul_type *type = haul__type_make(&allocator, name, 0, combiner);
     size_t bytes;
     if (!type)
         return NULL;
     if (blocks > 0 && !haul__multiply_overflows(blocks, sizeof *type->blocks, &bytes))
-        type->blocks = haul__allocate(&door, bytes, sizeof(void *));
+        type->blocks = haul__allocate(&allocator, bytes, sizeof(void *));
     if (type->blocks)
         type->block_count = blocks;
     if (loops > 0 && !haul__multiply_overflows(loops, sizeof *type->loops, &bytes))
-        type->loops = haul__allocate(&door, bytes, sizeof(void *));
+        type->loops = haul__allocate(&allocator, bytes, sizeof(void *));
     if (type->loops)
         type->loop_count = loops;
     if (type->block_count == blocks && type->loop_count == loops)

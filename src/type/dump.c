@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "type/build.h"
+#include "type/commit.h"
+#include "type/row.h"
 
 enum { COLUMNS = 6, CELL = 1024, BLOCKS_SHOWN = 32 };
 

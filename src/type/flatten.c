@@ -16,7 +16,11 @@
  */
 #include <stdio.h>
 
-#include "type/scratch.h"
+#include "base/status.h"
+#include "type/flat_seal.h"
+#include "type/flatten.h"
+#include "type/refuse.h"
+#include "type/row.h"
 
 /* --- elements of another type --------------------------------------------------------------------
  */
@@ -124,7 +128,7 @@ static int reads_struct(const haul_type *type, const haul__row *row)
 /* Behind a pointer to pointers with a rule for each of them stand elements of a nameless type of
  * one ruled pointer, whose fields are read in the struct that led there. The slot then leads to
  * these, and is of one level. */
-static haul_status put_each(haul_type *type, const haul__row *row, const haul_allocator *door,
+static haul_status put_each(haul_type *type, const haul__row *row, const haul_allocator *allocator,
                             haul__slot *slot, haul_error *error)
 {
     haul__scratch one;
@@ -137,7 +141,7 @@ static haul_status put_each(haul_type *type, const haul__row *row, const haul_al
         return HAUL_OK;
     each = haul__each_row(row);
     memset(&one, 0, sizeof one);
-    one.door = *door;
+    one.allocator = *allocator;
     haul__scratch_clear(&one);
     memset(&ruled, 0, sizeof ruled);
     ruled.slot = slot_of_row(type, &each, 0);
@@ -170,7 +174,7 @@ static haul_status put_pointer_part(haul__scratch *s, haul_type *type, const hau
     haul_status status = HAUL_ERROR_MEMORY;
     size_t name = 0;
     memset(&one, 0, sizeof one);
-    one.door = s->door;
+    one.allocator = s->allocator;
     haul__scratch_clear(&one);
     slot.offset = 0;
     if (haul__put_run(&one, 0, sizeof(void *)) && haul__put_name(&one, "", 0, 1, "", &name) &&
@@ -232,7 +236,7 @@ static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__r
     }
     for (i = 0; i < count; i++) {
         haul__slot slot = slot_of_row(type, row, i);
-        status = put_each(type, row, &s->door, &slot, error);
+        status = put_each(type, row, &s->allocator, &slot, error);
         if (status != HAUL_OK)
             return status;
         if (!haul__put_name(s, row->name, i, count, "", &name) || !haul__put_slot(s, &slot, name))
@@ -291,7 +295,7 @@ static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const h
         ruled->slot = slot_of_row(type, row, i);
         if (is_distance)
             ruled->slot.flags = (uint8_t)(HAUL__SLOT_PACKED | haul__row_exclusions(row));
-        status = put_each(type, row, &s->door, &ruled->slot, error);
+        status = put_each(type, row, &s->allocator, &ruled->slot, error);
         if (status != HAUL_OK)
             return status;
         if (!haul__put_name(s, row->name, i, is_distance ? 1 : count, "", &name) ||
@@ -427,7 +431,7 @@ static haul_status flatten_blocks(haul__scratch *s, const haul_type *type, haul_
 {
     size_t i;
     for (i = 0; i < type->block_count; i++) {
-        const haul__block *block = &type->blocks[i];
+        const haul__old_block *block = &type->blocks[i];
         if (block->count > 0 && check_block(type, block->offset, block->type, error) != HAUL_OK)
             return HAUL_ERROR_TYPE;
         if (!put_elements(s, block->type, block->offset, block->count, block->type->bytes, ""))
@@ -532,7 +536,7 @@ static void shift(haul__scratch *s, size_t offset)
  * elements of the old type itself; those around it repeat what stands in the scratch. */
 static haul_status flatten_loops(haul__scratch *s, haul_type *type, haul_error *error)
 {
-    const haul__block *block = &type->blocks[0];
+    const haul__old_block *block = &type->blocks[0];
     haul__loop loop;
     haul_status status = check_block(type, block->offset, block->type, error);
     size_t i;

@@ -16,7 +16,9 @@
  */
 #include <stdio.h>
 
-#include "type/build.h"
+#include "type/instance.h"
+#include "type/life.h"
+#include "type/refuse.h"
 
 int haul__type_is_parameter(const haul_type *type)
 {
@@ -35,7 +37,7 @@ haul_status haul_type_parameter(const char *name, haul_type **parameter)
 
 /* Open types that are reached from one, each once; a list that grows while it is read. */
 typedef struct reached {
-    const haul_allocator *door;
+    const haul_allocator *allocator;
     haul_type **types;
     size_t count, capacity;
 } reached;
@@ -45,7 +47,7 @@ static int put(reached *r, haul_type *type)
     void *types = r->types;
     if (!haul__type_is_valid(type) || type->committed || type->looked_at)
         return 1;
-    if (!haul__grow(r->door, &types, &r->capacity, r->count + 1, sizeof *r->types))
+    if (!haul__grow(r->allocator, &types, &r->capacity, r->count + 1, sizeof *r->types))
         return 0;
     r->types = types;
     r->types[r->count++] = type;
@@ -91,7 +93,7 @@ static haul_status depends_on(const haul_type *instance, haul_type *type, unsign
     reached r;
     size_t i, k;
     memset(&r, 0, sizeof r);
-    r.door = &instance->allocator;
+    r.allocator = &instance->allocator;
     *bits = 0;
     if (!put(&r, type))
         return HAUL_ERROR_MEMORY;
@@ -102,7 +104,7 @@ static haul_status depends_on(const haul_type *instance, haul_type *type, unsign
     }
     for (i = 0; i < r.count; i++)
         r.types[i]->looked_at = 0;
-    haul__release(r.door, r.types, r.capacity * sizeof *r.types);
+    haul__release(r.allocator, r.types, r.capacity * sizeof *r.types);
     return status;
 }
 

@@ -5,7 +5,10 @@
  * Blocks of a loop nest are counted, not stored: the index of a block is written in the loops'
  * counts as digits.
  */
-#include "type/build.h"
+#include "type/commit.h"
+#include "type/instance.h"
+#include "type/refuse.h"
+#include "type/row.h"
 
 const haul__walk *haul__type_walk(const haul_type *type)
 {
@@ -111,7 +114,7 @@ size_t haul_type_field_count(const haul_type *type)
 
 static void get_block(const haul_type *type, size_t index, haul_field *field)
 {
-    const haul__block *block = &type->blocks[type->loop_count > 0 ? 0 : index];
+    const haul__old_block *block = &type->blocks[type->loop_count > 0 ? 0 : index];
     size_t i, offset = block->offset;
     for (i = type->loop_count; i-- > 0;) {
         offset += index % type->loops[i].count * type->loops[i].stride;
@@ -139,11 +142,6 @@ static const haul_type *target_of(const haul_type *type, const haul__row *row)
     return haul__type_is_valid(target) ? target : NULL;
 }
 
-static int is_distance(const haul__row *row)
-{
-    return row->rule && row->rule->said.addressing == HAUL_RELATIVE;
-}
-
 static void get_row(const haul_type *type, const haul__row *row, haul_field *field)
 {
     field->name = row->name;
@@ -156,7 +154,7 @@ static void get_row(const haul_type *type, const haul__row *row, haul_field *fie
         field->target && row->element_bytes == 0 ? field->target->bytes : row->element_bytes;
     field->rule = row->rule ? &row->rule->said : NULL;
     if (row->kind == HAUL_REF_POINTER && row->levels > 0 && row->levels <= HAUL_LEVELS) {
-        field->stride = is_distance(row) ? row->bytes : sizeof(void *);
+        field->stride = haul__row_is_distance(row) ? row->bytes : sizeof(void *);
         field->levels = row->levels;
         field->shape = &type->shapes[row->shape];
     } else if (row->kind == HAUL_REF_EMBED && field->target && field->target->bytes > 0) {

@@ -8,6 +8,7 @@
  * where there are none, there is no list.
  */
 #include "map/exclusions.h"
+#include "type/elements.h"
 #include "walk/ruled_field.h"
 
 static haul_status bar(haul__discovery *d, uintptr_t first, uintptr_t end, unsigned bars)

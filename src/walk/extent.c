@@ -3,6 +3,8 @@
  * Every field that a shape reads is read here once; what was read is noted as a guard, so that a
  * plan that is used again can tell whether it is still so.
  */
+#include "map/forms.h"
+#include "type/field.h"
 #include "walk/discovery.h"
 
 haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned bytes, int64_t value)

@@ -4,6 +4,7 @@
  * bytes, its cell, its slot bits and, where objects have holes, its byte masks. So each stands in a
  * short line while all of these are fetched, and the one that came some objects before it is taken.
  */
+#include "map/side.h"
 #include "walk/discovery.h"
 
 /* A prefetch never faults: neither the address nor the block need be good. */

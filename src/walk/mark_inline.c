@@ -1,6 +1,7 @@
 /* Marking in line, the rarer forms: mixed blocks, plain objects among others, objects longer than a
  * cell, and ragged ones near the ends of a block.
  */
+#include "map/ragged.h"
 #include "walk/mark_inline.h"
 #include "map/mixed.h"
 

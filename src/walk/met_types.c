@@ -1,5 +1,6 @@
 /* Kinds: the types that one discovery meets, numbered as they turn up.
  */
+#include "map/forms.h"
 #include "walk/discovery.h"
 #include "map/ragged.h"
 

@@ -4,6 +4,7 @@
  * What a rule reads is noted for later packs, as counts are. A word ends as one of the outcomes of
  * word.h; where it is a pointer or a distance, `start` is what is followed.
  */
+#include "type/field.h"
 #include "walk/ruled_field.h"
 
 /* The rest is haul__call_back's to fill in. */

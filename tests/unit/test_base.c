@@ -10,6 +10,9 @@
 
 #include "base/base.h"
 #include "haul/file.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/status.h"
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"
@@ -303,21 +306,6 @@ TEST(allocator, an_array_whose_bytes_overflow_cannot_grow)
     CHECK_PTR(data, NULL);
     CHECK_EQ(capacity, 0);
     CHECK_EQ(plan.events, 0);
-}
-
-TEST(allocator, a_string_is_copied_with_its_terminator)
-{
-    fault_plan plan = { 0 };
-    haul_allocator door = fault_allocator(&plan);
-    char *copy = haul__copy_string(&door, "abc"), *empty = haul__copy_string(&door, "");
-    CHECK_STR(copy, "abc");
-    CHECK_STR(empty, "");
-    CHECK_EQ(plan.host_bytes, 5);
-    haul__release(&door, copy, 4);
-    haul__release(&door, empty, 1);
-    fault_arm(&plan, FAULT_FROM, 1);
-    CHECK_PTR(haul__copy_string(&door, "abc"), NULL);
-    fault_check_clean(&plan);
 }
 
 /* ---- The clock and the file door. */

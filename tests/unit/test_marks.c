@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "map/fold.h"
+#include "map/forms.h"
 #include "map/mark.h"
 #include "map/ragged.h"
 #include "support/check.h"

@@ -4,6 +4,8 @@
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
+#include "map/fold.h"
+#include "map/forms.h"
 #include "walk/mark_inline.h"
 #include "map/mixed.h"
 

@@ -9,6 +9,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
+#include "map/fold.h"
 #include "map/mark.h"
 #include "map/ragged.h"
 #include "pack/pack.h"

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/base.h"
+#include "base/stream.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "haul/type.h"
 #include "support/check.h"
+#include "type/field.h"
 #include "type/type.h"
 
 #define WORD sizeof(void *)

@@ -2,7 +2,10 @@
  * measured, copied out.
  */
 #include "base/sort.h"
-#include "type/scratch.h"
+#include "type/flat_seal.h"
+#include "type/life.h"
+#include "type/refuse.h"
+#include "type/row.h"
 
 static int run_comes_before(const void *a, const void *b)
 {

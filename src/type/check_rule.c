@@ -1,115 +1,21 @@
-/* Rules: copied with their rows, and checked.
+/* Is a row's rule right? Known with the types of its cases.
  *
- * A rule is a struct of independent members, so most of what can be wrong with one is a member that
- * says something its row, or another member, has no use for. Nothing is ignored in silence: such a
- * rule is refused with both named. Whether the arms of a union collide is asked in arms.c.
+ * A rule is a struct of independent members. Most faults are a member that its row, or another
+ * member, has no use for. Nothing is ignored in silence: such a rule is refused, with both named.
  */
 #include <inttypes.h>
 
 #include "base/sort.h"
-#include "type/build.h"
-
-/* --- what a row is ---------------------------------------------------------------------------- */
-
-static int is_conditional(const haul_rule *rule)
-{
-    return rule->when.kind != HAUL_WHEN_ALWAYS;
-}
-
-static int is_trivial(const haul_rule *rule)
-{
-    return !is_conditional(rule) && rule->mode == HAUL_MODE_OWN && !rule->tag_bits &&
-           !rule->integer_below && !rule->integer_from && !rule->base && !rule->base_function &&
-           rule->choice.kind == HAUL_CHOICE_NONE && rule->addressing == HAUL_ABSOLUTE &&
-           !rule->with_parent && !rule->holder;
-}
-
-unsigned haul__row_kind(const haul__row *row)
-{
-    if (row->kind != HAUL_REF_POINTER || !row->rule || is_conditional(&row->rule->said))
-        return row->kind;
-    if (row->rule->said.mode == HAUL_MODE_OPAQUE)
-        return HAUL_REF_DATA;
-    return row->rule->said.mode == HAUL_MODE_NULL ? HAUL_REF_SKIP : row->kind;
-}
-
-int haul__row_is_ruled(const haul__row *row)
-{
-    if (row->kind == HAUL_REF_TAIL)
-        return 1;
-    if (!row->rule || haul__row_kind(row) != row->kind)
-        return 0;
-    return row->kind == HAUL_REF_POINTER ? !is_trivial(&row->rule->said)
-                                         : is_conditional(&row->rule->said);
-}
-
-const haul_when *haul__row_when(const haul__row *row)
-{
-    return row->rule && is_conditional(&row->rule->said) ? &row->rule->said.when : NULL;
-}
-
-/* --- copies ----------------------------------------------------------------------------------- */
-
-static int measure_rule(const haul_rule *rule, size_t *rules, size_t *cases)
-{
-    if (!rule)
-        return 1;
-    ++*rules;
-    return !rule->choice.cases || !haul__add_overflows(*cases, rule->choice.case_count, cases);
-}
-
-haul_status haul__measure_rules(const haul_ref *refs, size_t count, size_t *rules, size_t *cases)
-{
-    size_t i;
-    *rules = *cases = 0;
-    for (i = 0; i < count; i++)
-        if (!measure_rule(refs[i].rule, rules, cases) ||
-            !measure_rule(refs[i].rule ? refs[i].rule->each : NULL, rules, cases))
-            return HAUL_ERROR_MEMORY;
-    return HAUL_OK;
-}
-
-static haul__rule *copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types,
-                             haul__rule **rule)
-{
-    haul__rule *copy = (*rule)++;
-    size_t count = said->choice.cases ? said->choice.case_count : 0;
-    copy->said = *said;
-    copy->said.choice.cases = *cases;
-    copy->said.choice.case_count = count;
-    copy->types = *types;
-    copy->holder = NULL;
-    copy->each = NULL;
-    if (count > 0)
-        memcpy(*cases, said->choice.cases, count * sizeof **cases);
-    *cases += count;
-    *types += count;
-    return copy;
-}
-
-haul__rule *haul__copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types,
-                            haul__rule **rule)
-{
-    haul__rule *copy = copy_rule(said, cases, types, rule);
-    if (said->each) {
-        copy->each = copy_rule(said->each, cases, types, rule);
-        copy->said.each = &copy->each->said;
-    }
-    return copy;
-}
-
-/* --- checks ----------------------------------------------------------------------------------- */
-
-static int is_integer_width(unsigned bytes)
-{
-    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-}
+#include "type/check.h"
+#include "type/field.h"
+#include "type/refuse.h"
+#include "type/row.h"
 
 /* A field of the type that is an integer, and no part of a pointer. */
 static haul_status check_field(const haul_type *type, const haul__row *row,
                                const haul_field_place *field, const char *what, haul_error *error)
 {
-    if (!is_integer_width(field->bytes))
+    if (!haul__is_integer_width(field->bytes))
         return haul__wrong(error, type, row->name,
                            "The field at offset %zu that its %s reads has %u bytes: 1, 2, 4 and 8 "
                            "are possible.",
@@ -231,7 +137,7 @@ static haul_status check_choice(const haul_type *type, const haul__row *row, hau
         return haul__wrong(error, type, row->name, "The callback of its choice of type is NULL.");
     if (choice->kind == HAUL_CHOICE_SELF)
         status = check_field(type, row, &choice->field, "choice of type", error);
-    if (choice->kind == HAUL_CHOICE_TARGET && !is_integer_width(choice->field.bytes))
+    if (choice->kind == HAUL_CHOICE_TARGET && !haul__is_integer_width(choice->field.bytes))
         return haul__wrong(error, type, row->name,
                            "The tag at offset %zu of the target has %u bytes: 1, 2, 4 and 8 are "
                            "possible.",
@@ -337,16 +243,6 @@ static haul_status check_members(const haul_type *type, const haul__row *row, ha
     return status == HAUL_OK ? check_choice(type, row, error) : status;
 }
 
-haul__row haul__each_row(const haul__row *row)
-{
-    haul__row each = *row;
-    each.rule = row->rule->each;
-    each.levels--;
-    each.shape++;
-    each.bytes = sizeof(void *);
-    return each;
-}
-
 static haul_status check_each(const haul_type *type, const haul__row *row, haul_error *error)
 {
     haul__row each;
@@ -402,6 +298,27 @@ static haul_status check_holder(const haul_type *type, const haul__row *row, hau
     return HAUL_OK;
 }
 
+haul_status haul__check_direction(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul_rule *rule = &row->rule->said;
+    if (rule->direction < HAUL_BOTH || rule->direction > HAUL_NEITHER)
+        return haul__wrong(error, type, row->name, "Its direction is %d, which does not exist.",
+                           (int)rule->direction);
+    if (row->kind != HAUL_REF_POINTER || !(haul__row_exclusions(row) & HAUL__UNSENT))
+        return HAUL_OK;
+    if (type->shapes[row->shape + row->levels - 1].kind == HAUL_SHAPE_SENTINEL)
+        return haul__wrong(
+            error, type, row->name,
+            "Its direction is %s, so that nothing there is read; but it ends at a value.",
+            haul__direction_name(row));
+    if (rule->choice.kind == HAUL_CHOICE_TARGET)
+        return haul__wrong(error, type, row->name,
+                           "Its direction is %s, so that nothing there is read; but its "
+                           "type is told by a tag there.",
+                           haul__direction_name(row));
+    return HAUL_OK;
+}
+
 haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_error *error)
 {
     haul_status status;
@@ -414,9 +331,9 @@ haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_e
         return haul__wrong(error, type, row->name, "This kind of row has no rule.");
     rest.with_parent = 0;
     rest.holder = NULL;
-    if (row->kind == HAUL_REF_TAIL && is_conditional(&row->rule->said))
+    if (row->kind == HAUL_REF_TAIL && haul__row_when(row))
         return haul__wrong(error, type, row->name, "A tail has no condition.");
-    if (row->kind != HAUL_REF_POINTER && (!is_trivial(&rest) || rest.each))
+    if (row->kind != HAUL_REF_POINTER && (!haul__rule_is_trivial(&rest) || rest.each))
         return haul__wrong(error, type, row->name,
                            "A row that is no pointer can have a condition and a direction only.");
     status = check_when(type, row, error);
@@ -427,32 +344,4 @@ haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_e
     if (status == HAUL_OK && row->kind == HAUL_REF_POINTER)
         status = check_each(type, row, error);
     return status == HAUL_OK ? check_holder(type, row, error) : status;
-}
-
-static haul_status check_room(const haul_type *type, const haul__row *row, const haul_type *target,
-                              haul_error *error)
-{
-    size_t low = row->rule->said.tag_bits & (HAUL_ALIGNMENT_MAX - 1);
-    if (low < HAUL__PLACEMENT_MIN || (target && target->walk.placement > low))
-        return HAUL_OK;
-    return haul__wrong(
-        error, type, row->name,
-        "Tag bits up to %zu want a target that is aligned above them, and %s is not: declare it.",
-        low, target ? target->name : "plain memory");
-}
-
-haul_status haul__check_rule_flat(const haul_type *type, const haul__row *row, haul_error *error)
-{
-    haul__row at = *row;
-    haul_status status = HAUL_OK;
-    size_t i;
-    if (row->kind != HAUL_REF_POINTER)
-        return HAUL_OK;
-    for (; at.rule && status == HAUL_OK; at.rule = at.rule->each) {
-        if (at.rule->said.choice.case_count == 0)
-            status = check_room(type, &at, row->type, error);
-        for (i = 0; i < at.rule->said.choice.case_count && status == HAUL_OK; i++)
-            status = check_room(type, &at, at.rule->types[i], error);
-    }
-    return status;
 }

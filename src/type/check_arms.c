@@ -13,7 +13,9 @@
 #include <inttypes.h>
 
 #include "base/sort.h"
-#include "type/build.h"
+#include "type/check.h"
+#include "type/refuse.h"
+#include "type/row.h"
 
 typedef struct arm {
     const haul__row *row;
@@ -128,7 +130,7 @@ static void put_in_order(arms *a, const haul_type *type)
 
 haul_status haul__check_arms(const haul_type *type, haul_error *error)
 {
-    const haul_allocator *door = &type->allocator;
+    const haul_allocator *allocator = &type->allocator;
     haul_status status = HAUL_ERROR_MEMORY;
     size_t i, bytes;
     char *memory;
@@ -141,7 +143,7 @@ haul_status haul__check_arms(const haul_type *type, haul_error *error)
     for (a.leaves = 1; a.leaves < a.count; a.leaves *= 2)
         ;
     bytes = a.count * (sizeof *a.sorted + sizeof *a.rank) + 2 * a.leaves * sizeof *a.ends;
-    memory = haul__allocate_zeroed(door, bytes);
+    memory = haul__allocate_zeroed(allocator, bytes);
     if (memory) {
         a.sorted = (arm *)(void *)memory;
         a.rank = (size_t *)(void *)(a.sorted + a.count);
@@ -149,6 +151,6 @@ haul_status haul__check_arms(const haul_type *type, haul_error *error)
         put_in_order(&a, type);
         status = compare(&a, type, error);
     }
-    haul__release(door, memory, bytes);
+    haul__release(allocator, memory, bytes);
     return status;
 }

@@ -2,7 +2,8 @@
  */
 #include <stdio.h>
 
-#include "type/scratch.h"
+#include "base/status.h"
+#include "type/flat_lists.h"
 
 void haul__scratch_clear(haul__scratch *s)
 {
@@ -14,18 +15,18 @@ void haul__scratch_clear(haul__scratch *s)
 
 void haul__scratch_release(haul__scratch *s)
 {
-    haul__release(&s->door, s->runs, s->run_capacity * sizeof *s->runs);
-    haul__release(&s->door, s->slots, s->slot_capacity * sizeof *s->slots);
-    haul__release(&s->door, s->parts, s->part_capacity * sizeof *s->parts);
-    haul__release(&s->door, s->ruled, s->ruled_capacity * sizeof *s->ruled);
-    haul__release(&s->door, s->barred, s->barred_capacity * sizeof *s->barred);
-    haul__release(&s->door, s->text, s->text_capacity);
+    haul__release(&s->allocator, s->runs, s->run_capacity * sizeof *s->runs);
+    haul__release(&s->allocator, s->slots, s->slot_capacity * sizeof *s->slots);
+    haul__release(&s->allocator, s->parts, s->part_capacity * sizeof *s->parts);
+    haul__release(&s->allocator, s->ruled, s->ruled_capacity * sizeof *s->ruled);
+    haul__release(&s->allocator, s->barred, s->barred_capacity * sizeof *s->barred);
+    haul__release(&s->allocator, s->text, s->text_capacity);
 }
 
 int haul__put_new_run(haul__scratch *s, size_t offset, size_t bytes)
 {
     void *runs = s->runs;
-    if (!haul__grow(&s->door, &runs, &s->run_capacity, s->run_count + 1, sizeof *s->runs))
+    if (!haul__grow(&s->allocator, &runs, &s->run_capacity, s->run_count + 1, sizeof *s->runs))
         return 0;
     s->runs = runs;
     s->runs[s->run_count].offset = offset;
@@ -47,7 +48,7 @@ int haul__put_run(haul__scratch *s, size_t offset, size_t bytes)
 int haul__put_slot(haul__scratch *s, const haul__slot *slot, size_t name)
 {
     void *slots = s->slots;
-    if (!haul__grow(&s->door, &slots, &s->slot_capacity, s->slot_count + 1, sizeof *s->slots))
+    if (!haul__grow(&s->allocator, &slots, &s->slot_capacity, s->slot_count + 1, sizeof *s->slots))
         return 0;
     s->slots = slots;
     s->slots[s->slot_count].slot = *slot;
@@ -60,7 +61,7 @@ int haul__put_part(haul__scratch *s, size_t offset, size_t count, size_t stride,
 {
     void *parts = s->parts;
     haul__made_part *made;
-    if (!haul__grow(&s->door, &parts, &s->part_capacity, s->part_count + 1, sizeof *s->parts))
+    if (!haul__grow(&s->allocator, &parts, &s->part_capacity, s->part_count + 1, sizeof *s->parts))
         return 0;
     s->parts = parts;
     made = &s->parts[s->part_count++];
@@ -76,7 +77,7 @@ int haul__put_part(haul__scratch *s, size_t offset, size_t count, size_t stride,
 int haul__put_ruled(haul__scratch *s, const haul__ruled *ruled, size_t name)
 {
     void *all = s->ruled;
-    if (!haul__grow(&s->door, &all, &s->ruled_capacity, s->ruled_count + 1, sizeof *s->ruled))
+    if (!haul__grow(&s->allocator, &all, &s->ruled_capacity, s->ruled_count + 1, sizeof *s->ruled))
         return 0;
     s->ruled = all;
     s->ruled[s->ruled_count].ruled = *ruled;
@@ -87,7 +88,8 @@ int haul__put_ruled(haul__scratch *s, const haul__ruled *ruled, size_t name)
 int haul__put_excluded(haul__scratch *s, size_t offset, size_t bytes, unsigned bars)
 {
     void *barred = s->barred;
-    if (!haul__grow(&s->door, &barred, &s->barred_capacity, s->barred_count + 1, sizeof *s->barred))
+    if (!haul__grow(&s->allocator, &barred, &s->barred_capacity, s->barred_count + 1,
+                    sizeof *s->barred))
         return 0;
     s->barred = barred;
     s->barred[s->barred_count].offset = offset;
@@ -110,7 +112,7 @@ int haul__put_name(haul__scratch *s, const char *outer, size_t index, size_t cou
     snprintf(whole, sizeof whole, "%s%s%s%s", outer, place, dot ? "." : "", inner);
     haul__set_path(path, whole);
     bytes = strlen(path) + 1;
-    if (!haul__grow(&s->door, &text, &s->text_capacity, s->text_bytes + bytes, 1))
+    if (!haul__grow(&s->allocator, &text, &s->text_capacity, s->text_bytes + bytes, 1))
         return 0;
     s->text = text;
     memcpy(s->text + s->text_bytes, path, bytes);

@@ -17,7 +17,8 @@
  * Where there are more than 64 holders, several have one bit. Then T's own is not taken away: too
  * many objects are told who holds them, which costs time and is never wrong.
  */
-#include "type/build.h"
+#include "type/ancestor_bits.h"
+#include "type/life.h"
 
 typedef struct holders {
     haul_type *const *types;
@@ -85,7 +86,7 @@ static void settle(haul_type *type)
     }
 }
 
-void haul__find_holders(haul_type *const *types, size_t count)
+void haul__find_ancestors(haul_type *const *types, size_t count)
 {
     uint64_t met = 0;
     holders h;

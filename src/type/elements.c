@@ -5,7 +5,7 @@
  * Rows with rules are looked at by object, as a rule. A few say the same of every object, and are
  * no more here than what they say: bytes, a pointer, or nothing.
  */
-#include "type/type.h"
+#include "type/elements.h"
 
 #define NOT_YET SIZE_MAX /* the element itself comes before its parts */
 

@@ -3,7 +3,7 @@
  * A field may stand anywhere, so it is read byte by byte; a count that does not fit the widest
  * signed integer is told apart, never wrapped.
  */
-#include "type/type.h"
+#include "type/field.h"
 
 static int read_signed(const void *from, unsigned bytes, int64_t *value)
 {

@@ -1,0 +1,85 @@
+/* Marking holes: granules that get a place though not all of their bytes travel.
+ */
+#include "map/forms.h"
+#include "map/mark.h"
+
+static int hole_room(haul__map *map, haul__side *side, size_t page)
+{
+    if (!side->holes) {
+        side->holes = haul__allocate_zeroed(&map->allocator, sizeof *side->holes);
+        if (!side->holes)
+            return 0;
+        map->side_bytes += sizeof *side->holes;
+    }
+    return haul__make_masks(map, side, page);
+}
+
+/* Masks for a page whose hole granules have been whole so far. */
+static uint16_t *hole_masks(haul__map *map, haul__holes *holes, size_t page)
+{
+    const size_t first = page * HAUL__PAGE_GRANULES;
+    uint16_t *masks = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof *masks);
+    size_t at;
+    if (!masks)
+        return NULL;
+    map->side_bytes += HAUL__PAGE_GRANULES * sizeof *masks;
+    for (at = 0; at < HAUL__PAGE_GRANULES; at++)
+        if (holes->granules[(first + at) / 64] >> ((first + at) % 64) & 1)
+            masks[at] = HAUL__FULL_MASK;
+    return holes->masks[page] = masks;
+}
+
+/* 0: no memory. */
+static int note_hole(haul__map *map, haul__holes *holes, size_t granule, uint16_t mask)
+{
+    const size_t page = granule / HAUL__PAGE_GRANULES;
+    const uint64_t bit = (uint64_t)1 << (granule % 64);
+    uint16_t *masks = holes->masks[page];
+    if (!masks && mask != HAUL__FULL_MASK && !(holes->granules[granule / 64] & bit)) {
+        masks = hole_masks(map, holes, page);
+        if (!masks)
+            return 0;
+    }
+    if (masks)
+        masks[granule % HAUL__PAGE_GRANULES] |= mask;
+    holes->granules[granule / 64] |= bit;
+    return 1;
+}
+
+/* Bytes [first, end) as far as they lie in the granule at `granule`. */
+static uint16_t mask_between(uintptr_t granule, uintptr_t first, uintptr_t end)
+{
+    uint16_t mask = HAUL__FULL_MASK;
+    if (first > granule)
+        mask &= (uint16_t)(HAUL__FULL_MASK << (first - granule));
+    if (end - granule < HAUL__GRANULE)
+        mask &= (uint16_t)((1u << (end - granule)) - 1u);
+    return mask;
+}
+
+int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    uintptr_t at;
+    for (at = first & ~(uintptr_t)(HAUL__GRANULE - 1); at < end; at += HAUL__GRANULE) {
+        haul__block *block = haul__map_touch(map, at);
+        haul__side *side = block && block->form != HAUL__FULL ? haul__map_side(map, block) : NULL;
+        size_t granule = haul__granule_in_block(at), page = granule / HAUL__PAGE_GRANULES;
+        uint32_t bit = (uint32_t)1 << (granule % 32);
+        haul__cell *cell;
+        if (block && block->form == HAUL__FULL)
+            continue;
+        if (!side || !hole_room(map, side, page) ||
+            !note_hole(map, side->holes, granule, mask_between(at, first, end)))
+            return 0;
+        if (haul__is_uniform(block))
+            block = haul__map_turn(map, at, block, HAUL__MIXED);
+        if (!block)
+            return 0;
+        cell = &block->cells[granule / 32];
+        if (block->form == HAUL__BARE && !((cell->live | cell->aux) & bit)) {
+            cell->aux |= bit;
+            side->pages->masks[page][granule % HAUL__PAGE_GRANULES] = 0;
+        }
+    }
+    return 1;
+}

@@ -1,0 +1,138 @@
+/* Sides: masks of bytes, by pages, beside the blocks that need them.
+ */
+#include "map/side.h"
+
+haul__side *haul__map_side(haul__map *map, haul__block *block)
+{
+    if (!block->side) {
+        block->side = haul__allocate_zeroed(&map->allocator, sizeof *block->side);
+        if (block->side)
+            map->side_bytes += sizeof *block->side;
+    }
+    return block->side;
+}
+
+static void release_bars(haul__map *map, haul__exclusions *bars)
+{
+    size_t page;
+    for (page = 0; bars && page < HAUL__PAGES; page++) {
+        haul__release(&map->allocator, bars->masks[0][page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
+        haul__release(&map->allocator, bars->masks[1][page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
+    }
+    haul__release(&map->allocator, bars, sizeof *bars);
+}
+
+void haul__side_release(haul__map *map, haul__side *side)
+{
+    size_t page;
+    for (page = 0; side->pages && page < HAUL__PAGES; page++) {
+        haul__release(&map->allocator, side->pages->prefix[page], HAUL__PAGE_GRANULES / 2);
+        haul__release(&map->allocator, side->pages->masks[page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
+    }
+    haul__release(&map->allocator, side->pages, sizeof *side->pages);
+    haul__release(&map->allocator, side->halves, HAUL__HALVES_BYTES);
+    haul__release(&map->allocator, side->ends, side->end_capacity * sizeof *side->ends);
+    for (page = 0; side->holes && page < HAUL__PAGES; page++)
+        haul__release(&map->allocator, side->holes->masks[page],
+                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
+    haul__release(&map->allocator, side->holes, sizeof *side->holes);
+    release_bars(map, side->bars);
+    haul__release(&map->allocator, side, sizeof *side);
+}
+
+/* ---- Byte masks. */
+
+uint16_t haul__page_mask(const haul__block *block, unsigned granule)
+{
+    const size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    const uint16_t *masks = haul__masks(block, page);
+    const uint8_t *prefix = haul__prefix(block, page);
+    if (masks)
+        return masks[at];
+    return prefix ? (uint16_t)((1u << haul__prefix_of(prefix, at)) - 1u) : 0;
+}
+
+uint16_t haul__hole_mask(const haul__block *block, unsigned granule)
+{
+    const haul__holes *holes = block->side ? block->side->holes : NULL;
+    const uint16_t *masks;
+    if (!holes || !(holes->granules[granule / 64] >> (granule % 64) & 1))
+        return 0;
+    masks = holes->masks[granule / HAUL__PAGE_GRANULES];
+    return masks ? masks[granule % HAUL__PAGE_GRANULES] : HAUL__FULL_MASK;
+}
+
+/* Those of all pages, with none yet; NULL: out of memory. */
+static haul__byte_pages *pages_of(haul__map *map, haul__side *side)
+{
+    if (!side->pages) {
+        side->pages = haul__allocate_zeroed(&map->allocator, sizeof *side->pages);
+        if (side->pages)
+            map->side_bytes += sizeof *side->pages;
+    }
+    return side->pages;
+}
+
+int haul__make_masks(haul__map *map, haul__side *side, size_t page)
+{
+    haul__byte_pages *pages = pages_of(map, side);
+    uint16_t *masks = pages ? pages->masks[page] : NULL;
+    uint8_t *prefix = pages ? pages->prefix[page] : NULL;
+    size_t at;
+    if (!pages || masks)
+        return pages != NULL;
+    masks = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof *masks);
+    if (!masks)
+        return 0;
+    map->side_bytes += HAUL__PAGE_GRANULES * sizeof *masks;
+    for (at = 0; prefix && at < HAUL__PAGE_GRANULES; at++)
+        masks[at] = (uint16_t)((1u << haul__prefix_of(prefix, at)) - 1u);
+    haul__release(&map->allocator, prefix, HAUL__PAGE_GRANULES / 2);
+    if (prefix)
+        map->side_bytes -= HAUL__PAGE_GRANULES / 2;
+    pages->masks[page] = masks;
+    pages->prefix[page] = NULL;
+    return 1;
+}
+
+static void put_prefix(uint8_t *prefix, size_t at, unsigned bytes)
+{
+    unsigned shift = at % 2 * 4;
+    prefix[at / 2] = (uint8_t)((prefix[at / 2] & ~(15u << shift)) | bytes << shift);
+}
+
+int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask)
+{
+    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    haul__side *side = haul__map_side(map, block);
+    haul__byte_pages *pages = side ? pages_of(map, side) : NULL;
+    if (!pages)
+        return 0;
+    if (!pages->masks[page] && (mask & (mask + 1u)) == 0) {
+        if (!pages->prefix[page]) {
+            pages->prefix[page] = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES / 2);
+            if (!pages->prefix[page])
+                return 0;
+            map->side_bytes += HAUL__PAGE_GRANULES / 2;
+        }
+        put_prefix(pages->prefix[page], at, mask ? haul__bits32(mask) : 0);
+        return 1;
+    }
+    if (!haul__make_masks(map, side, page))
+        return 0;
+    pages->masks[page][at] = mask;
+    return 1;
+}
+
+/* A granule that is whole now and was partly live has an old mask. */
+void haul__side_set_whole(const haul__byte_pages *pages, size_t granule)
+{
+    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    if (pages->masks[page])
+        pages->masks[page][at] = HAUL__FULL_MASK;
+    else
+        put_prefix(pages->prefix[page], at, 0);
+}

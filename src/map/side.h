@@ -1,0 +1,134 @@
+/* Sides: masks of bytes, by pages, beside the blocks that need them.
+ */
+#ifndef HAUL_MAP_SIDE_H
+#define HAUL_MAP_SIDE_H
+
+#include "map/map.h"
+
+#define HAUL__FULL_MASK ((uint16_t)((1u << HAUL__GRANULE) - 1u)) /* every byte of a granule */
+#define HAUL__LOW_MASK ((uint16_t)((1u << HAUL__WORD) - 1u))     /* of its first word */
+#define HAUL__HIGH_MASK ((uint16_t)(HAUL__FULL_MASK & ~(unsigned)HAUL__LOW_MASK))
+#define HAUL__HOLE_WORDS (HAUL__BLOCK_GRANULES / 64)
+#define HAUL__HALVES_BYTES (HAUL__CELLS * sizeof(uint32_t))
+
+/* Bytes that are excluded from a direction, by pages: [0] to the device, [1] back. */
+typedef struct haul__exclusions {
+    uint16_t whole[2];      /* a bit a page: all of its bytes are excluded */
+    uint16_t *masks[2][16]; /* a bit a byte; NULL: see `whole` */
+} haul__exclusions;
+
+/* The bytes of objects with skipped bytes: all of them, skipped or not. */
+typedef struct haul__holes {
+    uint64_t granules[HAUL__HOLE_WORDS]; /* a bit a granule: it has such bytes */
+    uint16_t *masks[16];                 /* a bit a byte; NULL: all bytes of these granules */
+} haul__holes;
+
+/* Byte masks, by pages, each in one of two forms. Strings and structs of odd sizes leave a granule
+ * with its first bytes live: four bits a granule are enough for that. Anything else turns the page
+ * into full masks. */
+typedef struct haul__byte_pages {
+    uint8_t *prefix[16]; /* four bits a granule: number of leading live bytes; 0: see live bit */
+    uint16_t *masks[16]; /* a bit a byte */
+} haul__byte_pages;
+
+typedef struct haul__side {
+    haul__byte_pages *pages; /* NULL: there are none */
+    /* of a mixed block, by cells: granules with one live word that no page tells (mixed.h); NULL:
+     * there are none */
+    uint32_t *halves;
+    uint8_t unit[16]; /* log2 of the largest placement asked for on the page; 0: a granule's */
+    uint16_t *ends;   /* where terminators of strings stand, in bytes from the block's start */
+    size_t end_count, end_capacity;
+    int has_odd;            /* pointers off the grid lie here */
+    haul__holes *holes;     /* NULL: there are none */
+    haul__exclusions *bars; /* NULL: everything travels both ways */
+} haul__side;
+
+/* The block's side, made if there is none; NULL: out of memory. */
+haul__side *haul__map_side(haul__map *map, haul__block *block);
+void haul__side_release(haul__map *map, haul__side *side);
+
+/* Stores which bytes of a granule are live; of a mixed block, which bytes of its partial words. The
+ * granule's bit is the caller's. 0: out of memory. */
+int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask);
+/* A granule with an old mask is whole now. */
+void haul__side_set_whole(const haul__byte_pages *pages, size_t granule);
+/* Turns the page into full masks. 0: out of memory. */
+int haul__make_masks(haul__map *map, haul__side *side, size_t page);
+
+/* While marking: the live bytes of a granule that its page tells; 0: it has no mask. */
+uint16_t haul__page_mask(const haul__block *block, unsigned granule);
+/* Always: the bytes of a granule that belong to objects with skipped bytes. */
+uint16_t haul__hole_mask(const haul__block *block, unsigned granule);
+
+/* The page's masks, in one form or the other; NULL: there are none. */
+HAUL__INLINE uint8_t *haul__prefix(const haul__block *block, size_t page)
+{
+    return block->side && block->side->pages ? block->side->pages->prefix[page] : NULL;
+}
+
+HAUL__INLINE uint16_t *haul__masks(const haul__block *block, size_t page)
+{
+    return block->side && block->side->pages ? block->side->pages->masks[page] : NULL;
+}
+
+/* The first live bytes of a granule of the page. */
+HAUL__INLINE unsigned haul__prefix_of(const uint8_t *prefix, size_t granule)
+{
+    return (prefix[granule / 2] >> (granule % 2 * 4)) & 15u;
+}
+
+/* ---- After layout. */
+
+/* Can granules of the block be live in part? */
+HAUL__INLINE int haul__has_masks(const haul__block *block)
+{
+    return block->side != NULL || block->words != 0;
+}
+
+/* A bit for each four bits of `prefix` that are not 0; eight bytes of it. */
+HAUL__INLINE uint32_t haul__fours(const uint8_t *prefix)
+{
+    uint64_t bits = 0;
+    unsigned at;
+    for (at = 0; at < 8; at++)
+        bits |= (uint64_t)prefix[at] << (8 * at);
+    bits = (bits | bits >> 1 | bits >> 2 | bits >> 3) & UINT64_C(0x1111111111111111);
+    bits = (bits | bits >> 3) & UINT64_C(0x0303030303030303);
+    bits = (bits | bits >> 6) & UINT64_C(0x000f000f000f000f);
+    bits = (bits | bits >> 12) & UINT64_C(0x000000ff000000ff);
+    return (uint32_t)((bits | bits >> 24) & 0xffffu);
+}
+
+/* Those of a cell's granules that its page says to have a mask. */
+HAUL__INLINE uint32_t haul__masked_by_page(const haul__block *block, unsigned number)
+{
+    const size_t page = number / HAUL__PAGE_CELLS, first = number % HAUL__PAGE_CELLS * 32u;
+    const uint8_t *prefix = haul__prefix(block, page);
+    const uint16_t *masks = haul__masks(block, page);
+    uint32_t masked = 0;
+    unsigned at;
+    for (at = 0; masks && at < 32; at++)
+        masked |= (uint32_t)(masks[first + at] != HAUL__FULL_MASK) << at;
+    return prefix ? haul__fours(prefix + first / 2) | haul__fours(prefix + first / 2 + 8) << 16
+                  : masked;
+}
+
+/* Of a mixed block: the granules with one live word that no page tells. */
+HAUL__INLINE uint32_t haul__halves(const haul__block *block, unsigned number)
+{
+    return block->side && block->side->halves ? block->side->halves[number] : 0;
+}
+
+/* ragged.c: the same of a ragged block. */
+uint32_t haul__halved(const haul__block *block, unsigned number);
+
+/* Those of a cell's granules that may have a mask of their own; of a block that haul__has_masks. */
+HAUL__INLINE uint32_t haul__masked(const haul__block *block, unsigned number)
+{
+    if (HAUL__UNLIKELY(block->words) && !haul__masks(block, number / HAUL__PAGE_CELLS))
+        return haul__halved(block, number);
+    return haul__masked_by_page(block, number) | haul__halves(block, number);
+}
+
+#endif

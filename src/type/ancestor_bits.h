@@ -1,0 +1,11 @@
+/* Which types are ancestors that rules ask for, and which types must pass them on.
+ */
+#ifndef HAUL_TYPE_ANCESTOR_BITS_H
+#define HAUL_TYPE_ANCESTOR_BITS_H
+
+#include "type/record.h"
+
+/* With the flat forms made: fills `holds`, `needs` and `is_wide`. */
+void haul__find_ancestors(haul_type *const *types, size_t count);
+
+#endif

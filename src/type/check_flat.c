@@ -1,0 +1,303 @@
+/* What can be told once flat forms are made: which numbers are read, and where pointers lead.
+ *
+ * Bytes that are not sent are not read on the host either, by nobody. So they hold no pointer that
+ * must be followed, and no number that a shape or a rule reads. Nor does a number lie in a pointer.
+ * Callbacks are not checked: their authors know what they read.
+ */
+#include "type/check.h"
+#include "type/refuse.h"
+#include "type/row.h"
+
+/* --- numbers that are read -------------------------------------------------------------------- */
+
+/* Does a slot of the element stand in [offset, offset + bytes)? Slots are sorted and do not
+ * overlap. */
+static int touches_slot(const haul__walk *walk, size_t offset, size_t bytes)
+{
+    size_t low = 0, high = walk->slot_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (walk->slots[middle].offset < offset + bytes)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && offset < walk->slots[low - 1].offset + sizeof(void *);
+}
+
+static const haul__part *last_part_before(const haul__walk *walk, size_t limit)
+{
+    size_t low = 0, high = walk->part_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (walk->parts[middle].offset < limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? &walk->parts[low - 1] : NULL;
+}
+
+/* A number may be read from within an embedded array: follow it down to the type that it lies
+ * in. */
+static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
+{
+    for (;;) {
+        const haul__part *part = last_part_before(walk, offset + bytes);
+        if (touches_slot(walk, offset, bytes))
+            return 1;
+        if (!part)
+            return 0;
+        if (offset < part->offset) {
+            bytes -= part->offset - offset;
+            offset = part->offset;
+        }
+        if ((offset - part->offset) / part->stride >= part->count)
+            return 0;
+        offset = (offset - part->offset) % part->stride;
+        walk = &part->type->walk;
+    }
+}
+
+/* The last row with a rule that begins before `limit`. */
+static const haul__ruled *last_ruled_before(const haul__walk *walk, size_t limit)
+{
+    size_t low = 0, high = walk->ruled_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (walk->ruled[middle].slot.offset < limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? &walk->ruled[low - 1] : NULL;
+}
+
+static int is_certain_pointer(const haul__ruled *ruled)
+{
+    return ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.when.kind == HAUL_WHEN_ALWAYS;
+}
+
+/* Of rows that hold always, which no other row overlaps; those of a union may give way to the
+ * count. Where arms begin within the count, one search follows for each place at which they do. */
+static int touches_ruled_pointer(const haul__walk *walk, size_t offset, size_t bytes)
+{
+    const haul__ruled *ruled = last_ruled_before(walk, offset + bytes);
+    while (ruled && !is_certain_pointer(ruled) && ruled->slot.offset > offset)
+        ruled = last_ruled_before(walk, ruled->slot.offset);
+    return ruled && is_certain_pointer(ruled) && offset < ruled->slot.offset + ruled->bytes;
+}
+
+static haul_status check_fields(const haul_type *type, const haul__row *row,
+                                const haul_shape *shape, haul_error *error)
+{
+    unsigned i;
+    if (shape->kind != HAUL_SHAPE_COUNT)
+        return HAUL_OK;
+    for (i = 0; i < shape->field_count; i++)
+        if (reads_pointer(&type->walk, shape->field[i].offset, shape->field[i].bytes) ||
+            (type->walk.ruled_count &&
+             touches_ruled_pointer(&type->walk, shape->field[i].offset, shape->field[i].bytes)))
+            return haul__wrong(error, type, row->name,
+                               "The count field at offset %zu lies in a pointer field.",
+                               shape->field[i].offset);
+    return HAUL_OK;
+}
+
+static haul_status check_rule_fields(const haul_type *type, const haul__row *row,
+                                     const haul_rule *rule, haul_error *error)
+{
+    const haul_when *when = &rule->when;
+    const haul_choice *choice = &rule->choice;
+    const haul_field_place *field = NULL;
+    if ((when->kind == HAUL_WHEN_FIELD || when->kind == HAUL_WHEN_NOT) &&
+        reads_pointer(&type->walk, when->field.offset, when->field.bytes))
+        field = &when->field;
+    if (choice->kind == HAUL_CHOICE_SELF &&
+        reads_pointer(&type->walk, choice->field.offset, choice->field.bytes))
+        field = &choice->field;
+    if (!field)
+        return HAUL_OK;
+    return haul__wrong(error, type, row->name,
+                       "The field at offset %zu that its rule reads lies in a pointer field.",
+                       field->offset);
+}
+
+static int overlaps(size_t offset, size_t bytes, const haul_field_place *field)
+{
+    return field->offset < offset + bytes && offset < field->offset + field->bytes;
+}
+
+/* Does a row of this very struct, whatever its condition, keep the field from being read? */
+static const char *unsent_row(const haul_type *type, const haul_field_place *field)
+{
+    size_t i;
+    if (!haul__touches_unsent_row(type, field->offset, field->bytes))
+        return NULL;
+    for (i = 0; i < type->row_count; i++) {
+        const haul__row *row = &type->rows[i];
+        if (haul__row_is_unsent(row) && overlaps(row->offset, row->bytes, field))
+            return row->name;
+    }
+    return NULL;
+}
+
+static const haul__part *part_at(const haul__walk *walk, size_t offset)
+{
+    const haul__part *part = last_part_before(walk, offset + 1);
+    return part && (offset - part->offset) / part->stride < part->count ? part : NULL;
+}
+
+/* The same in what is embedded. */
+static const char *unsent_part(const haul__walk *walk, haul_field_place field)
+{
+    const haul__part *part;
+    while ((part = part_at(walk, field.offset)) != NULL) {
+        size_t i;
+        field.offset = (field.offset - part->offset) % part->stride;
+        walk = &part->type->walk;
+        for (i = 0; i < walk->barred_count; i++)
+            if ((walk->barred[i].bars & HAUL__UNSENT) &&
+                overlaps(walk->barred[i].offset, walk->barred[i].bytes, &field))
+                return walk->name;
+    }
+    return NULL;
+}
+
+static haul_status check_field(const haul_type *type, const haul__row *row,
+                               const haul_field_place *field, haul_error *error)
+{
+    const char *where = unsent_row(type, field);
+    if (!where)
+        where = unsent_part(&type->walk, *field);
+    if (!where)
+        return HAUL_OK;
+    return haul__wrong(
+        error, type, row->name,
+        "It reads the field at offset %zu, which lies in %s and by its direction is not read.",
+        field->offset, where);
+}
+
+static haul_status check_shapes(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    haul_status status = HAUL_OK;
+    unsigned level, i;
+    if (row->kind != HAUL_REF_POINTER && row->kind != HAUL_REF_TAIL)
+        return HAUL_OK;
+    for (level = 0; level < row->levels; level++) {
+        const haul_shape *shape = &type->shapes[row->shape + level];
+        for (i = 0; i < shape->field_count && status == HAUL_OK; i++)
+            status = check_field(type, row, &shape->field[i], error);
+    }
+    return status;
+}
+
+static haul_status check_unsent(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul_when *when = haul__row_when(row);
+    const haul_choice *choice = row->rule ? &row->rule->said.choice : NULL;
+    haul_status status = check_shapes(type, row, error);
+    if (status == HAUL_OK && when && when->kind != HAUL_WHEN_FUNCTION)
+        status = check_field(type, row, &when->field, error);
+    if (status == HAUL_OK && choice && choice->kind == HAUL_CHOICE_SELF)
+        status = check_field(type, row, &choice->field, error);
+    return status;
+}
+
+haul_status haul__check_reads(const haul_type *type, haul_error *error)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    unsigned level;
+    for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
+        const haul__row *row = &type->rows[i];
+        const haul__rule *rule;
+        int has_shapes = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL;
+        for (level = 0; has_shapes && level < row->levels && status == HAUL_OK; level++)
+            status = check_fields(type, row, &type->shapes[row->shape + level], error);
+        for (rule = row->rule; rule && status == HAUL_OK; rule = rule->each)
+            status = check_rule_fields(type, row, &rule->said, error);
+        if (status == HAUL_OK)
+            status = check_unsent(type, row, error);
+    }
+    return status;
+}
+
+/* --- targets ---------------------------------------------------------------------------------- */
+
+static haul_status check_unsent_target(const haul_type *type, const haul__row *row,
+                                       const haul_type *target, haul_error *error)
+{
+    if (!target || !(haul__row_exclusions(row) & HAUL__UNSENT))
+        return HAUL_OK;
+    if (target->walk.depends)
+        return haul__wrong(
+            error, type, row->name,
+            "Its direction is %s; but objects of type %s are rebuilt from what is sent.",
+            haul__direction_name(row), target->name);
+    if (!target->walk.has_slots)
+        return HAUL_OK;
+    return haul__wrong(error, type, row->name,
+                       "Its direction is %s, so that nothing there is read; but "
+                       "type %s has pointers, rules or a size "
+                       "of its own.",
+                       haul__direction_name(row), target->name);
+}
+
+static haul_status check_room(const haul_type *type, const haul__row *row, const haul_type *target,
+                              haul_error *error)
+{
+    size_t low = row->rule->said.tag_bits & (HAUL_ALIGNMENT_MAX - 1);
+    if (low < HAUL__PLACEMENT_MIN || (target && target->walk.placement > low))
+        return HAUL_OK;
+    return haul__wrong(
+        error, type, row->name,
+        "Tag bits up to %zu want a target that is aligned above them, and %s is not: declare it.",
+        low, target ? target->name : "plain memory");
+}
+
+static haul_status check_rooms(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    haul__row at = *row;
+    haul_status status = HAUL_OK;
+    size_t i;
+    if (row->kind != HAUL_REF_POINTER)
+        return HAUL_OK;
+    for (; at.rule && status == HAUL_OK; at.rule = at.rule->each) {
+        if (at.rule->said.choice.case_count == 0)
+            status = check_room(type, &at, row->type, error);
+        for (i = 0; i < at.rule->said.choice.case_count && status == HAUL_OK; i++)
+            status = check_room(type, &at, at.rule->types[i], error);
+    }
+    return status;
+}
+
+static haul_status check_target(const haul_type *type, const haul__row *row,
+                                const haul_type *target, haul_error *error)
+{
+    haul_status status = check_unsent_target(type, row, target, error);
+    if (status != HAUL_OK)
+        return status;
+    if (row->kind != HAUL_REF_POINTER || !target || target->walk.payload != 0 ||
+        target->walk.is_sized)
+        return HAUL_OK;
+    return haul__wrong(error, type, row->name,
+                       "The pointer leads to type %s, of which no byte travels.", target->name);
+}
+
+haul_status haul__check_targets(const haul_type *type, haul_error *error)
+{
+    haul_status status = HAUL_OK;
+    size_t i, k;
+    for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
+        const haul__row *row = &type->rows[i];
+        const haul__rule *rule = row->rule;
+        status = check_target(type, row, row->type, error);
+        for (; rule; rule = rule->each)
+            for (k = 0; k < rule->said.choice.case_count && status == HAUL_OK; k++)
+                status = check_target(type, row, rule->types[k], error);
+        if (status == HAUL_OK)
+            status = check_rooms(type, row, error);
+    }
+    return status;
+}

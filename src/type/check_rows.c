@@ -1,0 +1,240 @@
+/* Are a row's element size and shapes right? Known with its target.
+ */
+#include <inttypes.h>
+
+#include "type/check.h"
+#include "type/field.h"
+#include "type/refuse.h"
+#include "type/row.h"
+
+/* Not so in a query before the target exists. */
+static int is_known(const haul__row *row)
+{
+    return row->type || !row->target;
+}
+
+static haul_status check_field(const haul_type *type, const haul__row *row,
+                               const haul_field_place *place, haul_error *error)
+{
+    if (!haul__is_integer_width(place->bytes))
+        return haul__wrong(error, type, row->name,
+                           "The count field at offset %zu has %u bytes: counts are "
+                           "integers of 1, 2, 4 or 8 bytes.",
+                           place->offset, (unsigned)place->bytes);
+    if (!haul__fits(place->offset, place->bytes, haul__fixed_bytes(type)))
+        return haul__wrong(
+            error, type, row->name,
+            "The count field of %u bytes at offset %zu lies outside of the type's %zu bytes.",
+            (unsigned)place->bytes, place->offset, haul__fixed_bytes(type));
+    return HAUL_OK;
+}
+
+static haul_status check_count(const haul_type *type, const haul__row *row, const haul_shape *shape,
+                               size_t unit, haul_error *error)
+{
+    haul_status status = HAUL_OK;
+    unsigned i;
+    for (i = 0; i < shape->field_count && status == HAUL_OK; i++)
+        status = check_field(type, row, &shape->field[i], error);
+    if (status != HAUL_OK || shape->field_count > 0)
+        return status;
+    if (shape->add < 0)
+        return haul__wrong(error, type, row->name,
+                           "The fixed count is %" PRId64 ": it cannot be negative.", shape->add);
+    if (unit > 0 && (uint64_t)shape->add > SIZE_MAX / 2 / unit)
+        return haul__wrong(error, type, row->name,
+                           "The fixed count %" PRId64 " of elements of %zu bytes is too large.",
+                           shape->add, unit);
+    return HAUL_OK;
+}
+
+/* The end is a field of its own, or a pointer that another row describes. */
+static haul_status check_end_field(const haul_type *type, const haul__row *row, size_t end,
+                                   haul_error *error)
+{
+    const haul__row *other = haul__last_row_before(type, end + sizeof(void *));
+    if (!other || other->offset + other->bytes <= end)
+        return HAUL_OK;
+    if (other != row && haul__row_when(other) && haul__row_when(row))
+        return HAUL_OK; /* of another arm, or the objects will tell */
+    if (other == row)
+        return haul__wrong(error, type, row->name,
+                           "The end pointer at offset %zu lies in the begin pointer.", end);
+    if (haul__row_kind(other) == HAUL_REF_POINTER && !haul__row_is_ruled(other) &&
+        other->offset <= end && (end - other->offset) % sizeof(void *) == 0)
+        return HAUL_OK;
+    return haul__wrong(error, type, row->name, "The end pointer at offset %zu overlaps field %s.",
+                       end, other->name);
+}
+
+static haul_status check_end(const haul_type *type, const haul__row *row, const haul_shape *shape,
+                             haul_error *error)
+{
+    size_t end = shape->field[0].offset;
+    if (row->levels != 1 || row->bytes != sizeof(void *))
+        return haul__wrong(
+            error, type, row->name,
+            "An end pointer can only close the array behind one pointer of one level.");
+    if (shape->field_count != 1 || shape->field[0].bytes != sizeof(void *))
+        return haul__wrong(error, type, row->name,
+                           "The end field has %u bytes: it must be one pointer of %zu bytes.",
+                           (unsigned)shape->field[0].bytes, sizeof(void *));
+    if (!haul__fits(end, sizeof(void *), type->bytes))
+        return haul__wrong(error, type, row->name,
+                           "The end pointer at offset %zu lies outside of the type's %zu bytes.",
+                           end, type->bytes);
+    if (!row->unaligned && end % HAUL__GRID != 0)
+        return haul__wrong(error, type, row->name,
+                           "The end pointer at offset %zu is not at a multiple of %zu: "
+                           "declare the row packed if it is.",
+                           end, HAUL__GRID);
+    return check_end_field(type, row, end, error);
+}
+
+static int value_has_width(int64_t value, size_t bytes)
+{
+    if (bytes == 8)
+        return 1;
+    return value >= -((int64_t)1 << (8 * bytes - 1)) && value < (int64_t)1 << (8 * bytes);
+}
+
+static haul_status check_sentinel(const haul_type *type, const haul__row *row, unsigned level,
+                                  haul_error *error)
+{
+    int64_t value = type->shapes[row->shape + level].add;
+    size_t unit = haul__row_unit(row);
+    if (level + 1 < row->levels) {
+        if (value == 0)
+            return HAUL_OK;
+        return haul__wrong(
+            error, type, row->name,
+            "An array of pointers ends at the null pointer only, not at %" PRId64 ".", value);
+    }
+    if (!is_known(row))
+        return HAUL_OK;
+    if (row->type && row->type->combiner != HAUL_COMBINER_BYTES)
+        return haul__wrong(
+            error, type, row->name,
+            "The elements are of type %s: only plain integers end at a value; use a callback.",
+            row->type->name);
+    if (unit > 8 || !haul__is_integer_width((unsigned)unit))
+        return haul__wrong(
+            error, type, row->name,
+            "The elements have %zu bytes: only those of 1, 2, 4 or 8 bytes can end at a value.",
+            unit);
+    if (!value_has_width(value, unit))
+        return haul__wrong(error, type, row->name,
+                           "No element of %zu bytes is ever equal to %" PRId64 ".", unit, value);
+    return HAUL_OK;
+}
+
+static int is_one(const haul_shape *shape)
+{
+    return shape->kind == HAUL_SHAPE_ONE ||
+           (shape->kind == HAUL_SHAPE_COUNT && shape->field_count == 0 && shape->add == 1);
+}
+
+/* T17: what has no fixed size cannot be stepped over. */
+static haul_status check_sized(const haul_type *type, const haul__row *row, const haul_type *target,
+                               haul_error *error)
+{
+    if (!target || !haul__type_is_sized(target))
+        return HAUL_OK;
+    if (row->kind == HAUL_REF_POINTER && is_one(&type->shapes[row->shape + row->levels - 1]))
+        return HAUL_OK;
+    return haul__wrong(error, type, row->name,
+                       "Objects of type %s have no fixed size: a pointer can lead "
+                       "to one, but nothing can hold them in a "
+                       "row.",
+                       target->name);
+}
+
+static haul_status check_shape(const haul_type *type, const haul__row *row, unsigned level,
+                               haul_error *error)
+{
+    const haul_shape *shape = &type->shapes[row->shape + level];
+    size_t unit = level + 1 < row->levels ? sizeof(void *) : haul__row_unit(row);
+    if (shape->field_count > 3)
+        return haul__wrong(error, type, row->name,
+                           "The shape reads %u fields: 0 to 3 are possible.", shape->field_count);
+    switch (shape->kind) {
+    case HAUL_SHAPE_ONE:
+        return HAUL_OK;
+    case HAUL_SHAPE_COUNT:
+        return check_count(type, row, shape, unit, error);
+    case HAUL_SHAPE_END:
+        if (row->kind == HAUL_REF_TAIL)
+            return haul__wrong(error, type, row->name, "A tail has no end pointer.");
+        return check_end(type, row, shape, error);
+    case HAUL_SHAPE_SENTINEL:
+        return check_sentinel(type, row, level, error);
+    case HAUL_SHAPE_FUNCTION:
+        if (shape->function)
+            return HAUL_OK;
+        return haul__wrong(error, type, row->name, "The callback of the shape is NULL.");
+    }
+    return haul__wrong(error, type, row->name, "The shape is of kind %d, which does not exist.",
+                       (int)shape->kind);
+}
+
+static int has_choice(const haul__row *row)
+{
+    const haul__rule *rule = row->rule && row->rule->each ? row->rule->each : row->rule;
+    return rule && rule->said.choice.kind != HAUL_CHOICE_NONE;
+}
+
+static haul_status check_element(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    if (row->type && row->type->bytes == 0)
+        return haul__wrong(error, type, row->name, "The target type %s has an extent of 0 bytes.",
+                           row->type->name);
+    if (row->type && row->element_bytes != 0 && row->element_bytes != row->type->bytes)
+        return haul__wrong(
+            error, type, row->name,
+            "The elements have %zu bytes in C, but the target type %s was made with %zu.",
+            row->element_bytes, row->type->name, row->type->bytes);
+    if (!row->target && row->element_bytes == 0 && !has_choice(row))
+        return haul__wrong(error, type, row->name,
+                           "The row has neither a target type nor the size of an element.");
+    if (row->element_bytes > HAUL_TYPE_BYTES_MAX)
+        return haul__wrong(error, type, row->name,
+                           "The elements have %zu bytes, more than the %zu that can be described.",
+                           row->element_bytes, (size_t)HAUL_TYPE_BYTES_MAX);
+    return HAUL_OK;
+}
+
+static haul_status check_embed(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    if (!row->type)
+        return haul__wrong(error, type, row->name,
+                           "The embedded field has no type: give the address of its handle.");
+    if (row->type->bytes == 0 || row->bytes % row->type->bytes != 0)
+        return haul__wrong(
+            error, type, row->name,
+            "The field's %zu bytes are no whole number of elements of type %s (%zu bytes).",
+            row->bytes, row->type->name, row->type->bytes);
+    return check_sized(type, row, row->type, error);
+}
+
+haul_status haul__check_row(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    haul_status status = haul__check_rule(type, row, error);
+    const haul__rule *rule;
+    unsigned level;
+    size_t i;
+    if (status != HAUL_OK)
+        return status;
+    if (row->kind == HAUL_REF_EMBED)
+        return check_embed(type, row, error);
+    if (row->kind != HAUL_REF_POINTER && row->kind != HAUL_REF_TAIL)
+        return HAUL_OK;
+    status = is_known(row) ? check_element(type, row, error) : HAUL_OK;
+    if (status == HAUL_OK)
+        status = check_sized(type, row, row->type, error);
+    for (rule = row->rule; rule; rule = rule->each)
+        for (i = 0; i < rule->said.choice.case_count && status == HAUL_OK; i++)
+            status = check_sized(type, row, rule->types[i], error);
+    for (level = 0; level < row->levels && status == HAUL_OK; level++)
+        status = check_shape(type, row, level, error);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* The lists of a type while it is flattened, in the order of adding.
+ */
+#ifndef HAUL_TYPE_FLAT_LISTS_H
+#define HAUL_TYPE_FLAT_LISTS_H
+
+#include "type/record.h"
+
+/* `name` is an offset in the scratch text. */
+typedef struct haul__made_slot {
+    haul__slot slot;
+    size_t name;
+} haul__made_slot;
+
+typedef struct haul__made_part {
+    haul__part part;
+    size_t name;
+} haul__made_part;
+
+typedef struct haul__made_ruled {
+    haul__ruled ruled;
+    size_t name;
+} haul__made_ruled;
+
+/* Working memory of flattening, for one type after the other. */
+typedef struct haul__scratch {
+    haul_allocator allocator;
+    haul__run *runs;
+    haul__made_slot *slots;
+    haul__made_part *parts;
+    haul__made_ruled *ruled;
+    haul__excluded *barred;
+    char *text;
+    size_t run_count, slot_count, part_count, ruled_count, barred_count, text_bytes;
+    size_t run_capacity, slot_capacity, part_capacity, ruled_capacity, barred_capacity,
+        text_capacity;
+    size_t alignment, placement;
+} haul__scratch;
+
+/* Empties the lists, keeps their memory. */
+void haul__scratch_clear(haul__scratch *s);
+void haul__scratch_release(haul__scratch *s);
+
+/* One more run, slot or part; 0: out of memory. haul__put_run joins runs that touch the last
+ * one. */
+int haul__put_new_run(haul__scratch *s, size_t offset, size_t bytes);
+int haul__put_run(haul__scratch *s, size_t offset, size_t bytes);
+int haul__put_slot(haul__scratch *s, const haul__slot *slot, size_t name);
+int haul__put_part(haul__scratch *s, size_t offset, size_t count, size_t stride,
+                   const haul_type *type, size_t name);
+int haul__put_ruled(haul__scratch *s, const haul__ruled *ruled, size_t name);
+int haul__put_excluded(haul__scratch *s, size_t offset, size_t bytes, unsigned exclusions);
+/* Writes "outer[index].inner" into the text, without what is empty; *name is its offset. */
+int haul__put_name(haul__scratch *s, const char *outer, size_t index, size_t count,
+                   const char *inner, size_t *name);
+
+#endif

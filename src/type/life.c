@@ -1,0 +1,163 @@
+/* The life of types: made, held, freed.
+ *
+ * A group is what is held and freed as one (record.h). Freeing is a worklist of dead groups: a
+ * group whose last holder goes lets go of those that it held, and those that die of it wait their
+ * turn. So no chain of types is too long.
+ */
+#include "type/life.h"
+
+#define MAGIC 0x7479706fu
+#define GONE 0x676f6e65u
+
+int haul__type_is_valid(const haul_type *type)
+{
+    return type && type->magic == MAGIC;
+}
+
+haul_type *haul__type_make(const haul_allocator *allocator, const char *name, size_t bytes,
+                           haul_combiner combiner)
+{
+    size_t name_bytes = strlen(name) + 1;
+    haul_type *type = haul__allocate_zeroed(allocator, sizeof *type + name_bytes);
+    if (!type)
+        return NULL;
+    memcpy(type + 1, name, name_bytes);
+    type->object_bytes = sizeof *type + name_bytes;
+    type->name = (const char *)(type + 1);
+    type->magic = MAGIC;
+    type->combiner = combiner;
+    type->allocator = *allocator;
+    type->bytes = type->reach = bytes;
+    type->in_order = 1;
+    type->group = &type->own;
+    type->own.owner = type;
+    type->own.holders = 1;
+    type->own.members = type;
+    return type;
+}
+
+void haul__type_release_flat(haul_type *type)
+{
+    haul_type *inner = type->inner;
+    while (inner) {
+        haul_type *next = inner->sibling;
+        haul__release(&inner->allocator, inner->flat, inner->flat_bytes);
+        haul__release(&inner->allocator, inner, inner->object_bytes);
+        inner = next;
+    }
+    haul__release(&type->allocator, type->flat, type->flat_bytes);
+    type->inner = NULL;
+    type->flat = NULL;
+    memset(&type->walk, 0, sizeof type->walk);
+}
+
+void haul__type_release(haul_type *type)
+{
+    haul_allocator allocator = type->allocator;
+    haul__names *names = type->names;
+    haul__rules *rules = type->rules;
+    while (rules) {
+        haul__rules *next = rules->next;
+        haul__release(&allocator, rules, sizeof *rules + rules->bytes);
+        rules = next;
+    }
+    while (names) {
+        haul__names *next = names->next;
+        haul__release(&allocator, names, sizeof *names + names->bytes);
+        names = next;
+    }
+    haul__type_release_flat(type);
+    haul__release(&allocator, type->rows, type->row_capacity * sizeof *type->rows);
+    haul__release(&allocator, type->shapes, type->shape_capacity * sizeof *type->shapes);
+    haul__release(&allocator, type->blocks, type->block_count * sizeof *type->blocks);
+    haul__release(&allocator, type->loops, type->loop_count * sizeof *type->loops);
+    haul__release(&allocator, type->bound, type->bound_count * sizeof *type->bound);
+    haul__release(&allocator, type->record, sizeof *type->record);
+    type->magic = GONE;
+    haul__release(&allocator, type, type->object_bytes);
+}
+
+/* All blocks of the other constructors have one type, held once. */
+size_t haul__type_old_count(const haul_type *type)
+{
+    return type->combiner == HAUL_COMBINER_STRUCT || type->block_count == 0 ? type->block_count : 1;
+}
+
+void haul__group_hold(haul__group *group)
+{
+    haul__atomic_add(&group->holders, 1);
+}
+
+/* Takes one hold away; answers the list of the dead with the group before it, if that was its
+ * last. */
+static haul__group *let_go(haul__group *group, haul__group *dead)
+{
+    if (haul__atomic_add(&group->holders, -1) > 0)
+        return dead;
+    group->next_dead = dead;
+    return group;
+}
+
+static haul__group *let_go_of_instances(const haul_type *container, haul__group *dead)
+{
+    haul_type *at = container->instances;
+    while (at) {
+        haul_type *next = at->next_instance;
+        at->container = NULL;
+        dead = let_go(at->group, dead);
+        at = next;
+    }
+    return dead;
+}
+
+static haul__group *let_go_of_held(haul__group *group, haul__group *dead)
+{
+    const haul_type *owner = group->owner;
+    size_t i, count;
+    for (i = 0; i < group->held_count; i++)
+        dead = let_go(group->held[i], dead);
+    haul__release(&owner->allocator, group->held, group->held_count * sizeof *group->held);
+    if (owner->committed)
+        return dead;
+    for (i = 0, count = haul__type_old_count(owner); i < count; i++)
+        dead = let_go(owner->blocks[i].type->group, dead);
+    for (i = 0; i < owner->bound_count; i++) {
+        dead = let_go(owner->bound[i].parameter->group, dead);
+        dead = let_go(owner->bound[i].argument->group, dead);
+    }
+    return let_go_of_instances(owner, dead);
+}
+
+void haul__group_drop(haul__group *group)
+{
+    haul__group *dead = let_go(group, NULL);
+    while (dead) {
+        haul_type *member = dead->members;
+        dead = let_go_of_held(dead, dead->next_dead);
+        while (member) {
+            haul_type *next = member->sibling;
+            haul__type_release(member);
+            member = next;
+        }
+    }
+}
+
+void haul__type_hold(const haul_type *type)
+{
+    haul__group_hold(type->group);
+}
+
+void haul__type_drop(const haul_type *type)
+{
+    haul__group_drop(type->group);
+}
+
+void haul_type_free(haul_type **type)
+{
+    haul_type *dropped = type ? *type : NULL;
+    if (!dropped)
+        return;
+    *type = NULL;
+    if (haul__type_is_valid(dropped))
+        haul__group_drop(dropped->group);
+}

@@ -1,0 +1,148 @@
+/* Rows: found by offset, and read with their rules.
+ */
+#include "base/sort.h"
+#include "type/row.h"
+
+/* --- one row ---------------------------------------------------------------------------------- */
+
+static int is_conditional(const haul_rule *rule)
+{
+    return rule->when.kind != HAUL_WHEN_ALWAYS;
+}
+
+int haul__rule_is_trivial(const haul_rule *rule)
+{
+    return !is_conditional(rule) && rule->mode == HAUL_MODE_OWN && !rule->tag_bits &&
+           !rule->integer_below && !rule->integer_from && !rule->base && !rule->base_function &&
+           rule->choice.kind == HAUL_CHOICE_NONE && rule->addressing == HAUL_ABSOLUTE &&
+           !rule->with_parent && !rule->holder;
+}
+
+unsigned haul__row_kind(const haul__row *row)
+{
+    if (row->kind != HAUL_REF_POINTER || !row->rule || is_conditional(&row->rule->said))
+        return row->kind;
+    if (row->rule->said.mode == HAUL_MODE_OPAQUE)
+        return HAUL_REF_DATA;
+    return row->rule->said.mode == HAUL_MODE_NULL ? HAUL_REF_SKIP : row->kind;
+}
+
+int haul__row_is_ruled(const haul__row *row)
+{
+    if (row->kind == HAUL_REF_TAIL)
+        return 1;
+    if (!row->rule || haul__row_kind(row) != row->kind)
+        return 0;
+    return row->kind == HAUL_REF_POINTER ? !haul__rule_is_trivial(&row->rule->said)
+                                         : is_conditional(&row->rule->said);
+}
+
+const haul_when *haul__row_when(const haul__row *row)
+{
+    return row->rule && is_conditional(&row->rule->said) ? &row->rule->said.when : NULL;
+}
+
+unsigned haul__exclusions_of(haul_direction direction)
+{
+    switch (direction) {
+    case HAUL_IN:
+        return HAUL__UNRETURNED;
+    case HAUL_OUT:
+        return HAUL__UNSENT;
+    case HAUL_NEITHER:
+        return HAUL__BARS;
+    case HAUL_BOTH:
+        break;
+    }
+    return 0;
+}
+
+unsigned haul__row_exclusions(const haul__row *row)
+{
+    return row->rule ? haul__exclusions_of(row->rule->said.direction) : 0;
+}
+
+const char *haul__direction_name(const haul__row *row)
+{
+    return row->rule->said.direction == HAUL_OUT ? "out" : "neither";
+}
+
+int haul__row_is_unsent(const haul__row *row)
+{
+    return (row->kind == HAUL_REF_DATA || row->kind == HAUL_REF_EMBED) &&
+           (haul__row_exclusions(row) & HAUL__UNSENT);
+}
+
+size_t haul__row_unit(const haul__row *row)
+{
+    return row->type ? row->type->bytes : row->element_bytes;
+}
+
+haul__row haul__each_row(const haul__row *row)
+{
+    haul__row each = *row;
+    each.rule = row->rule->each;
+    each.levels--;
+    each.shape++;
+    each.bytes = sizeof(void *);
+    return each;
+}
+
+/* --- the rows of a type ----------------------------------------------------------------------- */
+
+static int row_comes_before(const void *a, const void *b)
+{
+    const haul__row *x = a, *y = b;
+    return x->offset != y->offset ? x->offset < y->offset : x->serial < y->serial;
+}
+
+void haul__type_sort_rows(haul_type *type)
+{
+    if (type->in_order)
+        return; /* and nothing is written: a committed type may be shared */
+    haul__sort(type->rows, type->row_count, sizeof *type->rows, row_comes_before);
+    type->in_order = 1;
+}
+
+const haul__row *haul__last_row_before(const haul_type *type, size_t limit)
+{
+    size_t low = 0, high = type->row_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (type->rows[middle].offset < limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? &type->rows[low - 1] : NULL;
+}
+
+const haul__row *haul__find_row(const haul_type *type, size_t offset)
+{
+    const haul__row *row = haul__last_row_before(type, offset + 1);
+    return row && offset - row->offset < row->bytes ? row : NULL;
+}
+
+int haul__touches_pointer_row(const haul_type *type, size_t offset, size_t bytes)
+{
+    const haul__row *row = haul__last_row_before(type, offset + bytes);
+    return row && row->pointers_end > offset;
+}
+
+int haul__touches_unsent_row(const haul_type *type, size_t offset, size_t bytes)
+{
+    const haul__row *row = haul__last_row_before(type, offset + bytes);
+    return row && row->unsent_end > offset;
+}
+
+size_t haul__fixed_bytes(const haul_type *type)
+{
+    const haul__row *last = type->row_count > 0 ? &type->rows[type->row_count - 1] : NULL;
+    return last && last->kind == HAUL_REF_TAIL && last->offset < type->bytes ? last->offset
+                                                                             : type->bytes;
+}
+
+int haul__type_is_sized(const haul_type *type)
+{
+    return type->size != NULL || type->has_tail;
+}
