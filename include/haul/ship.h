@@ -37,8 +37,8 @@ typedef struct haul_shipment haul_shipment;
 
 /* Told every 4 MiB or so while a call packs, and at its end: bytes done and in all; before an
  * unmarshal writes it is asked once, with 0 done. An answer other than 0 cancels: the call fails
- * with HAUL_ERROR_CANCELLED and leaves nothing behind. (A refresh of a large graph that is cancelled
- * has sent part of it; the next one sends all.) */
+ * with HAUL_ERROR_CANCELLED and leaves nothing behind. (A cancelled refresh of a large graph has
+ * sent part of it; the next one sends all.) */
 typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
 typedef struct haul_ship_options {
