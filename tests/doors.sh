@@ -102,7 +102,7 @@ cxx_in_kernels() {
 
 # ---- Rooms: each knows only those before it, and its own.
 
-rooms="base type map context layout walk pack arena ship audit"
+rooms="base type map context layout walk pack arena device ship audit"
 
 upward_includes() {
     local room file name known=""
