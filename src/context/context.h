@@ -16,7 +16,7 @@ typedef struct haul__notes {
     size_t capacity;
 } haul__notes;
 
-/* Pages of a source that devices reach where they lie (ship/lock.c). */
+/* Pages of a source that devices reach where they lie (device/lock.c). */
 typedef struct haul__lock {
     uintptr_t begin, end;
     size_t holders;

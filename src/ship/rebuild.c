@@ -7,7 +7,9 @@
  * that the copies and the patch went to, so that nothing has to be waited for in between; a graph
  * without such objects has no list, and none of this is done.
  */
-#include "ship/ship.h"
+#include "device/piece_sizes.h"
+#include "device/streams.h"
+#include "ship/rebuild.h"
 #include "type/type.h"
 
 void haul__list_dependents(const haul_plan *plan, const haul__range *range, size_t first,

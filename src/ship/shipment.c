@@ -5,46 +5,12 @@
  * reverse a difference. Everything is made before anything is handed out or replaced, so that a
  * failure has only to be undone.
  */
-#include "ship/ship.h"
-
-#define MAGIC 0x48537631u
-
-int haul__shipment_is_valid(const haul_shipment *shipment)
-{
-    return shipment && shipment->magic == MAGIC;
-}
-
-haul__listener haul__shipment_listener(const haul_ship_options *options)
-{
-    haul__listener listener;
-    listener.progress = options->progress;
-    listener.user = options->progress_user;
-    return listener;
-}
-
-haul_shipment *haul__shipment_new(haul_device *device, const haul_ship_options *options)
-{
-    haul_shipment *shipment = haul__allocate_zeroed(&device->context->allocator, sizeof *shipment);
-    if (!shipment)
-        haul__fail(&device->context->error, HAUL_ERROR_MEMORY, "no memory for a shipment handle");
-    else if (options)
-        shipment->options = *options;
-    return shipment;
-}
-
-void haul__shipment_discard(haul_device *device, haul_shipment *shipment)
-{
-    haul__release(&device->context->allocator, shipment, sizeof *shipment);
-}
-
-void haul__shipment_complete(haul_shipment *shipment, haul_device *device, haul_plan *plan)
-{
-    haul__device_hold(device);
-    shipment->device = device;
-    shipment->plan = plan;
-    shipment->marks_are_there = haul__is_patched(&shipment->range);
-    shipment->magic = MAGIC;
-}
+#include "device/deferred.h"
+#include "device/streams.h"
+#include "ship/arena_transfer.h"
+#include "ship/pending.h"
+#include "ship/transfer.h"
+#include "ship/zero_copy.h"
 
 /* ---- Shipping. */
 

@@ -9,83 +9,23 @@
  * while the device reads the others. Packing is then hidden behind the transfer, or the transfer
  * behind it, and what is pinned does not grow with the graph. Pieces shrink with the graph, so that
  * a medium one has some to overlap too. The bitmap follows from the plan alone, and so do the
- * pointers' offsets, which go in its place where they are fewer bytes (marks.c says when); they go
- * last, and the patch behind them.
+ * pointers' offsets, which go in its place where they are fewer bytes (arena_marks.c says when);
+ * they go last, and the patch behind them.
  *
  * A device may report late: a copy that has "succeeded" fails at the next wait. So nothing here is
  * called done before a wait has said so, and a failed copy is waited for, too, before its memory
  * goes: the device may still be reading.
  */
 #include "base/clock.h"
-#include "ship/ship.h"
+#include "device/deferred.h"
+#include "device/piece_sizes.h"
+#include "device/staging.h"
+#include "device/streams.h"
+#include "ship/rebuild.h"
+#include "ship/transfer.h"
 
-/* The least bytes of a piece. Below, an order costs more than it hides. Several threads pack
- * faster, so that there is less to hide, and wait for one another at each piece's end. */
-#define PIECE_MIN ((size_t)512 << 10)
-#define TEAM_PIECE_MIN ((size_t)1 << 20)
-#define END_BYTES ((size_t)64 << 10)
-#define PIECES 8u /* of a medium graph */
 /* of the bitmap in a piece, however small the device likes them */
 #define WORDS_MIN ((size_t)8)
-
-static int has_team(const haul_device *device)
-{
-    return device->context->options.threads > 1;
-}
-
-size_t haul__piece_most(const haul_device *device)
-{
-    return has_team(device) ? HAUL__TEAM_PIECE_BYTES : HAUL__PIECE_BYTES;
-}
-
-/* Pieces end where blocks do: with room for one more of these, the last piece is no small rest. */
-size_t haul__piece_bytes(const haul_device *device, size_t total)
-{
-    const size_t least = has_team(device) ? TEAM_PIECE_MIN : PIECE_MIN,
-                 most = haul__piece_most(device);
-    const size_t pieces = total / least < PIECES ? total / least : PIECES;
-    const size_t bytes = total / (pieces ? pieces : 1);
-    if (device->capabilities.chunk_bytes != 0)
-        return device->capabilities.chunk_bytes;
-    return bytes < most - END_BYTES ? bytes + END_BYTES : most;
-}
-
-size_t haul__piece_limit(const haul_device *device)
-{
-    const size_t chunk = device->capabilities.chunk_bytes, most = haul__piece_most(device);
-    return chunk != 0 && chunk < most ? chunk : most;
-}
-
-int haul__crosses_whole(const haul_device *device, size_t total)
-{
-    return total <= device->capabilities.send_bytes || total <= haul__piece_bytes(device, total);
-}
-
-haul_status haul__copy_to(haul_device *device, haul_address to, const void *from, size_t bytes)
-{
-    haul_status status;
-    haul__phase_begin(device, "transfer");
-    status = device->table.copy_to(device->state, to, from, bytes);
-    haul__phase_end(device);
-    if (status == HAUL_OK)
-        return HAUL_OK;
-    haul__device_failed(device, status, "copy of ", bytes, " bytes to the device");
-    haul__drain(device);
-    return status;
-}
-
-haul_status haul__copy_from(haul_device *device, void *to, haul_address from, size_t bytes)
-{
-    haul_status status;
-    haul__phase_begin(device, "transfer");
-    status = device->table.copy_from(device->state, to, from, bytes);
-    haul__phase_end(device);
-    if (status == HAUL_OK)
-        return HAUL_OK;
-    haul__device_failed(device, status, "copy of ", bytes, " bytes from the device");
-    haul__drain(device);
-    return status;
-}
 
 haul_status haul__shipment_order(haul_shipment *shipment, void *to, size_t at, size_t bytes)
 {
@@ -147,93 +87,13 @@ haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patche
     return HAUL_OK;
 }
 
-/* A device that breaks its promise is found here, not by a kernel that reads beside its data. */
-haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__range *range)
-{
-    haul_status status =
-        device->table.allocate(device->state, range->bytes, alignment, &range->address);
-    if (status != HAUL_OK)
-        return haul__device_failed(device, status, "allocation of ", range->bytes,
-                                   " bytes of device memory");
-    if (range->address % alignment == 0 && range->address != 0 &&
-        range->address <= UINTPTR_MAX - range->bytes)
-        return HAUL_OK;
-    haul__unload(device, range);
-    return haul__fail(&device->context->error, HAUL_ERROR_DEVICE,
-                      "the device gave memory that is misaligned, or out of reach of a pointer");
-}
-
 haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, haul__range *range)
 {
     size_t alignment = haul_plan_alignment(plan);
     return haul__allocate_aligned(device, alignment > 256 ? alignment : 256, range);
 }
 
-haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uint64_t bytes,
-                                    uint64_t delta)
-{
-    haul_relocation relocation;
-    uint64_t bits = (uint64_t)range->bitmap_bytes * 8;
-    memset(&relocation, 0, sizeof relocation);
-    relocation.arena = range->address;
-    relocation.from = from;
-    relocation.bytes = bytes;
-    relocation.delta = delta;
-    relocation.word_bytes = sizeof(void *);
-    if (range->listed > 0) {
-        relocation.odd = range->address + haul__listed_at(range);
-        relocation.odd_count = range->listed;
-        return relocation;
-    }
-    relocation.words = range->arena_bytes / sizeof(void *);
-    if (relocation.words > bits)
-        relocation.words = bits;
-    relocation.bitmap = range->address + range->bitmap_at;
-    relocation.odd = range->address + range->odd_at;
-    relocation.odd_count = range->odd_count;
-    return relocation;
-}
-
-haul_status haul__patch(haul_device *device, const haul_relocation *relocation)
-{
-    const uint64_t words = relocation->words + relocation->odd_count;
-    haul_status status;
-    if (words == 0 || (relocation->delta == 0 && !relocation->outside))
-        return HAUL_OK;
-    haul__phase_begin(device, "relocate");
-    status = device->table.relocate(device->state, relocation);
-    haul__phase_end(device);
-    if (status == HAUL_OK)
-        return HAUL_OK;
-    haul__device_failed(device, status, "relocation of ", words * relocation->word_bytes,
-                        " bytes on the device");
-    haul__drain(device);
-    return status;
-}
-
-haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from)
-{
-    haul_relocation relocation =
-        haul__relocation_of(range, from, range->arena_bytes, range->address - from);
-    return haul__patch(device, &relocation);
-}
-
 /* ---- Pieces. */
-
-haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_address to,
-                              size_t bytes)
-{
-    haul_status status = haul__copy_to(device, to, buffer->memory.memory, bytes);
-    if (status == HAUL_OK) {
-        status = haul__put_after(device, buffer);
-        if (status == HAUL_OK)
-            return HAUL_OK;
-        haul__device_failed(device, status, "the order behind a copy of ", bytes, " bytes");
-        haul__drain(device);
-    }
-    haul__put(device, buffer);
-    return status;
-}
 
 static haul_status send_piece(haul__gathering *gathering, haul_device *device,
                               const haul__piece *piece, haul_address to, double *packed)
@@ -251,25 +111,6 @@ static haul_status send_piece(haul__gathering *gathering, haul_device *device,
     if (status == HAUL_OK)
         return haul__send_buffer(device, buffer, to + piece->at, piece->bytes);
     haul__put(device, buffer);
-    return status;
-}
-
-haul_status haul__send_bytes(haul_device *device, const void *memory, size_t bytes, haul_address to)
-{
-    const unsigned char *from = memory;
-    const size_t most = haul__piece_bytes(device, bytes);
-    haul_status status = HAUL_OK;
-    size_t at, now;
-    for (at = 0; at < bytes && status == HAUL_OK; at += now) {
-        haul__buffer *buffer;
-        now = most < bytes - at ? most : bytes - at;
-        status = haul__take(device, now, &buffer);
-        if (status != HAUL_OK)
-            break;
-        haul__pool_copy(haul__context_pool(device->context, now), buffer->memory.memory, from + at,
-                        now);
-        status = haul__send_buffer(device, buffer, to + at, now);
-    }
     return status;
 }
 
@@ -477,39 +318,6 @@ static haul_status gather_whole(load *l, unsigned char *memory)
                               (uint64_t *)(void *)(memory + range->list_at));
     }
     l->packed = haul__seconds() - start;
-    return status;
-}
-
-haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from,
-                              const void *memory)
-{
-    haul_relocation relocation =
-        haul__relocation_of(range, from, range->arena_bytes, range->address - from);
-    haul_status status;
-    haul__phase_begin(device, "transfer");
-    status = device->table.send(device->state, &relocation, memory, range->bytes);
-    haul__phase_end(device);
-    if (status == HAUL_OK)
-        return HAUL_OK;
-    haul__device_failed(device, status, "sending of ", range->bytes, " bytes to the device");
-    haul__drain(device);
-    return status;
-}
-
-haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, uint64_t to,
-                               unsigned char *memory)
-{
-    haul_relocation relocation =
-        haul__relocation_of(range, range->address, range->arena_bytes, to - range->address);
-    haul_status status;
-    haul__phase_begin(device, "transfer");
-    status = device->table.fetch(device->state, memory, &relocation, range->arena_bytes);
-    haul__phase_end(device);
-    if (status == HAUL_OK || status == HAUL_ERROR_UNSUPPORTED)
-        return status;
-    haul__device_failed(device, status, "fetching of ", range->arena_bytes,
-                        " bytes from the device");
-    haul__drain(device);
     return status;
 }
 

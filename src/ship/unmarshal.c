@@ -9,14 +9,20 @@
  * results, each byte in its place, and the arena still has all of them, so that the call can be
  * made again; whoever wants all or nothing asks for whole_return and pays for memory of the arena's
  * size. So does whoever wants pointers back: all are checked before any is written. Where the
- * source is locked, the device writes it (direct.c).
+ * source is locked, the device writes it (zero_copy.c).
  *
  * Fields that shapes and rules read must come back as they were. Of an arena that is not received
  * whole, the pieces that hold some come twice: first all of these are looked at, and then
  * everything is written.
  */
 #include "base/clock.h"
-#include "ship/ship.h"
+#include "device/piece_sizes.h"
+#include "device/staging.h"
+#include "device/streams.h"
+#include "ship/arena_transfer.h"
+#include "ship/pending.h"
+#include "ship/transfer.h"
+#include "ship/zero_copy.h"
 
 static haul_error *error_of(const haul_shipment *shipment)
 {
@@ -97,17 +103,6 @@ static void fetch_ahead(const haul_shipment *shipment)
         haul__fetch_scattered(shipment->plan);
 }
 
-haul_status haul__prepare_write(haul_shipment *shipment)
-{
-    return haul__is_arena(shipment) ? HAUL_OK : haul__prepare_scatter(shipment->plan);
-}
-
-void haul__end_write(haul_shipment *shipment)
-{
-    if (!haul__is_arena(shipment))
-        haul__end_scatter(shipment->plan);
-}
-
 static haul_status bring_back_by(haul_shipment *shipment, const haul__staging *staging,
                                  write_arena *write)
 {
@@ -148,10 +143,8 @@ static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
 
 /* ---- In pieces. */
 
-#define LOOK_BYTES                                                                                 \
-    ((size_t)1                                                                                     \
-     << 20) /* of a piece that is only looked at: it holds fields that must not change   \
-                       */
+/* of a piece that is only looked at: it holds fields that must not change */
+#define CHECK_PIECE_BYTES ((size_t)1 << 20)
 
 /* A piece on its way: a queue of these, as long as the ring. */
 typedef struct coming {
@@ -365,7 +358,7 @@ static returning begin(haul_shipment *shipment, size_t most, int looks)
 static haul_status look_at_all(haul_shipment *shipment, size_t *bytes)
 {
     const size_t limit = haul__piece_limit(shipment->device);
-    returning r = begin(shipment, limit < LOOK_BYTES ? limit : LOOK_BYTES, 1);
+    returning r = begin(shipment, limit < CHECK_PIECE_BYTES ? limit : CHECK_PIECE_BYTES, 1);
     haul_status status = HAUL_OK;
     *bytes = 0;
     if (!must_look(shipment))

@@ -6,7 +6,7 @@
 #ifndef HAUL_TESTS_SHIP_FAULTS_H
 #define HAUL_TESTS_SHIP_FAULTS_H
 
-#include "ship/ship.h"
+#include "ship/shipment.h"
 #include "ship_graphs.h"
 #include "support/doors.h"
 

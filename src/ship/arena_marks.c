@@ -17,7 +17,8 @@
  * true: pointers that come with objects that kernels have made, by way of whichever shipment, are
  * in nobody's marks yet (`grown`).
  */
-#include "ship/ship.h"
+#include "device/piece_sizes.h"
+#include "ship/arena_transfer.h"
 
 /* ---- Pointers of the contents: bitmap words that have some. */
 

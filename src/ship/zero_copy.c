@@ -16,7 +16,12 @@
  * would have to fetch it all again.
  */
 #include "base/clock.h"
-#include "ship/ship.h"
+#include "device/deferred.h"
+#include "device/lock.h"
+#include "device/staging.h"
+#include "device/streams.h"
+#include "ship/pending.h"
+#include "ship/zero_copy.h"
 
 static void refuse(haul_shipment *shipment, const char *why)
 {

@@ -1,125 +1,15 @@
-/* Order: what a device has been told and has not done yet.
+/* Pending work: what a shipment has told its device and has not been done yet.
  *
- * A device does what it is told stream by stream, and says when: a fence stands for a place in a
- * stream's order. A synchronous call is one that waits at its end. An asynchronous one notes a
- * fence in its shipment instead, and the next call on the shipment knows what it must wait for: all
- * of it if it is synchronous or goes to another stream, nothing if the stream keeps the order
- * anyway. So the fence of the last call stands for all calls before it.
+ * The next call on a shipment knows what it must wait for: all of it if it is synchronous or goes
+ * to another stream, nothing if the stream keeps the order anyway. So the fence of the last call
+ * stands for all calls before it.
  *
  * What comes back to the host waits in memory of its own until somebody waits for it; then it is
  * written. There is no thread behind it.
- *
- * A failure that the device reports is told to whoever asked, and may be another's: a copy that was
- * ordered earlier, on another stream. So each failure is counted, and work that was under way at
- * the time is called failed too.
  */
-#include "ship/ship.h"
-
-/* A user's stream stays selected after the call: that saves an order. It may be gone, or be
- * captured, by the next one, so whatever uses the selected stream selects first; only the device's
- * own is known to be as it was. */
-haul_status haul__select(haul_device *device, void *stream)
-{
-    haul_status status;
-    if (!stream && !device->stream)
-        return HAUL_OK;
-    status = device->table.select(device->state, stream);
-    if (status != HAUL_OK)
-        return haul__fail(&device->context->error, status, "selecting the stream failed: %s",
-                          device->table.message(device->state));
-    device->stream = stream;
-    return HAUL_OK;
-}
-
-/* Every answer of the device about its work comes by here. */
-static haul_status heard(haul_device *device, haul_status status)
-{
-    if (status == HAUL_OK || status == HAUL_ERROR_PENDING)
-        return status;
-    device->failures++;
-    device->failure = status;
-    return status;
-}
-
-haul_status haul__fence(haul_device *device, uint64_t *fence)
-{
-    return device->table.fence(device->state, fence);
-}
-
-haul_status haul__fence_behind(haul_device *device, size_t bytes, uint64_t *fence)
-{
-    haul_status status = haul__fence(device, fence);
-    return status == HAUL_OK ? HAUL_OK
-                             : haul__device_failed(device, status, "the order behind a copy of ",
-                                                   bytes, " bytes");
-}
-
-haul_status haul__await(haul_device *device, uint64_t fence)
-{
-    return heard(device, device->table.await(device->state, fence));
-}
-
-haul_status haul__poll(haul_device *device, uint64_t fence)
-{
-    return heard(device, device->table.poll(device->state, fence));
-}
-
-static haul_status wait(haul_device *device)
-{
-    haul_status status = heard(device, device->table.wait(device->state));
-    if (status != HAUL_ERROR_PENDING)
-        haul__ring_is_idle(device);
-    return status;
-}
-
-/* The device's patience has ended before its work: a fence tells later when that is done. A device
- * that cannot even make one will do nothing more. */
-static void be_late(haul_device *device, haul_status status)
-{
-    if (status != HAUL_ERROR_PENDING)
-        return;
-    if (!device->is_late && !device->is_untold)
-        device->late_failures = device->failures;
-    device->is_late = haul__fence(device, &device->late_fence) == HAUL_OK;
-    device->is_untold = !device->is_late;
-}
-
-void haul__drain(haul_device *device)
-{
-    be_late(device, wait(device));
-}
-
-/* The event is told before the fence is reached. Work that was pending goes on being so: its
- * failures are those of the whole. */
-static haul_status go_on(haul_device *device, const haul_async *async, haul__work *work)
-{
-    uint64_t fence;
-    haul_status status = async->event ? device->table.signal(device->state, async->event) : HAUL_OK;
-    if (status == HAUL_OK)
-        status = haul__fence(device, &fence);
-    if (status != HAUL_OK)
-        return status;
-    if (!work->is_pending)
-        work->failures = device->failures;
-    work->is_pending = 1;
-    work->fence = fence;
-    work->stream = async->stream;
-    return HAUL_OK;
-}
-
-haul_status haul__conclude(haul_device *device, const haul_async *async, haul__work *work,
-                           const char *before, uint64_t bytes, const char *after)
-{
-    haul_status status = async ? go_on(device, async, work) : wait(device);
-    if (status == HAUL_OK)
-        return HAUL_OK;
-    haul__device_failed(device, status, before, bytes, after);
-    if (async)
-        haul__drain(device);
-    else
-        be_late(device, status);
-    return status;
-}
+#include "device/deferred.h"
+#include "device/streams.h"
+#include "ship/pending.h"
 
 /* ---- A shipment's outstanding work. */
 
@@ -186,6 +76,17 @@ static int has_whole_returns(const haul_shipment *shipment)
     return back != NULL;
 }
 
+haul_status haul__prepare_write(haul_shipment *shipment)
+{
+    return haul__is_arena(shipment) ? HAUL_OK : haul__prepare_scatter(shipment->plan);
+}
+
+void haul__end_write(haul_shipment *shipment)
+{
+    if (!haul__is_arena(shipment))
+        haul__end_scatter(shipment->plan);
+}
+
 /* All memory that writing takes is there before the first byte is written: without it all returns
  * stay, and the next call that waits writes them. */
 static haul_status write_returns(haul_shipment *shipment)
@@ -249,13 +150,6 @@ static haul_device *late_device(const haul_shipment *shipment)
     return shipment->late.device ? shipment->late.device : shipment->device;
 }
 
-/* Where there was no fence to be had, only a device that is lost is known to do nothing more. */
-static haul_status ask_for_a_fence(haul_device *device, uint64_t unused)
-{
-    haul_status status = heard(device, haul__fence(device, &unused));
-    return status == HAUL_ERROR_DEVICE_LOST ? status : HAUL_ERROR_PENDING;
-}
-
 /* Awaits the fence, or asks. */
 static haul_status ask_late(haul_shipment *shipment,
                             haul_status (*ask)(haul_device *device, uint64_t fence))
@@ -265,7 +159,7 @@ static haul_status ask_late(haul_shipment *shipment,
     if (!haul__shipment_is_late(shipment))
         return HAUL_OK;
     if (!late->fence)
-        ask = ask_for_a_fence;
+        ask = haul__ask_for_fence;
     return how_it_went(device, "work that was late", late->failures, ask(device, late->fence));
 }
 

@@ -4,97 +4,15 @@
  * carries shipments is safe: the last one turns off the light. The table is copied and checked
  * once, so that no call needs to ask whether a verb is there.
  */
-#include <inttypes.h>
-
-#include "ship/ship.h"
+#include "device/deferred.h"
+#include "device/device.h"
+#include "device/lock.h"
 
 #define MAGIC 0x48447631u
 
 int haul__device_is_valid(const haul_device *device)
 {
     return device && device->magic == MAGIC;
-}
-
-/* ---- After a fork. What the driver of a device holds is the parent's; of a child's calls it may
- * know nothing, hang or end the process. So no verb is called there. */
-
-static void left_close(void *state)
-{
-    (void)state;
-}
-
-static void left_release(void *state, haul_address address, uint64_t bytes)
-{
-    (void)state;
-    (void)address;
-    (void)bytes;
-}
-
-static void left_memory(void *state, void *memory, size_t bytes)
-{
-    (void)state;
-    (void)memory;
-    (void)bytes;
-}
-
-static void left_mirror(void *state, const haul_mirror *mirror)
-{
-    (void)state;
-    (void)mirror;
-}
-
-static haul_status left_select(void *state, void *stream)
-{
-    (void)state;
-    (void)stream;
-    return HAUL_OK;
-}
-
-static haul_status left_fence(void *state, uint64_t *fence)
-{
-    (void)state;
-    *fence = 1;
-    return HAUL_OK;
-}
-
-static haul_status left_await(void *state, uint64_t fence)
-{
-    (void)state;
-    (void)fence;
-    return HAUL_OK;
-}
-
-static haul_status left_wait(void *state)
-{
-    (void)state;
-    return HAUL_OK;
-}
-
-int haul__device_is_here(const haul_device *device)
-{
-    return device->process == haul__process();
-}
-
-haul_status haul__device_refuse(const haul_device *device)
-{
-    return haul__fail(
-        &device->context->error, HAUL_ERROR_STATE,
-        "the device was opened by another process: after a fork a child opens its own");
-}
-
-void haul__device_settle(haul_device *device)
-{
-    haul_device_table *table = &device->table;
-    if (haul__device_is_here(device))
-        return;
-    table->close = left_close;
-    table->release = left_release;
-    table->unstage = table->unlock = left_memory;
-    table->unmirror = left_mirror;
-    table->select = left_select;
-    table->fence = left_fence;
-    table->poll = table->await = left_await;
-    table->wait = left_wait;
 }
 
 void haul__device_hold(haul_device *device)
@@ -109,23 +27,12 @@ void haul__device_drop(haul_device *device)
         return;
     device->magic = 0;
     haul__device_settle(device);
+    haul__deferred_close(device);
     haul__ring_close(device);
     haul__leave_locks(device);
     device->table.close(device->state);
     haul__release(&context->allocator, device, sizeof *device);
     haul__context_drop(context);
-}
-
-void haul__phase_begin(haul_device *device, const char *name)
-{
-    if (device->table.phase_begin)
-        device->table.phase_begin(device->state, name);
-}
-
-void haul__phase_end(haul_device *device)
-{
-    if (device->table.phase_end)
-        device->table.phase_end(device->state);
 }
 
 haul_status haul__device_enter(haul_device *device)
@@ -141,16 +48,6 @@ haul_status haul__device_enter(haul_device *device)
     device->is_late = device->is_untold = 0;
     haul__collect(device);
     return HAUL_OK;
-}
-
-haul_status haul__device_failed(haul_device *device, haul_status status, const char *before,
-                                uint64_t bytes, const char *after)
-{
-    const char *words = device->table.message(device->state);
-    if (!words)
-        words = "";
-    return haul__fail(&device->context->error, status, "%s%" PRIu64 "%s failed%s%s", before, bytes,
-                      after, *words ? ": " : "", words);
 }
 
 static haul_status check_table(haul_error *error, const haul_device_table *table)

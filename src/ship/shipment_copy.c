@@ -9,7 +9,14 @@
  * arena's comes from the arena, where the old one is not up to date.
  */
 #include "base/clock.h"
-#include "ship/ship.h"
+#include "device/deferred.h"
+#include "device/piece_sizes.h"
+#include "device/staging.h"
+#include "device/streams.h"
+#include "ship/arena_transfer.h"
+#include "ship/pending.h"
+#include "ship/rebuild.h"
+#include "ship/transfer.h"
 
 static haul_status check(const haul_shipment *shipment, haul_device *device)
 {

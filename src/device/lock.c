@@ -9,7 +9,9 @@
  *
  * Locks are few, for pages that lie side by side are one: they are searched one after the other.
  */
-#include "ship/ship.h"
+#include "device/device.h"
+#include "device/lock.h"
+#include "device/streams.h"
 
 /* Ranges of one graph. More: each costs a call of the driver, and a look at each lock that there
  * is; objects that lie one on a page, far from each other, are packed. */
@@ -143,6 +145,14 @@ static haul_status note_ranges(haul_device *device, const haul_plan *plan, haul_
         locked->ranges[*count].end = pages.end;
     }
     return HAUL_OK;
+}
+
+void haul__leave_locked(haul_device *device, haul__locked *locked)
+{
+    if (locked->ranges)
+        haul__release(&device->context->allocator, locked->ranges,
+                      locked->capacity * sizeof *locked->ranges);
+    memset(locked, 0, sizeof *locked);
 }
 
 haul_status haul__lock_source(haul_device *device, const haul_plan *plan, haul__locked *locked)

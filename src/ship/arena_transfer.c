@@ -2,7 +2,7 @@
  *
  *     host:    | used bytes                | room         device:   | used bytes | bitmap |
  *     small:   | used bytes | bitmap |        one copy, then zeros again
- *     large:   copied from where it lies; its marks (marks.c) go through staging meanwhile
+ *     large:   copied from where it lies; its marks (arena_marks.c) go through staging meanwhile
  *     larger:  | all but the rest | marks | rest |
  *                                          | patch of all but the rest | patch of the rest |
  *
@@ -30,7 +30,10 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "ship/ship.h"
+#include "device/piece_sizes.h"
+#include "device/staging.h"
+#include "device/streams.h"
+#include "ship/arena_transfer.h"
 
 /* From here on the device is asked. Below, a first refresh would pin as much as this for one
  * word. */

@@ -1,10 +1,4 @@
-/* Refresh and update: contents again, by the plan that exists.
- *
- * A refresh packs with the device's base known, so that pointers are patched while they are copied
- * and nothing is left to do on the device. Gather compares every pointer and count with the plan on
- * the way: what no longer fits is found before anything is sent. An arena that crosses in pieces is
- * verified first, for the same promise. A source that is locked is read by the device itself, after
- * the first time (direct.c).
+/* Update: one range of the host's, to the device or back.
  *
  * An update moves the smallest piece of the arena that holds the range's data. Where the piece
  * holds nothing else, it is one copy. Else it may hold pointers, which the device may have rewired,
@@ -12,189 +6,24 @@
  * writes the range's data over it and sends it back. That is two transfers, and no byte outside the
  * range is ever changed.
  */
-#include "base/clock.h"
-#include "ship/ship.h"
-#include "type/type.h"
-
-/* Up to here a refresh crosses whole. Larger: what is sent hides behind less packing. Smaller: more
- * of the source is read twice. */
-#define WHOLE_BYTES HAUL__SECOND_BYTES
+#include "device/staging.h"
+#include "device/streams.h"
+#include "ship/pending.h"
+#include "ship/transfer.h"
 
 static const haul_async own_stream = { NULL, NULL };
-
-static void count_to(haul_shipment *shipment, size_t bytes)
-{
-    shipment->statistics.transfers_to++;
-    shipment->statistics.bytes_to += bytes;
-}
-
-/* ---- Refresh. */
-
-/* A pointer has changed, and gather has named a place near it. The device still has what each
- * pointer was; with that the place can be named exactly. Whatever comes of it, the failure is the
- * one that was found first. */
-static void name_stale_pointer(haul_shipment *shipment)
-{
-    haul_device *device = shipment->device;
-    haul_error *error = &device->context->error, found = *error;
-    haul__staging staging;
-    haul_status status;
-    if (!haul__stale_wants_arena(shipment->plan))
-        return;
-    status = haul__stage(device, shipment->range.arena_bytes, 0, &staging);
-    if (status == HAUL_OK) {
-        status = haul__shipment_receive(shipment, staging.data, 0, shipment->range.arena_bytes);
-        if (status == HAUL_OK)
-            status = haul__explain_stale(shipment->plan, staging.data, shipment->range.address);
-        haul__unstage(device, &staging);
-    }
-    if (status != HAUL_OK)
-        *error = found;
-}
-
-static haul_status conclude(haul_shipment *shipment, const haul_async *async)
-{
-    return haul__conclude(shipment->device, async, &shipment->work, "transfer of ",
-                          shipment->range.arena_bytes, " bytes to the device");
-}
-
-/* The list goes along: it may not have arrived either, if the arena did not. */
-static haul_status rebuild(haul_shipment *shipment, const haul_async *async)
-{
-    haul_status status = haul__send_dependents(shipment->device, shipment->plan, &shipment->range);
-    if (status == HAUL_OK)
-        return haul__rebuild(shipment->device, shipment->plan, &shipment->range, async);
-    haul__drain(shipment->device);
-    return status;
-}
-
-static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *listener,
-                                 const haul_async *async, double *packed)
-{
-    haul_device *device = shipment->device;
-    haul__staging staging;
-    double start;
-    haul_status status = haul__stage(device, shipment->range.arena_bytes, 0, &staging);
-    if (status != HAUL_OK)
-        return status;
-    haul__phase_begin(device, "pack");
-    start = haul__seconds();
-    status = haul__gather(shipment->plan, staging.data, shipment->range.address,
-                          shipment->range.address, 1, listener);
-    *packed = haul__seconds() - start;
-    haul__phase_end(device);
-    if (status == HAUL_OK)
-        status = haul__copy_to(device, shipment->range.address, staging.data,
-                               shipment->range.arena_bytes);
-    if (status == HAUL_OK)
-        status = rebuild(shipment, async);
-    if (status == HAUL_OK)
-        status = conclude(shipment, async);
-    haul__unstage_until(device, &staging, status == HAUL_OK ? &shipment->work : NULL);
-    return status;
-}
-
-/* No piece is sent before all is known to be as the plan has it: several cost a second look at the
- * source. */
-static int refreshes_whole(const haul_shipment *shipment)
-{
-    const haul_device *device = shipment->device;
-    const size_t bytes = shipment->range.arena_bytes;
-    return haul__crosses_whole(device, bytes) ||
-           (device->capabilities.chunk_bytes == 0 && bytes <= WHOLE_BYTES);
-}
-
-static haul_status refresh_in_pieces(haul_shipment *shipment, const haul__listener *listener,
-                                     const haul_async *async, double *packed)
-{
-    double start = haul__seconds();
-    haul_status status = haul__verify(shipment->plan);
-    *packed = haul__seconds() - start;
-    if (status != HAUL_OK)
-        return status;
-    status = haul__send_arena(shipment->device, shipment->plan, shipment->range.address,
-                              shipment->range.address, listener, packed);
-    if (status != HAUL_OK) {
-        haul__drain(shipment->device);
-        return status;
-    }
-    status = rebuild(shipment, async);
-    return status == HAUL_OK ? conclude(shipment, async) : status;
-}
-
-static void tell_times(haul_shipment *shipment, double start, double packed)
-{
-    haul_shipment_statistics *statistics = &shipment->statistics;
-    count_to(shipment, shipment->range.arena_bytes);
-    statistics->pack_seconds = packed;
-    statistics->transfer_seconds = haul__seconds() - start - packed;
-    statistics->relocate_seconds = 0;
-}
-
-static haul_status pack_again(haul_shipment *shipment, const haul__listener *heard,
-                              const haul_async *async)
-{
-    double start = haul__seconds(), packed = 0;
-    haul_status status;
-    haul__context_wake_pool(shipment->device->context, shipment->range.arena_bytes);
-    status = refreshes_whole(shipment) ? refresh_whole(shipment, heard, async, &packed)
-                                       : refresh_in_pieces(shipment, heard, async, &packed);
-    if (status == HAUL_ERROR_STALE)
-        name_stale_pointer(shipment);
-    if (status != HAUL_OK)
-        return status;
-    tell_times(shipment, start, packed);
-    haul_plan_get_statistics(shipment->plan, &shipment->statistics.plan);
-    return HAUL_OK;
-}
-
-static haul_status refresh(haul_shipment *shipment, const haul_async *async)
-{
-    const haul__listener listener = haul__shipment_listener(&shipment->options);
-    const haul__listener *heard = listener.progress ? &listener : NULL;
-    const int may_pull = shipment->options.lock_source && !async;
-    const double start = haul__seconds();
-    haul_status status;
-    int done = 0;
-    status = may_pull ? haul__pull(shipment, heard, &done) : HAUL_OK;
-    if (status == HAUL_OK && done)
-        tell_times(shipment, start, 0);
-    if (status != HAUL_OK || done)
-        return status;
-    status = pack_again(shipment, heard, async);
-    if (status == HAUL_OK && may_pull && shipment->direct.state == HAUL__UNTRIED)
-        status = haul__prepare_direct(shipment);
-    return status;
-}
-
-static haul_status call_refresh(haul_shipment *shipment, const haul_async *async)
-{
-    haul_status status = haul__shipment_enter(shipment, async);
-    if (status != HAUL_OK)
-        return status;
-    status =
-        haul__is_arena(shipment) ? haul__arena_refresh(shipment, async) : refresh(shipment, async);
-    haul__shipment_leave(shipment);
-    return status;
-}
-
-haul_status haul_refresh(haul_shipment *shipment)
-{
-    return call_refresh(shipment, NULL);
-}
-
-haul_status haul_refresh_async(haul_shipment *shipment, const haul_async *async)
-{
-    return call_refresh(shipment, async ? async : &own_stream);
-}
-
-/* ---- Updates. */
 
 typedef struct piece {
     uintptr_t first, end; /* of the host range */
     haul__span span;
     size_t at, skew; /* of its data in the arena; from the granule that this lies in */
 } piece;
+
+static void count_to(haul_shipment *shipment, size_t bytes)
+{
+    shipment->statistics.transfers_to++;
+    shipment->statistics.bytes_to += bytes;
+}
 
 /* The part of a range that lies in an arena, as it is there. */
 static int find_in_arena(const haul__contents *contents, piece *result)

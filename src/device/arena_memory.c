@@ -1,0 +1,128 @@
+/* Arenas in a device's memory: pinned, so that the device copies from them fast, or mirrored, so
+ * that the device has as much at the same addresses. Where the device has no such memory to give,
+ * the arena is made without.
+ */
+#include "arena/arena.h"
+#include "device/deferred.h"
+#include "device/device.h"
+#include "device/range.h"
+#include "device/streams.h"
+
+#define ODD_ROOM ((size_t)4096) /* for offsets of odd pointers, where there are few */
+
+/* While a device that is late uses it, it is left to the system. */
+static void release_staged(const haul__region *region)
+{
+    haul_device *device = region->user;
+    haul__device_settle(device);
+    if (haul__is_done_with(device, region))
+        device->table.unstage(device->state, region->memory, region->bytes);
+    haul__device_drop(device);
+}
+
+static void release_mirrored(const haul__region *region)
+{
+    haul_device *device = region->user;
+    const haul_mirror mirror = { region->memory, region->window, region->mirrored };
+    haul__device_settle(device);
+    if (haul__is_done_with(device, region))
+        device->table.unmirror(device->state, &mirror);
+    haul__device_drop(device);
+}
+
+/* Memory that the device copies from fast; where it has none to give, region->memory is NULL, and
+ * the arena is made without. */
+static haul_status get_staged(haul_device *device, const haul_arena_options *options,
+                              haul__region *region)
+{
+    size_t bytes;
+    haul_status status;
+    if (haul__add_overflows(haul__arena_default_fixed_bytes(options), HAUL_ALIGNMENT_MAX, &bytes))
+        return HAUL_OK;
+    status = device->table.stage(device->state, bytes, &region->memory);
+    if (status == HAUL_ERROR_DEVICE_LOST)
+        return haul__device_failed(device, status, "staging of ", bytes, " bytes");
+    if (status != HAUL_OK || !region->memory) {
+        region->memory = NULL;
+        return HAUL_OK;
+    }
+    memset(region->memory, 0, bytes);
+    region->bytes = bytes;
+    region->release = release_staged;
+    region->user = device;
+    region->pinned = 1;
+    haul__device_hold(device);
+    return HAUL_OK;
+}
+
+/* The same, with as much of the device's at its addresses, and there room for marks behind what the
+ * arena may hold. */
+static haul_status get_mirrored(haul_device *device, const haul_arena_options *options,
+                                haul__region *region)
+{
+    const size_t fixed = haul__arena_default_fixed_bytes(options);
+    const size_t marks = fixed / HAUL__MARK_BYTES * sizeof(uint64_t) + ODD_ROOM;
+    haul_mirror mirror;
+    size_t bytes;
+    haul_status status;
+    if (!device->table.mirror || haul__add_overflows(fixed, marks, &bytes))
+        return HAUL_OK;
+    status = device->table.mirror(device->state, bytes, &mirror);
+    if (status == HAUL_ERROR_DEVICE_LOST)
+        return haul__device_failed(device, status, "mirroring of ", bytes, " bytes");
+    if (status != HAUL_OK)
+        return HAUL_OK;
+    region->memory = mirror.memory;
+    region->bytes = fixed;
+    region->release = release_mirrored;
+    region->user = device;
+    region->pinned = 1;
+    region->window = mirror.window;
+    region->mirrored = mirror.bytes;
+    haul__device_hold(device);
+    return HAUL_OK;
+}
+
+static haul_status get_memory(haul_device *device, const haul_arena_options *options,
+                              haul__region *region)
+{
+    haul_status status = HAUL_OK;
+    memset(region, 0, sizeof *region);
+    if (options && options->mirrored)
+        status = get_mirrored(device, options, region);
+    if (status == HAUL_OK && options && (options->pinned || options->mirrored) && !region->memory)
+        status = get_staged(device, options, region);
+    return status;
+}
+
+static haul_status make(haul_device *device, const haul_arena_options *options, haul_arena **arena)
+{
+    haul__region region;
+    haul_status status = get_memory(device, options, &region);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__arena_make(device->context, options, region.memory ? &region : NULL, arena);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    if (region.memory)
+        region.release(&region);
+    return haul__fail(&device->context->error, status, "%s", haul__arena_why_not(status));
+}
+
+haul_status haul_arena_create_for(haul_device *device, const haul_arena_options *options,
+                                  haul_arena **arena)
+{
+    haul_status status;
+    if (arena)
+        *arena = NULL;
+    if (!haul__device_is_valid(device))
+        return HAUL_ERROR_ARGUMENT;
+    status = haul__device_enter(device);
+    if (status != HAUL_OK)
+        return status;
+    status = arena ? make(device, options, arena)
+                   : haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
+                                "the address of the new arena is NULL");
+    haul__context_leave(device->context);
+    return status;
+}

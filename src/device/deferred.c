@@ -1,0 +1,198 @@
+/* Deferred release: what a device may still use when a call gives it back.
+ *
+ * A device may be late: a wait has given up, and the work goes on. What the call then gives back,
+ * on either side, is kept with the fence behind the work, and released when that has been reached:
+ * at the latest when the device closes. Memory of a device that is late even then is left to the
+ * system; anything else would hand it to a new owner while the old one writes.
+ */
+#include "arena/arena.h"
+#include "device/deferred.h"
+#include "device/device.h"
+#include "device/streams.h"
+
+static void release_kept(haul_device *device, haul__deferred *kept)
+{
+    if (kept->bytes)
+        device->table.release(device->state, kept->address, kept->bytes);
+    haul__memory_release(device, &kept->memory);
+    haul__unlock_source(device, &kept->locked);
+    if (kept->is_lent)
+        kept->region->lent--;
+    if (kept->arena)
+        haul__arena_drop(kept->arena);
+}
+
+/* Locks are given up when it is known that the work is done: what the device then writes may be
+ * anybody's. */
+static int may_be_used(const haul__deferred *kept, haul_status status)
+{
+    if (kept->locked.count == 0)
+        return status == HAUL_ERROR_PENDING;
+    return status != HAUL_OK && status != HAUL_ERROR_DEVICE_LOST;
+}
+
+/* A failure that has come up meanwhile may be another's, and is told once: what is asked for again
+ * tells of itself. */
+static haul_status await_over(haul_device *device, uint64_t fence)
+{
+    haul_status status = haul__await(device, fence);
+    return status == HAUL_OK || status == HAUL_ERROR_PENDING ? status : haul__await(device, fence);
+}
+
+/* It stays for good; an arena that is held stays so. */
+static void leave(haul_device *device, haul__deferred *kept)
+{
+    haul__leave_locked(device, &kept->locked);
+    if (kept->region)
+        kept->region->is_left = 1;
+}
+
+/* Where there is no room to note it, it is waited for; if that is in vain, it is left to the
+ * system. */
+static void keep(haul_device *device, haul__deferred *kept, uint64_t fence)
+{
+    if (!haul__grow(&device->context->allocator, (void **)&device->deferred,
+                    &device->deferred_capacity, device->deferred_count + 1,
+                    sizeof *device->deferred)) {
+        if (may_be_used(kept, await_over(device, fence)))
+            leave(device, kept);
+        else
+            release_kept(device, kept);
+        return;
+    }
+    kept->fence = fence;
+    device->deferred[device->deferred_count++] = *kept;
+}
+
+void haul__memory_put_until(haul_device *device, haul__memory *memory, uint64_t fence)
+{
+    haul__deferred kept;
+    memset(&kept, 0, sizeof kept);
+    kept.memory = *memory;
+    keep(device, &kept, fence);
+    memory->memory = NULL;
+    memory->bytes = 0;
+}
+
+static void collect(haul_device *device,
+                    haul_status (*is_reached)(haul_device *device, uint64_t fence))
+{
+    size_t i, left = 0;
+    for (i = 0; i < device->deferred_count; i++) {
+        if (may_be_used(&device->deferred[i], is_reached(device, device->deferred[i].fence)))
+            device->deferred[left++] = device->deferred[i];
+        else
+            release_kept(device, &device->deferred[i]);
+    }
+    device->deferred_count = left;
+    if (left > 0 || !device->deferred)
+        return;
+    haul__release(&device->context->allocator, device->deferred,
+                  device->deferred_capacity * sizeof *device->deferred);
+    device->deferred = NULL;
+    device->deferred_capacity = 0;
+}
+
+void haul__collect(haul_device *device)
+{
+    if (device->deferred_count > 0 && haul__select(device, NULL) == HAUL_OK)
+        collect(device, haul__poll);
+    haul__clear_error(&device->context->error);
+}
+
+void haul__memory_put(haul_device *device, haul__memory *memory)
+{
+    if (device->is_late && memory->memory)
+        haul__memory_put_until(device, memory, device->late_fence);
+    else
+        haul__memory_release(device, memory);
+}
+
+static void take_range(const haul__range *range, haul__deferred *kept)
+{
+    memset(kept, 0, sizeof *kept);
+    if (range->mirror) {
+        kept->region = &range->mirror->region;
+        kept->is_lent = 1;
+    } else {
+        kept->address = range->address;
+        kept->bytes = range->bytes;
+    }
+}
+
+void haul__unload(haul_device *device, haul__range *range)
+{
+    haul__deferred kept;
+    take_range(range, &kept);
+    if (device->is_late)
+        keep(device, &kept, device->late_fence);
+    else
+        release_kept(device, &kept);
+}
+
+/* Memory that the device itself has given lives as long as the arena, and the arena holds the
+ * device: it is waited for before it goes. Any other arena is held. */
+void haul__keep_arena(haul_device *device, haul_arena *arena)
+{
+    haul__deferred kept;
+    if (!arena || !device->is_late)
+        return;
+    memset(&kept, 0, sizeof kept);
+    if (arena->region.pinned && arena->region.user == device) {
+        kept.region = &arena->region;
+    } else {
+        kept.arena = arena;
+        haul__arena_hold(arena);
+    }
+    keep(device, &kept, device->late_fence);
+}
+
+int haul__is_done_with(haul_device *device, const haul__region *region)
+{
+    size_t i, left = 0;
+    int is_done = !region->is_left;
+    haul__select(device, NULL);
+    for (i = 0; i < device->deferred_count; i++) {
+        if (device->deferred[i].region != region)
+            device->deferred[left++] = device->deferred[i];
+        else if (await_over(device, device->deferred[i].fence) == HAUL_ERROR_PENDING)
+            is_done = 0;
+    }
+    device->deferred_count = left;
+    if (region->mirrored == 0)
+        return is_done;
+    device->is_late = 0;
+    haul__drain(device);
+    return is_done && !device->is_late;
+}
+
+void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence)
+{
+    haul__deferred kept;
+    memset(&kept, 0, sizeof kept);
+    kept.locked = *locked;
+    if (fence == 0 || !may_be_used(&kept, await_over(device, fence))) {
+        haul__unlock_source(device, locked);
+        return;
+    }
+    memset(locked, 0, sizeof *locked);
+    keep(device, &kept, fence);
+}
+
+/* What a device still uses that is late even now is left to the system; the notes of it are not. */
+static void forget_kept(haul_device *device)
+{
+    size_t i;
+    for (i = 0; i < device->deferred_count; i++)
+        leave(device, &device->deferred[i]);
+    if (device->deferred)
+        haul__release(&device->context->allocator, device->deferred,
+                      device->deferred_capacity * sizeof *device->deferred);
+}
+
+void haul__deferred_close(haul_device *device)
+{
+    haul__select(device, NULL);
+    collect(device, await_over);
+    forget_kept(device);
+}

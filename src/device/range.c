@@ -1,0 +1,86 @@
+/* Ranges: device memory for one graph, and the patch of its pointers. */
+#include "device/deferred.h"
+#include "device/device.h"
+#include "device/range.h"
+#include "device/streams.h"
+
+/* A device that breaks its promise is found here, not by a kernel that reads beside its data. */
+haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__range *range)
+{
+    haul_status status =
+        device->table.allocate(device->state, range->bytes, alignment, &range->address);
+    if (status != HAUL_OK)
+        return haul__device_failed(device, status, "allocation of ", range->bytes,
+                                   " bytes of device memory");
+    if (range->address % alignment == 0 && range->address != 0 &&
+        range->address <= UINTPTR_MAX - range->bytes)
+        return HAUL_OK;
+    haul__unload(device, range);
+    return haul__fail(&device->context->error, HAUL_ERROR_DEVICE,
+                      "the device gave memory that is misaligned, or out of reach of a pointer");
+}
+
+haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uint64_t bytes,
+                                    uint64_t delta)
+{
+    haul_relocation relocation;
+    uint64_t bits = (uint64_t)range->bitmap_bytes * 8;
+    memset(&relocation, 0, sizeof relocation);
+    relocation.arena = range->address;
+    relocation.from = from;
+    relocation.bytes = bytes;
+    relocation.delta = delta;
+    relocation.word_bytes = sizeof(void *);
+    if (range->listed > 0) {
+        relocation.odd = range->address + haul__listed_at(range);
+        relocation.odd_count = range->listed;
+        return relocation;
+    }
+    relocation.words = range->arena_bytes / sizeof(void *);
+    if (relocation.words > bits)
+        relocation.words = bits;
+    relocation.bitmap = range->address + range->bitmap_at;
+    relocation.odd = range->address + range->odd_at;
+    relocation.odd_count = range->odd_count;
+    return relocation;
+}
+
+haul_status haul__relocate(haul_device *device, const haul__range *range, uint64_t from)
+{
+    haul_relocation relocation =
+        haul__relocation_of(range, from, range->arena_bytes, range->address - from);
+    return haul__patch(device, &relocation);
+}
+
+haul_status haul__send_as_one(haul_device *device, const haul__range *range, uint64_t from,
+                              const void *memory)
+{
+    haul_relocation relocation =
+        haul__relocation_of(range, from, range->arena_bytes, range->address - from);
+    haul_status status;
+    haul__phase_begin(device, "transfer");
+    status = device->table.send(device->state, &relocation, memory, range->bytes);
+    haul__phase_end(device);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, "sending of ", range->bytes, " bytes to the device");
+    haul__drain(device);
+    return status;
+}
+
+haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, uint64_t to,
+                               unsigned char *memory)
+{
+    haul_relocation relocation =
+        haul__relocation_of(range, range->address, range->arena_bytes, to - range->address);
+    haul_status status;
+    haul__phase_begin(device, "transfer");
+    status = device->table.fetch(device->state, memory, &relocation, range->arena_bytes);
+    haul__phase_end(device);
+    if (status == HAUL_OK || status == HAUL_ERROR_UNSUPPORTED)
+        return status;
+    haul__device_failed(device, status, "fetching of ", range->arena_bytes,
+                        " bytes from the device");
+    haul__drain(device);
+    return status;
+}

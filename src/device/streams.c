@@ -1,0 +1,208 @@
+/* Streams: what a device has been told, and when it has done it.
+ *
+ * A device does what it is told stream by stream, and says when: a fence stands for a place in a
+ * stream's order. A synchronous call waits at its end. An asynchronous one notes a fence instead.
+ *
+ * A failure that the device reports is told to whoever asked, and may be another's: a copy that was
+ * ordered earlier, on another stream. So each failure is counted, and work that was under way at
+ * the time is called failed too.
+ *
+ * A failed copy is waited for, too, before its memory goes: the device may still be reading.
+ */
+#include <inttypes.h>
+
+#include "device/device.h"
+#include "device/streams.h"
+
+void haul__phase_begin(haul_device *device, const char *name)
+{
+    if (device->table.phase_begin)
+        device->table.phase_begin(device->state, name);
+}
+
+void haul__phase_end(haul_device *device)
+{
+    if (device->table.phase_end)
+        device->table.phase_end(device->state);
+}
+
+haul_status haul__device_failed(haul_device *device, haul_status status, const char *before,
+                                uint64_t bytes, const char *after)
+{
+    const char *words = device->table.message(device->state);
+    if (!words)
+        words = "";
+    return haul__fail(&device->context->error, status, "%s%" PRIu64 "%s failed%s%s", before, bytes,
+                      after, *words ? ": " : "", words);
+}
+
+/* ---- Fences. */
+
+/* A user's stream stays selected after the call: that saves an order. It may be gone, or be
+ * captured, by the next one, so whatever uses the selected stream selects first; only the device's
+ * own is known to be as it was. */
+haul_status haul__select(haul_device *device, void *stream)
+{
+    haul_status status;
+    if (!stream && !device->stream)
+        return HAUL_OK;
+    status = device->table.select(device->state, stream);
+    if (status != HAUL_OK)
+        return haul__fail(&device->context->error, status, "selecting the stream failed: %s",
+                          device->table.message(device->state));
+    device->stream = stream;
+    return HAUL_OK;
+}
+
+/* Every answer of the device about its work comes by here. */
+static haul_status heard(haul_device *device, haul_status status)
+{
+    if (status == HAUL_OK || status == HAUL_ERROR_PENDING)
+        return status;
+    device->failures++;
+    device->failure = status;
+    return status;
+}
+
+haul_status haul__fence(haul_device *device, uint64_t *fence)
+{
+    return device->table.fence(device->state, fence);
+}
+
+haul_status haul__fence_behind(haul_device *device, size_t bytes, uint64_t *fence)
+{
+    haul_status status = haul__fence(device, fence);
+    return status == HAUL_OK ? HAUL_OK
+                             : haul__device_failed(device, status, "the order behind a copy of ",
+                                                   bytes, " bytes");
+}
+
+haul_status haul__await(haul_device *device, uint64_t fence)
+{
+    return heard(device, device->table.await(device->state, fence));
+}
+
+haul_status haul__poll(haul_device *device, uint64_t fence)
+{
+    return heard(device, device->table.poll(device->state, fence));
+}
+
+/* Where no fence was to be had, only a device that is lost is known to do nothing more. */
+haul_status haul__ask_for_fence(haul_device *device, uint64_t unused)
+{
+    haul_status status = heard(device, haul__fence(device, &unused));
+    return status == HAUL_ERROR_DEVICE_LOST ? status : HAUL_ERROR_PENDING;
+}
+
+/* ---- Waiting. */
+
+/* All that the selected stream was told is done. */
+static void ring_is_idle(haul_device *device)
+{
+    size_t i;
+    for (i = 0; i < HAUL__RING_BUFFERS; i++)
+        if (device->ring[i].use == HAUL__BUSY && device->ring[i].stream == device->stream)
+            device->ring[i].use = HAUL__FREE;
+}
+
+static haul_status wait(haul_device *device)
+{
+    haul_status status = heard(device, device->table.wait(device->state));
+    if (status != HAUL_ERROR_PENDING)
+        ring_is_idle(device);
+    return status;
+}
+
+/* The device's patience has ended before its work: a fence tells later when that is done. A device
+ * that cannot even make one will do nothing more. */
+static void be_late(haul_device *device, haul_status status)
+{
+    if (status != HAUL_ERROR_PENDING)
+        return;
+    if (!device->is_late && !device->is_untold)
+        device->late_failures = device->failures;
+    device->is_late = haul__fence(device, &device->late_fence) == HAUL_OK;
+    device->is_untold = !device->is_late;
+}
+
+void haul__drain(haul_device *device)
+{
+    be_late(device, wait(device));
+}
+
+/* The event is told before the fence is reached. Work that was pending goes on being so: its
+ * failures are those of the whole. */
+static haul_status go_on(haul_device *device, const haul_async *async, haul__work *work)
+{
+    uint64_t fence;
+    haul_status status = async->event ? device->table.signal(device->state, async->event) : HAUL_OK;
+    if (status == HAUL_OK)
+        status = haul__fence(device, &fence);
+    if (status != HAUL_OK)
+        return status;
+    if (!work->is_pending)
+        work->failures = device->failures;
+    work->is_pending = 1;
+    work->fence = fence;
+    work->stream = async->stream;
+    return HAUL_OK;
+}
+
+haul_status haul__conclude(haul_device *device, const haul_async *async, haul__work *work,
+                           const char *before, uint64_t bytes, const char *after)
+{
+    haul_status status = async ? go_on(device, async, work) : wait(device);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, before, bytes, after);
+    if (async)
+        haul__drain(device);
+    else
+        be_late(device, status);
+    return status;
+}
+
+/* ---- Orders. */
+
+haul_status haul__copy_to(haul_device *device, haul_address to, const void *from, size_t bytes)
+{
+    haul_status status;
+    haul__phase_begin(device, "transfer");
+    status = device->table.copy_to(device->state, to, from, bytes);
+    haul__phase_end(device);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, "copy of ", bytes, " bytes to the device");
+    haul__drain(device);
+    return status;
+}
+
+haul_status haul__copy_from(haul_device *device, void *to, haul_address from, size_t bytes)
+{
+    haul_status status;
+    haul__phase_begin(device, "transfer");
+    status = device->table.copy_from(device->state, to, from, bytes);
+    haul__phase_end(device);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, "copy of ", bytes, " bytes from the device");
+    haul__drain(device);
+    return status;
+}
+
+haul_status haul__patch(haul_device *device, const haul_relocation *relocation)
+{
+    const uint64_t words = relocation->words + relocation->odd_count;
+    haul_status status;
+    if (words == 0 || (relocation->delta == 0 && !relocation->outside))
+        return HAUL_OK;
+    haul__phase_begin(device, "relocate");
+    status = device->table.relocate(device->state, relocation);
+    haul__phase_end(device);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    haul__device_failed(device, status, "relocation of ", words * relocation->word_bytes,
+                        " bytes on the device");
+    haul__drain(device);
+    return status;
+}
