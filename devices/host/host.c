@@ -13,7 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "allocations.h"
+#include "locked.h"
+#include "mirror.h"
+#include "pages.h"
 
 #define ALIGNMENT_MIN 16u
 #define STAGE_ALIGNMENT 64u
@@ -21,21 +24,6 @@
 #define SEND_BYTES ((size_t)256 << 10)
 /* one patch is always better than two; larger arenas return as they do on a GPU */
 #define FETCH_BYTES ((size_t)8 << 20)
-
-haul_status haul__host_fail(haul__host *host, haul_status status, const char *verb,
-                            const char *what)
-{
-    snprintf(host->message, sizeof host->message, "%s: %s", verb, what);
-    return status;
-}
-
-haul_status haul__host_fail_range(haul__host *host, const char *verb, haul_address address,
-                                  uint64_t bytes)
-{
-    snprintf(host->message, sizeof host->message, "%s: 0x%llx + %llu bytes is not device memory",
-             verb, (unsigned long long)address, (unsigned long long)bytes);
-    return HAUL_ERROR_DEVICE;
-}
 
 /* ---- The verbs. */
 

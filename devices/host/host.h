@@ -1,11 +1,12 @@
 /* The inside of the host device: what an open one holds.
  *
- *     host.c     the table; copies, relocation, order, launches
- *     pages.c    pages that can be mapped twice
- *     blocks.c   its memory, made of them
- *     slots.c    small allocations, many to a map
- *     direct.c   host memory that is locked, read and written where it lies
- *     mirror.c   memory at addresses where the host has some too
+ *     host.c          the table; copies, relocation, order, launches
+ *     notes.c         the words of a failure, counters, growing tables
+ *     pages.c         pages that can be mapped twice
+ *     allocations.c   its memory, made of them
+ *     small.c         small allocations, many to a map
+ *     locked.c        host memory that is locked, read and written where it lies
+ *     mirror.c        memory at addresses where the host has some too
  */
 #ifndef HAUL_HOST_DEVICE_H
 #define HAUL_HOST_DEVICE_H
@@ -70,76 +71,21 @@ typedef struct haul__host {
     char message[256];
 } haul__host;
 
-/* Both answer the status. */
+/* notes.c. Both answer the status. */
 haul_status haul__host_fail(haul__host *host, haul_status status, const char *verb,
                             const char *what);
 haul_status haul__host_fail_range(haul__host *host, const char *verb, haul_address address,
                                   uint64_t bytes);
-
-/* The private view of a range of device memory; NULL where any byte of it is in no block. */
-unsigned char *haul__host_view(const haul__host *host, haul_address address, uint64_t bytes);
 
 /* Room for one more element than `count` in an array of the device's. 0: no memory, and nothing has
  * changed. */
 int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count,
                     size_t element_bytes);
 
-/* pages.c. Does mremap map pages again? Where it does not, a device's are a file's. */
-int haul__host_can_remap(size_t page);
-void haul__host_close_file(haul__host *host);
-/* Makes pages of zeros that can be mapped twice; NULL: the system has none. Shows some of them at
- * `at` too, over the mapping there; 0: the system refuses. Gives them back. */
-unsigned char *haul__host_pages(haul__host *host, size_t bytes);
-int haul__host_show(const haul__host *host, unsigned char *pages, size_t bytes, unsigned char *at);
-void haul__host_forget(const haul__host *host, unsigned char *pages, size_t bytes);
-/* Addresses for them, between two guards; NULL: the system has none. */
-unsigned char *haul__host_reserve(const haul__host *host, size_t bytes);
-
-/* blocks.c. Maps `bytes` for an empty block; 0: the system refuses, and the block stays empty.
- * Unmaps them. */
-int haul__host_fill_block(haul__host *host, size_t bytes, size_t alignment,
-                          haul__host_block *block);
-void haul__host_unmap(const haul__host *host, const haul__host_block *block);
-/* Room for a block of so many bytes, `b`, that counts when it is added. NULL: the message says
- * why. */
-haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes,
-                                       haul_status *status);
-void haul__host_add_block(haul__host *host);
-void haul__host_remove_block(haul__host *host, haul__host_block *block);
-/* Whose map an address is in, guards included; NULL: nobody's. */
-haul__host_block *haul__host_find(const haul__host *host, haul_address address);
 /* Is an allocation of `bytes` within the device's memory? Counts one that was made; counts one that
  * was released. */
 haul_status haul__host_has_memory(haul__host *host, const char *verb, uint64_t bytes);
 void haul__host_count(haul__host *host, uint64_t bytes);
 void haul__host_discount(haul__host *host, uint64_t bytes);
-void haul__host_drop_blocks(haul__host *host);
-haul_address haul__host_address(const haul__host *host, const haul__host_block *block);
-
-/* slots.c. Small allocations share maps. */
-int haul__host_is_small(const haul__host *host, uint64_t bytes);
-haul_status haul__host_take_slot(haul__host *host, size_t bytes, size_t alignment,
-                                 haul_address *address);
-/* Frees the slot at exactly this address, and its map with the last one. Its bytes; 0: there is no
- * such slot. */
-uint64_t haul__host_free_slot(haul__host *host, haul__host_block *block, haul_address address);
-unsigned char *haul__host_slot_view(const haul__host_region *region, haul_address address,
-                                    uint64_t bytes);
-int haul__host_open_slots(const haul__host *host, const haul__host_region *region);
-void haul__host_free_region(haul__host *host, haul__host_region *region);
-
-/* mirror.c */
-haul_status haul__host_mirror(void *state, size_t bytes, haul_mirror *mirror);
-void haul__host_unmirror(void *state, const haul_mirror *mirror);
-int haul__host_is_mirror(const haul__host *host, const unsigned char *memory, size_t bytes);
-/* The public view shows the device's bytes, or the host's again. 0: the system refuses. */
-int haul__host_turn(const haul__host *host, const haul__host_block *block, int to_device);
-
-/* direct.c */
-haul_status haul__host_lock(void *state, void *memory, size_t bytes);
-void haul__host_unlock(void *state, void *memory, size_t bytes);
-haul_status haul__host_pull(void *state, const haul_crossing *crossing);
-haul_status haul__host_push(void *state, const haul_crossing *crossing);
-void haul__host_drop_locks(haul__host *host);
 
 #endif

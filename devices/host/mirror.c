@@ -13,7 +13,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "host.h"
+#include "allocations.h"
+#include "mirror.h"
+#include "pages.h"
 
 static unsigned char *public_view(const haul__host *host, const haul__host_block *block)
 {

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "pages.h"
 
 /* beyond every address; takes memory only where it is written */
 #define FILE_BYTES ((off_t)1 << 62)

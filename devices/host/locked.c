@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "host.h"
+#include "allocations.h"
+#include "locked.h"
+#include "mirror.h"
 
 #define LOCK_BYTES ((size_t)4096)
 

@@ -17,7 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "host.h"
+#include "allocations.h"
+#include "pages.h"
 
 #define SMALL_BYTES ((size_t)64 << 10)
 #define REGION_PAGES 256u /* of slots, without guards */
@@ -42,11 +43,6 @@ static unsigned kind_for(const haul__host *host, uint64_t bytes)
 int haul__host_is_small(const haul__host *host, uint64_t bytes)
 {
     return kind_for(host, bytes) < HAUL__HOST_KINDS;
-}
-
-static size_t region_bytes(unsigned count)
-{
-    return sizeof(haul__host_region) + count * sizeof(haul__host_slot);
 }
 
 /* ---- Regions with a free slot, in a list for each kind. */
@@ -74,8 +70,8 @@ static haul_status add_region(haul__host *host, unsigned kind)
 {
     const unsigned count = REGION_PAGES >> kind;
     const size_t stride = (slot_pages(kind) + 1) * host->page;
-    haul__host_region *region =
-        host->allocator.allocate(host->allocator.user, region_bytes(count), sizeof(void *));
+    haul__host_region *region = host->allocator.allocate(
+        host->allocator.user, haul__host_region_bytes(count), sizeof(void *));
     haul__host_block *b;
     haul_status status;
     unsigned i;
@@ -86,10 +82,10 @@ static haul_status add_region(haul__host *host, unsigned kind)
     if (b && !haul__host_fill_block(host, count * stride, host->page, b))
         status = haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", strerror(errno));
     if (status != HAUL_OK) {
-        host->allocator.release(host->allocator.user, region, region_bytes(count));
+        host->allocator.release(host->allocator.user, region, haul__host_region_bytes(count));
         return status;
     }
-    memset(region, 0, region_bytes(count));
+    memset(region, 0, haul__host_region_bytes(count));
     region->count = count;
     region->public_at = b->public_map + host->page;
     region->private_at = b->private_map;
@@ -102,12 +98,6 @@ static haul_status add_region(haul__host *host, unsigned kind)
     haul__host_add_block(host);
     enlist(host, region);
     return HAUL_OK;
-}
-
-void haul__host_free_region(haul__host *host, haul__host_region *region)
-{
-    if (region)
-        host->allocator.release(host->allocator.user, region, region_bytes(region->count));
 }
 
 /* ---- Slots. */
@@ -148,8 +138,8 @@ static unsigned slot_at(const haul__host_region *region, haul_address address)
     return i < region->count && region->slots[i].bytes ? (unsigned)i : region->count;
 }
 
-unsigned char *haul__host_slot_view(const haul__host_region *region, haul_address address,
-                                    uint64_t bytes)
+static unsigned char *slot_view(const haul__host_region *region, haul_address address,
+                                uint64_t bytes)
 {
     const unsigned i = slot_at(region, address);
     const haul__host_slot *slot = &region->slots[i];
@@ -160,6 +150,18 @@ unsigned char *haul__host_slot_view(const haul__host_region *region, haul_addres
     if (at > slot->bytes || bytes > slot->bytes - at)
         return NULL;
     return region->private_at + i * region->stride + slot->slack + (size_t)at;
+}
+
+unsigned char *haul__host_view(const haul__host *host, haul_address address, uint64_t bytes)
+{
+    const haul__host_block *b = haul__host_find(host, address);
+    uint64_t at;
+    if (!b)
+        return NULL;
+    if (b->region)
+        return slot_view(b->region, address, bytes);
+    at = address - haul__host_address(host, b);
+    return at <= b->bytes && bytes <= b->bytes - at ? b->private_map + b->slack + (size_t)at : NULL;
 }
 
 uint64_t haul__host_free_slot(haul__host *host, haul__host_block *block, haul_address address)

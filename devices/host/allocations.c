@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "host.h"
+#include "allocations.h"
+#include "pages.h"
 
 /* ---- Maps. */
 
@@ -75,18 +76,6 @@ haul__host_block *haul__host_find(const haul__host *host, haul_address address)
     return b;
 }
 
-unsigned char *haul__host_view(const haul__host *host, haul_address address, uint64_t bytes)
-{
-    const haul__host_block *b = haul__host_find(host, address);
-    uint64_t at;
-    if (!b)
-        return NULL;
-    if (b->region)
-        return haul__host_slot_view(b->region, address, bytes);
-    at = address - haul__host_address(host, b);
-    return at <= b->bytes && bytes <= b->bytes - at ? b->private_map + b->slack + (size_t)at : NULL;
-}
-
 static void release_table(haul__host *host)
 {
     if (host->blocks)
@@ -94,45 +83,6 @@ static void release_table(haul__host *host)
                                 host->block_capacity * sizeof *host->blocks);
     host->blocks = NULL;
     host->block_capacity = 0;
-}
-
-int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count,
-                    size_t element_bytes)
-{
-    const size_t doubled = *capacity ? *capacity * 2 : 16;
-    void *grown;
-    if (count < *capacity)
-        return 1;
-    grown = host->allocator.allocate(host->allocator.user, doubled * element_bytes, sizeof(void *));
-    if (!grown)
-        return 0;
-    if (*array) {
-        memcpy(grown, *array, count * element_bytes);
-        host->allocator.release(host->allocator.user, *array, *capacity * element_bytes);
-    }
-    *array = grown;
-    *capacity = doubled;
-    return 1;
-}
-
-haul_status haul__host_has_memory(haul__host *host, const char *verb, uint64_t bytes)
-{
-    if (bytes > host->memory_bytes || host->counters.bytes_live > host->memory_bytes - bytes)
-        return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, verb,
-                               "more than the machine's memory");
-    return HAUL_OK;
-}
-
-void haul__host_count(haul__host *host, uint64_t bytes)
-{
-    host->counters.allocations++;
-    host->counters.bytes_allocated += bytes;
-    host->counters.bytes_live += bytes;
-}
-
-void haul__host_discount(haul__host *host, uint64_t bytes)
-{
-    host->counters.bytes_live -= bytes;
 }
 
 haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes,
@@ -160,11 +110,18 @@ void haul__host_add_block(haul__host *host)
     host->block_count++;
 }
 
+static void free_region(haul__host *host, haul__host_region *region)
+{
+    if (region)
+        host->allocator.release(host->allocator.user, region,
+                                haul__host_region_bytes(region->count));
+}
+
 void haul__host_remove_block(haul__host *host, haul__host_block *block)
 {
     const size_t behind = (size_t)(host->blocks + host->block_count - block) - 1;
     haul__host_unmap(host, block);
-    haul__host_free_region(host, block->region);
+    free_region(host, block->region);
     memmove(block, block + 1, behind * sizeof *block);
     host->block_count--;
     if (host->block_count == 0)

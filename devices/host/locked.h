@@ -1,0 +1,13 @@
+/* Host memory that is locked, read and written where it lies. */
+#ifndef HAUL_HOST_LOCKED_H
+#define HAUL_HOST_LOCKED_H
+
+#include "host.h"
+
+haul_status haul__host_lock(void *state, void *memory, size_t bytes);
+void haul__host_unlock(void *state, void *memory, size_t bytes);
+haul_status haul__host_pull(void *state, const haul_crossing *crossing);
+haul_status haul__host_push(void *state, const haul_crossing *crossing);
+void haul__host_drop_locks(haul__host *host);
+
+#endif
