@@ -3,23 +3,12 @@
  * The runtime is linked in whole, and finds the driver when it is first asked for something; so a
  * program with this device in it starts on any machine, and without a driver there are 0 GPUs.
  */
-#include <errno.h>
 #include <string.h>
 
-#include "gpu.h"
-
-int haul_cuda_count(void)
-{
-    int count = 0, saved = errno;
-    cudaError_t pending = cudaPeekAtLastError();
-    if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        count = 0;
-        if (pending == cudaSuccess)
-            cudaGetLastError();
-    }
-    errno = saved;
-    return count;
-}
+#include "memory.h"
+#include "profiler.h"
+#include "streams.h"
+#include "verbs.h"
 
 static haul_status check_settings(const haul_cuda_settings *settings)
 {

@@ -1,16 +1,17 @@
 /* The inside of the CUDA device: what an open one holds, and how its files speak to each other.
  *
- *     cuda.c     the table; open, close, capabilities
- *     visit.c    entering and leaving a verb; CUDA's errors in words; driver entries
- *     memory.c   device memory, staging
- *     copy.c     copies to, from and across
- *     patch.c    relocate, send and fetch; kernels.cu has what runs on the GPU
- *     mirror.c   memory at addresses where the host has some too
- *     direct.c   host memory that is locked, read and written where it lies
- *     order.c    streams, fences, waiting
- *     answer.c   a word that tells how far a stream has come
- *     ranges.c   names on a profiler's time line
- *     absent.c   instead of all of these, where Haul is built without CUDA
+ *     cuda.c       the table; open, close, capabilities
+ *     gpus.c       how many GPUs there are
+ *     verb.c       entering and leaving a verb; CUDA's errors in words; driver entries
+ *     memory.c     device memory, staging
+ *     copy.c       copies to, from and across
+ *     patch.c      relocate, send and fetch; kernels.cu has what runs on the GPU
+ *     mirror.c     memory at addresses where the host has some too
+ *     locked.c     host memory that is locked, read and written where it lies
+ *     streams.c    streams, fences, waiting
+ *     answer.c     a word that tells how far a stream has come
+ *     ranges.c     names on a profiler's time line
+ *     absent.c     instead of all of these, where Haul is built without CUDA
  *
  * Every verb is a visit: haul__gpu_enter, CUDA calls each through haul__gpu_check, haul__gpu_leave.
  * All functions here work on one state, which one thread uses at a time; several states may be used
@@ -66,7 +67,7 @@ typedef struct haul__gpu {
     size_t memory_bytes;
     cudaStream_t own, stream;   /* the device's own stream; the selected one */
     cudaMemPool_t pool;         /* NULL: cudaMalloc, or the user's callbacks */
-    cudaStream_t side;          /* for work that runs beside the selected stream's, see order.c */
+    cudaStream_t side;          /* for work that runs beside the selected stream's, see streams.c */
     cudaEvent_t joined;         /* where a stream waits for it, */
     cudaStream_t joined_by;     /* the last of them */
     cudaEvent_t crossing;       /* for the order between two devices, see `across` */
@@ -93,8 +94,6 @@ typedef struct haul__gpu {
 
 #define HAUL__GPU_MAGIC 0x48437564u
 #define HAUL__GPU_ALIGNMENT 256u /* what CUDA's allocators give at least */
-
-/* ---- visit.c */
 
 /* What a verb found when it was entered, to be put back when it is left. */
 typedef struct haul__gpu_visit {
@@ -130,103 +129,5 @@ int haul__gpu_find_entry(const haul__gpu_visit *visit, const char *name, unsigne
                          void *entry, size_t bytes);
 /* For open, which has no state yet to fail in. */
 haul_status haul__gpu_status(cudaError_t error);
-
-/* ---- memory.c */
-
-haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment,
-                               haul_address *address);
-void haul__gpu_release(void *state, haul_address address, uint64_t bytes);
-haul_status haul__gpu_stage(void *state, size_t bytes, void **memory);
-void haul__gpu_unstage(void *state, void *memory, size_t bytes);
-/* The address of such memory for kernels; NULL where it is not pinned. */
-const unsigned char *haul__gpu_mapped(const haul__gpu_visit *visit, const void *memory);
-/* The pool that settings and GPU call for; gpu->pool stays NULL where there is none. What it has
- * spare goes before it. */
-cudaError_t haul__gpu_make_pool(haul__gpu *gpu);
-void haul__gpu_drop_spares(haul__gpu *gpu, const haul__gpu_visit *visit);
-/* Whose memory an address is. 0: CUDA cannot tell. */
-int haul__gpu_ask_owner(const haul__gpu_visit *visit, const void *address,
-                        struct cudaPointerAttributes *owner);
-/* HAUL_ERROR_ARGUMENT unless the GPU's kernels may write all of [address, address + bytes). */
-haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit,
-                                   haul_address address, uint64_t bytes);
-/* Forgets that it has been found out of a range that goes. */
-void haul__gpu_forget(haul__gpu *gpu, haul_address address, uint64_t bytes);
-
-/* ---- copy.c */
-
-haul_status haul__gpu_copy_to(void *state, haul_address to, const void *from, size_t bytes);
-haul_status haul__gpu_copy_from(void *state, void *to, haul_address from, size_t bytes);
-haul_status haul__gpu_across(void *state, haul_address to, void *from_state, haul_address from,
-                             size_t bytes);
-
-/* ---- patch.c */
-
-/* Up to here `send` is one kernel. Larger: fewer launches, but a kernel pulls a little slower than
- * the copy engine pushes, and past some 512 KiB that costs more than the launch that it saves. */
-#define HAUL__GPU_SEND_BYTES ((size_t)256 << 10)
-/* Up to here `fetch` pays: its kernel pushes at 95 % of the copy engine's speed, and saves two
- * others (together 10 us). */
-#define HAUL__GPU_FETCH_BYTES ((size_t)8 << 20)
-/* Up to here the host patches while it packs: a launch costs 3 us, and adding a base while packing
- * nothing. */
-#define HAUL__GPU_PATCH_BYTES ((size_t)4 << 20)
-
-haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation);
-haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const void *from,
-                           size_t bytes);
-haul_status haul__gpu_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes);
-
-/* ---- mirror.c */
-
-haul_status haul__gpu_mirror(void *state, size_t bytes, haul_mirror *mirror);
-void haul__gpu_unmirror(void *state, const haul_mirror *mirror);
-
-/* ---- direct.c */
-
-haul_status haul__gpu_lock(void *state, void *memory, size_t bytes);
-void haul__gpu_unlock(void *state, void *memory, size_t bytes);
-haul_status haul__gpu_pull(void *state, const haul_crossing *crossing);
-haul_status haul__gpu_push(void *state, const haul_crossing *crossing);
-
-/* ---- order.c */
-
-haul_status haul__gpu_select(void *state, void *stream);
-haul_status haul__gpu_fence(void *state, uint64_t *fence);
-haul_status haul__gpu_poll(void *state, uint64_t fence);
-haul_status haul__gpu_await(void *state, uint64_t fence);
-haul_status haul__gpu_wait(void *state);
-haul_status haul__gpu_signal(void *state, void *event);
-void haul__gpu_drop_fences(haul__gpu *gpu);
-/* The side stream: what it is told next comes behind a fence, and what the selected stream is told
- * after the second, behind what the side stream was told. When the second fails, the side stream
- * has nothing left to do. It is one for all streams: while another stream's work is under way
- * there, it is not to be used. */
-int haul__gpu_may_branch(haul__gpu *gpu, const haul__gpu_visit *visit);
-haul_status haul__gpu_branch(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t fence);
-haul_status haul__gpu_join(haul__gpu *gpu, const haul__gpu_visit *visit);
-
-double haul__gpu_seconds(void);
-
-/* ---- answer.c */
-
-/* Nothing fails for want of answers. */
-void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit);
-void haul__gpu_drop_answers(haul__gpu *gpu, const haul__gpu_visit *visit);
-/* The next kernel on the selected stream may end with writing the next number: where, and what
- * counts its blocks. 0: it need not. */
-int haul__gpu_may_answer(haul__gpu *gpu, haul__gpu_answer *answer);
-/* Has the selected stream done all that it was told? Waits, awake, so many seconds at most.
- * `ordered`: its last kernel writes the number. 0: not yet, or it has failed, or nobody can say. */
-int haul__gpu_has_answered(haul__gpu *gpu, int ordered, double seconds);
-
-/* ---- ranges.c */
-
-void haul__gpu_range_open(haul__gpu *gpu);
-void haul__gpu_range_close(haul__gpu *gpu);
-void haul__gpu_range_begin(haul__gpu *gpu, const char *name);
-void haul__gpu_range_end(haul__gpu *gpu);
-void haul__gpu_phase_begin(void *state, const char *name);
-void haul__gpu_phase_end(void *state);
 
 #endif

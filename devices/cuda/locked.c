@@ -5,7 +5,9 @@
  * space; elsewhere it is refused. CUDA takes a page once: a second registration is refused, whoever
  * made the first. A crossing is then one kernel.
  */
-#include "gpu.h"
+#include "memory.h"
+#include "streams.h"
+#include "verbs.h"
 
 /* Of a mirror, or where a mirror begins or ends: kernels would find the GPU's bytes there. */
 static int is_device_memory(const haul__gpu_visit *visit, const void *memory)

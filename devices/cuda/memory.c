@@ -18,7 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu.h"
+#include "memory.h"
+#include "verbs.h"
 
 /* What the pool keeps at a wait, if the user does not say: so much of the GPU's memory, and as many
  * bytes at least. Memory that has gone back to the driver costs hundreds of microseconds to get

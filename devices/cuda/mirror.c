@@ -19,7 +19,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "gpu.h"
+#include "memory.h"
+#include "verbs.h"
 
 #if CUDART_VERSION >= 12050
 

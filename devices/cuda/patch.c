@@ -4,7 +4,9 @@
  * A kernel that is given a wrong address loses the device for the whole process, so addresses are
  * looked at first.
  */
-#include "gpu.h"
+#include "memory.h"
+#include "streams.h"
+#include "verbs.h"
 
 /* Odd pointers up to which `send` is one kernel, and `fetch` is done: each block reads the whole
  * list, for `send` over the bus. Larger: that reading grows past the payload. Smaller: packed

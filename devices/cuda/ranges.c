@@ -5,7 +5,8 @@
  * for a tool; without one, a range costs a comparison. Where the header was not found, there are no
  * ranges.
  */
-#include "gpu.h"
+#include "profiler.h"
+#include "verbs.h"
 
 #ifdef HAUL_CUDA_RANGES
 

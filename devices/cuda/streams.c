@@ -21,7 +21,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "gpu.h"
+#include "streams.h"
+#include "verbs.h"
 
 #define FENCES_AT_FIRST 16u
 /* For so long a wait looks or asks without resting. Larger: faster answers for work of that length,
@@ -213,13 +214,6 @@ haul_status haul__gpu_join(haul__gpu *gpu, const haul__gpu_visit *visit)
 }
 
 /* ---- Waiting. An event, or, where that is NULL, the selected stream. */
-
-double haul__gpu_seconds(void)
-{
-    struct timespec now = { 0, 0 };
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* "Not ready" is an answer, but CUDA notes it as the thread's last error. */
 static cudaError_t ask(const haul__gpu *gpu, const haul__gpu_visit *visit, cudaEvent_t event)

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu.h"
+#include "profiler.h"
 
 static const struct {
     cudaError_t error;

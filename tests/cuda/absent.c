@@ -47,7 +47,7 @@ static void without_code_for_the_gpu_there_is_no_device_D11(void)
 }
 
 /* No arguments of ours make CUDA refuse a launch of ours, so a launch of the user's is refused, and
- * the answer to that very error looked at: devices/cuda/visit.c. Of which error it is, drivers have
+ * the answer to that very error looked at: devices/cuda/verb.c. Of which error it is, drivers have
  * different opinions. */
 haul_status haul__gpu_status(cudaError_t error);
 
