@@ -1,6 +1,5 @@
-/* Arenas in a device's memory: pinned, so that the device copies from them fast, or mirrored, so
- * that the device has as much at the same addresses. Where the device has no such memory to give,
- * the arena is made without.
+/* Arenas in memory of a device: pinned, for fast copies, or mirrored, with device memory at the
+ * same addresses. If the device has no such memory, the arena gets ordinary memory.
  */
 #include "arena/arena.h"
 #include "device/deferred.h"
@@ -8,9 +7,9 @@
 #include "device/range.h"
 #include "device/streams.h"
 
-#define ODD_ROOM ((size_t)4096) /* for offsets of odd pointers, where there are few */
+#define ODD_ROOM ((size_t)4096) /* for the offsets of a few odd pointers */
 
-/* While a device that is late uses it, it is left to the system. */
+/* If a device that is late still uses the memory, it is left to the system. */
 static void release_staged(const haul__region *region)
 {
     haul_device *device = region->user;
@@ -30,8 +29,7 @@ static void release_mirrored(const haul__region *region)
     haul__device_drop(device);
 }
 
-/* Memory that the device copies from fast; where it has none to give, region->memory is NULL, and
- * the arena is made without. */
+/* Pinned memory. HAUL_OK with region->memory NULL: the device has none to give. */
 static haul_status get_staged(haul_device *device, const haul_arena_options *options,
                               haul__region *region)
 {
@@ -55,8 +53,7 @@ static haul_status get_staged(haul_device *device, const haul_arena_options *opt
     return HAUL_OK;
 }
 
-/* The same, with as much of the device's at its addresses, and there room for marks behind what the
- * arena may hold. */
+/* Mirrored memory, with room on the device for marks behind the arena's capacity. */
 static haul_status get_mirrored(haul_device *device, const haul_arena_options *options,
                                 haul__region *region)
 {

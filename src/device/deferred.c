@@ -1,9 +1,11 @@
-/* Deferred release: what a device may still use when a call gives it back.
+/* Deferred release: memory, locks and arenas that a device may still use when a call gives them
+ * back.
  *
- * A device may be late: a wait has given up, and the work goes on. What the call then gives back,
- * on either side, is kept with the fence behind the work, and released when that has been reached:
- * at the latest when the device closes. Memory of a device that is late even then is left to the
- * system; anything else would hand it to a new owner while the old one writes.
+ * A device is late when a wait has timed out while its work goes on. Whatever the call then gives
+ * back, on the host or the device, is listed with the fence behind that work. It is released when
+ * the fence has been reached, at the latest when the device closes. If the device is late even
+ * then, the memory is left to the system: a new owner would have it while the old work still
+ * writes.
  */
 #include "arena/arena.h"
 #include "device/deferred.h"
@@ -22,8 +24,8 @@ static void release_kept(haul_device *device, haul__deferred *kept)
         haul__arena_drop(kept->arena);
 }
 
-/* Locks are given up when it is known that the work is done: what the device then writes may be
- * anybody's. */
+/* `status` is the poll of its fence. Unlock only when the work is known to have finished; otherwise
+ * the device could write into memory that has a new owner. */
 static int may_be_used(const haul__deferred *kept, haul_status status)
 {
     if (kept->locked.count == 0)
@@ -31,15 +33,15 @@ static int may_be_used(const haul__deferred *kept, haul_status status)
     return status != HAUL_OK && status != HAUL_ERROR_DEVICE_LOST;
 }
 
-/* A failure that has come up meanwhile may be another's, and is told once: what is asked for again
- * tells of itself. */
+/* The error may belong to other work and is reported only once; ask again to learn about this
+ * fence. */
 static haul_status await_over(haul_device *device, uint64_t fence)
 {
     haul_status status = haul__await(device, fence);
     return status == HAUL_OK || status == HAUL_ERROR_PENDING ? status : haul__await(device, fence);
 }
 
-/* It stays for good; an arena that is held stays so. */
+/* Never released: left to the system. An arena stays held. */
 static void leave(haul_device *device, haul__deferred *kept)
 {
     haul__leave_locked(device, &kept->locked);
@@ -47,8 +49,8 @@ static void leave(haul_device *device, haul__deferred *kept)
         kept->region->is_left = 1;
 }
 
-/* Where there is no room to note it, it is waited for; if that is in vain, it is left to the
- * system. */
+/* Without memory for the list: waits for the fence, and leaves the thing to the system if the wait
+ * fails. */
 static void keep(haul_device *device, haul__deferred *kept, uint64_t fence)
 {
     if (!haul__grow(&device->context->allocator, (void **)&device->deferred,
@@ -130,8 +132,8 @@ void haul__unload(haul_device *device, haul__range *range)
         release_kept(device, &kept);
 }
 
-/* Memory that the device itself has given lives as long as the arena, and the arena holds the
- * device: it is waited for before it goes. Any other arena is held. */
+/* An arena in memory of this device holds the device and waits before it frees that memory; here it
+ * is only listed. Any other arena is held. */
 void haul__keep_arena(haul_device *device, haul_arena *arena)
 {
     haul__deferred kept;
@@ -179,7 +181,7 @@ void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence)
     keep(device, &kept, fence);
 }
 
-/* What a device still uses that is late even now is left to the system; the notes of it are not. */
+/* The device is late even now: leaves its things to the system, and frees the list. */
 static void forget_kept(haul_device *device)
 {
     size_t i;

@@ -1,4 +1,4 @@
-/* What a call gives back while the device may still use it. */
+/* Deferred release of memory, locks and arenas that a device may still use. */
 #ifndef HAUL_DEVICE_DEFERRED_H
 #define HAUL_DEVICE_DEFERRED_H
 
@@ -7,35 +7,39 @@
 #include "device/pinned.h"
 #include "device/range.h"
 
-/* What a device still uses though nobody waits for it any more. */
+/* One thing to release at a fence. One of the groups is set, the others are zeros. */
 typedef struct haul__deferred {
-    haul_address address; /* of `bytes` of device memory; or */
+    /* device memory */
+    haul_address address;
     uint64_t bytes;
-    haul__memory memory; /* or */
+    /* host memory */
+    haul__memory memory;
+    /* locks */
     haul__locked locked;
-    haul__region *region; /* or: an arena's memory, which this device has given, and */
-    int is_lent;          /* its part at the same addresses; or */
-    haul_arena *arena;    /* any other arena, held */
+    /* an arena's memory, which this device gave; is_lent: its mirrored part is lent to
+     * a shipment */
+    haul__region *region;
+    int is_lent;
+    /* any other arena, held */
+    haul_arena *arena;
     uint64_t fence;
 } haul__deferred;
 
-/* Kept, if the device is late. */
+/* Release now or, if the device is late, at its late fence: host memory; the memory of a range;
+ * a shipment's hold on its arena, which may be NULL. */
 void haul__memory_put(haul_device *device, haul__memory *memory);
-/* Kept until a fence. */
-void haul__memory_put_until(haul_device *device, haul__memory *memory, uint64_t fence);
-/* Device memory, given back; kept, if the device is late. */
 void haul__unload(haul_device *device, haul__range *range);
-/* Before a shipment lets go of its arena, which may be NULL: kept, if the device is late. */
 void haul__keep_arena(haul_device *device, haul_arena *arena);
-/* Waits for whatever may use an arena's memory, which the device has given, before that goes. 0: in
- * vain. */
-int haul__is_done_with(haul_device *device, const haul__region *region);
-/* Locks, given back; kept, where work before a fence may be under way with what they lock. 0: there
- * is none. */
+/* Releases host memory at a fence. */
+void haul__memory_put_until(haul_device *device, haul__memory *memory, uint64_t fence);
+/* Unlocks now or, if work before the fence may be under way, at the fence. 0: there is no
+ * such work. */
 void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence);
-/* Gives back what was kept and is free by now. */
+/* Waits for all work that may use an arena's memory, which the device gave. 0: some still may. */
+int haul__is_done_with(haul_device *device, const haul__region *region);
+/* Releases all things whose fence has been reached. */
 void haul__collect(haul_device *device);
-/* Before the device closes. */
+/* Before the device closes: waits, and releases all that can be. */
 void haul__deferred_close(haul_device *device);
 
 #endif

@@ -1,8 +1,8 @@
 /* Device handles: a back end's table, the state that it opened, and a context.
  *
- * A handle counts its holders, the caller and each shipment, so that closing a device that still
- * carries shipments is safe: the last one turns off the light. The table is copied and checked
- * once, so that no call needs to ask whether a verb is there.
+ * A handle counts its holders: the caller and each shipment. A device that is closed while it has
+ * shipments lives until the last of them is freed. The table is copied and checked once, so that no
+ * call needs to check whether a verb is present.
  */
 #include "device/deferred.h"
 #include "device/device.h"
@@ -74,7 +74,7 @@ static haul_status check_table(haul_error *error, const haul_device_table *table
     return HAUL_OK;
 }
 
-/* The context to use, with a hold on it. */
+/* The context to use, held. */
 static haul_status take_context(const haul_device_options *options, haul_context **context)
 {
     if (!options || !options->context)
@@ -87,7 +87,7 @@ static haul_status take_context(const haul_device_options *options, haul_context
     return HAUL_OK;
 }
 
-/* On success the handle has taken over the hold on `context`. */
+/* On success the handle takes over the hold on `context`. */
 static haul_status open_in(haul_context *context, const haul_device_table *table,
                            const void *settings, haul_device **result)
 {

@@ -1,6 +1,6 @@
-/* After a fork. A driver's state belongs to the parent; called in a child, the driver may hang, end
- * the process, or know nothing of it. So a handle knows the process that opened it: a child's calls
- * are refused, and its frees meet verbs that do nothing.
+/* After a fork. A device's driver works for the process that opened it. Called in a child, it may
+ * fail, hang or end the process. So a handle notes its process: in a child, calls are refused, and
+ * the verbs that a free may call are replaced by ones that do nothing.
  */
 #include "device/device.h"
 

@@ -1,20 +1,19 @@
 /* Locks: pages of the source that a device reads where they lie.
  *
- * A page can be locked once, and objects of several graphs may lie on it, for several devices. So
- * the context knows what is locked and how many shipments hold each lock, and only what is not
- * locked yet is asked of the device: whole for a first graph, the gaps for one that lies among
- * others. A lock lives as it was made, is never joined or cut, and goes with its last holder. Who
- * holds a range therefore holds just the locks that touch it, from first to last. The device that
- * made it gives it up, or, when that has closed or is lost, whichever device its last holder has.
+ * A page can be locked once, but objects of several graphs, on several devices, may share it. So
+ * the context lists all locks with the number of their holders. A graph locks only the gaps between
+ * existing locks. A lock is never joined or cut, and goes with its last holder; a graph holds all
+ * locks that touch its ranges. The device that made a lock unlocks it. If that device has closed or
+ * is lost, the last holder's device does.
  *
- * Locks are few, for pages that lie side by side are one: they are searched one after the other.
+ * The list is searched linearly: adjacent pages share a lock, so locks are few.
  */
 #include "device/device.h"
 #include "device/lock.h"
 #include "device/streams.h"
 
-/* Ranges of one graph. More: each costs a call of the driver, and a look at each lock that there
- * is; objects that lie one on a page, far from each other, are packed. */
+/* The most ranges that one graph locks. Each costs a driver call and a search of the list. A graph
+ * with more, such as one object on each of many scattered pages, is packed instead. */
 #define RANGES_MAX 4096u
 
 static int concerns(const haul_device *device, const haul__lock *lock, uintptr_t begin,
@@ -52,7 +51,7 @@ static void unlock(haul_device *device, const haul__lock *lock)
     by->table.unlock(by->state, (void *)lock->begin, lock->end - lock->begin);
 }
 
-/* Unlocks what nobody holds. */
+/* Unlocks all locks without a holder. */
 static void sweep(haul_device *device)
 {
     haul_context *context = device->context;
@@ -82,8 +81,8 @@ void haul__leave_locks(haul_device *device)
             context->locks[i].device = NULL;
 }
 
-/* Where what is locked from `at` on ends; where it is not, `at`, and *next is where something is
- * again, or `end`. */
+/* The end of the lock that holds `at`. If none does: `at`, and *next is the start of the next lock
+ * before `end`, or `end`. */
 static uintptr_t locked_until(const haul_device *device, uintptr_t at, uintptr_t end,
                               uintptr_t *next)
 {
@@ -129,7 +128,7 @@ static void count_holders(haul_device *device, const haul_stretch *pages, int mo
 
 /* ---- A graph's. */
 
-/* All of them, none held yet. */
+/* Lists the page ranges of the plan; locks none yet. */
 static haul_status note_ranges(haul_device *device, const haul_plan *plan, haul__locked *locked,
                                size_t *count)
 {

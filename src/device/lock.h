@@ -5,18 +5,18 @@
 #include "haul/device.h"
 #include "pack/pack.h"
 
-/* Pages of the source that are locked for one graph. */
+/* Page ranges of the source that one graph holds locked. */
 typedef struct haul__locked {
     haul_stretch *ranges;
     size_t count, capacity;
 } haul__locked;
 
-/* Locks all pages that hold something of the plan's. On failure, none. */
+/* Locks all pages with live bytes of the plan. On failure, none. */
 haul_status haul__lock_source(haul_device *device, const haul_plan *plan, haul__locked *locked);
 void haul__unlock_source(haul_device *device, haul__locked *locked);
-/* Locks that stay for good; the notes of them go. */
+/* Forgets the ranges and leaves their pages locked for good. */
 void haul__leave_locked(haul_device *device, haul__locked *locked);
-/* Before the device closes: locks of its making are others' from then on. */
+/* Before the device closes: other devices release the locks that it made. */
 void haul__leave_locks(haul_device *device);
 
 #endif

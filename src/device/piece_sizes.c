@@ -1,13 +1,13 @@
 /* Piece sizes: how much of an arena crosses at a time.
  *
- * Packing and transfer overlap in pieces, so pieces shrink with the graph: a medium one has some to
- * overlap too. Small graphs cross whole, for each piece costs an order.
+ * Packing one piece overlaps with the transfer of those before it. Pieces shrink with the graph, so
+ * that a medium graph has several. A small graph crosses whole, because each piece costs an order.
  */
 #include "device/device.h"
 #include "device/piece_sizes.h"
 
-/* The least bytes of a piece. Below, an order costs more than it hides. Several threads pack
- * faster, so that there is less to hide, and wait for one another at each piece's end. */
+/* The smallest piece. Smaller: an order costs more than it hides. Several threads pack faster, so
+ * there is less to hide, and they wait for each other at the end of each piece. */
 #define PIECE_MIN ((size_t)512 << 10)
 #define POOL_PIECE_MIN ((size_t)1 << 20)
 #define END_BYTES ((size_t)64 << 10)
@@ -23,7 +23,8 @@ size_t haul__piece_most(const haul_device *device)
     return has_pool(device) ? HAUL__POOL_PIECE_BYTES : HAUL__PIECE_BYTES;
 }
 
-/* Pieces end where blocks do: with room for one more of these, the last piece is no small rest. */
+/* Pieces end at the ends of blocks. Room for one more block keeps the last piece from being a small
+ * rest. */
 size_t haul__piece_bytes(const haul_device *device, size_t total)
 {
     const size_t least = has_pool(device) ? POOL_PIECE_MIN : PIECE_MIN,

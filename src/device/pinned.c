@@ -1,5 +1,5 @@
-/* Pinned memory: host memory from which the device copies fast, or, where it refuses, plain memory
- * of the allocator.
+/* Pinned memory: host memory that the device copies fast. A device that refuses gets plain memory
+ * of the allocator instead, except when it is lost.
  */
 #include "device/device.h"
 #include "device/pinned.h"

@@ -4,7 +4,7 @@
 #include "device/range.h"
 #include "device/streams.h"
 
-/* A device that breaks its promise is found here, not by a kernel that reads beside its data. */
+/* A device that breaks its promises is noticed here, not by a kernel that reads the wrong bytes. */
 haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__range *range)
 {
     haul_status status =
@@ -17,7 +17,7 @@ haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__
         return HAUL_OK;
     haul__unload(device, range);
     return haul__fail(&device->context->error, HAUL_ERROR_DEVICE,
-                      "the device gave memory that is misaligned, or out of reach of a pointer");
+                      "the device gave misaligned memory, or memory beyond the reach of a pointer");
 }
 
 haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uint64_t bytes,

@@ -1,10 +1,9 @@
 /* The ring: staging buffers that copies go through.
  *
- * Memory from which a device copies fast is dear to get: pinning 4 MiB takes longer than sending
- * them. So a device has a ring of buffers, made when they are first needed and kept until it
- * closes. A buffer that an order reads or writes carries the fence behind that order; whoever needs
- * one takes a free one, else the oldest whose fence has been reached, else makes another, and only
- * when all are in use waits for the oldest.
+ * Pinning memory is slow: 4 MiB take longer to pin than to send. So a device has a ring of buffers,
+ * made at their first use and kept until it closes. A buffer that an order reads or writes has the
+ * fence behind that order. A call takes a free buffer, else the oldest if its fence has been
+ * reached, else makes a new one. It waits for the oldest only when all are in use.
  */
 #include "device/device.h"
 #include "device/piece_sizes.h"
@@ -51,7 +50,7 @@ static haul__buffer *find_oldest(haul_device *device)
     return oldest;
 }
 
-/* The oldest buffer, if the device is done with it; else a new one; else it is waited for. */
+/* The oldest buffer if its fence has been reached, else a new one, else the oldest after a wait. */
 static haul_status find_used(haul_device *device, haul__buffer *oldest, haul__buffer **result)
 {
     haul_status status = haul__poll(device, oldest->fence);
@@ -69,7 +68,7 @@ static haul_status find_used(haul_device *device, haul__buffer *oldest, haul__bu
                                      oldest->memory.bytes, " bytes,");
 }
 
-/* A buffer that nobody uses, of any size. */
+/* An unused buffer of any size. */
 static haul_status find(haul_device *device, size_t bytes, haul__buffer **result)
 {
     haul__buffer *oldest;
@@ -85,8 +84,8 @@ static haul_status find(haul_device *device, size_t bytes, haul__buffer **result
                                 "all staging buffers are in use");
 }
 
-/* What is pinned for so many bytes: one of a few sizes, so that buffers serve all, and of a piece
- * no more than that. */
+/* How much to pin for `bytes`: one of a few sizes, so that buffers fit most uses, and no more than
+ * a piece for what fits one. */
 static size_t size_for(const haul_device *device, size_t bytes)
 {
     static const size_t sizes[] = { HAUL__FIRST_BYTES, HAUL__SECOND_BYTES, HAUL__POOL_PIECE_BYTES,
@@ -130,7 +129,7 @@ void haul__put(haul_device *device, haul__buffer *buffer)
         haul__put_until(device, buffer, device->late_fence);
 }
 
-haul_status haul__put_after(haul_device *device, haul__buffer *buffer)
+static haul_status put_after(haul_device *device, haul__buffer *buffer)
 {
     uint64_t fence;
     haul_status status = haul__fence(device, &fence);
@@ -157,7 +156,7 @@ haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_ad
 {
     haul_status status = haul__copy_to(device, to, buffer->memory.memory, bytes);
     if (status == HAUL_OK) {
-        status = haul__put_after(device, buffer);
+        status = put_after(device, buffer);
         if (status == HAUL_OK)
             return HAUL_OK;
         haul__device_failed(device, status, "the order behind a copy of ", bytes, " bytes");

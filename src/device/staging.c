@@ -1,4 +1,6 @@
-/* Staging: one buffer for a call, of the ring or, for more than a piece, of its own. */
+/* Staging: one buffer for one call. It is the ring's, or has memory of its own if it is larger than
+ * a piece.
+ */
 #include "device/deferred.h"
 #include "device/device.h"
 #include "device/piece_sizes.h"

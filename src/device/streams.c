@@ -1,13 +1,14 @@
-/* Streams: what a device has been told, and when it has done it.
+/* Streams: orders to a device, and when they are done.
  *
- * A device does what it is told stream by stream, and says when: a fence stands for a place in a
- * stream's order. A synchronous call waits at its end. An asynchronous one notes a fence instead.
+ * A device executes the orders of one stream in sequence. A fence is a place in that sequence. A
+ * synchronous call waits at its end. An asynchronous call makes a fence and returns.
  *
- * A failure that the device reports is told to whoever asked, and may be another's: a copy that was
- * ordered earlier, on another stream. So each failure is counted, and work that was under way at
- * the time is called failed too.
+ * A device reports a failure to the next call that waits or asks, and the failure may belong to an
+ * earlier order on another stream. So each failure is counted, and all work that was under way at
+ * that time counts as failed.
  *
- * A failed copy is waited for, too, before its memory goes: the device may still be reading.
+ * After a failed order the stream is drained before any memory is released: the device may still be
+ * reading it.
  */
 #include <inttypes.h>
 
@@ -38,9 +39,9 @@ haul_status haul__device_failed(haul_device *device, haul_status status, const c
 
 /* ---- Fences. */
 
-/* A user's stream stays selected after the call: that saves an order. It may be gone, or be
- * captured, by the next one, so whatever uses the selected stream selects first; only the device's
- * own is known to be as it was. */
+/* A user's stream stays selected after the call, which saves an order. By the next call it may have
+ * been destroyed or be capturing, so every call selects first. Only the device's own stream needs
+ * no re-selection. */
 haul_status haul__select(haul_device *device, void *stream)
 {
     haul_status status;
@@ -54,7 +55,7 @@ haul_status haul__select(haul_device *device, void *stream)
     return HAUL_OK;
 }
 
-/* Every answer of the device about its work comes by here. */
+/* Counts a failure. Every answer of the device about its work passes here. */
 static haul_status heard(haul_device *device, haul_status status)
 {
     if (status == HAUL_OK || status == HAUL_ERROR_PENDING)
@@ -87,7 +88,7 @@ haul_status haul__poll(haul_device *device, uint64_t fence)
     return heard(device, device->table.poll(device->state, fence));
 }
 
-/* Where no fence was to be had, only a device that is lost is known to do nothing more. */
+/* Without a fence, only a lost device is known to have stopped. */
 haul_status haul__ask_for_fence(haul_device *device, uint64_t unused)
 {
     haul_status status = heard(device, haul__fence(device, &unused));
@@ -96,7 +97,7 @@ haul_status haul__ask_for_fence(haul_device *device, uint64_t unused)
 
 /* ---- Waiting. */
 
-/* All that the selected stream was told is done. */
+/* The selected stream is done: frees the buffers that were busy with it. */
 static void ring_is_idle(haul_device *device)
 {
     size_t i;
@@ -113,8 +114,8 @@ static haul_status wait(haul_device *device)
     return status;
 }
 
-/* The device's patience has ended before its work: a fence tells later when that is done. A device
- * that cannot even make one will do nothing more. */
+/* A wait timed out: makes a fence, which tells later when the work is done. If the device cannot
+ * make one, later calls ask it again (haul__ask_for_fence). */
 static void be_late(haul_device *device, haul_status status)
 {
     if (status != HAUL_ERROR_PENDING)
@@ -130,8 +131,8 @@ void haul__drain(haul_device *device)
     be_late(device, wait(device));
 }
 
-/* The event is told before the fence is reached. Work that was pending goes on being so: its
- * failures are those of the whole. */
+/* Signals the event, then makes the fence. If work was pending already, both are one: its count of
+ * failures stays. */
 static haul_status go_on(haul_device *device, const haul_async *async, haul__work *work)
 {
     uint64_t fence;

@@ -1,28 +1,27 @@
-/* Marks: what tells a device which words of a user's arena are pointers. (Those of a plan's graph
- * take the same forms, see transfer.c.)
+/* Marks: which words of a user's arena are pointers. (The marks of a plan's graph have the same
+ * forms, see transfer.c.)
  *
- * The obvious form is the bitmap, one bit for each word: 1.6 % of the arena, whatever is in it. Few
- * pointers among much data are told in less by a list of their offsets, which the device goes
- * through without looking at anything else. So where a list takes no more than half of the bitmap's
- * bytes, and one piece, it is what goes there, into the end of the bitmap's room:
+ * The obvious form is the bitmap, one bit for each word: 1.6 % of the arena, whatever its contents.
+ * For few pointers among much data a list of their offsets is smaller, and the device reads nothing
+ * else. So a list that takes at most half of the bitmap's bytes, and at most one piece, is sent in
+ * its place, at the end of the bitmap's room:
  *
  *     | arena | bitmap              | odd offsets |
  *     | arena |           | offsets |
  *
- * A list of aligned pointers is no other thing to a device than one of odd ones. Where an arena has
- * odd ones too the bitmap stays: it takes one list.
+ * To a device the list looks like one of odd pointers. An order has one list, so an arena with odd
+ * pointers keeps its bitmap.
  *
- * To find out, and to write the list, the host reads the bitmap while the arena crosses, which
- * takes it no longer than to copy it. Marks stay on the device until they are told to be no longer
- * true: pointers that come with objects that kernels have made, by way of whichever shipment, are
- * in nobody's marks yet (`grown`).
+ * The host counts the bits and writes the list while the arena crosses; that takes no longer than a
+ * copy of the bitmap. Marks stay on the device until the arena's number `grown` has changed:
+ * objects that kernels made, in any shipment of the arena, have pointers that no marks contain yet.
  */
 #include "device/piece_sizes.h"
 #include "ship/arena_transfer.h"
 
-/* ---- Pointers of the contents: bitmap words that have some. */
+/* ---- The contents' bitmap. */
 
-/* The bits of bitmap word `number`, but for those behind the contents. */
+/* The bits of bitmap word `number`, except those behind the contents. */
 static uint64_t slots_in(const haul__contents *contents, size_t number)
 {
     const size_t left = contents->bytes / sizeof(void *) - number * 64;
@@ -30,7 +29,7 @@ static uint64_t slots_in(const haul__contents *contents, size_t number)
                       : contents->slots[number] & (((uint64_t)1 << left) - 1);
 }
 
-/* The first from `number` on that has bits, or their end. */
+/* The first bitmap word with bits from `number` on, or the number of words. */
 static size_t next_marked(const haul__contents *contents, size_t number)
 {
     const size_t end = haul__contents_bitmap_bytes(contents) / sizeof(uint64_t);
@@ -39,8 +38,8 @@ static size_t next_marked(const haul__contents *contents, size_t number)
     return number;
 }
 
-/* Pointers from byte `first` on, which a bitmap word begins with; no more are counted when there
- * are more than `most`. */
+/* The number of pointers from byte `first` on, where a bitmap word begins. The count ends beyond
+ * `most`. */
 static size_t count_from(const haul__contents *contents, size_t first, size_t most)
 {
     const size_t end = haul__contents_bitmap_bytes(contents) / sizeof(uint64_t);
@@ -56,7 +55,7 @@ size_t haul__count_marked(const haul__contents *contents, size_t most)
     return count_from(contents, 0, most);
 }
 
-/* How many go as a list, in one piece; 0: none, the bitmap goes. */
+/* The number of pointers to send as a list. 0: the bitmap is sent. */
 static size_t count_listed(const haul_shipment *shipment)
 {
     const size_t most = haul__listed_most(&shipment->range, haul__piece_limit(shipment->device));
@@ -64,7 +63,7 @@ static size_t count_listed(const haul_shipment *shipment)
     return count < most ? count : 0;
 }
 
-/* ---- What is written to staging memory. */
+/* ---- Writing to staging memory. */
 
 static void write_slots(const haul_shipment *shipment, size_t at, size_t bytes,
                         unsigned char *memory)
@@ -82,7 +81,7 @@ static void write_odd(const haul_shipment *shipment, size_t at, size_t bytes, un
     }
 }
 
-/* All of a list at once. */
+/* Writes the whole list: it is one piece. */
 static void write_list(const haul_shipment *shipment, size_t at, size_t bytes,
                        unsigned char *memory)
 {
@@ -123,7 +122,7 @@ haul_status haul__send_written(haul_shipment *shipment, haul__write_piece *write
     return status;
 }
 
-/* Few orders, for nobody waits for the first of them. */
+/* Sends large pieces: no packing waits for the first of them. */
 haul_status haul__arena_send_marks(haul_shipment *shipment)
 {
     haul__range *range = &shipment->range;

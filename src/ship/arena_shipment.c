@@ -1,10 +1,10 @@
-/* Shipments of arenas: what lies in an arena crosses as it lies.
+/* Shipments of arenas: the contents of an arena cross unchanged.
  *
  * The slow obvious version is haul_ship: find every object, give it a place, copy it there,
- * translate its pointers. In an arena all objects have their places side by side already, and a
- * host pointer into it is as good as an offset: the distance from its base. So the arena's memory
- * is the source of the transfer, and the device patches as it does for any arena, from the host's
- * base instead of 0. Pointers into another arena on the device are one more patch.
+ * translate its pointers. In an arena all objects lie side by side already, and a host pointer into
+ * it tells an offset, its distance from the base. So the arena's memory is the source of the
+ * transfer, and the device patches from the host's base instead of 0. Pointers into another arena
+ * on the device are one more patch.
  */
 #include "base/clock.h"
 #include "device/deferred.h"
@@ -46,9 +46,9 @@ void haul__arena_lay_out(haul_shipment *shipment)
     lay_out_marks(shipment);
 }
 
-/* Where the arena's own device has memory at its addresses, that is the range, if nobody else has
- * it. It needs marks only for pointers into other arenas, if it is shipped `with_others`, or for
- * the device to look at. */
+/* The range is the arena's mirror on this device, unless another shipment has it. A mirror needs
+ * marks only for pointers into other arenas (`with_others`), or if the device looks for pointers
+ * that lead out. */
 static void lay_out(haul_shipment *shipment, int with_others)
 {
     const haul__contents *contents = &shipment->contents;
@@ -63,7 +63,7 @@ static void lay_out(haul_shipment *shipment, int with_others)
         shipment->range.mirror = contents->arena;
 }
 
-void haul__arena_statistics(haul_shipment *shipment, double seconds)
+static void take_statistics(haul_shipment *shipment, double seconds)
 {
     haul_shipment_statistics *statistics = &shipment->statistics;
     statistics->plan.objects = shipment->contents.arena->room.allocations;
@@ -76,8 +76,9 @@ void haul__arena_statistics(haul_shipment *shipment, double seconds)
     statistics->transfer_seconds = seconds;
 }
 
-/* An open shipment without a range, of what the arena holds now. A graph that was discovered lies
- * in it as a whole, but for pointers to no elements, which become null as in any shipment. */
+/* An open shipment of the arena's present contents, without a range. With a plan, the graph was
+ * discovered and lies wholly in the arena; pointers to no elements become null, as in any
+ * shipment. */
 static haul_status open_shipment(haul_device *device, haul_arena *arena, const haul_plan *plan,
                                  const haul_ship_arena_options *options, haul_shipment **result)
 {
@@ -137,7 +138,7 @@ static haul__neighbour neighbour_of(const haul_shipment *other)
     return neighbour;
 }
 
-/* Those of options.into, and the others that are shipped together with it. */
+/* Notes the neighbours: the arenas of options.into and those that are shipped together. */
 static haul_status meet_neighbours(haul_shipment *shipment, const haul_ship_arena_options *options,
                                    haul_shipment *const *together, size_t count)
 {
@@ -164,7 +165,7 @@ static haul_status send_and_time(haul_shipment *shipment)
     double start = haul__seconds();
     haul_status status = haul__arena_send(shipment);
     if (status == HAUL_OK)
-        haul__arena_statistics(shipment, haul__seconds() - start);
+        take_statistics(shipment, haul__seconds() - start);
     return status;
 }
 
@@ -178,7 +179,7 @@ static void let_go(haul_device *device, haul_shipment **shipments, size_t opened
     }
 }
 
-/* In three rounds: every arena's place is known before a pointer into it is sent. */
+/* In rounds: the place of every arena is known before a pointer into it is sent. */
 static haul_status ship_all(haul_device *device, haul_arena *const *arenas, const haul_plan *plan,
                             size_t count, const haul_ship_arena_options *options,
                             haul_shipment **shipments)
@@ -209,7 +210,8 @@ static haul_status ship_all(haul_device *device, haul_arena *const *arenas, cons
 
 /* ---- Untyped arenas. */
 
-/* Strings are asked for by whole pages, so the last page of the arena is let pass as one. */
+/* haul_readable of an arena. The last page passes as a whole, because strings are checked page by
+ * page. */
 static int lies_in(void *user, const void *address, size_t bytes)
 {
     const haul_arena *arena = user;
@@ -219,8 +221,8 @@ static int lies_in(void *user, const void *address, size_t bytes)
     return at <= used && bytes <= end - at;
 }
 
-/* Discovers once more, to say by which way the graph leaves the arena. The first failure stays if
- * this finds none. */
+/* Discovers once more to fill in the path by which the graph leaves the arena. If that finds none,
+ * the record stays as it was. */
 static void name_way_out(haul_context *context, const haul_root *root, haul_arena *arena)
 {
     haul_error found = context->error;
@@ -347,7 +349,7 @@ haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *r
     status = begin(device, options, shipment ? NULL : "the address of the new shipment is NULL");
     if (status != HAUL_OK)
         return status;
-    if (is_held) /* a callback may free it, and its context be another */
+    if (is_held) /* a callback may free it, in a context of its own */
         haul__arena_hold(arena);
     one.address = root;
     one.type = type;
@@ -355,7 +357,6 @@ haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *r
     if (options && (options->outside != HAUL_OUTSIDE_REFUSE || options->into_count > 0))
         status = haul__fail(
             &device->context->error, HAUL_ERROR_ARGUMENT,
-
             "a graph that is discovered must lie in the one arena: options->outside and into_count "
             "must be 0");
     else
@@ -366,9 +367,9 @@ haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *r
     return status;
 }
 
-/* ---- Again, with what has been added. */
+/* ---- Replan: again, with the present contents. */
 
-/* The neighbours are those that the old one had. */
+/* Loads the fresh shipment with the neighbours of the old one. */
 static haul_status load_again(haul_shipment *old, haul_shipment *fresh)
 {
     haul_status status;
@@ -387,8 +388,8 @@ static haul_status load_again(haul_shipment *old, haul_shipment *fresh)
     return status;
 }
 
-/* What the old shipment was lent is lent to the fresh one, or to the old one again; whose marks may
- * be overwritten then. */
+/* Lends the old shipment's mirror to the fresh one. On failure the old one has it again, and its
+ * marks may be overwritten. */
 static haul_status load_in_place(haul_shipment *old, haul_shipment *fresh)
 {
     haul_arena *mirror = old->range.mirror;

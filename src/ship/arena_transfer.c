@@ -1,31 +1,31 @@
-/* How an arena crosses.
+/* Transfers of arenas.
  *
  *     host:    | used bytes                | room         device:   | used bytes | bitmap |
- *     small:   | used bytes | bitmap |        one copy, then zeros again
- *     large:   copied from where it lies; its marks (arena_marks.c) go through staging meanwhile
+ *     small:   | used bytes | bitmap |        one copy; then the host clears the bitmap
+ *     large:   copied from the arena; meanwhile its marks go through staging (arena_marks.c)
  *     larger:  | all but the rest | marks | rest |
  *                                          | patch of all but the rest | patch of the rest |
  *
- * Then the device patches, from the host's base instead of 0, and once more for each other arena
- * that pointers lead into. Of a larger arena it patches all but the rest while that crosses.
+ * Then the device patches from the host's base, and once more for each other arena that pointers
+ * lead into. In a larger arena it patches all but the rest while the rest crosses.
  *
- * A direct return is the same the other way round: the device turns its pointers into the host's,
- * the arena is copied to where it lies, and the device turns them again. Where the device likes to,
- * it patches on the way (`fetch`); where much is to be patched in a larger arena, that is done
- * beside the copies of three parts:
+ * A direct return goes the other way: the device patches its pointers for the host, the arena is
+ * copied to its place, and the device patches them back. In pinned memory, up to fetch_bytes, all
+ * of it is one order (`fetch`). In a larger arena with many pointers the patches run beside the
+ * copies of three parts:
  *
  *                     | first                    | middle      | last         |
  *     | patch: first  | patch: middle and last   | first again | middle again | last again |
  *
- * Where the device has memory at the arena's own addresses (a mirrored arena), all of this is a
- * copy each way. Its verbs are given the arena's window then, for its addresses would mean the
- * device's bytes.
+ * A mirrored arena has device memory at its own addresses, so all of this is one copy each way. To
+ * a verb an address of that arena means the device's bytes; the host's bytes are given by the
+ * arena's window.
  *
- * Do pointers lead out of what is shipped? To look at each takes the host several times as long as
- * the transfer. So the device, which looks at them anyway, sets a word of the host's if some do,
- * and only then the host looks, to say which. In small arenas, which would need no staging but for
- * that word, and where the question has more sides to it (other arenas, pointers off the grid,
- * asynchronous calls), the host looks while the bytes cross.
+ * External pointers, which lead out of all that is shipped, are refused by default. For the host to
+ * check each pointer takes several times as long as the transfer. So the device, which reads them
+ * to patch, sets a word of the host's if there is one, and only then the host searches, to name it.
+ * The host checks while the bytes cross: in small arenas, which would need staging for that word
+ * alone; for other arenas and odd pointers; and in asynchronous calls.
  */
 #include <stdio.h>
 
@@ -35,22 +35,21 @@
 #include "device/streams.h"
 #include "ship/arena_transfer.h"
 
-/* From here on the device is asked. Below, a first refresh would pin as much as this for one
- * word. */
+/* The smallest arena whose pointers the device checks. Below, a first refresh would pin as much as
+ * this for one word. */
 #define ASK_BYTES HAUL__FIRST_BYTES
 
-/* What crosses while the host looks at a pointer that it does not have in its caches (6 ns),
- * about. */
+/* About what crosses while the host checks one pointer outside of its caches (6 ns). */
 #define LOOK_BYTES ((size_t)512)
 
-/* From here on an arena is cut, and so much of it is the rest, or the first and the last part of a
- * return. Smaller arenas: a patch takes no longer than its start. A larger rest has the more to be
- * patched behind it (a quarter: 1.033 of a raw copy, an eighth 1.028, a sixteenth 1.026, as a
- * thirty-second). */
+/* The smallest arena that is cut: below, a patch takes no longer than its launch. The fraction of
+ * it that is the rest, and the first and the last part of a return: behind a larger rest there is
+ * more to patch (a quarter: 1.033 of a raw copy, an eighth 1.028, a sixteenth and a thirty-second
+ * 1.026). */
 #define CUT_BYTES ((size_t)8 << 20)
 #define REST_PART 16u
 
-/* ---- Pointers that lead out. */
+/* ---- External pointers. */
 
 static int find_outside(const haul__contents *contents, size_t *at)
 {
@@ -81,7 +80,7 @@ static haul_status refuse_outside(const haul__contents *contents, haul_error *er
 
 /* ---- Orders. */
 
-/* Where the device finds byte `at` of the contents. */
+/* The address of byte `at` of the contents, for the device's verbs. */
 static unsigned char *window(const haul_shipment *shipment, size_t at)
 {
     const haul__contents *contents = &shipment->contents;
@@ -97,10 +96,11 @@ static void write_edited(const haul_shipment *shipment, size_t at, size_t bytes,
     haul__edit(contents, memory, at, bytes);
 }
 
-/* Of pointers into another arena; both ways: from the host's addresses to the device's, or back.
- * The arena's own pointers have been moved out of its reach, but where they stay as they are: there
- * a pointer to where the arena begins is not one to the other's end, and if the other is the same
- * arena, shipped twice, all are its own. */
+/* The relocation of pointers into another arena, from the host's addresses to the device's, or
+ * back. Own pointers were relocated first, so they no longer fall into the neighbour's range. A
+ * mirrored arena's own pointers do not move; two cases follow: its base must not be taken for one
+ * past the end of a neighbour that ends there, and a neighbour that is this same arena needs no
+ * patch. */
 static haul_relocation relocation_of_neighbour(const haul_shipment *shipment,
                                                const haul__neighbour *other, int back)
 {
@@ -127,13 +127,13 @@ static haul_status relocate_neighbours(haul_shipment *shipment, int back)
     return status;
 }
 
-/* Does a patch reach beyond the contents? */
+/* Do own pointers reach beyond the contents? */
 static int reaches_out(const haul__contents *contents)
 {
     return contents->before || contents->behind;
 }
 
-/* Is a device with marks to be asked whether pointers lead out? */
+/* Can a device with marks check for external pointers? */
 static int is_for_device(const haul__contents *contents)
 {
     return contents->outside == HAUL_OUTSIDE_REFUSE && contents->neighbour_count == 0 &&
@@ -145,8 +145,8 @@ static int device_can_tell(const haul_shipment *shipment, const haul_async *asyn
     return !async && is_for_device(&shipment->contents) && haul__is_patched(&shipment->range);
 }
 
-/* Of an arena without a patch the host looks as fast as the bytes cross, if its pointers are few.
- * In a large one even to count them would take longer than an order to the device. */
+/* A mirrored arena needs no patch, and its few pointers the host checks as fast as the bytes cross.
+ * In a large arena even counting them takes longer than an order to the device. */
 int haul__looks_there(const haul__contents *contents)
 {
     const size_t few = contents->bytes / LOOK_BYTES;
@@ -154,8 +154,8 @@ int haul__looks_there(const haul__contents *contents)
            (contents->bytes >= CUT_BYTES || haul__count_marked(contents, few) > few);
 }
 
-/* Of pointers into the contents, where they lay `from` on and will lie `to` on, room beside them
- * included. */
+/* The relocation of own pointers: into the contents, and the room beside them, from base `from` to
+ * base `to`. */
 static haul_relocation own_relocation(const haul_shipment *shipment, uint64_t from, uint64_t to)
 {
     const haul__contents *contents = &shipment->contents;
@@ -169,7 +169,7 @@ static haul_status relocate_own(haul_shipment *shipment, uint64_t from, uint64_t
     return haul__patch(shipment->device, &own);
 }
 
-/* Objects that kernels have made and nobody has brought back have their bits in the nursery
+/* The bits of objects that kernels made, and that have not come back yet, stand in the nursery
  * alone. */
 static haul_status relocate_nursery(haul_shipment *shipment, const haul__nursery_place *place,
                                     uint64_t from)
@@ -198,8 +198,7 @@ haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
     return status;
 }
 
-/* The words before `cut`, which needs no more than what lies before the fence, and those behind
- * it. */
+/* Patches the words before `cut`, behind the fence of their copy, and then the others. */
 static haul_status relocate_cut(haul_shipment *shipment, const haul_relocation *all, size_t cut,
                                 uint64_t fence)
 {
@@ -225,7 +224,7 @@ static haul_status relocate_back(haul_shipment *shipment)
     return status == HAUL_OK ? relocate_neighbours(shipment, 1) : status;
 }
 
-/* Is there room behind a small arena for its bitmap, so that both are one copy? */
+/* Does the bitmap fit behind the bytes of a small arena, so that both are one copy? */
 static int has_room(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
@@ -256,7 +255,7 @@ static haul_status conclude(haul_shipment *shipment, const haul_async *async)
                           shipment->range.bytes, " bytes to the device");
 }
 
-/* What there is to look at, once all is ordered: the bytes cross meanwhile. */
+/* Checks for external pointers on the host, while the bytes cross. */
 static haul_status look_meanwhile(haul_shipment *shipment)
 {
     if (shipment->contents.outside != HAUL_OUTSIDE_REFUSE)
@@ -264,8 +263,8 @@ static haul_status look_meanwhile(haul_shipment *shipment)
     return refuse_outside(&shipment->contents, &shipment->device->context->error);
 }
 
-/* As far as the arena has grown; not where a device that is late, this one or another, still reads.
- */
+/* Poisons the bytes again, up to the arena's end; not if a device that is late may still read
+ * them. */
 static void poison_again(const haul_arena *arena, unsigned char *memory, size_t bytes)
 {
     size_t grown = (size_t)(arena->end - memory);
@@ -274,7 +273,7 @@ static void poison_again(const haul_arena *arena, unsigned char *memory, size_t 
     haul__poison(memory, bytes < grown ? bytes : grown);
 }
 
-/* Bitmap and odd offsets behind the arena, for the time of the copy. */
+/* The marks stand behind the arena's bytes for the time of the copy. */
 static haul_status send_as_one(haul_shipment *shipment)
 {
     const haul__range *range = &shipment->range;
@@ -298,7 +297,7 @@ static haul_status send_as_one(haul_shipment *shipment)
     return status;
 }
 
-/* Bytes [first, end) of the arena; all of it, where it is edited. */
+/* Sends bytes [first, end) of the arena; the whole arena if it is edited. */
 static haul_status order_bytes(haul_shipment *shipment, size_t first, size_t end)
 {
     const haul__contents *contents = &shipment->contents;
@@ -309,8 +308,8 @@ static haul_status order_bytes(haul_shipment *shipment, size_t first, size_t end
                          end - first);
 }
 
-/* Where the arena is cut; its end: nowhere. Odd pointers may lie across a cut; what is edited goes
- * through staging. */
+/* The offset of the cut; the end of the arena: no cut. An odd pointer could lie across it, and an
+ * edited arena goes through staging. */
 static size_t cut_of(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
@@ -320,7 +319,7 @@ static size_t cut_of(const haul_shipment *shipment)
     return haul__whole_marks(contents->bytes - contents->bytes / REST_PART);
 }
 
-/* The rest, and the patch of all. */
+/* Sends the rest and patches all. */
 static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_relocation *patch)
 {
     uint64_t fence;
@@ -344,7 +343,7 @@ static haul_status order_patch(haul_shipment *shipment, size_t cut, uint32_t *ou
     return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
 }
 
-/* `outside`: where the device tells whether pointers lead out; NULL: the host looks. */
+/* `outside`: the word that the device sets for an external pointer. NULL: the host checks. */
 static haul_status order_in_parts(haul_shipment *shipment, int with_marks, uint32_t *outside)
 {
     const size_t cut = cut_of(shipment);
@@ -387,7 +386,7 @@ haul_status haul__arena_send(haul_shipment *shipment)
     return send_in_parts(shipment, 1, NULL);
 }
 
-/* ---- Again, and back. */
+/* ---- Refresh and direct return. */
 
 haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async)
 {
@@ -415,22 +414,22 @@ int haul__arena_returns_directly(const haul_shipment *shipment)
            !contents->is_edited;
 }
 
-/* Is there anything to patch on the way back? */
+/* Does a return need a patch? */
 static int is_moved(const haul_shipment *shipment)
 {
     return haul__is_patched(&shipment->range) &&
            (!shipment->range.mirror || shipment->contents.neighbour_count > 0);
 }
 
-/* Does one patch tell all, in memory to which the device can copy while something else happens?
- * (What returns directly has no pointers off the grid.) */
+/* Is one patch enough, and the memory pinned, so that copies run beside other work? (An arena that
+ * returns directly has no odd pointers.) */
 static int has_one_patch(const haul_shipment *shipment)
 {
     return is_moved(shipment) && shipment->contents.arena->region.pinned &&
            shipment->contents.neighbour_count == 0;
 }
 
-/* A return under way: what comes behind a failure is not ordered. */
+/* A return under way. After a failure, later orders are skipped. */
 typedef struct way_back {
     haul_shipment *shipment;
     haul_status status;
@@ -460,16 +459,15 @@ static uint64_t fence_off(way_back *r)
     return fence;
 }
 
-/* Is there so much to patch that it is worth its while beside the copies? (A list is patched in no
- * time.) */
+/* Is there enough to patch for a return in parts? (A list is patched at once.) */
 static int returns_in_parts(const haul_shipment *shipment)
 {
     return has_one_patch(shipment) && shipment->range.arena_bytes >= CUT_BYTES &&
            shipment->range.listed == 0;
 }
 
-/* Each part is patched for the host while the one before it crosses, and for the device again while
- * the one behind it does; so the first and the last are small. */
+/* Each part is patched for the host while the part before it crosses, and for the device again
+ * while the part behind it crosses. So the first and the last part are small. */
 static haul_status order_return_in_parts(haul_shipment *shipment)
 {
     const uint64_t here = (uintptr_t)shipment->contents.base, there = shipment->range.address;
@@ -504,8 +502,7 @@ static haul_status order_return_as_one(haul_shipment *shipment)
     return status == HAUL_OK && is_moved(shipment) ? relocate(shipment) : status;
 }
 
-/* Pointers become the host's, all is copied, pointers become the device's again; or all of it on
- * the way. */
+/* One fetch; or three steps: pointers for the host, copy, pointers for the device. */
 static haul_status order_return(haul_shipment *shipment)
 {
     haul_status status = HAUL_OK;
@@ -524,7 +521,7 @@ static haul_status order_return(haul_shipment *shipment)
                                             : order_return_as_one(shipment);
     if (status != HAUL_OK) {
         haul__drain(shipment->device);
-        shipment->marks_are_there = 0; /* it may be for what a kernel has made of them */
+        shipment->marks_are_there = 0; /* the cause may be marks that a kernel has overwritten */
     }
     return status;
 }

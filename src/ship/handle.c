@@ -1,4 +1,4 @@
-/* A shipment's handle: made without a range, completed when its graph is on the device. */
+/* A shipment's handle: made without a range, completed once its graph is on the device. */
 #include "ship/shipment.h"
 
 #define MAGIC 0x48537631u

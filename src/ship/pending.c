@@ -1,28 +1,32 @@
-/* Pending work: what a shipment has told its device and has not been done yet.
+/* Pending work: asynchronous calls on a shipment, and work whose wait timed out.
  *
- * The next call on a shipment knows what it must wait for: all of it if it is synchronous or goes
- * to another stream, nothing if the stream keeps the order anyway. So the fence of the last call
- * stands for all calls before it.
+ * A call waits for the pending work of its shipment if it is synchronous or uses another stream; on
+ * the same stream the device keeps the order. So the fence of the last call stands for all calls
+ * before it.
  *
- * What comes back to the host waits in memory of its own until somebody waits for it; then it is
- * written. There is no thread behind it.
+ * Results of an asynchronous call lie in memory of their own. They are written to the host's
+ * objects by the next call that waits, in its thread; there is no background thread.
+ *
+ * Work is late if a wait for it timed out. Its fence is noted, and each later call comes behind it:
+ * until then the device may read the source or write the range.
  */
 #include "device/deferred.h"
 #include "device/streams.h"
 #include "ship/pending.h"
 
-/* ---- A shipment's outstanding work. */
+/* ---- Asynchronous work. */
 
-/* `failures`: the device's, when the work was ordered or given up. */
+/* The result of work, in words. `failures`: the device's, when the work was ordered or timed
+ * out. */
 static haul_status how_it_went(haul_device *device, const char *what, uint64_t failures,
                                haul_status status)
 {
     if (status == HAUL_ERROR_PENDING)
         return haul__fail(&device->context->error, status, "the device has not finished yet");
     if (status == HAUL_OK && failures != device->failures)
-        return haul__fail(&device->context->error, device->failure,
-                          "%s failed: the device has reported a failure since it was ordered",
-                          what);
+        return haul__fail(
+            &device->context->error, device->failure,
+            "%s failed: the device has reported a failure after this work was submitted", what);
     if (status != HAUL_OK)
         haul__fail(&device->context->error, status, "%s failed: %s", what,
                    device->table.message(device->state));
@@ -44,7 +48,7 @@ static void drop_return(haul_shipment *shipment)
     haul__release(&shipment->device->context->allocator, back, sizeof *back);
 }
 
-/* When it has failed, nothing that came back is to be trusted. */
+/* After a failure no result is trusted: all returns are dropped. */
 static haul_status await_work(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;
@@ -87,8 +91,8 @@ void haul__end_write(haul_shipment *shipment)
         haul__end_scatter(shipment->plan);
 }
 
-/* All memory that writing takes is there before the first byte is written: without it all returns
- * stay, and the next call that waits writes them. */
+/* Gets all memory before the first byte is written. Without it all returns stay, and the next call
+ * that waits writes them. */
 static haul_status write_returns(haul_shipment *shipment)
 {
     const int prepares = has_whole_returns(shipment);
@@ -105,9 +109,9 @@ static haul_status write_returns(haul_shipment *shipment)
     return first;
 }
 
-/* ---- Work that a call has given up waiting for. */
+/* ---- Late work. */
 
-/* A fence that is made later lies behind it, too. */
+/* A fence made now lies behind it, too. */
 int haul__shipment_is_late(haul_shipment *shipment)
 {
     haul__late *late = &shipment->late;
@@ -137,6 +141,7 @@ void haul__note_late(haul_shipment *shipment, haul_device *device)
     }
 }
 
+/* The late work is done. */
 static void be_on_time(haul_shipment *shipment)
 {
     haul_device *other = shipment->late.device;
@@ -150,7 +155,7 @@ static haul_device *late_device(const haul_shipment *shipment)
     return shipment->late.device ? shipment->late.device : shipment->device;
 }
 
-/* Awaits the fence, or asks. */
+/* Waits for the late fence, or polls it. */
 static haul_status ask_late(haul_shipment *shipment,
                             haul_status (*ask)(haul_device *device, uint64_t fence))
 {
@@ -163,7 +168,7 @@ static haul_status ask_late(haul_shipment *shipment,
     return how_it_went(device, "work that was late", late->failures, ask(device, late->fence));
 }
 
-/* Whoever reads the source, or the arena, comes behind it. */
+/* A call that reads the source or the range comes behind late work. */
 static haul_status await_late(haul_shipment *shipment)
 {
     haul_status status = ask_late(shipment, haul__await);
@@ -175,8 +180,9 @@ static haul_status await_late(haul_shipment *shipment)
     return status;
 }
 
-/* When late work fails, so does the asynchronous work before it: both are over. */
-haul_status haul__shipment_finish(haul_shipment *shipment)
+/* Waits for all work of the shipment, and writes its results. HAUL_ERROR_PENDING: a wait timed out.
+ * Asynchronous work comes before late work; if that fails, both have failed and are over. */
+static haul_status finish(haul_shipment *shipment)
 {
     haul_status status = await_late(shipment);
     if (status != HAUL_ERROR_PENDING && shipment->work.is_pending)
@@ -184,7 +190,8 @@ haul_status haul__shipment_finish(haul_shipment *shipment)
     return status == HAUL_OK ? write_returns(shipment) : status;
 }
 
-/* What is behind the fence of work that goes on is kept until the later one. */
+/* Waits for a fence. If that times out, whatever is given back is kept until the later of the
+ * fences. */
 static void give_up(haul_device *device, uint64_t fence)
 {
     if (haul__await(device, fence) != HAUL_ERROR_PENDING)
@@ -207,7 +214,7 @@ void haul__shipment_abandon(haul_shipment *shipment)
     haul__memory_put(device, &shipment->spare);
 }
 
-/* What another device reads even after one more wait is left to the system. */
+/* If another device still reads the range after one more wait, the range is left to the system. */
 void haul__shipment_unload(haul_shipment *shipment)
 {
     haul_device *reader = shipment->late.device;
@@ -220,7 +227,7 @@ void haul__shipment_unload(haul_shipment *shipment)
 
 static haul_status order_after(haul_shipment *shipment, const haul_async *async)
 {
-    haul_status status = async ? await_late(shipment) : haul__shipment_finish(shipment);
+    haul_status status = async ? await_late(shipment) : finish(shipment);
     if (status == HAUL_OK && async && shipment->work.is_pending &&
         shipment->work.stream != async->stream)
         status = await_work(shipment);
@@ -304,7 +311,7 @@ haul_status haul_shipment_wait(haul_shipment *shipment)
     status = haul__device_enter(shipment->device);
     if (status != HAUL_OK)
         return status;
-    status = haul__shipment_finish(shipment);
+    status = finish(shipment);
     haul__context_leave(shipment->device->context);
     return status;
 }

@@ -1,10 +1,10 @@
-/* Update: one range of the host's, to the device or back.
+/* Updates: one host range, to the device or back.
  *
- * An update moves the smallest piece of the arena that holds the range's data. Where the piece
- * holds nothing else, it is one copy. Else it may hold pointers, which the device may have rewired,
- * skipped fields, which are its own, and neighbours: then an update to the device reads the piece,
- * writes the range's data over it and sends it back. That is two transfers, and no byte outside the
- * range is ever changed.
+ * An update transfers the smallest piece of the arena that holds the data of the range. If the
+ * piece holds nothing else, it is one copy. Else it also holds pointers, which kernels may have
+ * changed, skipped fields, which belong to the device, or neighbours of the range: then an update
+ * to the device fetches the piece, writes the data over it and sends it back. That is two
+ * transfers, and no other byte changes.
  */
 #include "device/staging.h"
 #include "device/streams.h"
@@ -16,7 +16,7 @@ static const haul_async own_stream = { NULL, NULL };
 typedef struct piece {
     uintptr_t first, end; /* of the host range */
     haul__span span;
-    size_t at, skew; /* of its data in the arena; from the granule that this lies in */
+    size_t at, skew; /* the data's offset in the arena, and within its granule */
 } piece;
 
 static void count_to(haul_shipment *shipment, size_t bytes)
@@ -25,7 +25,7 @@ static void count_to(haul_shipment *shipment, size_t bytes)
     shipment->statistics.bytes_to += bytes;
 }
 
-/* The part of a range that lies in an arena, as it is there. */
+/* The part of the range that lies in the arena. 0: none. */
 static int find_in_arena(const haul__contents *contents, piece *result)
 {
     uintptr_t base = (uintptr_t)contents->base, end = base + contents->bytes;
@@ -40,9 +40,9 @@ static int find_in_arena(const haul__contents *contents, piece *result)
     return 1;
 }
 
-/* `bar`: what keeps bytes from going this way. */
-static haul_status find(const haul_shipment *shipment, unsigned bar, const void *host, size_t bytes,
-                        piece *result)
+/* The piece for a host range. `excluded`: the exclusion that applies to this direction. */
+static haul_status find(const haul_shipment *shipment, unsigned excluded, const void *host,
+                        size_t bytes, piece *result)
 {
     haul_error *error = &shipment->device->context->error;
     haul_status status =
@@ -54,14 +54,14 @@ static haul_status find(const haul_shipment *shipment, unsigned bar, const void 
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the end of the range wraps");
     if (haul__is_arena(shipment)
             ? !find_in_arena(&shipment->contents, result)
-            : !haul__find_span(shipment->plan, bar, result->first, result->end, &result->span))
+            : !haul__find_span(shipment->plan, excluded, result->first, result->end, &result->span))
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "no byte of the range is in the shipment");
     result->at = result->span.data_offset;
     result->skew = result->at % HAUL__STAGE_ALIGNMENT;
     return HAUL_OK;
 }
 
-/* Writes the range's data over `memory`, a copy of the piece from its granule on. */
+/* Writes the data of the range over `memory`, a copy of the piece from the start of its granule. */
 static void put_data(const haul_shipment *shipment, const piece *one, void *memory)
 {
     const haul__contents *contents = &shipment->contents;
@@ -80,7 +80,7 @@ static int must_check(const haul_shipment *shipment)
     return !shipment->options.let_counts_change && haul__has_reads(shipment->plan);
 }
 
-/* May what has arrived be written? */
+/* May the arrived bytes be written? Checks counts and terminators among them. */
 static haul_status check_back(haul_shipment *shipment, const haul__return *back)
 {
     haul_error *error = &shipment->device->context->error;
@@ -112,7 +112,7 @@ static haul_status put_data_back(haul_shipment *shipment, const haul__return *ba
     return HAUL_OK;
 }
 
-/* Over what the device holds, where the piece is not the range's alone. */
+/* Fetches the piece first if it holds more than the range. */
 static haul_status send_piece(haul_shipment *shipment, const haul_async *async, const piece *one,
                               haul__staging *staging)
 {
@@ -133,7 +133,7 @@ static haul_status send_piece(haul_shipment *shipment, const haul_async *async, 
     return status;
 }
 
-/* Nothing of the range travels: an event is told all the same. */
+/* Nothing of the range crosses; the event is signalled all the same. */
 static haul_status tell_alone(haul_shipment *shipment, const haul_async *async)
 {
     if (!async || !async->event)
@@ -142,8 +142,8 @@ static haul_status tell_alone(haul_shipment *shipment, const haul_async *async)
                           " bytes");
 }
 
-/* The last granule may reach beyond the data: a put writes data alone, so the room for it is not
- * needed. */
+/* The staging needs room for the data only: put_data writes nothing behind it in the last
+ * granule. */
 static haul_status update_device(haul_shipment *shipment, const void *host, size_t bytes,
                                  const haul_async *async)
 {

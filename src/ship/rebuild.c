@@ -1,11 +1,10 @@
-/* Rebuilding: what depends on addresses is put right where it lies now, by the functions that its
- * types name.
+/* Rebuilding: objects whose contents depend on addresses, such as hashes of pointers, are rebuilt
+ * on the device by the functions that their types name.
  *
- * The addresses of all such objects of a shipment stand behind its arena, for kernels to read, and
- * once more on the host for the time of the calls. They follow from the plan and the base, so that
- * whoever has sent an arena can have them sent, too. The functions order their work on the stream
- * that the copies and the patch went to, so that nothing has to be waited for in between; a graph
- * without such objects has no list, and none of this is done.
+ * The device addresses of all such objects stand in a list behind the arena, for kernels, and on
+ * the host during the calls. They follow from the plan and the base. The functions order their work
+ * on the stream of the copies and the patch, so nothing waits in between. A graph without such
+ * objects has no list, and skips all this.
  */
 #include "device/piece_sizes.h"
 #include "device/streams.h"
@@ -83,7 +82,7 @@ haul_status haul__rebuild(haul_device *device, const haul_plan *plan, const haul
         haul__release(allocator, objects, bytes);
     } else {
         status = haul__fail(&device->context->error, HAUL_ERROR_MEMORY,
-                            "no memory to list what is to be rebuilt");
+                            "no memory to list the objects to rebuild");
     }
     if (status != HAUL_OK)
         haul__drain(device);

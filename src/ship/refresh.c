@@ -1,10 +1,9 @@
-/* Refresh: contents again, by the plan that exists.
+/* Refresh: sends the present contents by the existing plan.
  *
- * A refresh packs with the device's base known, so that pointers are patched while they are copied
- * and nothing is left to do on the device. Gather compares every pointer and count with the plan on
- * the way: what no longer fits is found before anything is sent. An arena that crosses in pieces is
- * verified first, for the same promise. A source that is locked is read by the device itself, after
- * the first time (zero_copy.c).
+ * A refresh knows the device's base: gather writes device addresses, and the device has nothing to
+ * patch. Gather also compares every pointer and count with the plan, so a changed one is found
+ * before anything is sent. For the same promise, an arena that crosses in pieces is verified first.
+ * A locked source is read by the device itself from the second refresh on (zero_copy.c).
  */
 #include "base/clock.h"
 #include "device/piece_sizes.h"
@@ -16,13 +15,12 @@
 #include "ship/transfer.h"
 #include "ship/zero_copy.h"
 
-/* Up to here a refresh crosses whole. Larger: what is sent hides behind less packing. Smaller: more
- * of the source is read twice. */
+/* The largest refresh that crosses whole. Larger: less of the transfer is hidden behind packing.
+ * Smaller: more sources are read twice. */
 #define WHOLE_BYTES HAUL__SECOND_BYTES
 
-/* A pointer has changed, and gather has named a place near it. The device still has what each
- * pointer was; with that the place can be named exactly. Whatever comes of it, the failure is the
- * one that was found first. */
+/* A pointer has changed, and gather has named a place near it. The arena on the device still has
+ * the old pointers, and tells which one it was. If that fails, the first error record stays. */
 static void name_stale_pointer(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;
@@ -48,7 +46,7 @@ static haul_status conclude(haul_shipment *shipment, const haul_async *async)
                           shipment->range.arena_bytes, " bytes to the device");
 }
 
-/* The list goes along: it may not have arrived either, if the arena did not. */
+/* Sends the list again: if an earlier transfer failed, it may not have arrived. */
 static haul_status rebuild(haul_shipment *shipment, const haul_async *async)
 {
     haul_status status = haul__send_dependents(shipment->device, shipment->plan, &shipment->range);
@@ -84,8 +82,7 @@ static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *
     return status;
 }
 
-/* No piece is sent before all is known to be as the plan has it: several cost a second look at the
- * source. */
+/* Pieces need a check of the whole source before the first is sent, so the source is read twice. */
 static int refreshes_whole(const haul_shipment *shipment)
 {
     const haul_device *device = shipment->device;
@@ -153,8 +150,8 @@ static haul_status refresh(haul_shipment *shipment, const haul_async *async)
     if (status != HAUL_OK || done)
         return status;
     status = pack_again(shipment, heard, async);
-    if (status == HAUL_OK && may_pull && shipment->direct.state == HAUL__UNTRIED)
-        status = haul__prepare_direct(shipment);
+    if (status == HAUL_OK && may_pull && shipment->zero_copy.state == HAUL__UNTRIED)
+        status = haul__prepare_zero_copy(shipment);
     return status;
 }
 

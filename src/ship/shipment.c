@@ -1,9 +1,8 @@
-/* Shipments: a graph put on a device, replaced, looked up, and let go.
+/* Shipments: ship a graph, replan it, look up addresses, free it.
  *
- * A shipment is a plan and a range on a device. The plan knows where each source byte lies in the
- * arena, the range knows where the arena lies: a device address is a sum of the two, and its
- * reverse a difference. Everything is made before anything is handed out or replaced, so that a
- * failure has only to be undone.
+ * A shipment is a plan and a range on a device. The plan knows the offset of each source byte in
+ * the arena, and the range has the arena's address: a device address is their sum. Everything new
+ * is complete before anything is handed out or replaced, so a failure only drops what is new.
  */
 #include "device/deferred.h"
 #include "device/streams.h"
@@ -14,13 +13,13 @@
 
 /* ---- Shipping. */
 
-/* What a call ships with; `async` NULL: it waits. */
+/* How a call ships. `async` NULL: it waits. */
 typedef struct manner {
     const haul_ship_options *options;
     const haul_async *async;
 } manner;
 
-/* Takes over the caller's hold on the plan when it succeeds. */
+/* On success takes over the caller's hold on the plan. */
 static haul_status ship_plan(haul_device *device, haul_plan *plan, const manner *how,
                              haul_shipment **result)
 {
@@ -55,7 +54,7 @@ static haul_status ship_roots(haul_device *device, const haul_root *roots, size_
     return status;
 }
 
-/* Clears the result, enters, and selects the stream. */
+/* Clears the result, enters the device, and selects the stream. */
 static haul_status begin(haul_device *device, const haul_async *async, haul_shipment **result)
 {
     haul_status status;
@@ -180,7 +179,7 @@ static haul_status replan(haul_shipment *shipment)
         haul__plan_drop(plan);
         return status;
     }
-    haul__drop_direct(shipment);
+    haul__drop_zero_copy(shipment);
     haul__unload(device, &shipment->range);
     haul__plan_drop(shipment->plan);
     shipment->plan = plan;
@@ -246,7 +245,7 @@ void haul_shipment_get_statistics(const haul_shipment *shipment,
         *statistics = shipment->statistics;
 }
 
-/* The arena may be another context's. */
+/* Frees the shipment. The arena may be of another context: it is freed next, inside that one. */
 static haul__freed *finish(void *object)
 {
     haul_shipment *last = object;
@@ -255,7 +254,7 @@ static haul__freed *finish(void *object)
     haul__device_settle(device);
     haul__select(device, NULL);
     haul__shipment_abandon(last);
-    haul__drop_direct(last);
+    haul__drop_zero_copy(last);
     haul__shipment_unload(last);
     if (last->plan)
         haul__plan_drop(last->plan);

@@ -1,4 +1,4 @@
-/* What a shipment holds: a plan, or an arena's contents, and one range on a device. */
+/* The shipment: a plan, or the contents of an arena, and one range on a device. */
 #ifndef HAUL_SHIP_SHIPMENT_H
 #define HAUL_SHIP_SHIPMENT_H
 
@@ -10,51 +10,50 @@
 #include "haul/ship.h"
 #include "pack/pack.h"
 
-/* What a device needs to reach a shipment's source by itself: lists in its memory, and locks. */
-typedef struct haul__direct {
+/* Zero copy: the lists in device memory, and the locks, by which a device reaches the source. */
+typedef struct haul__zero_copy {
     enum { HAUL__UNTRIED, HAUL__READY, HAUL__REFUSED } state;
-    haul__range lists; /* | segments | attachments |; of 0 bytes: none */
+    haul__range lists; /* | segments | attachments |; 0 bytes: none */
     size_t segment_count, attachment_count;
     haul__locked locked;
-} haul__direct;
+} haul__zero_copy;
 
-/* Work of a call that was not waited for to its end. */
+/* Late work: a wait of a call on the shipment timed out. */
 typedef struct haul__late {
-    uint64_t fence;    /* behind it; 0: there is none, or */
-    uint64_t failures; /* the device's, when the call gave up */
-    int is_untold;     /* ... there is, and no fence was to be had */
-    /* held: another one than the shipment's, which reads its range; NULL: it is its own */
-    haul_device *device;
+    uint64_t fence;      /* behind it; 0: there is no late work, or is_untold */
+    uint64_t failures;   /* the device's, when the wait timed out */
+    int is_untold;       /* there is late work, and the device could make no fence */
+    haul_device *device; /* held: another device, which reads the range; NULL: the shipment's */
 } haul__late;
 
-/* What comes back and has not been written to the host's objects yet. */
+/* A result on its way to the host's objects (pending.h). */
 typedef struct haul__return haul__return;
 
 struct haul_shipment {
     uint32_t magic;
     haul__freed freed;
     haul_device *device; /* held */
-    haul_plan *plan;     /* held; NULL: the range holds an arena of the user's: */
+    haul_plan *plan;     /* held; NULL: the range holds a user's arena, by its `contents` */
     haul__contents contents;
     haul__range range;
     haul_ship_options options;
     haul_shipment_statistics statistics;
-    /* the range's bitmap, or list, and odd offsets have arrived as they should */
-    int marks_are_there;
+    int marks_are_there; /* the bitmap, or list, and the odd offsets have arrived on the device */
     haul__work work;
     haul__return *returns; /* in the order of the calls */
-    haul__memory spare;    /* of a return that has been written */
-    haul__direct direct;
+    haul__memory spare;    /* memory of a written return, for the next one */
+    haul__zero_copy zero_copy;
     haul__late late;
 };
 
-/* Contents are open where contents.arena is not NULL. */
+/* Is it of an arena? */
 HAUL__INLINE int haul__is_arena(const haul_shipment *shipment)
 {
     return shipment->contents.arena != NULL;
 }
 
-/* Have its marks arrived, and are they all? Those of a plan's graph stay all. */
+/* Are the marks on the device and complete? A plan's always are; an arena's are not once kernels
+ * have added objects. */
 HAUL__INLINE int haul__marks_hold(const haul_shipment *shipment)
 {
     return shipment->marks_are_there &&
@@ -64,10 +63,10 @@ HAUL__INLINE int haul__marks_hold(const haul_shipment *shipment)
 /* handle.c */
 int haul__shipment_is_valid(const haul_shipment *shipment);
 haul__listener haul__shipment_listener(const haul_ship_options *options);
-/* A handle without a range; NULL: out of memory. Freed by haul__shipment_discard. */
+/* A handle without a range. NULL: out of memory. */
 haul_shipment *haul__shipment_new(haul_device *device, const haul_ship_options *options);
 void haul__shipment_discard(haul_device *device, haul_shipment *shipment);
-/* Makes it a shipment: takes over the hold on the plan, which may be NULL. */
+/* Makes the handle valid: holds the device, takes over the hold on the plan (NULL: of an arena). */
 void haul__shipment_complete(haul_shipment *shipment, haul_device *device, haul_plan *plan);
 
 #endif

@@ -1,12 +1,11 @@
 /* Copies of shipments: from one device to another, without the host.
  *
- * The new arena is the old one byte for byte; only its pointers are off, all by the same distance.
- * So it is patched as a packed one is, except that its words do not count from 0 but from the old
- * base. What a kernel has made of them meanwhile is left alone if it leads elsewhere. Bitmap or
- * list travels along; where the old range has none, because the host had patched its pointers, it
- * is made from the plan, which needs no byte of the source. Pointers with high tags are no device's
- * to patch: the stretches that hold them come to the host, as they are there, and go back moved. An
- * arena's comes from the arena, where the old one is not up to date.
+ * The arena is copied byte for byte. Its pointers are then wrong by one distance, and a patch from
+ * the old base moves them; words that a kernel has pointed elsewhere stay. The marks are copied
+ * along. If the old range has none, because the host had patched its pointers, they are made from
+ * the plan, without a byte of the source. If an arena's marks are incomplete, they are sent from
+ * the arena. No device can patch tagged pointers: the runs that contain them are copied to the
+ * host, moved there, and sent back.
  */
 #include "base/clock.h"
 #include "device/deferred.h"
@@ -50,7 +49,7 @@ static haul_status relocate(haul_shipment *copy, uint64_t from)
     return haul__relocate(copy->device, &copy->range, from);
 }
 
-/* Bytes [first, end) of the range. */
+/* Copies bytes [first, end) of the range. */
 static haul_status order_across(const haul_shipment *shipment, haul_shipment *copy, size_t first,
                                 size_t end)
 {
@@ -63,7 +62,7 @@ static haul_status order_across(const haul_shipment *shipment, haul_shipment *co
                                                    " bytes from device to device");
 }
 
-/* A list of pointers does not begin where the arena ends. */
+/* Copies arena and marks. Before a list of pointers there is a gap, which is not copied. */
 static haul_status order_along(const haul_shipment *shipment, haul_shipment *copy)
 {
     haul__range *range = &copy->range;
@@ -92,7 +91,7 @@ static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
     return status == HAUL_OK ? relocate(copy, old->address) : status;
 }
 
-/* `shipment` is what was copied. */
+/* The next run with tagged pointers. `shipment` was copied. */
 static int next_stretch(const haul_shipment *copy, const haul_shipment *shipment,
                         haul__stretch *stretch)
 {
@@ -204,7 +203,7 @@ static haul_status load(haul_shipment *copy, const haul_shipment *shipment)
     return status;
 }
 
-/* An open copy without a range: the same plan, or the same contents. */
+/* An open copy without a range, of the same plan or the same contents. */
 static haul_status open_copy(const haul_shipment *shipment, haul_device *device,
                              haul_shipment **result)
 {

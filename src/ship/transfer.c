@@ -1,20 +1,18 @@
-/* Transfers: a whole graph onto the device, as one or in pieces.
+/* Transfers: a whole graph to the device, as one or in pieces.
  *
  * The slow obvious version: gather arena, bitmap and odd offsets into one host buffer, laid out as
- * they will lie on the device, copy it there, and have the device add the base to every marked
- * word. For small graphs this is it, and where the device likes, copy and patch are one order: its
- * cost is that of the orders, so there are as few as can be.
+ * on the device, copy it, and let the device add the base to every marked word. Small graphs cross
+ * in this way. Their cost is that of the orders, so copy and patch are one order if the device
+ * offers that.
  *
  * A large graph is packed and sent at the same time: gather fills one buffer of the staging ring
- * while the device reads the others. Packing is then hidden behind the transfer, or the transfer
- * behind it, and what is pinned does not grow with the graph. Pieces shrink with the graph, so that
- * a medium one has some to overlap too. The bitmap follows from the plan alone, and so do the
- * pointers' offsets, which go in its place where they are fewer bytes (arena_marks.c says when);
- * they go last, and the patch behind them.
+ * while the device reads the others. The shorter of packing and transfer is hidden, and the pinned
+ * memory does not grow with the graph. The marks follow from the plan alone: the bitmap, or a list
+ * of the pointers' offsets if that is shorter (arena_marks.c says when). They go last, and the
+ * patch behind them.
  *
- * A device may report late: a copy that has "succeeded" fails at the next wait. So nothing here is
- * called done before a wait has said so, and a failed copy is waited for, too, before its memory
- * goes: the device may still be reading.
+ * A device may report a failure late: a copy that "succeeded" fails at the next wait. So nothing
+ * here counts as done before a wait has succeeded.
  */
 #include "base/clock.h"
 #include "device/deferred.h"
@@ -24,7 +22,7 @@
 #include "ship/rebuild.h"
 #include "ship/transfer.h"
 
-/* of the bitmap in a piece, however small the device likes them */
+/* the fewest words of a piece of marks, however small the device wants pieces */
 #define WORDS_MIN ((size_t)8)
 
 haul_status haul__shipment_order(haul_shipment *shipment, void *to, size_t at, size_t bytes)
@@ -51,7 +49,7 @@ haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at,
 
 /* ---- The range. */
 
-/* `count` words of 8 bytes behind what the range has. 1: that does not fit a size_t. */
+/* Appends `count` words of 8 bytes to the range. 1: the size overflows. */
 static int lay_out_words(size_t count, size_t *at, haul__range *range)
 {
     size_t bytes;
@@ -155,7 +153,8 @@ haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base
                                        : send_compacted(device, plan, base, to, listener, packed);
 }
 
-/* What tells words of an arena goes in pieces as the arena does; not in smaller ones than these. */
+/* The words in a piece of marks: as many bytes as in a piece of the arena, and at least
+ * WORDS_MIN. */
 static size_t words_of_piece(const haul_device *device, const haul_plan *plan)
 {
     const size_t most = haul__piece_bytes(device, haul_plan_bytes(plan)) / sizeof(uint64_t);
@@ -164,7 +163,7 @@ static size_t words_of_piece(const haul_device *device, const haul_plan *plan)
 
 typedef void write_words(const haul_plan *plan, size_t first, size_t count, uint64_t *words);
 
-/* `count` words of 64 bits that `write` makes. */
+/* Sends `count` words of 64 bits, which `write` makes. */
 static haul_status send_words(haul_device *device, const haul_plan *plan, write_words *write,
                               size_t count, haul_address to)
 {
@@ -186,7 +185,7 @@ static haul_status send_words(haul_device *device, const haul_plan *plan, write_
     return status;
 }
 
-/* HAUL_OK, and range->listed stays 0: they are not few. */
+/* Sends the pointers as a list. range->listed stays 0: they are too many. */
 static haul_status send_list(haul_device *device, const haul_plan *plan, haul__range *range)
 {
     const size_t most = haul__listed_most(range, words_of_piece(device, plan) * sizeof(uint64_t));
@@ -233,8 +232,8 @@ typedef struct load {
     const haul__listener *listener;
     const haul_async *async;
     haul__work *work;
-    double packed;    /* seconds */
-    double relocated; /* when copies were done and the patch had to be waited for; 0: not known */
+    double packed;    /* seconds of gathering */
+    double relocated; /* time at which the copies were done and the patch began; 0: unknown */
 } load;
 
 static haul_status conclude(load *l)
@@ -243,7 +242,7 @@ static haul_status conclude(load *l)
                           " bytes to the device");
 }
 
-/* Where somebody waits anyway, the patch is told apart from the copies. */
+/* Orders the patch. A synchronous call also waits for the copies, to time the patch alone. */
 static haul_status patch_behind_copies(load *l)
 {
     haul_device *device = l->device;
@@ -297,7 +296,7 @@ static haul_status fill_in_pieces(load *l)
     return status == HAUL_OK ? conclude(l) : status;
 }
 
-/* Everything as it will lie in the range. */
+/* Gathers the whole range as it will lie on the device. */
 static haul_status gather_whole(load *l, unsigned char *memory)
 {
     const haul__range *range = l->range;

@@ -1,19 +1,18 @@
-/* Unmarshal: results from the device back into the objects that they came from.
+/* Unmarshal: results from the device back into their objects.
  *
- * What the device wrote is not trusted: it is data, or an offset that is checked. And an arena that
- * the staging ring can hold is received whole before the first byte goes to a host object, so that
- * a device that fails leaves the host as it was.
+ * Bytes from the device are not trusted: they are data, or offsets that are checked. An arena that
+ * fits the staging ring arrives whole before the first byte is written, so a device that fails
+ * leaves the host unchanged.
  *
- * A larger arena comes back in pieces through the ring: while one is written to the host's objects
- * the next ones cross. A device that fails halfway has then left the first pieces written. They are
- * results, each byte in its place, and the arena still has all of them, so that the call can be
- * made again; whoever wants all or nothing asks for whole_return and pays for memory of the arena's
- * size. So does whoever wants pointers back: all are checked before any is written. Where the
- * source is locked, the device writes it (zero_copy.c).
+ * A larger arena comes back in pieces through the ring: while one piece is written to the objects,
+ * the next ones cross. If the device fails halfway, the first pieces are written. Their bytes are
+ * right, and the device still has all results, so the call can be repeated. options.whole_return
+ * makes the return all or nothing, for memory of the arena's size. So does a return of pointers:
+ * all are checked before any is written. The device itself writes a locked source (zero_copy.c).
  *
- * Fields that shapes and rules read must come back as they were. Of an arena that is not received
- * whole, the pieces that hold some come twice: first all of these are looked at, and then
- * everything is written.
+ * Fields that shapes and rules read must come back unchanged. If an arena does not arrive whole,
+ * the pieces with such fields cross twice: first all of them are checked, then everything is
+ * written.
  */
 #include "base/clock.h"
 #include "device/piece_sizes.h"
@@ -94,8 +93,8 @@ typedef haul_status write_arena(haul_shipment *shipment, const unsigned char *ar
 
 /* ---- Whole. */
 
-/* While the device sends there is nothing else to do. What several threads will write, each fetches
- * for itself; of arenas, which are gone through from front to back, it made the way back slower. */
+/* Fetches the lines that will be written, while the device sends. Several threads fetch theirs
+ * themselves. Arenas are written from front to back; for them this was slower. */
 static void fetch_ahead(const haul_shipment *shipment)
 {
     if (!haul__is_arena(shipment) &&
@@ -143,10 +142,10 @@ static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
 
 /* ---- In pieces. */
 
-/* of a piece that is only looked at: it holds fields that must not change */
+/* the size of pieces that are fetched only to check fields that must not change */
 #define CHECK_PIECE_BYTES ((size_t)1 << 20)
 
-/* A piece on its way: a queue of these, as long as the ring. */
+/* A piece on its way. The queue of them is as long as the ring. */
 typedef struct coming {
     haul__piece piece;
     haul__buffer *buffer;
@@ -156,7 +155,7 @@ typedef struct coming {
 typedef struct returning {
     haul_shipment *shipment;
     size_t most;
-    int looks;        /* nothing is written yet: fields that shapes and rules read are looked at */
+    int looks;        /* only checks fields that shapes and rules read; writes nothing */
     haul__piece last; /* that was ordered */
     coming queue[HAUL__RING_BUFFERS];
     size_t first, count;
@@ -180,7 +179,7 @@ static haul_status order_piece(returning *r, const haul__piece *piece)
     return haul__fence_behind(device, piece->bytes, &next->fence);
 }
 
-/* Of an arena any cut between granules will do. */
+/* An arena of the user's is cut anywhere between granules. */
 static int next_piece(const returning *r, haul__piece *piece)
 {
     size_t all = r->shipment->range.arena_bytes;
@@ -191,7 +190,7 @@ static int next_piece(const returning *r, haul__piece *piece)
     return piece->bytes > 0;
 }
 
-/* Must fields that shapes and rules read come back as they were? */
+/* Are there fields that must come back unchanged? */
 static int must_look(const haul_shipment *shipment)
 {
     if (haul__is_arena(shipment))
@@ -206,7 +205,7 @@ static int holds_reads(const haul_shipment *shipment, const haul__piece *piece)
                : haul__piece_has_reads(shipment->plan, piece);
 }
 
-/* A piece that nothing of comes back is not fetched. */
+/* Is the piece fetched? Not if nothing of it returns, or nothing of it is to be checked. */
 static int is_wanted(const returning *r, const haul__piece *piece)
 {
     if (r->looks && !holds_reads(r->shipment, piece))
@@ -214,7 +213,7 @@ static int is_wanted(const returning *r, const haul__piece *piece)
     return haul__is_arena(r->shipment) || haul__piece_returns(r->shipment->plan, piece);
 }
 
-/* Fills the queue. */
+/* Orders pieces until the queue is full. */
 static haul_status order_pieces(returning *r)
 {
     const size_t most = haul__ring_buffers(r->shipment->device);
@@ -242,7 +241,7 @@ static haul_status await_fence(returning *r, uint64_t fence)
                                      " bytes from the device");
 }
 
-/* Is a piece that has arrived as it may be written? */
+/* May an arrived piece be written? */
 static haul_status check_piece(const returning *r, const coming *one)
 {
     const haul_shipment *shipment = r->shipment;
@@ -272,7 +271,7 @@ static void drop_first(returning *r)
     r->count--;
 }
 
-/* Checked, and written; or only one of the two. */
+/* Checks the first piece of the queue, writes it, or both; then drops it. */
 static haul_status take_first(returning *r, int checks, int writes)
 {
     const coming *first = &r->queue[r->first];
@@ -297,7 +296,7 @@ static haul_status ask(const returning *r)
     return haul__ask_to_scatter(r->shipment->plan, listener.progress ? &listener : NULL);
 }
 
-/* All pieces are in the queue: nothing is written before the last has come. */
+/* All pieces are in the queue: writes them after the last has arrived. */
 static haul_status write_after_all(returning *r)
 {
     haul_status status = HAUL_OK;
@@ -313,8 +312,8 @@ static haul_status write_after_all(returning *r)
     return status;
 }
 
-/* (What has been looked at is looked at again: nothing that a device does meanwhile may reach the
- * host.) */
+/* Writes pieces as they arrive. (Fields that were checked before are checked again, because a
+ * kernel may have changed them meanwhile.) */
 static haul_status write_as_they_come(returning *r)
 {
     haul_status status = HAUL_OK;
@@ -330,7 +329,7 @@ static haul_status write_as_they_come(returning *r)
     return status;
 }
 
-/* What is on its way still comes, and goes nowhere. */
+/* Waits for the pieces on their way and drops them. */
 static void give_up(returning *r)
 {
     haul_device *device = r->shipment->device;
@@ -353,8 +352,7 @@ static returning begin(haul_shipment *shipment, size_t most, int looks)
     return r;
 }
 
-/* All pieces that hold fields which shapes and rules read, and none is written. *bytes: that came.
- */
+/* Fetches and checks all pieces with fields that must not change. *bytes: that were fetched. */
 static haul_status look_at_all(haul_shipment *shipment, size_t *bytes)
 {
     const size_t limit = haul__piece_limit(shipment->device);
@@ -375,7 +373,7 @@ static haul_status look_at_all(haul_shipment *shipment, size_t *bytes)
     return status;
 }
 
-/* Does all that comes back of a smaller arena have room in the ring? */
+/* Do all pieces that return fit the ring? */
 static int fits_the_ring(haul_shipment *shipment)
 {
     const size_t most = haul__ring_buffers(shipment->device);
@@ -442,9 +440,9 @@ static haul_status bring_back_later(haul_shipment *shipment, const haul_async *a
 
 /* ---- The calls. */
 
-/* An ordered arena has no pieces that are pieces of the source. One that is no larger than the ring
- * can be arrives before anything is written, if need be in memory of its own: a device may like
- * such small pieces that the ring holds less. */
+/* Does the arena return in one buffer? An ordered arena does: its pieces are no pieces of the
+ * source. An arena up to device->whole_bytes must arrive before any of it is written; it does, too,
+ * if the device wants pieces so small that the ring cannot hold them all. */
 static int returns_whole(haul_shipment *shipment)
 {
     const size_t bytes = shipment->range.arena_bytes;
@@ -453,7 +451,7 @@ static int returns_whole(haul_shipment *shipment)
            (bytes <= shipment->device->whole_bytes && !fits_the_ring(shipment));
 }
 
-/* What the device writes by itself is looked at before. */
+/* The device writes the source; fields that must not change are checked before. */
 static haul_status push(haul_shipment *shipment, int *done)
 {
     const haul__listener listener = haul__shipment_listener(&shipment->options);

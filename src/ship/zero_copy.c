@@ -1,19 +1,19 @@
-/* Direct: a source that the device reads, and writes, where it lies.
+/* Zero copy: the device reads and writes a locked source itself.
  *
  * The slow obvious version is to pack: the host reads the source, checks and translates each
- * pointer, writes the arena into staging, and the device reads it from there. All of it but the
- * reading is the same each time, as long as the plan holds. So it is written down once, as lists of
- * what lies where and of what each pointer was and becomes (pack/segments.c), the source's pages
- * are locked (lock.c), and from then on the device crosses the bus itself, both ways.
+ * pointer, writes the arena into staging, and the device reads it from there. While the plan holds,
+ * only the data changes. So lists are made once: the place of each run of bytes, and each pointer
+ * as it was and as it becomes (pack/segments.c). The source's pages are locked (device/lock.c), and
+ * from then on the device reads and writes the source itself.
  *
- * What the host still compares are counts, terminators and answers of callbacks, before the order.
- * Pointers are compared by the device, which then does as if nothing had changed, and says so: the
- * host packs, and that finds which one it was or that all is well again. Back comes data alone, as
- * ever; no pointer of the host's is written.
+ * The host still compares counts, terminators and answers of callbacks, before the order. The
+ * device compares pointers. If one has changed, it finishes all the same and tells; then the host
+ * packs, and names the pointer or finds that it is restored. Only data returns; no pointer of the
+ * host is written.
  *
- * A crossing costs one order, whatever the graph: no staging, no copy by the host. Both ways are
- * the device's, for what it reads leaves the processor's caches, and a host that wrote the results
- * would have to fetch it all again.
+ * A crossing is one order, whatever the graph: no staging, no copy by the host. The device also
+ * writes the results. What it has read is no longer in the processor's caches, and a host that
+ * wrote the results would fetch all of it again.
  */
 #include "base/clock.h"
 #include "device/deferred.h"
@@ -25,63 +25,64 @@
 
 static void refuse(haul_shipment *shipment, const char *why)
 {
-    haul__drop_direct(shipment);
+    haul__drop_zero_copy(shipment);
     haul__clear_error(&shipment->device->context->error);
-    shipment->direct.state = HAUL__REFUSED;
+    shipment->zero_copy.state = HAUL__REFUSED;
     shipment->statistics.packs_because = why;
 }
 
-void haul__drop_direct(haul_shipment *shipment)
+void haul__drop_zero_copy(haul_shipment *shipment)
 {
-    haul__direct *direct = &shipment->direct;
-    if (direct->lists.bytes > 0)
-        haul__unload(shipment->device, &direct->lists);
+    haul__zero_copy *zero_copy = &shipment->zero_copy;
+    if (zero_copy->lists.bytes > 0)
+        haul__unload(shipment->device, &zero_copy->lists);
     if (haul__shipment_is_late(shipment) && !shipment->late.fence)
-        haul__leave_locked(shipment->device, &direct->locked);
+        haul__leave_locked(shipment->device, &zero_copy->locked);
     else
-        haul__unlock(shipment->device, &direct->locked,
+        haul__unlock(shipment->device, &zero_copy->locked,
                      shipment->late.device ? 0 : shipment->late.fence);
-    memset(direct, 0, sizeof *direct);
+    memset(zero_copy, 0, sizeof *zero_copy);
 }
 
 /* ---- The lists. */
 
-static size_t attachments_at(const haul__direct *direct)
+static size_t attachments_at(const haul__zero_copy *zero_copy)
 {
-    return direct->segment_count * sizeof(haul_segment);
+    return zero_copy->segment_count * sizeof(haul_segment);
 }
 
-/* 0: they are more than memory holds. */
-static int lay_out(const haul_plan *plan, haul__direct *direct)
+/* 0: the size overflows. */
+static int lay_out(const haul_plan *plan, haul__zero_copy *zero_copy)
 {
     size_t segments, attachments;
-    haul__count_segments(plan, &direct->segment_count, &direct->attachment_count);
-    return !haul__multiply_overflows(direct->segment_count, sizeof(haul_segment), &segments) &&
-           !haul__multiply_overflows(direct->attachment_count, sizeof(haul_attachment),
+    haul__count_segments(plan, &zero_copy->segment_count, &zero_copy->attachment_count);
+    return !haul__multiply_overflows(zero_copy->segment_count, sizeof(haul_segment), &segments) &&
+           !haul__multiply_overflows(zero_copy->attachment_count, sizeof(haul_attachment),
                                      &attachments) &&
-           !haul__add_overflows(segments, attachments, &direct->lists.bytes);
+           !haul__add_overflows(segments, attachments, &zero_copy->lists.bytes);
 }
 
-/* Written here and sent, like any bytes. */
+/* Writes the lists into `memory` and sends them. */
 static haul_status send_lists(haul_shipment *shipment, unsigned char *memory)
 {
-    const haul__direct *direct = &shipment->direct;
+    const haul__zero_copy *zero_copy = &shipment->zero_copy;
     haul_status status;
     haul__write_segments(shipment->plan, shipment->range.address, (haul_segment *)(void *)memory,
-                         (haul_attachment *)(void *)(memory + attachments_at(direct)));
-    status = haul__send_bytes(shipment->device, memory, direct->lists.bytes, direct->lists.address);
+                         (haul_attachment *)(void *)(memory + attachments_at(zero_copy)));
+    status = haul__send_bytes(shipment->device, memory, zero_copy->lists.bytes,
+                              zero_copy->lists.address);
     if (status != HAUL_OK) {
         haul__drain(shipment->device);
         return status;
     }
-    return haul__conclude(shipment->device, NULL, NULL, "transfer of ", direct->lists.bytes,
+    return haul__conclude(shipment->device, NULL, NULL, "transfer of ", zero_copy->lists.bytes,
                           " bytes of lists to the device");
 }
 
 static haul_status make_lists(haul_shipment *shipment)
 {
     const haul_allocator *allocator = &shipment->device->context->allocator;
-    haul__range *lists = &shipment->direct.lists;
+    haul__range *lists = &shipment->zero_copy.lists;
     haul_status status = haul__allocate_aligned(shipment->device, 256, lists);
     unsigned char *memory;
     if (status != HAUL_OK) {
@@ -94,19 +95,19 @@ static haul_status make_lists(haul_shipment *shipment)
     return status;
 }
 
-/* Locks and lists; on failure *what says which of them it was. */
+/* Makes locks and lists. On failure *what says which of them failed. */
 static haul_status make(haul_shipment *shipment, const char **what)
 {
     haul_status status;
     *what = haul__why_no_segments(shipment->plan);
     if (*what)
         return HAUL_ERROR_UNSUPPORTED;
-    *what = "the pages: they cannot be locked, are locked already, or lie in too many stretches";
-    status = haul__lock_source(shipment->device, shipment->plan, &shipment->direct.locked);
+    *what = "the pages: they cannot be locked, are locked already, or lie in too many runs";
+    status = haul__lock_source(shipment->device, shipment->plan, &shipment->zero_copy.locked);
     if (status != HAUL_OK)
         return status;
     *what = "the lists: there is no memory for them";
-    return lay_out(shipment->plan, &shipment->direct) ? make_lists(shipment) : HAUL_ERROR_LIMIT;
+    return lay_out(shipment->plan, &shipment->zero_copy) ? make_lists(shipment) : HAUL_ERROR_LIMIT;
 }
 
 static int is_only_too_much(haul_status status)
@@ -115,18 +116,18 @@ static int is_only_too_much(haul_status status)
            status == HAUL_ERROR_DEVICE_MEMORY || status == HAUL_ERROR_LIMIT;
 }
 
-haul_status haul__prepare_direct(haul_shipment *shipment)
+haul_status haul__prepare_zero_copy(haul_shipment *shipment)
 {
     const char *what = "the device: it cannot read host memory where it lies";
     haul_status status =
         shipment->device->table.pull ? make(shipment, &what) : HAUL_ERROR_UNSUPPORTED;
     if (status == HAUL_OK) {
-        shipment->direct.state = HAUL__READY;
+        shipment->zero_copy.state = HAUL__READY;
         shipment->statistics.packs_because = NULL;
     } else if (is_only_too_much(status)) {
         refuse(shipment, what);
     } else {
-        haul__drop_direct(shipment);
+        haul__drop_zero_copy(shipment);
         return status;
     }
     return HAUL_OK;
@@ -136,22 +137,22 @@ haul_status haul__prepare_direct(haul_shipment *shipment)
 
 static haul_crossing crossing_of(const haul_shipment *shipment, uint32_t *changed)
 {
-    const haul__direct *direct = &shipment->direct;
+    const haul__zero_copy *zero_copy = &shipment->zero_copy;
     haul_crossing crossing;
     crossing.arena = shipment->range.address;
     crossing.bytes = shipment->range.arena_bytes;
-    crossing.lists = direct->lists.address;
-    crossing.segment_count = direct->segment_count;
-    crossing.attachments_at = attachments_at(direct);
-    crossing.attachment_count = direct->attachment_count;
-    crossing.locked = direct->locked.ranges;
-    crossing.locked_count = direct->locked.count;
+    crossing.lists = zero_copy->lists.address;
+    crossing.segment_count = zero_copy->segment_count;
+    crossing.attachments_at = attachments_at(zero_copy);
+    crossing.attachment_count = zero_copy->attachment_count;
+    crossing.locked = zero_copy->locked.ranges;
+    crossing.locked_count = zero_copy->locked.count;
     crossing.changed = changed;
     crossing.word_bytes = sizeof(void *);
     return crossing;
 }
 
-/* HAUL_ERROR_UNSUPPORTED: the device will not, and nothing is under way. */
+/* HAUL_ERROR_UNSUPPORTED: the device refuses, and nothing is under way. */
 static haul_status order(haul_shipment *shipment,
                          haul_status (*verb)(void *state, const haul_crossing *crossing),
                          uint32_t *changed, const char *what)
@@ -196,7 +197,7 @@ haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, 
     const size_t bytes = shipment->range.arena_bytes;
     haul_status status;
     *done = 0;
-    if (shipment->direct.state != HAUL__READY)
+    if (shipment->zero_copy.state != HAUL__READY)
         return HAUL_OK;
     status = haul__verify_counts(shipment->plan);
     if (status == HAUL_OK)
@@ -214,7 +215,7 @@ haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, 
 
 int haul__is_ready_to_push(const haul_shipment *shipment)
 {
-    return shipment->direct.state == HAUL__READY && !shipment->options.whole_return;
+    return shipment->zero_copy.state == HAUL__READY && !shipment->options.whole_return;
 }
 
 haul_status haul__push(haul_shipment *shipment, const haul__listener *listener, int *done)

@@ -1,18 +1,19 @@
-/* Sources that the device reaches where they lie. */
+/* Zero copy: the device reads and writes a locked source itself. */
 #ifndef HAUL_SHIP_ZERO_COPY_H
 #define HAUL_SHIP_ZERO_COPY_H
 
 #include "ship/shipment.h"
 
-/* After a refresh that has packed: the next one need not, if that can be. Where it cannot, that is
- * no failure. */
-haul_status haul__prepare_direct(haul_shipment *shipment);
-/* A refresh, and an unmarshal, by the device. *done 0, and HAUL_OK: it is not prepared, a pointer
- * has changed, or the device will not; so it is the host's to do. */
+/* After a refresh that packed: locks the source and sends the lists, so that the next one need not
+ * pack. HAUL_OK also if that is not possible. */
+haul_status haul__prepare_zero_copy(haul_shipment *shipment);
+/* A refresh, and an unmarshal, by the device. HAUL_OK with *done 0: the host must do it, because
+ * the source is not prepared, a pointer has changed, or the device refuses. */
 haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, int *done);
 haul_status haul__push(haul_shipment *shipment, const haul__listener *listener, int *done);
-int haul__is_ready_to_push(const haul_shipment *shipment); /* would it try? */
-/* Before the plan or the arena goes. */
-void haul__drop_direct(haul_shipment *shipment);
+/* Would haul__push try? */
+int haul__is_ready_to_push(const haul_shipment *shipment);
+/* Unlocks the source and gives back the lists: before the plan or the range goes. */
+void haul__drop_zero_copy(haul_shipment *shipment);
 
 #endif

@@ -518,7 +518,7 @@ TEST(async, a_failure_that_another_call_heard_of_is_told_to_both_D5)
     CHECK_EQ(plan.fired, 1);
     CHECK_STATUS(haul_refresh(other), HAUL_ERROR_DEVICE);
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_DEVICE);
-    CHECK_HAS(haul_device_error(the.device)->text, "since it was ordered");
+    CHECK_HAS(haul_device_error(the.device)->text, "after this work was submitted");
     CHECK_STATUS(haul_refresh(other), HAUL_OK);
     CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
     check_graph_there(the.s);
