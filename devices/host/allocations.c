@@ -1,11 +1,11 @@
-/* The host device's memory: pages that are mapped twice, and the table of what has been allocated.
+/* The host device's memory: pages that are mapped twice, and the table of allocations.
  *
- *     private view    | slack | the bytes          |     read and write, always; for the verbs
- *     public view   # | slack | the bytes          | #   the addresses: open inside a launch
+ *     private view    | slack | the bytes          |     for the verbs: always open
+ *     public view   # | slack | the bytes          | #   the device addresses: open in a launch
  *
- * `#` is a guard page that no launch opens, and the slack is less than a page: the bytes end where
- * the mapping ends (up to the alignment), so that a kernel that runs past its arena faults too, and
- * an arena's base is aligned as much as was asked for and not by accident more.
+ * `#` is a guard page that no launch opens. The slack is less than a page: the bytes end where the
+ * mapping ends (up to the alignment). So a kernel that runs past its arena faults, and an arena has
+ * the alignment that was asked for, never more by accident.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -53,7 +53,7 @@ haul_address haul__host_address(const haul__host *host, const haul__host_block *
     return (haul_address)(uintptr_t)(b->public_map + host->page + b->slack);
 }
 
-/* The index, in the sorted list, of the only block that can hold `address`. */
+/* The index of the only block that can hold `address`. */
 static size_t place_of(const haul__host *host, haul_address address)
 {
     size_t low = 0, high = host->block_count;

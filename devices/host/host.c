@@ -1,9 +1,8 @@
 /* The host device: host memory that behaves like a device's (haul/host.h).
  *
- * Every verb is done when it returns, which the contract allows: fences are reached when they are
- * made, `wait` has nothing to report, and there is one stream, the device's own. An event is an int
- * of the user's, set to 1. Addresses are checked against the live allocations, which stand in
- * order.
+ * Every verb is done when it returns: a fence is reached when it is made, `wait` never fails, and
+ * the only stream is the device's own. An event is an int of the user's, which is set to 1.
+ * Addresses are checked against the table of allocations.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,9 +19,9 @@
 
 #define ALIGNMENT_MIN 16u
 #define STAGE_ALIGNMENT 64u
-/* up to here copy and patch meet in the second-level cache */
+/* up to here the patch finds the copied bytes in the second-level cache */
 #define SEND_BYTES ((size_t)256 << 10)
-/* one patch is always better than two; larger arenas return as they do on a GPU */
+/* one patch is always faster than two; but larger arenas return in parts, as on a GPU */
 #define FETCH_BYTES ((size_t)8 << 20)
 
 /* ---- The verbs. */
@@ -204,8 +203,8 @@ static haul_status host_copy_from(void *state, void *to, haul_address from, size
 
 /* ---- Relocation. */
 
-/* word += delta where it leads into the range that moves; null never does. 1: it leads
- * elsewhere. */
+/* Adds delta to a word that leads into the range that moves. 1: it leads elsewhere, and is not
+ * null. */
 static uint32_t patch(unsigned char *word, const haul_relocation *relocation)
 {
     uint64_t wide;
@@ -233,8 +232,8 @@ static uint64_t load64(const unsigned char *memory)
     return word;
 }
 
-/* The words of one bitmap word. Empty bytes are skipped in one step: pointers are sparse in most
- * arenas. */
+/* Patches the words of one bitmap word. An empty byte of it is skipped in one step, because
+ * pointers are sparse in most arenas. */
 static uint32_t relocate_words(unsigned char *word, uint64_t bits,
                                const haul_relocation *relocation)
 {
@@ -268,8 +267,8 @@ static uint32_t relocate_marked(unsigned char *arena, const unsigned char *bitma
     return outside;
 }
 
-/* The word at an offset that a list names, of the device's memory or of a copy of the arena's
- * `bytes` bytes; NULL: there is none. The list lies where kernels write: it may say anything. */
+/* The word at an offset of the list, in device memory or in a copy of the arena's first `bytes`
+ * bytes. NULL: there is none. Kernels can overwrite the list, so no offset is trusted. */
 static unsigned char *odd_word(const haul__host *host, const haul_relocation *relocation,
                                uint64_t offset, unsigned char *copy, size_t bytes)
 {
@@ -280,8 +279,8 @@ static unsigned char *odd_word(const haul__host *host, const haul_relocation *re
                : NULL;
 }
 
-/* Odd pointers are checked before any is patched; and as they are patched, for a patch may meet the
- * list. */
+/* All offsets are checked before any word is patched; and once more while patching, because a patch
+ * may overwrite the list. */
 static haul_status relocate_odd(haul__host *host, const haul_relocation *relocation,
                                 unsigned char *copy, size_t bytes, uint32_t *outside)
 {
@@ -301,7 +300,7 @@ static haul_status relocate_odd(haul__host *host, const haul_relocation *relocat
     return HAUL_OK;
 }
 
-/* `copy`: `bytes` bytes that are patched in place of the arena; NULL: the arena. */
+/* Patches the arena, or a copy of its first `bytes` bytes. `copy` NULL: the arena. */
 static haul_status relocate_in(haul__host *host, const haul_relocation *relocation,
                                unsigned char *copy, size_t bytes)
 {
@@ -380,7 +379,7 @@ static haul_status host_across(void *state, haul_address to, void *from_state, h
     return HAUL_OK;
 }
 
-/* ---- Order: everything has happened already. */
+/* ---- Order: all work is done when its verb returns. */
 
 static haul_status host_select(void *state, void *stream)
 {
@@ -464,8 +463,8 @@ const haul_device_table *haul_host_device(void)
 
 /* ---- Launches. */
 
-/* The state of a host device; NULL for any other. The name is compared as a pointer: a table that
- * stands before this one (to count, or to fail) and hands the state through keeps both. */
+/* The state of a host device; NULL for another device. The name is compared as a pointer, so that a
+ * wrapper of this table (to count, or to fail), which keeps name and state, passes too. */
 static haul__host *state_of(haul_device *device)
 {
     haul__host *host;
@@ -475,8 +474,8 @@ static haul__host *state_of(haul_device *device)
     return host && host->magic == HAUL__HOST_MAGIC ? host : NULL;
 }
 
-/* Device memory where its addresses are; `open` 0: out of reach, or the host's own again. What is
- * allocated during a launch is not in its reach. */
+/* Opens all device memory at its addresses, or closes it again. Memory that is allocated during a
+ * launch stays closed to it. */
 static int show(haul__host *host, int open)
 {
     size_t i;
@@ -496,7 +495,7 @@ static int show(haul__host *host, int open)
     return !failed;
 }
 
-/* NULL, or why it failed. */
+/* Answers NULL, or why it failed. */
 static const char *launch(haul__host *host, void (*function)(void *argument), void *argument)
 {
     if (!show(host, 1)) {

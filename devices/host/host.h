@@ -15,9 +15,10 @@
 
 #include "haul/host.h"
 
-/* A small allocation. bytes 0: there is none, and `slack` is the number of the next free slot. */
+/* The place of a small allocation. bytes 0: it is free, and `slack` is the number of the next free
+ * slot. */
 typedef struct haul__host_slot {
-    uint32_t bytes, slack; /* slack: from where the slot begins to where the bytes do */
+    uint32_t bytes, slack; /* slack: the bytes of the slot before the allocation */
 } haul__host_slot;
 
 typedef struct haul__host_region haul__host_region;
@@ -25,22 +26,20 @@ struct haul__host_region {
     unsigned char *public_at, *private_at; /* of the first slot */
     size_t stride;                         /* of a slot and its guard */
     unsigned kind, count, live, first_free;
-    haul__host_region *next, *previous; /* of its kind with a free slot */
+    haul__host_region *next, *previous; /* the list of its kind, of regions with a free slot */
     haul__host_slot slots[];
 };
 
 #define HAUL__HOST_KINDS 5u      /* slots of 1, 2, 4, 8 and 16 pages */
-#define HAUL__HOST_GUARDED 8192u /* slots that a launch opens one by one */
+#define HAUL__HOST_GUARDED 8192u /* up to so many slots, a launch opens them one by one */
 
 typedef struct haul__host_block {
-    /* as mmap gave them; the public one begins with its guard */
-    unsigned char *public_map, *private_map;
-    /* of the private one; the public one has two pages more */
-    size_t map_bytes;
+    unsigned char *public_map, *private_map; /* the public one begins with its guard page */
+    size_t map_bytes; /* of the private one; the public one has two guard pages more */
     size_t slack, bytes;
-    /* what the public view shows but in launches; NULL: nothing, it is closed */
+    /* of a mirror: the host's bytes, which the public view shows except in launches; else NULL */
     unsigned char *window;
-    haul__host_region *region; /* NULL: all of it is one allocation */
+    haul__host_region *region; /* of small allocations; NULL: the block is one allocation */
 } haul__host_block;
 
 typedef struct haul__host_locked {
@@ -52,14 +51,15 @@ typedef struct haul__host_locked {
 
 typedef struct haul__host {
     uint32_t magic;
-    int launching;        /* atomic */
-    pthread_mutex_t door; /* to the blocks, which a launch opens while calls make and remove them */
-    long process;         /* that has opened it */
+    int launching; /* atomic */
+    pthread_mutex_t
+        door;     /* guards the blocks: a launch opens them while calls add and remove some */
+    long process; /* that opened it */
     haul_allocator allocator;
     size_t page;
-    int is_file, file; /* its pages are those of a file; which, -1: there are none yet */
+    int is_file, file; /* whether its pages are those of a file; which file, -1: none yet */
     size_t memory_bytes;
-    /* the last in order of address first: the system mostly gives ever lower ones */
+    /* by falling address: the system mostly gives lower and lower ones */
     haul__host_block *blocks;
     size_t block_count, block_capacity;
     haul__host_region *open[HAUL__HOST_KINDS]; /* with a free slot */
@@ -71,19 +71,17 @@ typedef struct haul__host {
     char message[256];
 } haul__host;
 
-/* notes.c. Both answer the status. */
+/* notes.c. Fill the message; answer the status. */
 haul_status haul__host_fail(haul__host *host, haul_status status, const char *verb,
                             const char *what);
 haul_status haul__host_fail_range(haul__host *host, const char *verb, haul_address address,
                                   uint64_t bytes);
 
-/* Room for one more element than `count` in an array of the device's. 0: no memory, and nothing has
- * changed. */
+/* Makes room for `count` + 1 elements in an array. 0: no memory, and nothing has changed. */
 int haul__host_grow(haul__host *host, void **array, size_t *capacity, size_t count,
                     size_t element_bytes);
 
-/* Is an allocation of `bytes` within the device's memory? Counts one that was made; counts one that
- * was released. */
+/* Refuses an allocation that exceeds the device's memory; counts one that was made, or released. */
 haul_status haul__host_has_memory(haul__host *host, const char *verb, uint64_t bytes);
 void haul__host_count(haul__host *host, uint64_t bytes);
 void haul__host_discount(haul__host *host, uint64_t bytes);

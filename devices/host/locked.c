@@ -1,8 +1,8 @@
-/* Host memory that is locked, read and written where it lies.
+/* Locked host memory, which the device reads and writes in place.
  *
- * All of the host's memory can be reached here, so a lock is a note. It is refused where a device's
- * would be: pages that are not there, that have been locked before, or that are a mirror's. A pull
- * or push does for each segment what haul/device.h says, byte by byte where a mask says which.
+ * The host device reaches all host memory, so a lock is only a note. It is refused where a GPU
+ * would refuse it: for unmapped pages, for pages that are locked already, and for a mirror. Pull
+ * and push follow haul/device.h segment by segment; if a segment has a mask, byte by byte.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -42,8 +42,7 @@ static int is_locked(const haul__host *host, const unsigned char *memory, size_t
     return 0;
 }
 
-/* Is every page of it there? The system says so to whoever wants it written back, which memory of
- * no file need not be. */
+/* Is every page mapped? msync tells; for memory without a file it does nothing else. */
 static int is_mapped(const haul__host *host, void *memory, size_t bytes)
 {
     const size_t before = (uintptr_t)memory % host->page;
@@ -89,7 +88,7 @@ void haul__host_unlock(void *state, void *memory, size_t bytes)
     for (i = 0; i < host->lock_count; i++)
         if (host->locks[i].memory == (unsigned char *)memory && host->locks[i].bytes == bytes)
             break;
-    if (i == host->lock_count) /* another device's, which has closed */
+    if (i == host->lock_count) /* made by another device, which has closed */
         return;
     host->counters.bytes_locked -= bytes;
     host->locks[i] = host->locks[--host->lock_count];
@@ -136,7 +135,7 @@ static int crosses(const haul_segment *segment, uint32_t byte)
     return segment->mask == UINT16_MAX || (segment->mask >> byte & 1);
 }
 
-/* 1: a pointer is not what it was. */
+/* 1: a pointer has changed. */
 static int pull_segment(unsigned char *arena, const haul_segment *segment,
                         const haul_attachment *attachments, unsigned word_bytes)
 {
@@ -161,7 +160,7 @@ static int pull_segment(unsigned char *arena, const haul_segment *segment,
     return changed;
 }
 
-/* What is equal already is not written: it may lie on a page that the host cannot write to. */
+/* Equal bytes are not written: they may lie on a page that is not writable. */
 static void put_word(unsigned char *to, const unsigned char *from, const haul_segment *segment,
                      uint32_t at, unsigned word_bytes)
 {
@@ -184,7 +183,7 @@ static void push_segment(const unsigned char *arena, const haul_segment *segment
             put_word(to, from, segment, at, word_bytes);
 }
 
-/* Is all of it locked? *last: the stretch that was met last. */
+/* Is the range locked? *last: the index of the last range found. */
 static int lies_in_locks(const haul_crossing *crossing, uint64_t from, uint64_t bytes,
                          uint64_t *last)
 {
@@ -200,8 +199,8 @@ static int lies_in_locks(const haul_crossing *crossing, uint64_t from, uint64_t 
     return 0;
 }
 
-/* Does a segment lie in locked memory and in the arena, and do its attachments in their list? The
- * lists lie where kernels write: they may say anything. */
+/* Does the segment lie in locked memory and in the arena, and its attachments in their list?
+ * Kernels can overwrite the lists, so nothing in them is trusted. */
 static int is_good(const haul_segment *segment, const haul_crossing *crossing, uint64_t *last)
 {
     const uint64_t pair = 2 * (uint64_t)crossing->word_bytes;

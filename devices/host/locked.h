@@ -1,4 +1,4 @@
-/* Host memory that is locked, read and written where it lies. */
+/* Locked host memory, which the device reads and writes in place. */
 #ifndef HAUL_HOST_LOCKED_H
 #define HAUL_HOST_LOCKED_H
 

@@ -1,13 +1,13 @@
-/* Memory that the device has at addresses where the host has some too.
+/* Mirrors: device memory and host memory at the same addresses.
  *
- * Pages of each, and three views:
+ * Each side has pages of its own, and there are three views:
  *
- *     private view    | the device's bytes |   read and write, always; for the verbs
- *     window          | the host's bytes   |   the same
+ *     private view    | the device's bytes |   for the verbs: always open
+ *     window          | the host's bytes   |   for the verbs: always open
  *     public view   # | the host's bytes   | # the addresses of both; in a launch the device's
  *
- * So the host that writes to its memory changes nothing on the device, nor the other way round,
- * until bytes are copied; a kernel that follows an unpatched pointer finds the device's bytes.
+ * So a write by one side does not reach the other until the bytes are copied, and a kernel that
+ * follows an unpatched pointer finds the device's bytes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -40,7 +40,7 @@ int haul__host_is_mirror(const haul__host *host, const unsigned char *memory, si
     return 0;
 }
 
-/* `b` is empty. */
+/* Maps both sides for an empty block. */
 static haul_status mirror_block(haul__host *host, haul__host_block *b, size_t bytes)
 {
     b->bytes = b->map_bytes = (bytes + host->page - 1) & ~(host->page - 1);

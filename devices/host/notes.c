@@ -1,6 +1,4 @@
-/* What an open host device notes: the words of its last failure, its counters, and tables that
- * grow.
- */
+/* Notes of an open host device: the message of its last failure, its counters, growing tables. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,11 +1,10 @@
-/* The host device's pages: memory that can be seen at two addresses, or at more.
+/* The host device's pages: memory that can be mapped at several addresses.
  *
- * Shared pages of no file, which mremap shows once more: no name, no descriptor, no limit to the
- * size of files. An emulator of another processor may refuse that (qemu-user does). There the pages
- * are those of a file without a name, one for each device, and the address where they were mapped
- * first is their place in it: so nothing is noted, and a release gives the file's memory back. A
- * file of that size needs RLIMIT_FSIZE to be infinite: a smaller limit would end the process by a
- * signal, so it is asked first.
+ * They are anonymous shared pages, which mremap maps once more: no name, no descriptor, no limit of
+ * file sizes. Emulators of other processors may refuse that (qemu-user does). There each device has
+ * one unnamed file. Pages stand in the file at the offset of the address where they were mapped
+ * first, so no table is needed, and a release punches a hole. Such a large file needs an infinite
+ * RLIMIT_FSIZE. The limit is checked first, because a write beyond it ends the process by a signal.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -17,10 +16,10 @@
 
 #include "pages.h"
 
-/* beyond every address; takes memory only where it is written */
+/* larger than every address; the file takes memory only where it is written */
 #define FILE_BYTES ((off_t)1 << 62)
 
-/* To mremap that is a move of no pages at all. */
+/* For mremap, old size 0 means: map the same pages once more. */
 static int remap(unsigned char *pages, size_t bytes, unsigned char *at)
 {
     return mremap(pages, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == (void *)at;
@@ -41,7 +40,8 @@ static unsigned char *addresses(size_t bytes)
 int haul__host_can_remap(size_t page)
 {
     unsigned char *pages = shared_pages(page), *at = addresses(page);
-    const int can = !pages || !at || remap(pages, page, at); /* without memory nothing is known */
+    const int can =
+        !pages || !at || remap(pages, page, at); /* without memory the answer is unknown */
     if (pages)
         munmap(pages, page);
     if (at)

@@ -1,16 +1,16 @@
-/* Small allocations of the host device: slots of one size, many to a map, with a guard page behind
+/* Small allocations of the host device: slots of one size share a map, with a guard page behind
  * each.
  *
  *     public view   # | slot | # | slot | # ... | #      no access, except inside a launch
  *
- * A map of its own for each allocation would be four of the system's mappings, of which a process
- * has 65,530; here a few hundred allocations share these. The bytes of an allocation end where its
+ * The obvious way, a map for each allocation, takes four of the system's mappings, and a process
+ * has 65,530. Here a few hundred allocations share four. The bytes of an allocation end where its
  * slot ends, up to the alignment.
  *
- * A launch opens the slots that are in use and nothing else, so a kernel that runs past an
- * allocation faults. For that the system cuts the map at each slot. With more than
- * HAUL__HOST_GUARDED slots in use it would run out of mappings: then maps are opened as a whole,
- * and a kernel that runs past an allocation meets a page of nobody's first.
+ * A launch opens only the slots in use, so a kernel that runs past an allocation faults. Each open
+ * slot costs mappings. With more than HAUL__HOST_GUARDED slots in use the system would run out of
+ * them: then maps are opened as a whole, guard pages included, and such a kernel first meets a
+ * guard page, which nobody uses.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,8 +28,8 @@ static size_t slot_pages(unsigned kind)
     return (size_t)1 << kind;
 }
 
-/* The kind of slot for `bytes`: the smallest power of two of pages that holds them.
- * HAUL__HOST_KINDS: no slot is that large. */
+/* The kind of slot for `bytes`: its pages are the smallest power of two that holds them.
+ * HAUL__HOST_KINDS: no slot is so large. */
 static unsigned kind_for(const haul__host *host, uint64_t bytes)
 {
     unsigned kind = 0;
@@ -45,7 +45,7 @@ int haul__host_is_small(const haul__host *host, uint64_t bytes)
     return kind_for(host, bytes) < HAUL__HOST_KINDS;
 }
 
-/* ---- Regions with a free slot, in a list for each kind. */
+/* ---- Regions. Those with a free slot are listed by kind. */
 
 static void enlist(haul__host *host, haul__host_region *region)
 {
@@ -130,8 +130,7 @@ haul_status haul__host_take_slot(haul__host *host, size_t bytes, size_t alignmen
     return HAUL_OK;
 }
 
-/* The number of the slot that an address is in, or in the guard behind; region->count: it is
- * free. */
+/* The number of the slot in use that has the address, guard page included; region->count: none. */
 static unsigned slot_at(const haul__host_region *region, haul_address address)
 {
     const uint64_t i = (address - (haul_address)(uintptr_t)region->public_at) / region->stride;
