@@ -1,5 +1,5 @@
-/* The CUDA device of a build without CUDA: no GPU, and a table that opens none. Its other verbs are
- * never reached.
+/* The CUDA device of a build without CUDA: 0 GPUs, and a table whose open always fails. Its other
+ * verbs are never called.
  */
 #include "haul/cuda.h"
 

@@ -1,20 +1,19 @@
-/* Answers: how the host learns soon that a stream has come so far.
+/* Answers: a fast way to learn that a stream is done.
  *
- * The slow obvious version is cudaStreamSynchronize, which takes 1 to 2 us from the last byte that
- * came back to the return, a tenth of what a small graph takes. Here the stream is told to write a
- * number into a word of pinned memory, behind all that it was told before, and the host looks at
- * the word. That it is written says that all before it has succeeded: a stream that has failed
- * writes nothing more. So whoever has no answer in time asks CUDA, which knows why.
+ * The slow obvious version is cudaStreamSynchronize. It returns 1 to 2 us after the last byte, a
+ * tenth of the time of a small graph. Here the stream is ordered to write a number to a word of
+ * pinned memory, behind all its earlier work, and the host reads the word. The number also proves
+ * that the work has succeeded, because a failed stream writes nothing more. Without an answer in
+ * time, the host asks CUDA, which knows the reason.
  *
- * The driver has the order and the runtime has not; the runtime hands out the driver's entry, so
- * that nothing is linked. Where there is none, or the user has told CUDA not to keep a core busy
- * with waiting, there are no answers; nor from streams of the user's, for CUDA does not know that
- * such a one has been waited for, and who looks on (compute-sanitizer) takes memory that is then
- * freed in the order of another to be in use.
+ * The order is a function of the driver, not of the runtime. The runtime gives its address, so
+ * nothing is linked. There are no answers if the driver lacks it, or if the user has told CUDA not
+ * to spin. The user's streams have none either: CUDA would not know that we waited for a user's
+ * stream, and compute-sanitizer would report memory freed in another stream's order as still in
+ * use.
  *
- * Like everything on the device's own stream an answer comes behind what has been put on the legacy
- * default stream before it: where another thread has done so since the last order, the wait is as
- * long as that takes.
+ * An answer, like all work on the device's own stream, comes behind earlier work on the legacy
+ * default stream: if another thread has put work there, the wait includes it.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
@@ -31,8 +30,8 @@ double haul__gpu_seconds(void)
 
 #if CUDART_VERSION >= 12050
 
-#define SINCE 12000u    /* the driver's version of the entry */
-#define ASKS_A_LOOK 64u /* at the clock */
+#define SINCE 12000u    /* the driver version of the function */
+#define ASKS_A_LOOK 64u /* reads of the word for each look at the clock */
 
 static int may_be_busy(const haul__gpu_visit *visit)
 {
@@ -44,7 +43,7 @@ static int may_be_busy(const haul__gpu_visit *visit)
            flags != cudaDeviceScheduleYield;
 }
 
-/* For kernels that write their number themselves. */
+/* For kernels that write the number themselves: the word's address, and a count of ended blocks. */
 static void make_count(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
     void *there = NULL, *done = NULL;

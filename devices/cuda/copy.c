@@ -1,10 +1,9 @@
 /* Copies: to the GPU, from it, and from another GPU.
  *
- * All are CUDA's own asynchronous copies on the selected stream. From pinned memory they run at the
- * bus's speed beside everything else; from plain memory CUDA stages them, and is done with the
- * memory when it returns.
+ * All are CUDA's asynchronous copies on the selected stream. From pinned memory they run at the
+ * speed of the bus, beside other work. From plain memory CUDA stages the bytes before it returns.
  *
- * Between two devices there are two streams, and an event each way keeps them in order:
+ * A copy between two devices concerns two streams; an event each way keeps them in order:
  *
  *     from's stream   ... work ──┐                 ┌── (waits) ... later work, release
  *     this stream                └── (waits) copy ─┘
@@ -39,8 +38,8 @@ haul_status haul__gpu_copy_from(void *state, void *to, haul_address from, size_t
 
 /* ---- Across. */
 
-/* Lets `gpu` reach the memory of `from` over the bus between them, once. Where that is not
- * possible, copies still work, by way of the host. A pool has an access list of its own. */
+/* Gives `gpu` direct access to the memory of `from`, once. If that is not possible, copies go by
+ * way of the host. A pool has an access list of its own. */
 static void introduce(haul__gpu *gpu, const haul__gpu_visit *visit, haul__gpu *from)
 {
     struct cudaMemAccessDesc access = { { cudaMemLocationTypeDevice, 0 },
@@ -53,16 +52,16 @@ static void introduce(haul__gpu *gpu, const haul__gpu_visit *visit, haul__gpu *f
     haul__gpu_forgive(visit, cudaDeviceCanAccessPeer(&possible, here, there));
     if (!possible)
         return;
-    /* may be so already: that is an error to CUDA */
+    /* CUDA reports an error if access is enabled already */
     haul__gpu_forgive(visit, cudaDeviceEnablePeerAccess(there, 0));
     access.location.id = here;
     if (from->pool)
         haul__gpu_forgive(visit, cudaMemPoolSetAccess(from->pool, &access, 1));
 }
 
-/* The calls on the other device's stream: marks where it is, or makes it wait for where we are.
- * Handles such as cudaStreamLegacy mean the current GPU's stream, so the other GPU must be current.
- * What fails there is noted there, for that is the device which may be lost. */
+/* Records an event on the other device's stream, or makes that stream wait for ours. Handles such
+ * as cudaStreamLegacy mean a stream of the current GPU, so the other GPU is made current. A failure
+ * is noted in the other device's state, too: that device may be lost. */
 static haul_status on_the_other(haul__gpu *gpu, const haul__gpu_visit *visit, haul__gpu *from,
                                 int mark)
 {

@@ -1,7 +1,7 @@
 /* The CUDA device: its table, and how one is opened and closed (haul/cuda.h).
  *
- * The runtime is linked in whole, and finds the driver when it is first asked for something; so a
- * program with this device in it starts on any machine, and without a driver there are 0 GPUs.
+ * The runtime is linked statically and loads the driver at its first call. So a program with this
+ * device starts on any machine; without a driver there are 0 GPUs.
  */
 #include <string.h>
 
@@ -22,8 +22,8 @@ static haul_status check_settings(const haul_cuda_settings *settings)
     return settings->ordinal < haul_cuda_count() ? HAUL_OK : HAUL_ERROR_UNSUPPORTED;
 }
 
-/* All of CUDA's things that an open device holds. The own stream is a blocking one: it is in order
- * with the legacy default stream. */
+/* Makes all CUDA objects of an open device. Its own stream is a blocking one: it keeps the order of
+ * the legacy default stream. */
 static cudaError_t make_things(haul__gpu *gpu)
 {
     size_t left;
@@ -127,8 +127,7 @@ static void cuda_close(void *state)
     allocator.release(allocator.user, gpu, sizeof *gpu);
 }
 
-/* Copies are not cut: the copy engine takes any size, and what is gained by overlapping is the
- * caller's to gain. */
+/* chunk_bytes is 0: the copy engine takes any size, and the library cuts copies to overlap them. */
 static void cuda_capabilities(void *state, haul_device_capabilities *capabilities)
 {
     const haul__gpu *gpu = state;

@@ -1,46 +1,45 @@
-/* The kernels: patching an arena where it lies, patching it while it is pulled from the host, and
- * gathering it from the host's own objects or scattering it there.
+/* The kernels: patching an arena in place; patching it while it crosses; gathering it from the
+ * host's objects, or scattering it there.
  *
- * Patching is one pass over the relocation bitmap. A bitmap word is the business of one warp: its
- * 64 arena words are two accesses of 32 lanes, each lane at its own word, so that what is touched
- * is touched in full lines.
+ * Patching is one pass over the relocation bitmap. One warp takes a bitmap word: its 64 arena words
+ * are two accesses of 32 lanes, a word for each lane, so memory is accessed in full lines.
  *
  *     bitmap word   | bit 0 .. 31      | bit 32 .. 63     |
- *     arena         | lane 0 .. 31     | lane 0 .. 31     |      256 bytes each, where words have 8
+ *     arena         | lane 0 .. 31     | lane 0 .. 31     |      256 bytes each, for words of 8
  *
  * It is right because a word belongs to exactly one bit, a bit to one lane, and an odd pointer
  * overlaps neither a marked word nor another odd pointer: no byte is written by two threads, so no
  * order is needed.
  *
- * It is fast because memory is what it waits for, and each warp asks for much at once: four bitmap
- * words are 32 bytes, one sector, and up to eight arena words a lane, all asked for before the
- * first is used. Where the bitmap is sparse a warp reads its sector, sees zeros and goes on; so a
- * gigabyte with few pointers costs the reading of its bitmap, one sixty-fourth.
+ * It is fast because memory latency bounds it, and each warp has many loads under way: four bitmap
+ * words, which are 32 bytes, one sector, and up to eight arena words a lane, all loaded before the
+ * first is used. In a sparse bitmap a warp reads its sector, sees zeros and goes on. So a gigabyte
+ * with few pointers costs the reading of its bitmap, one sixty-fourth.
  *
- * Pulling is for graphs so small that a second order costs more than their bytes. Each thread
- * fetches 16 bytes over the bus from pinned memory; a warp's 512 bytes are (where words have 8
- * bytes) the 64 words of one bitmap word, which comes the same way at the same time. All loads of
- * all threads are under way at once, and so the whole transfer costs one latency and its bytes. Odd
- * pointers lie across such pieces, so each block patches those parts that fall into its own; every
- * block reads the whole list for it, which is why patch.c sends long lists in another way. Fetching
- * is the same the other way round, with the arena on the host and all else on the device.
+ * `send` is for graphs so small that a second order costs more than their bytes. Each thread loads
+ * 16 bytes over the bus from pinned memory. A warp's 512 bytes are the 64 words (of 8 bytes) of one
+ * bitmap word, which is loaded at the same time. All loads of all threads are under way at once, so
+ * the transfer costs one latency and its bytes. An odd pointer can lie across the pieces of two
+ * blocks: each block patches the bytes in its own piece. For that every block reads the whole list,
+ * so patch.c limits its length. `fetch` swaps the sides: the arena is on the host and all else on
+ * the device.
  *
- * Gathering and scattering go by lists: eight threads take a segment, 128 bytes of it at a time,
+ * Gathering and scattering follow lists: eight threads take a segment, 128 bytes of it at a time,
  * one read or write of the bus. No two segments share a byte, so again no order is needed; and
- * again all that is asked for is asked for at once.
+ * again all loads are under way at once.
  *
- * This file uses nothing of C++ but templates: the object needs no C++ run-time library, so that C
- * programs link.
+ * This file uses only templates of C++: the object needs no C++ run-time library, so C programs can
+ * link it.
  */
 #include "kernels.h"
 
-/* Threads of a block. A block of `relocate` serves 4 warps x 4 bitmap words = 8 KiB of
- * bitmap-marked words at a time, a block of `send` 2 KiB. Larger: fewer multiprocessors ask for a
- * small arena. Smaller: more blocks for the same. */
+/* Threads of a block. A block of `relocate` takes 4 warps x 4 bitmap words = 8 KiB of arena at a
+ * time, a block of `send` 2 KiB. Larger: a small arena is loaded by fewer multiprocessors. Smaller:
+ * more blocks for the same work. */
 static const unsigned block_threads = 128;
 static const unsigned warp = 32;
-/* Bitmap words that a warp takes at a time: a sector of 32 bytes. More: more registers, and small
- * arenas on fewer warps. */
+/* Bitmap words that a warp takes at a time: a sector of 32 bytes. More: more registers, and fewer
+ * warps for small arenas. */
 static const unsigned group_words = 4;
 static const unsigned vector_bytes = 16;
 static const unsigned piece_bytes = block_threads * vector_bytes;
@@ -59,14 +58,14 @@ static __device__ __forceinline__ word patched(word value, const haul__gpu_patch
     return value != 0 && is_inside(value, patch) ? (word)(value + (word)patch.delta) : value;
 }
 
-/* Mostly there are none, so this is hardly ever an order to the bus. */
+/* Reports an external pointer; these are rare, so the bus is hardly ever used. */
 static __device__ __forceinline__ void tell_outside(const haul__gpu_patch &patch, bool outside)
 {
     if (outside && patch.outside)
         *(volatile uint32_t *)patch.outside = 1;
 }
 
-/* A word at any address, read and written by bytes. */
+/* A word at any address, loaded and stored byte by byte. */
 template <typename word> static __device__ __forceinline__ word load_odd(const unsigned char *at)
 {
     word value = 0;
@@ -94,7 +93,7 @@ static __device__ __forceinline__ uint64_t bits_at(const haul__gpu_patch &patch,
     return left >= 64 ? patch.bitmap[index] : patch.bitmap[index] & (((uint64_t)1 << left) - 1);
 }
 
-/* ---- Where it lies. */
+/* ---- In place. */
 
 /* The arena words of one group of bitmap words; `lane` has two of each. */
 template <typename word>
@@ -141,8 +140,7 @@ static __global__ void __launch_bounds__(block_threads) relocate(const haul__gpu
 
 /* ---- On the way. */
 
-/* 16 bytes of words, the first of them number `first` of the arena, patched where they are
- * marked. */
+/* A vector of 16 bytes, patched. Its first word is number `first` of the arena. */
 template <typename word>
 static __device__ __forceinline__ uint4 patched_vector(uint4 bytes, uint64_t first, uint64_t bits,
                                                        const haul__gpu_patch &patch)
@@ -159,8 +157,8 @@ static __device__ __forceinline__ uint4 patched_vector(uint4 bytes, uint64_t fir
     return both.bytes;
 }
 
-/* Those bytes of odd pointers that lie in [begin, begin + piece_bytes); the pointers are read from
- * the host, whole. */
+/* Patches the bytes of odd pointers in [begin, begin + piece_bytes). Each pointer is loaded whole
+ * from the source. */
 template <typename word>
 static __device__ __forceinline__ void patch_odd_in_piece(unsigned char *piece, uint64_t begin,
                                                           const haul__gpu_patch &patch,
@@ -178,7 +176,7 @@ static __device__ __forceinline__ void patch_odd_in_piece(unsigned char *piece, 
     }
 }
 
-/* The last vector may be cut short; its bytes are then moved one by one. */
+/* The last vector may be incomplete; its bytes are moved one by one. */
 union vector_of_bytes {
     uint4 vector;
     unsigned char bytes[vector_bytes];
@@ -229,11 +227,11 @@ static __global__ void __launch_bounds__(block_threads)
     store_vector(patch.arena, at, bytes, vector);
 }
 
-/* ---- Where it lies on the host. */
+/* ---- Between the arena and the host's objects. */
 
-/* Threads that share a segment: what they ask for at once is a line of the bus. More: fewer of them
- * have something to do in small objects. Vectors that each asks for before it uses the first: more
- * under way in large ones, in more registers. */
+/* `sharers` threads share a segment: together they load a line of the bus. More: more of them idle
+ * in small objects. Each loads `asked_for` vectors before it uses the first. More: more loads under
+ * way in large objects, and more registers. */
 static const unsigned sharers = 8;
 static const unsigned asked_for = 4;
 static const unsigned stride = sharers * vector_bytes;
@@ -243,13 +241,14 @@ union vector_of_words {
     uint64_t words[2];
 };
 
-/* A bit for each word of the vector `at` bytes into a segment that is a pointer. */
+/* The pointers among the two words of the vector at byte `at` of a segment, a bit for each. */
 static __device__ __forceinline__ unsigned slots_at(const haul_segment &segment, unsigned at)
 {
     return at / 8 < 64 ? segment.slots >> at / 8 & 3 : 0;
 }
 
-/* A vector of a segment on its way to the arena: its pointers attached, what does not cross 0. */
+/* A vector of a segment, as it goes to the arena: pointers translated, bytes that do not cross
+ * 0. */
 static __device__ __forceinline__ uint4 attached(uint4 vector, unsigned at,
                                                  const haul_segment &segment,
                                                  const haul__gpu_crossing &crossing)
@@ -297,7 +296,7 @@ static __device__ __forceinline__ void pull_segment(const haul__gpu_crossing &cr
     }
 }
 
-/* What is written to the host is what crosses and no byte beside it. */
+/* Writes to the host only bytes that cross. */
 static __device__ __forceinline__ void store_data(unsigned char *to, uint4 vector, unsigned slots,
                                                   uint32_t mask)
 {
@@ -328,8 +327,8 @@ static __device__ __forceinline__ void push_segment(const haul__gpu_crossing &cr
         store_data(to + at, *(const uint4 *)(from + at), slots_at(segment, at), segment.mask);
 }
 
-/* The last of a kernel's blocks to end finds that all others have been counted; the host, when it
- * sees the number, sees all that any of them has written. */
+/* Counts the ended blocks; the last one writes the number. When the host sees the number, it sees
+ * all writes of all blocks. */
 template <bool to_host>
 static __device__ __forceinline__ void give_answer(const haul__gpu_answer &answer)
 {
@@ -347,7 +346,7 @@ static __device__ __forceinline__ void give_answer(const haul__gpu_answer &answe
     *(volatile uint32_t *)answer.where = answer.number;
 }
 
-/* The lists stay as they are while a kernel reads them. */
+/* Loads by the read-only path: the lists do not change while a kernel runs. */
 static __device__ __forceinline__ haul_segment load_segment(const haul_segment *at)
 {
     union {
@@ -375,7 +374,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
-/* ---- Starting them. */
+/* ---- Launches. */
 
 extern "C" cudaError_t haul__gpu_kernels_load(void)
 {

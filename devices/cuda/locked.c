@@ -1,15 +1,14 @@
-/* Host memory that is locked, read and written where it lies.
+/* Locked host memory, which the GPU reads and writes in place.
  *
- * CUDA calls the locking of memory that the user has allocated registering. Registered for all GPUs
- * and mapped it can be reached by kernels at its own address, where host and GPU share one address
- * space; elsewhere it is refused. CUDA takes a page once: a second registration is refused, whoever
- * made the first. A crossing is then one kernel.
+ * CUDA registers memory that the user has allocated: kernels of all GPUs then reach it at its own
+ * address. If a GPU would have another address for it, locking is refused. CUDA registers a page
+ * once, so a page that anybody has registered is refused. A crossing is one kernel.
  */
 #include "memory.h"
 #include "streams.h"
 #include "verbs.h"
 
-/* Of a mirror, or where a mirror begins or ends: kernels would find the GPU's bytes there. */
+/* Is the address a mirror's? Kernels would find the GPU's bytes there. */
 static int is_device_memory(const haul__gpu_visit *visit, const void *memory)
 {
     struct cudaPointerAttributes owner;
@@ -21,10 +20,10 @@ static haul_status can_reach(haul__gpu *gpu, const haul__gpu_visit *visit)
     return gpu->reaches_host
                ? HAUL_OK
                : haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
-                                "the GPU has another address for locked memory than the host");
+                                "the GPU has another address for locked memory than the host has");
 }
 
-/* Whatever CUDA has against it, nothing is broken. */
+/* A refusal of CUDA is HAUL_ERROR_UNSUPPORTED, unless the device is lost. */
 static haul_status registered(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory,
                               size_t bytes)
 {
@@ -85,7 +84,7 @@ static haul_status check(haul__gpu *gpu, const haul__gpu_visit *visit,
                              : status;
 }
 
-/* `changed` NULL: back to the host. */
+/* Starts the kernel. `changed` NULL: from the arena to the host. */
 static haul_status cross(haul__gpu *gpu, const haul__gpu_visit *visit,
                          const haul_crossing *crossing, uint32_t *changed)
 {

@@ -1,19 +1,20 @@
 /* Device memory and staging.
  *
- * By default device memory comes from a stream-ordered pool of the device's own. What was released
- * stays in the pool up to a threshold, so that the memory for a small graph costs about a
- * microsecond, where cudaMalloc costs hundreds and stops the GPU. The pool's order is the selected
- * stream's: what is released while work on that stream uses it is given out again behind that work.
- * cudaFree has no order, so the plain way waits for the stream first.
+ * The slow obvious version is cudaMalloc, which takes hundreds of microseconds and stops the GPU.
+ * By default memory comes from a stream-ordered pool instead. Released memory stays in the pool up
+ * to a threshold, so memory for a small graph takes about a microsecond. The pool follows the order
+ * of the selected stream: memory released while work on that stream uses it is given out again
+ * behind that work. cudaFree has no order, so without a pool a release waits for the stream first.
  *
- * A microsecond holds for a loop of nothing else. In a program that has used its caches for
- * something else meanwhile, the pool takes 15 to 20 to give and as many to take. So the last few
- * ranges that were released on the device's own stream are not given back to it but kept for the
- * next request of the same size, on any stream, which in a program that ships the same graph again
- * and again is the next one. For the pool they are in use, so that what it keeps in all is no more.
+ * A microsecond is measured in a loop with warm caches. In a program that does other things
+ * between, the pool takes 15 to 20 us for a request and as many for a release. So the last few
+ * ranges that were released on the device's own stream are kept as spares for the next request of
+ * the same size, on any stream. A program that ships the same graph repeatedly gets its own range
+ * back. The pool counts spares as in use, so spares and pool together keep no more than the
+ * threshold.
  *
- * CUDA's allocators align to 256 bytes. A larger alignment takes that much more memory and a line
- * in a table, which remembers what to give back; such types are rare, so the table is a plain list.
+ * CUDA's allocators align to 256 bytes. For a larger alignment more memory is allocated, and a list
+ * notes the address to give back. Types with such an alignment are rare, so a plain list is enough.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,9 +22,9 @@
 #include "memory.h"
 #include "verbs.h"
 
-/* What the pool keeps at a wait, if the user does not say: so much of the GPU's memory, and as many
- * bytes at least. Memory that has gone back to the driver costs hundreds of microseconds to get
- * again, whatever the size. */
+/* The pool's threshold unless the user sets one: a part of the GPU's memory, and at least so many
+ * bytes. Memory that went back to the driver takes hundreds of microseconds to get again, whatever
+ * its size. */
 #define KEPT_PART 64u
 #define KEPT_LEAST ((uint64_t)64 << 20)
 
@@ -62,7 +63,7 @@ cudaError_t haul__gpu_make_pool(haul__gpu *gpu)
     return error;
 }
 
-/* ---- Whose memory is it? */
+/* ---- The owner of an address. */
 
 int haul__gpu_ask_owner(const haul__gpu_visit *visit, const void *address,
                         struct cudaPointerAttributes *owner)
@@ -80,8 +81,7 @@ static int is_ours(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address ad
             (owner.type == cudaMemoryTypeDevice && owner.device == gpu->settings.ordinal));
 }
 
-/* ---- Ranges that were found to be good: most calls ask for the same ones, or the one that was
- * just allocated. */
+/* ---- Checked ranges. Most calls use the same ranges again, or the one just allocated. */
 
 static int is_checked(const haul__gpu_range *range, haul_address address, uint64_t bytes)
 {
@@ -123,7 +123,7 @@ haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit,
 
 /* ---- Spare memory, in the order of the device's own stream. */
 
-/* The range is no longer spare; the others close up. */
+/* Removes a spare from the list. */
 static void remove_spare(haul__gpu *gpu, size_t at)
 {
     gpu->spare_count--;
@@ -131,8 +131,8 @@ static void remove_spare(haul__gpu *gpu, size_t at)
             (gpu->spare_count - at) * sizeof gpu->spares[0]);
 }
 
-/* To the pool, which gives back to the driver what is too much for it when CUDA next waits for a
- * stream. */
+/* Gives memory to the pool. What exceeds the threshold goes to the driver when CUDA next waits for
+ * a stream. */
 static void free_in_order(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory,
                           cudaStream_t stream)
 {
@@ -153,7 +153,7 @@ void haul__gpu_drop_spares(haul__gpu *gpu, const haul__gpu_visit *visit)
         drop_oldest(gpu, visit);
 }
 
-/* Does the selected stream go on behind what the own one was told? */
+/* Orders the selected stream behind the work of the device's own. 0: CUDA refuses. */
 static int comes_behind_own(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
     cudaError_t error = cudaSuccess;
@@ -199,7 +199,7 @@ static int keep_spare(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory
     return 1;
 }
 
-/* ---- Taking and giving back, whatever the allocator. */
+/* ---- Taking and giving back, for each allocator. */
 
 static haul_status no_memory(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes)
 {
@@ -328,7 +328,7 @@ static haul_status take_shifted(haul__gpu *gpu, const haul__gpu_visit *visit, ui
     return HAUL_OK;
 }
 
-/* Turns an address back into what the allocator gave, if it is in the list. */
+/* Replaces an address in the list by the allocator's, and removes it. */
 static void unshift(haul__gpu *gpu, haul_address *address, uint64_t *bytes)
 {
     size_t i;
@@ -374,7 +374,7 @@ haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment, ha
     return haul__gpu_leave(gpu, &visit, status);
 }
 
-/* An error of the caller's that is pending does not keep memory from going. */
+/* Memory is released even if an error of the caller is pending. */
 void haul__gpu_release(void *state, haul_address address, uint64_t bytes)
 {
     haul__gpu *gpu = state;
@@ -386,8 +386,8 @@ void haul__gpu_release(void *state, haul_address address, uint64_t bytes)
     (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
 }
 
-/* Pinned, and mapped, so that `send` can pull from it; for all GPUs, so that one staging serves
- * several. */
+/* Pinned memory, mapped, so that the kernel of `send` can read it, and portable, so that several
+ * GPUs can share it. */
 haul_status haul__gpu_stage(void *state, size_t bytes, void **memory)
 {
     haul__gpu *gpu = state;

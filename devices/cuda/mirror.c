@@ -1,19 +1,18 @@
-/* Memory that the GPU has at addresses where the host has some too.
+/* Mirrors: GPU memory and host memory at the same addresses.
  *
- * A process and its GPUs share one space of addresses, so that one address never means two places;
- * but of a range that the driver has reserved for the GPU the host's page tables hold nothing. Here
- * they are given pages of the host's: those of shared memory, which are there a second time at
- * other addresses, the window. To CUDA an address of the range is the GPU's, whoever uses it, so
- * copies are told the window's.
+ * A process and its GPUs share one address space. In a range that the driver has reserved for the
+ * GPU the host's page tables are empty. Here they get pages of the host: shared memory that is
+ * mapped a second time at other addresses, the window. To CUDA an address of the range means the
+ * GPU's bytes, so copies name the host's bytes by the window.
  *
  *     address     host's page tables    GPU's page tables
  *     memory      pages of the host     memory of the GPU
  *     window      the same pages        the same pages (registered)
  *
- * No manual promises it. So before the range is given away, a word of each side is written there
- * and looked for: where the system or a driver does otherwise, there is no such memory.
+ * No manual promises this. So a test runs before a range is given out: a word is written on each
+ * side, and both must be found. If system or driver behave otherwise, there is no mirror.
  *
- * The driver has these orders and the runtime has not; see answer.c.
+ * These functions are the driver's, not the runtime's; see answer.c.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -82,7 +81,8 @@ static int round_up(const haul__gpu *gpu, const orders *o, size_t *bytes)
     return 1;
 }
 
-/* This GPU, and those that can reach its memory, as with memory of a pool. 0: not even this one. */
+/* Gives access to this GPU and to all that can reach its memory, as with memory of a pool. 0: even
+ * this GPU is refused. */
 static int allow_all(const haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o,
                      CUdeviceptr there, size_t bytes)
 {
@@ -114,7 +114,7 @@ static int get_memory(const haul__gpu *gpu, const haul__gpu_visit *visit, const 
     if (o->create(&memory, bytes, &all, 0) != CUDA_SUCCESS)
         return 0;
     mapped = o->map(there, bytes, 0, memory, 0);
-    (void)o->release(memory); /* it goes when it is unmapped */
+    (void)o->release(memory); /* it is freed when it is unmapped */
     if (mapped != CUDA_SUCCESS)
         return 0;
     if (allow_all(gpu, visit, o, there, bytes))
@@ -125,7 +125,7 @@ static int get_memory(const haul__gpu *gpu, const haul__gpu_visit *visit, const 
 
 /* ---- The host's side. */
 
-/* The range is the driver's again, as it was. */
+/* Removes the host's pages: the range is empty again, as the driver reserved it. */
 static void drop_pages(const haul_mirror *mirror)
 {
     (void)mmap(mirror->memory, mirror->bytes, PROT_NONE,
@@ -133,7 +133,8 @@ static void drop_pages(const haul_mirror *mirror)
     munmap(mirror->window, mirror->bytes);
 }
 
-/* Shared pages can be mapped once more: to mremap that is a move of none of them. */
+/* Maps shared pages at the window and at the range. For mremap, old size 0 means: map the same
+ * pages once more. */
 static int get_pages(haul_mirror *mirror)
 {
     void *window =
@@ -150,7 +151,7 @@ static int get_pages(haul_mirror *mirror)
 
 /* ---- Both. */
 
-/* Does each side find what it wrote itself, and a copy bring over the other's? */
+/* The test: does each side keep its own word, and does a copy bring over the GPU's? */
 static int is_twofold(const haul__gpu *gpu, const haul__gpu_visit *visit, const haul_mirror *mirror)
 {
     volatile uint64_t *here = mirror->memory, *window = mirror->window;
@@ -241,7 +242,7 @@ haul_status haul__gpu_mirror(void *state, size_t bytes, haul_mirror *mirror)
     return haul__gpu_leave(gpu, &visit, status);
 }
 
-/* Of a lost GPU the driver keeps its side; what the host has goes all the same. */
+/* Of a lost GPU the driver keeps its side; the host's pages are freed all the same. */
 void haul__gpu_unmirror(void *state, const haul_mirror *mirror)
 {
     const CUdeviceptr there = (CUdeviceptr)(uintptr_t)mirror->memory;

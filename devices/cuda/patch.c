@@ -1,19 +1,19 @@
-/* Relocation, alone and together with the copy: what is asked for is checked here and handed to
+/* Relocation, alone or together with a copy. Orders are checked here; their kernels are in
  * kernels.cu.
  *
- * A kernel that is given a wrong address loses the device for the whole process, so addresses are
- * looked at first.
+ * A kernel with a wrong address loses the device for the whole process, so all addresses are
+ * checked first.
  */
 #include "memory.h"
 #include "streams.h"
 #include "verbs.h"
 
-/* Odd pointers up to which `send` is one kernel, and `fetch` is done: each block reads the whole
- * list, for `send` over the bus. Larger: that reading grows past the payload. Smaller: packed
- * structs take two orders sooner. */
+/* The most odd pointers for the kernel of `send` and `fetch`. Each of its blocks reads the whole
+ * list, for `send` over the bus. Larger: the list takes longer than the data. Smaller: more packed
+ * structs need two orders. */
 #define SEND_ODD 256u
 
-/* More words than any memory has; below it no size here overflows. */
+/* More words than any memory has. Below, no size in this file overflows. */
 #define WORDS_LIMIT (UINT64_MAX / 16)
 
 static uint64_t bitmap_bytes(const haul_relocation *relocation)
@@ -62,8 +62,8 @@ static haul__gpu_patch patch_of(const haul_relocation *relocation)
 
 /* ---- Relocate. */
 
-/* Arena, bitmap and odd offsets are one range in a shipment, and then one look suffices: for the
- * rest the range that was looked at last is remembered. */
+/* Arena, bitmap and odd offsets of a shipment are one range: the first check remembers it, and the
+ * others find it there. */
 static haul_status check_ranges(haul__gpu *gpu, const haul__gpu_visit *visit,
                                 const haul_relocation *relocation)
 {
@@ -130,8 +130,8 @@ haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation)
 
 /* ---- Send. */
 
-/* Where a part of the arena's range lies in the staging, as the GPU sees it; NULL: not within the
- * bytes. */
+/* The address in staging, for the GPU, of a part of the arena's range. NULL: the part is not within
+ * the bytes. */
 static const uint64_t *in_staging(const haul_relocation *relocation, haul_address part,
                                   uint64_t part_bytes, const unsigned char *from, size_t bytes)
 {
@@ -140,7 +140,7 @@ static const uint64_t *in_staging(const haul_relocation *relocation, haul_addres
                                                    : NULL;
 }
 
-/* Can one kernel do it? Then `patch` and `staging` are filled. */
+/* Can one kernel copy and patch? If so, fills `patch` and `staging`. */
 static int can_pull(const haul__gpu_visit *visit, const haul_relocation *relocation,
                     const void *from, size_t bytes, haul__gpu_patch *patch,
                     const unsigned char **staging)
@@ -196,7 +196,7 @@ haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const
 
 /* ---- Fetch. */
 
-/* The kernel that pulls does it, the other way round: from the arena to pinned memory. */
+/* The kernel of `send` with swapped sides: from the arena to pinned memory. */
 static haul_status fetch(haul__gpu *gpu, const haul__gpu_visit *visit, void *to,
                          const haul_relocation *relocation, size_t bytes)
 {
@@ -210,7 +210,7 @@ static haul_status fetch(haul__gpu *gpu, const haul__gpu_visit *visit, void *to,
         return status;
     if (relocation->odd_count > SEND_ODD)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
-                              "too many odd pointers for each block to go through");
+                              "too many odd pointers for each block to read");
     patch.arena = (unsigned char *)(uintptr_t)haul__gpu_mapped(visit, to);
     if (!patch.arena || (uintptr_t)patch.arena % 16 != 0 || relocation->arena % 16 != 0)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,

@@ -1,9 +1,8 @@
 /* Names on a profiler's time line: each verb is an NVTX range, in the domain "haul", and lies
  * within the range of the library's phase that called it.
  *
- * NVTX is a header of the CUDA toolkit that keeps a table of its own and asks the environment once
- * for a tool; without one, a range costs a comparison. Where the header was not found, there are no
- * ranges.
+ * NVTX is a header of the CUDA toolkit. It has a table of its own and looks once in the environment
+ * for a profiler; without one a range costs a comparison. A build without the header has no ranges.
  */
 #include "profiler.h"
 #include "verbs.h"

@@ -1,21 +1,19 @@
 /* Streams, fences and waiting.
  *
- * A fence is a number and an event. The numbers grow; the events lie in a ring, number n at n %
- * capacity. Fences of different streams are reached in any order, so the ring's beginning moves on
- * when the oldest has been reached, and the ring grows when it is full of fences that are still
- * ahead. What lies before its beginning has been reached.
+ * A fence is a number and an event. Numbers grow; the event of number n is in a ring at n %
+ * capacity. Fences of different streams are reached in any order. The start of the ring advances
+ * when the oldest fence has been reached; all fences before it have been. A full ring grows.
  *
  *     events   | 16 | 17 |  . |  . | 12 | 13 | 14 | 15 |        first 12, next 18, capacity 8
  *
- * Beside the selected stream there is one more, for work that can begin before all of the selected
- * one's is done:
+ * One more stream, the side stream, takes work that can begin before the selected stream is done:
  *
  *     selected   ... fence, copy ─────────── (waits) ... later work
  *     side              └─ (waits) kernel ──┘
  *
- * Waiting without a limit looks for the stream's answer (answer.c) for as long as a small graph
- * takes, and is then CUDA's own. Waiting with one asks again and again: at once for as long, then
- * with short rests.
+ * A wait without a timeout first spins on the stream's answer (answer.c), for as long as a small
+ * graph takes, and then waits by CUDA. A wait with a timeout polls: for the same time without a
+ * pause, then with short pauses.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
@@ -25,19 +23,19 @@
 #include "verbs.h"
 
 #define FENCES_AT_FIRST 16u
-/* For so long a wait looks or asks without resting. Larger: faster answers for work of that length,
+/* A wait spins or polls so long without a pause. Larger: faster answers for work of that length,
  * and a busy core. */
 #define EAGER_SECONDS 200e-6
 #define REST_NANOSECONDS 20000
 
-/* ---- Which stream. */
+/* ---- Selecting a stream. */
 
 static int means_a_default(cudaStream_t stream)
 {
     return stream == cudaStreamLegacy || stream == cudaStreamPerThread;
 }
 
-/* What is being captured is asked first: of a stream in capture CUDA answers nothing else. */
+/* The capture state is asked first: of a capturing stream CUDA answers nothing else. */
 static haul_status check_stream(haul__gpu *gpu, const haul__gpu_visit *visit, cudaStream_t stream)
 {
     enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -126,7 +124,7 @@ static int grow(haul__gpu *gpu)
     return 1;
 }
 
-/* An event for fence number `next`. */
+/* The event of fence number `next`. */
 static haul_status take_event(haul__gpu *gpu, const haul__gpu_visit *visit, cudaEvent_t *event)
 {
     haul__gpu_fences *fences = &gpu->fences;
@@ -213,9 +211,9 @@ haul_status haul__gpu_join(haul__gpu *gpu, const haul__gpu_visit *visit)
     return haul__gpu_check(gpu, visit, error, "joining two streams", 0);
 }
 
-/* ---- Waiting. An event, or, where that is NULL, the selected stream. */
+/* ---- Waiting: for an event or, if it is NULL, for the selected stream. */
 
-/* "Not ready" is an answer, but CUDA notes it as the thread's last error. */
+/* "Not ready" is an answer, but CUDA notes it as the thread's last error: it is cleared. */
 static cudaError_t ask(const haul__gpu *gpu, const haul__gpu_visit *visit, cudaEvent_t event)
 {
     cudaError_t error = event ? cudaEventQuery(event) : cudaStreamQuery(gpu->stream);
@@ -224,8 +222,8 @@ static cudaError_t ask(const haul__gpu *gpu, const haul__gpu_visit *visit, cudaE
     return error;
 }
 
-/* For a stream that has long to go CUDA waits more wisely; and only when it does the pool gives
- * back what is too much. */
+/* CUDA's own wait is better for long work. And only when CUDA waits, the pool gives its surplus
+ * back to the driver. */
 static cudaError_t wait_without_limit(haul__gpu *gpu, int answers, cudaEvent_t event)
 {
     if (event)
@@ -256,9 +254,8 @@ static cudaError_t wait_for(haul__gpu *gpu, const haul__gpu_visit *visit, int an
     return error;
 }
 
-/* Where an error of the caller's is pending, the work is waited for all the same, so that its
- * memory can be used again; but not by asking, for an answer "not ready" would take the pending
- * error's place. */
+/* If an error of the caller is pending, the wait happens all the same, so that memory can be
+ * reused. It does not poll then, because an answer "not ready" would replace the pending error. */
 static haul_status wait_in_visit(haul__gpu *gpu, const haul__gpu_visit *visit, haul_status entered,
                                  int answers, cudaEvent_t event)
 {

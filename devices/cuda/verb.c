@@ -1,17 +1,16 @@
-/* Entering and leaving a verb, and what CUDA's errors mean.
+/* Entering and leaving a verb, and the meaning of CUDA's errors.
  *
- * CUDA keeps four things for a thread that a library must not disturb: the current GPU, the last
- * error, the capture mode, and errno. A visit notes them when a verb begins and puts them back when
- * it ends, on every path, because there is only one way out.
+ * A library must not change four things of the calling thread: the current GPU, the last CUDA
+ * error, the capture mode, and errno. A visit saves them at the start of a verb and restores them
+ * at its end, on every path, because each verb has one exit.
  *
- * The last error needs care, for CUDA mixes in it what the caller did and what we do. If it is set
- * when we enter, the caller has not asked for it yet: we do nothing, say so, and leave it there. If
- * it is not set, what is set when a call of ours fails is ours, and is cleared again. After some
- * errors CUDA refuses all work for the rest of the process: the device is lost, and from then on no
- * verb calls CUDA.
+ * The last CUDA error may be the caller's or ours. If it is set on entry, it is the caller's: the
+ * verb fails with that message and leaves the error in place. If it is not set on entry, an error
+ * is ours and is cleared. After some errors CUDA refuses all work for the rest of the process: the
+ * device is lost, and no verb calls CUDA any more.
  *
- * The capture mode is relaxed during a visit. While any thread captures a stream, CUDA otherwise
- * forbids such plain things as cudaMalloc, and breaks the capture of him who tries.
+ * The capture mode is relaxed during a visit. Otherwise, while any thread captures a stream, CUDA
+ * would refuse calls such as cudaMalloc and invalidate the capture.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +40,7 @@ static const struct {
     { cudaErrorStreamCaptureImplicit, HAUL_ERROR_ARGUMENT },
     { cudaErrorStreamCaptureWrongThread, HAUL_ERROR_ARGUMENT },
     { cudaErrorCapturedEvent, HAUL_ERROR_ARGUMENT },
-    /* no driver, no GPU, no code for it, or not for us */
+    /* no driver, no GPU, no code for it, or no permission */
     { cudaErrorInitializationError, HAUL_ERROR_UNSUPPORTED },
     { cudaErrorStubLibrary, HAUL_ERROR_UNSUPPORTED },
     { cudaErrorInsufficientDriver, HAUL_ERROR_UNSUPPORTED },
@@ -146,7 +145,7 @@ haul_status haul__gpu_check(haul__gpu *gpu, const haul__gpu_visit *visit, cudaEr
     return status;
 }
 
-/* ---- In and out. */
+/* ---- Enter and leave. */
 
 haul_status haul__gpu_enter(haul__gpu *gpu, const char *verb, haul__gpu_visit *visit)
 {
@@ -159,7 +158,7 @@ haul_status haul__gpu_enter(haul__gpu *gpu, const char *verb, haul__gpu_visit *v
     visit->entered = 1;
     visit->system_error = errno;
     visit->pending = cudaPeekAtLastError();
-    /* what a query answers is noted as an error, and is none */
+    /* the answer of a query, which CUDA notes as an error */
     if (visit->pending == cudaErrorNotReady)
         visit->pending = cudaSuccess;
     haul__gpu_range_begin(gpu, verb);
@@ -177,7 +176,7 @@ haul_status haul__gpu_enter(haul__gpu *gpu, const char *verb, haul__gpu_visit *v
     return haul__gpu_check(gpu, visit, error, "making the GPU current", 0);
 }
 
-/* Only the user's callbacks can have made another GPU current meanwhile. */
+/* Only the user's callbacks can have changed the current GPU meanwhile. */
 static void restore_current(const haul__gpu *gpu, const haul__gpu_visit *visit)
 {
     int now = gpu->settings.ordinal;
@@ -199,7 +198,7 @@ haul_status haul__gpu_leave(haul__gpu *gpu, haul__gpu_visit *visit, haul_status 
     return status;
 }
 
-/* ---- The driver's entries. */
+/* ---- The driver's functions. */
 
 #if CUDART_VERSION >= 12050
 

@@ -17,14 +17,13 @@ haul_status haul__gpu_across(void *state, haul_address to, void *from_state, hau
                              size_t bytes);
 
 /* patch.c */
-/* Up to here `send` is one kernel. Larger: fewer launches, but a kernel pulls a little slower than
- * the copy engine pushes, and past some 512 KiB that costs more than the launch that it saves. */
+/* Up to here `send` is one kernel. Larger: a launch less for more arenas, but a kernel reads the
+ * bus more slowly than the copy engine; from some 512 KiB on, that costs more than a launch. */
 #define HAUL__GPU_SEND_BYTES ((size_t)256 << 10)
-/* Up to here `fetch` pays: its kernel pushes at 95 % of the copy engine's speed, and saves two
- * others (together 10 us). */
+/* Up to here `fetch` pays: its kernel writes at 95 % of the copy engine's speed, and saves two
+ * other kernels (together 10 us). */
 #define HAUL__GPU_FETCH_BYTES ((size_t)8 << 20)
-/* Up to here the host patches while it packs: a launch costs 3 us, and adding a base while packing
- * nothing. */
+/* Up to here the host patches while it packs, which costs nothing; a launch costs 3 us. */
 #define HAUL__GPU_PATCH_BYTES ((size_t)4 << 20)
 
 haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation);
