@@ -9,7 +9,7 @@
 
 #define ODD_ROOM ((size_t)4096) /* for the offsets of a few odd pointers */
 
-/* If a device that is late still uses the memory, it is left to the system. */
+/* If timed-out work still uses the memory, it is left to the system. */
 static void release_staged(const haul__region *region)
 {
     haul_device *device = region->user;

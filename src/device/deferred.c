@@ -1,11 +1,11 @@
 /* Deferred release: memory, locks and arenas that a device may still use when a call gives them
  * back.
  *
- * A device is late when a wait has timed out while its work goes on. Whatever the call then gives
- * back, on the host or the device, is listed with the fence behind that work. It is released when
- * the fence has been reached, at the latest when the device closes. If the device is late even
- * then, the memory is left to the system: a new owner would have it while the old work still
- * writes.
+ * A device has timed out when a wait of the call did, while its work goes on. Whatever the call
+ * then gives back, on the host or the device, is listed with the fence behind that work. It is
+ * released when the fence has been reached, at the latest when the device closes. If the wait times
+ * out even then, the memory is left to the system: a new owner would have it while the old work
+ * still writes.
  */
 #include "arena/arena.h"
 #include "device/deferred.h"
@@ -104,8 +104,8 @@ void haul__collect(haul_device *device)
 
 void haul__memory_put(haul_device *device, haul__memory *memory)
 {
-    if (device->is_late && memory->memory)
-        haul__memory_put_until(device, memory, device->late_fence);
+    if (device->timed_out && memory->memory)
+        haul__memory_put_until(device, memory, device->timeout_fence);
     else
         haul__memory_release(device, memory);
 }
@@ -126,8 +126,8 @@ void haul__unload(haul_device *device, haul__range *range)
 {
     haul__deferred kept;
     take_range(range, &kept);
-    if (device->is_late)
-        keep(device, &kept, device->late_fence);
+    if (device->timed_out)
+        keep(device, &kept, device->timeout_fence);
     else
         release_kept(device, &kept);
 }
@@ -137,7 +137,7 @@ void haul__unload(haul_device *device, haul__range *range)
 void haul__keep_arena(haul_device *device, haul_arena *arena)
 {
     haul__deferred kept;
-    if (!arena || !device->is_late)
+    if (!arena || !device->timed_out)
         return;
     memset(&kept, 0, sizeof kept);
     if (arena->region.pinned && arena->region.user == device) {
@@ -146,7 +146,7 @@ void haul__keep_arena(haul_device *device, haul_arena *arena)
         kept.arena = arena;
         haul__arena_hold(arena);
     }
-    keep(device, &kept, device->late_fence);
+    keep(device, &kept, device->timeout_fence);
 }
 
 int haul__is_done_with(haul_device *device, const haul__region *region)
@@ -163,9 +163,9 @@ int haul__is_done_with(haul_device *device, const haul__region *region)
     device->deferred_count = left;
     if (region->mirrored == 0)
         return is_done;
-    device->is_late = 0;
+    device->timed_out = 0;
     haul__drain(device);
-    return is_done && !device->is_late;
+    return is_done && !device->timed_out;
 }
 
 void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence)
@@ -181,7 +181,7 @@ void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence)
     keep(device, &kept, fence);
 }
 
-/* The device is late even now: leaves its things to the system, and frees the list. */
+/* The last wait timed out, too: leaves the things to the system, and frees the list. */
 static void forget_kept(haul_device *device)
 {
     size_t i;

@@ -25,8 +25,8 @@ typedef struct haul__deferred {
     uint64_t fence;
 } haul__deferred;
 
-/* Release now or, if the device is late, at its late fence: host memory; the memory of a range;
- * a shipment's hold on its arena, which may be NULL. */
+/* Release now or, if the device has timed out, at timeout_fence: host memory; the memory of a
+ * range; a shipment's hold on its arena, which may be NULL. */
 void haul__memory_put(haul_device *device, haul__memory *memory);
 void haul__unload(haul_device *device, haul__range *range);
 void haul__keep_arena(haul_device *device, haul_arena *arena);

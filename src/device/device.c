@@ -45,7 +45,7 @@ haul_status haul__device_enter(haul_device *device)
         haul__context_leave(device->context);
         return status;
     }
-    device->is_late = device->is_untold = 0;
+    device->timed_out = device->is_unfenced = 0;
     haul__collect(device);
     return HAUL_OK;
 }

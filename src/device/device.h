@@ -23,11 +23,11 @@ struct haul_device {
     size_t expected_bytes; /* of the next shipment: as the last one */
     uint64_t failures;     /* reported by the device; each may concern any work under way */
     haul_status failure;   /* the last one */
-    /* a wait of this call timed out: whatever the call gives back is kept until late_fence */
-    int is_late;
-    uint64_t late_fence;
-    int is_untold;          /* a wait of this call timed out, and the device could make no fence */
-    uint64_t late_failures; /* `failures`, when the first wait of this call timed out */
+    /* A wait of this call timed out, and the work has a fence: what the call gives back is kept. */
+    int timed_out;
+    uint64_t timeout_fence;
+    int is_unfenced; /* a wait of this call timed out, and the device could make no fence */
+    uint64_t timeout_failures; /* `failures`, when the first wait of this call timed out */
     struct haul__deferred *deferred;
     size_t deferred_count, deferred_capacity;
 };

@@ -125,8 +125,8 @@ void haul__put_until(haul_device *device, haul__buffer *buffer, uint64_t fence)
 void haul__put(haul_device *device, haul__buffer *buffer)
 {
     buffer->use = HAUL__FREE;
-    if (device->is_late)
-        haul__put_until(device, buffer, device->late_fence);
+    if (device->timed_out)
+        haul__put_until(device, buffer, device->timeout_fence);
 }
 
 static haul_status put_after(haul_device *device, haul__buffer *buffer)

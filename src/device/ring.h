@@ -27,7 +27,7 @@ size_t haul__ring_buffers(const haul_device *device);
 /* A buffer of at least `bytes`, the caller's until it is put back or sent. Waits for one if all are
  * busy. */
 haul_status haul__take(haul_device *device, size_t bytes, haul__buffer **buffer);
-/* Puts it back, free; busy until the late fence if the device is late. */
+/* Puts it back, free; busy until timeout_fence if the device has timed out. */
 void haul__put(haul_device *device, haul__buffer *buffer);
 /* Puts it back, busy until a fence. */
 void haul__put_until(haul_device *device, haul__buffer *buffer, uint64_t fence);

@@ -116,19 +116,19 @@ static haul_status wait(haul_device *device)
 
 /* A wait timed out: makes a fence, which tells later when the work is done. If the device cannot
  * make one, later calls ask it again (haul__ask_for_fence). */
-static void be_late(haul_device *device, haul_status status)
+static void note_timeout(haul_device *device, haul_status status)
 {
     if (status != HAUL_ERROR_PENDING)
         return;
-    if (!device->is_late && !device->is_untold)
-        device->late_failures = device->failures;
-    device->is_late = haul__fence(device, &device->late_fence) == HAUL_OK;
-    device->is_untold = !device->is_late;
+    if (!device->timed_out && !device->is_unfenced)
+        device->timeout_failures = device->failures;
+    device->timed_out = haul__fence(device, &device->timeout_fence) == HAUL_OK;
+    device->is_unfenced = !device->timed_out;
 }
 
 void haul__drain(haul_device *device)
 {
-    be_late(device, wait(device));
+    note_timeout(device, wait(device));
 }
 
 /* Signals the event, then makes the fence. If work was pending already, both are one: its count of
@@ -159,7 +159,7 @@ haul_status haul__conclude(haul_device *device, const haul_async *async, haul__w
     if (async)
         haul__drain(device);
     else
-        be_late(device, status);
+        note_timeout(device, status);
     return status;
 }
 

@@ -38,7 +38,7 @@ haul_status haul__ask_for_fence(haul_device *device, uint64_t unused);
 void haul__drain(haul_device *device);
 /* The end of a call's orders. Synchronous (`async` NULL): waits for them; `work` may be NULL.
  * Asynchronous: signals the event and notes a fence in *work. After a failure nothing is under way,
- * or the device is late. The words are for the record, as in haul__device_failed. */
+ * or the device has timed out. The words are for the record, as in haul__device_failed. */
 haul_status haul__conclude(haul_device *device, const haul_async *async, haul__work *work,
                            const char *before, uint64_t bytes, const char *after);
 

@@ -263,7 +263,7 @@ static haul_status look_meanwhile(haul_shipment *shipment)
     return refuse_outside(&shipment->contents, &shipment->device->context->error);
 }
 
-/* Poisons the bytes again, up to the arena's end; not if a device that is late may still read
+/* Poisons the bytes again, up to the arena's end; not if timed-out work may still read
  * them. */
 static void poison_again(const haul_arena *arena, unsigned char *memory, size_t bytes)
 {
@@ -292,7 +292,7 @@ static haul_status send_as_one(haul_shipment *shipment)
     if (status == HAUL_OK)
         status = conclude(shipment, NULL);
     memset(behind, 0, bytes);
-    contents->arena->was_read_late |= shipment->device->is_late;
+    contents->arena->was_read_late |= shipment->device->timed_out;
     poison_again(contents->arena, behind, bytes);
     return status;
 }

@@ -7,7 +7,7 @@
  * Results of an asynchronous call lie in memory of their own. They are written to the host's
  * objects by the next call that waits, in its thread; there is no background thread.
  *
- * Work is late if a wait for it timed out. Its fence is noted, and each later call comes behind it:
+ * Work has timed out if a wait for it did. Its fence is noted, and each later call comes behind it:
  * until then the device may read the source or write the range.
  */
 #include "device/deferred.h"
@@ -39,7 +39,7 @@ static void drop_return(haul_shipment *shipment)
 {
     haul__return *back = shipment->returns;
     shipment->returns = back->next;
-    if (!shipment->device->is_late && shipment->spare.bytes < back->memory.bytes) {
+    if (!shipment->device->timed_out && shipment->spare.bytes < back->memory.bytes) {
         haul__memory_put(shipment->device, &shipment->spare);
         shipment->spare = back->memory;
     } else {
@@ -109,82 +109,83 @@ static haul_status write_returns(haul_shipment *shipment)
     return first;
 }
 
-/* ---- Late work. */
+/* ---- Timed-out work. */
 
 /* A fence made now lies behind it, too. */
-int haul__shipment_is_late(haul_shipment *shipment)
+int haul__shipment_has_timed_out(haul_shipment *shipment)
 {
-    haul__late *late = &shipment->late;
+    haul__timeout *timeout = &shipment->timeout;
     uint64_t fence;
-    if (late->is_untold && haul__select(shipment->device, NULL) == HAUL_OK &&
+    if (timeout->is_unfenced && haul__select(shipment->device, NULL) == HAUL_OK &&
         haul__fence(shipment->device, &fence) == HAUL_OK) {
-        late->is_untold = 0;
-        late->fence = fence;
+        timeout->is_unfenced = 0;
+        timeout->fence = fence;
     }
-    return late->is_untold || late->fence != 0;
+    return timeout->is_unfenced || timeout->fence != 0;
 }
 
-void haul__note_late(haul_shipment *shipment, haul_device *device)
+void haul__note_timeout(haul_shipment *shipment, haul_device *device)
 {
-    haul__late *late = &shipment->late;
-    if (!device->is_late && !device->is_untold)
+    haul__timeout *timeout = &shipment->timeout;
+    if (!device->timed_out && !device->is_unfenced)
         return;
-    late->fence = device->is_late ? device->late_fence : 0;
-    late->failures = device->late_failures;
-    late->is_untold = device->is_untold;
+    timeout->fence = device->timed_out ? device->timeout_fence : 0;
+    timeout->failures = device->timeout_failures;
+    timeout->is_unfenced = device->is_unfenced;
     if (device == shipment->device)
         return;
-    late->is_untold = 0;
-    if (device->is_late) {
-        late->device = device;
+    timeout->is_unfenced = 0;
+    if (device->timed_out) {
+        timeout->device = device;
         haul__device_hold(device);
     }
 }
 
-/* The late work is done. */
-static void be_on_time(haul_shipment *shipment)
+/* The timed-out work is done. */
+static void end_timeout(haul_shipment *shipment)
 {
-    haul_device *other = shipment->late.device;
-    memset(&shipment->late, 0, sizeof shipment->late);
+    haul_device *other = shipment->timeout.device;
+    memset(&shipment->timeout, 0, sizeof shipment->timeout);
     if (other)
         haul__device_drop(other);
 }
 
-static haul_device *late_device(const haul_shipment *shipment)
+static haul_device *timed_out_device(const haul_shipment *shipment)
 {
-    return shipment->late.device ? shipment->late.device : shipment->device;
+    return shipment->timeout.device ? shipment->timeout.device : shipment->device;
 }
 
-/* Waits for the late fence, or polls it. */
-static haul_status ask_late(haul_shipment *shipment,
-                            haul_status (*ask)(haul_device *device, uint64_t fence))
+/* Waits for the fence of timed-out work, or polls it. */
+static haul_status ask_timed_out(haul_shipment *shipment,
+                                 haul_status (*ask)(haul_device *device, uint64_t fence))
 {
-    const haul__late *late = &shipment->late;
-    haul_device *device = late_device(shipment);
-    if (!haul__shipment_is_late(shipment))
+    const haul__timeout *timeout = &shipment->timeout;
+    haul_device *device = timed_out_device(shipment);
+    if (!haul__shipment_has_timed_out(shipment))
         return HAUL_OK;
-    if (!late->fence)
+    if (!timeout->fence)
         ask = haul__ask_for_fence;
-    return how_it_went(device, "work that was late", late->failures, ask(device, late->fence));
+    return how_it_went(device, "work that had timed out", timeout->failures,
+                       ask(device, timeout->fence));
 }
 
-/* A call that reads the source or the range comes behind late work. */
-static haul_status await_late(haul_shipment *shipment)
+/* A call that reads the source or the range comes behind timed-out work. */
+static haul_status await_timed_out(haul_shipment *shipment)
 {
-    haul_status status = ask_late(shipment, haul__await);
+    haul_status status = ask_timed_out(shipment, haul__await);
     if (status == HAUL_ERROR_PENDING)
         return status;
     if (status != HAUL_OK)
         shipment->marks_are_there = 0;
-    be_on_time(shipment);
+    end_timeout(shipment);
     return status;
 }
 
 /* Waits for all work of the shipment, and writes its results. HAUL_ERROR_PENDING: a wait timed out.
- * Asynchronous work comes before late work; if that fails, both have failed and are over. */
+ * Asynchronous work comes before timed-out work; if that fails, both have failed and are over. */
 static haul_status finish(haul_shipment *shipment)
 {
-    haul_status status = await_late(shipment);
+    haul_status status = await_timed_out(shipment);
     if (status != HAUL_ERROR_PENDING && shipment->work.is_pending)
         status = await_work(shipment);
     return status == HAUL_OK ? write_returns(shipment) : status;
@@ -196,19 +197,19 @@ static void give_up(haul_device *device, uint64_t fence)
 {
     if (haul__await(device, fence) != HAUL_ERROR_PENDING)
         return;
-    if (!device->is_late || device->late_fence < fence)
-        device->late_fence = fence;
-    device->is_late = 1;
+    if (!device->timed_out || device->timeout_fence < fence)
+        device->timeout_fence = fence;
+    device->timed_out = 1;
 }
 
 void haul__shipment_abandon(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;
-    device->is_late = device->is_untold = 0;
+    device->timed_out = device->is_unfenced = 0;
     if (shipment->work.is_pending)
         give_up(device, shipment->work.fence);
-    if (!shipment->late.device && shipment->late.fence)
-        give_up(device, shipment->late.fence);
+    if (!shipment->timeout.device && shipment->timeout.fence)
+        give_up(device, shipment->timeout.fence);
     while (shipment->returns)
         drop_return(shipment);
     haul__memory_put(device, &shipment->spare);
@@ -217,17 +218,17 @@ void haul__shipment_abandon(haul_shipment *shipment)
 /* If another device still reads the range after one more wait, the range is left to the system. */
 void haul__shipment_unload(haul_shipment *shipment)
 {
-    haul_device *reader = shipment->late.device;
-    if (!reader || haul__await(reader, shipment->late.fence) != HAUL_ERROR_PENDING)
+    haul_device *reader = shipment->timeout.device;
+    if (!reader || haul__await(reader, shipment->timeout.fence) != HAUL_ERROR_PENDING)
         haul__unload(shipment->device, &shipment->range);
-    be_on_time(shipment);
+    end_timeout(shipment);
 }
 
 /* ---- Calls on shipments. */
 
 static haul_status order_after(haul_shipment *shipment, const haul_async *async)
 {
-    haul_status status = async ? await_late(shipment) : finish(shipment);
+    haul_status status = async ? await_timed_out(shipment) : finish(shipment);
     if (status == HAUL_OK && async && shipment->work.is_pending &&
         shipment->work.stream != async->stream)
         status = await_work(shipment);
@@ -251,7 +252,7 @@ haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *asyn
 
 void haul__shipment_leave(haul_shipment *shipment)
 {
-    haul__note_late(shipment, shipment->device);
+    haul__note_timeout(shipment, shipment->device);
     haul__context_leave(shipment->device->context);
 }
 
@@ -326,7 +327,7 @@ haul_status haul_shipment_poll(haul_shipment *shipment)
     status = haul__device_enter(device);
     if (status != HAUL_OK)
         return status;
-    status = ask_late(shipment, haul__poll);
+    status = ask_timed_out(shipment, haul__poll);
     if (status == HAUL_OK && shipment->work.is_pending)
         status = how_it_went(device, asynchronous, shipment->work.failures,
                              haul__poll(device, shipment->work.fence));

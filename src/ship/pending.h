@@ -1,4 +1,4 @@
-/* Pending work of a shipment: asynchronous calls, late work, results to be written. A call is
+/* Pending work of a shipment: asynchronous calls, timed-out work, results to be written. A call is
  * asynchronous if `async` is not NULL.
  */
 #ifndef HAUL_SHIP_PENDING_H
@@ -12,11 +12,11 @@
 haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *async);
 void haul__shipment_leave(haul_shipment *shipment);
 
-/* May late work be under way? Then late.fence lies behind it, or is 0 if the device still can make
- * none. */
-int haul__shipment_is_late(haul_shipment *shipment);
-/* Notes the late work that a call on the shipment leaves on a device. */
-void haul__note_late(haul_shipment *shipment, haul_device *device);
+/* May timed-out work be under way? Then timeout.fence lies behind it, or is 0 if the device still
+ * can make none. */
+int haul__shipment_has_timed_out(haul_shipment *shipment);
+/* Notes the timed-out work that a call on the shipment leaves on a device. */
+void haul__note_timeout(haul_shipment *shipment, haul_device *device);
 /* For the end of a shipment: gives up its pending work and results; gives back its range. */
 void haul__shipment_abandon(haul_shipment *shipment);
 void haul__shipment_unload(haul_shipment *shipment);

@@ -11,7 +11,7 @@ void haul__list_dependents(const haul_plan *plan, const haul__range *range, size
 haul_status haul__send_dependents(haul_device *device, const haul_plan *plan,
                                   const haul__range *range);
 /* Calls the rebuild functions. Their orders come behind the copies, the patch and the list on the
- * selected stream. After a failure nothing is under way, or the device is late. */
+ * selected stream. After a failure nothing is under way, or the device has timed out. */
 haul_status haul__rebuild(haul_device *device, const haul_plan *plan, const haul__range *range,
                           const haul_async *async);
 

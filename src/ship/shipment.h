@@ -18,13 +18,13 @@ typedef struct haul__zero_copy {
     haul__locked locked;
 } haul__zero_copy;
 
-/* Late work: a wait of a call on the shipment timed out. */
-typedef struct haul__late {
-    uint64_t fence;      /* behind it; 0: there is no late work, or is_untold */
+/* Timed-out work: a wait of a call on the shipment timed out. */
+typedef struct haul__timeout {
+    uint64_t fence;      /* behind it; 0: there is no such work, or is_unfenced */
     uint64_t failures;   /* the device's, when the wait timed out */
-    int is_untold;       /* there is late work, and the device could make no fence */
+    int is_unfenced;     /* there is such work, and the device could make no fence */
     haul_device *device; /* held: another device, which reads the range; NULL: the shipment's */
-} haul__late;
+} haul__timeout;
 
 /* A result on its way to the host's objects (pending.h). */
 typedef struct haul__return haul__return;
@@ -43,7 +43,7 @@ struct haul_shipment {
     haul__return *returns; /* in the order of the calls */
     haul__memory spare;    /* memory of a written return, for the next one */
     haul__zero_copy zero_copy;
-    haul__late late;
+    haul__timeout timeout;
 };
 
 /* Is it of an arena? */

@@ -228,7 +228,7 @@ static haul_status copy_to(haul_shipment *shipment, haul_device *device, haul_sh
     haul_status status = check(shipment, device);
     if (status != HAUL_OK)
         return status;
-    device->is_late = device->is_untold = 0;
+    device->timed_out = device->is_unfenced = 0;
     status = haul__select(device, NULL);
     if (status != HAUL_OK)
         return status;
@@ -237,7 +237,7 @@ static haul_status copy_to(haul_shipment *shipment, haul_device *device, haul_sh
         return status;
     status = load(copy, shipment);
     if (status != HAUL_OK) {
-        haul__note_late(shipment, device);
+        haul__note_timeout(shipment, device);
         haul__keep_arena(device, copy->contents.arena);
         haul__contents_close(&copy->contents);
         haul__shipment_discard(device, copy);

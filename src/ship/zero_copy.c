@@ -36,11 +36,11 @@ void haul__drop_zero_copy(haul_shipment *shipment)
     haul__zero_copy *zero_copy = &shipment->zero_copy;
     if (zero_copy->lists.bytes > 0)
         haul__unload(shipment->device, &zero_copy->lists);
-    if (haul__shipment_is_late(shipment) && !shipment->late.fence)
+    if (haul__shipment_has_timed_out(shipment) && !shipment->timeout.fence)
         haul__leave_locked(shipment->device, &zero_copy->locked);
     else
         haul__unlock(shipment->device, &zero_copy->locked,
-                     shipment->late.device ? 0 : shipment->late.fence);
+                     shipment->timeout.device ? 0 : shipment->timeout.fence);
     memset(zero_copy, 0, sizeof *zero_copy);
 }
 
