@@ -152,7 +152,9 @@ HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_stat
  * pointers are the arena's for later shipments, and nursery->used tells how much is there. By no
  * other way, and by no shipment that was discovered, does anything come back into the struct, its
  * bits, or what lies behind `used`; a struct that has been written over is put right when the arena
- * is shipped. NULL as above. */
+ * is shipped. Two shipments have made objects in the same places: when those of one have come,
+ * haul_unmarshal_pointers of the other answers HAUL_ERROR_STALE until it is refreshed. NULL as
+ * above. */
 HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
 /* What kernels need to make objects of a committed type. HAUL_ERROR_ARGUMENT, HAUL_ERROR_STATE;
  * HAUL_ERROR_UNSUPPORTED: an object of more than 64 words, or one aligned to more than a granule,

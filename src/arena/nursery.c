@@ -149,6 +149,13 @@ void haul__nurseries_settle(haul__contents *c)
 
 /* ---- Back. */
 
+/* What the contents have of it: as much as was there when they were sent. */
+static size_t used_when_sent(const haul__contents *c, const haul__nursery_place *place)
+{
+    const haul__kept_bytes *kept = kept_end(c, place);
+    return kept ? kept->at - place->memory : place->capacity;
+}
+
 /* One nursery as the device has left it. */
 typedef struct grown {
     haul__nursery_place *place;
@@ -187,6 +194,11 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
     for (i = 0; i < c->arena->nursery_count; i++) {
         if (!look(c, i, memory, &g))
             continue;
+        if (used_when_sent(c, g.place) != g.from)
+            return haul__fail(error, HAUL_ERROR_STALE,
+                              "something has come into the nursery at byte %zu of the arena "
+                              "since the shipment was sent: refresh it",
+                              g.place->at);
         if (g.to < g.from)
             return haul__fail(error, HAUL_ERROR_GRAPH,
                               "the device has left the nursery at byte %zu of the arena "

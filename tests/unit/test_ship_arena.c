@@ -1203,6 +1203,48 @@ TEST(ship_arena, and_are_objects_like_any_others_from_then_on)
     family_end();
 }
 
+static void bear_on(haul_shipment *shipment)
+{
+    CHECK_STATUS(haul_host_launch(the_device, bear, haul_device_pointer(shipment, the_family)),
+                 HAUL_OK);
+}
+
+/* Both make objects in the same places, more by way of the second or less. */
+static void bring_by_one_of_two(int first, int second)
+{
+    haul_shipment *other;
+    unsigned char *before;
+    family_start(100000, first);
+    the_family->wanted = second;
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &other), HAUL_OK);
+    bear_on(the_shipment);
+    bear_on(other);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    check_family(first);
+    before = picture();
+    CHECK_STATUS(haul_unmarshal_pointers(other), HAUL_ERROR_STALE);
+    CHECK_HAS(haul_device_error(the_device)->text, "refresh");
+    CHECK_BYTES(the_family, before, used_by(the_arena));
+    free(before);
+    CHECK_STATUS(haul_unmarshal(other), HAUL_OK);
+    check_family(first);
+    the_family->wanted = second;
+    CHECK_STATUS(haul_refresh(other), HAUL_OK);
+    bear_on(other);
+    CHECK_STATUS(haul_unmarshal_pointers(other), HAUL_OK);
+    check_family(first + second);
+    haul_shipment_free(&other);
+    family_end();
+}
+
+TEST(ship_arena, of_two_shipments_that_have_made_objects_one_brings_them)
+{
+    bring_by_one_of_two(3, 5);
+    bring_by_one_of_two(5, 3);
+    bring_by_one_of_two(4, 4);
+    bring_by_one_of_two(3, 0);
+}
+
 TEST(ship_arena, a_full_nursery_refuses_and_brings_what_it_has)
 {
     family_start(64 * sizeof(link), 1000);
