@@ -224,8 +224,16 @@ static int continues(const haul__special *run, size_t at, const haul_type *type,
            (run->count == 1 || at == run->at + run->count * run->stride);
 }
 
-static int note_special(haul_arena *arena, size_t at, const haul_type *type, size_t count,
-                        size_t tail)
+/* Room to note one more: allocated before the object, because a released block that has been given
+ * out again cannot be taken back unseen. 0: no memory. */
+static int room_for_special(haul_arena *arena)
+{
+    return haul__grow(&arena->context->allocator, (void **)&arena->special,
+                      &arena->special_capacity, arena->special_count + 1, sizeof *arena->special);
+}
+
+static void note_special(haul_arena *arena, size_t at, const haul_type *type, size_t count,
+                         size_t tail)
 {
     haul__special *last =
         arena->special_count > 0 ? &arena->special[arena->special_count - 1] : NULL;
@@ -233,18 +241,14 @@ static int note_special(haul_arena *arena, size_t at, const haul_type *type, siz
         if (last->count == 1)
             last->stride = at - last->at;
         last->count++;
-        return 1;
+        return;
     }
-    if (!haul__grow(&arena->context->allocator, (void **)&arena->special, &arena->special_capacity,
-                    arena->special_count + 1, sizeof *arena->special))
-        return 0;
     haul__type_hold(type);
     arena->special[arena->special_count].tail = tail;
     arena->special[arena->special_count].at = at;
     arena->special[arena->special_count].count = count;
     arena->special[arena->special_count].stride = haul__type_walk(type)->extent;
     arena->special[arena->special_count++].type = type;
-    return 1;
 }
 
 /* Where blocks are used again, a run is one allocation. */
@@ -291,6 +295,7 @@ static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, s
                             size_t tail)
 {
     const haul__walk *walk = haul__type_walk(stamp->type);
+    const int is_special = arena->is_special[stamp - arena->room.stamps];
     size_t bytes = bytes_of(walk, count, tail), at;
     unsigned char *memory;
     if (count == 0 || walk->extent == 0)
@@ -298,6 +303,8 @@ static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, s
     if (bytes == 0)
         return refuse(arena, HAUL_ERROR_LIMIT,
                       "the bytes of so many objects overflow: they are more than there can be");
+    if (is_special && !room_for_special(arena))
+        return refuse(arena, HAUL_ERROR_MEMORY, "no memory to note what is special about a type");
     memory = allocate(arena, bytes,
                       walk->placement > HAUL_ARENA_GRANULE ? walk->placement : HAUL_ARENA_GRANULE);
     if (!memory)
@@ -305,13 +312,9 @@ static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, s
     at = (size_t)(memory - arena->room.base);
     if (walk->has_slots)
         set_all_slots(arena, walk, at, count);
-    if (!arena->is_special[stamp - arena->room.stamps] ||
-        note_special(arena, at, stamp->type, count, tail))
-        return memory;
-    haul_arena_release(arena, memory, bytes);
-    arena->room.allocations--;
-    arena->released--;
-    return refuse(arena, HAUL_ERROR_MEMORY, "no memory to note what is special about a type");
+    if (is_special)
+        note_special(arena, at, stamp->type, count, tail);
+    return memory;
 }
 
 static void *new_with_tail(haul_arena *arena, const haul_type *type, size_t count, size_t tail)

@@ -53,18 +53,24 @@ static size_t all_bytes(size_t capacity)
     return capacity + sizeof(haul_nursery) + table_bytes(capacity);
 }
 
-static int note(haul_arena *arena, size_t at, size_t memory, size_t capacity)
+/* Room to note one more: allocated first, because a released block that has been given out again
+ * cannot be taken back unseen. 0: no memory; the record says so. */
+static int make_room(haul_arena *arena)
 {
-    haul__nursery_place *place;
-    if (!haul__grow(&arena->context->allocator, (void **)&arena->nurseries,
-                    &arena->nursery_capacity, arena->nursery_count + 1, sizeof *arena->nurseries))
-        return 0;
-    place = &arena->nurseries[arena->nursery_count++];
+    if (haul__grow(&arena->context->allocator, (void **)&arena->nurseries, &arena->nursery_capacity,
+                   arena->nursery_count + 1, sizeof *arena->nurseries))
+        return 1;
+    haul__fail(&arena->error, HAUL_ERROR_MEMORY, "no memory to note a nursery");
+    return 0;
+}
+
+static void note(haul_arena *arena, size_t at, size_t memory, size_t capacity)
+{
+    haul__nursery_place *place = &arena->nurseries[arena->nursery_count++];
     place->at = at;
     place->memory = memory;
     place->capacity = capacity;
     place->used = 0;
-    return 1;
 }
 
 haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes)
@@ -73,15 +79,14 @@ haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes)
                           ? (bytes + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1)
                           : SIZE_MAX / 2;
     size_t all = all_bytes(capacity), at;
-    haul_nursery *nursery = haul_arena_allocate(arena, bytes ? all : 0);
+    haul_nursery *nursery;
+    if (!haul__arena_is_valid(arena) || !make_room(arena))
+        return NULL;
+    nursery = haul_arena_allocate(arena, bytes ? all : 0);
     if (!nursery)
         return NULL;
     at = (size_t)((unsigned char *)nursery - arena->room.base);
-    if (!note(arena, at, at + all - capacity, capacity)) {
-        haul_arena_release(arena, nursery, all);
-        haul__fail(&arena->error, HAUL_ERROR_MEMORY, "no memory to note a nursery");
-        return NULL;
-    }
+    note(arena, at, at + all - capacity, capacity);
     write_head(arena, &arena->nurseries[arena->nursery_count - 1]);
     haul__set_slot(arena, at + offsetof(haul_nursery, memory));
     haul__set_slot(arena, at + offsetof(haul_nursery, slots));

@@ -339,3 +339,57 @@ TEST(ship_arena_faults, a_direct_return_tells_every_fault)
     the.count = 620001; /* in parts */
     CHECK(fault_everywhere(&operation) > 15);
 }
+
+/* ---- An allocation that fails changes nothing: a shipment whose free bytes it would have had
+ * stays as it was. */
+
+static void *new_nursery(void)
+{
+    return haul_arena_new_nursery(the.arena, 100);
+}
+
+static void *new_link(void)
+{
+    return haul_arena_new(the.arena, link_type, 1);
+}
+
+/* So many that the list of those that there are is full. */
+enum { MADE = 8 };
+
+static void fail_in_released_bytes(void *(*make)(void))
+{
+    fault_plan plan = { 0 };
+    haul_arena_statistics now;
+    void *released;
+    prepare_device(NULL, &plan);
+    the.reuse = 1;
+    CHECK_STATUS(make_arena(NULL), HAUL_OK);
+    CHECK(make() != NULL);
+    haul_arena_get_statistics(the.arena, &now);
+    for (int i = 1; i < MADE; i++)
+        CHECK(make() != NULL);
+    CHECK((released = haul_arena_allocate(the.arena, now.used_bytes)) != NULL);
+    CHECK(haul_arena_allocate(the.arena, 16) != NULL);
+    CHECK_STATUS(haul_arena_release(the.arena, released, now.used_bytes), HAUL_OK);
+    CHECK_STATUS(haul_ship_arena(the.device, the.arena, NULL, &the.shipment), HAUL_OK);
+    fault_arm(&plan, FAULT_ONCE, 1);
+    CHECK_PTR(make(), NULL);
+    CHECK_STATUS(haul_arena_error(the.arena)->status, HAUL_ERROR_MEMORY);
+    fault_disarm(&plan);
+    CHECK_STATUS(haul_refresh(the.shipment), HAUL_OK);
+    CHECK_PTR(make(), released);
+    CHECK_STATUS(haul_refresh(the.shipment), HAUL_ERROR_STALE);
+    haul_shipment_free(&the.shipment);
+    haul_arena_free(&the.arena);
+    haul_device_close(&the.device);
+    pairs_close();
+    links_close();
+    fault_check_clean(&plan);
+}
+
+TEST(ship_arena_faults, an_allocation_that_fails_is_nothing_to_a_shipment)
+{
+    memset(&the, 0, sizeof the);
+    fail_in_released_bytes(new_nursery);
+    fail_in_released_bytes(new_link);
+}
