@@ -17,8 +17,7 @@ static arena_of_world *some_arena(world *w, int *number)
     return w->arenas[*number].arena ? &w->arenas[*number] : NULL;
 }
 
-/* One that may be allocated in. */
-static arena_of_world *some_free_arena(world *w, int *number)
+arena_of_world *some_free_arena(world *w, int *number)
 {
     arena_of_world *a = some_arena(w, number);
     return a && !a->is_frozen ? a : NULL;
@@ -61,8 +60,7 @@ void step_arena(world *w)
         CHECK(a->arena == NULL);
 }
 
-/* From `offset` on something is not what it was. */
-static void arena_gives_back(world *w, int number, size_t offset, size_t end)
+void arena_gives_back(world *w, int number, size_t offset, size_t end)
 {
     for (int i = 0; i < CARGOES_MAX; i++) {
         cargo *c = &w->cargoes[i];
@@ -83,8 +81,7 @@ static int offset_of(const world *w, int i, size_t *offset)
     return 1;
 }
 
-/* Around a call on an arena: it says by itself why it fails, and asks for memory alone. */
-static void arena_call_begin(world *w)
+void arena_call_begin(world *w)
 {
     int lost = w->plan.lost;
     uint64_t at = w->faults && random_one_in(&w->random, 3) ? 1 + random_below(&w->random, 3) : 0;
@@ -92,7 +89,7 @@ static void arena_call_begin(world *w)
     w->plan.lost = lost;
 }
 
-static void arena_call_end(world *w, haul_status status, haul_status right)
+void arena_call_end(world *w, haul_status status, haul_status right)
 {
     int lost = w->plan.lost;
     check_note("a call on an arena, %llu faults", (unsigned long long)w->plan.fired);
@@ -104,8 +101,7 @@ static void arena_call_end(world *w, haul_status status, haul_status right)
     w->plan.lost = lost;
 }
 
-/* Full, or no memory: nothing has changed. */
-static void arena_refused(world *w, const haul_arena *arena)
+void arena_refused(world *w, const haul_arena *arena)
 {
     arena_call_end(w, haul_arena_error(arena)->status, HAUL_ERROR_LIMIT);
 }
@@ -274,6 +270,7 @@ static void drop_objects(world *w, int number, size_t offset)
             object_unlink(w, i);
             object_drop(w, i);
         }
+    nurseries_drop(w, number);
 }
 
 void step_arena_release(world *w)
@@ -284,8 +281,8 @@ void step_arena_release(world *w)
     size_t offset = 0, bytes;
     unsigned char *memory;
     int is_block;
-    if (i < 0)
-        return;
+    if (i < 0 || w->objects[i].is_made)
+        return; /* what a kernel has made goes with its nursery */
     settle_arenas(w);
     CHECK(offset_of(w, i, &offset));
     memory = w->objects[i].memory;
@@ -367,9 +364,24 @@ static int now_leads_in(const world *w, const cargo *c, const unsigned char *now
     return leads_in(c, now);
 }
 
+/* The same of items that have come since the shipment was sent: their pointers are the arena's. */
+static int those_made_lead_in(const world *w, const cargo *c)
+{
+    const uint64_t pointers = item_pointers(w->items);
+    for (int i = 0; i < OBJECTS_MAX && !c->discovered; i++) {
+        const object *o = &w->objects[i];
+        if (!o->is_made || o->kind != ITEM || !c->picture.of[i].marks)
+            continue;
+        for (size_t word = 0; word < sizeof(item) / sizeof(void *); word++)
+            if (pointers >> word & 1 && !leads_in(c, object_pointer(w, i, word * sizeof(void *))))
+                return 0;
+    }
+    return 1;
+}
+
 int arena_leads_in(const world *w, const cargo *c)
 {
-    return for_pointers(w, c, now_leads_in);
+    return for_pointers(w, c, now_leads_in) && those_made_lead_in(w, c);
 }
 
 /* What leads out and was kept must still be the host's, and what leads to a neighbour something
@@ -404,8 +416,9 @@ static int becomes_null(const world *w, const cargo *c, const unsigned char *now
     return 1;
 }
 
-void cargo_send(const world *w, cargo *c)
+void cargo_send(world *w, cargo *c)
 {
+    nurseries_sent(w, c);
     picture_send(w, &c->picture);
     c->edited = 0;
     if (c->arena >= 0 && (c->discovered || c->outside == HAUL_OUTSIDE_NULL)) {
@@ -420,7 +433,7 @@ int arena_returns_directly(const world *w, const cargo *c)
         return 0;
     for (int i = 0; i < OBJECTS_MAX; i++)
         for (size_t k = 0; c->picture.of[i].marks && k < w->objects[i].bytes; k++)
-            if (c->picture.of[i].marks[k] & (IS_SKIPPED | NOT_RETURNED))
+            if (c->picture.of[i].marks[k] & (IS_SKIPPED | NOT_RETURNED | STAYS))
                 return 0;
     return 1;
 }
@@ -531,6 +544,7 @@ void step_arena_ship(world *w)
         attack_say("  into shipment %d:", c->near[0].cargo);
     }
     right = arena_right_answer(w, c);
+    nurseries_spoil(w, number);
     call_begin(w, CALL_ON(c->device));
     if (c->discovered)
         status = haul_ship_arena_from(w->device[c->device], a->arena, w->objects[c->root[0]].memory,
@@ -538,6 +552,7 @@ void step_arena_ship(world *w)
     else
         status = haul_ship_arena(w->device[c->device], a->arena, &o, &c->shipment);
     if (!call_end(w, c->discovered ? "haul_ship_arena_from" : "haul_ship_arena", status, right)) {
+        nurseries_mend(w, number);
         CHECK(c->shipment == NULL);
         a->is_frozen |= w->left_late || status == HAUL_ERROR_PENDING;
         return;

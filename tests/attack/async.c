@@ -117,6 +117,8 @@ void step_unmarshal_async(world *w)
     if (!c || !c->known || !picture_counts_fit(w, &c->picture, -1) ||
         (c->arena >= 0 && !arena_may_return(w, c)))
         return;
+    if (with_pointers && (!nurseries_have_room(w, c) || nurseries_have_grown(w, c)))
+        return;
     cargo_alone(w, c);
     haul_async on = draw_async(w, c);
     haul_status right = right_answer(w, c, 0);
@@ -124,6 +126,10 @@ void step_unmarshal_async(world *w)
     haul_status status =
         (with_pointers ? haul_unmarshal_pointers_async : haul_unmarshal_async)(c->shipment, &on);
     const char *name = with_pointers ? "haul_unmarshal_pointers_async" : "haul_unmarshal_async";
-    if (ordered(w, c, &on, name, status, right))
-        results_add(w, &c->coming, &c->picture, with_pointers);
+    if (!ordered(w, c, &on, name, status, right))
+        return;
+    results_add(w, &c->coming, &c->picture, with_pointers);
+    c->brings_made = with_pointers && nurseries_have_made(c);
+    while (c->brings_made)
+        cargo_wait(w, c); /* before more is made */
 }

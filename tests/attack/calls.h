@@ -44,7 +44,9 @@ void cargo_free(world *w, cargo *c);
 /* Do others' pointers lead into it? */
 int cargo_is_near(const world *w, const cargo *c);
 /* The device holds what the host does, pointers that lead out of an arena as its rule says. */
-void cargo_send(const world *w, cargo *c);
+void cargo_send(world *w, cargo *c);
+/* What the device was told is done; nothing has been written here. */
+int cargo_has_settled(world *w, const cargo *c);
 /* Some object of the shipment's; -1: none. */
 int cargo_object(world *w, const cargo *c);
 /* A call on the shipment that is not asynchronous. 1: it has succeeded, and all that was on its way
@@ -104,6 +106,15 @@ void step_arena_free(world *w);
 void step_arena_return(world *w);
 
 void arena_free(world *w, int number);
+/* One that may be allocated in, drawn; NULL: it may not. */
+arena_of_world *some_free_arena(world *w, int *number);
+/* Around a call on an arena: it says by itself why it fails, and asks for memory alone. */
+void arena_call_begin(world *w);
+void arena_call_end(world *w, haul_status status, haul_status right);
+/* Full, or no memory: nothing has changed. */
+void arena_refused(world *w, const haul_arena *arena);
+/* From `offset` up to `end` something is not what it was. */
+void arena_gives_back(world *w, int number, size_t offset, size_t end);
 /* Waits for what is on its way to and from the arena, but for one shipment's (NULL: none): while an
  * arena is sent it must stay as it is. */
 void settle_arena(world *w, int number, const cargo *but);
@@ -125,5 +136,28 @@ void arena_redraw(world *w, const cargo *c);
 haul_status arena_right_answer(world *w, const cargo *c);
 /* The shipment carries what the arena holds now. */
 void cargo_draw_arena(world *w, cargo *c);
+
+/* ---- Nurseries (nurseries.c). */
+
+void step_nursery(world *w);
+void step_nursery_kernel(world *w);
+void step_nursery_return(world *w);
+
+/* The shipment carries the nurseries as they are now. */
+void nurseries_sent(world *w, cargo *c);
+/* Has another shipment brought something into one of them since? */
+int nurseries_have_grown(const world *w, const cargo *c);
+/* Has the device something that no shipment has brought? */
+int nurseries_have_made(const cargo *c);
+/* Is there room in the table for all that the shipment would bring? */
+int nurseries_have_room(const world *w, const cargo *c);
+/* What kernels have made is here now; or is it, after a failure? */
+void nurseries_bring(world *w, cargo *c);
+void nurseries_bring_found(world *w, cargo *c);
+/* Those of the arena whose objects have been dropped are no more. */
+void nurseries_drop(world *w, int number);
+/* Before a ship of the arena the host writes over the structs, and that is put right. */
+void nurseries_spoil(world *w, int number);
+void nurseries_mend(world *w, int number);
 
 #endif

@@ -46,6 +46,8 @@ static void landed(world *w, cargo *c)
     c->on_the_way = c->wants_event = c->doubtful = c->is_told = 0;
     results_apply(w, &c->coming);
     results_clear(&c->coming);
+    if (c->brings_made)
+        nurseries_bring(w, c);
 }
 
 /* Without faults, after a failure: what was on its way is over, written or not. */
@@ -60,6 +62,7 @@ void cargo_give_up(world *w, cargo *c, const results *writes)
     if (writes)
         results_apply_found(w, writes);
     results_clear(&c->coming);
+    nurseries_bring_found(w, c);
     c->known = 0;
 }
 
@@ -191,8 +194,7 @@ void step_free(world *w)
     cargo_free(w, c);
 }
 
-/* What the device was told is done; nothing has been written here. */
-static int has_settled(world *w, const cargo *c)
+int cargo_has_settled(world *w, const cargo *c)
 {
     haul_status status = HAUL_ERROR_PENDING;
     for (int i = 0; i < 10000 && status == HAUL_ERROR_PENDING; i++)
@@ -205,7 +207,7 @@ static int has_settled(world *w, const cargo *c)
 void step_kernel(world *w)
 {
     cargo *c = cargo_some(w);
-    if (!c || !c->known || c->stale || !has_settled(w, c))
+    if (!c || !c->known || c->stale || !cargo_has_settled(w, c))
         return;
     attack_say("  a kernel on shipment %d", (int)(c - w->cargoes));
     cargo_check(w, c, "other calls");

@@ -195,18 +195,24 @@ static void bring_back(world *w, cargo *c, int with_pointers)
     results r = { NULL, 0, 0 };
     if (!c->known || (c->arena >= 0 && !arena_may_return(w, c)))
         return;
+    if (with_pointers && !nurseries_have_room(w, c))
+        return;
     cargo_alone(w, c);
     int is_direct = !with_pointers && arena_returns_directly(w, c);
     cargo_call call = { with_pointers ? "haul_unmarshal_pointers" : "haul_unmarshal", unmarshal,
                         &with_pointers,
                         is_direct ? right_answer(w, c, 0) : right_answer_for_return(w, c), &r };
+    if (with_pointers && call.right == HAUL_OK && nurseries_have_grown(w, c))
+        call.right = HAUL_ERROR_STALE;
     if (is_direct)
         results_add_raw(w, &r, &c->picture);
     else
         results_add(w, &r, &c->picture, with_pointers);
-    if (cargo_do(w, c, &call))
+    if (cargo_do(w, c, &call)) {
         results_apply(w, &r);
-    else if (is_direct && call.right == HAUL_OK)
+        if (with_pointers)
+            nurseries_bring(w, c);
+    } else if (is_direct && call.right == HAUL_OK)
         return_again(w, c, &r);
     results_clear(&r);
 }
@@ -227,6 +233,20 @@ void step_arena_return(world *w)
             continue;
         attack_say("  a direct return of shipment %d", (int)(c - w->cargoes));
         bring_back(w, c, 0);
+        return;
+    }
+}
+
+/* Of a shipment whose kernels have made something, or whose nurseries have grown since. */
+void step_nursery_return(world *w)
+{
+    size_t start = random_below(&w->random, CARGOES_MAX);
+    for (size_t k = 0; k < CARGOES_MAX; k++) {
+        cargo *c = &w->cargoes[(start + k) % CARGOES_MAX];
+        if (!c->shipment || !c->known || (!nurseries_have_made(c) && !nurseries_have_grown(w, c)))
+            continue;
+        attack_say("  what kernels have made by way of shipment %d", (int)(c - w->cargoes));
+        bring_back(w, c, 1);
         return;
     }
 }
@@ -337,6 +357,7 @@ void step_copy(world *w)
     to->base = c->base;
     to->near_count = c->near_count;
     memcpy(to->near, c->near, sizeof to->near);
+    memcpy(to->nests, c->nests, sizeof to->nests);
     to->direct = c->direct;
     to->edited = c->edited;
     to->known = 1;

@@ -44,3 +44,20 @@ void item_type_make(random_source *random, item_type *t)
     CHECK_STATUS(haul_type_create("item", t->bytes, chosen, count, &t->type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(t->type), HAUL_OK);
 }
+
+uint64_t item_pointers(const item_type *t)
+{
+    static const struct {
+        unsigned row;
+        size_t at;
+    } fields[] = {
+        { ROW_OTHER, offsetof(item, other) }, { ROW_NUMBERS, offsetof(item, numbers) },
+        { ROW_INPUT, offsetof(item, input) }, { ROW_OUTPUT, offsetof(item, output) },
+        { ROW_MANY, offsetof(item, many) },   { ROW_NAME, offsetof(item, name) },
+    };
+    uint64_t words = 1; /* next */
+    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
+        if (t->rows & fields[k].row)
+            words |= (uint64_t)1 << (fields[k].at / sizeof(void *));
+    return words;
+}

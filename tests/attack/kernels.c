@@ -105,15 +105,19 @@ static void change_byte(launch *l, const object *o, view *v, size_t k)
     v->image[k] = *at;
 }
 
-/* `next` of an item, or an element of an array of pointers. */
-static void change_pointer(launch *l, const object *o, view *v, size_t k)
+static void aim(launch *l, const object *o, view *v, size_t k, const void *host)
 {
     unsigned char *at = haul_device_pointer(l->c->shipment, o->memory + k);
-    const void *host = some_item(l);
     uintptr_t device;
     memcpy(v->image + k, &host, sizeof host);
     device = there(l->c, v->image + k);
     memcpy(at, &device, sizeof device);
+}
+
+/* `next` of an item, or an element of an array of pointers. */
+static void change_pointer(launch *l, const object *o, view *v, size_t k)
+{
+    aim(l, o, v, k, some_item(l));
 }
 
 static void change(void *argument)
@@ -123,7 +127,7 @@ static void change(void *argument)
         const object *o = &l->w->objects[i];
         view *v = &l->c->picture.of[i];
         size_t k = 0;
-        if (!v->marks || random_one_in(&l->w->random, 3))
+        if (!v->marks || o->kind == NURSERY || o->kind == ROOM || random_one_in(&l->w->random, 3))
             continue;
         if (o->kind == ITEM && !(v->marks[0] & IS_POINTER))
             continue; /* shipped as plain bytes, but the arena knows its pointers */
@@ -168,4 +172,115 @@ int cargo_change_count(world *w, cargo *c)
     launch l = { w, c, -1, 0 };
     CHECK_STATUS(haul_host_launch(w->device[c->device], change_count, &l), HAUL_OK);
     return l.wrong >= 0;
+}
+
+/* ---- What a kernel makes. */
+
+typedef struct making {
+    launch l;
+    nest *t;
+    const nursery_of_world *n;
+    haul_stamp stamp;
+} making;
+
+/* Bit `word` of the nursery's, as the device must have set it. */
+static void expect_bit(const making *k, size_t word)
+{
+    unsigned char *at =
+        k->l.c->picture.of[k->n->head].image + sizeof(haul_nursery) + word / 64 * sizeof(uint64_t);
+    uint64_t bits;
+    memcpy(&bits, at, sizeof bits);
+    bits |= (uint64_t)1 << (word % 64);
+    memcpy(at, &bits, sizeof bits);
+}
+
+/* An item that was made before, or another one. */
+static const void *some_target(making *k)
+{
+    const made *m = &k->t->made[random_below(&k->l.w->random, MADE_MAX)];
+    if (m < k->t->made + k->t->count && m->kind == ITEM)
+        return k->n->memory + m->at;
+    return some_item(&k->l);
+}
+
+/* What the object says, from byte `at` of the room on. */
+static void fill_made(making *k, const made *m, size_t at)
+{
+    world *w = k->l.w;
+    const object *room = &w->objects[k->n->room];
+    view *v = &k->l.c->picture.of[k->n->room];
+    const size_t first = m->kind == ITEM ? sizeof(item) : 0;
+    for (size_t word = 0; m->kind == ITEM && word < sizeof(item) / sizeof(void *); word++)
+        if (k->stamp.slots >> word & 1) {
+            memset(v->marks + at + word * sizeof(void *), IS_POINTER | STAYS, sizeof(void *));
+            expect_bit(k, m->at / sizeof(void *) + word);
+        }
+    for (int times = 0; times < 8 && first < m->bytes; times++)
+        change_byte(&k->l, room, v, at + first + random_below(&w->random, m->bytes - first));
+    if (m->kind == ITEM && w->items->rows & ROW_MINE)
+        change_byte(&k->l, room, v, at + offsetof(item, mine));
+    if (m->kind == ITEM)
+        aim(&k->l, room, v, at, some_target(k));
+}
+
+/* Some item that is there begins to lead to the new one. */
+static void link_made(making *k, const made *m)
+{
+    world *w = k->l.w;
+    int i = (int)random_below(&w->random, OBJECTS_MAX);
+    view *v = &k->l.c->picture.of[i];
+    if (v->marks && w->objects[i].kind == ITEM && v->marks[0] & IS_POINTER)
+        aim(&k->l, &w->objects[i], v, 0, k->n->memory + m->at);
+}
+
+static void check_made(const making *k, const made *m, const unsigned char *memory)
+{
+    CHECK_PTR(memory, haul_device_pointer(k->l.c->shipment, k->n->memory + m->at));
+    for (size_t i = 0; i < m->bytes; i++)
+        CHECK_EQ(memory[i], 0);
+}
+
+/* One more, if it fits: where a refusal leaves `used`, it stays. */
+static void make_one(making *k)
+{
+    random_source *r = &k->l.w->random;
+    const size_t granule = HAUL_ARENA_GRANULE, capacity = k->n->capacity;
+    haul_nursery *nursery = haul_device_pointer(k->l.c->shipment, k->n->here);
+    made m = { random_one_in(r, 3) ? ARRAY : ITEM, k->t->used, k->stamp.bytes };
+    unsigned char *memory;
+    int fits;
+    if (m.kind == ARRAY)
+        m.bytes = random_below(r, random_one_in(r, 8) ? capacity + 100 : 100);
+    memory = m.kind == ITEM ? haul_nursery_new(nursery, &k->stamp)
+                            : haul_nursery_allocate(nursery, m.bytes);
+    fits = m.bytes > 0 && m.bytes <= capacity && m.at <= capacity;
+    if (fits)
+        k->t->used += (m.bytes + granule - 1) / granule * granule;
+    memcpy(k->l.c->picture.of[k->n->head].image + offsetof(haul_nursery, used), &k->t->used,
+           sizeof k->t->used);
+    if (!fits || k->t->used > capacity) {
+        CHECK_PTR(memory, NULL);
+        return;
+    }
+    check_made(k, &m, memory);
+    fill_made(k, &m, m.at - k->n->used);
+    link_made(k, &m);
+    k->t->made[k->t->count++] = m;
+}
+
+static void make(void *argument)
+{
+    making *k = argument;
+    size_t wanted = 1 + random_below(&k->l.w->random, 4);
+    for (; wanted > 0 && k->t->count < MADE_MAX; wanted--)
+        make_one(k);
+}
+
+void cargo_make(world *w, cargo *c, int n)
+{
+    making k = { { w, c, -1, 0 }, &c->nests[n], &w->arenas[c->arena].nurseries[n], { 0, 0 } };
+    CHECK_STATUS(haul_stamp_of(w->items->type, &k.stamp), HAUL_OK);
+    CHECK_EQ(k.stamp.slots, item_pointers(w->items));
+    CHECK_EQ(k.stamp.bytes, w->items->bytes);
+    CHECK_STATUS(haul_host_launch(w->device[c->device], make, &k), HAUL_OK);
 }

@@ -29,6 +29,7 @@ int object_add(world *w, object_kind kind, unsigned char *memory, size_t bytes, 
     o->held = 0;
     o->is_block = 0;
     o->alignment = 0;
+    o->is_made = 0;
     return i;
 }
 
@@ -287,6 +288,9 @@ void object_redraw(world *w, int i)
     case NAME:
         redraw_name(w, i);
         break;
+    case NURSERY:
+    case ROOM:
+        break; /* for kernels */
     }
 }
 

@@ -128,7 +128,32 @@ void picture_draw(world *w, picture *p, const int *root, int root_count)
     }
 }
 
-/* An arena travels as it lies: all that is not said to be something else is data, and is sent. */
+/* What typed allocation knows of an object. */
+static void mark_typed(world *w, picture *p, int i)
+{
+    const object *o = &w->objects[i];
+    if (o->kind == ITEM)
+        mark_item(w, p, i);
+    if (o->kind == ITEM && o->is_made && w->items->rows & ROW_MINE)
+        mark_field(w, p, i, offsetof(item, mine), IS_DATA);
+    if (o->kind == NURSERY) {
+        mark_field(w, p, i, offsetof(haul_nursery, memory), IS_POINTER);
+        mark_field(w, p, i, offsetof(haul_nursery, slots), IS_POINTER);
+    }
+}
+
+/* An arena travels as it lies: all that is not said to be something else is data, and is sent. Of
+ * nurseries no more comes back than what they held here. */
+static void mark_the_rest(world *w, picture *p, int i)
+{
+    const object *o = &w->objects[i];
+    const int stays = o->kind == NURSERY || o->kind == ROOM ? STAYS : 0;
+    for (size_t k = 0; k < o->bytes; k++) {
+        unsigned char *m = &view_of(w, p, i)->marks[k];
+        *m = (unsigned char)(((*m ? *m : IS_DATA) & ~NOT_SENT) | stays);
+    }
+}
+
 void picture_draw_arena(world *w, picture *p, int arena, const int *root, int root_count)
 {
     memset(p, 0, sizeof *p);
@@ -137,25 +162,66 @@ void picture_draw_arena(world *w, picture *p, int arena, const int *root, int ro
     for (int i = 0; i < OBJECTS_MAX; i++) {
         if (!w->objects[i].memory || w->objects[i].arena != arena)
             continue;
-        if (root_count == 0 && w->objects[i].kind == ITEM)
-            mark_item(w, p, i);
-        for (size_t k = 0; k < w->objects[i].bytes; k++) {
-            unsigned char *m = &view_of(w, p, i)->marks[k];
-            *m = (unsigned char)((*m ? *m : IS_DATA) & ~NOT_SENT);
-        }
+        if (root_count == 0)
+            mark_typed(w, p, i);
+        mark_the_rest(w, p, i);
     }
+}
+
+void picture_draw_arena_again(world *w, picture *p)
+{
+    for (int i = 0; i < OBJECTS_MAX; i++) {
+        if (!p->of[i].marks)
+            continue;
+        memset(p->of[i].marks, 0, w->objects[i].bytes);
+        mark_typed(w, p, i);
+        mark_the_rest(w, p, i);
+    }
+}
+
+static void forget_view(world *w, view *v, int i)
+{
+    if (w->objects[i].held > 0)
+        w->objects[i].held--;
+    free(v->marks);
+    free(v->first);
+    free(v->image);
+    memset(v, 0, sizeof *v);
+}
+
+/* A pointer across the end of the piece is nobody's. */
+static void take_piece(const view *from, view *piece, size_t bytes)
+{
+    memcpy(piece->marks, from->marks, bytes);
+    memcpy(piece->first, from->first, bytes);
+    memcpy(piece->image, from->image, bytes);
+    for (size_t k = bytes - bytes % sizeof(void *); k < bytes; k++)
+        if (piece->marks[k] & IS_POINTER)
+            piece->marks[k] = 0;
+}
+
+void picture_cut(world *w, picture *p, int i, int piece, size_t skipped)
+{
+    view *v = &p->of[i];
+    const size_t left = w->objects[i].bytes - skipped;
+    if (!v->marks)
+        return;
+    if (piece >= 0)
+        take_piece(v, view_of(w, p, piece), w->objects[piece].bytes);
+    if (left == 0) {
+        forget_view(w, v, i);
+        return;
+    }
+    memmove(v->marks, v->marks + skipped, left);
+    memmove(v->first, v->first + skipped, left);
+    memmove(v->image, v->image + skipped, left);
 }
 
 void picture_free(world *w, picture *p)
 {
     for (int i = 0; i < OBJECTS_MAX; i++) {
-        if (!p->of[i].marks)
-            continue;
-        if (w->objects[i].held > 0)
-            w->objects[i].held--;
-        free(p->of[i].marks);
-        free(p->of[i].first);
-        free(p->of[i].image);
+        if (p->of[i].marks)
+            forget_view(w, &p->of[i], i);
     }
     memset(p, 0, sizeof *p);
 }
@@ -202,7 +268,7 @@ int picture_send_part(const world *w, picture *p, int i, size_t at, size_t bytes
     int described = 0;
     for (size_t k = at; v->marks && k < at + bytes; k++) {
         described |= v->marks[k];
-        if (v->marks[k] & IS_DATA && !(v->marks[k] & NOT_SENT))
+        if (v->marks[k] & IS_DATA && !(v->marks[k] & (NOT_SENT | STAYS)))
             v->image[k] = w->objects[i].memory[k];
     }
     return described;

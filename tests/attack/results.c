@@ -28,7 +28,7 @@ static void add_runs(results *r, const view *v, int i, size_t at, size_t end)
 {
     while (v->marks && at < end) {
         size_t first = at;
-        while (at < end && v->marks[at] & IS_DATA && !(v->marks[at] & NOT_RETURNED))
+        while (at < end && v->marks[at] & IS_DATA && !(v->marks[at] & (NOT_RETURNED | STAYS)))
             at++;
         if (at > first)
             add(r, v, i, first, at - first);
@@ -41,7 +41,7 @@ static void add_pointers(const world *w, results *r, const picture *p, int i)
 {
     const view *v = &p->of[i];
     for (size_t at = 0; v->marks && at < w->objects[i].bytes; at++)
-        if (v->marks[at] & IS_POINTER) {
+        if (v->marks[at] & IS_POINTER && !(v->marks[at] & STAYS)) {
             add(r, v, i, at, sizeof(void *))->graph = p;
             at += sizeof(void *) - 1;
         }

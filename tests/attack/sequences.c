@@ -50,6 +50,9 @@ static const step steps[] = {
     { step_arenas_ship, { 1, 8 } },
     { step_arena_free, { 2, 2 } },
     { step_arena_return, { 8, 20 } },
+    { step_nursery, { 3, 8 } },
+    { step_nursery_kernel, { 5, 24 } },
+    { step_nursery_return, { 3, 12 } },
 };
 
 void step_any(world *w)

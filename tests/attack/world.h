@@ -19,7 +19,9 @@ enum {
     PLANS_MAX = 3,
     ARENAS_MAX = 2,
     DEVICES = 2,
-    ROOTS_MAX = 3
+    ROOTS_MAX = 3,
+    NURSERIES_MAX = 2, /* of an arena */
+    MADE_MAX = 8       /* objects in a nursery on a device that are not here yet */
 };
 
 typedef struct item {
@@ -53,7 +55,8 @@ typedef struct item_type {
     size_t bytes;
 } item_type;
 
-typedef enum object_kind { ITEM, ARRAY, MANY, NAME } object_kind;
+/* NURSERY: a nursery's struct and bits; ROOM: what is left of its memory. */
+typedef enum object_kind { ITEM, ARRAY, MANY, NAME, NURSERY, ROOM } object_kind;
 
 typedef struct object {
     unsigned char *memory; /* NULL: nothing is here */
@@ -64,6 +67,7 @@ typedef struct object {
     unsigned held;    /* by plans and shipments */
     int is_block;     /* of the arena's drop-in forms */
     size_t alignment; /* that was asked for; 0: none */
+    int is_made;      /* by a kernel: fields of HAUL_SKIP are data in a typed arena */
 } object;
 
 /* Of each byte of an object: what a graph's description says of it. 0: nothing. */
@@ -74,7 +78,8 @@ enum {
     IS_COUNT = 8, /* as well as data */
     IS_END = 16,  /* of a string; as well as data */
     NOT_SENT = 32,
-    NOT_RETURNED = 64
+    NOT_RETURNED = 64,
+    STAYS = 128 /* goes with all of an arena; no update takes it, and it does not come back */
 };
 
 /* One object as a graph shows it. */
@@ -120,6 +125,21 @@ typedef struct draft {
     int ordered, packed;
 } draft;
 
+/* An object that a kernel has made: bytes of the nursery's memory. */
+typedef struct made {
+    object_kind kind;
+    size_t at, bytes;
+} made;
+
+/* A nursery as a typed shipment has it. */
+typedef struct nest {
+    int is_there;
+    size_t host_used;    /* what the host's nursery held when the shipment was sent */
+    size_t used;         /* what the device's says */
+    made made[MADE_MAX]; /* that are not here yet */
+    int count;
+} nest;
+
 /* A live shipment. */
 typedef struct cargo {
     haul_shipment *shipment;
@@ -141,9 +161,18 @@ typedef struct cargo {
     int on_the_way; /* asynchronous calls have not been waited for */
     int doubtful; /* a device has failed since they were ordered: they may be called failed, too */
     int is_told;  /* a poll has told that what is on the way has failed: so will a wait */
-    results coming; /* that a wait will write */
+    nest nests[NURSERIES_MAX];
+    int brings_made; /* a wait will bring what kernels have made */
+    results coming;  /* that a wait will write */
     int event, wants_event;
 } cargo;
+
+typedef struct nursery_of_world {
+    haul_nursery *here; /* NULL: none */
+    unsigned char *memory;
+    int head, room; /* objects; room -1: all is used */
+    size_t capacity, used;
+} nursery_of_world;
 
 typedef struct arena_of_world {
     haul_arena *arena;
@@ -151,6 +180,7 @@ typedef struct arena_of_world {
     haul_arena_statistics first; /* when it was made: where it lies */
     haul_arena_mark mark;
     int has_mark;
+    nursery_of_world nurseries[NURSERIES_MAX];
     int is_frozen; /* a first ship has answered HAUL_ERROR_PENDING: nothing may come or go */
 } arena_of_world;
 
@@ -195,6 +225,8 @@ void world_close(world *w);
 /* ---- The type (items.c). */
 
 void item_type_make(random_source *random, item_type *t);
+/* Bit w: word w of an item is a pointer. */
+uint64_t item_pointers(const item_type *t);
 
 /* ---- The host's side (objects.c). */
 
@@ -228,6 +260,11 @@ void objects_check(const world *w, const char *after);
 void picture_draw(world *w, picture *p, const int *root, int root_count);
 /* All objects of an arena; with roots: discovered from there, else typed. */
 void picture_draw_arena(world *w, picture *p, int arena, const int *root, int root_count);
+/* Of a typed arena: its objects are pictured as what they are now. */
+void picture_draw_arena_again(world *w, picture *p);
+/* Object i begins `skipped` bytes later than it did, and `piece`, if not -1, is what it began with.
+ * Called before object i changes. */
+void picture_cut(world *w, picture *p, int i, int piece, size_t skipped);
 void picture_free(world *w, picture *p);
 /* The neighbour in whose bytes the address lies, or just behind; NULL: none. */
 const neighbour *picture_neighbour(const picture *p, const void *address);
@@ -260,5 +297,7 @@ void cargo_check(world *w, cargo *c, const char *after);
 int cargo_change_count(world *w, cargo *c);
 /* A kernel changes contents and pointers there. */
 void cargo_change(world *w, cargo *c);
+/* A kernel makes objects in nursery number n there. */
+void cargo_make(world *w, cargo *c, int n);
 
 #endif
