@@ -23,7 +23,10 @@ haul_async draw_async(world *w, cargo *c)
 static int ordered(world *w, cargo *c, const haul_async *on, const char *name, haul_status status,
                    haul_status right)
 {
-    if (call_end(w, name, status, right)) {
+    int is_ok = call_end(w, name, status, right);
+    if (cargo_is_gone(w, c, 0, status, NULL))
+        return 0;
+    if (is_ok) {
         cargo_sets_out(w, c);
         c->wants_event |= on->event != NULL;
         return 1;

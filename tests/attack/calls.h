@@ -29,7 +29,7 @@ cargo *cargo_some(world *w);
 /* A free place; NULL: none. */
 cargo *cargo_place(world *w);
 /* Before a call on a shipment. */
-void cargo_call_begin(world *w, const cargo *c, unsigned what);
+void cargo_call_begin(world *w, cargo *c, unsigned what);
 /* The call that has ended leaves work of the shipment's under way. */
 void cargo_sets_out(const world *w, cargo *c);
 /* Waits until nothing is on the way any more. */
@@ -37,6 +37,10 @@ void cargo_wait(world *w, cargo *c);
 /* Without faults, after a failure: what was on its way is over, written or not; so may `writes`
  * (NULL: none) be. */
 void cargo_give_up(world *w, cargo *c, const results *writes);
+/* After a call: 1: the callback has freed the shipment in it. What the call had to write, and what
+ * was on its way if it has waited, has been written as if it had not; what else was coming never
+ * comes. */
+int cargo_is_gone(world *w, cargo *c, int has_waited, haul_status status, const results *writes);
 /* A call on the shipment has failed so. 1: it is left at that, and can be waited for. */
 int cargo_goes_on(world *w, cargo *c, haul_status status);
 /* With all shipments whose pointers lead into it. */

@@ -87,12 +87,30 @@ int cargo_goes_on(world *w, cargo *c, haul_status status)
     return 1;
 }
 
-void cargo_call_begin(world *w, const cargo *c, unsigned what)
+void cargo_call_begin(world *w, cargo *c, unsigned what)
 {
     call_begin(w, what | CALL_ON(c->device));
-    w->current = c;
+    w->current = w->own = c;
     w->also = c->doubtful ? HAUL_ERROR_DEVICE : HAUL_OK;
     w->forgives = c->locked;
+}
+
+int cargo_is_gone(world *w, cargo *c, int has_waited, haul_status status, const results *writes)
+{
+    void (*apply)(world * w, const results *r) =
+        status == HAUL_OK ? results_apply : results_apply_found;
+    if (!w->is_gone)
+        return 0;
+    w->is_gone = 0;
+    if (has_waited) {
+        apply(w, &c->coming);
+        if (writes)
+            apply(w, writes);
+    }
+    results_clear(&c->coming);
+    picture_free(w, &c->picture);
+    memset(c, 0, sizeof *c);
+    return 1;
 }
 
 void cargo_wait(world *w, cargo *c)
@@ -101,7 +119,10 @@ void cargo_wait(world *w, cargo *c)
     cargo_call_begin(w, c, 0);
     haul_status status = haul_shipment_wait(c->shipment);
     CHECK(!c->is_told || status != HAUL_OK);
-    if (call_end(w, "haul_shipment_wait", status, HAUL_OK))
+    int is_ok = call_end(w, "haul_shipment_wait", status, HAUL_OK);
+    if (cargo_is_gone(w, c, 1, status, NULL))
+        return;
+    if (is_ok)
         landed(w, c);
     else if (status != HAUL_ERROR_PENDING)
         cargo_give_up(w, c, NULL);
@@ -113,10 +134,15 @@ int cargo_do(world *w, cargo *c, const cargo_call *call)
     if (call->right != HAUL_OK)
         while (c->on_the_way)
             cargo_wait(w, c);
+    if (!c->shipment)
+        return 0; /* the callback has freed it */
     cargo_call_begin(w, c, 0);
     haul_status status = call->run(c, call->argument);
     CHECK(!c->is_told || status != HAUL_OK);
-    if (call_end(w, call->name, status, call->right)) {
+    int is_ok = call_end(w, call->name, status, call->right);
+    if (cargo_is_gone(w, c, 1, status, call->writes))
+        return 0;
+    if (is_ok) {
         landed(w, c);
         return 1;
     }

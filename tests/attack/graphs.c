@@ -109,6 +109,8 @@ void step_refresh(world *w)
         return;
     while (c->coming.count)
         cargo_wait(w, c); /* what it writes may make the plan stale */
+    if (!c->shipment)
+        return;
     cargo_call call = { "haul_refresh", refresh, NULL, right_answer(w, c, 1), NULL };
     if (cargo_do(w, c, &call)) {
         cargo_send(w, c);
@@ -133,7 +135,7 @@ void step_replan(world *w)
         return;
     while (c->on_the_way)
         cargo_wait(w, c); /* what it writes may change the graph */
-    if (cargo_is_near(w, c))
+    if (!c->shipment || cargo_is_near(w, c))
         return; /* others would lead to where it was */
     cargo_alone(w, c);
     objects_mend(w, c->arena);

@@ -1,5 +1,5 @@
-/* The progress callback of all shipments: now and then it cancels, frees a shipment, or calls back
- * in.
+/* The progress callback of all shipments: now and then it cancels, frees a shipment, the
+ * call's own or another, or calls back in.
  */
 #include "attack.h"
 #include "calls.h"
@@ -17,6 +17,19 @@ static void free_another(world *w)
     w->forgives |= c->on_the_way;
     cargo_free(w, c);
     w->has_freed = 1;
+}
+
+/* It goes when the call has ended, which answers as if nothing had been. */
+static void free_own(world *w)
+{
+    cargo *c = w->own;
+    if (!c || w->plan.impatient || cargo_is_near(w, c))
+        return;
+    attack_say("  the callback frees the call's own shipment %d", (int)(c - w->cargoes));
+    w->forgives |= c->on_the_way;
+    haul_shipment_free(&c->shipment);
+    CHECK(c->shipment == NULL);
+    w->is_gone = w->has_freed = 1;
 }
 
 static void call_back_in(world *w)
@@ -38,6 +51,8 @@ static int progress(void *user, uint64_t done, uint64_t total)
     w->act = LISTENS;
     if (act == FREES)
         free_another(w);
+    else if (act == FREES_OWN)
+        free_own(w);
     else if (act == CALLS_BACK)
         call_back_in(w);
     else if (act == CANCELS)
@@ -47,10 +62,11 @@ static int progress(void *user, uint64_t done, uint64_t total)
 
 void progress_begin(world *w)
 {
-    static const listener_act acts[] = { LISTENS, LISTENS, LISTENS, CALLS_BACK, FREES, CANCELS };
+    static const listener_act acts[] = { LISTENS,    LISTENS, LISTENS,   LISTENS,
+                                         CALLS_BACK, FREES,   FREES_OWN, CANCELS };
     w->act = acts[random_below(&w->random, sizeof acts / sizeof *acts)];
     w->is_cancelled = w->has_freed = 0;
-    w->current = NULL;
+    w->current = w->own = NULL;
 }
 
 void progress_choose(world *w, haul_ship_options *o)

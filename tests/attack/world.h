@@ -185,7 +185,7 @@ typedef struct arena_of_world {
 } arena_of_world;
 
 /* What the progress callback does when it is next called. */
-typedef enum listener_act { LISTENS, CALLS_BACK, FREES, CANCELS } listener_act;
+typedef enum listener_act { LISTENS, CALLS_BACK, FREES, FREES_OWN, CANCELS } listener_act;
 
 typedef struct world {
     random_source random; /* of the step that is running */
@@ -207,6 +207,8 @@ typedef struct world {
     int is_cancelled;     /* the callback has cancelled the call */
     int has_freed;        /* the callback has freed another shipment */
     const cargo *current; /* what the call is on */
+    cargo *own;           /* the same, where the callback may free it */
+    int is_gone;          /* it has */
     haul_status also;     /* one more answer that the next call may give; HAUL_OK: none */
     const item_type *items;
     object objects[OBJECTS_MAX];
