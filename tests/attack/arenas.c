@@ -189,47 +189,70 @@ static int some_block(world *w, int number)
     return -1;
 }
 
-/* The block has moved, or is of another size: another object. */
-static void replace_block(world *w, int i, unsigned char *memory, size_t bytes)
+/* The block has moved: another object. Where it was, something has gone. */
+static void move_block(world *w, int i, unsigned char *memory, size_t bytes)
 {
     int number = w->objects[i].arena;
-    size_t offset, same = bytes < w->objects[i].bytes ? bytes : w->objects[i].bytes;
-    check_note("what haul_arena_realloc keeps of object %d", i);
-    CHECK_BYTES(memory, w->objects[i].expected, same);
-    check_note(NULL);
+    size_t offset;
     CHECK(offset_of(w, i, &offset));
-    if (memory != w->objects[i].memory) {
-        arena_gives_back(w, number, offset, SIZE_MAX);
-        arena_gives_back(
-            w, number, (size_t)(memory - (unsigned char *)w->arenas[number].first.base), SIZE_MAX);
-    }
+    arena_gives_back(w, number, offset, SIZE_MAX);
+    arena_gives_back(w, number, (size_t)(memory - (unsigned char *)w->arenas[number].first.base),
+                     SIZE_MAX);
     object_drop(w, i);
     i = object_add(w, ARRAY, memory, bytes, number);
     w->objects[i].is_block = 1;
     object_redraw(w, i);
 }
 
-/* Of a block that no shipment carries: in its place it would be theirs with another size. */
+/* In its place it is a shipment's still, as far as that carries it. What the arena has no more, if
+ * it was the last, has gone. */
+static void resize_block(world *w, int i, size_t bytes, size_t used_before)
+{
+    int number = w->objects[i].arena;
+    arena_gives_back(w, number, used(w->arenas[number].arena), used_before);
+    for (int k = 0; k < CARGOES_MAX; k++) {
+        cargo *c = &w->cargoes[k];
+        if (!c->shipment || c->arena != number || c->stale)
+            continue;
+        if (picture_resize(w, &c->picture, i, bytes,
+                           (size_t)(c->base + c->used - w->objects[i].memory)))
+            c->known = 0; /* what it has there is what lay behind the block */
+    }
+    object_resize(w, i, bytes);
+    object_redraw(w, i);
+}
+
 void step_arena_realloc(world *w)
 {
     int number;
     arena_of_world *a = some_free_arena(w, &number);
     int i = a ? some_block(w, number) : -1;
-    size_t bytes = 1 + random_below(&w->random, random_one_in(&w->random, 4) ? 20000 : 200);
+    size_t bytes = 1 + random_below(&w->random, random_one_in(&w->random, 4) ? 20000 : 200), before;
     unsigned char *memory;
-    if (i < 0 || w->objects[i].held > 0)
+    if (i < 0)
         return;
     settle_arenas(w);
-    attack_say("  haul_arena_realloc of object %d: %zu bytes", i, bytes);
     object_unlink(w, i);
+    before = used(a->arena);
     arena_call_begin(w);
     memory = haul_arena_realloc(a->arena, w->objects[i].memory, bytes);
+    attack_say("  haul_arena_realloc of object %d: %zu bytes%s", i, bytes,
+               !memory                          ? ", refused"
+               : memory == w->objects[i].memory ? ", in its place"
+                                                : "");
     if (!memory) {
         arena_refused(w, a->arena);
         return;
     }
     arena_call_end(w, HAUL_OK, HAUL_OK);
-    replace_block(w, i, memory, bytes);
+    check_note("what haul_arena_realloc keeps of object %d", i);
+    CHECK_BYTES(memory, w->objects[i].expected,
+                bytes < w->objects[i].bytes ? bytes : w->objects[i].bytes);
+    check_note(NULL);
+    if (memory == w->objects[i].memory)
+        resize_block(w, i, bytes, before);
+    else
+        move_block(w, i, memory, bytes);
 }
 
 void settle_arena(world *w, int number, const cargo *but)
@@ -427,12 +450,12 @@ void cargo_send(world *w, cargo *c)
     }
 }
 
-int arena_returns_directly(const world *w, const cargo *c)
+int arena_returns_directly(const cargo *c)
 {
     if (c->arena < 0 || !c->direct || c->edited)
         return 0;
     for (int i = 0; i < OBJECTS_MAX; i++)
-        for (size_t k = 0; c->picture.of[i].marks && k < w->objects[i].bytes; k++)
+        for (size_t k = 0; c->picture.of[i].marks && k < c->picture.of[i].bytes; k++)
             if (c->picture.of[i].marks[k] & (IS_SKIPPED | NOT_RETURNED | STAYS))
                 return 0;
     return 1;

@@ -133,7 +133,7 @@ int arena_leads_in(const world *w, const cargo *c);
 /* Nothing is refused if its pointers come back. */
 int arena_may_return(const world *w, const cargo *c);
 /* Does haul_unmarshal bring pointers, too, and look at nothing? */
-int arena_returns_directly(const world *w, const cargo *c);
+int arena_returns_directly(const cargo *c);
 /* The host draws what the shipment carries anew: a direct return has failed halfway. */
 void arena_redraw(world *w, const cargo *c);
 /* To ship it: not if it is empty, or a pointer leads out that must not. */

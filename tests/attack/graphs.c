@@ -200,7 +200,7 @@ static void bring_back(world *w, cargo *c, int with_pointers)
     if (with_pointers && !nurseries_have_room(w, c))
         return;
     cargo_alone(w, c);
-    int is_direct = !with_pointers && arena_returns_directly(w, c);
+    int is_direct = !with_pointers && arena_returns_directly(c);
     cargo_call call = { with_pointers ? "haul_unmarshal_pointers" : "haul_unmarshal", unmarshal,
                         &with_pointers,
                         is_direct ? right_answer(w, c, 0) : right_answer_for_return(w, c), &r };
@@ -231,7 +231,7 @@ void step_arena_return(world *w)
     size_t start = random_below(&w->random, CARGOES_MAX);
     for (size_t k = 0; k < CARGOES_MAX; k++) {
         cargo *c = &w->cargoes[(start + k) % CARGOES_MAX];
-        if (!c->shipment || !c->known || !arena_returns_directly(w, c))
+        if (!c->shipment || !c->known || !arena_returns_directly(c))
             continue;
         attack_say("  a direct return of shipment %d", (int)(c - w->cargoes));
         bring_back(w, c, 0);
@@ -283,8 +283,8 @@ static haul_status update_host(cargo *c, void *argument)
 haul_status right_answer_for_part(const world *w, const cargo *c, int i, const part *p)
 {
     const view *v = &c->picture.of[i];
-    if (v->marks && c->arena >= 0)
-        return right_answer(w, c, 0); /* all of it lies in the arena */
+    if (v->marks && c->arena >= 0) /* as far as it goes, all of it lies in the arena */
+        return (size_t)(p->at - c->base) < c->used ? right_answer(w, c, 0) : HAUL_ERROR_ARGUMENT;
     for (size_t k = p->first; v->marks && k < p->first + p->bytes; k++)
         if (v->marks[k] & (IS_DATA | IS_POINTER))
             return right_answer(w, c, 0);

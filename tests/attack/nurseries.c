@@ -118,7 +118,7 @@ void nurseries_sent(world *w, cargo *c)
 {
     if (c->arena < 0 || c->discovered)
         return;
-    picture_draw_arena_again(w, &c->picture);
+    picture_draw_arena_again(w, &c->picture, c->base + c->used);
     for (int n = 0; n < NURSERIES_MAX; n++) {
         const nursery_of_world *nursery = &w->arenas[c->arena].nurseries[n];
         nest *t = &c->nests[n];

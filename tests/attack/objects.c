@@ -53,6 +53,15 @@ void object_drop(world *w, int i)
     memset(o, 0, sizeof *o);
 }
 
+void object_resize(world *w, int i, size_t bytes)
+{
+    object *o = &w->objects[i];
+    o->expected = must(realloc(o->expected, bytes));
+    if (bytes > o->bytes)
+        memcpy(o->expected + o->bytes, o->memory + o->bytes, bytes - o->bytes);
+    o->bytes = bytes;
+}
+
 int object_some(world *w, object_kind kind, int arena)
 {
     size_t start = random_below(&w->random, OBJECTS_MAX);

@@ -13,6 +13,7 @@ static view *view_of(world *w, picture *p, int i)
     size_t bytes = w->objects[i].bytes;
     if (v->marks)
         return v;
+    v->bytes = bytes;
     v->marks = calloc(1, bytes);
     v->first = malloc(bytes);
     v->image = calloc(1, bytes);
@@ -144,11 +145,11 @@ static void mark_typed(world *w, picture *p, int i)
 
 /* An arena travels as it lies: all that is not said to be something else is data, and is sent. Of
  * nurseries no more comes back than what they held here. */
-static void mark_the_rest(world *w, picture *p, int i)
+static void mark_the_rest(world *w, picture *p, int i, size_t bytes)
 {
     const object *o = &w->objects[i];
     const int stays = o->kind == NURSERY || o->kind == ROOM ? STAYS : 0;
-    for (size_t k = 0; k < o->bytes; k++) {
+    for (size_t k = 0; k < bytes; k++) {
         unsigned char *m = &view_of(w, p, i)->marks[k];
         *m = (unsigned char)(((*m ? *m : IS_DATA) & ~NOT_SENT) | stays);
     }
@@ -164,19 +165,46 @@ void picture_draw_arena(world *w, picture *p, int arena, const int *root, int ro
             continue;
         if (root_count == 0)
             mark_typed(w, p, i);
-        mark_the_rest(w, p, i);
+        mark_the_rest(w, p, i, w->objects[i].bytes);
     }
 }
 
-void picture_draw_arena_again(world *w, picture *p)
+void picture_draw_arena_again(world *w, picture *p, const unsigned char *end)
 {
     for (int i = 0; i < OBJECTS_MAX; i++) {
-        if (!p->of[i].marks)
+        const object *o = &w->objects[i];
+        size_t carried = p->of[i].marks ? (size_t)(end - o->memory) : 0;
+        if (carried == 0)
             continue;
-        memset(p->of[i].marks, 0, w->objects[i].bytes);
+        memset(p->of[i].marks, 0, o->bytes);
         mark_typed(w, p, i);
-        mark_the_rest(w, p, i);
+        mark_the_rest(w, p, i, carried < o->bytes ? carried : o->bytes);
     }
+}
+
+/* Zeros, and no marks. */
+static void enlarge(view *v, size_t bytes)
+{
+    unsigned char **const lists[] = { &v->marks, &v->first, &v->image };
+    for (size_t k = 0; k < 3 && bytes > v->bytes; k++) {
+        *lists[k] = realloc(*lists[k], bytes);
+        CHECK(*lists[k] != NULL);
+        memset(*lists[k] + v->bytes, 0, bytes - v->bytes);
+    }
+    if (bytes > v->bytes)
+        v->bytes = bytes;
+}
+
+int picture_resize(const world *w, picture *p, int i, size_t bytes, size_t carried)
+{
+    view *v = &p->of[i];
+    const size_t had = v->bytes, is = w->objects[i].bytes;
+    if (!v->marks)
+        return 0;
+    enlarge(v, bytes);
+    for (size_t k = had; k < bytes && k < carried; k++)
+        v->marks[k] = IS_DATA;
+    return bytes > is && carried > is;
 }
 
 static void forget_view(world *w, view *v, int i)
@@ -212,6 +240,7 @@ void picture_cut(world *w, picture *p, int i, int piece, size_t skipped)
         forget_view(w, v, i);
         return;
     }
+    v->bytes = left;
     memmove(v->marks, v->marks + skipped, left);
     memmove(v->first, v->first + skipped, left);
     memmove(v->image, v->image + skipped, left);
@@ -244,7 +273,8 @@ void picture_copy(world *w, picture *to, const picture *from)
         if (!from->of[i].marks)
             continue;
         view *v = view_of(w, to, i);
-        size_t bytes = w->objects[i].bytes;
+        size_t bytes = from->of[i].bytes;
+        enlarge(v, bytes);
         memcpy(v->marks, from->of[i].marks, bytes);
         memcpy(v->first, from->of[i].first, bytes);
         memcpy(v->image, from->of[i].image, bytes);

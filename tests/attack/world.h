@@ -84,6 +84,7 @@ enum {
 
 /* One object as a graph shows it. */
 typedef struct view {
+    size_t bytes;         /* of each of these; more than the object's, if that has become smaller */
     unsigned char *marks; /* NULL: it is not in the graph */
     unsigned char *first; /* what the host held when the graph was discovered */
     unsigned char *image; /* what the device holds, with the host's addresses for pointers */
@@ -237,6 +238,8 @@ int object_new(world *w, object_kind kind, size_t bytes);
 /* `memory` becomes an object; -1: the table is full. */
 int object_add(world *w, object_kind kind, unsigned char *memory, size_t bytes, int arena);
 void object_drop(world *w, int i);
+/* In its place. */
+void object_resize(world *w, int i, size_t bytes);
 /* No pointer leads to it any more. */
 void object_unlink(world *w, int i);
 /* Some object of the kind, in the arena (-1: malloc's); -1: there is none. */
@@ -262,8 +265,11 @@ void objects_check(const world *w, const char *after);
 void picture_draw(world *w, picture *p, const int *root, int root_count);
 /* All objects of an arena; with roots: discovered from there, else typed. */
 void picture_draw_arena(world *w, picture *p, int arena, const int *root, int root_count);
-/* Of a typed arena: its objects are pictured as what they are now. */
-void picture_draw_arena_again(world *w, picture *p);
+/* Of a typed arena, up to `end`: its objects are pictured as what they are now. */
+void picture_draw_arena_again(world *w, picture *p, const unsigned char *end);
+/* Object i is to be of another size; of a shipment that carries `carried` bytes from where it
+ * begins. 1: it carries bytes that have been nobody's until now. */
+int picture_resize(const world *w, picture *p, int i, size_t bytes, size_t carried);
 /* Object i begins `skipped` bytes later than it did, and `piece`, if not -1, is what it began with.
  * Called before object i changes. */
 void picture_cut(world *w, picture *p, int i, int piece, size_t skipped);
