@@ -169,6 +169,12 @@ int cargo_is_near(const world *w, const cargo *c)
     return 0;
 }
 
+void cargo_moved(world *w, const cargo *c)
+{
+    for (int i = 0; i < CARGOES_MAX; i++)
+        w->cargoes[i].leads_astray |= is_near(&w->cargoes[i], (int)(c - w->cargoes));
+}
+
 void cargo_free(world *w, cargo *c)
 {
     for (int i = 0; i < CARGOES_MAX; i++)

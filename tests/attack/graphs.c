@@ -135,8 +135,8 @@ void step_replan(world *w)
         return;
     while (c->on_the_way)
         cargo_wait(w, c); /* what it writes may change the graph */
-    if (!c->shipment || cargo_is_near(w, c))
-        return; /* others would lead to where it was */
+    if (!c->shipment || c->leads_astray)
+        return;
     cargo_alone(w, c);
     objects_mend(w, c->arena);
     if (c->discovered)
@@ -152,6 +152,7 @@ void step_replan(world *w)
             cargo_check(w, c, "haul_replan, which failed");
         return;
     }
+    cargo_moved(w, c);
     picture_free(w, &c->picture);
     if (c->arena < 0) {
         picture_draw(w, &c->picture, c->root, c->root_count);
@@ -329,7 +330,7 @@ void step_copy(world *w)
 {
     cargo *c = cargo_some(w), *to = cargo_place(w);
     haul_status status, right;
-    if (!c || !c->known || !to)
+    if (!c || !c->known || c->leads_astray || !to)
         return;
     while (c->on_the_way)
         cargo_wait(w, c);

@@ -155,8 +155,9 @@ typedef struct cargo {
     const unsigned char *base;       /* of the arena, here */
     neighbour near[ARENAS_MAX];
     int near_count;
-    int direct; /* options.direct_return */
-    int edited; /* pointers that lead out went as null */
+    int leads_astray; /* a neighbour has been planned again, and lies elsewhere */
+    int direct;       /* options.direct_return */
+    int edited;       /* pointers that lead out went as null */
     int lets_counts_change;
     int locked;     /* lock_source */
     int on_the_way; /* asynchronous calls have not been waited for */
