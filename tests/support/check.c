@@ -1,6 +1,5 @@
-/* The checks of check.h, and how one that fails ends its test: Criterion's way, or by a jump back
- * to the plain runner (runner.c). A program that has neither, because it has a main of its own,
- * ends.
+/* The checks of check.h, the list of tests, and how a check that fails ends its test: by a jump back
+ * to check_run. A program that never calls it, because it has a main of its own, ends.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -14,9 +13,19 @@
 
 #include "support/check.h"
 
-/* ---- How a test ends: `give_up` does not return. */
+/* ---- The list, in the order of the files. */
 
-#ifdef HAUL_PLAIN_CHECKS
+check_test *check_tests;
+
+void check_register(check_test *test)
+{
+    check_test **at = &check_tests;
+    while (*at)
+        at = &(*at)->next;
+    *at = test;
+}
+
+/* ---- How a test ends: `give_up` does not return. */
 
 static int running;
 static volatile int test_failed;
@@ -45,16 +54,6 @@ static void give_up(const char *message)
         pthread_exit(NULL);
     longjmp(runner, 1);
 }
-
-#else
-
-/* Criterion counts what it is told through its own assertion macro, here once for all. */
-static void give_up(const char *message)
-{
-    cr_assert_fail("%s", message);
-}
-
-#endif
 
 /* ---- The checks. */
 

@@ -3,12 +3,10 @@
  *     TEST(graph, a_cycle_is_visited_once) { ... CHECK_EQ(found, 3); }
  *
  * A test's name is its sentence, with underscores for spaces. A check that fails prints file, line
- * and values, and ends its test at once, wherever in the call tree it stands. Two runners stand
- * behind this page: Criterion, a process for each test; or, with HAUL_PLAIN_CHECKS, runner.c, one
- * process, for builds that Criterion cannot be linked into (MemorySanitizer, 32 bits, small stacks)
- * or does not listen to (it prints what LeakSanitizer finds, and passes). Both bring main along.
- * The plain one takes arguments: "suite" or "suite/name" runs only what begins so, and its last
- * line is "N passed, N failed".
+ * and values, and ends its test at once, wherever in the call tree it stands. Tests put themselves
+ * on a list before main begins. Two programs run them: runner.c in one process, for builds that
+ * Criterion cannot be linked into (MemorySanitizer, 32 bits, small stacks) or does not listen to
+ * (it prints what LeakSanitizer finds, and passes); and criterion/main.c, a process for each test.
  *
  * In a second thread, a check that fails ends that thread and fails the test. In a program with a
  * main of its own it ends the program with exit code 1.
@@ -20,13 +18,13 @@
 
 #include "haul/status.h"
 
-#ifdef HAUL_PLAIN_CHECKS
-
 typedef struct check_test {
     const char *suite, *name;
     void (*run)(void);
     struct check_test *next;
 } check_test;
+
+extern check_test *check_tests; /* the list */
 
 void check_register(check_test *test);
 int check_run(void (*test)(void)); /* 1: failed */
@@ -40,14 +38,6 @@ int check_run(void (*test)(void)); /* 1: failed */
         check_register(&test);                                                                     \
     }                                                                                              \
     static void suite##_##name##_run(void)
-
-#else
-
-#include <criterion/criterion.h>
-
-#define TEST(suite, name) Test(suite, name, .timeout = 600.0)
-
-#endif
 
 /* An expression that is not 0. */
 #define CHECK(condition)                                                                           \

@@ -1211,8 +1211,9 @@ static void retry(const fault_operation *operation, fault_plan *plan)
     undo(operation, status);
 }
 
-/* One run with event `at` failing; 1 when there was such an event. */
-static int fail_once(const fault_operation *operation, fault_mode mode, uint64_t at)
+/* One run with event `at` failing; 1 when there was such an event. *events: how many there were. */
+static int fail_once(const fault_operation *operation, fault_mode mode, uint64_t at,
+                     uint64_t *events)
 {
     fault_plan plan = operation->settings;
     levels before;
@@ -1227,6 +1228,7 @@ static int fail_once(const fault_operation *operation, fault_mode mode, uint64_t
     fault_arm(&plan, mode, at);
     check_note("fault %s at event %llu", mode_names[mode], (unsigned long long)at);
     status = operation->run(operation->user);
+    *events = plan.events;
     happened = plan.events >= at;
     note(&plan, mode, at);
     CHECK_STATUS(status, plan.first);
@@ -1246,17 +1248,34 @@ static int fail_once(const fault_operation *operation, fault_mode mode, uint64_t
     return happened;
 }
 
+/* A number of the environment; 0: there is none. */
+static uint64_t number_of(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text ? strtoull(text, NULL, 0) : 0;
+}
+
+/* A mode ends with a run in which nothing failed: its events are all that can fail, so the answer
+ * does not depend on the stride. */
 unsigned fault_everywhere(const fault_operation *operation)
 {
-    unsigned mode, runs = 0;
-    uint64_t at;
+    uint64_t stride = number_of("HAUL_FAULT_STRIDE"), seed = number_of("HAUL_SEED"), runs = 0;
+    int is_first = 1;
+    unsigned mode;
     for (mode = 0; mode < FAULT_MODES; mode++) {
+        uint64_t at = 1, step = 1, events;
         if (operation->modes && (operation->modes & (1u << mode)) == 0)
             continue;
-        for (at = 1; fail_once(operation, (fault_mode)mode, at); at++)
-            runs++;
+        if (stride > 1 && !is_first) {
+            at += (seed + mode) % stride;
+            step = stride;
+        }
+        is_first = 0;
+        while (fail_once(operation, (fault_mode)mode, at, &events))
+            at += step;
+        runs += events;
     }
-    return runs;
+    return (unsigned)runs;
 }
 
 unsigned fault_call_everywhere(const fault_operation *operation, void (*call)(void *user))

@@ -131,7 +131,9 @@ typedef struct fault_operation {
 /* For each mode and k = 1, 2, ...: prepare, run with event k failing, and check: an error if and
  * only if a fault fired, and the first one's status; nothing leaked; the same call works afterwards
  * on the same context (after a lost device: says so). Ends a mode when k is past the last event.
- * Answers the number of runs with a fault. */
+ * Answers how many events there are, all modes together. The environment variable
+ * HAUL_FAULT_STRIDE=N thins the modes behind the first: only every N-th event fails, from one on
+ * that HAUL_SEED chooses. Sanitized and emulated builds run so; a release build fails them all. */
 unsigned fault_everywhere(const fault_operation *operation);
 
 /* For k = 1, 2, ...: `call` runs at event k, and the operation may then answer what it likes, in

@@ -1,4 +1,4 @@
-/* The plain runner of check.h: tests put themselves on a list before main begins.
+/* The plain runner of check.h's tests.
  *
  *   PROGRAM [--part K/N] [PREFIX...]
  *
@@ -9,18 +9,6 @@
 #include <string.h>
 
 #include "support/check.h"
-
-#ifdef HAUL_PLAIN_CHECKS
-
-static check_test *tests;
-
-void check_register(check_test *test)
-{
-    check_test **at = &tests;
-    while (*at)
-        at = &(*at)->next;
-    *at = test;
-}
 
 static void print_sentence(const check_test *test)
 {
@@ -83,7 +71,7 @@ int main(int count, char **arguments)
         fprintf(stderr, "usage: %s [--part K/N] [PREFIX...]\n", arguments[0]);
         return 2;
     }
-    for (test = tests; test; test = test->next) {
+    for (test = check_tests; test; test = test->next) {
         if (!has_name(test, &w) || number++ % w.parts != w.part - 1)
             continue;
         if (run(test))
@@ -94,9 +82,3 @@ int main(int count, char **arguments)
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }
-
-#else
-
-typedef int runner_is_criterion;
-
-#endif
