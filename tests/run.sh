@@ -1,16 +1,27 @@
 #!/usr/bin/env bash
 # Runs every test of Haul. On a bare Debian it installs what it needs first.
 #
-#   tests/run.sh                     all stages
-#   HAUL_STAGES="1 5" tests/run.sh   some of them
-#   HAUL_SEED=7 tests/run.sh         with this seed for everything random; otherwise the time, which is printed
+#   tests/run.sh                     all stages: 25 minutes on two cores
+#   tests/run.sh quick               release build, unit, contract, random graphs, examples: 5 minutes
+#   HAUL_STAGES="1 5" tests/run.sh   some stages
+#   HAUL_SEED=7 tests/run.sh         with this seed for everything random; otherwise the time, which
+#                                    is printed
 #   HAUL_TIMEOUT=3600 tests/run.sh   seconds for each program and each build; else 1200
 #
-# Ends with a table of stages and the line "N passed, N failed" over all test cases. Logs and programs stay in build/.
+# Each line begins with the stage, the number of stages and the time since the start. A step says
+# when it begins and what it took, in seconds and in seconds of processors; one that takes long
+# shows the last line of its log now and then.
+#
+# Ends with a table of stages and the line "N passed, N failed" over all test cases. Logs and
+# programs stay in build/.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
-stages=${HAUL_STAGES:-1 2 3 4 5 6 7 8 9 10 11 12 13 14 15}
+case ${1:-} in
+'') stages=${HAUL_STAGES:-1 2 3 4 5 6 7 8 9 10 11 12 13 14 15} ;;
+quick) stages=quick ;;
+*) echo "usage: tests/run.sh [quick]"; exit 2 ;;
+esac
 export HAUL_SEED=${HAUL_SEED:-$(date +%s)}
 limit=${HAUL_TIMEOUT:-1200}
 case $limit in
@@ -23,8 +34,9 @@ unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 
 # ---- What the stages need ------------------------------------------------------------------------
 
-packages="build-essential cmake ninja-build pkg-config libcriterion-dev libcjson-dev iso-codes clang libclang-rt-dev
-libassimp-dev libpng-dev glmark2-data libyaml-dev uap-core libsuitesparse-dev"
+packages_quick="build-essential cmake ninja-build libcjson-dev iso-codes libassimp-dev libpng-dev
+glmark2-data"
+packages="pkg-config libcriterion-dev clang libclang-rt-dev libyaml-dev uap-core libsuitesparse-dev"
 packages_32="gcc-multilib libc6-dev-i386"
 packages_documents="doxygen dwarves clang-format"
 # For other processors clang compiles: Debian's gcc for them conflicts with gcc-multilib.
@@ -41,6 +53,10 @@ missing_packages() { # PACKAGE...
 # gcc's library for ARCHITECTURE, which has the version in its name: the newest.
 cross_library() {
     apt-cache pkgnames libgcc- | grep -E "^libgcc-[0-9]+-dev-$1-cross$" | sort -t - -k 2 -n | tail -n 1
+}
+
+cross_libraries() {
+    [ -z "$packages_platforms" ] || { cross_library arm64; cross_library s390x; }
 }
 
 # install PACKAGE...: all of them or none. What is there is not removed for them.
@@ -62,9 +78,10 @@ install() {
 install_packages() {
     local missing sudo=""
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
+    [ "$stages" != quick ] || packages="" packages_32="" packages_documents="" packages_platforms=""
     # shellcheck disable=SC2046,SC2086
-    missing=$(missing_packages $packages $packages_32 $packages_documents $packages_platforms $(cross_library arm64) \
-        $(cross_library s390x) | tr '\n' ' ')
+    missing=$(missing_packages $packages_quick $packages $packages_32 $packages_documents \
+        $packages_platforms $(cross_libraries) | tr '\n' ' ')
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
         if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
@@ -77,13 +94,45 @@ install_packages() {
     fi
     $sudo apt-get update -qq >"$logs/install.log" 2>&1
     # shellcheck disable=SC2086
+    install $packages_quick
+    # shellcheck disable=SC2086
     install $packages
     # shellcheck disable=SC2086
     install $packages_32
     # shellcheck disable=SC2086
     install $packages_documents
     # shellcheck disable=SC2046,SC2086
-    install $packages_platforms $(cross_library arm64) $(cross_library s390x)
+    install $packages_platforms $(cross_libraries)
+}
+
+# ---- Progress ------------------------------------------------------------------------------------
+# A step under way has a file in $running, which holds its name; the clock reads them.
+
+running=$logs/running
+rm -rf "$running"
+mkdir -p "$running"
+stage="" position=0 count=$(wc -w <<<"$stages")
+beat=15 # seconds
+
+say() { # SENTENCE
+    printf '%d/%d %2d:%02d  %s\n' "$position" "$count" $((SECONDS / 60)) $((SECONDS % 60)) "$1"
+}
+
+# The last line of a log, as far as it is written.
+last_line() { # LOG
+    tail -c 400 "$1" 2>/dev/null | tr '\r' '\n' | sed -E 's/\x1b\[[0-9;]*[A-Za-z]//g' | grep -v '^ *$' |
+        tail -n 1 | cut -c 1-70
+}
+
+# What runs since the last beat or longer; `position` is the main shell's.
+clock() {
+    local file position
+    while sleep "$beat" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+        position=$(cat "$running/.position" 2>/dev/null) || continue
+        for file in "$running"/*; do
+            [ -f "$file" ] && say "    $(cat "$file" 2>/dev/null): $(last_line "$logs/${file##*/}.log")"
+        done
+    done
 }
 
 # ---- Counting ------------------------------------------------------------------------------------
@@ -131,13 +180,30 @@ tally() {
     stage_failed=$((stage_failed + f))
 }
 
-# run_logged LOG COMMAND...
+# run_logged NAME LOG COMMAND...: LOG.time holds the seconds by the clock and of processors.
 run_logged() {
-    (
-        [ -z "$stack_kib" ] || ulimit -s "$stack_kib" || exit 1
-        timeout --kill-after=10 "$limit" "${@:2}"
-        exit $? # not the last command's place: the shell's words on a crash belong in the log
-    ) >"$1" 2>&1 </dev/null
+    local mark code spent TIMEFORMAT='%R %U %S'
+    mark=$running/$(basename "$2" .log)
+    say "begins  $1"
+    echo "$1" >"$mark"
+    {
+        time {
+            (
+                [ -z "$stack_kib" ] || ulimit -s "$stack_kib" || exit 1
+                timeout --kill-after=10 "$limit" "${@:3}"
+                exit $? # not the last command's place: the shell's words on a crash belong in the log
+            ) >"$2" 2>&1 </dev/null
+        }
+    } 2>"$2.time"
+    code=$?
+    rm -f "$mark"
+    spent=$(awk '{ printf "%.0f s, processors %.0f s", $1, $2 + $3 }' "$2.time")
+    case $code in
+    0) say "ok      $1: $spent" ;;
+    77) say "skipped $1: $spent" ;;
+    *) say "FAILED  $1: $spent" ;;
+    esac
+    return $code
 }
 
 # conclude NAME EXIT-CODE LOG: a program that ends with 77 has found nothing to run on.
@@ -158,29 +224,31 @@ log_of() { # NAME
 attempt() {
     local log
     log=$(log_of "$1")
-    run_logged "$log" "${@:2}"
+    run_logged "$1" "$log" "${@:2}"
     conclude "$1" $? "$log"
 }
 
 # start NAME COMMAND...: as attempt, but beside others, as many as there are processors. finish:
 # waits for all of them, and says how they went; each stage ends with it.
-started=()
+started=() pids=()
 start() {
     local log
     log=$(log_of "$1")
-    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+    while [ "$(jobs -rp | grep -cvx "$clock")" -ge "$jobs" ]; do
         wait -n
     done
     (
-        run_logged "$log" "${@:2}"
+        run_logged "$1" "$log" "${@:2}"
         echo $? >"$log.code"
     ) &
+    pids+=($!)
     started+=("$1")
 }
 
 finish() {
     local name log
-    wait
+    [ ${#pids[@]} -eq 0 ] || wait "${pids[@]}"
+    pids=()
     for name in "${started[@]}"; do
         log=$(log_of "$name")
         conclude "$name" "$(cat "$log.code")" "$log"
@@ -245,12 +313,17 @@ program() {
     start "$(basename "$file") $*" "$file" "$@"
 }
 
-# The unit tests, in as many parts as can run at once.
+# The unit tests, in parts, so that no processor waits long for the last one.
 unit() { # FOLDER
-    local part
-    for ((part = 1; part <= jobs; part++)); do
-        program "$1" haul_unit_plain --part "$part/$jobs"
+    local part parts=$((2 * jobs))
+    for ((part = 1; part <= parts; part++)); do
+        program "$1" haul_unit_plain --part "$part/$parts"
     done
+}
+
+# The files of the suites whose names begin so, as cmake takes them.
+unit_files() { # BEGINNING...
+    grep -lE "^TEST\(($(tr ' ' '|' <<<"$*"))" tests/unit/*.c | sed 's|.*/||' | paste -sd ';'
 }
 
 plain_suites() { # FOLDER GRAPHS
@@ -300,14 +373,24 @@ acceptance() { # FOLDER
 replays() { # FOLDER
     local program name
     for program in "build/$1"/fuzz/replay_*; do
-        [ -x "$program" ] && [ -f "$program" ] || continue
+        if [ ! -x "$program" ] || [ ! -f "$program" ]; then
+            continue
+        fi
         name=${program##*/replay_}
         [ -d "fuzz/corpus/$name" ] && start "replay $name" "$program" "fuzz/corpus/$name"
     done
 }
 
-# Lines, for reports; more would take its time to write, and nobody reads it.
+# Lines, for reports; more would take its time to write, and nobody reads it. The unit tests are not
+# optimised: that takes a third of the time to compile, and the time of a run is the library's.
 traced="-gline-tables-only -O1 -fno-omit-frame-pointer"
+tests_unoptimised=-DHAUL_UNIT_OPTIONS=-O0
+
+# Builds that are slow fail every event once, and of the other modes (from then on, lost, late, slow)
+# every third, which the seed chooses. The stages by gcc without sanitizers fail all of them.
+thin_faults() {
+    export HAUL_FAULT_STRIDE=3
+}
 
 sanitizer_options() {
     export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:strict_string_checks=1:detect_stack_use_after_return=1
@@ -320,6 +403,12 @@ sanitizer_options() {
 
 release_build() {
     build release gcc "" -DCMAKE_BUILD_TYPE=Release
+}
+
+stage_quick() {
+    need cmake gcc && release_build || return
+    plain_suites release 2000
+    examples release
 }
 
 stage_1() {
@@ -342,11 +431,12 @@ sanitized_build() {
     can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return 1; }
     build sanitized clang \
         "$traced -fsanitize=address,undefined -fno-sanitize-recover=all" \
-        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF
+        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF "$tests_unoptimised"
 }
 
 stage_2() {
     sanitized_build || return
+    thin_faults
     plain_suites sanitized 1000
     program sanitized haul_random --graphs 300 --seed "$HAUL_SEED" --faults --every 100
     program sanitized haul_attack --sequences 2000 --seed "$HAUL_SEED"
@@ -358,7 +448,7 @@ memory_suites() { # FOLDER FLAG...
     local targets=(haul_unit_plain haul_contract haul_random)
     build "$1" clang "$traced -fsanitize=memory ${*:2}" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
-        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF || return
+        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF "$tests_unoptimised" || return
     plain_suites "$1" 1000
     finish
 }
@@ -367,6 +457,7 @@ memory_suites() { # FOLDER FLAG...
 stage_3() {
     need cmake clang || return
     can_link clang -fsanitize=memory || { skip "clang has no MemorySanitizer here"; return; }
+    thin_faults
     memory_suites memory
     [ "$stage_failed" -eq 0 ] || memory_suites memory-origins -fsanitize-memory-track-origins
 }
@@ -375,7 +466,7 @@ stage_4() {
     need cmake gcc || return
     can_link gcc -m32 || { skip "gcc has no 32-bit libraries here"; return; }
     build 32 gcc -m32 -DCMAKE_BUILD_TYPE=Release -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
-        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF || return
+        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_UNIT_OPTIONS=-O1 || return
     plain_suites 32 2000
     replays 32
 }
@@ -393,12 +484,12 @@ fuzz() { # NAME SECONDS
     local found=$root/build/fuzz/found/$1 crashes=$root/build/fuzz/crashes/$1 corpus=()
     mkdir -p "$found" "$crashes"
     [ -d "fuzz/corpus/$1" ] && corpus=("$root/fuzz/corpus/$1")
-    build/fuzz/fuzz/fuzz_"$1" -max_total_time="$2" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 \
-        -artifact_prefix="$crashes/" "$found" "${corpus[@]}"
+    start "fuzz $1" "build/fuzz/fuzz/fuzz_$1" -max_total_time="$2" -timeout=20 -rss_limit_mb=3000 \
+        -print_final_stats=1 -artifact_prefix="$crashes/" "$found" "${corpus[@]}"
 }
 
 stage_6() {
-    local targets=() name running=()
+    local targets=() name
     compgen -G 'fuzz/fuzz_*.c' >/dev/null || { skip "no fuzz targets"; return; }
     need cmake clang || return
     can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return; }
@@ -409,26 +500,13 @@ stage_6() {
     done
     for name in "${targets[@]}"; do
         if [ -d "fuzz/corpus/$name" ]; then
-            attempt "corpus of $name" "build/fuzz/fuzz/fuzz_$name" -runs=0 "fuzz/corpus/$name"
+            start "corpus of $name" "build/fuzz/fuzz/fuzz_$name" -runs=0 "fuzz/corpus/$name"
         else
             skip "fuzz/corpus/$name is not there"
         fi
     done
-    # Two at a time; each writes its own log and exit code.
     for name in "${targets[@]}"; do
-        (
-            fuzz "$name" "${HAUL_FUZZ_SECONDS:-30}" >"$logs/6-fuzz-$name.log" 2>&1 </dev/null
-            echo $? >"$logs/6-fuzz-$name.code"
-        ) &
-        running+=($!)
-        if [ ${#running[@]} -eq 2 ]; then
-            wait "${running[@]}"
-            running=()
-        fi
-    done
-    [ ${#running[@]} -eq 0 ] || wait "${running[@]}"
-    for name in "${targets[@]}"; do
-        tally "fuzz $name" "$(cat "$logs/6-fuzz-$name.code")" "$logs/6-fuzz-$name.log"
+        fuzz "$name" "${HAUL_FUZZ_SECONDS:-30}"
     done
 }
 
@@ -460,12 +538,14 @@ stage_9() {
     program release haul_bench --scale 1 --runs 1
 }
 
-# The CUDA device: all of it is compiled; what needs a GPU says so where there is none.
+# The CUDA device: all of it is compiled; what needs a GPU says so where there is none. The rest of the
+# library is that of stage 1, so of the unit tests those of devices are enough.
 stage_10() {
     need cmake gcc g++ nm || return
     PATH=$PATH:/usr/local/cuda/bin
     need nvcc || return
-    build cuda gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_CUDA=ON -DHAUL_CRITERION=OFF -DHAUL_ACCEPTANCE=OFF || return
+    build cuda gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_CUDA=ON -DHAUL_CRITERION=OFF -DHAUL_ACCEPTANCE=OFF \
+        -DHAUL_UNIT_FILES="$(unit_files host_device, ship,)" || return
     attempt "doors" bash tests/doors.sh build/cuda build/doors
     program cuda haul_contract cuda
     program cuda haul_cuda_tests
@@ -485,13 +565,16 @@ stage_11() {
 # Every context has three threads, which share everything, however little.
 stage_12() {
     local suite targets=(haul_unit_plain haul_contract haul_random haul_attack)
+    local suites="ship arena rules plan team threads forms long_nodes ordered tags counted directions
+        update frees lives launches surroundings"
     need cmake clang || return
     can_link clang -fsanitize=thread || { skip "clang has no ThreadSanitizer here"; return; }
+    # shellcheck disable=SC2086
     build threads clang "$traced -fsanitize=thread -DHAUL_STRESS_THREADS=3" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
-        -DHAUL_ACCEPTANCE=OFF || return
-    for suite in team threads forms long_nodes plan ordered rules tags counted directions ship update arena \
-        frees lives launches surroundings; do
+        -DHAUL_ACCEPTANCE=OFF "$tests_unoptimised" -DHAUL_UNIT_FILES="$(unit_files $suites)" || return
+    thin_faults
+    for suite in $suites; do
         program threads haul_unit_plain "$suite"
     done
     program threads haul_contract host
@@ -503,14 +586,14 @@ stage_12() {
 
 # An emulator spends its time on addresses that are reserved, so there are 4 GiB of them: too few for a context's table, in
 # whose place there is a hash, and for what an arena asks for at first.
-platform() { # PROCESSOR
+platform() { # PROCESSOR CMAKE-OPTION...
     local targets=(haul_unit_plain haul_contract haul_random)
     need cmake clang "qemu-$1" || return
     emulator=("qemu-$1" -R 0x100000000 -L "/usr/$1-linux-gnu")
     if can_link clang --target="$1-linux-gnu"; then
         build "$1" clang "-O1 -DHAUL_EMULATED" -DCMAKE_BUILD_TYPE=None -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$1" \
             -DCMAKE_C_COMPILER_TARGET="$1-linux-gnu" -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
-            -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF && return
+            -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF "${@:2}" && return
     else
         skip "clang and binutils cannot link for $1 here, or $1 cannot be emulated"
     fi
@@ -520,17 +603,18 @@ platform() { # PROCESSOR
 
 # Each suite by itself. Left to the other stages: those that take minutes here even with few rounds.
 stage_13() {
-    local suite tests=build/aarch64/tests
-    platform aarch64 || return
+    local suite suites tests=build/aarch64/tests
+    suites=$(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c | sed 's/TEST(//' | sort -u |
+        grep -vxE 'lanes|promises')
+    # shellcheck disable=SC2086
+    platform aarch64 -DHAUL_UNIT_FILES="$(unit_files $suites)" || return
+    thin_faults
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
     start "contract, pages of 16 KiB" "${emulator[@]}" -p 16384 "$tests/haul_contract" host
     start "contract, pages of 64 KiB" "${emulator[@]}" -p 65536 "$tests/haul_contract" host
-    for suite in $(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c | sed 's/TEST(//' | sort -u); do
-        case $suite in
-        lanes | promises) ;;
-        *) start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite/" ;;
-        esac
+    for suite in $suites; do
+        start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite/"
     done
     finish
     emulator=()
@@ -538,11 +622,15 @@ stage_13() {
 
 stage_14() {
     local suite tests=build/s390x/tests
-    platform s390x || return
+    local suites="arena/ blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/ directions/ structures/
+        rules/ surroundings/"
+    # shellcheck disable=SC2086
+    platform s390x -DHAUL_UNIT_FILES="$(unit_files ${suites//\//,})" || return
+    thin_faults
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
-    for suite in arena blocks ship_arena ship_marks tags tags_in_arenas directions structures rules surroundings; do
-        start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite/"
+    for suite in $suites; do
+        start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite"
     done
     finish
     emulator=()
@@ -558,41 +646,54 @@ stage_15() {
     program musl haul_contract host
 }
 
-titles=("" "gcc, Release, no warnings: unit, contract, 10000 random graphs, examples"
-    "clang, ASan and UBSan: unit, contract, random graphs, examples"
-    "clang, MemorySanitizer: unit, contract, random graphs"
-    "gcc -m32: unit, contract, random graphs"
-    "64 KiB stack: unit, contract, random graphs"
-    "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-30} s"
-    "doors: undefined symbols, includes, recursion, state, layout"
-    "consumers: CMake, pkg-config, C and C++; arrays of a Fortran program"
-    "benchmark, small sizes"
-    "CUDA: everything compiled; contract and tests on the GPU, if there is one"
-    "acceptance: real libraries at work on copies; Release, then ASan and UBSan"
-    "clang, ThreadSanitizer, three threads in every context: what is shared, contract, random graphs"
-    "aarch64 (emulated): unit, contract with pages of 4, 16 and 64 KiB, random graphs"
-    "s390x (emulated, big-endian): contract, random graphs, arenas, bits, the image by numbers"
-    "musl: contract, random graphs")
+declare -A titles=([quick]="gcc, Release: unit, contract, 2000 random graphs, examples")
+number=0
+for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, examples" \
+    "clang, ASan and UBSan: unit, contract, random graphs, examples" \
+    "clang, MemorySanitizer: unit, contract, random graphs" \
+    "gcc -m32: unit, contract, random graphs" \
+    "64 KiB stack: unit, contract, random graphs" \
+    "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-30} s" \
+    "doors: undefined symbols, includes, recursion, state, layout" \
+    "consumers: CMake, pkg-config, C and C++; arrays of a Fortran program" \
+    "benchmark, small sizes" \
+    "CUDA: everything compiled; contract and tests on the GPU, if there is one" \
+    "acceptance: real libraries at work on copies; Release, then ASan and UBSan" \
+    "clang, ThreadSanitizer, three threads in every context: what is shared, contract, random graphs" \
+    "aarch64 (emulated): unit, contract with pages of 4, 16 and 64 KiB, random graphs" \
+    "s390x (emulated, big-endian): contract, random graphs, arenas, bits, the image by numbers" \
+    "musl: contract, random graphs"; do
+    titles[$((++number))]=$title
+done
 
 run_stage() {
-    local begin=$SECONDS result
+    local begin=$SECONDS result spent
     stage=$1 stage_passed=0 stage_failed=0 stage_skipped=0
-    echo "[$(date +%H:%M:%S)] stage $stage: ${titles[$stage]}"
+    position=$((position + 1))
+    echo "$position" >"$running/.position"
+    rm -f "$logs/$stage-"*
+    unset HAUL_FAULT_STRIDE
+    say "stage $stage: ${titles[$stage]}"
     "stage_$stage"
     finish
+    spent=$(cat "$logs/$stage-"*.time 2>/dev/null | awk '{ s += $2 + $3 } END { printf "%.0f", s }')
     result=ok
     [ "$stage_passed" -gt 0 ] || result=SKIPPED
     [ "$stage_failed" -eq 0 ] || result=FAILED
     [ "$stage_skipped" -eq 0 ] || [ "$result" = SKIPPED ] || result="$result, $stage_skipped SKIPPED"
     passed=$((passed + stage_passed))
     failed=$((failed + stage_failed))
-    table+=$(printf '%5s %6d s %7d %7d  %-15s %s' "$stage" $((SECONDS - begin)) "$stage_passed" "$stage_failed" \
+    table+=$(printf '%5s %6d s %8d s %7d %7d  %-15s %s' "$stage" $((SECONDS - begin)) "$spent" \
+        "$stage_passed" "$stage_failed" \
         "$result" "${titles[$stage]}")$'\n'
 }
 
 install_packages
 sanitizer_options
 echo "HAUL_SEED=$HAUL_SEED"
+clock &
+clock=$!
+trap 'kill "$clock" 2>/dev/null' EXIT
 for number in $stages; do
     if [ -z "${titles[$number]:-}" ]; then
         echo "There is no stage $number."
@@ -601,7 +702,7 @@ for number in $stages; do
     run_stage "$number"
 done
 
-printf '\n%5s %8s %7s %7s  %-15s %s\n' stage time passed failed result ""
+printf '\n%5s %8s %10s %7s %7s  %-15s %s\n' stage time processors passed failed result ""
 printf '%s' "$table"
 [ "$skipped" -eq 0 ] || echo "$skipped SKIPPED, as said above."
 echo "$passed passed, $failed failed"

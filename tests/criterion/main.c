@@ -1,8 +1,8 @@
-/* The tests of check.h under Criterion: a process for each, so that one that crashes or hangs takes no
- * other along. Takes Criterion's arguments.
+/* The tests of check.h under Criterion: a process for each, so that one that crashes or hangs takes
+ * no other along. Takes Criterion's arguments.
  *
- * Its process for a test does not come through main, but through the constructors, as the tests'
- * own list does: what Criterion is to find there is made in one.
+ * A test's process does not come through main: there the test is found by its name, in the list
+ * that the constructors have made.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The checks of check.h, the list of tests, and how a check that fails ends its test: by a jump back
- * to check_run. A program that never calls it, because it has a main of its own, ends.
+/* The checks of check.h, the list of tests, and how a check that fails ends its test: by a jump
+ * back to check_run. A program that never calls it, because it has a main of its own, ends.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
