@@ -471,10 +471,18 @@ stage_4() {
     replays 32
 }
 
+# doors bounds the stack of every chain of calls (stage 7); here the suites with the deepest run.
 stage_5() {
+    local suite
     need cmake gcc && release_build || return
+    thin_faults
     stack_kib=64
-    plain_suites release 2000
+    program release haul_random --graphs 2000 --seed "$HAUL_SEED"
+    for suite in type/ graph/ graph_faults/ ship/ ship_arena/ direct/ ordered/ promises/ audit/ rules/ \
+        arena/ holders/ rebuild/; do
+        program release haul_unit_plain "$suite"
+    done
+    program release haul_contract host
     finish
     stack_kib=""
 }
@@ -525,12 +533,19 @@ tell_skipped() { # NAME
 }
 
 stage_8() {
+    local part fortran=0
     need cmake gcc g++ pkg-config || return
-    attempt "consumers" bash tests/consumers/check.sh build/consumers
-    tell_skipped "consumers"
     if need gfortran && release_build; then
-        attempt "fortran" bash tests/fortran/check.sh build/release build/fortran
+        fortran=1
     fi
+    for part in installed taken-in documents; do
+        start "consumers, $part" bash tests/consumers/check.sh "build/consumers/$part" "$part"
+    done
+    [ "$fortran" -eq 0 ] || start "fortran" bash tests/fortran/check.sh build/release build/fortran
+    finish
+    for part in installed taken-in documents; do
+        tell_skipped "consumers, $part"
+    done
 }
 
 stage_9() {
@@ -652,9 +667,9 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "clang, ASan and UBSan: unit, contract, random graphs, examples" \
     "clang, MemorySanitizer: unit, contract, random graphs" \
     "gcc -m32: unit, contract, random graphs" \
-    "64 KiB stack: unit, contract, random graphs" \
+    "64 KiB stack: the suites that go deepest, contract, random graphs" \
     "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-30} s" \
-    "doors: undefined symbols, includes, recursion, state, layout" \
+    "doors: undefined symbols, includes, recursion, stack, state, layout" \
     "consumers: CMake, pkg-config, C and C++; arrays of a Fortran program" \
     "benchmark, small sizes" \
     "CUDA: everything compiled; contract and tests on the GPU, if there is one" \
@@ -672,7 +687,7 @@ run_stage() {
     position=$((position + 1))
     echo "$position" >"$running/.position"
     rm -f "$logs/$stage-"*
-    unset HAUL_FAULT_STRIDE
+    unset HAUL_FAULT_STRIDE # thin_faults is for one stage
     say "stage $stage: ${titles[$stage]}"
     "stage_$stage"
     finish

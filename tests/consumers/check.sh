@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# Proves every way in which another project takes Haul: check.sh SCRATCH-FOLDER
+# Proves every way in which another project takes Haul: check.sh SCRATCH-FOLDER [PART...]
+# The parts are "installed", "taken-in" and "documents"; without one, all. Two parts may run at once, in folders of
+# their own.
+#
 # Installed static and shared, moved to another prefix (with a space in it); found by find_package and by pkg-config;
 # taken in by FetchContent and by add_subdirectory; each from a C project and from a C++ project. No network.
 set -u
@@ -7,6 +10,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 mkdir -p "$1"
 scratch=$(cd "$1" && pwd)
+shift
+parts=${*:-installed taken-in documents}
 passed=0 failed=0
 
 # try NAME COMMAND...: one check; its output is shown when it fails.
@@ -85,6 +90,7 @@ pkg_config_project() { # COMPILER SOURCE KIND COMPILER-OPTION...
 }
 
 program_of_the_readme() {
+    # shellcheck disable=SC2016 # no command
     sed -n '/^```c$/,/^```$/p' "$source/README.md" | sed '/^```/d' >"$scratch/readme.c"
     pkg_config_project cc "$scratch/readme.c" static -std=c99 -pedantic-errors -Wall -Wextra -Wconversion -Werror &&
         grep -q '^two: 18$' "$scratch/log"
@@ -98,7 +104,9 @@ blocks_of_the_documents_compile() {
         awk -v to="$scratch/page" '/^```c$/ { n++; inside = 1; next } /^```$/ { inside = 0 }
             inside { print >(to "/" 1000 + n ".c") }' "$page"
         for block in "$scratch/page"/*.c; do
-            [ -s "$block" ] && [ "$block" != "$scratch/page/1001.c" ] || continue
+            if [ ! -s "$block" ] || [ "$block" = "$scratch/page/1001.c" ]; then
+                continue
+            fi
             echo "$page: $block"
             cat "$scratch/page/1001.c" "$block" | cc -std=c99 -pedantic-errors -Wall -Wextra \
                 -Wconversion -Werror -Wno-unused -I"$source/include" -fsyntax-only -x c - || return 1
@@ -202,11 +210,11 @@ binary_interface_is_as_committed() {
 }
 
 # A machine with a shell and little else, for a user who is not root: $scratch/bare is its PATH.
-bare_machine() { # TOOL...
+bare_machine() {
     local tool
     rm -rf "$scratch/bare"
     mkdir -p "$scratch/bare" || return 1
-    for tool in bash dirname basename mkdir grep tail "$@"; do
+    for tool in bash dirname basename mkdir grep tail; do
         ln -s "$(command -v "$tool")" "$scratch/bare/$tool" || return 1
     done
     printf '#!/bin/sh\necho 1000\n' >"$scratch/bare/id"
@@ -225,63 +233,77 @@ demo_says_what_is_missing() {
         grep -qF 'Missing tools: cmake make cc.' "$scratch/log"
 }
 
-try "install, static" install_haul static
-try "install, shared" install_haul shared -DBUILD_SHARED_LIBS=ON
-try "the shared library exports haul_ names only" only_haul_names_are_exported
-if command -v pahole >/dev/null && [ "$(getconf LONG_BIT)" = 64 ]; then
-    try "exported names and struct layouts are those of abi.txt" binary_interface_is_as_committed
-else
-    echo "SKIPPED exported names and struct layouts: pahole is not here, or the machine has 32 bits"
-fi
-for kind in static shared; do
-    try "installed files do not name their prefix, $kind" no_trace_of_the_old_prefix $kind
-    for language in C CXX; do
-        try "find_package, $kind, $language" cmake_project "package-$kind-$language" $language package \
-            -DCMAKE_PREFIX_PATH="$scratch/moved $kind"
+installed() {
+    try "install, static" install_haul static
+    try "install, shared" install_haul shared -DBUILD_SHARED_LIBS=ON
+    try "the shared library exports haul_ names only" only_haul_names_are_exported
+    if command -v pahole >/dev/null && [ "$(getconf LONG_BIT)" = 64 ]; then
+        try "exported names and struct layouts are those of abi.txt" binary_interface_is_as_committed
+    else
+        echo "SKIPPED exported names and struct layouts: pahole is not here, or the machine has 32 bits"
+    fi
+    for kind in static shared; do
+        try "installed files do not name their prefix, $kind" no_trace_of_the_old_prefix $kind
+        for language in C CXX; do
+            try "find_package, $kind, $language" cmake_project "package-$kind-$language" $language package \
+                -DCMAKE_PREFIX_PATH="$scratch/moved $kind"
+        done
+        try "pkg-config, $kind, C" pkg_config_project cc consumer.c $kind -std=c99 -pedantic-errors -Wall -Werror
+        try "pkg-config, $kind, C++" pkg_config_project c++ consumer.cpp $kind -std=c++11 -pedantic-errors -Wall -Werror
     done
-    try "pkg-config, $kind, C" pkg_config_project cc consumer.c $kind -std=c99 -pedantic-errors -Wall -Werror
-    try "pkg-config, $kind, C++" pkg_config_project c++ consumer.cpp $kind -std=c++11 -pedantic-errors -Wall -Werror
-done
-try "pkg-config, static, C++ without exceptions" pkg_config_project c++ consumer.cpp static -std=c++11 \
-    -fno-exceptions -fno-rtti -Wall -Werror
-for standard in 14 17 20; do
-    try "C++ containers, C++$standard" pkg_config_project c++ "$source/tests/cpp/containers.cpp" static \
-        -std=c++$standard -pedantic-errors -Wall -Wextra -Werror
-done
-try "C++ containers, without exceptions" pkg_config_project c++ "$source/tests/cpp/containers.cpp" static -std=c++17 \
-    -fno-exceptions -fno-rtti -Wall -Werror
-for layout in -O1 -D_GLIBCXX_DEBUG -D_GLIBCXX_USE_CXX11_ABI=0; do
-    try "C++ containers of other layouts are refused, $layout" pkg_config_project c++ \
-        "$source/tests/cpp/refused.cpp" static -std=c++14 $layout -pedantic-errors -Wall -Wextra -Werror
-done
-try "C++ types that cannot travel do not compile" forbidden_types_do_not_compile
-try "containers in an arena, C++17" pkg_config_project c++ "$source/examples/words_in_arena.cpp" static -std=c++17 \
-    -pedantic-errors -Wall -Wextra -Werror
-if can_compile_for_a_gpu; then
-    try "clang reads the headers for a GPU" headers_compile_for_a_gpu
-else
-    echo "SKIPPED clang reads the headers for a GPU: clang is not here, or cannot compile for one"
-fi
-try "the program of README.md" program_of_the_readme
-try "the code of docs/" blocks_of_the_documents_compile
-try "the codes of the tests in docs/testing.md" codes_of_the_tests_are_explained
-try "the guide and the licence are installed" the_guide_is_installed
-if command -v doxygen >/dev/null; then
-    try "the reference is made without warnings" reference_is_made
-else
-    echo "SKIPPED the reference is made without warnings: doxygen is not here"
-fi
-try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
-try "find_package refuses another minor version" other_minor_is_refused
-for way in fetch subdirectory; do
-    for language in C CXX; do
-        try "$way, $language" cmake_project "$way-$language" $language $way
+    try "pkg-config, static, C++ without exceptions" pkg_config_project c++ consumer.cpp static -std=c++11 \
+        -fno-exceptions -fno-rtti -Wall -Werror
+    for standard in 14 17 20; do
+        try "C++ containers, C++$standard" pkg_config_project c++ "$source/tests/cpp/containers.cpp" static \
+            -std=c++$standard -pedantic-errors -Wall -Wextra -Werror
     done
-    try "$way puts no warning flags on users" no_warning_flags_for_users "$way-C"
-done
-try "the demo names what is missing where it cannot install it" demo_says_what_is_missing
-try "HAUL_CUDA=ON without a compiler is refused with a sentence" cuda_on_is_refused_without_a_compiler
+    try "C++ containers, without exceptions" pkg_config_project c++ "$source/tests/cpp/containers.cpp" static -std=c++17 \
+        -fno-exceptions -fno-rtti -Wall -Werror
+    for layout in -O1 -D_GLIBCXX_DEBUG -D_GLIBCXX_USE_CXX11_ABI=0; do
+        try "C++ containers of other layouts are refused, $layout" pkg_config_project c++ \
+            "$source/tests/cpp/refused.cpp" static -std=c++14 $layout -pedantic-errors -Wall -Wextra -Werror
+    done
+    try "C++ types that cannot travel do not compile" forbidden_types_do_not_compile
+    try "containers in an arena, C++17" pkg_config_project c++ "$source/examples/words_in_arena.cpp" static -std=c++17 \
+        -pedantic-errors -Wall -Wextra -Werror
+    try "the program of README.md" program_of_the_readme
+    try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
+    try "find_package refuses another minor version" other_minor_is_refused
+    try "the guide and the licence are installed" the_guide_is_installed
+}
 
+taken_in() {
+    # A GPU's kernels take most of the time: each way brings them along once, and each language.
+    for way in fetch subdirectory; do
+        for language in C CXX; do
+            cuda=OFF
+            case $way-$language in fetch-C | subdirectory-CXX) cuda=AUTO ;; esac
+            try "$way, $language" cmake_project "$way-$language" $language $way -DHAUL_CUDA=$cuda
+        done
+        try "$way puts no warning flags on users" no_warning_flags_for_users "$way-C"
+    done
+    try "HAUL_CUDA=ON without a compiler is refused with a sentence" cuda_on_is_refused_without_a_compiler
+}
+
+documents() {
+    try "the code of docs/" blocks_of_the_documents_compile
+    try "the codes of the tests in docs/testing.md" codes_of_the_tests_are_explained
+    if command -v doxygen >/dev/null; then
+        try "the reference is made without warnings" reference_is_made
+    else
+        echo "SKIPPED the reference is made without warnings: doxygen is not here"
+    fi
+    if can_compile_for_a_gpu; then
+        try "clang reads the headers for a GPU" headers_compile_for_a_gpu
+    else
+        echo "SKIPPED clang reads the headers for a GPU: clang is not here, or cannot compile for one"
+    fi
+    try "the demo names what is missing where it cannot install it" demo_says_what_is_missing
+}
+
+for part in $parts; do
+    "${part//-/_}"
+done
 rm -f "$scratch/log"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
