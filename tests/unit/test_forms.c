@@ -7,88 +7,46 @@
  * Faults by number (docs/testing.md): G8, G9, G10, G13, G22.
  */
 #define _DEFAULT_SOURCE
-#include "core_graphs.h"
+#include "node_kinds.h"
 
 enum { CELL = 32 * GRANULE };
 
-/* A node of `bytes` with links at two words; the rest is data. */
-typedef struct node_kind {
-    size_t bytes, first, second; /* the latter in words */
-    haul_type *type;
-} node_kind;
-
-/* Sanitized or emulated, every third case will do. */
-#ifdef CORE_SLOW
-enum { STEP = 3 };
-#else
-enum { STEP = 1 };
-#endif
-
+/* Up to a cell, a page and more, and a granule longer or shorter; links side by side, and as far
+ * apart as they can be. */
 static node_kind kinds[] = {
-    { 2 * GRANULE, 0, 1, NULL },
-    { 4 * GRANULE, 3, 7, NULL },
-    { CELL, 0, 63, NULL },
-    { CELL + GRANULE, 1, 62, NULL },
-    { 2 * CELL, 62, 63, NULL },
-    { 3 * CELL - GRANULE, 0, 31, NULL },
-    { PAGE, 5, 63, NULL },
-    { PAGE + GRANULE, 0, 63, NULL },
-    { CELL + GRANULE, 0, 64, NULL },
-    { 2 * CELL, 1, 127, NULL },
-    { 3 * CELL - GRANULE, 64, 189, NULL },
-    { PAGE, 5, 8 * 64 - 1, NULL },
+    { 4, 0, 1, NULL },
+    { 8, 3, 7, NULL },
+    { 64, 0, 63, NULL },
+    { 66, 1, 62, NULL },
+    { 128, 62, 63, NULL },
+    { 190, 0, 31, NULL },
+    { PAGE / WORD, 5, 63, NULL },
+    { PAGE / WORD + 2, 0, 63, NULL },
+    { 66, 0, 64, NULL },
+    { 128, 1, 127, NULL },
+    { 190, 64, 189, NULL },
+    { PAGE / WORD, 5, 511, NULL },
 };
-
-typedef struct link {
-    void *to;
-} link;
 
 static void kinds_start(void)
 {
-    size_t i;
     lab_start();
-    for (i = 0; i < COUNT_OF(kinds); i++) {
-        haul_ref refs[2] = { HAUL_OBJECT_AS(link, to, NULL), HAUL_OBJECT_AS(link, to, NULL) };
-        refs[0].name = "first";
-        refs[1].name = "second";
-        refs[0].offset = kinds[i].first * WORD;
-        refs[1].offset = kinds[i].second * WORD;
-        refs[0].target = refs[1].target = &kinds[i].type;
-        CHECK_STATUS(haul_type_create("node", kinds[i].bytes, refs, 2, &kinds[i].type), HAUL_OK);
-        CHECK_STATUS(haul_type_commit(kinds[i].type), HAUL_OK);
-    }
+    node_kinds_open(kinds, COUNT_OF(kinds));
 }
 
 static void kinds_end(void)
 {
-    size_t i;
-    for (i = 0; i < COUNT_OF(kinds); i++)
-        haul_type_free(&kinds[i].type);
+    node_kinds_close(kinds, COUNT_OF(kinds));
     lab_end();
-}
-
-static void link_at(unsigned char *node, size_t word, void *to)
-{
-    memcpy(node + word * WORD, &to, sizeof to);
-    points(node + word * WORD);
-}
-
-static unsigned char *node_at(size_t at, const node_kind *kind)
-{
-    unsigned char *node = take_at(at, kind->bytes);
-    fill(node, kind->bytes);
-    link_at(node, kind->first, NULL);
-    link_at(node, kind->second, NULL);
-    return node;
 }
 
 /* Nodes side by side with a gap between them, each linked to the next one and to one of chance. */
 static void row_of(const node_kind *kind, size_t begin, size_t gap)
 {
     unsigned char *node[40];
-    random_source random = random_from(kind->bytes + begin * 31 + gap);
+    random_source random = random_from(bytes_of(kind) + begin * 31 + gap);
     size_t i, count = 0;
-    for (i = begin; count < 40 && i + kind->bytes <= LAB_BYTES; i += kind->bytes + gap)
+    for (i = begin; count < 40 && i + bytes_of(kind) <= LAB_BYTES; i += bytes_of(kind) + gap)
         node[count++] = node_at(i, kind);
     for (i = 0; i < count; i++) {
         link_at(node[i], kind->first, i + 1 < count ? node[i + 1] : NULL);
@@ -105,7 +63,7 @@ TEST(forms, nodes_of_one_kind_are_told_by_their_starts_wherever_cells_and_blocks
         for (gap = 0; gap <= 2 * GRANULE; gap += GRANULE)
             for (shift = gap; shift <= CELL; shift += 11 * GRANULE * STEP) {
                 kinds_start();
-                row_of(&kinds[i], BLOCK - 3 * kinds[i].bytes - shift, gap);
+                row_of(&kinds[i], BLOCK - 3 * bytes_of(&kinds[i]) - shift, gap);
                 kinds_end();
             }
 }
@@ -116,7 +74,7 @@ TEST(forms, nodes_that_end_where_a_block_ends_need_no_next_one)
     for (i = 0; i < COUNT_OF(kinds); i++) {
         unsigned char *node;
         kinds_start();
-        node = node_at(BLOCK - kinds[i].bytes, &kinds[i]);
+        node = node_at(BLOCK - bytes_of(&kinds[i]), &kinds[i]);
         link_at(node, kinds[i].first, node);
         lab_pack(node, kinds[i].type, 1);
         kinds_end();
@@ -131,12 +89,12 @@ TEST(forms, two_kinds_in_one_block_keep_their_slots_in_any_order)
         for (b = a % STEP; b < COUNT_OF(kinds); b += STEP) {
             unsigned char *node[12];
             haul_root roots[12];
-            size_t at = BLOCK - 4 * (kinds[a].bytes + kinds[b].bytes) - 5 * GRANULE;
+            size_t at = BLOCK - 4 * (bytes_of(&kinds[a]) + bytes_of(&kinds[b])) - 5 * GRANULE;
             kinds_start();
             for (i = 0; i < 12; i++) {
                 const node_kind *kind = i % 2 ? &kinds[b] : &kinds[a];
                 node[i] = node_at(at, kind);
-                at += kind->bytes + (i % 3) * GRANULE;
+                at += bytes_of(kind) + (i % 3) * GRANULE;
                 roots[i].address = node[i];
                 roots[i].type = kind->type;
                 roots[i].count = 1;
@@ -209,7 +167,7 @@ TEST(forms, plain_bytes_of_any_size_live_beside_nodes_whichever_is_found_first)
                 void *shelf;
                 kinds_start();
                 of_node = kinds[k].type;
-                node = node_at(2 * BLOCK - kinds[k].bytes - GRANULE, &kinds[k]);
+                node = node_at(2 * BLOCK - bytes_of(&kinds[k]) - GRANULE, &kinds[k]);
                 bytes = take_at(2 * BLOCK - GRANULE, sizes[i]);
                 fill(bytes, sizes[i]);
                 link_at(node, kinds[k].second, node);
@@ -228,7 +186,7 @@ TEST(forms, bytes_over_the_pointers_of_a_node_are_refused_and_over_its_data_allo
     for (k = 0; k < COUNT_OF(kinds); k++)
         for (is_node_first = 0; is_node_first < 2; is_node_first++) {
             const node_kind *kind = &kinds[k];
-            size_t at = BLOCK - kind->bytes / 2 / GRANULE * GRANULE,
+            size_t at = BLOCK - bytes_of(kind) / 2 / GRANULE * GRANULE,
                    behind = (kind->second + 1) * WORD;
             unsigned char *node;
             haul_type *type;
@@ -236,12 +194,13 @@ TEST(forms, bytes_over_the_pointers_of_a_node_are_refused_and_over_its_data_allo
             kinds_start();
             of_node = kind->type;
             node = node_at(at, kind);
-            type = shelf_with(node, kind->bytes, node, is_node_first, &shelf);
+            type = shelf_with(node, bytes_of(kind), node, is_node_first, &shelf);
             lab_refuse(shelf, type, HAUL_ERROR_GRAPH, is_node_first ? "root.bytes" : "root.node",
                        "pointer");
             haul_type_free(&type);
-            if (behind < kind->bytes) {
-                type = shelf_with(node + behind, kind->bytes - behind, node, is_node_first, &shelf);
+            if (behind < bytes_of(kind)) {
+                type =
+                    shelf_with(node + behind, bytes_of(kind) - behind, node, is_node_first, &shelf);
                 lab_pack(shelf, type, 1);
                 haul_type_free(&type);
             }
@@ -257,11 +216,11 @@ TEST(forms, nodes_that_overlap_are_refused_where_their_pointers_differ_G8)
     for (k = 0; k < COUNT_OF(kinds); k++) {
         const node_kind *kind = &kinds[k];
         unsigned char *node;
-        if (kind->bytes <= 2 * GRANULE)
+        if (bytes_of(kind) <= 2 * GRANULE)
             continue;
         kinds_start();
         node = node_at(BLOCK - GRANULE, kind);
-        take_at(BLOCK - GRANULE + kind->bytes, GRANULE);
+        take_at(BLOCK - GRANULE + bytes_of(kind), GRANULE);
         link_at(node, kind->first, node + GRANULE);
         lab_refuse(node, kind->type, HAUL_ERROR_GRAPH, "root.first", "pointer");
         kinds_end();

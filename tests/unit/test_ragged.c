@@ -8,27 +8,14 @@
  * Faults by number (docs/testing.md): G8, G9, G10, G13.
  */
 #define _DEFAULT_SOURCE
-#include "core_graphs.h"
 #include "map/fold.h"
 #include "map/mark.h"
 #include "map/ragged.h"
+#include "node_kinds.h"
 #include "pack/pack.h"
 #include "pack/plan.h"
 
 enum { CELL = 32 * GRANULE, MAP_BLOCK = 128 * CELL };
-
-/* A node of so many words with links at two of them; the rest is data. */
-typedef struct node_kind {
-    size_t words, first, second;
-    haul_type *type;
-} node_kind;
-
-/* Sanitized, every third case will do. */
-#ifdef CORE_SLOW
-enum { STEP = 3 };
-#else
-enum { STEP = 1 };
-#endif
 
 /* Not longer than a cell, among them some whose neighbourhood is longer; longer than one, two,
  * three; the longest. Behind them some that are whole granules and stand within one. */
@@ -43,61 +30,19 @@ enum { SHORT_KINDS = 7 };
 
 static haul_type *byte_type;
 
-typedef struct link {
-    void *to;
-} link;
-
-static void kinds_open(void)
+static void kinds_start(void)
 {
-    size_t i;
-    for (i = 0; i < COUNT_OF(kinds); i++) {
-        haul_ref refs[2] = { HAUL_OBJECT_AS(link, to, NULL), HAUL_OBJECT_AS(link, to, NULL) };
-        refs[0].name = "first";
-        refs[1].name = "second";
-        refs[0].offset = kinds[i].first * WORD;
-        refs[1].offset = kinds[i].second * WORD;
-        refs[0].target = refs[1].target = &kinds[i].type;
-        CHECK_STATUS(haul_type_create("node", kinds[i].words * WORD, refs, 2, &kinds[i].type),
-                     HAUL_OK);
-        CHECK_STATUS(haul_type_commit(kinds[i].type), HAUL_OK);
-    }
+    lab_start();
+    node_kinds_open(kinds, COUNT_OF(kinds));
     CHECK_STATUS(haul_type_bytes("byte", 1, &byte_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(byte_type), HAUL_OK);
 }
 
-static void kinds_close(void)
-{
-    size_t i;
-    for (i = 0; i < COUNT_OF(kinds); i++)
-        haul_type_free(&kinds[i].type);
-    haul_type_free(&byte_type);
-}
-
-static void kinds_start(void)
-{
-    lab_start();
-    kinds_open();
-}
-
 static void kinds_end(void)
 {
-    kinds_close();
+    node_kinds_close(kinds, COUNT_OF(kinds));
+    haul_type_free(&byte_type);
     lab_end();
-}
-
-static void link_at(unsigned char *node, size_t word, const void *to)
-{
-    memcpy(node + word * WORD, &to, sizeof to);
-    points(node + word * WORD);
-}
-
-static unsigned char *node_at(size_t at, const node_kind *kind)
-{
-    unsigned char *node = take_at(at, kind->words * WORD);
-    fill(node, kind->words * WORD);
-    link_at(node, kind->first, NULL);
-    link_at(node, kind->second, NULL);
-    return node;
 }
 
 static haul_root root_of(const void *address, const haul_type *type, size_t count)
@@ -237,7 +182,7 @@ static void row_of(const node_kind *kind, size_t begin, size_t gap)
 {
     unsigned char *node[40];
     random_source random = random_from(kind->words + begin * 31 + gap);
-    const size_t bytes = kind->words * WORD;
+    const size_t bytes = bytes_of(kind);
     size_t i, count = 0;
     for (i = begin; count < 40 && i + bytes <= LAB_BYTES; i += bytes + gap * WORD)
         node[count++] = node_at(i, kind);
@@ -279,7 +224,7 @@ TEST(ragged, nodes_that_begin_or_end_where_a_block_does_need_no_other_one)
         for (is_end = 0; is_end < 2; is_end++) {
             unsigned char *node;
             kinds_start();
-            node = node_at(is_end ? MAP_BLOCK - kinds[i].words * WORD : MAP_BLOCK, &kinds[i]);
+            node = node_at(is_end ? MAP_BLOCK - bytes_of(&kinds[i]) : MAP_BLOCK, &kinds[i]);
             link_at(node, kinds[i].first, node);
             lab_pack(node, kinds[i].type, 1);
             kinds_end();
@@ -321,7 +266,7 @@ TEST(ragged, bytes_in_the_granule_of_a_node_travel_with_it_whichever_is_found_fi
     for (i = 0; i < COUNT_OF(sizes); i++)
         for (k = i % STEP; k < COUNT_OF(kinds); k += STEP)
             for (order = 0; order < 4; order++) {
-                const size_t bytes = kinds[k].words * WORD, at = MAP_BLOCK - bytes - WORD;
+                const size_t bytes = bytes_of(&kinds[k]), at = MAP_BLOCK - bytes - WORD;
                 const size_t beside = order % 2 && sizes[i] < CELL ? at - sizes[i] : at + bytes;
                 haul_root roots[2];
                 unsigned char *node;
@@ -397,8 +342,8 @@ TEST(ragged, bytes_over_the_pointers_of_a_node_are_refused_and_over_its_data_all
             CHECK_STATUS(haul_plan_create(the.context, roots, 2, &plan), HAUL_ERROR_GRAPH);
             CHECK_HAS(haul_context_error(the.context)->text, "pointer");
         }
-        if (behind < kind->words * WORD) {
-            roots[1] = root_of(node + behind + 1, byte_type, kind->words * WORD - behind - 1);
+        if (behind < bytes_of(kind)) {
+            roots[1] = root_of(node + behind + 1, byte_type, bytes_of(kind) - behind - 1);
             lab_pack_roots(roots, 2);
             CHECK(kind->words % 2 == 0 || has_ragged_blocks());
         }
@@ -438,7 +383,7 @@ TEST(ragged, an_array_holds_nodes_that_were_found_before_it)
     for (k = 0; k < COUNT_OF(kinds); k++)
         for (first = 0; first < 2; first++) {
             const node_kind *kind = &kinds[k];
-            const size_t bytes = kind->words * WORD, at = MAP_BLOCK - 5 * bytes - WORD;
+            const size_t bytes = bytes_of(kind), at = MAP_BLOCK - 5 * bytes - WORD;
             haul_root roots[3];
             size_t i;
             kinds_start();
@@ -484,7 +429,7 @@ static void heap_fill(heap *h, size_t kind_count, int with_bytes)
         at = (at + WORD - 1) / WORD * WORD + random_below(&h->random, 4) / 2 * WORD;
         h->kind[h->count] = kind;
         h->node[h->count++] = node_at(at, kind);
-        at += kind->words * WORD;
+        at += bytes_of(kind);
     }
 }
 
@@ -527,8 +472,7 @@ TEST(ragged, heaps_of_such_nodes_and_bytes_are_packed_as_they_lie)
             h.count = 300 - h.roots;
         heap_link(&h);
         while (h.count < 300 && h.kind[h.count]) { /* left out above */
-            memset(the.what + lab_offset(h.node[h.count]), OF_NOBODY,
-                   h.kind[h.count]->words * WORD);
+            memset(the.what + lab_offset(h.node[h.count]), OF_NOBODY, bytes_of(h.kind[h.count]));
             h.count++;
         }
         lab_pack_roots(h.root, h.roots);
@@ -547,7 +491,7 @@ TEST(ragged, a_pointer_that_has_changed_is_noticed_and_named)
         unsigned char *node, *other;
         kinds_start();
         node = node_at(at, kind);
-        other = node_at(at + kind->words * WORD, kind);
+        other = node_at(at + bytes_of(kind), kind);
         link_at(node, kind->first, other);
         link_at(other, kind->second, node);
         lab_pack(node, kind->type, 1);
@@ -570,7 +514,7 @@ TEST(ragged, a_node_that_does_not_come_back_stays_and_its_neighbour_in_the_same_
     size_t k, i;
     for (k = 0; k < COUNT_OF(kinds); k++) {
         const node_kind *kind = &kinds[k];
-        const size_t bytes = kind->words * WORD, at = MAP_BLOCK - 3 * bytes - WORD;
+        const size_t bytes = bytes_of(kind), at = MAP_BLOCK - 3 * bytes - WORD;
         haul_ref refs[1] = { HAUL_OBJECT_AS(link, to, NULL) };
         haul_root roots[2];
         unsigned char *node[6], *before;
@@ -625,7 +569,7 @@ TEST(ragged, nodes_beside_an_object_with_a_larger_alignment_keep_their_words)
     size_t k;
     for (k = 0; k < COUNT_OF(kinds); k++) {
         const node_kind *kind = &kinds[k];
-        const size_t bytes = kind->words * WORD;
+        const size_t bytes = bytes_of(kind);
         haul_ref refs[1] = { HAUL_OBJECT_AS(link, to, NULL) };
         haul_root roots[2];
         haul_type *type = NULL;
@@ -670,7 +614,7 @@ TEST(ragged, nodes_behind_an_object_with_a_larger_alignment_keep_their_words)
         CHECK_STATUS(haul_type_set_alignment(type, 256), HAUL_OK);
         type_commit(type);
         fill(take_at(MAP_BLOCK - 256, 256), 256);
-        for (i = 0; i < 9; i++, at += kind->words * WORD + i % 2 * WORD) {
+        for (i = 0; i < 9; i++, at += bytes_of(kind) + i % 2 * WORD) {
             unsigned char *node = node_at(at, kind);
             link_at(node, kind->first, first);
             first = node;
@@ -679,7 +623,7 @@ TEST(ragged, nodes_behind_an_object_with_a_larger_alignment_keep_their_words)
         roots[0] = root_of(first, kind->type, 1);
         roots[1] = root_of(the.memory + MAP_BLOCK - 256, type, 1);
         lab_pack_roots(roots, 2);
-        CHECK(kind->words * WORD % GRANULE == 0 || has_ragged_blocks());
+        CHECK(bytes_of(kind) % GRANULE == 0 || has_ragged_blocks());
         haul_type_free(&type);
         kinds_end();
     }
