@@ -14,14 +14,12 @@
 #include <sys/mman.h>
 
 #include "haul/host.h"
+#include "support/builds.h"
 #include "support/check.h"
 #include "support/doors.h"
 
-#if defined(__has_feature)
-#if __has_feature(memory_sanitizer)
+#ifdef BUILD_MSAN
 #include <sanitizer/msan_interface.h>
-#define HAS_MSAN 1
-#endif
 #endif
 
 void fault_arm(fault_plan *plan, fault_mode mode, uint64_t at)
@@ -189,7 +187,7 @@ static void *allocate_block(fault_plan *plan, size_t bytes, size_t alignment)
     head.before = before;
     head.magic = BLOCK_MAGIC;
     memcpy((char *)memory + before - sizeof head, &head, sizeof head);
-#ifndef HAS_MSAN
+#ifndef BUILD_MSAN
     memset((char *)memory + before, 0xA5, bytes);
 #endif
     plan->host_blocks++;
@@ -593,7 +591,7 @@ static void check_copy(fault_plan *plan, const void *host, size_t bytes)
 
 static void check_source(const fault_plan *plan, const void *from, size_t bytes)
 {
-#ifdef HAS_MSAN
+#ifdef BUILD_MSAN
     if (plan->check_initialized)
         __msan_check_mem_is_initialized(from, bytes);
 #else

@@ -35,43 +35,24 @@
 #include <sys/mman.h>
 
 #include "haul.h"
+#include "support/builds.h"
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define CORE_ASAN 1
-#endif
-#if __has_feature(memory_sanitizer)
-#define CORE_MSAN 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define CORE_ASAN 1
-#endif
-#ifdef CORE_ASAN
+#ifdef BUILD_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
-#ifdef CORE_MSAN
+#ifdef BUILD_MSAN
 #include <sanitizer/msan_interface.h>
 #endif
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define CORE_TSAN 1
-#endif
-#endif
+
 /* What a context's threads take, in a build where every context has some (tests/run.sh). */
 #ifdef HAUL_STRESS_THREADS
 #define TEAM_BYTES ((size_t)HAUL_STRESS_THREADS * ((size_t)72 << 10))
 #else
 #define TEAM_BYTES ((size_t)0)
 #endif
-#if defined(CORE_ASAN) || defined(CORE_MSAN) || defined(CORE_TSAN) || defined(HAUL_EMULATED) ||    \
-    defined(HAUL_COVERAGE)
-#define CORE_SLOW 1 /* large cases are made smaller */
-#endif
-
 /* In bytes. A thread must have twice as much on some processors (aarch64). */
 #define SMALL_STACK (PTHREAD_STACK_MIN > 65536 ? (size_t)PTHREAD_STACK_MIN : (size_t)65536)
 
@@ -238,14 +219,14 @@ static inline int page_is_bare(size_t page)
 static inline void lab_lock(int protection)
 {
     size_t page;
-#if defined(CORE_ASAN) || defined(CORE_MSAN)
+#if defined(BUILD_ASAN) || defined(BUILD_MSAN)
     size_t at, end;
     for (at = 0; at < LAB_BYTES; at = end) {
         int closed = the.what[at] == OF_NOBODY || the.what[at] == OF_HOLE;
         for (end = at + 1; end < LAB_BYTES; end++)
             if ((the.what[end] == OF_NOBODY || the.what[end] == OF_HOLE) != closed)
                 break;
-#ifdef CORE_ASAN
+#ifdef BUILD_ASAN
         if (closed)
             ASAN_POISON_MEMORY_REGION(the.memory + at, end - at);
 #else
@@ -263,10 +244,10 @@ static inline void lab_lock(int protection)
 static inline void lab_unlock(void)
 {
     CHECK(mprotect(the.memory, LAB_BYTES, PROT_READ | PROT_WRITE) == 0);
-#ifdef CORE_ASAN
+#ifdef BUILD_ASAN
     ASAN_UNPOISON_MEMORY_REGION(the.memory, LAB_BYTES);
 #endif
-#ifdef CORE_MSAN
+#ifdef BUILD_MSAN
     __msan_unpoison(the.memory, LAB_BYTES);
 #endif
 }
@@ -418,12 +399,12 @@ static inline void pack_once(unsigned char **arena, uint64_t **bitmap, int prefi
 {
     *arena = lab_arena(the.bytes, haul_plan_alignment(the.plan), prefill);
     *bitmap = lab_arena(the.bitmap_bytes, 8, prefill);
-#ifdef CORE_MSAN
+#ifdef BUILD_MSAN
     __msan_poison(*arena, the.bytes);
     __msan_poison(*bitmap, the.bitmap_bytes);
 #endif
     CHECK_STATUS(haul_plan_pack(the.plan, *arena, the.bytes, base, *bitmap), HAUL_OK);
-#ifdef CORE_MSAN
+#ifdef BUILD_MSAN
     __msan_check_mem_is_initialized(*arena, the.bytes);
     __msan_check_mem_is_initialized(*bitmap, the.bitmap_bytes);
 #endif

@@ -12,12 +12,7 @@ typedef struct node_kind {
     haul_type *type;
 } node_kind;
 
-/* Sanitized or emulated, every third case will do. */
-#ifdef CORE_SLOW
-enum { STEP = 3 };
-#else
-enum { STEP = 1 };
-#endif
+enum { STEP = LARGE(1, 3) }; /* slow builds do every third case */
 
 typedef struct link {
     void *to;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "haul.h"
+#include "support/builds.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -155,7 +156,7 @@ TEST(blocks, a_string_that_grows_by_little_stays_where_it_is_and_costs_little)
     size_t bytes;
     start(NULL);
     text = at = haul_arena_malloc(the_arena, 1);
-    for (bytes = 1; bytes < 20000000; bytes += 50)
+    for (bytes = 1; bytes < LARGE(20000000, 2000000); bytes += 50)
         text = haul_arena_realloc(the_arena, text, bytes);
     CHECK_PTR(text, at);
     CHECK_STATUS(haul_arena_free_block(the_arena, text), HAUL_OK);

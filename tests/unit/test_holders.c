@@ -5,6 +5,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
+#include "support/builds.h"
 #include "support/doors.h"
 
 #define HEAD_OF(at, S, m) ((S *)(void *)((char *)(at)-offsetof(S, m)))
@@ -262,9 +263,9 @@ TEST(holders,
     site_end();
 }
 
-/* ---- A list of 10^6 nodes, each found through the last. */
+/* ---- A list of very many nodes, each found through the last. */
 
-enum { LONG_LIST = 1000 * 1000 };
+enum { LONG_LIST = LARGE(1000 * 1000, 100 * 1000) };
 
 TEST(holders, a_million_nodes_in_a_row_know_their_list_and_the_worklist_stays_small)
 {

@@ -28,13 +28,8 @@ static double own_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-#ifdef CORE_SLOW
-#define PATIENCE 20.0
-enum { MILLIONS = 1 };
-#else
-#define PATIENCE 1.0
-enum { MILLIONS = 10 };
-#endif
+#define PATIENCE LARGE(1.0, 20.0)
+enum { MILLIONS = LARGE(10, 1) };
 
 /* A table of pointers, with whatever behind them: `refs` say what. */
 typedef struct desk {
@@ -1107,7 +1102,7 @@ TEST(promises, a_list_of_ten_million_nodes_packs_on_a_stack_of_64_KiB_G14_H10)
 TEST(promises, a_list_of_a_million_nodes_packs_on_a_small_stack_in_every_kind_of_context_G14)
 {
     long_list l;
-    size_t i, count = 1000000;
+    size_t i, count = LARGE(1000000, 100000);
     link *all = malloc(count * sizeof *all);
     int variant;
     CHECK(all != NULL);

@@ -9,6 +9,7 @@
 #define _DEFAULT_SOURCE
 #include "pack/pack.h"
 #include "ship_faults.h"
+#include "support/builds.h"
 
 static haul_shipment_statistics told(haul_shipment *s)
 {
@@ -820,14 +821,7 @@ TEST(direct, where_no_fence_is_to_be_had_behind_a_late_crossing_one_is_made_late
 }
 
 /* What is left to the system on purpose is no leak. */
-#ifdef __SANITIZE_ADDRESS__
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#ifdef HAS_ASAN
+#ifdef BUILD_ASAN
 #include <sanitizer/lsan_interface.h>
 #define LEAVE_TO_THE_SYSTEM(on) ((on) ? __lsan_disable() : __lsan_enable())
 #else

@@ -16,23 +16,12 @@
 #include <unistd.h>
 
 #include "haul.h"
+#include "support/builds.h"
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) ||                         \
-    __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED 0
-#endif
-
-#define MANY (IS_SANITIZED ? (size_t)5000 : (size_t)100000)
+#define MANY (BUILD_SANITIZED ? (size_t)5000 : (size_t)100000)
 #define CELLS 400u
 #define ROOM ((size_t)3 << 20)
 
@@ -183,7 +172,7 @@ TEST(space, a_hundred_thousand_plans_live_in_one_context)
         CHECK_STATUS(haul_plan_create(context, &root, 1, &plans[i]), HAUL_OK);
     }
     measure(&more_addresses, &more_resident);
-    if (!IS_SANITIZED) {
+    if (!BUILD_SANITIZED) {
         CHECK((more_addresses - addresses) >> 30 < 36);
         CHECK(more_resident - resident < MANY * 5120);
     }
@@ -206,7 +195,7 @@ TEST(space, a_hundred_thousand_plans_live_in_one_context)
 
 TEST(space, a_thousand_contexts_have_a_plan_each)
 {
-    enum { CONTEXTS = IS_SANITIZED ? 50 : 1000 };
+    enum { CONTEXTS = BUILD_SANITIZED ? 50 : 1000 };
     static haul_context *contexts[CONTEXTS];
     static haul_plan *plans[CONTEXTS];
     random_source random = random_start("a thousand contexts");
@@ -451,7 +440,7 @@ TEST(space, plans_are_made_and_packed_where_the_system_has_no_range_for_the_tabl
     graph g;
     int status = 0;
     pid_t child;
-    if (IS_SANITIZED) {
+    if (BUILD_SANITIZED) {
         printf("skipped: a sanitizer's own ranges are larger than the limit\n");
         return;
     }
@@ -494,7 +483,7 @@ TEST(space, a_hundred_thousand_shipments_live_on_the_host_device)
     haul_host_counters counters;
     size_t i, addresses, resident, more_addresses, more_resident;
     fleet f;
-    f.count = IS_SANITIZED ? 9000 : MANY; /* more than a launch opens one by one */
+    f.count = BUILD_SANITIZED ? 9000 : MANY; /* more than a launch opens one by one */
     f.shipments = calloc(f.count, sizeof(haul_shipment *));
     f.all = pairs_make(f.count);
     f.wrong = 0;
@@ -505,7 +494,7 @@ TEST(space, a_hundred_thousand_shipments_live_on_the_host_device)
         CHECK_STATUS(haul_ship(device, &f.all[2 * i], cell_type, 1, NULL, &f.shipments[i]),
                      HAUL_OK);
     measure(&more_addresses, &more_resident);
-    if (!IS_SANITIZED) {
+    if (!BUILD_SANITIZED) {
         CHECK((more_addresses - addresses) >> 30 < 48);
         CHECK(more_resident - resident < f.count * (6144 + (size_t)sysconf(_SC_PAGESIZE)));
     }
@@ -660,7 +649,7 @@ TEST(space, a_small_plan_and_a_small_arena_take_no_huge_page)
     random_source random = random_start("huge pages");
     haul_context_options options;
     graph g;
-    if (IS_SANITIZED || !has_huge_pages()) {
+    if (BUILD_SANITIZED || !has_huge_pages()) {
         printf("skipped: the system has no huge pages, or a sanitizer takes as many\n");
         return;
     }
@@ -694,7 +683,7 @@ TEST(space, reservations_cost_what_is_touched_where_all_memory_is_locked)
     random_source random = random_start("locked memory");
     graph g;
     size_t i;
-    if (IS_SANITIZED) {
+    if (BUILD_SANITIZED) {
         printf("skipped: a sanitizer's own ranges would be locked\n");
         return;
     }

@@ -1,0 +1,37 @@
+/* What kind of build this is: with which sanitizer, and whether it is a slow one. There large cases
+ * are made smaller: LARGE(n, m) is n in a release build, which is fast, and m in slow ones.
+ */
+#ifndef HAUL_TESTS_BUILDS_H
+#define HAUL_TESTS_BUILDS_H
+
+#ifdef __SANITIZE_ADDRESS__
+#define BUILD_ASAN 1
+#endif
+#ifdef __SANITIZE_THREAD__
+#define BUILD_TSAN 1
+#endif
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define BUILD_ASAN 1
+#endif
+#if __has_feature(memory_sanitizer)
+#define BUILD_MSAN 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define BUILD_TSAN 1
+#endif
+#endif
+
+#if defined(BUILD_ASAN) || defined(BUILD_MSAN) || defined(BUILD_TSAN)
+#define BUILD_SANITIZED 1
+#else
+#define BUILD_SANITIZED 0
+#endif
+
+#if BUILD_SANITIZED || defined(HAUL_EMULATED) || defined(HAUL_COVERAGE)
+#define LARGE(full, smaller) (smaller)
+#else
+#define LARGE(full, smaller) (full)
+#endif
+
+#endif
