@@ -14,6 +14,8 @@
 #
 # Ends with a table of stages and the line "N passed, N failed" over all test cases. Logs and
 # programs stay in build/.
+#
+# shellcheck disable=SC2317 # stages are called by their numbers
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
@@ -703,22 +705,29 @@ run_stage() {
         "$result" "${titles[$stage]}")$'\n'
 }
 
-install_packages
-sanitizer_options
-echo "HAUL_SEED=$HAUL_SEED"
-clock &
-clock=$!
-trap 'kill "$clock" 2>/dev/null' EXIT
-for number in $stages; do
-    if [ -z "${titles[$number]:-}" ]; then
-        echo "There is no stage $number."
-        exit 2
-    fi
-    run_stage "$number"
-done
+# All of it is read before any of it runs, so that this file may change meanwhile.
+main() {
+    local number
+    install_packages
+    sanitizer_options
+    echo "HAUL_SEED=$HAUL_SEED"
+    clock &
+    clock=$!
+    trap 'kill "$clock" 2>/dev/null' EXIT
+    for number in $stages; do
+        if [ -z "${titles[$number]:-}" ]; then
+            echo "There is no stage $number."
+            exit 2
+        fi
+        run_stage "$number"
+    done
 
-printf '\n%5s %8s %10s %7s %7s  %-15s %s\n' stage time processors passed failed result ""
-printf '%s' "$table"
-[ "$skipped" -eq 0 ] || echo "$skipped SKIPPED, as said above."
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+    printf '\n%5s %8s %10s %7s %7s  %-15s %s\n' stage time processors passed failed result ""
+    printf '%s' "$table"
+    [ "$skipped" -eq 0 ] || echo "$skipped SKIPPED, as said above."
+    echo "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+main
+exit
