@@ -8,6 +8,8 @@
 # tests/coverage.txt gives a reason for each line that no test runs. They count all the same.
 # Fails under 99 % of the lines or 92 % of the branches, and when a line has no reason. A few
 # minutes on two cores. Needs gcc, cmake and gcovr. Programs and logs stay in build/coverage.
+#
+# shellcheck disable=SC2013,SC2015,SC2317 # names without spaces; functions that xargs calls
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$PWD/build/coverage

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs every test of Haul. On a bare Debian it installs what it needs first.
 #
-#   tests/run.sh                     all stages: 25 minutes on two cores
-#   tests/run.sh quick               release build, unit, contract, random graphs, examples: 5 minutes
+#   tests/run.sh                     all stages
+#   tests/run.sh quick               release build, unit, contract, random graphs, examples: at most
+#                                    5 minutes on two cores
 #   HAUL_STAGES="1 5" tests/run.sh   some stages
 #   HAUL_SEED=7 tests/run.sh         with this seed for everything random; otherwise the time, which
 #                                    is printed
@@ -205,7 +206,7 @@ run_logged() {
     77) say "skipped $1: $spent" ;;
     *) say "FAILED  $1: $spent" ;;
     esac
-    return $code
+    return "$code"
 }
 
 # conclude NAME EXIT-CODE LOG: a program that ends with 77 has found nothing to run on.
@@ -264,7 +265,7 @@ step() {
     attempt "$@"
     code=$?
     stage_passed=$before
-    return $code
+    return "$code"
 }
 
 skip() {
