@@ -9,6 +9,7 @@
 
 #include "layout/layout.h"
 #include "map/forms.h"
+#include "walk/discover.h"
 #include "walk/roots.h"
 
 #define FINDINGS 64u

@@ -3,7 +3,8 @@
 #ifndef HAUL_AUDIT_ROOM_H
 #define HAUL_AUDIT_ROOM_H
 
-#include "walk/discovery.h"
+#include "walk/met_types.h"
+#include "walk/worklist.h"
 #include "haul/audit.h"
 
 typedef struct haul__audit {

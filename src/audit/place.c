@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "audit/audit.h"
+#include "walk/paths.h"
 
 /* of one type; in longer ones (lists of blocks) a byte is named by its offset alone */
 #define FIELDS_SEARCHED 4096u

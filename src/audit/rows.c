@@ -12,6 +12,7 @@
 
 #include "audit/audit.h"
 #include "type/field.h"
+#include "walk/paths.h"
 #include "walk/ruled_field.h"
 
 typedef struct row {

@@ -12,6 +12,7 @@
 #include "audit/audit.h"
 #include "map/exclusions.h"
 #include "map/forms.h"
+#include "walk/readable.h"
 
 typedef struct suspect {
     size_t entry, element;

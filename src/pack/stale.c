@@ -8,6 +8,7 @@
  */
 #include "pack/plan.h"
 #include "walk/discover.h"
+#include "walk/read_set.h"
 
 #define GUARDS_AHEAD 16u /* what they look at is fetched */
 

@@ -1,173 +1,58 @@
-/* Calls: what callbacks answered, noted so that a plan that is used again can ask them again.
- *
- *     most       self, 48 bits | site, 16     target, 48 bits | answer, 16
- *     others     self          | ELSEWHERE    target          | 0        site, answer, high bits
- *
- * Most calls differ in little: what many have in common (function, root, index, who led there) is a
- * site, and kept once. So a call is two words, which is what makes a callback cheap: asking is not
- * the costly part, remembering is.
+/* Callbacks of the user's, called from a discovery. What one answers is noted for later packs; in
+ * checked mode it must be the same for every holder that a place is found through.
  */
-#include "walk/discovery.h"
+#include "walk/callbacks.h"
+#include "walk/checked.h"
+#include "walk/paths.h"
 
-/* of the last: types have few callbacks. More: slower where no two calls are alike */
-#define SITES_SEARCHED 8u
-#define ELSEWHERE UINT64_C(0xffff)
-#define LOW48 UINT64_C(0x0000ffffffffffff)
-#define MOST_WORDS ((size_t)6)
-/* Words that are fetched ahead: what is noted must not wait for its line, nor who is asked again
- * for his. */
-#define AHEAD ((size_t)64)
+static const char *const haul__question_names[] = { "count", "condition", "choice of type", "base",
+                                                    "size" };
 
-/* ---- Sites. */
-
-static uintptr_t offset_of_place(const haul_here *here)
+static haul_status haul__meet_answer(haul__discovery *d, const haul__slot *slot,
+                                     const haul_here *here, haul__question question, int64_t answer)
 {
-    return here->place ? (uintptr_t)here->place - (uintptr_t)here->self : 0;
-}
-
-/* Does the target stand, as it is, in a pointer word? Not where a rule says what the word is, nor
- * where there is none: a tail is its own target. */
-static int is_plain(const haul__discovery *d, const haul_here *here, haul__question question)
-{
-    return question == HAUL__ASKS_COUNT && !d->by_rule && here->place != here->target &&
-           (uintptr_t)here->place % HAUL__WORD == 0 &&
-           haul__load_word(here->place) == (uintptr_t)here->target;
-}
-
-static int is_site(const haul__site *site, haul_function *function, const haul_here *here,
-                   uintptr_t offset, int plain)
-{
-    return site->function == function && site->offset == offset &&
-           site->here.index == here->index && site->here.root == here->root &&
-           site->here.parent == here->parent && site->here.holder == here->holder &&
-           site->has_place == (here->place != NULL) && site->is_plain == plain;
-}
-
-static haul_status add_site(haul__discovery *d, haul_function *function, const haul_here *here,
-                            uintptr_t offset, int plain)
-{
-    haul__found *found = d->found;
-    haul__site *site;
-    void *sites = found->sites;
-    if (found->site_count >= UINT32_MAX || !haul__grow(d->allocator, &sites, &found->site_capacity,
-                                                       found->site_count + 1, sizeof *found->sites))
-        return HAUL_ERROR_MEMORY;
-    found->sites = sites;
-    site = &found->sites[found->site_count++];
-    site->function = function;
-    site->here = *here;
-    site->offset = offset;
-    site->has_place = here->place != NULL;
-    site->is_plain = plain;
-    return HAUL_OK;
-}
-
-/* Its number, found among the last or added. */
-static haul_status find_site(haul__discovery *d, haul_function *function, const haul_here *here,
-                             int plain, size_t *number)
-{
-    const haul__found *found = d->found;
-    const uintptr_t offset = offset_of_place(here);
-    size_t i, end = found->site_count;
-    for (i = end; i > 0 && i + SITES_SEARCHED > end; i--)
-        if (HAUL__LIKELY(is_site(&found->sites[i - 1], function, here, offset, plain))) {
-            *number = i - 1;
-            return HAUL_OK;
-        }
-    *number = end;
-    return add_site(d, function, here, offset, plain);
-}
-
-/* ---- Calls. */
-
-static size_t put_call(uint64_t *words, uint64_t self, uint64_t target, uint64_t site,
-                       int64_t answer)
-{
-    const int fits = answer >= INT16_MIN && answer <= INT16_MAX && site < ELSEWHERE &&
-                     ((self | target) & ~LOW48) == 0;
-    words[0] = (self & LOW48) | (fits ? site : ELSEWHERE) << 48;
-    words[1] = (target & LOW48) | (fits ? (uint64_t)(uint16_t)answer << 48 : 0);
-    if (HAUL__LIKELY(fits))
-        return 2;
-    words[2] = site;
-    words[3] = (uint64_t)answer;
-    words[4] = self & ~LOW48;
-    words[5] = target & ~LOW48;
-    return MOST_WORDS;
-}
-
-static size_t get_call(const uint64_t *words, haul__call *call)
-{
-    uint64_t self = words[0] & LOW48, target = words[1] & LOW48;
-    if (HAUL__UNLIKELY(words[0] >> 48 == ELSEWHERE)) {
-        call->site = (size_t)words[2];
-        call->answer = (int64_t)words[3];
-        call->self = (uintptr_t)(self | words[4]);
-        call->target = (uintptr_t)(target | words[5]);
-        return MOST_WORDS;
-    }
-    call->site = (size_t)(words[0] >> 48);
-    call->answer = (int16_t)(uint16_t)(words[1] >> 48);
-    call->self = (uintptr_t)self;
-    call->target = (uintptr_t)target;
-    return 2;
-}
-
-haul_status haul__note_call(haul__discovery *d, haul_function *function, const haul_here *here,
-                            haul__question question, int64_t answer)
-{
-    haul__found *found = d->found;
+    int is_new = 0;
+    haul__seen *seen =
+        haul__see(d, (uintptr_t)here->place, HAUL__AS_ANSWER + (int)question, slot, slot, &is_new);
     haul_status status;
-    size_t site = 0;
-    if (d->dry_run)
-        return HAUL_OK;
-    status = find_site(d, function, here, is_plain(d, here, question), &site);
-    if (status != HAUL_OK)
-        return status;
-    if (HAUL__UNLIKELY(found->call_capacity - found->call_words < MOST_WORDS) &&
-        !haul__notes_grow(d->context, &d->context->calls, &found->calls, &found->call_capacity,
-                          found->call_words + MOST_WORDS))
+    if (!seen)
         return HAUL_ERROR_MEMORY;
-    haul__prefetch_write((uintptr_t)found->calls +
-                         (found->call_words + AHEAD) * sizeof *found->calls);
-    found->call_words += put_call(found->calls + found->call_words, (uintptr_t)here->self,
-                                  (uintptr_t)here->target, site, answer);
-    return HAUL_OK;
-}
-
-/* ---- Again. */
-
-/* What a pointer that has changed leads to may be anything, and what it led to may be gone: no
- * callback sees it. */
-static uintptr_t moved_pointer(const haul__site *site, const haul__call *call)
-{
-    const uintptr_t place = call->self + site->offset;
-    return HAUL__UNLIKELY(site->is_plain && haul__load_word((const void *)place) != call->target)
-               ? place
-               : 0;
-}
-
-static int holds(const haul__site *site, const haul__call *call)
-{
-    haul_here here = site->here;
-    here.self = (const void *)call->self;
-    here.target = (const void *)call->target;
-    here.place = site->has_place ? (const void *)(call->self + site->offset) : NULL;
-    return site->function(&here) == call->answer;
-}
-
-int haul__find_changed_call(const haul__found *found, haul__call *call, uintptr_t *moved)
-{
-    size_t at = 0;
-    while (at < found->call_words) {
-        const haul__site *site;
-        if (found->call_words - at > AHEAD)
-            haul__prefetch((uintptr_t)(found->calls[at + AHEAD] & LOW48));
-        at += get_call(found->calls + at, call);
-        site = &found->sites[call->site];
-        *moved = moved_pointer(site, call);
-        if (HAUL__UNLIKELY(*moved || !holds(site, call)))
-            return 1;
+    if (is_new) {
+        seen->parent = (uintptr_t)here->holder;
+        seen->answer = answer;
     }
-    return 0;
+    if (seen->answer == answer || seen->parent == (uintptr_t)here->holder)
+        return HAUL_OK;
+    status = haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                          "it was found through two of %s, and the %s that its "
+                          "callback answers is %lld for one and %lld "
+                          "for the other",
+                          haul_type_name(d->asked.type), haul__question_names[question],
+                          (long long)answer, (long long)seen->answer);
+    haul__name_seen(d, seen);
+    return status;
+}
+
+haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function,
+                            haul_here *here, haul__question question, int64_t *answer)
+{
+    haul_status status = HAUL_OK;
+    here->root = d->roots[d->root].address;
+    here->argument = d->context->options.argument;
+    here->parent = (const void *)d->asked.parent;
+    here->holder = (const void *)d->asked.holder;
+    if (!d->dry_run && d->sought.call_self && d->sought.call_self == (uintptr_t)here->self &&
+        d->sought.call_target == (uintptr_t)here->target)
+        return haul__refuse(d, HAUL_ERROR_STALE, slot,
+                            "the %s that its callback answers has changed",
+                            haul__question_names[question]);
+    if (d->asked.type && !here->holder)
+        return haul__refuse(
+            d, HAUL_ERROR_GRAPH, slot,
+            "it was found through no %s, which its rule names as the holder and its %s asks for",
+            haul_type_name(d->asked.type), haul__question_names[question]);
+    *answer = function(here);
+    if (d->asked.type && d->recording && !d->dry_run && d->context->options.checked)
+        status = haul__meet_answer(d, slot, here, question, *answer);
+    return status == HAUL_OK ? haul__note_call(d, function, here, question, *answer) : status;
 }

@@ -1,329 +1,179 @@
-/* Discovery: marks everything that the roots reach.
+/* Runs of discovery: plain, again for the path of an error, and in search of a place in a graph
+ * that has changed.
  *
- * The slow obvious version: take an object off the worklist; for each of its pointers, if the
- * object it leads to is not marked, mark it and put it on the worklist. That is also what the code
- * does. What makes it fast:
- *
- *   - An object is marked when it is found, not when it is visited, and none of the questions asked
- *     on the way is a branch that no predictor could guess (inline.h).
- *   - The worklist is first in, first out, so that objects some entries on can be fetched into the
- *     cache now; where many wait, those that lie near one another do so together (lanes.c). A
- *     pointer read from an object is not looked at at once: its cell is fetched, and it waits until
- *     HAUL__CELLS_AHEAD of them are together (Cher et al. 2004). So no load waits for memory, as
- *     long as there is other work.
- *   - When there is none, as in a list, the one object found is gone to at once (chase).
- *   - Whatever is not that simple (arrays, strings, sizes that are no granules, overlaps) goes the
- *     general way in follow.c, and costs only those who have it.
- *
- * Nothing is recorded of how an object was reached: run.c tells what becomes of errors.
+ * The plain run records nothing of how an object was reached. When something is wrong, discovery
+ * runs again in a recording form that records the way, and the error gets its path from there: good
+ * data pays nothing for it.
  */
-#include "walk/mark_inline.h"
+#include "walk/discover.h"
+#include "walk/aliases.h"
+#include "walk/ancestors.h"
+#include "walk/checked.h"
+#include "walk/memo.h"
+#include "walk/met_types.h"
+#include "walk/ruled_field.h"
+#include "walk/visit.h"
+#include "walk/worklist.h"
 
-#define BURST 8u /* objects fetched together */
-
-/* Objects are fetched a few at a time, one behind the other: mostly they miss the translation
- * buffer too, a prefetch holds up what comes after it until its page is found, and the processor
- * searches for several pages at once. */
-HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *chunk, size_t read)
+static void close_discovery(haul__discovery *d)
 {
-    size_t first = read + d->kinds[HAUL__ENTRY_KIND(chunk->entry[read])].ahead,
-           last = first + BURST, i;
-    if (last > chunk->written)
-        last = chunk->written;
-    for (i = first; i < last; i++) {
-        const haul__met_type *kind = &d->kinds[HAUL__ENTRY_KIND(chunk->entry[i])];
-        haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + kind->first_slot);
-        haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + kind->last_slot);
+    haul__met_types_close(d);
+    haul__worklist_close(d);
+    haul__ancestors_close(d);
+    haul__memo_close(d);
+    haul__meanings_close(d);
+    haul__aliases_close(d);
+    haul__evaluations_close(d);
+}
+
+/* The context's empty map if it has one, else a new one. */
+static void take_map(haul_context *context, haul__found *found)
+{
+    memset(found, 0, sizeof *found);
+    if (context->has_warm)
+        found->map = context->warm;
+    else
+        haul__map_open(&found->map, &context->allocator);
+    context->has_warm = 0;
+    haul__table_lend(&context->table, &found->map);
+}
+
+void haul__found_drop(haul_context *context, haul__found *found)
+{
+    const haul_allocator *allocator = &context->allocator;
+    haul__notes_keep(context, &context->guards, found->guards, found->guard_capacity);
+    haul__notes_keep(context, &context->calls, found->calls, found->call_capacity);
+    haul__release(allocator, found->sites, found->site_capacity * sizeof *found->sites);
+    haul__release(allocator, found->odd, found->odd_capacity * sizeof *found->odd);
+    haul__release(allocator, found->kept, found->kept_capacity * sizeof *found->kept);
+    haul__release(allocator, found->tagged, found->tagged_capacity * sizeof *found->tagged);
+    haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
+    haul__release(allocator, found->dependents,
+                  found->dependent_capacity * sizeof *found->dependents);
+    if (context->has_warm) {
+        haul__map_close(&found->map);
+    } else {
+        haul__map_clear(&found->map);
+        context->warm = found->map;
+        context->has_warm = 1;
     }
+    memset(found, 0, sizeof *found);
 }
 
-/* Marks in line what one pointer leads to, if it can be. */
-HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul__edge *step)
+static void open_discovery(haul__discovery *d, haul_context *context, const haul_root *roots,
+                           size_t count, haul__found *found)
 {
-    const haul__met_type *kind = &d->kinds[step->tag >> 48];
-    if (HAUL__TOO_HIGH(value))
-        return -1;
-    if (haul__start_in_cell(value) < step->near_starts)
-        return haul__mark_near(d->map->flat, value, kind);
-    return haul__mark_over(d->map->flat, value, kind);
+    memset(d, 0, sizeof *d);
+    d->context = context;
+    d->allocator = &context->allocator;
+    d->found = found;
+    d->roots = roots;
+    d->root_count = count;
+    d->at_entry = SIZE_MAX;
+    take_map(context, found);
+    d->map = &found->map;
 }
 
-/* The pointers of the only object there is. The first new thing found becomes *next, others go to
- * the worklist. */
-HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t *next)
+static haul_status run(haul__discovery *d)
 {
-    const haul__met_type *kind = &d->kinds[HAUL__ENTRY_KIND(entry)];
-    const haul__edge *step = kind->steps, *end = step + kind->edge_count;
-    for (; step < end; step++) {
-        uintptr_t value =
-            haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry) + step->offset));
-        int fresh;
-        if (!value)
-            continue;
-        fresh = mark_one(d, value, step);
-        if (HAUL__UNLIKELY(fresh < 0)) {
-            haul_status status = haul__reach_one(d, value, (uint32_t)(step->tag >> 48));
-            if (status != HAUL_OK)
-                return status;
-        } else if (fresh && !*next) {
-            *next = value | step->tag;
-        } else if (fresh && !haul__queue_push(d, value, HAUL__ENTRY_KIND(step->tag), 1)) {
-            return HAUL_ERROR_MEMORY;
-        }
-    }
-    return HAUL_OK;
-}
-
-/* The commonest list, of objects of one kind with one pointer each: as far as every next one is
- * new. */
-HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limit)
-{
-    const haul__edge *step = d->kinds[HAUL__ENTRY_KIND(entry)].steps;
-    const size_t offset = step ? step->offset : 0;
-    uintptr_t at = HAUL__ENTRY_ADDRESS(entry), next;
-    size_t objects = d->found->objects;
-    if (!step || d->kinds[HAUL__ENTRY_KIND(entry)].edge_count != 1 ||
-        step->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
-        return entry;
-    for (; objects < limit; objects++, at = next) {
-        next = haul__load_word((const void *)(at + offset));
-        if (!next || mark_one(d, next, step) != HAUL__FRESH)
-            break;
-    }
-    d->found->objects = objects;
-    return (uint64_t)at | step->tag;
-}
-
-/* Follows a list: as long as the worklist is empty, the one object found goes on in a register.
- * Here, other than above, "is it new" had better be a branch: it nearly always is, and so the next
- * object is fetched at once, before its cell has come. */
-HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
-{
-    const size_t limit = d->context->options.limits.objects, written = d->tail->written;
-    entry = chase_list(d, entry, limit);
-    while (d->found->objects < limit) {
-        uint64_t next = 0;
-        haul_status status;
-        d->found->objects++;
-        status = chase_one(d, entry, &next);
-        if (status != HAUL_OK || !next)
-            return status;
-        entry = next;
-        if (d->head != d->tail || d->tail->written != written ||
-            !d->kinds[HAUL__ENTRY_KIND(entry)].plain)
-            break;
-    }
-    return haul__queue_push(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry), 1)
-               ? HAUL_OK
-               : HAUL_ERROR_MEMORY;
-}
-
-/* Is this entry, which was just read, all that is known to be left? */
-HAUL__INLINE int is_alone(const haul__discovery *d, const haul__candidates *c, uint64_t entry,
-                          size_t read)
-{
-    return d->head == d->tail && !d->is_spread && read == d->head->written &&
-           c->near_count + c->over_count == 0 && d->kinds[HAUL__ENTRY_KIND(entry)].plain;
-}
-
-HAUL__INLINE haul_status visit(haul__discovery *d, haul__candidates *c, uint64_t entry)
-{
-    d->found->objects++;
-    if (HAUL__LIKELY(d->kinds[HAUL__ENTRY_KIND(entry)].steps != NULL))
-        return haul__visit_simple(d, c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry));
-    return haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry));
-}
-
-/* Large, and called once for many pointers: not in line. */
-HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__candidates *c)
-{
-    return haul__settle(d, c);
-}
-
-/* ---- Objects of one kind, all of whose pointers lead to one kind: what is the same for all stays
- * in registers. */
-
-HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, const uint64_t *entry,
-                                     size_t entries, const haul__met_type *kind, size_t pointers)
-{
-    const uintptr_t *flat = d->map->flat;
-    const haul__edge *step = kind->steps;
-    const uint64_t tag = kind->uniform;
-    const uint32_t near_starts = step->near_starts;
-    haul_status status = HAUL_OK;
-    size_t offset[HAUL__EDGES], i, at;
-    for (at = 0; at < pointers; at++)
-        offset[at] = step[at].offset;
-    for (i = 0; i < entries && status == HAUL_OK; i++) {
-        for (at = 0; at < pointers; at++) {
-            uintptr_t value =
-                haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry[i]) + offset[at]));
-            if (!HAUL__TOO_HIGH(value))
-                haul__collect(c, flat, value, tag, near_starts);
-            else if (status = haul__reach_one(d, value, (uint32_t)(tag >> 48)), status != HAUL_OK)
-                return status;
-        }
-        if (c->near_count + c->over_count >= HAUL__CELLS_AHEAD)
-            status = settle(d, c);
-    }
-    return status;
-}
-
-HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c,
-                                       const uint64_t *entry, size_t entries)
-{
-    const haul__met_type *kind = &d->kinds[HAUL__ENTRY_KIND(entry[0])];
-    haul_status status = HAUL_OK;
-    if (c->tag != kind->uniform)
-        status = settle(d, c);
+    haul_status status = haul__queue_open(d) ? haul__follow_roots(d) : HAUL_ERROR_MEMORY;
+    if (status == HAUL_OK && !d->within)
+        status = haul__check_aliases(d);
     if (status != HAUL_OK)
+        haul__found_drop(d->context, d->found);
+    if (status == HAUL_ERROR_MEMORY)
+        haul__fail(&d->context->error, status, "out of memory in discovery");
+    return status;
+}
+
+static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
+                            haul__found *found, int recording, const haul__map *within,
+                            const haul__sought *sought)
+{
+    haul__discovery d;
+    haul_status status;
+    open_discovery(&d, context, roots, count, found);
+    d.recording = recording;
+    d.within = within;
+    if (sought)
+        d.sought = *sought;
+    status = run(&d);
+    close_discovery(&d);
+    return status;
+}
+
+haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count,
+                                    haul__found *found, haul__order_log *trail)
+{
+    haul__discovery d;
+    haul_status status;
+    open_discovery(&d, context, roots, count, found);
+    d.recording = 1;
+    d.trail = trail;
+    status = run(&d);
+    close_discovery(&d);
+    if (status != HAUL_OK)
+        haul__order_log_close(&context->allocator, trail);
+    return status;
+}
+
+haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,
+                         haul__found *found, haul__discovery *d)
+{
+    haul_status status;
+    open_discovery(d, context, roots, count, found);
+    d->recording = 1;
+    status = run(d);
+    if (status != HAUL_OK)
+        close_discovery(d);
+    return status;
+}
+
+void haul__record_close(haul__discovery *d)
+{
+    close_discovery(d);
+}
+
+/* Runs again to learn the path. What the second run says counts, unless it has no memory to say
+ * it. */
+static haul_status again_with_path(haul_context *context, const haul_root *roots, size_t count,
+                                   haul_status status)
+{
+    haul_error first = context->error;
+    haul__found found;
+    haul_status second = discover(context, roots, count, &found, 1, NULL, NULL);
+    if (second == HAUL_OK)
+        haul__found_drop(context, &found);
+    if (second == HAUL_OK || second == HAUL_ERROR_MEMORY) {
+        context->error = first;
         return status;
-    kind = &d->kinds[HAUL__ENTRY_KIND(entry[0])];
-    c->tag = kind->uniform;
-    d->found->objects += entries;
-    switch (kind->edge_count) {
-    case 1:
-        return visit_alike(d, c, entry, entries, kind, 1);
-    case 2:
-        return visit_alike(d, c, entry, entries, kind, 2);
-    case 4:
-        return visit_alike(d, c, entry, entries, kind, 4);
-    default:
-        return visit_alike(d, c, entry, entries, kind, kind->edge_count);
     }
+    return second;
 }
 
-/* Is there a burst of such objects, and something behind it, so that none of them can be alone? */
-HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, size_t read)
+haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
+                           haul__found *found)
 {
-    const uint64_t *entry = chunk->entry + read;
-    uint64_t differ = 0;
-    size_t i;
-    if (chunk->written - read <= BURST ||
-        d->kinds[HAUL__ENTRY_KIND(entry[0])].uniform == HAUL__NOT_UNIFORM)
-        return 0;
-    for (i = 1; i < BURST; i++)
-        differ |= entry[i] ^ entry[0];
-    return HAUL__ENTRY_KIND(differ) == 0;
-}
-
-/* ---- The worklist. */
-
-/* Works on the head chunk until it has nothing left that is written, and no candidate waits. */
-HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
-{
-    haul__chunk *chunk = d->head;
-    size_t read = chunk->read;
-    haul_status status = HAUL_OK;
-    uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
-    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
-    while (status == HAUL_OK && read < chunk->written) {
-        uint64_t entry = chunk->entry[read];
-        if (read % BURST == 0) {
-            prefetch_nodes(d, chunk, read);
-            if (is_uniform(d, chunk, read)) {
-                status = visit_uniform(d, &c, chunk->entry + read, BURST);
-                read += BURST;
-                continue;
-            }
-        }
-        read++;
-        c.tag = HAUL__NOT_UNIFORM;
-        if (HAUL__UNLIKELY(is_alone(d, &c, entry, read)))
-            status = chase(d, entry);
-        else
-            status = visit(d, &c, entry);
-        if (status == HAUL_OK &&
-            (c.near_count + c.over_count >= HAUL__CELLS_AHEAD || read == chunk->written))
-            status = settle(d, &c);
-    }
-    chunk->read = read;
-    if (status == HAUL_OK)
-        status = haul__settle_spans(d);
-    return status == HAUL_OK ? haul__check_limits(d) : status;
-}
-
-/* Is there more to read, after what can be found in line has been? */
-static int has_more(haul__discovery *d, haul_status *status)
-{
-    if (d->head != d->tail) {
-        haul__queue_advance(d);
-        return 1;
-    }
-    if (d->is_spread && haul__buckets_next(d))
-        return 1;
-    if (d->line_count == 0)
-        return 0;
-    *status = haul__fetch_drain(d);
-    return *status == HAUL_OK;
-}
-
-static haul_status drain_queue(haul__discovery *d)
-{
-    haul_status status = drain_chunk(d);
-    while (status == HAUL_OK && has_more(d, &status))
-        status = drain_chunk(d);
-    if (status == HAUL_OK)
-        d->head->read = d->head->written = 0;
+    int recording = context->options.checked || context->options.readable;
+    haul_status status = discover(context, roots, count, found, recording, NULL, NULL);
+    if (!recording && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT ||
+                       status == HAUL_ERROR_UNSUPPORTED))
+        return again_with_path(context, roots, count, status);
     return status;
 }
 
-/* Takes the next array: the last one found; when the way is recorded, the first one not visited,
- * which then stays. */
-static int next_entry(haul__discovery *d, haul__entry *entry)
+/* What has changed may stop this run before it comes to the place; where it stops is as good a
+ * path. What the roots no longer reach has none: the root stands for it. */
+void haul__explain(haul_context *context, const haul_root *roots, size_t count,
+                   const haul__map *within, const haul__sought *sought)
 {
-    if (d->recording) {
-        if (d->entry_read == d->entry_count)
-            return 0;
-        if (d->entry_count - d->entry_read > HAUL__AHEAD_LEAST)
-            haul__prefetch(d->entries[d->entry_read + HAUL__AHEAD_LEAST].address);
-        d->at_entry = d->entry_read;
-        *entry = d->entries[d->entry_read++];
-        return 1;
+    haul_error first = context->error;
+    haul__found found;
+    haul_status status = discover(context, roots, count, &found, 1, within, sought);
+    if (status == HAUL_OK) {
+        haul__found_drop(context, &found);
+        haul__set_path(context->error.path, "root");
     }
-    if (d->entry_count == 0)
-        return 0;
-    *entry = d->entries[--d->entry_count];
-    return 1;
-}
-
-static haul_status drain(haul__discovery *d)
-{
-    haul__entry entry;
-    haul_status status = drain_queue(d);
-    while (status == HAUL_OK && next_entry(d, &entry)) {
-        status = haul__visit_entry(d, &entry);
-        if (status == HAUL_OK)
-            status = drain_queue(d);
-        if (status == HAUL_OK)
-            status = haul__check_limits(d);
-    }
-    return status;
-}
-
-haul_status haul__follow_roots(haul__discovery *d)
-{
-    haul_status status = HAUL_OK;
-    for (d->root = 0; d->root < d->root_count && status == HAUL_OK; d->root++) {
-        const haul_root *root = &d->roots[d->root];
-        haul__entry entry;
-        memset(&entry, 0, sizeof entry);
-        entry.address = (uintptr_t)root->address;
-        entry.count = root->count;
-        entry.parent = SIZE_MAX;
-        entry.index = d->root;
-        entry.what = HAUL__OBJECTS;
-        status = haul__met_type_of(d, root->type, &entry.kind);
-        if (status != HAUL_OK)
-            break;
-        entry.stride = d->kinds[entry.kind].walk->extent;
-        d->at_entry = SIZE_MAX;
-        d->at_element = 0;
-        status = haul__reach(d, &entry);
-        if (status == HAUL_OK)
-            status = drain(d);
-        if (status != HAUL_OK)
-            break;
-    }
-    return status;
+    memcpy(first.path, context->error.path, sizeof first.path);
+    context->error = first;
 }

@@ -34,10 +34,12 @@ typedef struct haul__sought {
 void haul__explain(haul_context *context, const haul_root *roots, size_t count,
                    const haul__map *within, const haul__sought *sought);
 
-/* calls.c: finds a call whose callback does not answer what it answered, or, in *moved, was given
- * the target of a pointer word that leads elsewhere now. 0: there is none. */
-int haul__find_changed_call(const haul__found *found, haul__call *call, uintptr_t *moved);
-/* Does the guard that ends before word *i hold? Goes on to its beginning. */
-int haul__guard_holds(const haul__found *found, size_t *i);
+/* A recording run that is left open, so that its entries can be read, all of them and in the order
+ * of their finding. After HAUL_OK the caller closes it and drops `found`; else there is nothing to
+ * close. */
+struct haul__discovery;
+haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,
+                         haul__found *found, struct haul__discovery *d);
+void haul__record_close(struct haul__discovery *d);
 
 #endif

@@ -1,113 +1,16 @@
-/* Counting: how many elements stand behind one pointer.
+/* The extent of what a pointer leads to: how many elements stand there, and can they be there at all?
  *
  * Every field that a shape reads is read here once; what was read is noted as a guard, so that a
  * plan that is used again can tell whether it is still so.
  */
-#include "map/forms.h"
+#include <inttypes.h>
+
+#include "walk/extent.h"
 #include "type/field.h"
-#include "walk/discovery.h"
-
-haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned bytes, int64_t value)
-{
-    haul__found *found = d->found;
-    const uint64_t guard = haul__guard_of(address, bytes, value);
-    const size_t count = found->guard_count;
-    if (d->dry_run ||
-        (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard)))
-        return HAUL_OK;
-    if (!haul__notes_grow(d->context, &d->context->guards, &found->guards, &found->guard_capacity,
-                          count + 2))
-        return HAUL_ERROR_MEMORY;
-    if (!haul__guard_is_small(value))
-        found->guards[found->guard_count++] = (uint64_t)value;
-    found->guards[found->guard_count++] = guard;
-    return HAUL_OK;
-}
-
-int haul__guard_holds(const haul__found *found, size_t *i)
-{
-    const uint64_t guard = found->guards[--*i];
-    const uintptr_t address = HAUL__GUARD_ADDRESS(guard);
-    haul_field_place place = { 0, 0, 1 };
-    int64_t value;
-    int32_t i32;
-    place.bytes = (uint8_t)(1u << (guard >> 48 & 3u));
-    if (HAUL__LIKELY(place.bytes == sizeof i32)) {
-        memcpy(&i32, (const void *)address, sizeof i32);
-        value = i32;
-    } else {
-        value = haul__read_stored((const void *)address, &place);
-    }
-    if (HAUL__UNLIKELY(guard >> 50 == HAUL__GUARD_FAR))
-        return found->guards[--*i] == (uint64_t)value;
-    return haul__guard_is_small(value) && guard >> 50 == ((uint64_t)value & HAUL__GUARD_VALUE);
-}
-
-/* ---- Calls. */
-
-const char *const haul__question_names[] = { "count", "condition", "choice of type", "base",
-                                             "size" };
-
-haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function,
-                            haul_here *here, haul__question question, int64_t *answer)
-{
-    haul_status status = HAUL_OK;
-    here->root = d->roots[d->root].address;
-    here->argument = d->context->options.argument;
-    here->parent = (const void *)d->asked.parent;
-    here->holder = (const void *)d->asked.holder;
-    if (!d->dry_run && d->sought.call_self && d->sought.call_self == (uintptr_t)here->self &&
-        d->sought.call_target == (uintptr_t)here->target)
-        return haul__refuse(d, HAUL_ERROR_STALE, slot,
-                            "the %s that its callback answers has changed",
-                            haul__question_names[question]);
-    if (d->asked.type && !here->holder)
-        return haul__refuse(
-            d, HAUL_ERROR_GRAPH, slot,
-            "it was found through no %s, which its rule names as the holder and its %s asks for",
-            haul_type_name(d->asked.type), haul__question_names[question]);
-    *answer = function(here);
-    if (d->asked.type && d->recording && !d->dry_run && d->context->options.checked)
-        status = haul__meet_answer(d, slot, here, question, *answer);
-    return status == HAUL_OK ? haul__note_call(d, function, here, question, *answer) : status;
-}
-
-int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
-{
-    const haul_context_options *options = &d->context->options;
-    return !options->readable ||
-           options->readable(options->readable_user, (const void *)address, bytes);
-}
-
-/* Bytes from `address` on, up to the end of its granule, that the bounding map knows: described
- * ones, or any that have a place. */
-static size_t known_in_granule(const haul__discovery *d, uintptr_t address, int described)
-{
-    const haul__block *block = address >= HAUL__LOWEST && address <= HAUL__HIGHEST
-                                   ? haul__map_find(d->within, address)
-                                   : NULL;
-    size_t bytes = HAUL__GRANULE - (address & (HAUL__GRANULE - 1));
-    uint32_t missing;
-    if (!block || !haul__is_placed(block, address))
-        return 0;
-    if (!described)
-        return bytes;
-    missing = ~((uint32_t)haul__byte_mask(block, haul__granule_in_block(address)) >>
-                (HAUL__GRANULE - bytes));
-    return haul__lowest32(missing) < bytes ? haul__lowest32(missing) : bytes;
-}
-
-size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes, int described)
-{
-    size_t known = 0;
-    while (d->within && known < bytes) {
-        size_t more = known_in_granule(d, address + known, described);
-        known += more;
-        if (more == 0 || ((address + known) & (HAUL__GRANULE - 1)) != 0)
-            return known < bytes ? known : bytes;
-    }
-    return bytes;
-}
+#include "walk/callbacks.h"
+#include "walk/memo.h"
+#include "walk/paths.h"
+#include "walk/readable.h"
 
 static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsigned level,
                                 uintptr_t self, size_t *count)
@@ -320,4 +223,43 @@ haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned 
         break;
     }
     return status;
+}
+
+/* The extent of an array: can it be there at all? */
+haul_status haul__check_extent(haul__discovery *d, const haul__entry *entry, size_t element_bytes,
+                               size_t alignment, uintptr_t *end)
+{
+    const haul_limits *limits = &d->context->options.limits;
+    size_t bytes;
+    if (haul__multiply_overflows(entry->count - 1, entry->stride, &bytes) ||
+        haul__add_overflows(bytes, element_bytes, &bytes))
+        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot, "%zu elements of %zu bytes overflow",
+                            entry->count, entry->stride);
+    if (entry->count > limits->array_elements)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
+                            "%zu elements, more than the limit array_elements of %zu", entry->count,
+                            limits->array_elements);
+    if (bytes > limits->bytes)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
+                            "%zu bytes, more than the limit of %zu", bytes, limits->bytes);
+    if (entry->address < HAUL__LOWEST || entry->address > HAUL__HIGHEST ||
+        bytes > HAUL__HIGHEST - entry->address)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
+                            "%zu bytes at 0x%" PRIxPTR " lie outside any process's address range",
+                            bytes, entry->address);
+    if ((entry->address & (alignment - 1)) != 0)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
+                            "a misaligned pointer: its address modulo %zu is %zu", alignment,
+                            (size_t)(entry->address & (alignment - 1)));
+    if (!haul__is_readable(d, entry->address, bytes))
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
+                            "the range it leads to is not readable");
+    *end = entry->address + bytes;
+    return HAUL_OK;
+}
+
+size_t haul__head_bytes(const haul__walk *walk)
+{
+    const haul__ruled *tail = walk->size ? NULL : &walk->ruled[walk->ruled_count - 1];
+    return tail && tail->slot.offset > 0 ? tail->slot.offset : 1;
 }

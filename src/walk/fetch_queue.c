@@ -4,8 +4,11 @@
  * bytes, its cell, its slot bits and, where objects have holes, its byte masks. So each stands in a
  * short line while all of these are fetched, and the one that came some objects before it is taken.
  */
+#include "walk/ruled.h"
+#include "map/mixed.h"
 #include "map/side.h"
-#include "walk/discovery.h"
+#include "walk/met_types.h"
+#include "walk/visit.h"
 
 /* A prefetch never faults: neither the address nor the block need be good. */
 static void foresee(const haul__discovery *d, uintptr_t address, const haul__met_type *kind)

@@ -3,9 +3,19 @@
  *
  * Pointers are read once, before they come here; from then on the marks are what is trusted.
  */
-#include <inttypes.h>
-
-#include "walk/ruled_field.h"
+#include "walk/follow.h"
+#include "walk/ancestors.h"
+#include "walk/checked.h"
+#include "walk/exclude.h"
+#include "walk/extent.h"
+#include "walk/log_order.h"
+#include "walk/mark_elements.h"
+#include "walk/memo.h"
+#include "walk/met_types.h"
+#include "walk/paths.h"
+#include "walk/read_set.h"
+#include "walk/readable.h"
+#include "walk/ruled.h"
 
 /* A pointer to no elements may lead anywhere: gather must not take it for one that has changed. */
 static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t value)
@@ -106,186 +116,6 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
     return status;
 }
 
-/* The extent of an array: can it be there at all? */
-static haul_status check_extent(haul__discovery *d, const haul__entry *entry, size_t element_bytes,
-                                size_t alignment, uintptr_t *end)
-{
-    const haul_limits *limits = &d->context->options.limits;
-    size_t bytes;
-    if (haul__multiply_overflows(entry->count - 1, entry->stride, &bytes) ||
-        haul__add_overflows(bytes, element_bytes, &bytes))
-        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot, "%zu elements of %zu bytes overflow",
-                            entry->count, entry->stride);
-    if (entry->count > limits->array_elements)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
-                            "%zu elements, more than the limit array_elements of %zu", entry->count,
-                            limits->array_elements);
-    if (bytes > limits->bytes)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
-                            "%zu bytes, more than the limit of %zu", bytes, limits->bytes);
-    if (entry->address < HAUL__LOWEST || entry->address > HAUL__HIGHEST ||
-        bytes > HAUL__HIGHEST - entry->address)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                            "%zu bytes at 0x%" PRIxPTR " lie outside any process's address range",
-                            bytes, entry->address);
-    if ((entry->address & (alignment - 1)) != 0)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                            "a misaligned pointer: its address modulo %zu is %zu", alignment,
-                            (size_t)(entry->address & (alignment - 1)));
-    if (!haul__is_readable(d, entry->address, bytes))
-        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                            "the range it leads to is not readable");
-    *end = entry->address + bytes;
-    return HAUL_OK;
-}
-
-haul_status haul__check_entry(haul__discovery *d, const haul__entry *entry, size_t bytes)
-{
-    uintptr_t end;
-    return check_extent(d, entry, bytes, d->kinds[entry->kind].walk->alignment, &end);
-}
-
-haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first,
-                             uintptr_t end, haul__pattern *pattern, haul__marked *marked)
-{
-    haul__marked range;
-    haul_status status = haul__mark(d->map, first, end, pattern, &range);
-    if (status == HAUL_ERROR_GRAPH) {
-        status = haul__refuse(d, status, slot,
-                              "a word is a pointer for one description and data for another");
-        haul__name_other(d, range.conflict);
-        marked->conflict = range.conflict;
-        return status;
-    }
-    if (status == HAUL_OK && range.first != range.end) {
-        if (marked->first == marked->end || range.first < marked->first)
-            marked->first = range.first;
-        if (marked->end < range.end)
-            marked->end = range.end;
-        d->found->bytes += (size_t)(range.end - range.first);
-    }
-    return status;
-}
-
-/* Elements whose starts tell all. 1: done; 0: some need the general way; -1: out of memory. */
-static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked)
-{
-    const haul__met_type *kind = &d->kinds[entry->kind];
-    size_t element;
-    for (element = 0; element < entry->count; element++) {
-        uintptr_t address = entry->address + element * entry->stride;
-        uint32_t form = address & (HAUL__GRANULE - 1) ? kind->ragged.form : kind->form;
-        int fresh = form == HAUL__NO_FORM ? 0 : haul__mark_simple(d->map, address, form);
-        if (fresh <= 0)
-            return fresh;
-        if (marked->first == marked->end)
-            marked->first = address;
-        marked->end = address + kind->simple.bytes;
-        d->found->bytes += kind->simple.bytes;
-    }
-    return 1;
-}
-
-static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                              uintptr_t end, haul__marked *marked)
-{
-    haul__pattern pattern;
-    int done;
-    if ((entry->address & (HAUL__GRANULE - 1)) != 0 &&
-        !haul__met_type_ragged(d, &d->kinds[entry->kind]))
-        return HAUL_ERROR_MEMORY;
-    done = d->kinds[entry->kind].form != HAUL__NO_FORM ? mark_starts(d, entry, marked) : 0;
-    if (done)
-        return done < 0 ? HAUL_ERROR_MEMORY : HAUL_OK;
-    pattern.kind = walk->slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
-    pattern.slots = walk->slots;
-    pattern.slot_count = walk->slot_count;
-    pattern.stride = entry->stride;
-    pattern.element = entry->address;
-    pattern.next = 0;
-    pattern.left = entry->count;
-    if (walk->slot_count && walk->slot_count * HAUL__WORD == walk->extent &&
-        walk->alignment >= HAUL__WORD)
-        pattern.kind = HAUL__ALL_SLOTS;
-    return haul__mark_range(d, entry->slot, entry->address, end, &pattern, marked);
-}
-
-/* From `at` on, the part of a run that ends at `end` with the slots that lie in it, from *slot on;
- * without that of a pair whose begin is not there. Answers where the part ends. */
-static size_t take_part(const haul__walk *walk, size_t at, size_t end, size_t limit, size_t *slot,
-                        haul__pattern *pattern)
-{
-    while (*slot < walk->slot_count && walk->slots[*slot].offset < at)
-        ++*slot;
-    pattern->slots = walk->slots + *slot;
-    pattern->slot_count = 0;
-    for (; *slot < walk->slot_count && walk->slots[*slot].offset < end;
-         ++*slot, pattern->slot_count++)
-        if (haul__is_lone_end(&walk->slots[*slot], limit)) {
-            if (walk->slots[*slot].offset > at)
-                return walk->slots[*slot].offset;
-            ++*slot;
-            return end - at < HAUL__WORD ? end : at + HAUL__WORD;
-        }
-    return end;
-}
-
-/* Run by run, part by part. */
-haul_status haul__mark_element(haul__discovery *d, const haul__slot *by, const haul__walk *walk,
-                               uintptr_t element, size_t limit, haul__marked *marked)
-{
-    haul_status status = HAUL_OK;
-    size_t run, slot = 0, at, stop;
-    for (run = 0; run < walk->run_count && walk->runs[run].offset < limit && status == HAUL_OK;
-         run++) {
-        size_t end = walk->runs[run].offset + walk->runs[run].bytes;
-        if (end > limit)
-            end = limit;
-        for (at = walk->runs[run].offset; at < end && status == HAUL_OK; at = stop) {
-            haul__pattern pattern;
-            stop = take_part(walk, at, end, limit, &slot, &pattern);
-            pattern.kind = pattern.slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
-            pattern.stride = 0;
-            pattern.element = element;
-            pattern.next = 0;
-            pattern.left = 1;
-            status = haul__mark_range(d, by, element + at, element + stop, &pattern, marked);
-        }
-    }
-    return status;
-}
-
-static uintptr_t end_of_runs(const haul__entry *entry, const haul__walk *walk)
-{
-    const uintptr_t last = entry->address + (entry->count - 1) * entry->stride;
-    return walk->span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + walk->span;
-}
-
-/* Elements with holes: all of it gets a place, so that nothing moves together. */
-static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                             haul__marked *marked)
-{
-    size_t element;
-    haul_status status = haul__mark_hole(d->map, entry->address, end_of_runs(entry, walk))
-                             ? HAUL_OK
-                             : HAUL_ERROR_MEMORY;
-    for (element = 0; element < entry->count && status == HAUL_OK; element++)
-        status = haul__mark_element(d, entry->slot, walk, entry->address + element * entry->stride,
-                                    SIZE_MAX, marked);
-    return status;
-}
-
-static haul_status mark_placements(haul__discovery *d, const haul__entry *entry,
-                                   const haul__walk *walk)
-{
-    size_t element, last = walk->dense && entry->stride == walk->extent ? 1 : entry->count;
-    for (element = 0; walk->placement > HAUL__GRANULE && element < last; element++)
-        if (!haul__mark_placement(d->map, entry->address + element * entry->stride,
-                                  walk->placement))
-            return HAUL_ERROR_MEMORY;
-    return HAUL_OK;
-}
-
 /* Narrows an array to the elements that have something new in them. */
 static void keep_new(haul__entry *entry, const haul__marked *marked)
 {
@@ -293,12 +123,6 @@ static void keep_new(haul__entry *entry, const haul__marked *marked)
     size_t end = (size_t)(marked->end - entry->address + entry->stride - 1) / entry->stride;
     entry->address += first * entry->stride;
     entry->count = end - first;
-}
-
-size_t haul__head_bytes(const haul__walk *walk)
-{
-    const haul__ruled *tail = walk->size ? NULL : &walk->ruled[walk->ruled_count - 1];
-    return tail && tail->slot.offset > 0 ? tail->slot.offset : 1;
 }
 
 /* The end of one object that tells its size itself; what can be read of it so far is looked at
@@ -315,14 +139,14 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
                             "%zu objects of type %s, which have no fixed size: one "
                             "at a time",
                             entry->count, walk->name);
-    status = check_extent(d, entry, head, walk->alignment, &end);
+    status = haul__check_extent(d, entry, head, walk->alignment, &end);
     if (status != HAUL_OK)
         return status;
     d->dry_run++;
     status = haul__size_of(d, &o, entry->slot, bytes);
     d->dry_run--;
     if (status == HAUL_OK && *bytes > 0)
-        return check_extent(d, entry, *bytes, walk->alignment, &end);
+        return haul__check_extent(d, entry, *bytes, walk->alignment, &end);
     *must_visit |= status != HAUL_OK;
     *bytes = head;
     return status == HAUL_ERROR_MEMORY ? status : HAUL_OK;
@@ -379,7 +203,7 @@ static haul_status meet_leaders(haul__discovery *d, haul__entry *entry)
 
 #define SIZED ((size_t)18) /* no size that other memos have */
 
-/* Objects of types with rules (varied.c), marked at once. A long one that tells its size itself is
+/* Objects of types with rules (ruled_visit.c), marked at once. A long one that tells its size itself is
  * asked for it once; that is its entry's stride, for whoever reads the entries. */
 static haul_status reach_now(haul__discovery *d, haul__entry *entry)
 {
@@ -397,7 +221,7 @@ static haul_status reach_now(haul__discovery *d, haul__entry *entry)
         (walk->is_sized && !entry->is_again && haul__memo_has(d, entry->address, SIZED, type)))
         return status;
     status = walk->is_sized ? check_sized(d, entry, walk, &bytes, &must_visit)
-                            : check_extent(d, entry, bytes, walk->alignment, &end);
+                            : haul__check_extent(d, entry, bytes, walk->alignment, &end);
     if (status == HAUL_OK && walk->is_sized && bytes >= HAUL__MEMO_BYTES)
         status = haul__memo_add(d, entry->address, SIZED, type);
     if (status != HAUL_OK)
@@ -436,23 +260,22 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     haul__marked marked = { 0, 0, 0 };
     uintptr_t end = 0;
     haul_status status =
-        check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
+        haul__check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
     if (status != HAUL_OK)
         return status;
     status = meet_object(d, entry);
     if (status == HAUL_OK)
         status = meet_leaders(d, entry);
     if (status == HAUL_OK && d->trail)
-        status = haul__log_range(d, entry, dense ? end : end_of_runs(entry, walk), walk->alignment);
+        status = haul__log_range(d, entry, dense ? end : haul__end_of_runs(entry, walk),
+                                 walk->alignment);
     if (status != HAUL_OK)
         return status;
     whole = (size_t)(end - entry->address);
     if ((whole >= HAUL__MEMO_BYTES || walk->part_count) && !entry->is_again &&
         haul__memo_has(d, entry->address, whole, type))
         return HAUL_OK;
-    status = dense ? mark_dense(d, entry, walk, end, &marked) : mark_runs(d, entry, walk, &marked);
-    if (status == HAUL_OK)
-        status = mark_placements(d, entry, walk);
+    status = haul__mark_elements(d, entry, dense, end, &marked);
     if (status == HAUL_OK && (whole >= HAUL__MEMO_BYTES || walk->part_count))
         status = haul__memo_add(d, entry->address, whole, type);
     if (status != HAUL_OK || (marked.first == marked.end && !walk->part_count && !entry->is_again))
@@ -476,7 +299,7 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     uintptr_t end = 0;
     size_t whole;
     int is_again = 0;
-    haul_status status = check_extent(d, entry, HAUL__WORD, HAUL__WORD, &end);
+    haul_status status = haul__check_extent(d, entry, HAUL__WORD, HAUL__WORD, &end);
     if (status != HAUL_OK)
         return status;
     if (d->recording) {
@@ -534,7 +357,7 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
     haul__marked marked = { 0, 0, 0 };
     uintptr_t end = 0;
     size_t whole;
-    haul_status status = check_extent(d, entry, entry->stride, 1, &end);
+    haul_status status = haul__check_extent(d, entry, entry->stride, 1, &end);
     if (status == HAUL_OK && d->trail)
         status = haul__log_range(d, entry, end, 1);
     if (status != HAUL_OK)

@@ -10,7 +10,9 @@
 #ifndef HAUL_WALK_MARK_INLINE_H
 #define HAUL_WALK_MARK_INLINE_H
 
-#include "walk/discovery.h"
+#include "walk/met_types.h"
+#include "walk/visit.h"
+#include "walk/worklist.h"
 
 /* Pointers that were read and whose cells are on their way, as worklist entries: those to objects
  * inside one cell, and those to objects across two, which take longer. */
@@ -20,7 +22,7 @@ typedef struct haul__candidates {
     uint64_t tag; /* of all of them; HAUL__NOT_UNIFORM: they differ */
 } haul__candidates;
 
-#define HAUL__CANDIDATES (HAUL__CELLS_AHEAD + HAUL__EDGES)
+#define HAUL__CANDIDATES (HAUL__POINTERS_AHEAD + HAUL__EDGES)
 
 #define HAUL__ENTRY_ADDRESS(entry) ((uintptr_t)((entry)&UINT64_C(0x0000ffffffffffff)))
 #define HAUL__ENTRY_KIND(entry) ((uint32_t)((entry) >> 48))
@@ -37,7 +39,7 @@ HAUL__INLINE uint32_t haul__start_in_cell(uintptr_t address)
  * slots; or anything else: go the general way. No branch tells the first two apart. */
 enum { HAUL__APART = -1, HAUL__KNOWN_BEFORE = 0, HAUL__FRESH = 1 };
 
-/* inline.c: the same in blocks of other forms than the kind's own, and for objects longer than a
+/* mark_inline.c: the same in blocks of other forms than the kind's own, and for objects longer than a
  * cell. */
 int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__met_type *kind);
 int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address,

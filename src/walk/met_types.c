@@ -1,8 +1,12 @@
-/* Kinds: the types that one discovery meets, numbered as they turn up.
+/* The types that one discovery meets, numbered as they turn up, with what can be worked out of each
+ * beforehand.
  */
+#include "walk/met_types.h"
 #include "map/forms.h"
-#include "walk/discovery.h"
 #include "map/ragged.h"
+#include "walk/extent.h"
+
+/* ---- Types, and the marks of their elements. */
 
 static size_t hash_place(const haul__discovery *d, const haul_type *type)
 {
@@ -158,6 +162,70 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
     return HAUL_OK;
 }
 
+/* ---- Pointers to short arrays of plain bytes, and to strings. */
+
+/* Does it lead to elements that are bytes and nothing else? */
+static int is_plain(const haul__slot *slot, haul__plain_array *counted)
+{
+    const haul__walk *walk = slot->target ? haul__type_walk(slot->target) : NULL;
+    counted->unit = (int64_t)slot->unit;
+    if (slot->unit == 0 || slot->unit > HAUL__PLAIN_BYTES)
+        return 0;
+    if (!slot->target)
+        return 1;
+    if (!walk || !walk->dense || walk->has_slots || walk->is_noted || walk->is_ruled ||
+        walk->depends || walk->extent != slot->unit || walk->placement > HAUL__GRANULE)
+        return 0;
+    counted->misaligned = walk->alignment - 1;
+    return 1;
+}
+
+/* Is the count a constant, or a product of small fields? */
+static int is_countable(const haul_shape *shape, unsigned level, haul__plain_array *counted)
+{
+    unsigned i;
+    counted->add = shape->kind == HAUL_SHAPE_ONE ? 1 : shape->add;
+    if (shape->kind == HAUL_SHAPE_COUNT && shape->field_count > 0) {
+        counted->multiply = shape->multiply;
+        counted->field_count = shape->field_count;
+        counted->needs_pointer = level == 0 && !(counted->slot->flags & HAUL__SLOT_EACH);
+    }
+    for (i = 0; i < counted->field_count; i++) {
+        const haul_field_place *place = &shape->field[i];
+        counted->field[i].offset = place->offset;
+        counted->field[i].width = place->bytes;
+        counted->field[i].bits = place->is_signed || place->bytes > 2 ? -1
+                                 : place->bytes == 2                  ? 0xffff
+                                                                      : 0xff;
+    }
+    return (shape->kind == HAUL_SHAPE_ONE || shape->kind == HAUL_SHAPE_COUNT) &&
+           counted->multiply >= 0 && counted->multiply <= HAUL__PLAIN_COUNT &&
+           counted->add >= -HAUL__PLAIN_COUNT && counted->add <= HAUL__PLAIN_COUNT &&
+           (counted->field_count > 0 || counted->add >= 0);
+}
+
+int haul__foresee_plain_array(const haul__discovery *d, const haul__slot *slot, unsigned level,
+                              haul__plain_array *counted)
+{
+    const haul_limits *limits = &d->context->options.limits;
+    const haul_shape *shape;
+    memset(counted, 0, sizeof *counted);
+    counted->slot = slot;
+    counted->level = (uint8_t)level;
+    if (d->recording || !d->map->flat || level + 1u != slot->levels ||
+        (slot->flags & ~HAUL__SLOT_EACH) || limits->array_elements < HAUL__PLAIN_BYTES ||
+        limits->bytes < HAUL__PLAIN_BYTES || !is_plain(slot, counted))
+        return 0;
+    shape = &slot->shape[level];
+    counted->is_string = shape->kind == HAUL_SHAPE_SENTINEL && !slot->target && slot->unit == 1 &&
+                         haul__narrow(shape->add, 1) == 0 &&
+                         limits->scan_bytes >= HAUL__PLAIN_BYTES;
+    counted->is_called = shape->kind == HAUL_SHAPE_FUNCTION;
+    return counted->is_string || counted->is_called || is_countable(shape, level, counted);
+}
+
+/* ---- Pointers of a type. */
+
 /* A pointer to exactly one object. Asking for that one's kind may move all kinds. */
 static haul_status foresee_one(haul__discovery *d, uint32_t number, size_t i)
 {
@@ -208,7 +276,7 @@ static void foresee_visits(haul__met_type *kind)
         alike &= step[i].tag == step[0].tag;
     }
     kind->uniform = kind->plain && alike ? step[0].tag : HAUL__NOT_UNIFORM;
-    kind->ahead = HAUL__CELLS_AHEAD / kind->edge_count;
+    kind->ahead = HAUL__POINTERS_AHEAD / kind->edge_count;
     if (kind->ahead < HAUL__AHEAD_LEAST)
         kind->ahead = HAUL__AHEAD_LEAST;
     if (kind->ahead > HAUL__AHEAD_MOST)
@@ -234,4 +302,16 @@ haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
             return HAUL_ERROR_MEMORY;
     foresee_visits(&d->kinds[number]);
     return HAUL_OK;
+}
+
+void haul__met_types_close(haul__discovery *d)
+{
+    size_t i;
+    for (i = 0; i < d->kind_count; i++) {
+        const size_t slots = d->kinds[i].walk->slot_count;
+        haul__release(d->allocator, d->kinds[i].steps, slots * sizeof(haul__edge));
+        haul__release(d->allocator, d->kinds[i].counted, slots * sizeof(haul__plain_array));
+    }
+    haul__release(d->allocator, d->kinds, d->kind_capacity * sizeof *d->kinds);
+    haul__release(d->allocator, d->kind_hash, d->kind_hash_capacity * sizeof *d->kind_hash);
 }

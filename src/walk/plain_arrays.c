@@ -28,75 +28,16 @@
  * Why it is fast: no load waits for memory, as SPANS of them are under way, and what no predictor
  * could guess, whether a last granule is whole, is not a branch.
  */
-#include "walk/mark_inline.h"
+#include "walk/plain_arrays.h"
 #include "map/mixed.h"
+#include "walk/extent.h"
+#include "walk/follow.h"
+#include "walk/mark_inline.h"
+#include "walk/memo.h"
+#include "walk/read_set.h"
 
-/* longer ones are noted, so as not to be gone through twice */
-#define SPAN_BYTES (HAUL__MEMO_BYTES - 1)
-#define HIGHEST_FIRST (HAUL__HIGHEST - SPAN_BYTES) /* where a span can begin */
-/* one less than a power of two; of fields, factors and products: then nothing overflows */
-#define COUNT_MAX 0xffff
-#define NO_MEMORY (-2) /* what marking can answer, too */
-
-/* ---- What is known beforehand. */
-
-/* Does it lead to elements that are bytes and nothing else? */
-static int is_plain(const haul__slot *slot, haul__plain_array *counted)
-{
-    const haul__walk *walk = slot->target ? haul__type_walk(slot->target) : NULL;
-    counted->unit = (int64_t)slot->unit;
-    if (slot->unit == 0 || slot->unit > SPAN_BYTES)
-        return 0;
-    if (!slot->target)
-        return 1;
-    if (!walk || !walk->dense || walk->has_slots || walk->is_noted || walk->is_ruled ||
-        walk->depends || walk->extent != slot->unit || walk->placement > HAUL__GRANULE)
-        return 0;
-    counted->misaligned = walk->alignment - 1;
-    return 1;
-}
-
-/* Is the count a constant, or a product of small fields? */
-static int is_countable(const haul_shape *shape, unsigned level, haul__plain_array *counted)
-{
-    unsigned i;
-    counted->add = shape->kind == HAUL_SHAPE_ONE ? 1 : shape->add;
-    if (shape->kind == HAUL_SHAPE_COUNT && shape->field_count > 0) {
-        counted->multiply = shape->multiply;
-        counted->field_count = shape->field_count;
-        counted->needs_pointer = level == 0 && !(counted->slot->flags & HAUL__SLOT_EACH);
-    }
-    for (i = 0; i < counted->field_count; i++) {
-        const haul_field_place *place = &shape->field[i];
-        counted->field[i].offset = place->offset;
-        counted->field[i].width = place->bytes;
-        counted->field[i].bits = place->is_signed || place->bytes > 2 ? -1
-                                 : place->bytes == 2                  ? 0xffff
-                                                                      : 0xff;
-    }
-    return (shape->kind == HAUL_SHAPE_ONE || shape->kind == HAUL_SHAPE_COUNT) &&
-           counted->multiply >= 0 && counted->multiply <= COUNT_MAX && counted->add >= -COUNT_MAX &&
-           counted->add <= COUNT_MAX && (counted->field_count > 0 || counted->add >= 0);
-}
-
-int haul__foresee_plain_array(const haul__discovery *d, const haul__slot *slot, unsigned level,
-                              haul__plain_array *counted)
-{
-    const haul_limits *limits = &d->context->options.limits;
-    const haul_shape *shape;
-    memset(counted, 0, sizeof *counted);
-    counted->slot = slot;
-    counted->level = (uint8_t)level;
-    if (d->recording || !d->map->flat || level + 1u != slot->levels ||
-        (slot->flags & ~HAUL__SLOT_EACH) || limits->array_elements < SPAN_BYTES ||
-        limits->bytes < SPAN_BYTES || !is_plain(slot, counted))
-        return 0;
-    shape = &slot->shape[level];
-    counted->is_string = shape->kind == HAUL_SHAPE_SENTINEL && !slot->target && slot->unit == 1 &&
-                         haul__narrow(shape->add, 1) == 0 && limits->scan_bytes >= SPAN_BYTES;
-    counted->is_called = shape->kind == HAUL_SHAPE_FUNCTION;
-    return counted->is_string || counted->is_called || is_countable(shape, level, counted);
-}
+#define HIGHEST_FIRST (HAUL__HIGHEST - HAUL__PLAIN_BYTES) /* where a span can begin */
+#define NO_MEMORY (-2)                                    /* what marking can answer, too */
 
 /* ---- From a pointer to a span. */
 
@@ -149,7 +90,7 @@ HAUL__INLINE void fetch_cell(const uintptr_t *flat, uintptr_t first)
 HAUL__INLINE void add_span(haul__discovery *d, const haul__plain_array *counted, uintptr_t first,
                            uintptr_t end)
 {
-    haul__span *span = &d->spans[d->span_count++];
+    haul__pending *span = &d->spans[d->span_count++];
     span->first = first;
     span->end = end;
     span->counted = counted;
@@ -179,11 +120,11 @@ HAUL__INLINE uint64_t count_bytes(const haul__plain_array *counted, unsigned fie
         stored[i] = load_count(self + counted->field[i].offset, counted->field[i].width);
         count = (uint64_t)(stored[i] & counted->field[i].bits);
         total *= count;
-        if (HAUL__UNLIKELY((total | count) > COUNT_MAX))
+        if (HAUL__UNLIKELY((total | count) > HAUL__PLAIN_COUNT))
             return UINT64_MAX;
     }
     bytes = (uint64_t)(((int64_t)total + counted->add) * counted->unit);
-    return bytes <= SPAN_BYTES ? bytes : UINT64_MAX;
+    return bytes <= HAUL__PLAIN_BYTES ? bytes : UINT64_MAX;
 }
 
 HAUL__INLINE int note_counts(haul__found *found, const haul__plain_array *counted, unsigned fields,
@@ -243,9 +184,9 @@ haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_arra
     status = haul__count_by_function(d, slot, counted->level, place, value, self, index, &count);
     if (status != HAUL_OK)
         return status;
-    if (HAUL__LIKELY(is_near && count && count <= SPAN_BYTES / (size_t)counted->unit)) {
+    if (HAUL__LIKELY(is_near && count && count <= HAUL__PLAIN_BYTES / (size_t)counted->unit)) {
         add_span(d, counted, value, value + count * (size_t)counted->unit);
-        return d->span_count < HAUL__SPANS ? HAUL_OK : haul__settle_spans(d);
+        return d->span_count < HAUL__PENDING ? HAUL_OK : haul__settle_spans(d);
     }
     status = haul__settle_spans(d);
     return status == HAUL_OK
@@ -411,7 +352,7 @@ HAUL__INLINE int mark_span(haul__map *map, uintptr_t first, uintptr_t end)
 }
 
 /* The general way for a span, whose count was read and noted. */
-static HAUL__NOINLINE haul_status reach_span(haul__discovery *d, const haul__span *span)
+static HAUL__NOINLINE haul_status reach_span(haul__discovery *d, const haul__pending *span)
 {
     haul__entry entry;
     memset(&entry, 0, sizeof entry);
@@ -427,14 +368,14 @@ static HAUL__NOINLINE haul_status reach_span(haul__discovery *d, const haul__spa
 
 /* The end of a string; none, where it is long. One that lies in the string before it needs no
  * marks. */
-static void find_end(haul__discovery *d, haul__span *span)
+static void find_end(haul__discovery *d, haul__pending *span)
 {
     const char *end;
     if (span->first != d->string_first && haul__is_in_last_string(d, span->first, 1, 0)) {
         span->counted = NULL;
         return;
     }
-    end = memchr((const void *)span->first, 0, SPAN_BYTES);
+    end = memchr((const void *)span->first, 0, HAUL__PLAIN_BYTES);
     if (HAUL__UNLIKELY(!end))
         return;
     span->end = (uintptr_t)end + 1;
@@ -457,7 +398,7 @@ HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
 
 /* Marks what a span covers. A string that was there before must have its terminator noted as
  * one. */
-static haul_status settle(haul__discovery *d, const haul__span *span)
+static haul_status settle(haul__discovery *d, const haul__pending *span)
 {
     const haul__plain_array *counted = span->counted;
     int fresh;

@@ -5,6 +5,9 @@
  * in order.
  */
 #include "walk/ruled_field.h"
+#include "walk/callbacks.h"
+#include "walk/extent.h"
+#include "walk/paths.h"
 
 /* The row that reaches furthest so far, of those that hold. */
 typedef struct claim {
@@ -32,7 +35,7 @@ static haul_status refuse_reading(haul__discovery *d, const haul__slot *slot, si
                         bytes);
 }
 
-haul_status haul__check_end(haul__discovery *d, const haul__walk *walk, size_t bytes)
+static haul_status check_end(haul__discovery *d, const haul__walk *walk, size_t bytes)
 {
     size_t i;
     for (i = 0; walk->size && i < walk->slot_count && walk->slots[i].offset < bytes; i++) {
@@ -151,4 +154,81 @@ haul_status haul__evaluate(haul__discovery *d, const haul__object *o, size_t byt
     status = look_at_all(d, o, bytes, d->survey[number], strict, must_visit);
     haul__ask_for(d, o, NULL);
     return status;
+}
+
+/* ---- Objects and their sizes. */
+
+haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, size_t index)
+{
+    haul__object o;
+    o.address = entry->address + index * entry->stride;
+    o.self = walk->is_slot ? entry->self : o.address;
+    o.parent = entry->self;
+    o.held = &entry->held;
+    o.index = walk->is_slot ? index : 0;
+    o.walk = walk;
+    return o;
+}
+
+/* The elements of a tail are counted by its rule, if it has one. */
+static haul_status count_tail(haul__discovery *d, const haul__object *o, const haul__ruled *tail,
+                              size_t *count)
+{
+    const uintptr_t at = o->address + tail->slot.offset;
+    haul_status status;
+    haul__ask_for(d, o, tail->rule);
+    d->exact++;
+    status = haul__count_of(d, &tail->slot, 0, at, at, o->address, 0, count);
+    d->exact--;
+    haul__ask_for(d, o, NULL);
+    return status;
+}
+
+haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul__slot *slot,
+                          size_t *bytes)
+{
+    const haul__walk *walk = o->walk;
+    const haul__ruled *tail = walk->ruled_count > 0 ? &walk->ruled[walk->ruled_count - 1] : NULL;
+    haul_here here;
+    haul_status status;
+    size_t count = 0;
+    *bytes = walk->extent;
+    if (walk->size) {
+        int64_t answer = 0;
+        memset(&here, 0, sizeof here);
+        here.self = here.target = (const void *)o->address;
+        status = haul__call_back(d, slot, walk->size, &here, HAUL__ASKS_SIZE, &answer);
+        if (status != HAUL_OK)
+            return status;
+        if (answer < 1 || (uint64_t)answer > HAUL__HIGHEST)
+            return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the callback of its size answered %lld",
+                                (long long)answer);
+        *bytes = (size_t)answer;
+        return HAUL_OK;
+    }
+    if (!walk->is_sized)
+        return HAUL_OK;
+    *bytes = tail->slot.offset;
+    status = count_tail(d, o, tail, &count);
+    if (status != HAUL_OK)
+        return status;
+    if (count == HAUL__KNOWN || haul__multiply_overflows(count, tail->slot.unit, &count) ||
+        count > HAUL__HIGHEST - tail->slot.offset)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, &tail->slot, "its elements overflow");
+    *bytes += count;
+    return HAUL_OK;
+}
+
+/* All that an object says of itself, noted. */
+haul_status haul__evaluate_noted(haul__discovery *d, const haul__object *o, size_t bytes)
+{
+    int must_visit = 0;
+    haul_status status = o->walk->size ? check_end(d, o->walk, bytes) : HAUL_OK;
+    return status == HAUL_OK ? haul__evaluate(d, o, bytes, HAUL__VISITED, 1, &must_visit) : status;
+}
+
+void haul__evaluations_close(haul__discovery *d)
+{
+    haul__release(d->allocator, d->survey[0], d->survey_capacity[0] * sizeof *d->survey[0]);
+    haul__release(d->allocator, d->survey[1], d->survey_capacity[1] * sizeof *d->survey[1]);
 }

@@ -2,10 +2,14 @@
  * which type that is.
  *
  * What a rule reads is noted for later packs, as counts are. A word ends as one of the outcomes of
- * word.h; where it is a pointer or a distance, `start` is what is followed.
+ * ruled_field.h; where it is a pointer or a distance, `start` is what is followed.
  */
-#include "type/field.h"
 #include "walk/ruled_field.h"
+#include "type/field.h"
+#include "walk/callbacks.h"
+#include "walk/extent.h"
+#include "walk/paths.h"
+#include "walk/readable.h"
 
 /* The rest is haul__call_back's to fill in. */
 static haul_here here_of(const haul__object *o, const haul__ruled *ruled, uintptr_t target)

@@ -1,10 +1,10 @@
-/* What the ruled rows of one object are now: asked of the object (word.c), put together (survey.c),
- * and used for marking and visiting it (varied.c).
+/* What the ruled rows of one object are now: asked of the object (ruled_field.c), and put together
+ * (ruled_evaluate.c).
  */
 #ifndef HAUL_WALK_RULED_FIELD_H
 #define HAUL_WALK_RULED_FIELD_H
 
-#include "walk/discovery.h"
+#include "walk/ancestors.h"
 
 /* Who is asked. */
 typedef struct haul__object {
@@ -17,9 +17,6 @@ typedef struct haul__object {
     const haul__held *held; /* through whom it was found */
     const haul__walk *walk;
 } haul__object;
-
-/* holders.c: what callbacks of a rule get of those who led to an object. */
-haul__asked haul__asked_of(const haul__discovery *d, const haul__object *o, const haul__rule *rule);
 
 /* Callbacks are the rule's from now on; NULL: nobody's that asks. */
 HAUL__INLINE void haul__ask_for(haul__discovery *d, const haul__object *o, const haul__rule *rule)
@@ -34,9 +31,9 @@ typedef enum haul__outcome {
     HAUL__IS_RAW,     /* bytes */
     HAUL__IS_INSIDE,  /* elements that lie in the object: an arm or the tail */
     HAUL__IS_POINTER, /* a slot as any other */
-    HAUL__IS_ODD,     /* a pointer whose bits are not the address of a described byte (odd.c) */
-    HAUL__IS_TAGGED,  /* one with tag bits that no device can leave alone: the host works it out */
-    HAUL__IS_KEPT     /* a word that becomes something that is known on the host */
+    HAUL__IS_ODD, /* a pointer whose bits are not the address of a described byte (listed_words.c) */
+    HAUL__IS_TAGGED, /* one with tag bits that no device can leave alone: the host works it out */
+    HAUL__IS_KEPT    /* a word that becomes something that is known on the host */
 } haul__outcome;
 
 typedef struct haul__field_value {
@@ -60,7 +57,7 @@ HAUL__INLINE size_t haul__ruled_end(const haul__ruled *ruled, size_t bytes)
     return ruled->kind == HAUL__RULED_TAIL ? bytes : ruled->slot.offset + ruled->bytes;
 }
 
-/* word.c */
+/* ruled_field.c */
 /* Does the row hold? What its condition reads is noted. */
 haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes,
                       const haul__ruled *ruled, int *holds);
@@ -71,19 +68,21 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
 int haul__counts_beyond(const haul__slot *slot, size_t bytes);
 int haul__reads_beyond(const haul__ruled *ruled, size_t bytes);
 
-/* varied.c: element `index` of an entry. */
+/* ruled_evaluate.c */
+/* Element `index` of an entry. */
 haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, size_t index);
+/* How many bytes of the source the object takes. */
+haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul__slot *slot,
+                          size_t *bytes);
 
-/* survey.c: one word for each ruled row, in the discovery's survey `number`. `strict`: what is
+/* One word for each ruled row, in the discovery's survey `number`. `strict`: what is
  * wrong is refused; else it is left for later, and *must_visit set. */
 /* an object that is reached while another is visited has a survey of its own */
 enum { HAUL__VISITED, HAUL__REACHED };
 haul_status haul__evaluate(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
                            int strict, int *must_visit);
-/* Does the object end between fields, and behind all that its rows read? */
-haul_status haul__check_end(haul__discovery *d, const haul__walk *walk, size_t bytes);
-
-/* alias.c */
-haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w);
+/* All that an object of so many bytes says of itself, noted: survey HAUL__VISITED. */
+haul_status haul__evaluate_noted(haul__discovery *d, const haul__object *o, size_t bytes);
+void haul__evaluations_close(haul__discovery *d);
 
 #endif

@@ -4,86 +4,18 @@
  * This is the general way (follow.c marks what they lead to), for objects that the innermost loop
  * is not made for, and for single pointers of those that it is.
  */
+#include "walk/visit.h"
+#include "walk/ancestors.h"
+#include "walk/checked.h"
+#include "walk/follow.h"
 #include "walk/mark_inline.h"
+#include "walk/paths.h"
+#include "walk/plain_arrays.h"
+#include "walk/ruled.h"
 
 #define TARGETS_AHEAD 16u /* in arrays of pointers that go the general way */
 #define ELEMENTS_AHEAD 4u /* in arrays of objects */
 #define SIMPLE_AHEAD 32u  /* in those that the innermost loop is made for */
-
-static haul_status visit_slot(haul__discovery *d, uintptr_t element, const haul__slot *slot)
-{
-    uintptr_t address = element + slot->offset, value = haul__load_word((const void *)address);
-    haul_status status = HAUL_OK;
-    if ((address & (HAUL__WORD - 1)) != 0)
-        status = haul__note_odd(d, address, value, 0);
-    if (status != HAUL_OK)
-        return status;
-    if (d->recording) {
-        if (d->sought.pointer == address)
-            return haul__refuse(d, HAUL_ERROR_STALE, slot, "this pointer has changed");
-        status = haul__meet_pointer(d, address, slot, 0);
-        if (status == HAUL_OK && d->trail && (slot->flags & HAUL__SLOT_END))
-            status = haul__log_pointer(d, HAUL__REFERENCE_END, address, value);
-        if (status != HAUL_OK)
-            return status;
-    }
-    if (slot->flags & HAUL__SLOT_END)
-        return HAUL_OK;
-    return haul__follow(d, slot, 0, address, value, element + slot->self, slot->index);
-}
-
-/* Those that lie in the element's first `bytes` bytes. */
-static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul__walk *walk,
-                               size_t bytes)
-{
-    size_t i;
-    for (i = 0; i < walk->part_count && walk->parts[i].offset < bytes; i++) {
-        const haul__part *part = &walk->parts[i];
-        haul__entry entry;
-        haul_status status;
-        memset(&entry, 0, sizeof entry);
-        entry.address = element + part->offset;
-        entry.count = part->count;
-        entry.stride = part->stride;
-        entry.part = part->name ? part->name : "";
-        entry.self = element;
-        entry.held = d->held;
-        entry.parent = d->at_entry;
-        entry.parent_element = d->at_element;
-        entry.what = HAUL__OBJECTS;
-        status = haul__met_type_of(d, part->type, &entry.kind);
-        if (status == HAUL_OK && part->count)
-            status = haul__reach(d, &entry);
-        if (status != HAUL_OK)
-            return status;
-    }
-    return HAUL_OK;
-}
-
-haul_status haul__check_limits(haul__discovery *d)
-{
-    const haul_limits *limits = &d->context->options.limits;
-    if (d->found->objects > limits->objects)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu objects",
-                            limits->objects);
-    if (d->found->bytes > limits->bytes)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu bytes",
-                            limits->bytes);
-    return HAUL_OK;
-}
-
-haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__walk *walk,
-                             size_t bytes)
-{
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; i < walk->slot_count && status == HAUL_OK && walk->slots[i].offset < bytes; i++)
-        if (!haul__is_lone_end(&walk->slots[i], bytes))
-            status = visit_slot(d, element, &walk->slots[i]);
-    if (status == HAUL_OK && walk->part_count)
-        status = visit_parts(d, element, walk, bytes);
-    return status;
-}
 
 static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t kind)
 {
@@ -122,11 +54,11 @@ HAUL__NOINLINE haul_status haul__edge_aside(haul__discovery *d, uintptr_t elemen
     if (counted && counted->slot) {
         int met = haul__follow_plain_array(
             d, counted, haul__load_word((const void *)(element + step->offset)), element);
-        haul_status status = met && d->span_count < HAUL__SPANS ? HAUL_OK : haul__settle_spans(d);
+        haul_status status = met && d->span_count < HAUL__PENDING ? HAUL_OK : haul__settle_spans(d);
         if (met || status != HAUL_OK)
             return status;
     }
-    return visit_slot(d, element, slot);
+    return haul__visit_slot(d, element, slot);
 }
 
 /* An object that the innermost loop is not made for: steps not worked out yet, or parts. */
@@ -155,7 +87,7 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
             status = haul__reach_one(d, value, kind);
         else
             haul__collect(&c, d->map->flat, value, tag, near_starts);
-        if (c.near_count + c.over_count >= HAUL__CELLS_AHEAD && status == HAUL_OK)
+        if (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
             status = haul__settle(d, &c);
     }
     return status == HAUL_OK ? haul__settle(d, &c) : status;
@@ -171,7 +103,7 @@ static haul_status visit_counted(haul__discovery *d, const haul__entry *entry,
         uintptr_t address = entry->address + i * HAUL__WORD,
                   value = haul__load_word((const void *)address);
         int met = haul__follow_plain_array(d, counted, value, entry->self);
-        if (!met || d->span_count == HAUL__SPANS)
+        if (!met || d->span_count == HAUL__PENDING)
             status = haul__settle_spans(d);
         if (!met && status == HAUL_OK)
             status = haul__follow(d, entry->slot, entry->level, address, value, entry->self, i);
@@ -208,7 +140,7 @@ HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry 
         haul__prefetch(element + SIMPLE_AHEAD * entry->stride + first_slot);
         haul__prefetch(element + SIMPLE_AHEAD * entry->stride + last_slot);
         status = haul__visit_simple(d, &c, element, entry->kind);
-        if (c.near_count + c.over_count >= HAUL__CELLS_AHEAD && status == HAUL_OK)
+        if (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
             status = haul__settle(d, &c);
     }
     if (status == HAUL_OK)

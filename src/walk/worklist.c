@@ -4,12 +4,29 @@
  * looked ahead into, and an object whose entry lies a little ahead can be fetched while others are
  * worked on (Cher et al. 2004). Arrays of objects and of pointers take a wider entry on a stack.
  * When the way must be recorded, everything goes through the wide entries, in order and for good.
+ *
+ * Where many objects wait, those that lie near one another wait together, in buckets:
+ *
+ *     queue      being visited        found: to its bucket, by its address
+ *     buckets    | 0 | 1 | ... | 63 |     the queue is empty: the next bucket becomes the queue
+ *
+ * In a large graph whose order is not that of the heap each visit goes to another page and another
+ * line. A worklist of one queue takes them as they were found. Buckets cost one more store for each
+ * object found, and what is visited in a row then lies in a mebibyte: pages are in the translation
+ * buffer still, and some lines in the cache (the gray sets of collectors that are kept by region;
+ * radix partitioning in hash joins).
+ *
+ * It is right because marks do not depend on the order of visits. A bucket is read from where it was
+ * taken off: what is found meanwhile goes to a new one, so that batches are as large as what waits
+ * allows. A small graph has no buckets.
  */
-#include "walk/ruled_field.h"
+#include "walk/worklist.h"
 
 #define FIRST_CHUNK ((size_t)500)
 #define CHUNK ((size_t)1000)
 #define MANY_CHUNKS ((size_t)8) /* from here on, lanes */
+
+/* ---- Chunks. */
 
 static haul__chunk *new_chunk(haul__discovery *d, size_t capacity)
 {
@@ -37,7 +54,7 @@ static void release_chunks(haul__discovery *d, haul__chunk *chunk)
     }
 }
 
-haul__chunk *haul__chunk_take(haul__discovery *d)
+static haul__chunk *haul__chunk_take(haul__discovery *d)
 {
     haul__chunk *chunk = d->spare;
     if (!chunk)
@@ -48,7 +65,7 @@ haul__chunk *haul__chunk_take(haul__discovery *d)
     return chunk;
 }
 
-void haul__chunk_put(haul__discovery *d, haul__chunk *chunk)
+static void haul__chunk_put(haul__discovery *d, haul__chunk *chunk)
 {
     haul__chunk *last = chunk;
     if (!chunk)
@@ -58,6 +75,72 @@ void haul__chunk_put(haul__discovery *d, haul__chunk *chunk)
     last->next = d->spare;
     d->spare = chunk;
 }
+
+/* ---- Buckets. */
+
+static int haul__buckets_open(haul__discovery *d)
+{
+    if (!d->lanes)
+        d->lanes = haul__allocate_zeroed(d->allocator, HAUL__BUCKETS * sizeof *d->lanes);
+    d->is_spread = d->lanes != NULL;
+    return d->is_spread;
+}
+
+static void haul__buckets_close(haul__discovery *d)
+{
+    unsigned i;
+    if (!d->lanes)
+        return;
+    for (i = 0; i < HAUL__BUCKETS; i++)
+        haul__chunk_put(d, d->lanes[i].first);
+    haul__release(d->allocator, d->lanes, HAUL__BUCKETS * sizeof *d->lanes);
+    d->lanes = NULL;
+}
+
+HAUL__NOINLINE int haul__bucket_room(haul__discovery *d, haul__bucket *lane)
+{
+    haul__chunk *chunk = haul__chunk_take(d);
+    if (!chunk)
+        return 0;
+    if (lane->last) {
+        lane->last->written = (size_t)(lane->out - lane->last->entry);
+        lane->last->next = chunk;
+    } else {
+        lane->first = chunk;
+    }
+    lane->last = chunk;
+    lane->out = chunk->entry;
+    /* the queue's last chunk always has room for one */
+    lane->end = chunk->entry + chunk->capacity - 1;
+    return 1;
+}
+
+/* What has gone through the queue was read: its last chunk is empty. */
+static void take_off(haul__discovery *d, haul__bucket *lane)
+{
+    lane->last->written = (size_t)(lane->out - lane->last->entry);
+    haul__chunk_put(d, d->head);
+    d->head = lane->first;
+    d->tail = lane->last;
+    memset(lane, 0, sizeof *lane);
+}
+
+int haul__buckets_next(haul__discovery *d)
+{
+    unsigned i;
+    d->waiting_chunks = 0;
+    for (i = 0; i < HAUL__BUCKETS; i++) {
+        haul__bucket *lane = &d->lanes[++d->at_lane % HAUL__BUCKETS];
+        if (lane->out == NULL || lane->out == lane->first->entry)
+            continue;
+        take_off(d, lane);
+        return 1;
+    }
+    d->is_spread = 0;
+    return 0;
+}
+
+/* ---- The queue. */
 
 int haul__queue_open(haul__discovery *d)
 {
@@ -85,19 +168,7 @@ void haul__queue_advance(haul__discovery *d)
     haul__chunk_put(d, done);
 }
 
-void haul__worklist_close(haul__discovery *d)
-{
-    haul__buckets_close(d);
-    release_chunks(d, d->head);
-    release_chunks(d, d->spare);
-    haul__release(d->allocator, d->entries, d->entry_capacity * sizeof *d->entries);
-    haul__release(d->allocator, d->around, d->around_capacity * sizeof *d->around);
-    haul__release(d->allocator, d->memo, d->memo_capacity * sizeof *d->memo);
-    haul__release(d->allocator, d->seen, d->seen_capacity * sizeof *d->seen);
-    haul__release(d->allocator, d->aliases, d->alias_capacity * sizeof *d->aliases);
-    haul__release(d->allocator, d->survey[0], d->survey_capacity[0] * sizeof *d->survey[0]);
-    haul__release(d->allocator, d->survey[1], d->survey_capacity[1] * sizeof *d->survey[1]);
-}
+/* ---- Wide entries. */
 
 haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry)
 {
@@ -114,44 +185,10 @@ haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry)
     return HAUL_OK;
 }
 
-static size_t memo_place(const haul__discovery *d, uintptr_t address, size_t bytes, const void *as)
+void haul__worklist_close(haul__discovery *d)
 {
-    size_t mask = d->memo_capacity - 1;
-    uint64_t mixed = ((uint64_t)address * 3 + bytes) ^ (uint64_t)(uintptr_t)as;
-    size_t at = (size_t)((mixed * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-    while (d->memo[at].address &&
-           (d->memo[at].address != address || d->memo[at].bytes != bytes || d->memo[at].as != as))
-        at = (at + 1) & mask;
-    return at;
-}
-
-int haul__memo_has(const haul__discovery *d, uintptr_t address, size_t bytes, const void *as)
-{
-    return d->memo_count && d->memo[memo_place(d, address, bytes, as)].address;
-}
-
-haul_status haul__memo_add(haul__discovery *d, uintptr_t address, size_t bytes, const void *as)
-{
-    haul__memo *old = d->memo, *entry;
-    size_t old_capacity = d->memo_capacity, i;
-    if (d->memo_count >= old_capacity / 2) {
-        haul__memo *grown;
-        size_t capacity = old_capacity ? old_capacity * 2 : 64;
-        grown = haul__allocate_zeroed(d->allocator, capacity * sizeof *grown);
-        if (!grown)
-            return HAUL_ERROR_MEMORY;
-        d->memo = grown;
-        d->memo_capacity = capacity;
-        for (i = 0; i < old_capacity; i++)
-            if (old[i].address)
-                d->memo[memo_place(d, old[i].address, old[i].bytes, old[i].as)] = old[i];
-        haul__release(d->allocator, old, old_capacity * sizeof *old);
-    }
-    entry = &d->memo[memo_place(d, address, bytes, as)];
-    if (!entry->address)
-        d->memo_count++;
-    entry->address = address;
-    entry->bytes = bytes;
-    entry->as = as;
-    return HAUL_OK;
+    haul__buckets_close(d);
+    release_chunks(d, d->head);
+    release_chunks(d, d->spare);
+    haul__release(d->allocator, d->entries, d->entry_capacity * sizeof *d->entries);
 }

@@ -3,8 +3,8 @@
  * A slot bit says: this word is the address of a described byte, on the grid. Whatever else a word
  * of a pointer field can be is an exception, 24 or 32 bytes a word, and only those who have it pay.
  * The blocks that it lies in are told, so that what comes back passes it by. */
+#include "walk/listed_words.h"
 #include "map/side.h"
-#include "walk/discovery.h"
 
 static int tell_block(haul__map *map, uintptr_t address)
 {

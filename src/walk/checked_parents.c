@@ -5,6 +5,10 @@
  * sees to it: it remembers the first parent, and for each other one it asks the object twice, once
  * for either, and compares what its words are and how many elements are behind them.
  */
+#include "walk/checked.h"
+#include "walk/extent.h"
+#include "walk/met_types.h"
+#include "walk/paths.h"
 #include "walk/ruled_field.h"
 
 typedef struct answer {

@@ -7,8 +7,13 @@
  * Objects whose contents depend on addresses are put on a list when they are reached, each once;
  * where there are none, there is no list.
  */
+#include "walk/exclude.h"
 #include "map/exclusions.h"
 #include "type/elements.h"
+#include "walk/extent.h"
+#include "walk/memo.h"
+#include "walk/met_types.h"
+#include "walk/paths.h"
 #include "walk/ruled_field.h"
 
 static haul_status bar(haul__discovery *d, uintptr_t first, uintptr_t end, unsigned bars)

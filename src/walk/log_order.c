@@ -4,7 +4,8 @@
  * nothing, and yet it is what says that the two must stay side by side. So ranges are known by
  * their bounds, in a hash, and a graph of many pointers to few objects costs what its objects cost.
  */
-#include "walk/discovery.h"
+#include "walk/log_order.h"
+#include "walk/met_types.h"
 
 #define KNOWN_MIN ((size_t)256)
 

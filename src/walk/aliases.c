@@ -1,7 +1,17 @@
 /* Aliases: pointers that are not followed. When all has been found, each must lead into what others
  * own.
  */
-#include "walk/ruled_field.h"
+#include "walk/aliases.h"
+#include "map/mark.h"
+#include "walk/paths.h"
+
+/* A pointer that must lead into what others own. */
+typedef struct haul__alias {
+    uintptr_t value;
+    const haul__slot *slot;
+    size_t root, entry, element;
+    int may_be_static, has_tags;
+} haul__alias;
 
 haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
 {
@@ -48,4 +58,9 @@ haul_status haul__check_aliases(haul__discovery *d)
             return refuse_alias(d, alias);
     }
     return HAUL_OK;
+}
+
+void haul__aliases_close(haul__discovery *d)
+{
+    haul__release(d->allocator, d->aliases, d->alias_capacity * sizeof *d->aliases);
 }

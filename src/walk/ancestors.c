@@ -17,6 +17,9 @@
  * n holders share all, n times the time. "Through the same ones before" is asked by a sum over
  * them: two sets that had the same sum would be taken for one, which a checker can live with.
  */
+#include "walk/ancestors.h"
+#include "walk/memo.h"
+#include "walk/met_types.h"
 #include "walk/ruled_field.h"
 
 static uintptr_t nearest(const haul__discovery *d, const haul__held *held, const haul_type *type)
@@ -165,27 +168,7 @@ haul_status haul__meet_held(haul__discovery *d, const haul__entry *entry, int *i
     return status;
 }
 
-haul_status haul__meet_answer(haul__discovery *d, const haul__slot *slot, const haul_here *here,
-                              haul__question question, int64_t answer)
+void haul__ancestors_close(haul__discovery *d)
 {
-    int is_new = 0;
-    haul__seen *seen =
-        haul__see(d, (uintptr_t)here->place, HAUL__AS_ANSWER + (int)question, slot, slot, &is_new);
-    haul_status status;
-    if (!seen)
-        return HAUL_ERROR_MEMORY;
-    if (is_new) {
-        seen->parent = (uintptr_t)here->holder;
-        seen->answer = answer;
-    }
-    if (seen->answer == answer || seen->parent == (uintptr_t)here->holder)
-        return HAUL_OK;
-    status = haul__refuse(d, HAUL_ERROR_GRAPH, slot,
-                          "it was found through two of %s, and the %s that its "
-                          "callback answers is %lld for one and %lld "
-                          "for the other",
-                          haul_type_name(d->asked.type), haul__question_names[question],
-                          (long long)answer, (long long)seen->answer);
-    haul__name_seen(d, seen);
-    return status;
+    haul__release(d->allocator, d->around, d->around_capacity * sizeof *d->around);
 }

@@ -1,0 +1,13 @@
+/* Callbacks of the user's, called from a discovery.
+ */
+#ifndef HAUL_WALK_CALLBACKS_H
+#define HAUL_WALK_CALLBACKS_H
+
+#include "walk/discovery.h"
+#include "walk/read_set.h"
+
+/* Calls back, with what d->asked has, and notes the answer. */
+haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function,
+                            haul_here *here, haul__question question, int64_t *answer);
+
+#endif

@@ -1,0 +1,142 @@
+/* Checked mode: is all that stands at one address met as the same thing each time?
+ */
+#include "walk/checked.h"
+#include "walk/paths.h"
+
+static int is_seen(const haul__seen *seen, uintptr_t address, int what, const void *as)
+{
+    return seen->address == address && seen->what == what &&
+           (what < HAUL__AS_CHILD || seen->as == as);
+}
+
+static size_t seen_place(const haul__discovery *d, uintptr_t address, int what, const void *as)
+{
+    size_t mask = d->seen_capacity - 1;
+    size_t at = (size_t)(((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+    while (d->seen[at].as && !is_seen(&d->seen[at], address, what, as))
+        at = (at + 1) & mask;
+    return at;
+}
+
+static int seen_room(haul__discovery *d)
+{
+    haul__seen *old = d->seen;
+    size_t old_capacity = d->seen_capacity, capacity = old_capacity ? old_capacity * 2 : 64, i;
+    if (d->seen_count < old_capacity / 2)
+        return 1;
+    d->seen = haul__allocate_zeroed(d->allocator, capacity * sizeof *d->seen);
+    if (!d->seen) {
+        d->seen = old;
+        return 0;
+    }
+    d->seen_capacity = capacity;
+    for (i = 0; i < old_capacity; i++)
+        if (old[i].as)
+            d->seen[seen_place(d, old[i].address, old[i].what, old[i].as)] = old[i];
+    haul__release(d->allocator, old, old_capacity * sizeof *old);
+    return 1;
+}
+
+/* looked at, of arms within arms; then they are taken to agree */
+#define ROWS_MAX ((size_t)1 << 16)
+
+/* Is `inner` at offset 0 of `outer`, at whatever depth? Arms of a union may all begin there. */
+static int begins_with(const haul_type *outer, const haul_type *inner)
+{
+    struct {
+        const haul_type *type;
+        size_t next; /* of its rows */
+    } way[HAUL_EMBED_DEPTH_MAX + 1];
+    size_t depth = 1, rows;
+    if (outer == inner)
+        return 1;
+    way[0].type = outer;
+    way[0].next = 0;
+    for (rows = 0; depth > 0 && rows < ROWS_MAX; rows++) {
+        haul_field field;
+        if (haul_type_get_field(way[depth - 1].type, way[depth - 1].next++, &field) != HAUL_OK ||
+            field.offset != 0) {
+            depth--;
+            continue;
+        }
+        if ((field.kind != HAUL_REF_EMBED && field.kind != HAUL_REF_TAIL) || !field.target)
+            continue;
+        if (field.target == inner)
+            return 1;
+        if (depth <= HAUL_EMBED_DEPTH_MAX) {
+            way[depth].type = field.target;
+            way[depth++].next = 0;
+        }
+    }
+    return rows == ROWS_MAX;
+}
+
+haul__seen *haul__see(haul__discovery *d, uintptr_t address, int what, const void *as,
+                      const haul__slot *slot, int *is_new)
+{
+    haul__seen *seen;
+    if (!seen_room(d))
+        return NULL;
+    seen = &d->seen[seen_place(d, address, what, as)];
+    *is_new = !seen->as;
+    if (seen->as)
+        return seen;
+    d->seen_count++;
+    seen->address = address;
+    seen->what = what;
+    seen->as = as;
+    seen->slot = slot;
+    seen->root = d->root;
+    seen->entry = d->at_entry;
+    seen->element = d->at_element;
+    return seen;
+}
+
+void haul__name_seen(haul__discovery *d, const haul__seen *seen)
+{
+    size_t root = d->root;
+    d->root = seen->root;
+    haul__name_place(d, seen->entry, seen->element, seen->slot, d->context->error.other_path);
+    d->root = root;
+}
+
+haul_status haul__meet(haul__discovery *d, uintptr_t address, int what, const void *as, size_t unit,
+                       const haul__slot *slot)
+{
+    int is_new = 0;
+    haul__seen *seen = haul__see(d, address, what, as, slot, &is_new);
+    haul_status status;
+    if (!seen)
+        return HAUL_ERROR_MEMORY;
+    if (is_new)
+        seen->unit = unit;
+    if (seen->as == as && seen->unit == unit)
+        return HAUL_OK;
+    if (what == HAUL__AS_OBJECT && (begins_with(seen->as, as) || begins_with(as, seen->as)))
+        return HAUL_OK;
+    if (what == HAUL__AS_POINTER)
+        status = haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                              "one pointer word is described with two different targets");
+    else
+        status =
+            haul__refuse(d, HAUL_ERROR_GRAPH, slot, "one address is reached as a %s and as a %s",
+                         haul_type_name(as), haul_type_name(seen->as));
+    haul__name_seen(d, seen);
+    return status;
+}
+
+/* Pointers of different depth or element size never mean the same. */
+haul_status haul__meet_pointer(haul__discovery *d, uintptr_t address, const haul__slot *slot,
+                               unsigned level)
+{
+    size_t depth = (slot->flags & HAUL__SLOT_END) ? 1 : (size_t)slot->levels - level;
+    const void *as = slot->target ? (const void *)slot->target : (const void *)d->context;
+    if (!d->context->options.checked)
+        return HAUL_OK;
+    return haul__meet(d, address, HAUL__AS_POINTER, as, slot->unit * 4 + depth, slot);
+}
+
+void haul__meanings_close(haul__discovery *d)
+{
+    haul__release(d->allocator, d->seen, d->seen_capacity * sizeof *d->seen);
+}

@@ -1,0 +1,155 @@
+/* Marking what a pointer leads to, the general way: range by range, with the slots that lie in it.
+ */
+#include "walk/mark_elements.h"
+#include "walk/met_types.h"
+#include "walk/paths.h"
+
+haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first,
+                             uintptr_t end, haul__pattern *pattern, haul__marked *marked)
+{
+    haul__marked range;
+    haul_status status = haul__mark(d->map, first, end, pattern, &range);
+    if (status == HAUL_ERROR_GRAPH) {
+        status = haul__refuse(d, status, slot,
+                              "a word is a pointer for one description and data for another");
+        haul__name_other(d, range.conflict);
+        marked->conflict = range.conflict;
+        return status;
+    }
+    if (status == HAUL_OK && range.first != range.end) {
+        if (marked->first == marked->end || range.first < marked->first)
+            marked->first = range.first;
+        if (marked->end < range.end)
+            marked->end = range.end;
+        d->found->bytes += (size_t)(range.end - range.first);
+    }
+    return status;
+}
+
+/* Elements whose starts tell all. 1: done; 0: some need the general way; -1: out of memory. */
+static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked)
+{
+    const haul__met_type *kind = &d->kinds[entry->kind];
+    size_t element;
+    for (element = 0; element < entry->count; element++) {
+        uintptr_t address = entry->address + element * entry->stride;
+        uint32_t form = address & (HAUL__GRANULE - 1) ? kind->ragged.form : kind->form;
+        int fresh = form == HAUL__NO_FORM ? 0 : haul__mark_simple(d->map, address, form);
+        if (fresh <= 0)
+            return fresh;
+        if (marked->first == marked->end)
+            marked->first = address;
+        marked->end = address + kind->simple.bytes;
+        d->found->bytes += kind->simple.bytes;
+    }
+    return 1;
+}
+
+static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                              uintptr_t end, haul__marked *marked)
+{
+    haul__pattern pattern;
+    int done;
+    if ((entry->address & (HAUL__GRANULE - 1)) != 0 &&
+        !haul__met_type_ragged(d, &d->kinds[entry->kind]))
+        return HAUL_ERROR_MEMORY;
+    done = d->kinds[entry->kind].form != HAUL__NO_FORM ? mark_starts(d, entry, marked) : 0;
+    if (done)
+        return done < 0 ? HAUL_ERROR_MEMORY : HAUL_OK;
+    pattern.kind = walk->slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
+    pattern.slots = walk->slots;
+    pattern.slot_count = walk->slot_count;
+    pattern.stride = entry->stride;
+    pattern.element = entry->address;
+    pattern.next = 0;
+    pattern.left = entry->count;
+    if (walk->slot_count && walk->slot_count * HAUL__WORD == walk->extent &&
+        walk->alignment >= HAUL__WORD)
+        pattern.kind = HAUL__ALL_SLOTS;
+    return haul__mark_range(d, entry->slot, entry->address, end, &pattern, marked);
+}
+
+/* From `at` on, the part of a run that ends at `end` with the slots that lie in it, from *slot on;
+ * without that of a pair whose begin is not there. Answers where the part ends. */
+static size_t take_part(const haul__walk *walk, size_t at, size_t end, size_t limit, size_t *slot,
+                        haul__pattern *pattern)
+{
+    while (*slot < walk->slot_count && walk->slots[*slot].offset < at)
+        ++*slot;
+    pattern->slots = walk->slots + *slot;
+    pattern->slot_count = 0;
+    for (; *slot < walk->slot_count && walk->slots[*slot].offset < end;
+         ++*slot, pattern->slot_count++)
+        if (haul__is_lone_end(&walk->slots[*slot], limit)) {
+            if (walk->slots[*slot].offset > at)
+                return walk->slots[*slot].offset;
+            ++*slot;
+            return end - at < HAUL__WORD ? end : at + HAUL__WORD;
+        }
+    return end;
+}
+
+/* Run by run, part by part. */
+haul_status haul__mark_element(haul__discovery *d, const haul__slot *by, const haul__walk *walk,
+                               uintptr_t element, size_t limit, haul__marked *marked)
+{
+    haul_status status = HAUL_OK;
+    size_t run, slot = 0, at, stop;
+    for (run = 0; run < walk->run_count && walk->runs[run].offset < limit && status == HAUL_OK;
+         run++) {
+        size_t end = walk->runs[run].offset + walk->runs[run].bytes;
+        if (end > limit)
+            end = limit;
+        for (at = walk->runs[run].offset; at < end && status == HAUL_OK; at = stop) {
+            haul__pattern pattern;
+            stop = take_part(walk, at, end, limit, &slot, &pattern);
+            pattern.kind = pattern.slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
+            pattern.stride = 0;
+            pattern.element = element;
+            pattern.next = 0;
+            pattern.left = 1;
+            status = haul__mark_range(d, by, element + at, element + stop, &pattern, marked);
+        }
+    }
+    return status;
+}
+
+uintptr_t haul__end_of_runs(const haul__entry *entry, const haul__walk *walk)
+{
+    const uintptr_t last = entry->address + (entry->count - 1) * entry->stride;
+    return walk->span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + walk->span;
+}
+
+/* Elements with holes: all of it gets a place, so that nothing moves together. */
+static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                             haul__marked *marked)
+{
+    size_t element;
+    haul_status status = haul__mark_hole(d->map, entry->address, haul__end_of_runs(entry, walk))
+                             ? HAUL_OK
+                             : HAUL_ERROR_MEMORY;
+    for (element = 0; element < entry->count && status == HAUL_OK; element++)
+        status = haul__mark_element(d, entry->slot, walk, entry->address + element * entry->stride,
+                                    SIZE_MAX, marked);
+    return status;
+}
+
+static haul_status mark_placements(haul__discovery *d, const haul__entry *entry,
+                                   const haul__walk *walk)
+{
+    size_t element, last = walk->dense && entry->stride == walk->extent ? 1 : entry->count;
+    for (element = 0; walk->placement > HAUL__GRANULE && element < last; element++)
+        if (!haul__mark_placement(d->map, entry->address + element * entry->stride,
+                                  walk->placement))
+            return HAUL_ERROR_MEMORY;
+    return HAUL_OK;
+}
+
+haul_status haul__mark_elements(haul__discovery *d, const haul__entry *entry, int dense,
+                                uintptr_t end, haul__marked *marked)
+{
+    const haul__walk *walk = d->kinds[entry->kind].walk;
+    haul_status status =
+        dense ? mark_dense(d, entry, walk, end, marked) : mark_runs(d, entry, walk, marked);
+    return status == HAUL_OK ? mark_placements(d, entry, walk) : status;
+}

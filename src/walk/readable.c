@@ -1,0 +1,42 @@
+/* What a discovery may read: all that the user's function for it says is readable, and of a graph that
+ * may have changed only what a map found before.
+ */
+#include "walk/readable.h"
+#include "map/forms.h"
+
+int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
+{
+    const haul_context_options *options = &d->context->options;
+    return !options->readable ||
+           options->readable(options->readable_user, (const void *)address, bytes);
+}
+
+/* Bytes from `address` on, up to the end of its granule, that the bounding map knows: described
+ * ones, or any that have a place. */
+static size_t known_in_granule(const haul__discovery *d, uintptr_t address, int described)
+{
+    const haul__block *block = address >= HAUL__LOWEST && address <= HAUL__HIGHEST
+                                   ? haul__map_find(d->within, address)
+                                   : NULL;
+    size_t bytes = HAUL__GRANULE - (address & (HAUL__GRANULE - 1));
+    uint32_t missing;
+    if (!block || !haul__is_placed(block, address))
+        return 0;
+    if (!described)
+        return bytes;
+    missing = ~((uint32_t)haul__byte_mask(block, haul__granule_in_block(address)) >>
+                (HAUL__GRANULE - bytes));
+    return haul__lowest32(missing) < bytes ? haul__lowest32(missing) : bytes;
+}
+
+size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes, int described)
+{
+    size_t known = 0;
+    while (d->within && known < bytes) {
+        size_t more = known_in_granule(d, address + known, described);
+        known += more;
+        if (more == 0 || ((address + known) & (HAUL__GRANULE - 1)) != 0)
+            return known < bytes ? known : bytes;
+    }
+    return bytes;
+}

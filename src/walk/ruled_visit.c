@@ -1,0 +1,179 @@
+/* Objects whose description depends on them: rows with rules, tails, sizes of their own.
+ *
+ * What such an object is made of is asked of the object (ruled_evaluate.c); then it is marked, and if
+ * anything of it is new, what its words lead to is followed. The order of these differs:
+ *
+ *   plain runs     An object that a pointer leads to is put on the worklist as it is. When its turn
+ *                  comes, and it has been fetched meanwhile, it is surveyed once, marked, and
+ *                  followed by that survey. So it may have been there before: then what was noted
+ *                  is taken back. What is wrong ends the run.
+ *   recording:      an object is surveyed and marked when it is reached, nothing is noted, and what
+ *                  is wrong is left for
+ *   arrays, and    later. When it is visited, it is surveyed again, what was read is noted, what it
+ *                  leads to is
+ *   parents        followed, and what is wrong gets its path.
+ *
+ * An object changes hands between two surveys only if its memory does, and then some pack will say
+ * so.
+ *
+ * Objects without rules never come here.
+ */
+#include "walk/ruled.h"
+#include "walk/aliases.h"
+#include "walk/checked.h"
+#include "walk/extent.h"
+#include "walk/follow.h"
+#include "walk/log_order.h"
+#include "walk/met_types.h"
+
+/* Is the word, tags and all, the address of a byte of what it leads to, in any copy that keeps the
+ * type's alignment? */
+static int is_sure(const haul__field_value *w, size_t tags)
+{
+    const haul__walk *walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
+    return walk && !walk->is_sized && w->address == w->start &&
+           w->value - w->start < walk->extent && walk->alignment >= tags;
+}
+
+/* For the trail. A tag needs a target that leaves its bits free, in the copy too. */
+static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
+                             const haul__field_value *w)
+{
+    const uintptr_t tag_bits = ruled->rule->said.tag_bits;
+    const size_t low = tag_bits & (HAUL_ALIGNMENT_MAX - 1),
+                 tags = low ? (size_t)2 << haul__highest64(low) : 1;
+    haul__reference mention;
+    memset(&mention, 0, sizeof mention);
+    mention.word = w->at;
+    if (haul__is_end(ruled)) {
+        mention.kind = HAUL__REFERENCE_END;
+        mention.target = mention.value =
+            w->what == HAUL__IS_TAGGED ? w->value & ~tag_bits : w->value;
+        mention.untagged = mention.target;
+        mention.tags = w->what == HAUL__IS_TAGGED ? tags : 1;
+        return mention.target ? haul__log_reference(d, &mention) : HAUL_OK;
+    }
+    if (!w->start || (!w->is_alias && (!low || is_sure(w, tags))))
+        return HAUL_OK;
+    mention.kind = w->is_alias ? HAUL__REFERENCE_PLACE : HAUL__REFERENCE_TAGGED;
+    mention.target = w->start;
+    mention.value = w->what == HAUL__IS_POINTER ? w->value : w->start;
+    mention.untagged = w->address;
+    mention.tags = tags;
+    return haul__log_reference(d, &mention);
+}
+
+/* A pair that holds. Of one without elements the end is looked at too, be its begin null. */
+static int is_pair(const haul__ruled *ruled, const haul__field_value *w)
+{
+    return (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_ODD) && !w->is_alias &&
+           !haul__is_end(ruled) && w->slot->levels > 0 && w->slot->shape[0].kind == HAUL_SHAPE_END;
+}
+
+static haul_status visit_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                              const haul__field_value *w)
+{
+    const size_t empty = d->found->empty_count;
+    haul_status status = HAUL_OK;
+    if (d->recording && (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_TAGGED))
+        status = haul__meet_pointer(d, w->at, w->slot, 0);
+    if (status == HAUL_OK && d->trail && w->what != HAUL__IS_KEPT)
+        status = note_word(d, ruled, w);
+    if (status != HAUL_OK || (w->start == 0 && !is_pair(ruled, w)) || haul__is_end(ruled))
+        return status;
+    if (w->is_alias)
+        return haul__note_alias(d, w);
+    haul__ask_for(d, o, ruled->rule);
+    d->by_rule = 1;
+    status = haul__follow(d, w->slot, 0, w->at, w->start, o->self, o->index + ruled->slot.index);
+    d->by_rule = 0;
+    haul__ask_for(d, o, NULL);
+    if (w->what == HAUL__IS_KEPT || (w->what == HAUL__IS_ODD && w->start != w->value))
+        d->found->empty_count = empty; /* what becomes of the word is told by its own list */
+    return status;
+}
+
+/* An arm, or the tail: elements that lie in the object. */
+static haul_status visit_inside(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                                size_t bytes)
+{
+    haul__entry entry;
+    haul_status status = HAUL_OK;
+    memset(&entry, 0, sizeof entry);
+    entry.address = o->address + ruled->slot.offset;
+    entry.count = ruled->kind == HAUL__RULED_PART ? ruled->count
+                                                  : (bytes - ruled->slot.offset) / ruled->slot.unit;
+    entry.self = o->address;
+    entry.held = d->held;
+    entry.stride = ruled->slot.unit;
+    entry.slot = &ruled->slot;
+    entry.parent = d->at_entry;
+    entry.parent_element = d->at_element;
+    entry.what = ruled->slot.target ? HAUL__OBJECTS : HAUL__PLAIN;
+    if (entry.count == 0)
+        return HAUL_OK;
+    if (ruled->slot.target)
+        status = haul__met_type_of(d, ruled->slot.target, &entry.kind);
+    return status == HAUL_OK ? haul__reach(d, &entry) : status;
+}
+
+static haul_status visit_rows(haul__discovery *d, const haul__object *o, size_t bytes)
+{
+    const haul__walk *walk = o->walk;
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++) {
+        const haul__field_value *w = &d->survey[HAUL__VISITED][i];
+        if (w->what == HAUL__IS_INSIDE)
+            status = visit_inside(d, o, &walk->ruled[i], bytes);
+        else if (w->what >= HAUL__IS_POINTER)
+            status = visit_word(d, o, &walk->ruled[i], w);
+    }
+    return status;
+}
+
+haul_status haul__visit_ruled(haul__discovery *d, uintptr_t element, const haul__walk *walk,
+                              size_t *bytes)
+{
+    haul__entry entry;
+    haul__object o;
+    haul_status status;
+    entry.address = element;
+    entry.stride = 0;
+    entry.self = d->from;
+    o = haul__object_of(&entry, walk, 0);
+    o.held = &d->held;
+    o.index = walk->is_slot ? d->at_element : 0;
+    status = haul__size_of(d, &o, NULL, bytes);
+    if (status == HAUL_OK)
+        status = haul__evaluate_noted(d, &o, *bytes);
+    return status == HAUL_OK ? visit_rows(d, &o, *bytes) : status;
+}
+
+/* ---- In one go, when an object's turn has come. */
+
+haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
+                             size_t *bytes, int *is_new)
+{
+    haul__found *found = d->found;
+    const size_t guards = found->guard_count, calls = found->call_words;
+    haul__object o = haul__object_of(entry, walk, 0);
+    uintptr_t end;
+    haul_status status = haul__check_extent(
+        d, entry, walk->is_sized ? haul__head_bytes(walk) : walk->extent, walk->alignment, &end);
+    if (status == HAUL_OK)
+        status = haul__size_of(d, &o, NULL, bytes);
+    if (status == HAUL_OK && walk->is_sized)
+        status = haul__check_extent(d, entry, *bytes, walk->alignment, &end);
+    if (status == HAUL_OK)
+        status = haul__evaluate_noted(d, &o, *bytes);
+    if (status == HAUL_OK)
+        status = haul__mark_visited(d, entry, &o, *bytes, is_new);
+    if (status != HAUL_OK)
+        return status;
+    if (*is_new)
+        return visit_rows(d, &o, *bytes);
+    found->guard_count = guards;
+    found->call_words = calls;
+    return HAUL_OK;
+}

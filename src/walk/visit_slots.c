@@ -1,0 +1,71 @@
+/* Visiting what no rule has a say in: the slots and parts of one object.
+ */
+#include "walk/visit.h"
+#include "walk/checked.h"
+#include "walk/follow.h"
+#include "walk/listed_words.h"
+#include "walk/log_order.h"
+#include "walk/paths.h"
+
+haul_status haul__visit_slot(haul__discovery *d, uintptr_t element, const haul__slot *slot)
+{
+    uintptr_t address = element + slot->offset, value = haul__load_word((const void *)address);
+    haul_status status = HAUL_OK;
+    if ((address & (HAUL__WORD - 1)) != 0)
+        status = haul__note_odd(d, address, value, 0);
+    if (status != HAUL_OK)
+        return status;
+    if (d->recording) {
+        if (d->sought.pointer == address)
+            return haul__refuse(d, HAUL_ERROR_STALE, slot, "this pointer has changed");
+        status = haul__meet_pointer(d, address, slot, 0);
+        if (status == HAUL_OK && d->trail && (slot->flags & HAUL__SLOT_END))
+            status = haul__log_pointer(d, HAUL__REFERENCE_END, address, value);
+        if (status != HAUL_OK)
+            return status;
+    }
+    if (slot->flags & HAUL__SLOT_END)
+        return HAUL_OK;
+    return haul__follow(d, slot, 0, address, value, element + slot->self, slot->index);
+}
+
+/* Those that lie in the element's first `bytes` bytes. */
+static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul__walk *walk,
+                               size_t bytes)
+{
+    size_t i;
+    for (i = 0; i < walk->part_count && walk->parts[i].offset < bytes; i++) {
+        const haul__part *part = &walk->parts[i];
+        haul__entry entry;
+        haul_status status;
+        memset(&entry, 0, sizeof entry);
+        entry.address = element + part->offset;
+        entry.count = part->count;
+        entry.stride = part->stride;
+        entry.part = part->name ? part->name : "";
+        entry.self = element;
+        entry.held = d->held;
+        entry.parent = d->at_entry;
+        entry.parent_element = d->at_element;
+        entry.what = HAUL__OBJECTS;
+        status = haul__met_type_of(d, part->type, &entry.kind);
+        if (status == HAUL_OK && part->count)
+            status = haul__reach(d, &entry);
+        if (status != HAUL_OK)
+            return status;
+    }
+    return HAUL_OK;
+}
+
+haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__walk *walk,
+                             size_t bytes)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < walk->slot_count && status == HAUL_OK && walk->slots[i].offset < bytes; i++)
+        if (!haul__is_lone_end(&walk->slots[i], bytes))
+            status = haul__visit_slot(d, element, &walk->slots[i]);
+    if (status == HAUL_OK && walk->part_count)
+        status = visit_parts(d, element, walk, bytes);
+    return status;
+}
