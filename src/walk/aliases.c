@@ -1,11 +1,11 @@
-/* Aliases: pointers that are not followed. When all has been found, each must lead into what others
- * own.
+/* Aliases: pointers to what another pointer owns. They are not followed. When all has been marked,
+ * each must lead to something marked.
  */
 #include "walk/aliases.h"
 #include "map/mark.h"
 #include "walk/paths.h"
 
-/* A pointer that must lead into what others own. */
+/* An alias, and where it was visited. */
 typedef struct haul__alias {
     uintptr_t value;
     const haul__slot *slot;
@@ -40,14 +40,13 @@ static haul_status refuse_alias(haul__discovery *d, const haul__alias *alias)
     if (alias->may_be_static)
         return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot,
                             "an alias that leads neither to anything that another "
-                            "pointer owns nor into a registered static "
-                            "range");
+                            "pointer owns nor into a registered static range");
     return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot,
                         "an alias that leads to nothing that another pointer owns");
 }
 
-/* One past a range may begin a granule that is nobody's: a word with tags there would have no
- * place. */
+/* An alias may lead to one past a range. There a granule may begin that has no place in the copy,
+ * so a word with tags must lead to a marked byte. */
 haul_status haul__check_aliases(haul__discovery *d)
 {
     size_t i;

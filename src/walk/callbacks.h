@@ -1,4 +1,4 @@
-/* Callbacks of the user's, called from a discovery.
+/* Calls of the user's callbacks.
  */
 #ifndef HAUL_WALK_CALLBACKS_H
 #define HAUL_WALK_CALLBACKS_H
@@ -6,7 +6,7 @@
 #include "walk/discovery.h"
 #include "walk/read_set.h"
 
-/* Calls back, with what d->asked has, and notes the answer. */
+/* Fills in the rest of `here`, calls the function and notes its answer. */
 haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function,
                             haul_here *here, haul__question question, int64_t *answer);
 

@@ -1,4 +1,4 @@
-/* Checked mode: is all that stands at one address met as the same thing each time?
+/* Checked mode: an address must have the same meaning whenever it is found.
  */
 #include "walk/checked.h"
 #include "walk/paths.h"
@@ -37,24 +37,25 @@ static int seen_room(haul__discovery *d)
     return 1;
 }
 
-/* looked at, of arms within arms; then they are taken to agree */
+/* rows that are searched in nested types; after so many, they are taken to agree */
 #define ROWS_MAX ((size_t)1 << 16)
 
-/* Is `inner` at offset 0 of `outer`, at whatever depth? Arms of a union may all begin there. */
+/* Does `outer` have an `inner` at offset 0, at any depth? Arms of a union may all begin there. */
 static int begins_with(const haul_type *outer, const haul_type *inner)
 {
     struct {
         const haul_type *type;
         size_t next; /* of its rows */
-    } way[HAUL_EMBED_DEPTH_MAX + 1];
+    } nested[HAUL_EMBED_DEPTH_MAX + 1];
     size_t depth = 1, rows;
     if (outer == inner)
         return 1;
-    way[0].type = outer;
-    way[0].next = 0;
+    nested[0].type = outer;
+    nested[0].next = 0;
     for (rows = 0; depth > 0 && rows < ROWS_MAX; rows++) {
         haul_field field;
-        if (haul_type_get_field(way[depth - 1].type, way[depth - 1].next++, &field) != HAUL_OK ||
+        if (haul_type_get_field(nested[depth - 1].type, nested[depth - 1].next++, &field) !=
+                HAUL_OK ||
             field.offset != 0) {
             depth--;
             continue;
@@ -64,8 +65,8 @@ static int begins_with(const haul_type *outer, const haul_type *inner)
         if (field.target == inner)
             return 1;
         if (depth <= HAUL_EMBED_DEPTH_MAX) {
-            way[depth].type = field.target;
-            way[depth++].next = 0;
+            nested[depth].type = field.target;
+            nested[depth++].next = 0;
         }
     }
     return rows == ROWS_MAX;
@@ -125,7 +126,7 @@ haul_status haul__meet(haul__discovery *d, uintptr_t address, int what, const vo
     return status;
 }
 
-/* Pointers of different depth or element size never mean the same. */
+/* Pointers of different depth or element size have different meanings. */
 haul_status haul__meet_pointer(haul__discovery *d, uintptr_t address, const haul__slot *slot,
                                unsigned level)
 {

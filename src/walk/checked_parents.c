@@ -1,9 +1,8 @@
-/* Objects whose rules ask who led there: do all who lead there get the same answers?
+/* Checked mode: rules that ask for the parent must say the same for every parent.
  *
- * An object is looked at once, for whoever comes first, and who that is depends on the order of
- * discovery. So a rule that asks for the parent must answer alike for all of them. Checked mode
- * sees to it: it remembers the first parent, and for each other one it asks the object twice, once
- * for either, and compares what its words are and how many elements are behind them.
+ * An object is visited once, for the parent that was found first, and the order of discovery
+ * decides which one that is. So the first parent is remembered, and for each other parent all rows
+ * are evaluated twice, for the first one and for this one. Their values and counts are compared.
  */
 #include "walk/checked.h"
 #include "walk/extent.h"
@@ -18,12 +17,12 @@ typedef struct answer {
     size_t count;
 } answer;
 
-/* What one row says for a parent; what is wrong with it is told when it is visited. */
-static void ask_row(haul__discovery *d, const haul__object *o, size_t bytes,
-                    const haul__ruled *ruled, answer *a)
+/* The value of one row for a parent. Errors are left for the visit. */
+static void evaluate_row(haul__discovery *d, const haul__object *o, size_t bytes,
+                         const haul__ruled *ruled, answer *a)
 {
     memset(a, 0, sizeof *a);
-    haul__ask_for(d, o, ruled->rule);
+    haul__set_callers(d, o, ruled->rule);
     d->dry_run++;
     a->status = haul__ask(d, o, bytes, ruled, &a->holds);
     if (a->status == HAUL_OK && a->holds && ruled->kind == HAUL__RULED_POINTER)
@@ -32,7 +31,7 @@ static void ask_row(haul__discovery *d, const haul__object *o, size_t bytes,
         a->status = haul__count_of(d, a->word.slot, 0, a->word.at, a->word.start, o->self,
                                    o->index + ruled->slot.index, &a->count);
     d->dry_run--;
-    haul__ask_for(d, o, NULL);
+    haul__set_callers(d, o, NULL);
 }
 
 static int are_alike(const answer *a, const answer *b)
@@ -44,9 +43,8 @@ static int are_alike(const answer *a, const answer *b)
            a->count == b->count;
 }
 
-/* Of an object whose size is wrong, nothing is asked; that it is will be told when it is
- * visited. */
-static size_t bytes_of(haul__discovery *d, const haul__object *o)
+/* The size of an object; 0 if it is wrong, which is left for the visit. */
+static size_t size_for(haul__discovery *d, const haul__object *o)
 {
     size_t bytes = 0;
     d->dry_run++;
@@ -62,28 +60,28 @@ static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t 
     const haul__walk *walk = d->kinds[entry->kind].walk;
     haul__object now = haul__object_of(entry, walk, index), then = now;
     answer a, b;
-    const size_t bytes = bytes_of(d, &now);
+    const size_t bytes = size_for(d, &now);
     haul_status status;
     size_t i;
     then.parent = seen->parent;
     then.self = walk->is_slot ? seen->parent : then.self;
-    if (bytes != bytes_of(d, &then)) {
+    if (bytes != size_for(d, &then)) {
         status = haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                              "two parents lead to one %s, and it has another size for each",
+                              "two parents lead to one %s, and its size differs between them",
                               walk->name);
         haul__name_seen(d, seen);
         return status;
     }
     for (i = 0; i < walk->ruled_count && walk->ruled[i].slot.offset < bytes; i++) {
-        ask_row(d, &now, bytes, &walk->ruled[i], &a);
-        ask_row(d, &then, bytes, &walk->ruled[i], &b);
+        evaluate_row(d, &now, bytes, &walk->ruled[i], &a);
+        evaluate_row(d, &then, bytes, &walk->ruled[i], &b);
         if (a.status == HAUL_ERROR_MEMORY || b.status == HAUL_ERROR_MEMORY)
             return HAUL_ERROR_MEMORY;
         if (are_alike(&a, &b))
             continue;
         status = haul__refuse(
             d, HAUL_ERROR_GRAPH, entry->slot,
-            "two parents lead to one %s, and what it says of %s%s is another thing for each",
+            "two parents lead to one %s, and its description of %s%s differs between them",
             walk->is_slot ? "array" : walk->name, walk->is_slot ? "its pointers" : "",
             walk->ruled[i].slot.name);
         haul__name_seen(d, seen);

@@ -1,9 +1,6 @@
-/* Runs of discovery: plain, again for the path of an error, and in search of a place in a graph
- * that has changed.
- *
- * The plain run records nothing of how an object was reached. When something is wrong, discovery
- * runs again in a recording form that records the way, and the error gets its path from there: good
- * data pays nothing for it.
+/* The runs of discovery. The plain one does not record how an object was found, so good data pays
+ * nothing for error paths. If it fails, a second run records all entries, and its error has a path.
+ * The same recording run finds the path of a place in a graph that has changed.
  */
 #include "walk/discover.h"
 #include "walk/aliases.h"
@@ -26,7 +23,7 @@ static void close_discovery(haul__discovery *d)
     haul__evaluations_close(d);
 }
 
-/* The context's empty map if it has one, else a new one. */
+/* Takes the context's empty map, or opens one. */
 static void take_map(haul_context *context, haul__found *found)
 {
     memset(found, 0, sizeof *found);
@@ -103,17 +100,17 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
 }
 
 haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count,
-                                    haul__found *found, haul__order_log *trail)
+                                    haul__found *found, haul__order_log *order_log)
 {
     haul__discovery d;
     haul_status status;
     open_discovery(&d, context, roots, count, found);
     d.recording = 1;
-    d.trail = trail;
+    d.order_log = order_log;
     status = run(&d);
     close_discovery(&d);
     if (status != HAUL_OK)
-        haul__order_log_close(&context->allocator, trail);
+        haul__order_log_close(&context->allocator, order_log);
     return status;
 }
 
@@ -134,8 +131,8 @@ void haul__record_close(haul__discovery *d)
     close_discovery(d);
 }
 
-/* Runs again to learn the path. What the second run says counts, unless it has no memory to say
- * it. */
+/* Runs again for the path. The second run's error replaces the first, unless it found none or ran
+ * out of memory. */
 static haul_status again_with_path(haul_context *context, const haul_root *roots, size_t count,
                                    haul_status status)
 {
@@ -162,8 +159,8 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
     return status;
 }
 
-/* What has changed may stop this run before it comes to the place; where it stops is as good a
- * path. What the roots no longer reach has none: the root stands for it. */
+/* A change can stop the run before the sought place: its path does as well. A place that the roots
+ * no longer reach has none: it is called "root". */
 void haul__explain(haul_context *context, const haul_root *roots, size_t count,
                    const haul__map *within, const haul__sought *sought)
 {

@@ -1,4 +1,4 @@
-/* Discovery's door: from roots to marks.
+/* Discovery: from roots to marks.
  */
 #ifndef HAUL_WALK_DISCOVER_H
 #define HAUL_WALK_DISCOVER_H
@@ -13,30 +13,28 @@
  * path included. On success the caller owns `found` (haul__found_drop). */
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
                            haul__found *found);
-/* haul__discover, breadth first from each root in turn, whatever the addresses are; `trail` is all
- * zeros and gets what was met. It holds memory after success alone. */
+/* The same, breadth first from each root in turn, in an order that no address changes. `order_log`
+ * is all zeros and gets the log; it holds memory after success alone. */
 haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count,
-                                    haul__found *found, haul__order_log *trail);
-/* Gives its map back to the context, empty, for the next plan. */
+                                    haul__found *found, haul__order_log *order_log);
+/* Frees it; its map goes back to the context, empty, for the next plan. */
 void haul__found_drop(haul_context *context, haul__found *found);
 
-/* A place that a plan cares for: a pointer word, a count field or a terminator, or a call of a
- * shape's callback, that is not as it was; or an object whose contents depend on addresses. Zeros:
- * not that. */
+/* A place whose path is wanted: a pointer word, a count or terminator, or a callback's call that
+ * has changed, or an object whose contents depend on addresses. The others are 0. */
 typedef struct haul__sought {
     uintptr_t pointer, count; /* addresses */
     uintptr_t call_self, call_target;
     uintptr_t object; /* its address */
 } haul__sought;
 
-/* Fills the path of the context's record with the way to what is sought. The graph may have changed
- * in any way: nothing is read that `within`, a map after layout, did not find. */
+/* Sets the path in the context's error record to the sought place. The graph may have changed in
+ * any way: only bytes that have a place in `within`, a map after layout, are read. */
 void haul__explain(haul_context *context, const haul_root *roots, size_t count,
                    const haul__map *within, const haul__sought *sought);
 
-/* A recording run that is left open, so that its entries can be read, all of them and in the order
- * of their finding. After HAUL_OK the caller closes it and drops `found`; else there is nothing to
- * close. */
+/* A recording run that is left open, so that its entries can be read, in the order they were found.
+ * After HAUL_OK the caller closes it and drops `found`; else there is nothing to close. */
 struct haul__discovery;
 haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,
                          haul__found *found, struct haul__discovery *d);

@@ -1,21 +1,19 @@
-/* Discovery: marks everything that the roots reach.
+/* The loop of discovery: marks everything that the roots reach.
  *
  * The slow obvious version: take an object off the worklist; for each of its pointers, if the
- * object it leads to is not marked, mark it and put it on the worklist. That is also what the code
- * does. What makes it fast:
+ * target is not marked, mark it and put it on the worklist. The code does the same. What makes it
+ * fast:
  *
- *   - An object is marked when it is found, not when it is visited, and none of the questions asked
- *     on the way is a branch that no predictor could guess (mark_inline.h).
- *   - The worklist is first in, first out, so that objects some entries on can be fetched into the
- *     cache now; where many wait, those that lie near one another do so together (worklist.c). A
- *     pointer read from an object is not looked at at once: its cell is fetched, and it waits until
- *     HAUL__POINTERS_AHEAD of them are together (Cher et al. 2004). So no load waits for memory, as
+ *   - An object is marked when it is found, not when it is visited. No question on the way is a
+ *     branch that a predictor could not guess (mark_inline.h).
+ *   - The worklist is first in, first out, so objects some entries on can be fetched into the cache
+ *     now; where many wait, neighbours are visited together (worklist.c). A pointer that was read
+ *     does not need its cell at once: the cell is fetched, and the pointer waits until
+ *     HAUL__POINTERS_AHEAD of them are together (Cher et al. 2004). So no load waits for memory as
  *     long as there is other work.
- *   - When there is none, as in a list, the one object found is gone to at once (chase).
- *   - Whatever is not that simple (arrays, strings, sizes that are no granules, overlaps) goes the
- *     general way in follow.c, and costs only those who have it.
- *
- * Nothing is recorded of how an object was reached: discover.c tells what becomes of errors.
+ *   - If there is no other work, as in a list, the one object found is visited at once (chase).
+ *   - Everything else (arrays, strings, odd sizes, overlaps) takes the general way in follow.c, and
+ *     only those who have it pay for it.
  */
 #include "walk/visit.h"
 #include "walk/follow.h"
@@ -26,9 +24,9 @@
 
 #define BURST 8u /* objects fetched together */
 
-/* Objects are fetched a few at a time, one behind the other: mostly they miss the translation
- * buffer too, a prefetch holds up what comes after it until its page is found, and the processor
- * searches for several pages at once. */
+/* Fetches a few objects in a row. Most of them miss the translation buffer too. A prefetch holds up
+ * the instructions behind it until its page is found, and the processor searches for several pages
+ * at once. */
 HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
     size_t first = read + d->kinds[HAUL__ENTRY_KIND(chunk->entry[read])].ahead,
@@ -42,66 +40,66 @@ HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *ch
     }
 }
 
-/* Marks in line what one pointer leads to, if it can be. */
-HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul__edge *step)
+/* Marks the target of one pointer in line. Negative: take the general way. */
+HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul__edge *edge)
 {
-    const haul__met_type *kind = &d->kinds[step->tag >> 48];
+    const haul__met_type *kind = &d->kinds[edge->tag >> 48];
     if (HAUL__TOO_HIGH(value))
         return -1;
-    if (haul__start_in_cell(value) < step->near_starts)
+    if (haul__start_in_cell(value) < edge->near_starts)
         return haul__mark_near(d->map->flat, value, kind);
     return haul__mark_over(d->map->flat, value, kind);
 }
 
-/* The pointers of the only object there is. The first new thing found becomes *next, others go to
+/* Follows the pointers of the only object left. Its first new target becomes *next; others go to
  * the worklist. */
 HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t *next)
 {
     const haul__met_type *kind = &d->kinds[HAUL__ENTRY_KIND(entry)];
-    const haul__edge *step = kind->steps, *end = step + kind->edge_count;
-    for (; step < end; step++) {
+    const haul__edge *edge = kind->edges, *end = edge + kind->edge_count;
+    for (; edge < end; edge++) {
         uintptr_t value =
-            haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry) + step->offset));
+            haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry) + edge->offset));
         int fresh;
         if (!value)
             continue;
-        fresh = mark_one(d, value, step);
+        fresh = mark_one(d, value, edge);
         if (HAUL__UNLIKELY(fresh < 0)) {
-            haul_status status = haul__reach_one(d, value, (uint32_t)(step->tag >> 48));
+            haul_status status = haul__reach_one(d, value, (uint32_t)(edge->tag >> 48));
             if (status != HAUL_OK)
                 return status;
         } else if (fresh && !*next) {
-            *next = value | step->tag;
-        } else if (fresh && !haul__queue_push(d, value, HAUL__ENTRY_KIND(step->tag), 1)) {
+            *next = value | edge->tag;
+        } else if (fresh && !haul__queue_push(d, value, HAUL__ENTRY_KIND(edge->tag), 1)) {
             return HAUL_ERROR_MEMORY;
         }
     }
     return HAUL_OK;
 }
 
-/* The commonest list, of objects of one kind with one pointer each: as far as every next one is
- * new. */
+/* Follows the commonest list, objects of one type with one pointer each, as long as each next one
+ * is new. */
 HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limit)
 {
-    const haul__edge *step = d->kinds[HAUL__ENTRY_KIND(entry)].steps;
-    const size_t offset = step ? step->offset : 0;
+    const haul__edge *edge = d->kinds[HAUL__ENTRY_KIND(entry)].edges;
+    const size_t offset = edge ? edge->offset : 0;
     uintptr_t at = HAUL__ENTRY_ADDRESS(entry), next;
     size_t objects = d->found->objects;
-    if (!step || d->kinds[HAUL__ENTRY_KIND(entry)].edge_count != 1 ||
-        step->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
+    if (!edge || d->kinds[HAUL__ENTRY_KIND(entry)].edge_count != 1 ||
+        edge->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
         return entry;
     for (; objects < limit; objects++, at = next) {
         next = haul__load_word((const void *)(at + offset));
-        if (!next || mark_one(d, next, step) != HAUL__FRESH)
+        if (!next || mark_one(d, next, edge) != HAUL__FRESH)
             break;
     }
     d->found->objects = objects;
-    return (uint64_t)at | step->tag;
+    return (uint64_t)at | edge->tag;
 }
 
-/* Follows a list: as long as the worklist is empty, the one object found goes on in a register.
- * Here, other than above, "is it new" had better be a branch: it nearly always is, and so the next
- * object is fetched at once, before its cell has come. */
+/* Follows a list: as long as the worklist is empty, the object found stays in a register. Here, "is
+ * it new" is a branch: it nearly always is new, so the processor fetches the next object before the
+ * cell of this one has come. */
 HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
 {
     const size_t limit = d->context->options.limits.objects, written = d->tail->written;
@@ -123,7 +121,7 @@ HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
                : HAUL_ERROR_MEMORY;
 }
 
-/* Is this entry, which was just read, all that is known to be left? */
+/* Is this entry, which was just read, the only one left? */
 HAUL__INLINE int is_alone(const haul__discovery *d, const haul__candidates *c, uint64_t entry,
                           size_t read)
 {
@@ -134,31 +132,31 @@ HAUL__INLINE int is_alone(const haul__discovery *d, const haul__candidates *c, u
 HAUL__INLINE haul_status visit(haul__discovery *d, haul__candidates *c, uint64_t entry)
 {
     d->found->objects++;
-    if (HAUL__LIKELY(d->kinds[HAUL__ENTRY_KIND(entry)].steps != NULL))
+    if (HAUL__LIKELY(d->kinds[HAUL__ENTRY_KIND(entry)].edges != NULL))
         return haul__visit_simple(d, c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry));
     return haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry));
 }
 
-/* Large, and called once for many pointers: not in line. */
+/* Not inlined: it is large, and called once for many pointers. */
 HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__candidates *c)
 {
     return haul__settle(d, c);
 }
 
-/* ---- Objects of one kind, all of whose pointers lead to one kind: what is the same for all stays
- * in registers. */
+/* ---- Objects of one type, all of whose pointers lead to objects of one type: constants stay in
+ * registers. */
 
 HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, const uint64_t *entry,
                                      size_t entries, const haul__met_type *kind, size_t pointers)
 {
     const uintptr_t *flat = d->map->flat;
-    const haul__edge *step = kind->steps;
+    const haul__edge *edge = kind->edges;
     const uint64_t tag = kind->uniform;
-    const uint32_t near_starts = step->near_starts;
+    const uint32_t near_starts = edge->near_starts;
     haul_status status = HAUL_OK;
     size_t offset[HAUL__EDGES], i, at;
     for (at = 0; at < pointers; at++)
-        offset[at] = step[at].offset;
+        offset[at] = edge[at].offset;
     for (i = 0; i < entries && status == HAUL_OK; i++) {
         for (at = 0; at < pointers; at++) {
             uintptr_t value =
@@ -198,7 +196,7 @@ HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c,
     }
 }
 
-/* Is there a burst of such objects, and something behind it, so that none of them can be alone? */
+/* Are the next BURST entries such objects? One more must follow, so that none of them is alone. */
 HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
     const uint64_t *entry = chunk->entry + read;
@@ -214,7 +212,7 @@ HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, 
 
 /* ---- The worklist. */
 
-static haul_status haul__check_limits(haul__discovery *d)
+static haul_status check_limits(haul__discovery *d)
 {
     const haul_limits *limits = &d->context->options.limits;
     if (d->found->objects > limits->objects)
@@ -226,7 +224,7 @@ static haul_status haul__check_limits(haul__discovery *d)
     return HAUL_OK;
 }
 
-/* Works on the head chunk until it has nothing left that is written, and no candidate waits. */
+/* Visits the entries of the head chunk, until all are read and no candidate waits. */
 HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
 {
     haul__chunk *chunk = d->head;
@@ -256,11 +254,11 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
     }
     chunk->read = read;
     if (status == HAUL_OK)
-        status = haul__settle_spans(d);
-    return status == HAUL_OK ? haul__check_limits(d) : status;
+        status = haul__mark_pending(d);
+    return status == HAUL_OK ? check_limits(d) : status;
 }
 
-/* Is there more to read, after what can be found in line has been? */
+/* Is there more in the queue, the buckets or the fetch queue? Goes on to it. */
 static int has_more(haul__discovery *d, haul_status *status)
 {
     if (d->head != d->tail) {
@@ -269,7 +267,7 @@ static int has_more(haul__discovery *d, haul_status *status)
     }
     if (d->is_spread && haul__buckets_next(d))
         return 1;
-    if (d->line_count == 0)
+    if (d->fetching_count == 0)
         return 0;
     *status = haul__fetch_drain(d);
     return *status == HAUL_OK;
@@ -285,8 +283,8 @@ static haul_status drain_queue(haul__discovery *d)
     return status;
 }
 
-/* Takes the next array: the last one found; when the way is recorded, the first one not visited,
- * which then stays. */
+/* The next array: the last one found; in a recording run, where entries stay, the first one not yet
+ * visited. */
 static int next_entry(haul__discovery *d, haul__entry *entry)
 {
     if (d->recording) {
@@ -313,7 +311,7 @@ static haul_status drain(haul__discovery *d)
         if (status == HAUL_OK)
             status = drain_queue(d);
         if (status == HAUL_OK)
-            status = haul__check_limits(d);
+            status = check_limits(d);
     }
     return status;
 }

@@ -1,11 +1,10 @@
-/* Directions in the graph: which bytes get bars, and which objects are noted.
+/* Exclusions: bytes that do not travel one way, because their row has a direction.
  *
- * Bars come after the marks, when something has been reached by a row with a direction, or has
- * fields that have one. That is not told by what is new: what was reached before by another row is
- * barred all the same.
+ * Bytes are excluded after they have been marked, whether or not they were new: another row may
+ * have reached them before.
  *
- * Objects whose contents depend on addresses are put on a list when they are reached, each once;
- * where there are none, there is no list.
+ * Objects whose contents depend on addresses are excluded from the way back. Each joins a list when
+ * it is first reached, so that its function can rebuild it.
  */
 #include "walk/exclude.h"
 #include "map/exclusions.h"
@@ -16,48 +15,46 @@
 #include "walk/paths.h"
 #include "walk/ruled_field.h"
 
-static haul_status bar(haul__discovery *d, uintptr_t first, uintptr_t end, unsigned bars)
+static haul_status exclude(haul__discovery *d, uintptr_t first, uintptr_t end, unsigned ways)
 {
-    return haul__exclude(d->map, first, end, bars) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return haul__exclude(d->map, first, end, ways) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
 /* ---- Elements of a type. */
 
-/* What an element describes itself, parts left to be gone through. */
-static haul_status bar_described(haul__discovery *d, const haul__walk *walk, uintptr_t element,
-                                 unsigned bars)
+/* The runs and ruled rows of an element; its parts are elements of their own. */
+static haul_status exclude_described(haul__discovery *d, const haul__walk *walk, uintptr_t element,
+                                     unsigned ways)
 {
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < walk->run_count && status == HAUL_OK; i++)
-        status = bar(d, element + walk->runs[i].offset,
-                     element + walk->runs[i].offset + walk->runs[i].bytes, bars);
+        status = exclude(d, element + walk->runs[i].offset,
+                         element + walk->runs[i].offset + walk->runs[i].bytes, ways);
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
-        status = bar(d, element + walk->ruled[i].slot.offset,
-                     element + walk->ruled[i].slot.offset + walk->ruled[i].bytes, bars);
+        status = exclude(d, element + walk->ruled[i].slot.offset,
+                         element + walk->ruled[i].slot.offset + walk->ruled[i].bytes, ways);
     return status;
 }
 
-/* `bytes`: of the only one, where it tells its size itself. */
-static haul_status bar_elements(haul__discovery *d, const haul__walk *walk,
-                                const haul__entry *entry, size_t bytes, unsigned bars)
+/* `bytes`: the size of the only element, if it tells its size itself. */
+static haul_status exclude_elements(haul__discovery *d, const haul__walk *walk,
+                                    const haul__entry *entry, size_t bytes, unsigned ways)
 {
     haul_status status = HAUL_OK;
     haul__flat flat;
     size_t at;
     if (walk->is_sized)
-        return bar(d, entry->address, entry->address + bytes, bars);
+        return exclude(d, entry->address, entry->address + bytes, ways);
     if (walk->dense && entry->stride == walk->extent)
-        return bar(d, entry->address, entry->address + entry->count * entry->stride, bars);
+        return exclude(d, entry->address, entry->address + entry->count * entry->stride, ways);
     haul__flat_begin(&flat, walk, entry->address, entry->count, entry->stride);
     while (status == HAUL_OK && haul__flat_next(&flat, &walk, &at))
-        status = bar_described(d, walk, at, bars);
+        status = exclude_described(d, walk, at, ways);
     return status;
 }
 
-/* The size of an object that tells it itself. What is wrong with it is told when it is visited; it
- * has no bytes then.
- */
+/* The size of an element; 0 if it is wrong, which is left for the visit. */
 static haul_status size_of(haul__discovery *d, const haul__walk *walk, const haul__entry *entry,
                            size_t *bytes)
 {
@@ -74,24 +71,24 @@ static haul_status size_of(haul__discovery *d, const haul__walk *walk, const hau
     return status == HAUL_ERROR_MEMORY ? status : HAUL_OK;
 }
 
-/* ---- What a row with a direction leads to. */
+/* ---- Targets of pointers with a direction. */
 
-/* Keys of what was barred before; no type, and no shape. */
+/* Keys in the memo, one for each direction: addresses of no type and no shape. */
 static const char keys[HAUL__BARS + 1] = { 0 };
 
-static haul_status bar_range(haul__discovery *d, uintptr_t address, size_t bytes, unsigned bars)
+static haul_status exclude_range(haul__discovery *d, uintptr_t address, size_t bytes, unsigned ways)
 {
     haul_status status;
-    if (bytes >= HAUL__MEMO_BYTES && haul__memo_has(d, address, bytes, &keys[bars]))
+    if (bytes >= HAUL__MEMO_BYTES && haul__memo_has(d, address, bytes, &keys[ways]))
         return HAUL_OK;
-    status = bar(d, address, address + bytes, bars);
+    status = exclude(d, address, address + bytes, ways);
     return status == HAUL_OK && bytes >= HAUL__MEMO_BYTES
-               ? haul__memo_add(d, address, bytes, &keys[bars])
+               ? haul__memo_add(d, address, bytes, &keys[ways])
                : status;
 }
 
-static haul_status bar_objects(haul__discovery *d, const haul__slot *slot, uintptr_t address,
-                               size_t count, uintptr_t self, unsigned bars)
+static haul_status exclude_objects(haul__discovery *d, const haul__slot *slot, uintptr_t address,
+                                   size_t count, uintptr_t self, unsigned ways)
 {
     const haul__walk *walk = haul__type_walk(slot->target);
     haul__entry entry;
@@ -103,19 +100,18 @@ static haul_status bar_objects(haul__discovery *d, const haul__slot *slot, uintp
     entry.stride = slot->unit;
     entry.slot = slot;
     entry.self = self;
-    entry.held = d->held;
-    if (whole >= HAUL__MEMO_BYTES && haul__memo_has(d, address, whole, &keys[bars]))
+    entry.ancestor = d->ancestor;
+    if (whole >= HAUL__MEMO_BYTES && haul__memo_has(d, address, whole, &keys[ways]))
         return HAUL_OK;
     status = size_of(d, walk, &entry, &bytes);
     if (status == HAUL_OK)
-        status = bar_elements(d, walk, &entry, bytes, bars);
+        status = exclude_elements(d, walk, &entry, bytes, ways);
     return status == HAUL_OK && whole >= HAUL__MEMO_BYTES
-               ? haul__memo_add(d, address, whole, &keys[bars])
+               ? haul__memo_add(d, address, whole, &keys[ways])
                : status;
 }
 
-/* How many elements have just been followed. A string that was gone through is not gone through
- * again for it. */
+/* How many elements were just followed. The end of the last string is not searched again. */
 static haul_status count_again(haul__discovery *d, const haul__slot *slot, unsigned level,
                                uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
                                size_t *count)
@@ -140,32 +136,32 @@ haul_status haul__exclude_target(haul__discovery *d, const haul__slot *slot, uns
                                  uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
 {
     int is_last = level + 1u == slot->levels;
-    unsigned bars = slot->flags & (is_last ? HAUL__BARS : HAUL__UNRETURNED);
+    unsigned ways = slot->flags & (is_last ? HAUL__BARS : HAUL__UNRETURNED);
     size_t count;
     haul_status status;
-    if (!value || !bars || d->within)
+    if (!value || !ways || d->within)
         return HAUL_OK;
     status = count_again(d, slot, level, place, value, self, index, &count);
     if (status != HAUL_OK || count == 0)
         return status;
     if (is_last && slot->target)
-        return bar_objects(d, slot, value, count, self, bars);
-    return bar_range(d, value, count * haul__unit_of(slot, level), bars);
+        return exclude_objects(d, slot, value, count, self, ways);
+    return exclude_range(d, value, count * haul__unit_of(slot, level), ways);
 }
 
-/* ---- What lies in an object. */
+/* ---- Fields of an object. */
 
 haul_status haul__exclude_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled,
                                 size_t bytes)
 {
     int is_here = ruled->kind != HAUL__RULED_POINTER && ruled->rule;
-    unsigned bars = is_here ? haul__exclusions_of(ruled->rule->said.direction) : 0;
+    unsigned ways = is_here ? haul__exclusions_of(ruled->rule->said.direction) : 0;
     size_t end = ruled->kind == HAUL__RULED_TAIL ? bytes : ruled->slot.offset + ruled->bytes;
-    return bars ? bar(d, element + ruled->slot.offset, element + end, bars) : HAUL_OK;
+    return ways ? exclude(d, element + ruled->slot.offset, element + end, ways) : HAUL_OK;
 }
 
-static haul_status bar_fields(haul__discovery *d, const haul__walk *walk, uintptr_t element,
-                              size_t bytes)
+static haul_status exclude_fields(haul__discovery *d, const haul__walk *walk, uintptr_t element,
+                                  size_t bytes)
 {
     haul_status status = HAUL_OK;
     size_t i;
@@ -173,7 +169,7 @@ static haul_status bar_fields(haul__discovery *d, const haul__walk *walk, uintpt
          i++) {
         const haul__excluded *field = &walk->barred[i];
         size_t end = field->offset + field->bytes < bytes ? field->offset + field->bytes : bytes;
-        status = bar(d, element + field->offset, element + end, field->bars);
+        status = exclude(d, element + field->offset, element + end, field->bars);
     }
     return status;
 }
@@ -196,22 +192,22 @@ static haul_status note_dependent(haul__discovery *d, const haul__entry *entry, 
     return HAUL_OK;
 }
 
-static haul_status note_each(haul__discovery *d, const haul__walk *walk, const haul__entry *entry,
-                             size_t bytes)
+static haul_status note_contents(haul__discovery *d, const haul__walk *walk,
+                                 const haul__entry *entry, size_t bytes)
 {
     haul_status status =
-        walk->depends ? bar_elements(d, walk, entry, bytes, HAUL__UNRETURNED) : HAUL_OK;
+        walk->depends ? exclude_elements(d, walk, entry, bytes, HAUL__UNRETURNED) : HAUL_OK;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t element = entry->address + i * entry->stride;
-        status = bar_fields(d, walk, element, bytes);
+        status = exclude_fields(d, walk, element, bytes);
         if (status == HAUL_OK && walk->depends)
             status = note_dependent(d, entry, element);
     }
     return status;
 }
 
-/* With the path of an element, which may not be among the recorded entries. */
+/* The error, with the path of an element. Its entry may not be recorded yet. */
 static haul_status refuse(haul__discovery *d, const haul__entry *entry, size_t element,
                           const haul__walk *walk)
 {
@@ -226,7 +222,7 @@ static haul_status refuse(haul__discovery *d, const haul__entry *entry, size_t e
         walk->name);
 }
 
-/* Is this the object whose path is asked for? */
+/* Does the entry have the object whose path is wanted? */
 static int is_sought(const haul__discovery *d, const haul__entry *entry, size_t whole)
 {
     return d->sought.object >= entry->address && d->sought.object - entry->address < whole;
@@ -248,7 +244,7 @@ haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry)
         return HAUL_OK;
     status = size_of(d, walk, entry, &bytes);
     if (status == HAUL_OK)
-        status = note_each(d, walk, entry, bytes);
+        status = note_contents(d, walk, entry, bytes);
     return status == HAUL_OK && is_memorable
                ? haul__memo_add(d, entry->address, whole, &walk->barred)
                : status;

@@ -1,7 +1,6 @@
-/* The extent of what a pointer leads to: how many elements stand there, and can they be there at all?
+/* The extent of a pointer's target: how many elements it has, and whether they can be there.
  *
- * Every field that a shape reads is read here once; what was read is noted as a guard, so that a
- * plan that is used again can tell whether it is still so.
+ * Each field that a shape reads is read here once, and joins the read set.
  */
 #include <inttypes.h>
 
@@ -37,8 +36,7 @@ static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsi
         if (value < 0)
             return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
                                 "count %lld in the field at offset %zu (if that field is "
-                                "unsigned, describe it with "
-                                "HAUL_NU)",
+                                "unsigned, describe it with HAUL_NU)",
                                 (long long)value, place->offset);
         if (value != 0 && (total > INT64_MAX / value || total < INT64_MIN / value))
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
@@ -98,8 +96,8 @@ haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, 
     return HAUL_OK;
 }
 
-/* Bytes up to the first element equal to `value`, within [address, address + bytes); 0: there is
- * none. */
+/* The bytes up to the end of the first element equal to `value`; 0: none of the `bytes` bytes has
+ * it. */
 static size_t find_element(uintptr_t address, size_t bytes, size_t unit, int64_t value)
 {
     haul_field_place place;
@@ -120,7 +118,6 @@ static size_t find_element(uintptr_t address, size_t bytes, size_t unit, int64_t
     return 0;
 }
 
-/* The sentinel as an element of `unit` bytes reads when it is taken as signed. */
 int64_t haul__narrow(int64_t value, size_t unit)
 {
     unsigned shift = (unsigned)(64 - 8 * (unit < 8 ? unit : 8));
@@ -128,8 +125,8 @@ int64_t haul__narrow(int64_t value, size_t unit)
     return shift ? (int64_t)bits / ((int64_t)1 << shift) : value;
 }
 
-/* Of the bytes that may be searched next: so many that all of them are readable. The terminator may
- * lie far in front of what is not. */
+/* So many of the next bytes are readable, by halves. The terminator may stand long before an
+ * unreadable byte. */
 static size_t readable_piece(const haul__discovery *d, uintptr_t address, size_t bytes, size_t unit)
 {
     while (!haul__is_readable(d, address, bytes)) {
@@ -150,7 +147,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
         return haul__refuse_outside(d, slot, value);
     if (!d->exact && value != d->string_first &&
         haul__is_in_last_string(d, value, unit, sentinel)) {
-        /* the tail of one that is marked: suffixes must not be gone through each */
+        /* a suffix of a string that is marked: searching each suffix would take n * n steps */
         *count = HAUL__KNOWN;
         return HAUL_OK;
     }
@@ -177,7 +174,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
         found = find_element(value + done, piece, unit, sentinel);
         if (!d->dry_run && d->sought.count >= value &&
             d->sought.count - value < done + (found ? found : piece))
-            return haul__refuse(d, HAUL_ERROR_STALE, slot, "its terminator has gone");
+            return haul__refuse(d, HAUL_ERROR_STALE, slot, "its terminator is gone");
         if (found) {
             *count = (done + found) / unit;
             haul__note_string(d, value, value + done + found, unit, sentinel);
@@ -225,7 +222,6 @@ haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned 
     return status;
 }
 
-/* The extent of an array: can it be there at all? */
 haul_status haul__check_extent(haul__discovery *d, const haul__entry *entry, size_t element_bytes,
                                size_t alignment, uintptr_t *end)
 {

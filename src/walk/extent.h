@@ -1,28 +1,30 @@
-/* The extent of what a pointer leads to: how many elements, and can they be there.
+/* The extent of a pointer's target: how many elements it has, and whether they can be there.
  */
 #ifndef HAUL_WALK_EXTENT_H
 #define HAUL_WALK_EXTENT_H
 
 #include "walk/worklist.h"
 
+/* The bytes of an element of a slot's level. */
 HAUL__INLINE size_t haul__unit_of(const haul__slot *slot, unsigned level)
 {
     return level + 1u == slot->levels ? slot->unit : HAUL__WORD;
 }
 
-#define HAUL__KNOWN SIZE_MAX /* the count of a long string that was scanned before */
-/* How many elements a pointer of this value, which stands at `place`, leads to; 0 for NULL. */
+#define HAUL__KNOWN SIZE_MAX /* the count of a string whose bytes were marked before */
+/* How many elements stand behind the pointer `value`, which was read at `place`; 0 for NULL.
+ * `self`: the struct whose fields the shape reads. */
 haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level,
                            uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
                            size_t *count);
-/* The same where the shape is a function. */
+/* The same if the shape is a callback. */
 haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, unsigned level,
                                     uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
                                     size_t *count);
-/* A sentinel as an element of `unit` bytes reads when it is taken as signed. */
+/* The sentinel, cut to `unit` bytes and taken as signed. */
 int64_t haul__narrow(int64_t value, size_t unit);
 
-/* Does a string of such elements that begins here end where the last one did? */
+/* Is this a suffix of the last string, with the same elements? */
 HAUL__INLINE int haul__is_in_last_string(const haul__discovery *d, uintptr_t value, size_t unit,
                                          int64_t sentinel)
 {
@@ -30,6 +32,7 @@ HAUL__INLINE int haul__is_in_last_string(const haul__discovery *d, uintptr_t val
            sentinel == d->string_sentinel && (value - d->string_first) % unit == 0;
 }
 
+/* This is the last string now. */
 HAUL__INLINE void haul__note_string(haul__discovery *d, uintptr_t first, uintptr_t end, size_t unit,
                                     int64_t sentinel)
 {
@@ -39,10 +42,10 @@ HAUL__INLINE void haul__note_string(haul__discovery *d, uintptr_t first, uintptr
     d->string_sentinel = sentinel;
 }
 
-/* The extent of an array whose last element has so many bytes: can it be there at all? */
+/* Can the array be there at all, if its last element has so many bytes? *end: one past it. */
 haul_status haul__check_extent(haul__discovery *d, const haul__entry *entry, size_t element_bytes,
                                size_t alignment, uintptr_t *end);
-/* What can be read of an object before it has told its size. */
+/* So many first bytes of an object that tells its own size can be read before it is asked. */
 size_t haul__head_bytes(const haul__walk *walk);
 
 #endif

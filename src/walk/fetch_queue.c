@@ -1,8 +1,9 @@
-/* The line: objects with rules, between the worklist and their marks.
+/* The fetch queue: objects with rules, between the worklist and their marks.
  *
- * Such an object is asked and marked when its turn comes, and both would wait for memory: its
- * bytes, its cell, its slot bits and, where objects have holes, its byte masks. So each stands in a
- * short line while all of these are fetched, and the one that came some objects before it is taken.
+ * Evaluating and marking such an object at its turn would wait for memory: for its bytes, its cell,
+ * its slot bits and, if it has holes, its byte masks. So an object whose turn has come enters a
+ * short queue while all of these are fetched, and the object that entered HAUL__FETCH_QUEUE objects
+ * before is marked and visited.
  */
 #include "walk/ruled.h"
 #include "map/mixed.h"
@@ -10,8 +11,8 @@
 #include "walk/met_types.h"
 #include "walk/visit.h"
 
-/* A prefetch never faults: neither the address nor the block need be good. */
-static void foresee(const haul__discovery *d, uintptr_t address, const haul__met_type *kind)
+/* A prefetch never faults, so neither the address nor the block need be valid. */
+static void fetch(const haul__discovery *d, uintptr_t address, const haul__met_type *kind)
 {
     const uintptr_t entry = d->map->flat ? d->map->flat[address >> HAUL__BLOCK_SHIFT] : 0;
     haul__block *block = haul__block_in(entry);
@@ -29,7 +30,7 @@ static void foresee(const haul__discovery *d, uintptr_t address, const haul__met
         haul__prefetch_write((uintptr_t)&masks[granule % HAUL__PAGE_GRANULES]);
 }
 
-static haul_status take(haul__discovery *d, uint64_t what)
+static haul_status visit_first(haul__discovery *d, uint64_t what)
 {
     const uint32_t kind = (uint32_t)(what >> 48);
     const haul__walk *walk = d->kinds[kind].walk;
@@ -54,29 +55,29 @@ static haul_status take(haul__discovery *d, uint64_t what)
 haul_status haul__fetch_push(haul__discovery *d, uintptr_t element, uint32_t kind)
 {
     const uint64_t what = (uint64_t)element | (uint64_t)kind << 48;
-    const size_t last = (d->line_first + d->line_count) % HAUL__FETCH_QUEUE;
+    const size_t last = (d->fetching_first + d->fetching_count) % HAUL__FETCH_QUEUE;
     uint64_t first;
-    d->found->objects--; /* it counts when it is taken, and new */
-    foresee(d, element, &d->kinds[kind]);
-    if (d->line_count < HAUL__FETCH_QUEUE) {
-        d->line[last] = what;
-        d->line_count++;
+    d->found->objects--; /* it counts later, if it is new */
+    fetch(d, element, &d->kinds[kind]);
+    if (d->fetching_count < HAUL__FETCH_QUEUE) {
+        d->fetching[last] = what;
+        d->fetching_count++;
         return HAUL_OK;
     }
-    first = d->line[d->line_first];
-    d->line[d->line_first] = what;
-    d->line_first = (d->line_first + 1) % HAUL__FETCH_QUEUE;
-    return take(d, first);
+    first = d->fetching[d->fetching_first];
+    d->fetching[d->fetching_first] = what;
+    d->fetching_first = (d->fetching_first + 1) % HAUL__FETCH_QUEUE;
+    return visit_first(d, first);
 }
 
 haul_status haul__fetch_drain(haul__discovery *d)
 {
     haul_status status = HAUL_OK;
-    while (d->line_count && status == HAUL_OK) {
-        uint64_t first = d->line[d->line_first];
-        d->line_first = (d->line_first + 1) % HAUL__FETCH_QUEUE;
-        d->line_count--;
-        status = take(d, first);
+    while (d->fetching_count && status == HAUL_OK) {
+        uint64_t first = d->fetching[d->fetching_first];
+        d->fetching_first = (d->fetching_first + 1) % HAUL__FETCH_QUEUE;
+        d->fetching_count--;
+        status = visit_first(d, first);
     }
     return status;
 }

@@ -1,7 +1,7 @@
-/* Following one pointer: what it leads to is checked, marked, and put on the worklist if any of it
- * is new.
+/* Following one pointer: its target is counted, checked and marked, and put on the worklist if any
+ * of it is new.
  *
- * Pointers are read once, before they come here; from then on the marks are what is trusted.
+ * A pointer is read once, before it comes here. From then on its value counts, not the word.
  */
 #include "walk/follow.h"
 #include "walk/ancestors.h"
@@ -17,7 +17,7 @@
 #include "walk/readable.h"
 #include "walk/ruled.h"
 
-/* A pointer to no elements may lead anywhere: gather must not take it for one that has changed. */
+/* A pointer to no elements may lead anywhere; gather must not call it changed. */
 static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t value)
 {
     haul__found *found = d->found;
@@ -27,12 +27,12 @@ static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t val
         return HAUL_ERROR_MEMORY;
     found->empty = empty;
     found->empty[found->empty_count++] = place;
-    return d->trail ? haul__log_pointer(d, HAUL__REFERENCE_PLACE, place, value) : HAUL_OK;
+    return d->order_log ? haul__log_pointer(d, HAUL__REFERENCE_PLACE, place, value) : HAUL_OK;
 }
 
-/* One object with rules waits for its turn, not marked. What was queued lately is not queued
+/* Queues an object with rules; it is marked at its turn. One that was queued lately is not queued
  * again. */
-static haul_status wait(haul__discovery *d, uintptr_t address, uint32_t kind)
+static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t kind)
 {
     uint64_t what = (uint64_t)address | (uint64_t)kind << 48;
     size_t at = (size_t)((what * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (HAUL__QUEUED - 1);
@@ -42,7 +42,7 @@ static haul_status wait(haul__discovery *d, uintptr_t address, uint32_t kind)
     return haul__queue_push(d, address, kind, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
-static int can_wait(const haul__discovery *d, uintptr_t address, size_t count, uint32_t kind)
+static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, uint32_t kind)
 {
     return !d->recording && count == 1 && !d->kinds[kind].walk->is_wide &&
            !d->kinds[kind].walk->is_noted && kind <= UINT16_MAX && address <= HAUL__HIGHEST;
@@ -69,8 +69,8 @@ haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, uns
         status = haul__met_type_of(d, slot->target, &kind);
         if (status != HAUL_OK)
             return status;
-        if (d->kinds[kind].walk->is_ruled && can_wait(d, value, count, kind))
-            return wait(d, value, kind);
+        if (d->kinds[kind].walk->is_ruled && can_queue(d, value, count, kind))
+            return queue_ruled(d, value, kind);
     }
     memset(&entry, 0, sizeof entry);
     entry.address = value;
@@ -80,11 +80,11 @@ haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, uns
     entry.stride = haul__unit_of(slot, level);
     entry.slot = slot;
     entry.index = index;
-    entry.held = d->held;
+    entry.ancestor = d->ancestor;
     entry.parent = d->at_entry;
     entry.parent_element = d->at_element;
     if (level + 1u < slot->levels) {
-        entry.asked = d->asked;
+        entry.callers = d->callers;
         entry.what = HAUL__POINTERS;
         entry.level = (uint8_t)(level + 1);
     } else if (slot->target) {
@@ -116,7 +116,7 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
     return status;
 }
 
-/* Narrows an array to the elements that have something new in them. */
+/* Narrows an array to the elements between the first and the last new byte. */
 static void keep_new(haul__entry *entry, const haul__marked *marked)
 {
     size_t first = (size_t)(marked->first - entry->address) / entry->stride;
@@ -125,8 +125,8 @@ static void keep_new(haul__entry *entry, const haul__marked *marked)
     entry->count = end - first;
 }
 
-/* The end of one object that tells its size itself; what can be read of it so far is looked at
- * first. What is wrong is told when it is visited. */
+/* Checks an object that tells its own size: first the bytes that it reads for that, then all of
+ * them. A wrong size is left for the visit, with the first bytes marked. */
 static haul_status check_sized(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                                size_t *bytes, int *must_visit)
 {
@@ -136,8 +136,7 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
     haul_status status;
     if (entry->count != 1)
         return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                            "%zu objects of type %s, which have no fixed size: one "
-                            "at a time",
+                            "%zu objects of type %s, which have no fixed size: one at a time",
                             entry->count, walk->name);
     status = haul__check_extent(d, entry, head, walk->alignment, &end);
     if (status != HAUL_OK)
@@ -152,7 +151,7 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
     return status == HAUL_ERROR_MEMORY ? status : HAUL_OK;
 }
 
-/* One after the other: what is marked of each is its own affair. */
+/* Each object marks what its own rows say. */
 static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                              size_t bytes, haul__marked *marked, int *must_visit)
 {
@@ -185,8 +184,8 @@ static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
                       entry->slot);
 }
 
-/* Checked mode: must objects be visited again for others that led to them? */
-static haul_status meet_leaders(haul__discovery *d, haul__entry *entry)
+/* Checked mode: must the objects be visited again, for another parent or other ancestors? */
+static haul_status meet_again(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->kinds[entry->kind].walk;
     haul_status status = HAUL_OK;
@@ -196,16 +195,16 @@ static haul_status meet_leaders(haul__discovery *d, haul__entry *entry)
     if (walk->with_parent)
         status = haul__meet_parent(d, entry);
     if (status == HAUL_OK && walk->needs)
-        status = haul__meet_held(d, entry, &is_again);
+        status = haul__meet_ancestors(d, entry, &is_again);
     entry->is_again = (uint8_t)is_again;
     return status;
 }
 
-#define SIZED ((size_t)18) /* no size that other memos have */
+#define SIZED ((size_t)18) /* a size that no other entry of the memo has */
 
-/* Objects of types with rules (ruled_visit.c), marked at once. A long one that tells its size itself is
- * asked for it once; that is its entry's stride, for whoever reads the entries. */
-static haul_status reach_now(haul__discovery *d, haul__entry *entry)
+/* Objects of types with rules (ruled_visit.c), marked at once. A long object is asked for its size
+ * once; the size becomes its entry's stride. */
+static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->kinds[entry->kind].walk;
     const haul_type *type = d->kinds[entry->kind].type;
@@ -215,7 +214,7 @@ static haul_status reach_now(haul__discovery *d, haul__entry *entry)
     int must_visit = walk->has_parts, is_noted;
     haul_status status = meet_object(d, entry);
     if (status == HAUL_OK)
-        status = meet_leaders(d, entry);
+        status = meet_again(d, entry);
     must_visit |= entry->is_again;
     if (status != HAUL_OK ||
         (walk->is_sized && !entry->is_again && haul__memo_has(d, entry->address, SIZED, type)))
@@ -229,7 +228,7 @@ static haul_status reach_now(haul__discovery *d, haul__entry *entry)
     if (walk->is_sized)
         entry->stride = bytes;
     whole = (entry->count - 1) * entry->stride + bytes;
-    if (d->trail)
+    if (d->order_log)
         status = haul__log_range(d, entry, entry->address + whole, walk->alignment);
     if (status != HAUL_OK)
         return status;
@@ -244,11 +243,11 @@ static haul_status reach_now(haul__discovery *d, haul__entry *entry)
     return haul__push_entry(d, entry);
 }
 
-static haul_status reach_varied(haul__discovery *d, haul__entry *entry)
+static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
 {
-    if (can_wait(d, entry->address, entry->count, entry->kind))
-        return wait(d, entry->address, entry->kind);
-    return reach_now(d, entry);
+    if (can_queue(d, entry->address, entry->count, entry->kind))
+        return queue_ruled(d, entry->address, entry->kind);
+    return reach_ruled_now(d, entry);
 }
 
 static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
@@ -265,8 +264,8 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
         return status;
     status = meet_object(d, entry);
     if (status == HAUL_OK)
-        status = meet_leaders(d, entry);
-    if (status == HAUL_OK && d->trail)
+        status = meet_again(d, entry);
+    if (status == HAUL_OK && d->order_log)
         status = haul__log_range(d, entry, dense ? end : haul__end_of_runs(entry, walk),
                                  walk->alignment);
     if (status != HAUL_OK)
@@ -305,8 +304,8 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     if (d->recording) {
         status = haul__meet_pointer(d, entry->address, entry->slot, entry->level);
         if (status == HAUL_OK && d->context->options.checked)
-            status = haul__meet_held(d, entry, &is_again);
-        if (status == HAUL_OK && d->trail)
+            status = haul__meet_ancestors(d, entry, &is_again);
+        if (status == HAUL_OK && d->order_log)
             status = haul__log_range(d, entry, end, HAUL__WORD);
         if (status != HAUL_OK)
             return status;
@@ -325,8 +324,8 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     return haul__push_entry(d, entry);
 }
 
-/* A string whose bytes were all marked before may be the same one again, or lie in something else:
- * it is noted once. */
+/* Notes a string's terminator, once. If its bytes were all marked before, the string may be an old
+ * one, or lie in something else. */
 static haul_status note_terminator(haul__discovery *d, const haul__entry *entry, int is_new)
 {
     const haul_shape *shape = &entry->slot->shape[entry->level];
@@ -358,7 +357,7 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
     uintptr_t end = 0;
     size_t whole;
     haul_status status = haul__check_extent(d, entry, entry->stride, 1, &end);
-    if (status == HAUL_OK && d->trail)
+    if (status == HAUL_OK && d->order_log)
         status = haul__log_range(d, entry, end, 1);
     if (status != HAUL_OK)
         return status;
@@ -383,7 +382,7 @@ static HAUL__NOINLINE haul_status reach_noted(haul__discovery *d, haul__entry *e
 {
     haul__entry reached = *entry;
     int is_ruled = d->kinds[entry->kind].walk->is_ruled;
-    haul_status status = is_ruled ? reach_varied(d, entry) : reach_objects(d, entry);
+    haul_status status = is_ruled ? reach_ruled(d, entry) : reach_objects(d, entry);
     return status == HAUL_OK ? haul__note_elements(d, &reached) : status;
 }
 
@@ -393,7 +392,7 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
     case HAUL__OBJECTS:
         if (HAUL__UNLIKELY(d->kinds[entry->kind].walk->is_noted))
             return reach_noted(d, entry);
-        return d->kinds[entry->kind].walk->is_ruled ? reach_varied(d, entry)
+        return d->kinds[entry->kind].walk->is_ruled ? reach_ruled(d, entry)
                                                     : reach_objects(d, entry);
     case HAUL__POINTERS:
         return reach_pointers(d, entry);

@@ -1,21 +1,20 @@
-/* Following a pointer, and reaching what it leads to.
+/* Following a pointer, and marking what it leads to.
  */
 #ifndef HAUL_WALK_FOLLOW_H
 #define HAUL_WALK_FOLLOW_H
 
 #include "walk/worklist.h"
 
-/* `place` is the address of the pointer, `value` what it leads to: what was read there, as a
- * rule. */
+/* Follows the pointer at `place`, a level of `slot`. `value`: its target, which a rule may have
+ * worked out of the word. `self`: the struct whose fields the shape reads. */
 haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level,
                          uintptr_t place, uintptr_t value, uintptr_t self, size_t index);
-/* The same for one that is not NULL and whose count is known; without the directions of the
- * slot. */
+/* The same for a pointer that is not NULL and whose count is known. The slot's direction is left
+ * out. */
 haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, unsigned level,
                                  uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
                                  size_t count);
-/* `count` elements at `address`, alignment and extent checked here; `entry` says how they were
- * reached. */
+/* Checks and marks the entry's elements, and puts them on the worklist if any of it is new. */
 haul_status haul__reach(haul__discovery *d, haul__entry *entry);
 
 #endif

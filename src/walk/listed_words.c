@@ -1,12 +1,14 @@
-/* Words that no slot bit tells: noted one by one, in three lists.
+/* Words that slot bits cannot describe, in three lists.
  *
- * A slot bit says: this word is the address of a described byte, on the grid. Whatever else a word
- * of a pointer field can be is an exception, 24 or 32 bytes a word, and only those who have it pay.
- * The blocks that it lies in are told, so that what comes back passes it by. */
+ * A slot bit says that a word on the grid is the address of a described byte. Any other word of a
+ * pointer field takes 24 or 32 bytes in a list: an explicit relocation, a fixed word or a tagged
+ * pointer. The blocks that such words lie in are flagged, so that the way back leaves the words
+ * alone.
+ */
 #include "walk/listed_words.h"
 #include "map/side.h"
 
-static int tell_block(haul__map *map, uintptr_t address)
+static int flag_block(haul__map *map, uintptr_t address)
 {
     haul__block *block = haul__map_touch(map, address);
     haul__side *side = block ? haul__map_side(map, block) : NULL;
@@ -19,7 +21,7 @@ haul_status haul__note_odd(haul__discovery *d, uintptr_t address, uintptr_t valu
 {
     haul__found *found = d->found;
     void *odd = found->odd;
-    if (!tell_block(d->map, address) || !tell_block(d->map, address + HAUL__WORD - 1) ||
+    if (!flag_block(d->map, address) || !flag_block(d->map, address + HAUL__WORD - 1) ||
         !haul__grow(d->allocator, &odd, &found->odd_capacity, found->odd_count + 1,
                     sizeof *found->odd))
         return HAUL_ERROR_MEMORY;
@@ -34,8 +36,8 @@ haul_status haul__note_kept(haul__discovery *d, const haul__kept *word)
 {
     haul__found *found = d->found;
     void *kept = found->kept;
-    if (!tell_block(d->map, word->address) ||
-        !tell_block(d->map, word->address + word->bytes - 1) ||
+    if (!flag_block(d->map, word->address) ||
+        !flag_block(d->map, word->address + word->bytes - 1) ||
         !haul__grow(d->allocator, &kept, &found->kept_capacity, found->kept_count + 1,
                     sizeof *found->kept))
         return HAUL_ERROR_MEMORY;
@@ -48,7 +50,7 @@ haul_status haul__note_tagged(haul__discovery *d, const haul__tagged *word)
 {
     haul__found *found = d->found;
     void *tagged = found->tagged;
-    if (!tell_block(d->map, word->address) || !tell_block(d->map, word->address + HAUL__WORD - 1) ||
+    if (!flag_block(d->map, word->address) || !flag_block(d->map, word->address + HAUL__WORD - 1) ||
         !haul__grow(d->allocator, &tagged, &found->tagged_capacity, found->tagged_count + 1,
                     sizeof *found->tagged))
         return HAUL_ERROR_MEMORY;

@@ -1,10 +1,11 @@
-/* Words that no slot bit tells, noted one by one.
+/* Words that slot bits cannot describe, listed one by one.
  */
 #ifndef HAUL_WALK_LISTED_WORDS_H
 #define HAUL_WALK_LISTED_WORDS_H
 
 #include "walk/discovery.h"
 
+/* An explicit relocation, a fixed word, a tagged pointer: see map/found.h. */
 haul_status haul__note_odd(haul__discovery *d, uintptr_t address, uintptr_t value, uintptr_t delta);
 haul_status haul__note_kept(haul__discovery *d, const haul__kept *word);
 haul_status haul__note_tagged(haul__discovery *d, const haul__tagged *word);

@@ -1,4 +1,4 @@
-/* Marking what a pointer leads to, the general way: range by range, with the slots that lie in it.
+/* Marks of what a pointer leads to, the general way: range by range, with the slots in each.
  */
 #include "walk/mark_elements.h"
 #include "walk/met_types.h"
@@ -26,7 +26,8 @@ haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr
     return status;
 }
 
-/* Elements whose starts tell all. 1: done; 0: some need the general way; -1: out of memory. */
+/* Elements that go to uniform blocks. 1: all are marked; 0: one needs the general way; -1: out of
+ * memory. */
 static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked)
 {
     const haul__met_type *kind = &d->kinds[entry->kind];
@@ -69,8 +70,9 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
     return haul__mark_range(d, entry->slot, entry->address, end, &pattern, marked);
 }
 
-/* From `at` on, the part of a run that ends at `end` with the slots that lie in it, from *slot on;
- * without that of a pair whose begin is not there. Answers where the part ends. */
+/* The next part of a run, from `at` on, and its slots, from number *slot on. It ends before a
+ * pair's end whose begin lies behind `limit`: that word is data, and a part of its own. Answers
+ * where the part ends. */
 static size_t take_part(const haul__walk *walk, size_t at, size_t end, size_t limit, size_t *slot,
                         haul__pattern *pattern)
 {
@@ -89,7 +91,6 @@ static size_t take_part(const haul__walk *walk, size_t at, size_t end, size_t li
     return end;
 }
 
-/* Run by run, part by part. */
 haul_status haul__mark_element(haul__discovery *d, const haul__slot *by, const haul__walk *walk,
                                uintptr_t element, size_t limit, haul__marked *marked)
 {
@@ -120,7 +121,7 @@ uintptr_t haul__end_of_runs(const haul__entry *entry, const haul__walk *walk)
     return walk->span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + walk->span;
 }
 
-/* Elements with holes: all of it gets a place, so that nothing moves together. */
+/* Elements with holes. All bytes get a place, so that nothing in an element moves together. */
 static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                              haul__marked *marked)
 {

@@ -1,4 +1,4 @@
-/* Marks what a pointer leads to, the general way.
+/* Marks of what a pointer leads to, the general way.
  */
 #ifndef HAUL_WALK_MARK_ELEMENTS_H
 #define HAUL_WALK_MARK_ELEMENTS_H
@@ -6,14 +6,14 @@
 #include "map/mark.h"
 #include "walk/worklist.h"
 
-/* `first` to `end`, whose slots the pattern tells, for something that `slot` leads to. */
+/* Marks [first, end); the pattern tells its slots. `slot` led there, and is named in errors. */
 haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first,
                              uintptr_t end, haul__pattern *pattern, haul__marked *marked);
-/* The runs of an element, those of its bytes that lie below `limit`. */
+/* Marks the runs of one element, up to its byte `limit`. */
 haul_status haul__mark_element(haul__discovery *d, const haul__slot *slot, const haul__walk *walk,
                                uintptr_t element, size_t limit, haul__marked *marked);
-/* All elements of an entry of objects without rules. `end`: of elements that are `dense`, side by
- * side and without holes. */
+/* Marks all elements of an entry of objects without rules. `dense`: they have neither holes nor
+ * gaps between them, and end at `end`. */
 haul_status haul__mark_elements(haul__discovery *d, const haul__entry *entry, int dense,
                                 uintptr_t end, haul__marked *marked);
 /* One past the room of the entry's last element. */

@@ -1,18 +1,18 @@
-/* Marking in line, the rarer forms: mixed blocks, plain objects among others, objects longer than a
- * cell, and ragged ones near the ends of a block.
+/* Marking in line, the rarer cases: mixed blocks, objects without pointers in any block, objects
+ * longer than a cell, and ragged ones near the ends of a block.
  */
 #include "map/ragged.h"
 #include "walk/mark_inline.h"
 #include "map/mixed.h"
 
-/* The words of an object that starts a cell and lies in it. */
+/* The words of an object at the beginning of a cell. */
 HAUL__INLINE uint64_t words_of(const haul__met_type *kind)
 {
     return UINT64_MAX >> (64u - (kind->simple.bytes >> HAUL__WORD_SHIFT));
 }
 
-/* An object in one cell of a mixed block: it is new where its words are dead, and no bytes of them
- * live. */
+/* Marks an object in one cell of a mixed block. It is new if its words are dead, and no bytes in
+ * them live. */
 HAUL__INLINE int mark_in_cell(haul__block *block, uintptr_t address, const haul__met_type *kind)
 {
     const unsigned shift = haul__word_in_cell(address);
@@ -29,8 +29,8 @@ HAUL__INLINE int mark_in_cell(haul__block *block, uintptr_t address, const haul_
     return (int)(known + 1);
 }
 
-/* An object anywhere in mixed blocks, at most as long as a cell: its words lie in one cell or two,
- * and where it is one, none of them in the second. */
+/* Marks an object in mixed blocks, at most as long as a cell. Its words lie in one cell or two; if
+ * in one, `high` is 0. */
 HAUL__INLINE int mark_words(haul__block *block, haul__block *next_block, uintptr_t address,
                             const haul__met_type *kind)
 {
@@ -57,8 +57,8 @@ HAUL__INLINE int mark_words(haul__block *block, haul__block *next_block, uintptr
     return (int)(known + 1);
 }
 
-/* Blocks of other forms than the kind's own: a mixed one; or plain objects in whatever holds
- * nothing of theirs yet. */
+/* Marks an object in a mixed block, or, if it has no pointers, in any block where none of its
+ * granules is marked. */
 HAUL__NOINLINE int haul__mark_near_apart(uintptr_t entry, uintptr_t address,
                                          const haul__met_type *kind)
 {
@@ -85,8 +85,9 @@ HAUL__NOINLINE int haul__mark_over_apart(haul__block *block, haul__block *next_b
     return mark_words(block, next_block, address, kind);
 }
 
-/* One that need not begin or end with a granule: in mixed blocks, near the ends of a ragged one, or
- * long. One that has not been met before goes the general way, which asks if it may lie there. */
+/* Marks an object that need not begin or end with a granule, in mixed blocks, near the ends of a
+ * ragged block, or longer than a cell. If its type has no ragged form yet, it takes the general
+ * way, which checks whether it may lie there. */
 HAUL__NOINLINE int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address,
                                            const haul__met_type *kind)
 {
@@ -105,7 +106,7 @@ HAUL__NOINLINE int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t addr
     return haul__ragged_mark(block, next, address);
 }
 
-/* One that is longer than a cell. */
+/* Marks an object that is longer than a cell. */
 HAUL__NOINLINE int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address,
                                         const haul__met_type *kind)
 {

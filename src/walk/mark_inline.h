@@ -1,11 +1,10 @@
-/* Marking in line: single objects of simple kinds, the bulk of any large graph.
+/* Marking in line: single objects of simple types, the bulk of any large graph.
  *
- * "Was it marked before" is one comparison of bits in the one cell that an object lies in, and
- * neither that nor "does it reach over the end of its cell" nor "is the pointer null" is a branch:
- * no predictor could guess them, and each wrong guess would stop the processor from running ahead
- * to the next misses. So what a pointer leads to is collected first, as candidates, while its cell
- * is fetched; later they are settled, some at a time. What is written is always written; an end
- * then advances by 0 or 1.
+ * "Was it marked before" is one comparison of bits in the one cell that an object lies in. Neither
+ * that, nor "does it reach into the next cell", nor "is the pointer null" is a branch: no predictor
+ * could guess them, and each wrong guess would stop the processor from running ahead to the next
+ * misses. So pointers are first collected as candidates, while their cells are fetched; later they
+ * are settled, some at a time. Every store is made, and an end then advances by 0 or 1.
  */
 #ifndef HAUL_WALK_MARK_INLINE_H
 #define HAUL_WALK_MARK_INLINE_H
@@ -14,8 +13,8 @@
 #include "walk/visit.h"
 #include "walk/worklist.h"
 
-/* Pointers that were read and whose cells are on their way, as worklist entries: those to objects
- * inside one cell, and those to objects across two, which take longer. */
+/* Pointers that were read and whose cells are being fetched, as worklist entries: to objects in one
+ * cell, and to objects across two cells, which take longer. */
 typedef struct haul__candidates {
     uint64_t *near, *over; /* arrays of CANDIDATES */
     size_t near_count, over_count;
@@ -27,27 +26,27 @@ typedef struct haul__candidates {
 #define HAUL__ENTRY_ADDRESS(entry) ((uintptr_t)((entry)&UINT64_C(0x0000ffffffffffff)))
 #define HAUL__ENTRY_KIND(entry) ((uint32_t)((entry) >> 48))
 
-/* The granule of its cell that an address starts; a number above every granule where it starts
- * none. */
+/* The number of the granule, in its cell, that starts at this address; larger than any number if
+ * none does. */
 HAUL__INLINE uint32_t haul__start_in_cell(uintptr_t address)
 {
     uint32_t in_cell = (uint32_t)address & (uint32_t)(HAUL__CELL_BYTES - 1);
     return in_cell >> HAUL__GRANULE_SHIFT | in_cell << (32 - HAUL__GRANULE_SHIFT);
 }
 
-/* What marking one object in line can answer: it is new; all of it was marked before, with the same
- * slots; or anything else: go the general way. No branch tells the first two apart. */
+/* The answers of in-line marking: the object is new; all of it was marked before, with the same
+ * slots; or anything else: take the general way. No branch tells the first two apart. */
 enum { HAUL__APART = -1, HAUL__KNOWN_BEFORE = 0, HAUL__FRESH = 1 };
 
-/* mark_inline.c: the same in blocks of other forms than the kind's own, and for objects longer than a
- * cell. */
+/* mark_inline.c: the same in blocks that are not uniform blocks of the type, and for objects longer
+ * than a cell. */
 int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__met_type *kind);
 int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address,
                           const haul__met_type *kind);
 int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__met_type *kind);
 int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address, const haul__met_type *kind);
 
-/* An object that lies in one cell. In a block of its kind its start and its granules tell all. */
+/* Marks an object that lies in one cell. A uniform block needs its start and its granules. */
 HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address,
                                  const haul__met_type *kind)
 {
@@ -69,8 +68,9 @@ HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address,
     return (int)(known + 1);
 }
 
-/* One that need not begin or end with a granule, anywhere in a ragged block. The starts around its
- * own lie in one cell or two; where it is one, what the second adds lies above the window. */
+/* Marks an object that need not begin or end with a granule, in a ragged block. The starts around
+ * its own lie in one cell or two; if in one, the bits that the second load adds lie above the
+ * window. */
 HAUL__INLINE int haul__mark_ragged(const uintptr_t *flat, uintptr_t address,
                                    const haul__met_type *kind)
 {
@@ -93,7 +93,7 @@ HAUL__INLINE int haul__mark_ragged(const uintptr_t *flat, uintptr_t address,
     return around == 0;
 }
 
-/* The same for one that reaches over the end of its cell. */
+/* Marks an object that reaches into the next cell, or is ragged or long. */
 HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address,
                                  const haul__met_type *kind)
 {
@@ -128,24 +128,24 @@ HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address,
     return known == 0;
 }
 
-/* Room in the worklist for all candidates. */
+/* Makes room in the queue for all candidates. 0: out of memory. */
 HAUL__INLINE int haul__has_room(haul__discovery *d)
 {
     return HAUL__LIKELY(d->tail->capacity - d->tail->written > 2 * HAUL__CANDIDATES) ||
            haul__queue_room(d);
 }
 
-/* Candidates that are marked in line: appended, and kept if new; to the queue, or to their lanes.
- * `only`: the kind of all of them, in memory that nothing else can write, so that what is needed of
- * it stays in registers; or NULL. */
+/* Marks candidates in line, and appends the new ones to the queue or to their buckets. `only`: the
+ * type of all of them, in memory that no other pointer can reach, so that its members stay in
+ * registers; or NULL. */
 HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *candidate,
-                                          size_t count, int to_lanes, const haul__met_type *only,
+                                          size_t count, int to_buckets, const haul__met_type *only,
                                           int (*mark)(const uintptr_t *, uintptr_t,
                                                       const haul__met_type *))
 {
     const uintptr_t *flat = d->map->flat;
     const haul__met_type *kinds = d->kinds;
-    haul__bucket *const lanes = d->lanes;
+    haul__bucket *const buckets = d->buckets;
     uint64_t *out = d->tail->entry + d->tail->written;
     size_t i;
     for (i = 0; i < count; i++) {
@@ -162,12 +162,12 @@ HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *ca
                 return HAUL_ERROR_MEMORY;
             kinds = d->kinds;
             out = d->tail->entry + d->tail->written;
-        } else if (to_lanes) {
-            haul__bucket *lane = haul__bucket_of(lanes, entry);
-            if (HAUL__UNLIKELY(lane->out == lane->end) && !haul__bucket_room(d, lane))
+        } else if (to_buckets) {
+            haul__bucket *bucket = haul__bucket_of(buckets, entry);
+            if (HAUL__UNLIKELY(bucket->out == bucket->end) && !haul__bucket_room(d, bucket))
                 return HAUL_ERROR_MEMORY;
-            *lane->out = entry;
-            lane->out += fresh;
+            *bucket->out = entry;
+            bucket->out += fresh;
         } else {
             *out = entry;
             out += fresh;
@@ -177,13 +177,13 @@ HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *ca
     return HAUL_OK;
 }
 
-HAUL__INLINE haul_status haul__settle_both(haul__discovery *d, haul__candidates *c, int to_lanes,
+HAUL__INLINE haul_status haul__settle_both(haul__discovery *d, haul__candidates *c, int to_buckets,
                                            const haul__met_type *only)
 {
     haul_status status =
-        haul__settle_all(d, c->near, c->near_count, to_lanes, only, haul__mark_near);
+        haul__settle_all(d, c->near, c->near_count, to_buckets, only, haul__mark_near);
     if (status == HAUL_OK)
-        status = haul__settle_all(d, c->over, c->over_count, to_lanes, only, haul__mark_over);
+        status = haul__settle_all(d, c->over, c->over_count, to_buckets, only, haul__mark_over);
     return status;
 }
 
@@ -206,9 +206,9 @@ HAUL__INLINE haul_status haul__settle(haul__discovery *d, haul__candidates *c)
     return status;
 }
 
-/* A pointer is read: its cell is fetched, and it waits among the candidates, NULL left out. Written
- * to both ends, kept at one: no branches here either. Prefetches never fault: neither the pointer
- * nor the block needs to be good. */
+/* Fetches the cell of a pointer that was read, and adds the pointer to the candidates, unless it is
+ * NULL. It is written to both arrays and kept in one: no branches here either. Prefetches never
+ * fault, so neither the pointer nor the block need be valid. */
 HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uintptr_t value,
                                 uint64_t tag, uint32_t near_starts)
 {
@@ -222,22 +222,22 @@ HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uint
 
 #define HAUL__TOO_HIGH(value) HAUL__UNLIKELY((value) > HAUL__HIGHEST - HAUL__SIMPLE_BYTES)
 
-/* The pointers of an object from the queue. */
+/* Reads the pointers of an object from the queue. */
 HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates *c,
                                             uintptr_t element, uint32_t number)
 {
     const uintptr_t *flat = d->map->flat;
-    const haul__edge *step = d->kinds[number].steps, *end = step + d->kinds[number].edge_count;
-    for (; step < end; step++) {
+    const haul__edge *edge = d->kinds[number].edges, *end = edge + d->kinds[number].edge_count;
+    for (; edge < end; edge++) {
         haul_status status = HAUL_OK;
         uintptr_t value = 0;
-        if (HAUL__UNLIKELY(!step->one))
-            status = haul__edge_aside(d, element, number, step);
-        else if (value = haul__load_word((const void *)(element + step->offset)),
+        if (HAUL__UNLIKELY(!edge->one))
+            status = haul__visit_edge(d, element, number, edge);
+        else if (value = haul__load_word((const void *)(element + edge->offset)),
                  HAUL__TOO_HIGH(value))
-            status = haul__reach_one(d, value, (uint32_t)(step->tag >> 48));
+            status = haul__reach_one(d, value, (uint32_t)(edge->tag >> 48));
         else
-            haul__collect(c, flat, value, step->tag, step->near_starts);
+            haul__collect(c, flat, value, edge->tag, edge->near_starts);
         if (HAUL__UNLIKELY(status != HAUL_OK))
             return status;
     }

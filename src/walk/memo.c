@@ -5,7 +5,7 @@
 struct haul__memo {
     uintptr_t address;
     size_t bytes;
-    const void *as; /* type, or address of a shape; NULL: plain bytes */
+    const void *as; /* a type or a shape; NULL: plain bytes */
 };
 
 static size_t memo_place(const haul__discovery *d, uintptr_t address, size_t bytes, const void *as)

@@ -1,5 +1,5 @@
-/* The types that one discovery meets, numbered as they turn up, with what can be worked out of each
- * beforehand.
+/* The types that one discovery meets, numbered as they turn up. Whatever marking and visiting need
+ * of a type is worked out here, once.
  */
 #include "walk/met_types.h"
 #include "map/forms.h"
@@ -41,10 +41,10 @@ static int make_room(haul__discovery *d)
     return 1;
 }
 
-/* Elements that can be marked in line: whole words, slots on the grid and not too many, no wish for
- * a larger placement. Where they are no whole granules: with slots; others are spans (counted.c).
- * `far`: zeros, and room for slots behind the first cell's length. */
-static void foresee_marks(haul__met_type *kind, haul__far *far)
+/* Describes elements that can be marked in line: whole words, few slots and on the grid, no larger
+ * placement. Elements that are no whole granules must have slots; those without are plain arrays.
+ * `far`: zeros; gets the slots behind the first cell's length. */
+static void prepare_marks(haul__met_type *kind, haul__far *far)
 {
     const haul__walk *walk = kind->walk;
     const int is_ragged = walk->extent % HAUL__GRANULE != 0;
@@ -75,8 +75,8 @@ static void foresee_marks(haul__met_type *kind, haul__far *far)
     memcpy(&kind->mark, &whole, sizeof kind->mark);
 }
 
-/* What marks objects of the kind in ragged blocks of this form. */
-static void foresee_ragged(haul__met_type *kind, uint32_t form)
+/* How its objects are marked in ragged blocks of this form. */
+static void prepare_ragged(haul__met_type *kind, uint32_t form)
 {
     const uint32_t words = kind->simple.bytes >> HAUL__WORD_SHIFT;
     kind->ragged.form = form;
@@ -95,27 +95,27 @@ int haul__met_type_ragged(haul__discovery *d, haul__met_type *kind)
     ragged.words = ragged.bytes >> HAUL__WORD_SHIFT;
     form = haul__map_form(d->map, &ragged);
     if (form)
-        foresee_ragged(kind, form);
+        prepare_ragged(kind, form);
     return form != 0;
 }
 
-static haul_status foresee_form(haul__discovery *d, haul__met_type *kind)
+static haul_status prepare_form(haul__discovery *d, haul__met_type *kind)
 {
     haul__far far = { 0 };
-    foresee_marks(kind, &far);
+    prepare_marks(kind, &far);
     if (kind->simple.bytes && kind->walk->slot_count)
         kind->form = haul__map_form(d->map, &kind->simple);
     if (kind->simple.words)
-        foresee_ragged(kind, kind->form);
-    if (kind->simple.far == &far) { /* nobody keeps it */
+        prepare_ragged(kind, kind->form);
+    if (kind->simple.far == &far) { /* `far` ends with this call */
         kind->simple.far = NULL;
         kind->simple.bytes = kind->simple.words = 0;
     }
     return kind->form ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
-/* Where the first and the last pointer stand: what is fetched of an object before it is visited. */
-static void foresee_slot(haul__met_type *kind, size_t offset, int is_first)
+/* The first and the last pointer: both are fetched before an object is visited. */
+static void prepare_slot(haul__met_type *kind, size_t offset, int is_first)
 {
     uint32_t at = offset > UINT32_MAX ? 0 : (uint32_t)offset;
     if (is_first || at < kind->first_slot)
@@ -124,14 +124,14 @@ static void foresee_slot(haul__met_type *kind, size_t offset, int is_first)
         kind->last_slot = at;
 }
 
-static void foresee_slots(haul__met_type *kind)
+static void prepare_slots(haul__met_type *kind)
 {
     const haul__walk *walk = kind->walk;
     size_t i;
     for (i = 0; i < walk->slot_count; i++)
-        foresee_slot(kind, walk->slots[i].offset, i == 0);
+        prepare_slot(kind, walk->slots[i].offset, i == 0);
     for (i = 0; i < walk->ruled_count; i++)
-        foresee_slot(kind, walk->ruled[i].slot.offset, walk->slot_count + i == 0);
+        prepare_slot(kind, walk->ruled[i].slot.offset, walk->slot_count + i == 0);
 }
 
 haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *kind)
@@ -153,8 +153,8 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
     fresh.form = fresh.ragged.form = HAUL__NO_FORM;
     fresh.uniform = HAUL__NOT_UNIFORM;
     fresh.ahead = HAUL__AHEAD_LEAST;
-    foresee_slots(&fresh);
-    if (foresee_form(d, &fresh) != HAUL_OK)
+    prepare_slots(&fresh);
+    if (prepare_form(d, &fresh) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     d->kinds[d->kind_count] = fresh;
     *kind = (uint32_t)d->kind_count++;
@@ -164,11 +164,11 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
 
 /* ---- Pointers to short arrays of plain bytes, and to strings. */
 
-/* Does it lead to elements that are bytes and nothing else? */
-static int is_plain(const haul__slot *slot, haul__plain_array *counted)
+/* Does the slot lead to bytes without holes, pointers or rules? */
+static int is_plain(const haul__slot *slot, haul__plain_array *array)
 {
     const haul__walk *walk = slot->target ? haul__type_walk(slot->target) : NULL;
-    counted->unit = (int64_t)slot->unit;
+    array->unit = (int64_t)slot->unit;
     if (slot->unit == 0 || slot->unit > HAUL__PLAIN_BYTES)
         return 0;
     if (!slot->target)
@@ -176,106 +176,104 @@ static int is_plain(const haul__slot *slot, haul__plain_array *counted)
     if (!walk || !walk->dense || walk->has_slots || walk->is_noted || walk->is_ruled ||
         walk->depends || walk->extent != slot->unit || walk->placement > HAUL__GRANULE)
         return 0;
-    counted->misaligned = walk->alignment - 1;
+    array->misaligned = walk->alignment - 1;
     return 1;
 }
 
-/* Is the count a constant, or a product of small fields? */
-static int is_countable(const haul_shape *shape, unsigned level, haul__plain_array *counted)
+/* Is the count a constant, or a product of fields with small factors? */
+static int is_countable(const haul_shape *shape, unsigned level, haul__plain_array *array)
 {
     unsigned i;
-    counted->add = shape->kind == HAUL_SHAPE_ONE ? 1 : shape->add;
+    array->add = shape->kind == HAUL_SHAPE_ONE ? 1 : shape->add;
     if (shape->kind == HAUL_SHAPE_COUNT && shape->field_count > 0) {
-        counted->multiply = shape->multiply;
-        counted->field_count = shape->field_count;
-        counted->needs_pointer = level == 0 && !(counted->slot->flags & HAUL__SLOT_EACH);
+        array->multiply = shape->multiply;
+        array->field_count = shape->field_count;
+        array->needs_pointer = level == 0 && !(array->slot->flags & HAUL__SLOT_EACH);
     }
-    for (i = 0; i < counted->field_count; i++) {
+    for (i = 0; i < array->field_count; i++) {
         const haul_field_place *place = &shape->field[i];
-        counted->field[i].offset = place->offset;
-        counted->field[i].width = place->bytes;
-        counted->field[i].bits = place->is_signed || place->bytes > 2 ? -1
-                                 : place->bytes == 2                  ? 0xffff
-                                                                      : 0xff;
+        array->field[i].offset = place->offset;
+        array->field[i].width = place->bytes;
+        array->field[i].bits = place->is_signed || place->bytes > 2 ? -1
+                               : place->bytes == 2                  ? 0xffff
+                                                                    : 0xff;
     }
     return (shape->kind == HAUL_SHAPE_ONE || shape->kind == HAUL_SHAPE_COUNT) &&
-           counted->multiply >= 0 && counted->multiply <= HAUL__PLAIN_COUNT &&
-           counted->add >= -HAUL__PLAIN_COUNT && counted->add <= HAUL__PLAIN_COUNT &&
-           (counted->field_count > 0 || counted->add >= 0);
+           array->multiply >= 0 && array->multiply <= HAUL__PLAIN_COUNT &&
+           array->add >= -HAUL__PLAIN_COUNT && array->add <= HAUL__PLAIN_COUNT &&
+           (array->field_count > 0 || array->add >= 0);
 }
 
-int haul__foresee_plain_array(const haul__discovery *d, const haul__slot *slot, unsigned level,
-                              haul__plain_array *counted)
+int haul__prepare_plain_array(const haul__discovery *d, const haul__slot *slot, unsigned level,
+                              haul__plain_array *array)
 {
     const haul_limits *limits = &d->context->options.limits;
     const haul_shape *shape;
-    memset(counted, 0, sizeof *counted);
-    counted->slot = slot;
-    counted->level = (uint8_t)level;
+    memset(array, 0, sizeof *array);
+    array->slot = slot;
+    array->level = (uint8_t)level;
     if (d->recording || !d->map->flat || level + 1u != slot->levels ||
         (slot->flags & ~HAUL__SLOT_EACH) || limits->array_elements < HAUL__PLAIN_BYTES ||
-        limits->bytes < HAUL__PLAIN_BYTES || !is_plain(slot, counted))
+        limits->bytes < HAUL__PLAIN_BYTES || !is_plain(slot, array))
         return 0;
     shape = &slot->shape[level];
-    counted->is_string = shape->kind == HAUL_SHAPE_SENTINEL && !slot->target && slot->unit == 1 &&
-                         haul__narrow(shape->add, 1) == 0 &&
-                         limits->scan_bytes >= HAUL__PLAIN_BYTES;
-    counted->is_called = shape->kind == HAUL_SHAPE_FUNCTION;
-    return counted->is_string || counted->is_called || is_countable(shape, level, counted);
+    array->is_string = shape->kind == HAUL_SHAPE_SENTINEL && !slot->target && slot->unit == 1 &&
+                       haul__narrow(shape->add, 1) == 0 && limits->scan_bytes >= HAUL__PLAIN_BYTES;
+    array->is_called = shape->kind == HAUL_SHAPE_FUNCTION;
+    return array->is_string || array->is_called || is_countable(shape, level, array);
 }
 
 /* ---- Pointers of a type. */
 
-/* A pointer to exactly one object. Asking for that one's kind may move all kinds. */
-static haul_status foresee_one(haul__discovery *d, uint32_t number, size_t i)
+/* An edge to exactly one object. Numbering its type may move all types. */
+static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
 {
     const haul__slot *slot = &d->kinds[number].walk->slots[i];
-    haul__edge *step = &d->kinds[number].steps[i];
+    haul__edge *edge = &d->kinds[number].edges[i];
     uint32_t kind;
-    step->offset = slot->offset;
+    edge->offset = slot->offset;
     if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) ||
         slot->shape[0].kind != HAUL_SHAPE_ONE)
         return HAUL_OK;
     if (haul__met_type_of(d, slot->target, &kind) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
-    step->tag = (uint64_t)kind << 48;
-    step->near_starts = haul__near_starts(&d->kinds[kind]);
-    step->one = d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX && !d->recording &&
+    edge->tag = (uint64_t)kind << 48;
+    edge->near_starts = haul__near_starts(&d->kinds[kind]);
+    edge->one = d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX && !d->recording &&
                 d->map->flat && slot->offset % HAUL__WORD == 0;
     return HAUL_OK;
 }
 
-/* The slot's array or string, in room that is made for the first of them. */
-static haul_status foresee_counted(haul__discovery *d, haul__met_type *kind, size_t i)
+/* An edge to an array or a string. The first one makes room for all. */
+static haul_status prepare_array(haul__discovery *d, haul__met_type *kind, size_t i)
 {
     const haul__slot *slot = &kind->walk->slots[i];
-    haul__plain_array counted;
+    haul__plain_array array;
     unsigned field;
-    if (kind->steps[i].one || slot->offset % HAUL__WORD != 0 ||
-        !haul__foresee_plain_array(d, slot, 0, &counted))
+    if (kind->edges[i].one || slot->offset % HAUL__WORD != 0 ||
+        !haul__prepare_plain_array(d, slot, 0, &array))
         return HAUL_OK;
-    for (field = 0; field < counted.field_count; field++)
-        counted.field[field].offset += slot->self;
-    if (!kind->counted)
-        kind->counted =
-            haul__allocate_zeroed(d->allocator, kind->walk->slot_count * sizeof counted);
-    if (!kind->counted)
+    for (field = 0; field < array.field_count; field++)
+        array.field[field].offset += slot->self;
+    if (!kind->arrays)
+        kind->arrays = haul__allocate_zeroed(d->allocator, kind->walk->slot_count * sizeof array);
+    if (!kind->arrays)
         return HAUL_ERROR_MEMORY;
-    kind->counted[i] = counted;
+    kind->arrays[i] = array;
     return HAUL_OK;
 }
 
-/* What all steps have in common, once they are known. */
-static void foresee_visits(haul__met_type *kind)
+/* What all edges have in common. */
+static void prepare_visits(haul__met_type *kind)
 {
-    const haul__edge *step = kind->steps;
+    const haul__edge *edge = kind->edges;
     uint32_t i, alike = 1;
     kind->plain = 1;
     for (i = 0; i < kind->edge_count; i++) {
-        kind->plain &= step[i].one;
-        alike &= step[i].tag == step[0].tag;
+        kind->plain &= edge[i].one;
+        alike &= edge[i].tag == edge[0].tag;
     }
-    kind->uniform = kind->plain && alike ? step[0].tag : HAUL__NOT_UNIFORM;
+    kind->uniform = kind->plain && alike ? edge[0].tag : HAUL__NOT_UNIFORM;
     kind->ahead = HAUL__POINTERS_AHEAD / kind->edge_count;
     if (kind->ahead < HAUL__AHEAD_LEAST)
         kind->ahead = HAUL__AHEAD_LEAST;
@@ -286,21 +284,21 @@ static void foresee_visits(haul__met_type *kind)
 haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
 {
     const haul__walk *walk = d->kinds[number].walk;
-    haul__edge *steps;
+    haul__edge *edges;
     size_t i;
-    if (d->kinds[number].steps || walk->slot_count == 0 || walk->slot_count > HAUL__EDGES ||
+    if (d->kinds[number].edges || walk->slot_count == 0 || walk->slot_count > HAUL__EDGES ||
         walk->part_count || walk->is_ruled || walk->is_wide)
         return HAUL_OK;
-    steps = haul__allocate_zeroed(d->allocator, walk->slot_count * sizeof *steps);
-    if (!steps)
+    edges = haul__allocate_zeroed(d->allocator, walk->slot_count * sizeof *edges);
+    if (!edges)
         return HAUL_ERROR_MEMORY;
-    d->kinds[number].steps = steps;
+    d->kinds[number].edges = edges;
     d->kinds[number].edge_count = (uint32_t)walk->slot_count;
     for (i = 0; i < walk->slot_count; i++)
-        if (foresee_one(d, number, i) != HAUL_OK ||
-            foresee_counted(d, &d->kinds[number], i) != HAUL_OK)
+        if (prepare_one(d, number, i) != HAUL_OK ||
+            prepare_array(d, &d->kinds[number], i) != HAUL_OK)
             return HAUL_ERROR_MEMORY;
-    foresee_visits(&d->kinds[number]);
+    prepare_visits(&d->kinds[number]);
     return HAUL_OK;
 }
 
@@ -309,8 +307,8 @@ void haul__met_types_close(haul__discovery *d)
     size_t i;
     for (i = 0; i < d->kind_count; i++) {
         const size_t slots = d->kinds[i].walk->slot_count;
-        haul__release(d->allocator, d->kinds[i].steps, slots * sizeof(haul__edge));
-        haul__release(d->allocator, d->kinds[i].counted, slots * sizeof(haul__plain_array));
+        haul__release(d->allocator, d->kinds[i].edges, slots * sizeof(haul__edge));
+        haul__release(d->allocator, d->kinds[i].arrays, slots * sizeof(haul__plain_array));
     }
     haul__release(d->allocator, d->kinds, d->kind_capacity * sizeof *d->kinds);
     haul__release(d->allocator, d->kind_hash, d->kind_hash_capacity * sizeof *d->kind_hash);

@@ -1,9 +1,8 @@
-/* Paths for errors: "root.atoms[3].next".
+/* Paths of errors: "root.atoms[3].next".
  *
- * In its recording form discovery keeps every array and object it found, each with the one that it
- * was found from. A path is that chain read backwards. A step that is taken many times in a row is
- * written once, so that the last node of a long list has a path one can read:
- * "root(.next)*999999.name".
+ * A recording run keeps each array and object that it finds, with the one that it was found from. A
+ * path is that chain read backwards. A step that is repeated in a row is written once, so that the
+ * last node of a long list has a readable path: "root(.next)*999999.name".
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -18,11 +17,11 @@
 typedef struct text {
     char at[2 * HAUL_PATH_BYTES];
     size_t length;
-    char step[STEP_BYTES]; /* the last one, not written yet, */
-    size_t times;          /* and how often it was taken in a row */
+    char step[STEP_BYTES]; /* the last one, not yet written, */
+    size_t times;          /* and its repetitions in a row */
 } text;
 
-/* Appends; when the buffer is full, drops the middle, so that beginning and end stay. */
+/* Appends. A full buffer loses its middle: beginning and end stay. */
 static void append(text *to, const char *step)
 {
     size_t length = strlen(step), room = sizeof to->at - 1, head = HAUL_PATH_BYTES / 2;
@@ -50,7 +49,7 @@ static void write_step(text *to)
         append(to, to->step);
 }
 
-/* Equal steps in a row become one. */
+/* Adds a step; equal ones in a row become one. */
 static void take_step(text *to, const char *step)
 {
     if (!step[0])
@@ -75,13 +74,13 @@ static void root_name(const haul__discovery *d, size_t root, char *step)
         snprintf(step, STEP_BYTES, "roots[%zu]", root);
 }
 
-/* A field's name as a step; names that begin with an index need no dot. */
+/* A field's name as a step. A name that begins with an index needs no dot. */
 static void named_step(const char *name, char *step, size_t room)
 {
     snprintf(step, room, name[0] && name[0] != '[' ? ".%s" : "%s", name);
 }
 
-/* The step that leads to an element of this entry. */
+/* The step to an element of this entry. */
 static void step_of(const haul__discovery *d, const haul__entry *entry, size_t element, char *step)
 {
     const haul__entry *parent = parent_of(d, entry);
@@ -102,7 +101,7 @@ typedef struct link {
     size_t entry, element;
 } link;
 
-/* The way to an element of an entry. Nothing when there is no memory to follow it. */
+/* The path of an element of an entry; empty if there is no memory. */
 static void path_to(haul__discovery *d, size_t entry, size_t element, text *path)
 {
     char step[STEP_BYTES];
@@ -181,7 +180,7 @@ static size_t entry_bytes(const haul__discovery *d, const haul__entry *entry)
     return (entry->count - 1) * entry->stride + last;
 }
 
-/* The slot of an element that holds the byte at `offset`; NULL: none. */
+/* The slot that has the byte at `offset` of an element; NULL: none. */
 static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
 {
     size_t i;
@@ -195,13 +194,12 @@ static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
     return NULL;
 }
 
-/* The word at `address`, or part of it. */
 void haul__name_other(haul__discovery *d, uintptr_t address)
 {
     size_t i;
     for (i = 0; d->recording && i < d->entry_count; i++) {
         const haul__entry *entry = &d->entries[i];
-        /* it may begin within the word */
+        /* an entry may begin within the word */
         uintptr_t at = address < entry->address ? entry->address : address;
         size_t element;
         if (at - address >= HAUL__WORD || at - entry->address >= entry_bytes(d, entry))

@@ -1,32 +1,29 @@
-/* Counted arrays and strings of plain bytes, short ones, in line: what most rows of most types lead
- * to.
+/* Short arrays and strings of plain bytes, followed in line: most rows of most types lead to them.
  *
- * The general way (follow.c) does for each of them what any array may need: an entry, a check of
- * its extent, a pattern of its slots, block by block and cell by cell. But what the count of such
- * an array is made of is known when its type is first met (foresee), so it is a load, a product and
- * a sum. And mostly an array lies in one block, and no byte of it was marked before: a look at a
- * cell or two tells, and its marks are two or three ORs and four bits of a side page.
+ * The general way (follow.c) gives each of them an entry, a check of its extent and a pattern of
+ * slots, block by block and cell by cell. But the terms of its count are known from the type
+ * (haul__prepare_plain_array), so a count is a load, a product and a sum. And nearly always an
+ * array lies in one block, and none of its bytes was marked before. A look at a cell or two tells
+ * so, and its marks are two or three ORs and four bits of a side page.
  *
- *   meet     a pointer is read: its count is read and noted as a guard, its cell is fetched, it
- *            waits as a span
- *   settle   strings among the spans that wait, fetched too, are gone through; side pages are
- *            fetched; all are marked
+ *   follow   The pointer is read. Its count is read and noted, its cell is fetched; it is pending.
+ *   mark     The ends of pending strings are searched, side pages are fetched, all are marked.
  *
- * Where a function tells the count it is asked when the pointer is read, and what it answered is
- * noted with its call.
+ * If a callback counts, it is called when the pointer is read, and its answer is noted.
  *
- * Whatever is not so goes the general way, errors above all: a count that is negative or large, a
- * null pointer with a count, an address out of range, a span across two blocks, in a block that is
- * not there yet, or of which some bytes were marked before and some not.
+ * Everything else takes the general way, errors above all: a negative or large count, a null
+ * pointer with a count, an address out of range, an array in two blocks, in a block that is not
+ * there yet, or with some bytes marked before.
  *
- * Why it is right: marks are ORs, so spans may wait. Before one of them goes the general way, those
- * before it are marked, and nothing of it is written before all of it has been looked at: what is
- * new is counted as if each had been followed at once. What is noted twice is only compared twice.
- * A word that was a slot before is live, and so are all its bytes: a span without a live byte
- * cannot disagree with any, and one whose bytes are all live is compared with the slots.
+ * Why it is right: marks are ORs, so arrays may wait. Before one takes the general way, those
+ * before it are marked. Nothing of an array is written before all of it has been looked at, so new
+ * bytes are counted as if each pointer had been followed at once. A value that is noted twice is
+ * compared twice. A word that was a slot before is live, with all of its bytes. So an array without
+ * a live byte cannot disagree with a slot, and one whose bytes are all live is compared with the
+ * slots.
  *
- * Why it is fast: no load waits for memory, as SPANS of them are under way, and what no predictor
- * could guess, whether a last granule is whole, is not a branch.
+ * Why it is fast: HAUL__PENDING arrays are under way, so no load waits for memory. Whether a last
+ * granule is whole, which no predictor could guess, is not a branch.
  */
 #include "walk/plain_arrays.h"
 #include "map/mixed.h"
@@ -36,12 +33,12 @@
 #include "walk/memo.h"
 #include "walk/read_set.h"
 
-#define HIGHEST_FIRST (HAUL__HIGHEST - HAUL__PLAIN_BYTES) /* where a span can begin */
-#define NO_MEMORY (-2)                                    /* what marking can answer, too */
+#define HIGHEST_FIRST (HAUL__HIGHEST - HAUL__PLAIN_BYTES) /* the highest begin of an array */
+#define NO_MEMORY (-2)                                    /* a further answer of in-line marking */
 
-/* ---- From a pointer to a span. */
+/* ---- Following. */
 
-/* What a field of so many bytes is, taken as signed. */
+/* A field of so many bytes, taken as signed. */
 HAUL__INLINE int64_t load_count(uintptr_t at, unsigned width)
 {
     int64_t i64;
@@ -64,8 +61,7 @@ HAUL__INLINE int64_t load_count(uintptr_t at, unsigned width)
     return i8;
 }
 
-/* Notes what the count was, once for neighbours with the same one. 0: it is not small, or there is
- * no room. */
+/* Notes a count, once for neighbours with the same one. 0: it is not small, or there is no room. */
 HAUL__INLINE int note_count(haul__found *found, uintptr_t at, unsigned width, int64_t stored)
 {
     const uint64_t guard = haul__guard_of(at, width, stored);
@@ -78,7 +74,7 @@ HAUL__INLINE int note_count(haul__found *found, uintptr_t at, unsigned width, in
     return 1;
 }
 
-/* Fetches the cell that a span begins in, and the head of its block. */
+/* Fetches the cell at `first`, and the head of its block. */
 HAUL__INLINE void fetch_cell(const uintptr_t *flat, uintptr_t first)
 {
     const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT];
@@ -86,17 +82,17 @@ HAUL__INLINE void fetch_cell(const uintptr_t *flat, uintptr_t first)
     haul__prefetch((uintptr_t)haul__block_in(entry) + offsetof(haul__block, side));
 }
 
-/* There is room: `settle` is called when the last one is taken. */
-HAUL__INLINE void add_span(haul__discovery *d, const haul__plain_array *counted, uintptr_t first,
-                           uintptr_t end)
+/* There is room: a caller that fills it calls haul__mark_pending. */
+HAUL__INLINE void add_pending(haul__discovery *d, const haul__plain_array *array, uintptr_t first,
+                              uintptr_t end)
 {
-    haul__pending *span = &d->spans[d->span_count++];
-    span->first = first;
-    span->end = end;
-    span->counted = counted;
+    haul__pending *pending = &d->pending[d->pending_count++];
+    pending->first = first;
+    pending->end = end;
+    pending->array = array;
 }
 
-static int meet_string(haul__discovery *d, const haul__plain_array *counted, uintptr_t value)
+static int follow_string(haul__discovery *d, const haul__plain_array *array, uintptr_t value)
 {
     if (!value)
         return 1;
@@ -104,99 +100,99 @@ static int meet_string(haul__discovery *d, const haul__plain_array *counted, uin
         return 0;
     haul__prefetch(value);
     fetch_cell(d->map->flat, value);
-    add_span(d, counted, value, 0);
+    add_pending(d, array, value, 0);
     return 1;
 }
 
-/* The bytes that the fields' values make; UINT64_MAX: as many as go the general way, or fewer than
- * none. */
-HAUL__INLINE uint64_t count_bytes(const haul__plain_array *counted, unsigned fields, uintptr_t self,
+/* The bytes of an array, by its fields; UINT64_MAX: too many, or fewer than none: take the general
+ * way. */
+HAUL__INLINE uint64_t count_bytes(const haul__plain_array *array, unsigned fields, uintptr_t self,
                                   int64_t *stored)
 {
-    uint64_t total = (uint64_t)counted->multiply, bytes;
+    uint64_t total = (uint64_t)array->multiply, bytes;
     unsigned i;
     for (i = 0; i < fields; i++) {
         uint64_t count;
-        stored[i] = load_count(self + counted->field[i].offset, counted->field[i].width);
-        count = (uint64_t)(stored[i] & counted->field[i].bits);
+        stored[i] = load_count(self + array->field[i].offset, array->field[i].width);
+        count = (uint64_t)(stored[i] & array->field[i].bits);
         total *= count;
         if (HAUL__UNLIKELY((total | count) > HAUL__PLAIN_COUNT))
             return UINT64_MAX;
     }
-    bytes = (uint64_t)(((int64_t)total + counted->add) * counted->unit);
+    bytes = (uint64_t)(((int64_t)total + array->add) * array->unit);
     return bytes <= HAUL__PLAIN_BYTES ? bytes : UINT64_MAX;
 }
 
-HAUL__INLINE int note_counts(haul__found *found, const haul__plain_array *counted, unsigned fields,
+HAUL__INLINE int note_counts(haul__found *found, const haul__plain_array *array, unsigned fields,
                              uintptr_t self, const int64_t *stored)
 {
     unsigned i;
     for (i = 0; i < fields; i++)
-        if (!note_count(found, self + counted->field[i].offset, counted->field[i].width, stored[i]))
+        if (!note_count(found, self + array->field[i].offset, array->field[i].width, stored[i]))
             return 0;
     return 1;
 }
 
-HAUL__INLINE int meet_array(haul__discovery *d, const haul__plain_array *counted, unsigned fields,
-                            uintptr_t value, uintptr_t self)
+HAUL__INLINE int follow_array(haul__discovery *d, const haul__plain_array *array, unsigned fields,
+                              uintptr_t value, uintptr_t self)
 {
     int64_t stored[3];
-    const uint64_t bytes = count_bytes(counted, fields, self, stored);
+    const uint64_t bytes = count_bytes(array, fields, self, stored);
     if (HAUL__UNLIKELY(bytes == UINT64_MAX))
         return 0;
     if (!value || !bytes)
-        return !value && (!bytes || !counted->needs_pointer) &&
-               note_counts(d->found, counted, fields, self, stored);
+        return !value && (!bytes || !array->needs_pointer) &&
+               note_counts(d->found, array, fields, self, stored);
     if (HAUL__UNLIKELY(value - HAUL__LOWEST > HIGHEST_FIRST - HAUL__LOWEST ||
-                       (value & counted->misaligned) != 0))
+                       (value & array->misaligned) != 0))
         return 0;
-    if (!note_counts(d->found, counted, fields, self, stored))
+    if (!note_counts(d->found, array, fields, self, stored))
         return 0;
     fetch_cell(d->map->flat, value);
-    add_span(d, counted, value, value + (uintptr_t)bytes);
+    add_pending(d, array, value, value + (uintptr_t)bytes);
     return 1;
 }
 
-int haul__follow_plain_array(haul__discovery *d, const haul__plain_array *counted, uintptr_t value,
+int haul__follow_plain_array(haul__discovery *d, const haul__plain_array *array, uintptr_t value,
                              uintptr_t self)
 {
-    if (counted->is_string)
-        return meet_string(d, counted, value);
-    if (HAUL__LIKELY(counted->field_count == 1))
-        return meet_array(d, counted, 1, value, self);
-    return meet_array(d, counted, counted->field_count, value, self);
+    if (array->is_string)
+        return follow_string(d, array, value);
+    if (HAUL__LIKELY(array->field_count == 1))
+        return follow_array(d, array, 1, value, self);
+    return follow_array(d, array, array->field_count, value, self);
 }
 
-/* The function is called once, whatever comes of it. */
-haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_array *counted,
+/* The callback is called once, whichever way the array takes. */
+haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_array *array,
                                       uintptr_t place, uintptr_t self, size_t index)
 {
-    const haul__slot *slot = counted->slot;
+    const haul__slot *slot = array->slot;
     const uintptr_t value = haul__load_word((const void *)place);
     const int is_near =
-        value - HAUL__LOWEST <= HIGHEST_FIRST - HAUL__LOWEST && (value & counted->misaligned) == 0;
+        value - HAUL__LOWEST <= HIGHEST_FIRST - HAUL__LOWEST && (value & array->misaligned) == 0;
     size_t count;
     haul_status status;
     if (!value)
         return HAUL_OK;
     if (is_near)
         fetch_cell(d->map->flat, value);
-    status = haul__count_by_function(d, slot, counted->level, place, value, self, index, &count);
+    status = haul__count_by_function(d, slot, array->level, place, value, self, index, &count);
     if (status != HAUL_OK)
         return status;
-    if (HAUL__LIKELY(is_near && count && count <= HAUL__PLAIN_BYTES / (size_t)counted->unit)) {
-        add_span(d, counted, value, value + count * (size_t)counted->unit);
-        return d->span_count < HAUL__PENDING ? HAUL_OK : haul__settle_spans(d);
+    if (HAUL__LIKELY(is_near && count && count <= HAUL__PLAIN_BYTES / (size_t)array->unit)) {
+        add_pending(d, array, value, value + count * (size_t)array->unit);
+        return d->pending_count < HAUL__PENDING ? HAUL_OK : haul__mark_pending(d);
     }
-    status = haul__settle_spans(d);
+    status = haul__mark_pending(d);
     return status == HAUL_OK
-               ? haul__follow_so_many(d, slot, counted->level, place, value, self, index, count)
+               ? haul__follow_so_many(d, slot, array->level, place, value, self, index, count)
                : status;
 }
 
-/* ---- From a span to marks. */
+/* ---- Marking. */
 
-/* The granules of one cell that [at, stop), in that cell, covers whole. */
+/* The granules that [at, stop), which lies in one cell, covers whole. */
 HAUL__INLINE uint32_t whole_granules(uintptr_t at, uintptr_t stop)
 {
     const uintptr_t first = (at + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
@@ -205,7 +201,7 @@ HAUL__INLINE uint32_t whole_granules(uintptr_t at, uintptr_t stop)
                        : 0;
 }
 
-/* Bytes of one granule, as bits, and those of them that were marked before. */
+/* Bytes of one granule, as a mask, and those of them that were marked before. */
 typedef struct part {
     uintptr_t first, end;
     uint32_t bytes, known;
@@ -228,7 +224,7 @@ static part part_of(haul__block *block, uintptr_t first, uintptr_t end)
     return p;
 }
 
-/* Any span in a block that is bare or mixed: one that does not begin with a granule, or was marked
+/* Marks any array in a bare or mixed block, also if it does not begin with a granule, or was marked
  * before. */
 static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintptr_t first,
                                       uintptr_t end)
@@ -275,9 +271,9 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
     return HAUL__FRESH;
 }
 
-/* How many first bytes of its last granule are a span's; 0: all. None of them was marked before.
- * Where four bits tell it they are written for whole granules too: 0, as they were. 0: out of
- * memory. */
+/* Marks the first `bytes` bytes of an array's last granule; 0: all of them. None was marked before.
+ * A page of four bits a granule is written for a whole granule too, with the 0 that is there.
+ * Answers 0: out of memory. */
 HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, unsigned bytes)
 {
     const unsigned granule = haul__granule_in_block(last), shift = granule % 2 * 4;
@@ -290,8 +286,8 @@ HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, u
     return !bytes || haul__mark_mask(map, block, granule, (uint16_t)((1u << bytes) - 1u));
 }
 
-/* Marks [first, end) in a mixed block. Only where the last word is live in part its bytes are told;
- * the word beside it in its granule must not be so too. */
+/* Marks [first, end) in a mixed block. A mask tells the bytes of the last word only, if it is live
+ * in part; the other word of its granule must not be live in part too. */
 HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
 {
     const unsigned from = haul__cell_number(first), to = haul__cell_number(end - 1);
@@ -317,32 +313,32 @@ HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t fir
     return HAUL__FRESH;
 }
 
-/* Marks [first, end). Blocks of a kind take whole granules alone, ragged ones nothing. */
-HAUL__INLINE int mark_span(haul__map *map, uintptr_t first, uintptr_t end)
+/* Marks [first, end). Uniform blocks take whole granules only, ragged blocks no plain bytes. */
+HAUL__INLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
 {
     const uintptr_t entry = map->flat[first >> HAUL__BLOCK_SHIFT];
     const unsigned tail = (unsigned)(end & (HAUL__GRANULE - 1));
-    const int of_kind = (entry & HAUL__FORM_MASK) >= HAUL__FIRST_KIND;
+    const int is_uniform = (entry & HAUL__FORM_MASK) >= HAUL__FIRST_KIND;
     haul__block *block = haul__block_in(entry);
     haul__cell *cell, *last, *at;
     uint32_t low, high, part, met = 0;
     if (HAUL__UNLIKELY(!(entry & 1u) || (first ^ (end - 1)) >> HAUL__BLOCK_SHIFT ||
-                       (of_kind && block->words)))
+                       (is_uniform && block->words)))
         return HAUL__APART;
     if ((entry & HAUL__FORM_MASK) == HAUL__MIXED)
         return mark_in_mixed(map, block, first, end);
     if (HAUL__UNLIKELY((first & (HAUL__GRANULE - 1)) != 0))
-        return of_kind ? HAUL__APART : mark_ragged(map, block, first, end);
+        return is_uniform ? HAUL__APART : mark_ragged(map, block, first, end);
     cell = haul__cell_of(block, first);
     last = haul__cell_of(block, end - 1);
     low = UINT32_MAX << haul__granule_in_cell(first);
     high = UINT32_MAX >> (31u - haul__granule_in_cell(end - 1));
     part = (uint32_t)(tail != 0) << haul__granule_in_cell(end - 1);
     for (at = cell; at <= last; at++)
-        met |= (at->live | (of_kind ? 0 : at->aux)) & (at == cell ? low : UINT32_MAX) &
+        met |= (at->live | (is_uniform ? 0 : at->aux)) & (at == cell ? low : UINT32_MAX) &
                (at == last ? high : UINT32_MAX);
-    if (HAUL__UNLIKELY(met || (of_kind && tail)))
-        return of_kind ? HAUL__APART : mark_ragged(map, block, first, end);
+    if (HAUL__UNLIKELY(met || (is_uniform && tail)))
+        return is_uniform ? HAUL__APART : mark_ragged(map, block, first, end);
     if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
         return NO_MEMORY;
     for (at = cell; at <= last; at++)
@@ -351,38 +347,37 @@ HAUL__INLINE int mark_span(haul__map *map, uintptr_t first, uintptr_t end)
     return HAUL__FRESH;
 }
 
-/* The general way for a span, whose count was read and noted. */
-static HAUL__NOINLINE haul_status reach_span(haul__discovery *d, const haul__pending *span)
+/* The general way, for an array whose count was read and noted. */
+static HAUL__NOINLINE haul_status reach_array(haul__discovery *d, const haul__pending *pending)
 {
     haul__entry entry;
     memset(&entry, 0, sizeof entry);
-    entry.address = span->first;
-    entry.count = (size_t)(span->end - span->first);
+    entry.address = pending->first;
+    entry.count = (size_t)(pending->end - pending->first);
     entry.stride = 1;
-    entry.slot = span->counted->slot;
-    entry.level = span->counted->level;
+    entry.slot = pending->array->slot;
+    entry.level = pending->array->level;
     entry.parent = SIZE_MAX;
     entry.what = HAUL__PLAIN;
     return haul__reach(d, &entry);
 }
 
-/* The end of a string; none, where it is long. One that lies in the string before it needs no
- * marks. */
-static void find_end(haul__discovery *d, haul__pending *span)
+/* Finds the end of a string, unless it is long. A suffix of the string before needs no marks. */
+static void find_end(haul__discovery *d, haul__pending *pending)
 {
     const char *end;
-    if (span->first != d->string_first && haul__is_in_last_string(d, span->first, 1, 0)) {
-        span->counted = NULL;
+    if (pending->first != d->string_first && haul__is_in_last_string(d, pending->first, 1, 0)) {
+        pending->array = NULL;
         return;
     }
-    end = memchr((const void *)span->first, 0, HAUL__PLAIN_BYTES);
+    end = memchr((const void *)pending->first, 0, HAUL__PLAIN_BYTES);
     if (HAUL__UNLIKELY(!end))
         return;
-    span->end = (uintptr_t)end + 1;
-    haul__note_string(d, span->first, span->end, 1, 0);
+    pending->end = (uintptr_t)end + 1;
+    haul__note_string(d, pending->first, pending->end, 1, 0);
 }
 
-/* Fetches where the bytes of the granule at `address` are told, if they are. */
+/* Fetches the byte mask of the granule at `address`, if its block has such masks. */
 HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
 {
     const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
@@ -396,40 +391,39 @@ HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
         haul__prefetch_write((uintptr_t)pages->masks[page] + at * sizeof(uint16_t));
 }
 
-/* Marks what a span covers. A string that was there before must have its terminator noted as
- * one. */
-static haul_status settle(haul__discovery *d, const haul__pending *span)
+/* Marks a pending array. A string whose bytes were marked before must have its terminator noted. */
+static haul_status mark_one(haul__discovery *d, const haul__pending *pending)
 {
-    const haul__plain_array *counted = span->counted;
+    const haul__plain_array *array = pending->array;
     int fresh;
-    if (!counted)
+    if (!array)
         return HAUL_OK;
-    if (HAUL__UNLIKELY(!span->end))
-        return haul__follow(d, counted->slot, counted->level, 0, span->first, 0, 0);
-    fresh = mark_span(d->map, span->first, span->end);
+    if (HAUL__UNLIKELY(!pending->end))
+        return haul__follow(d, array->slot, array->level, 0, pending->first, 0, 0);
+    fresh = mark_array(d->map, pending->first, pending->end);
     if (HAUL__UNLIKELY(fresh < 0))
-        return fresh == NO_MEMORY ? HAUL_ERROR_MEMORY : reach_span(d, span);
+        return fresh == NO_MEMORY ? HAUL_ERROR_MEMORY : reach_array(d, pending);
     if (!fresh)
-        return counted->is_string && !haul__memo_has(d, span->end - 1, HAUL__NOTED, NULL)
-                   ? reach_span(d, span)
+        return array->is_string && !haul__memo_has(d, pending->end - 1, HAUL__NOTED, NULL)
+                   ? reach_array(d, pending)
                    : HAUL_OK;
     d->found->objects++;
-    d->found->bytes += (size_t)(span->end - span->first);
-    return !counted->is_string || haul__mark_end(d->map, span->end - 1) ? HAUL_OK
-                                                                        : HAUL_ERROR_MEMORY;
+    d->found->bytes += (size_t)(pending->end - pending->first);
+    return !array->is_string || haul__mark_end(d->map, pending->end - 1) ? HAUL_OK
+                                                                         : HAUL_ERROR_MEMORY;
 }
 
-haul_status haul__settle_spans(haul__discovery *d)
+haul_status haul__mark_pending(haul__discovery *d)
 {
     haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < d->span_count; i++) {
-        if (d->spans[i].counted->is_string)
-            find_end(d, &d->spans[i]);
-        fetch_mask(d->map->flat, d->spans[i].end);
+    for (i = 0; i < d->pending_count; i++) {
+        if (d->pending[i].array->is_string)
+            find_end(d, &d->pending[i]);
+        fetch_mask(d->map->flat, d->pending[i].end);
     }
-    for (i = 0; i < d->span_count && status == HAUL_OK; i++)
-        status = settle(d, &d->spans[i]);
-    d->span_count = 0;
+    for (i = 0; i < d->pending_count && status == HAUL_OK; i++)
+        status = mark_one(d, &d->pending[i]);
+    d->pending_count = 0;
     return status;
 }

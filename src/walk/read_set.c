@@ -1,26 +1,26 @@
-/* The read set: the values and answers that discovery went by, noted so that a plan that is used again
- * can tell whether they are still so. Values are counts, fields that rules read, and terminators.
+/* The read set: the values and answers that discovery went by, noted so that a plan that is used
+ * again can tell whether they are still the same. Values are counts, fields that rules read, and
+ * terminators.
  *
- * A call of a callback takes two words:
+ * A callback's call takes two words, or six if it does not fit:
  *
  *     most       self, 48 bits | site, 16     target, 48 bits | answer, 16
  *     others     self          | ELSEWHERE    target          | 0        site, answer, high bits
  *
- * Most calls differ in little: what many have in common (function, root, index, who led there) is a
- * site, and kept once. So a call is two words, which is what makes a callback cheap: asking is not
- * the costly part, remembering is.
+ * Most calls have the same function, root, index, parent and holder: together these are a site,
+ * which is kept once. Remembering a call takes longer than making it, so two words make callbacks
+ * cheap.
  */
 #include "walk/read_set.h"
 #include "type/field.h"
 #include "walk/discovery.h"
 
-/* of the last: types have few callbacks. More: slower where no two calls are alike */
+/* so many of the last sites: types have few callbacks; more: slower if all calls differ */
 #define SITES_SEARCHED 8u
 #define ELSEWHERE UINT64_C(0xffff)
 #define LOW48 UINT64_C(0x0000ffffffffffff)
 #define MOST_WORDS ((size_t)6)
-/* Words that are fetched ahead: what is noted must not wait for its line, nor who is asked again
- * for his. */
+/* Words fetched ahead: neither a new note nor a repeated call waits for its cache line. */
 #define AHEAD ((size_t)64)
 
 /* ---- Values. */
@@ -68,8 +68,8 @@ static uintptr_t offset_of_place(const haul_here *here)
     return here->place ? (uintptr_t)here->place - (uintptr_t)here->self : 0;
 }
 
-/* Does the target stand, as it is, in a pointer word? Not where a rule says what the word is, nor
- * where there is none: a tail is its own target. */
+/* Is the target the pointer word at `place`, as it is? A rule may make another value of the word,
+ * and a tail has no word: it is its own target. */
 static int is_plain(const haul__discovery *d, const haul_here *here, haul__question question)
 {
     return question == HAUL__ASKS_COUNT && !d->by_rule && here->place != here->target &&
@@ -105,7 +105,7 @@ static haul_status add_site(haul__discovery *d, haul_function *function, const h
     return HAUL_OK;
 }
 
-/* Its number, found among the last or added. */
+/* The number of this site, among the last ones or added. */
 static haul_status find_site(haul__discovery *d, haul_function *function, const haul_here *here,
                              int plain, size_t *number)
 {
@@ -178,10 +178,10 @@ haul_status haul__note_call(haul__discovery *d, haul_function *function, const h
     return HAUL_OK;
 }
 
-/* ---- Again. */
+/* ---- Repeated calls. */
 
-/* What a pointer that has changed leads to may be anything, and what it led to may be gone: no
- * callback sees it. */
+/* The address of a call's pointer word, if it has changed; else 0. No callback is given a changed
+ * target: it may be anything, and the old one may be gone. */
 static uintptr_t moved_pointer(const haul__site *site, const haul__call *call)
 {
     const uintptr_t place = call->self + site->offset;

@@ -1,5 +1,5 @@
-/* What a discovery may read: all that the user's function for it says is readable, and of a graph that
- * may have changed only what a map found before.
+/* What a discovery may read: bytes that the user's `readable` allows, and, of a graph that may have
+ * changed, only bytes that a map describes.
  */
 #include "walk/readable.h"
 #include "map/forms.h"
@@ -11,8 +11,8 @@ int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
            options->readable(options->readable_user, (const void *)address, bytes);
 }
 
-/* Bytes from `address` on, up to the end of its granule, that the bounding map knows: described
- * ones, or any that have a place. */
+/* So many bytes from `address` to the end of its granule have a place in d->within, or, if
+ * `described`, are live there. */
 static size_t known_in_granule(const haul__discovery *d, uintptr_t address, int described)
 {
     const haul__block *block = address >= HAUL__LOWEST && address <= HAUL__HIGHEST

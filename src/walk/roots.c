@@ -1,4 +1,4 @@
-/* Roots, before anything is read through them.
+/* Roots are checked before anything is read through them.
  */
 #include "walk/roots.h"
 

@@ -1,4 +1,4 @@
-/* The roots of a call: are they such that discovery can begin?
+/* The roots of a call.
  */
 #ifndef HAUL_WALK_ROOTS_H
 #define HAUL_WALK_ROOTS_H
@@ -10,7 +10,7 @@
 /* HAUL_ERROR_ARGUMENT: none, a NULL root, a count of 0, a NULL type; HAUL_ERROR_STATE: a type that
  * is not committed. The context's record says which. */
 haul_status haul__check_roots(haul_context *context, const haul_root *roots, size_t count);
-/* Before a callback of theirs is called, for it may free them. The roots have passed the check. */
+/* Keep the types of checked roots, which a callback may free, until they are dropped. */
 void haul__hold_types(const haul_root *roots, size_t count);
 void haul__drop_types(const haul_root *roots, size_t count);
 

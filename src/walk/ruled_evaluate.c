@@ -1,21 +1,21 @@
-/* A survey: what all ruled rows of one object are now.
+/* The evaluation of an object: what each of its ruled rows is now.
  *
- * Rows come in order of their offsets. One that holds claims its bytes, and claims must not
- * overlap, so the last claim is the one that reaches furthest. The result is a word for each row,
- * in order.
+ * Rows are in order of their offsets. A row that holds claims its bytes, and claims must not
+ * overlap, so only the claim that reaches furthest need be remembered. The result is a value for
+ * each row, in the same order.
  */
 #include "walk/ruled_field.h"
 #include "walk/callbacks.h"
 #include "walk/extent.h"
 #include "walk/paths.h"
 
-/* The row that reaches furthest so far, of those that hold. */
+/* The row that reaches furthest, of those that hold. */
 typedef struct claim {
     const haul__ruled *ruled;
     size_t end;
 } claim;
 
-/* The end of a pair may be a pointer that another row describes. */
+/* Is this a pair's end that another row describes as a pointer? */
 static int is_described_end(const claim *last, const haul__ruled *ruled)
 {
     return last->ruled && haul__is_end(ruled) && last->ruled->slot.offset == ruled->slot.offset &&
@@ -61,14 +61,14 @@ static haul_status check_end(haul__discovery *d, const haul__walk *walk, size_t 
 
 static haul_status refuse_both(haul__discovery *d, const haul__ruled *ruled, const claim *last)
 {
-    haul_status status =
-        haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
-                     "its row and that of %s hold both, and they overlap", last->ruled->slot.name);
+    haul_status status = haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
+                                      "its row and the row of %s both hold, and they overlap",
+                                      last->ruled->slot.name);
     haul__name_row(d, &last->ruled->slot);
     return status;
 }
 
-/* Can the row be asked at all? What is cut off is refused where it holds. */
+/* Can the row be evaluated? A row that is cut off is refused later, if it holds. */
 static int lies_inside(const haul__ruled *ruled, const haul__walk *walk, size_t bytes, int strict,
                        int *must_visit)
 {
@@ -86,7 +86,7 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     size_t end = haul__ruled_end(ruled, bytes);
     int holds;
     haul_status status;
-    haul__ask_for(d, o, ruled->rule);
+    haul__set_callers(d, o, ruled->rule);
     status = haul__ask(d, o, bytes, ruled, &holds);
     if (status == HAUL_OK && !holds && ruled->rule->said.otherwise == HAUL_ELSE_RAW)
         w->is_rest = 1;
@@ -108,8 +108,8 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     return HAUL_OK;
 }
 
-/* Where the begin of a pair is not there, the end is what it is where their row does not hold;
- * data, where it always does. */
+/* Is this a pair's end that travels as data, because the object ends before its begin? Then their
+ * row counts as one that does not hold. */
 static int is_rest_without_begin(const haul__ruled *ruled, size_t bytes)
 {
     const haul__rule *rule = ruled->rule;
@@ -144,15 +144,15 @@ static haul_status look_at_all(haul__discovery *d, const haul__object *o, size_t
 haul_status haul__evaluate(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
                            int strict, int *must_visit)
 {
-    void *words = d->survey[number];
+    void *words = d->evaluation[number];
     haul_status status;
-    if (d->survey_capacity[number] < o->walk->ruled_count &&
-        !haul__grow(d->allocator, &words, &d->survey_capacity[number], o->walk->ruled_count,
-                    sizeof **d->survey))
+    if (d->evaluation_capacity[number] < o->walk->ruled_count &&
+        !haul__grow(d->allocator, &words, &d->evaluation_capacity[number], o->walk->ruled_count,
+                    sizeof **d->evaluation))
         return HAUL_ERROR_MEMORY;
-    d->survey[number] = words;
-    status = look_at_all(d, o, bytes, d->survey[number], strict, must_visit);
-    haul__ask_for(d, o, NULL);
+    d->evaluation[number] = words;
+    status = look_at_all(d, o, bytes, d->evaluation[number], strict, must_visit);
+    haul__set_callers(d, o, NULL);
     return status;
 }
 
@@ -164,23 +164,23 @@ haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, s
     o.address = entry->address + index * entry->stride;
     o.self = walk->is_slot ? entry->self : o.address;
     o.parent = entry->self;
-    o.held = &entry->held;
+    o.ancestor = &entry->ancestor;
     o.index = walk->is_slot ? index : 0;
     o.walk = walk;
     return o;
 }
 
-/* The elements of a tail are counted by its rule, if it has one. */
+/* Counts a tail's elements; a rule of the tail may name the callers. */
 static haul_status count_tail(haul__discovery *d, const haul__object *o, const haul__ruled *tail,
                               size_t *count)
 {
     const uintptr_t at = o->address + tail->slot.offset;
     haul_status status;
-    haul__ask_for(d, o, tail->rule);
+    haul__set_callers(d, o, tail->rule);
     d->exact++;
     status = haul__count_of(d, &tail->slot, 0, at, at, o->address, 0, count);
     d->exact--;
-    haul__ask_for(d, o, NULL);
+    haul__set_callers(d, o, NULL);
     return status;
 }
 
@@ -219,7 +219,6 @@ haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul_
     return HAUL_OK;
 }
 
-/* All that an object says of itself, noted. */
 haul_status haul__evaluate_noted(haul__discovery *d, const haul__object *o, size_t bytes)
 {
     int must_visit = 0;
@@ -229,6 +228,8 @@ haul_status haul__evaluate_noted(haul__discovery *d, const haul__object *o, size
 
 void haul__evaluations_close(haul__discovery *d)
 {
-    haul__release(d->allocator, d->survey[0], d->survey_capacity[0] * sizeof *d->survey[0]);
-    haul__release(d->allocator, d->survey[1], d->survey_capacity[1] * sizeof *d->survey[1]);
+    haul__release(d->allocator, d->evaluation[0],
+                  d->evaluation_capacity[0] * sizeof *d->evaluation[0]);
+    haul__release(d->allocator, d->evaluation[1],
+                  d->evaluation_capacity[1] * sizeof *d->evaluation[1]);
 }

@@ -1,8 +1,8 @@
-/* What a ruled word is, asked of its object: whether its row holds, where its block begins, of
- * which type that is.
+/* The value of one ruled row: whether the row holds, where its target begins, and the target's
+ * type.
  *
- * What a rule reads is noted for later packs, as counts are. A word ends as one of the outcomes of
- * ruled_field.h; where it is a pointer or a distance, `start` is what is followed.
+ * Fields that a rule reads join the read set. Each word ends as one of the outcomes in
+ * ruled_field.h; `start` of a pointer or a distance is then followed.
  */
 #include "walk/ruled_field.h"
 #include "type/field.h"
@@ -11,7 +11,7 @@
 #include "walk/paths.h"
 #include "walk/readable.h"
 
-/* The rest is haul__call_back's to fill in. */
+/* The rest is filled in by haul__call_back. */
 static haul_here here_of(const haul__object *o, const haul__ruled *ruled, uintptr_t target)
 {
     haul_here here;
@@ -24,7 +24,7 @@ static haul_here here_of(const haul__object *o, const haul__ruled *ruled, uintpt
 
 /* ---- Conditions. */
 
-/* Reads a field, and notes it. */
+/* Reads a field, and adds it to the read set. */
 static haul_status note_field(haul__discovery *d, const haul__slot *slot, uintptr_t base,
                               const haul_field_place *field)
 {
@@ -34,14 +34,13 @@ static haul_status note_field(haul__discovery *d, const haul__slot *slot, uintpt
     return haul__note_guard(d, at, field->bytes, haul__read_stored((const void *)base, field));
 }
 
-/* Does a field of the struct at `self` end behind so many bytes? */
+/* Does a field of the struct at offset `self` reach behind so many bytes? */
 static int lies_beyond(size_t self, const haul_field_place *field, size_t bytes)
 {
     return self > bytes || field->bytes > bytes - self ||
            field->offset > bytes - self - field->bytes;
 }
 
-/* Does a slot of an object of so many bytes read fields that it does not have? */
 int haul__counts_beyond(const haul__slot *slot, size_t bytes)
 {
     unsigned level, i;
@@ -89,9 +88,9 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes,
     return note_field(d, &ruled->slot, o->self, &when->field);
 }
 
-/* ---- Which type, and where the block begins. */
+/* ---- The type and the begin of a target. */
 
-/* Above 2^63 the bits count: cases are compared bit by bit. */
+/* A value above 2^63 becomes negative: cases are compared bit by bit. */
 static int64_t read_bits(uintptr_t base, const haul_field_place *field)
 {
     int64_t value = 0;
@@ -151,7 +150,7 @@ static haul_status choose(haul__discovery *d, const haul__object *o, const haul_
             w->start += (uintptr_t)choice->cases[i].base;
             return HAUL_OK;
         }
-    return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot, "no case of its rule is for %lld",
+    return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot, "its rule has no case for %lld",
                         (long long)value);
 }
 
@@ -175,9 +174,9 @@ static haul_status find_start(haul__discovery *d, const haul__object *o, const h
     return choose(d, o, ruled, w);
 }
 
-/* ---- What a word is. */
+/* ---- Words. */
 
-static void keep(haul__field_value *w, uint64_t becomes)
+static void become_fixed(haul__field_value *w, uint64_t becomes)
 {
     w->what = HAUL__IS_KEPT;
     w->kept = HAUL__KEPT_WORD;
@@ -205,7 +204,7 @@ static uintptr_t translation(const haul__discovery *d, uintptr_t value)
     return value;
 }
 
-/* Bytes from `start` on that belong to the block for certain: a pointer to one of them can be
+/* So many bytes from `start` on are the target's for certain: a pointer to one of them can be
  * translated as it is. */
 static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const haul__field_value *w,
                               size_t *bytes)
@@ -217,7 +216,7 @@ static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const h
     if (walk && walk->is_sized)
         return HAUL_OK;
     if (w->slot->shape[0].kind == HAUL_SHAPE_SENTINEL) {
-        *bytes = w->slot->unit; /* the terminator's */
+        *bytes = w->slot->unit; /* the terminator */
         return HAUL_OK;
     }
     d->dry_run++;
@@ -239,11 +238,11 @@ static haul_status check_distance(haul__discovery *d, const haul__field_value *w
     if (bytes <= HAUL_OUTSIDE_MAX)
         return HAUL_OK;
     return haul__refuse(d, HAUL_ERROR_LIMIT, w->slot,
-                        "it lies more than %zu bytes outside of its block", HAUL_OUTSIDE_MAX);
+                        "it points more than %zu bytes outside of its target", HAUL_OUTSIDE_MAX);
 }
 
-/* Is the word itself the address of a byte of what it leads to, or of its neighbour in the same
- * granule? */
+/* A slot, if the word is the address of a byte of its target, tags within a granule included; else
+ * an explicit relocation. */
 static haul_status settle_pointer(haul__discovery *d, const haul__object *o, haul__field_value *w)
 {
     uintptr_t tag = w->value - w->address;
@@ -273,7 +272,7 @@ static haul_status read_distance(haul__discovery *d, const haul__object *o,
     field.bytes = w->bytes;
     field.is_signed = 1;
     distance = haul__read_stored((const void *)w->at, &field);
-    keep(w, 0);
+    become_fixed(w, 0);
     if (distance == 0)
         return HAUL_OK;
     w->kept = HAUL__KEPT_DISTANCE;
@@ -283,7 +282,7 @@ static haul_status read_distance(haul__discovery *d, const haul__object *o,
     return status;
 }
 
-/* Tags above those that an alignment leaves free. */
+/* Does the rule have tag bits above those that an alignment leaves free? */
 static int is_high(const haul_rule *rule)
 {
     return rule->tag_bits >= HAUL_ALIGNMENT_MAX;
@@ -295,7 +294,7 @@ static haul_status settle_tagged(haul__discovery *d, haul__field_value *w)
     return check_distance(d, w, distance(w->address, w->start));
 }
 
-/* A word of a followed mode that is no null pointer. */
+/* The word of an owning or aliasing mode that is not null. */
 static haul_status read_address(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                                 haul__field_value *w)
 {
@@ -311,7 +310,7 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
     if (w->may_be_static)
         range = find_static(d, w->address);
     if (w->address == 0 || (range && range->policy != HAUL_STATIC_COPY)) {
-        keep(w, range && range->policy == HAUL_STATIC_NULL ? 0 : w->value);
+        become_fixed(w, range && range->policy == HAUL_STATIC_NULL ? 0 : w->value);
         return HAUL_OK;
     }
     if (range)
@@ -323,7 +322,6 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
     return is_high(rule) ? settle_tagged(d, w) : settle_pointer(d, o, w);
 }
 
-/* What the word of a row that holds is. */
 haul_status haul__read_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                             haul__field_value *w)
 {
@@ -342,7 +340,7 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
         return read_distance(d, o, ruled, w);
     w->value = w->address = w->start = haul__load_word((const void *)(w->at));
     if (rule->mode == HAUL_MODE_EXTERNAL) {
-        keep(w, translation(d, w->value));
+        become_fixed(w, translation(d, w->value));
         return HAUL_OK;
     }
     if (w->value == 0 || haul__is_end(ruled)) {
@@ -353,7 +351,7 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
         return HAUL_OK;
     }
     if (w->value < rule->integer_below || (rule->integer_from && w->value >= rule->integer_from)) {
-        keep(w, w->value);
+        become_fixed(w, w->value);
         return HAUL_OK;
     }
     return read_address(d, o, ruled, w);

@@ -1,7 +1,7 @@
-/* Marking objects whose description depends on them, by what their rows are now.
+/* Marking objects with rules, by their evaluated rows.
  *
- * Marking a short object costs one call for its bytes between two holes: which of its words are
- * covered and which are slots are two masks of 64 bits, begun at commit with what is always so.
+ * A short object takes one call for its bytes between two holes: two masks of 64 bits say which of
+ * its words are covered, and which are slots. Commit has prepared them with what is always so.
  */
 #include "walk/ruled.h"
 #include "walk/exclude.h"
@@ -15,8 +15,8 @@ typedef struct marking {
     const haul__entry *entry;
     const haul__object *object;
     const haul__field_value *words;
-    size_t bytes, covered; /* the object's; those that are marked, or will be by what lies in it */
-    size_t rest_end;       /* of rows that do not hold and overlap each byte counts once */
+    size_t bytes, covered; /* of the object; of those, marked or an embedded element's */
+    size_t rest_end;       /* end of the rows that do not hold: so each byte counts once */
     haul__marked *marked;
     int *must_visit;
 } marking;
@@ -32,8 +32,8 @@ static haul_status mark_bytes(marking *m, size_t offset, size_t end, int is_slot
                                             m->object->address + end, &pattern, m->marked);
 }
 
-/* The next bytes, from *at on, of a row that does not hold, as far as the object has them, which no
- * row that holds claims. *next: the first row that may. 0: none are left. */
+/* The next bytes, from *at on, of a row that does not hold, that no row that holds claims. *next:
+ * the first row that may claim them. 0: none are left. */
 static int next_rest(const marking *m, size_t row, size_t *next, size_t *at, size_t *end)
 {
     const haul__walk *walk = m->object->walk;
@@ -109,7 +109,7 @@ static haul_status mark_pieces(marking *m)
 
 /* ---- The same by masks of words. */
 
-/* 0: not whole words. */
+/* Adds these bytes to the mask. 0: they are no whole words. */
 static int take_words(size_t offset, size_t end, uint64_t *words)
 {
     if ((offset | end) & (HAUL__WORD - 1))
@@ -136,7 +136,7 @@ static int take_row(const marking *m, size_t i, uint64_t *covered, uint64_t *slo
            (m->words[i].what != HAUL__IS_POINTER || take_words(at, end, slots));
 }
 
-/* What lies between two holes is one range. */
+/* Marks each range between two holes. */
 static haul_status mark_words(marking *m, uint64_t covered, uint64_t slots)
 {
     const unsigned count = (unsigned)(m->bytes >> HAUL__WORD_SHIFT);
@@ -175,9 +175,9 @@ static haul_status mark_object(marking *m)
     return mark_words(m, covered, slots);
 }
 
-/* ---- Exceptions. */
+/* ---- Listed words. */
 
-#define EXCEPTION ((size_t)17) /* no size that other memos have */
+#define LISTED ((size_t)17) /* a size that no other entry of the memo has */
 
 static haul_status note_odd(haul__discovery *d, const haul__field_value *w)
 {
@@ -214,15 +214,15 @@ static haul_status note_kept(haul__discovery *d, const haul__field_value *w)
     return haul__note_kept(d, &kept);
 }
 
-/* Each exception is noted once, whatever marked its bytes before. */
-static haul_status note_exception(marking *m, const haul__field_value *w, const haul__ruled *ruled)
+/* Each word is listed once, whatever marked its bytes before. */
+static haul_status list_word(marking *m, const haul__field_value *w, const haul__ruled *ruled)
 {
     haul__discovery *d = m->d;
     haul_status status;
-    if (haul__memo_has(d, w->at, EXCEPTION, NULL))
+    if (haul__memo_has(d, w->at, LISTED, NULL))
         return HAUL_OK;
     *m->must_visit = 1;
-    status = haul__memo_add(d, w->at, EXCEPTION, NULL);
+    status = haul__memo_add(d, w->at, LISTED, NULL);
     if (status != HAUL_OK)
         return status;
     if (w->what == HAUL__IS_ODD)
@@ -230,19 +230,19 @@ static haul_status note_exception(marking *m, const haul__field_value *w, const 
     return w->what == HAUL__IS_TAGGED ? note_tagged(d, w, &ruled->rule->said) : note_kept(d, w);
 }
 
-static haul_status note_exceptions(marking *m)
+static haul_status list_words(marking *m)
 {
     const haul__walk *walk = m->object->walk;
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
         if (m->words[i].what >= HAUL__IS_ODD)
-            status = note_exception(m, &m->words[i], &walk->ruled[i]);
+            status = list_word(m, &m->words[i], &walk->ruled[i]);
     return status;
 }
 
-/* Rows that hold and do not travel both ways. */
-static haul_status bar_rows(marking *m)
+/* Excludes rows that hold and have a direction. */
+static haul_status exclude_rows(marking *m)
 {
     const haul__walk *walk = m->object->walk;
     haul_status status = HAUL_OK;
@@ -254,22 +254,22 @@ static haul_status bar_rows(marking *m)
 }
 
 static haul_status mark(haul__discovery *d, const haul__entry *entry, const haul__object *o,
-                        unsigned survey, size_t bytes, haul__marked *marked, int *must_visit)
+                        unsigned number, size_t bytes, haul__marked *marked, int *must_visit)
 {
     marking m;
     haul_status status;
     m.d = d;
     m.entry = entry;
     m.object = o;
-    m.words = d->survey[survey];
+    m.words = d->evaluation[number];
     m.bytes = bytes;
     m.covered = m.rest_end = 0;
     m.marked = marked;
     m.must_visit = must_visit;
     status = mark_object(&m);
     if (status == HAUL_OK)
-        status = bar_rows(&m);
-    return status == HAUL_OK ? note_exceptions(&m) : status;
+        status = exclude_rows(&m);
+    return status == HAUL_OK ? list_words(&m) : status;
 }
 
 /* ---- Objects. */
@@ -299,7 +299,7 @@ static haul_status mark_whole(haul__discovery *d, const haul__entry *entry, cons
     return status;
 }
 
-/* Objects that are long, or in which others lie, are known by their address, not by their marks. */
+/* Long objects, and objects with embedded elements, are known by the memo, not by their marks. */
 haul_status haul__mark_visited(haul__discovery *d, const haul__entry *entry, const haul__object *o,
                                size_t bytes, int *is_new)
 {

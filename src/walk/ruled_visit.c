@@ -1,21 +1,16 @@
-/* Objects whose description depends on them: rows with rules, tails, sizes of their own.
+/* Visiting objects with rules, tails, or sizes of their own.
  *
- * What such an object is made of is asked of the object (ruled_evaluate.c); then it is marked, and if
- * anything of it is new, what its words lead to is followed. The order of these differs:
+ * The object itself says what it is made of (ruled_evaluate.c). It is marked (ruled_mark.c), and if
+ * any of it is new, its pointers are followed. The order differs:
  *
- *   plain runs     An object that a pointer leads to is put on the worklist as it is. When its turn
- *                  comes, and it has been fetched meanwhile, it is surveyed once, marked, and
- *                  followed by that survey. So it may have been there before: then what was noted
- *                  is taken back. What is wrong ends the run.
- *   recording:      an object is surveyed and marked when it is reached, nothing is noted, and what
- *                  is wrong is left for
- *   arrays, and    later. When it is visited, it is surveyed again, what was read is noted, what it
- *                  leads to is
- *   parents        followed, and what is wrong gets its path.
+ *   plain runs      A pointer puts the object on the worklist as it is. At its turn, after a fetch,
+ *                   it is evaluated, marked and followed, once. If it was marked before, the notes
+ *                   of its evaluation are taken back. Errors end the run.
+ *   recording runs, The object is evaluated and marked when a pointer reaches it, in a dry run;
+ *   arrays and      errors are left for later. At its visit it is evaluated again, what it reads is
+ *   parents         noted, its pointers are followed, and errors have their path.
  *
- * An object changes hands between two surveys only if its memory does, and then some pack will say
- * so.
- *
+ * Between two evaluations an object changes only if its memory does; a later pack refuses that.
  * Objects without rules never come here.
  */
 #include "walk/ruled.h"
@@ -26,8 +21,8 @@
 #include "walk/log_order.h"
 #include "walk/met_types.h"
 
-/* Is the word, tags and all, the address of a byte of what it leads to, in any copy that keeps the
- * type's alignment? */
+/* Does the word, tags included, point into its target, in every copy that keeps the type's
+ * alignment? */
 static int is_sure(const haul__field_value *w, size_t tags)
 {
     const haul__walk *walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
@@ -35,35 +30,35 @@ static int is_sure(const haul__field_value *w, size_t tags)
            w->value - w->start < walk->extent && walk->alignment >= tags;
 }
 
-/* For the trail. A tag needs a target that leaves its bits free, in the copy too. */
+/* For the order log: the target of a tagged word must leave the tag bits free in the copy too. */
 static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
                              const haul__field_value *w)
 {
     const uintptr_t tag_bits = ruled->rule->said.tag_bits;
     const size_t low = tag_bits & (HAUL_ALIGNMENT_MAX - 1),
                  tags = low ? (size_t)2 << haul__highest64(low) : 1;
-    haul__reference mention;
-    memset(&mention, 0, sizeof mention);
-    mention.word = w->at;
+    haul__reference reference;
+    memset(&reference, 0, sizeof reference);
+    reference.word = w->at;
     if (haul__is_end(ruled)) {
-        mention.kind = HAUL__REFERENCE_END;
-        mention.target = mention.value =
+        reference.kind = HAUL__REFERENCE_END;
+        reference.target = reference.value =
             w->what == HAUL__IS_TAGGED ? w->value & ~tag_bits : w->value;
-        mention.untagged = mention.target;
-        mention.tags = w->what == HAUL__IS_TAGGED ? tags : 1;
-        return mention.target ? haul__log_reference(d, &mention) : HAUL_OK;
+        reference.untagged = reference.target;
+        reference.tags = w->what == HAUL__IS_TAGGED ? tags : 1;
+        return reference.target ? haul__log_reference(d, &reference) : HAUL_OK;
     }
     if (!w->start || (!w->is_alias && (!low || is_sure(w, tags))))
         return HAUL_OK;
-    mention.kind = w->is_alias ? HAUL__REFERENCE_PLACE : HAUL__REFERENCE_TAGGED;
-    mention.target = w->start;
-    mention.value = w->what == HAUL__IS_POINTER ? w->value : w->start;
-    mention.untagged = w->address;
-    mention.tags = tags;
-    return haul__log_reference(d, &mention);
+    reference.kind = w->is_alias ? HAUL__REFERENCE_PLACE : HAUL__REFERENCE_TAGGED;
+    reference.target = w->start;
+    reference.value = w->what == HAUL__IS_POINTER ? w->value : w->start;
+    reference.untagged = w->address;
+    reference.tags = tags;
+    return haul__log_reference(d, &reference);
 }
 
-/* A pair that holds. Of one without elements the end is looked at too, be its begin null. */
+/* Is it the begin of a pair? Its end is checked even if the begin is null. */
 static int is_pair(const haul__ruled *ruled, const haul__field_value *w)
 {
     return (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_ODD) && !w->is_alias &&
@@ -77,23 +72,23 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
     haul_status status = HAUL_OK;
     if (d->recording && (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_TAGGED))
         status = haul__meet_pointer(d, w->at, w->slot, 0);
-    if (status == HAUL_OK && d->trail && w->what != HAUL__IS_KEPT)
+    if (status == HAUL_OK && d->order_log && w->what != HAUL__IS_KEPT)
         status = note_word(d, ruled, w);
     if (status != HAUL_OK || (w->start == 0 && !is_pair(ruled, w)) || haul__is_end(ruled))
         return status;
     if (w->is_alias)
         return haul__note_alias(d, w);
-    haul__ask_for(d, o, ruled->rule);
+    haul__set_callers(d, o, ruled->rule);
     d->by_rule = 1;
     status = haul__follow(d, w->slot, 0, w->at, w->start, o->self, o->index + ruled->slot.index);
     d->by_rule = 0;
-    haul__ask_for(d, o, NULL);
+    haul__set_callers(d, o, NULL);
     if (w->what == HAUL__IS_KEPT || (w->what == HAUL__IS_ODD && w->start != w->value))
-        d->found->empty_count = empty; /* what becomes of the word is told by its own list */
+        d->found->empty_count = empty; /* the word has a list of its own */
     return status;
 }
 
-/* An arm, or the tail: elements that lie in the object. */
+/* The elements of an arm or a tail. */
 static haul_status visit_inside(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                                 size_t bytes)
 {
@@ -104,7 +99,7 @@ static haul_status visit_inside(haul__discovery *d, const haul__object *o, const
     entry.count = ruled->kind == HAUL__RULED_PART ? ruled->count
                                                   : (bytes - ruled->slot.offset) / ruled->slot.unit;
     entry.self = o->address;
-    entry.held = d->held;
+    entry.ancestor = d->ancestor;
     entry.stride = ruled->slot.unit;
     entry.slot = &ruled->slot;
     entry.parent = d->at_entry;
@@ -123,7 +118,7 @@ static haul_status visit_rows(haul__discovery *d, const haul__object *o, size_t 
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++) {
-        const haul__field_value *w = &d->survey[HAUL__VISITED][i];
+        const haul__field_value *w = &d->evaluation[HAUL__VISITED][i];
         if (w->what == HAUL__IS_INSIDE)
             status = visit_inside(d, o, &walk->ruled[i], bytes);
         else if (w->what >= HAUL__IS_POINTER)
@@ -142,7 +137,7 @@ haul_status haul__visit_ruled(haul__discovery *d, uintptr_t element, const haul_
     entry.stride = 0;
     entry.self = d->from;
     o = haul__object_of(&entry, walk, 0);
-    o.held = &d->held;
+    o.ancestor = &d->ancestor;
     o.index = walk->is_slot ? d->at_element : 0;
     status = haul__size_of(d, &o, NULL, bytes);
     if (status == HAUL_OK)
@@ -150,7 +145,7 @@ haul_status haul__visit_ruled(haul__discovery *d, uintptr_t element, const haul_
     return status == HAUL_OK ? visit_rows(d, &o, *bytes) : status;
 }
 
-/* ---- In one go, when an object's turn has come. */
+/* ---- Objects from the fetch queue. */
 
 haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                              size_t *bytes, int *is_new)

@@ -1,8 +1,7 @@
-/* Visiting: the pointers of one object, or of an array of objects or pointers, are followed one
- * after the other.
+/* Visiting objects, and arrays of objects and pointers: each pointer is followed.
  *
- * This is the general way (follow.c marks what they lead to), for objects that the innermost loop
- * is not made for, and for single pointers of those that it is.
+ * This is the general way, for objects that the innermost loop (drain.c) is not made for. Arrays of
+ * simple objects, and of pointers to them or to plain bytes, are marked in line as there.
  */
 #include "walk/visit.h"
 #include "walk/ancestors.h"
@@ -13,9 +12,9 @@
 #include "walk/plain_arrays.h"
 #include "walk/ruled.h"
 
-#define TARGETS_AHEAD 16u /* in arrays of pointers that go the general way */
+#define TARGETS_AHEAD 16u /* in arrays of pointers, the general way */
 #define ELEMENTS_AHEAD 4u /* in arrays of objects */
-#define SIMPLE_AHEAD 32u  /* in those that the innermost loop is made for */
+#define SIMPLE_AHEAD 32u  /* in arrays of simple objects */
 
 static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t kind)
 {
@@ -25,8 +24,7 @@ static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t
     return status == HAUL_OK ? haul__visit_rest(d, element, walk, bytes) : status;
 }
 
-/* The general way for a pointer to one object. What is wrong with it gets its path in the second
- * run. */
+/* Errors get their path in the second run. */
 HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t kind)
 {
     haul__entry entry;
@@ -40,28 +38,30 @@ HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address
     return haul__reach(d, &entry);
 }
 
-/* One pointer of an object to something else than an object, from inside the innermost loop: in
- * line or the general way. */
-HAUL__NOINLINE haul_status haul__edge_aside(haul__discovery *d, uintptr_t element, uint32_t number,
-                                            const haul__edge *step)
+/* A pointer that the innermost loop leaves over: to an array or a string, in line or the general
+ * way. */
+HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
+                                            const haul__edge *edge)
 {
     const haul__met_type *kind = &d->kinds[number];
-    const haul__slot *slot = &kind->walk->slots[step - kind->steps];
-    const haul__plain_array *counted = kind->counted ? &kind->counted[step - kind->steps] : NULL;
-    if (counted && counted->is_called)
-        return haul__follow_called_array(d, counted, element + slot->offset, element + slot->self,
+    const haul__slot *slot = &kind->walk->slots[edge - kind->edges];
+    const haul__plain_array *array = kind->arrays ? &kind->arrays[edge - kind->edges] : NULL;
+    if (array && array->is_called)
+        return haul__follow_called_array(d, array, element + slot->offset, element + slot->self,
                                          slot->index);
-    if (counted && counted->slot) {
+    if (array && array->slot) {
         int met = haul__follow_plain_array(
-            d, counted, haul__load_word((const void *)(element + step->offset)), element);
-        haul_status status = met && d->span_count < HAUL__PENDING ? HAUL_OK : haul__settle_spans(d);
+            d, array, haul__load_word((const void *)(element + edge->offset)), element);
+        haul_status status =
+            met && d->pending_count < HAUL__PENDING ? HAUL_OK : haul__mark_pending(d);
         if (met || status != HAUL_OK)
             return status;
     }
     return haul__visit_slot(d, element, slot);
 }
 
-/* An object that the innermost loop is not made for: steps not worked out yet, or parts. */
+/* An object that the innermost loop leaves over: its edges are not worked out yet, or there are
+ * none. */
 HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
 {
     haul_status status = haul__met_type_edges(d, number);
@@ -71,7 +71,7 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
                                            : visit_element(d, element, number);
 }
 
-/* Many pointers to single simple objects: the same in-line marking. */
+/* An array of pointers, each to one simple object. */
 HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry,
                                           uint32_t kind)
 {
@@ -93,40 +93,40 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
     return status == HAUL_OK ? haul__settle(d, &c) : status;
 }
 
-/* Many pointers to short arrays of plain bytes, or to strings. */
-static haul_status visit_counted(haul__discovery *d, const haul__entry *entry,
-                                 const haul__plain_array *counted)
+/* An array of pointers to short arrays of plain bytes, or to strings. */
+static haul_status visit_plain_arrays(haul__discovery *d, const haul__entry *entry,
+                                      const haul__plain_array *array)
 {
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t address = entry->address + i * HAUL__WORD,
                   value = haul__load_word((const void *)address);
-        int met = haul__follow_plain_array(d, counted, value, entry->self);
-        if (!met || d->span_count == HAUL__PENDING)
-            status = haul__settle_spans(d);
+        int met = haul__follow_plain_array(d, array, value, entry->self);
+        if (!met || d->pending_count == HAUL__PENDING)
+            status = haul__mark_pending(d);
         if (!met && status == HAUL_OK)
             status = haul__follow(d, entry->slot, entry->level, address, value, entry->self, i);
     }
-    return status == HAUL_OK ? haul__settle_spans(d) : status;
+    return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
 
-/* The same where a function counts. */
-static haul_status visit_called(haul__discovery *d, const haul__entry *entry,
-                                const haul__plain_array *counted)
+/* The same if a callback counts. */
+static haul_status visit_called_arrays(haul__discovery *d, const haul__entry *entry,
+                                       const haul__plain_array *array)
 {
     haul_status status = HAUL_OK;
     size_t i;
-    d->held = entry->held;
-    d->asked = entry->asked;
+    d->ancestor = entry->ancestor;
+    d->callers = entry->callers;
     for (i = 0; i < entry->count && status == HAUL_OK; i++)
         status =
-            haul__follow_called_array(d, counted, entry->address + i * HAUL__WORD, entry->self, i);
-    haul__leave(d);
-    return status == HAUL_OK ? haul__settle_spans(d) : status;
+            haul__follow_called_array(d, array, entry->address + i * HAUL__WORD, entry->self, i);
+    haul__leave_ancestors(d);
+    return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
 
-/* Many objects that the innermost loop is made for. */
+/* An array of simple objects. */
 HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry *entry)
 {
     const haul__met_type *kind = &d->kinds[entry->kind];
@@ -145,10 +145,10 @@ HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry 
     }
     if (status == HAUL_OK)
         status = haul__settle(d, &c);
-    return status == HAUL_OK ? haul__settle_spans(d) : status;
+    return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
 
-/* What a pointer leads to, and its cell: strings must be read to be marked. */
+/* Fetches a pointer's target and its cell. Strings are read before they are marked. */
 HAUL__INLINE void prefetch_target(const haul__discovery *d, uintptr_t value)
 {
     haul__prefetch(value);
@@ -156,7 +156,7 @@ HAUL__INLINE void prefetch_target(const haul__discovery *d, uintptr_t value)
         haul__prefetch(haul__cell_place(d->map->flat[value >> HAUL__BLOCK_SHIFT], value));
 }
 
-/* The same for the pointers of an element, the first few of them. */
+/* The same for the first few pointers of an element. */
 static void prefetch_targets(const haul__discovery *d, uintptr_t element, const haul__walk *walk)
 {
     size_t i, count = walk->slot_count < 8 ? walk->slot_count : 8;
@@ -168,8 +168,8 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
 {
     haul_status status = HAUL_OK;
     size_t i;
-    d->held = entry->held;
-    d->asked = entry->asked;
+    d->ancestor = entry->ancestor;
+    d->callers = entry->callers;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t address = entry->address + i * HAUL__WORD;
         if (i + TARGETS_AHEAD < entry->count)
@@ -184,15 +184,14 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
             status = haul__follow(d, entry->slot, entry->level, address,
                                   haul__load_word((const void *)address), entry->self, i);
     }
-    haul__leave(d);
+    haul__leave_ancestors(d);
     return status;
 }
 
-/* An array of pointers: what it leads to says how. */
 static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
 {
     const haul__slot *slot = entry->slot;
-    haul__plain_array counted;
+    haul__plain_array array;
     uint32_t kind = 0;
     haul_status status = HAUL_OK;
     int one = !d->recording && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
@@ -205,20 +204,19 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
         return status;
     if (one)
         return visit_single(d, entry, kind);
-    if (haul__foresee_plain_array(d, slot, entry->level, &counted))
-        return counted.is_called ? visit_called(d, entry, &counted)
-                                 : visit_counted(d, entry, &counted);
+    if (haul__prepare_plain_array(d, slot, entry->level, &array))
+        return array.is_called ? visit_called_arrays(d, entry, &array)
+                               : visit_plain_arrays(d, entry, &array);
     return visit_each(d, entry);
 }
 
-/* An array of objects. */
 static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
 {
     const haul__walk *walk = d->kinds[entry->kind].walk;
     haul_status status =
         d->recording || !d->map->flat ? HAUL_OK : haul__met_type_edges(d, entry->kind);
     size_t i;
-    if (status == HAUL_OK && d->kinds[entry->kind].steps && !d->recording && d->map->flat)
+    if (status == HAUL_OK && d->kinds[entry->kind].edges && !d->recording && d->map->flat)
         return visit_simple(d, entry);
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         if (i + ELEMENTS_AHEAD < entry->count)
@@ -226,12 +224,12 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
         d->at_element = i;
         d->from = entry->self;
         if (walk->is_wide)
-            status = haul__enter(d, entry, i);
+            status = haul__enter_ancestors(d, entry, i);
         if (status == HAUL_OK)
             status = visit_element(d, entry->address + i * entry->stride, entry->kind);
     }
     if (walk->is_wide)
-        haul__leave(d);
+        haul__leave_ancestors(d);
     return status;
 }
 

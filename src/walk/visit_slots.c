@@ -1,4 +1,4 @@
-/* Visiting what no rule has a say in: the slots and parts of one object.
+/* Visiting the slots and parts of one object: all that has no rule.
  */
 #include "walk/visit.h"
 #include "walk/checked.h"
@@ -19,7 +19,7 @@ haul_status haul__visit_slot(haul__discovery *d, uintptr_t element, const haul__
         if (d->sought.pointer == address)
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "this pointer has changed");
         status = haul__meet_pointer(d, address, slot, 0);
-        if (status == HAUL_OK && d->trail && (slot->flags & HAUL__SLOT_END))
+        if (status == HAUL_OK && d->order_log && (slot->flags & HAUL__SLOT_END))
             status = haul__log_pointer(d, HAUL__REFERENCE_END, address, value);
         if (status != HAUL_OK)
             return status;
@@ -29,7 +29,6 @@ haul_status haul__visit_slot(haul__discovery *d, uintptr_t element, const haul__
     return haul__follow(d, slot, 0, address, value, element + slot->self, slot->index);
 }
 
-/* Those that lie in the element's first `bytes` bytes. */
 static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul__walk *walk,
                                size_t bytes)
 {
@@ -44,7 +43,7 @@ static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul
         entry.stride = part->stride;
         entry.part = part->name ? part->name : "";
         entry.self = element;
-        entry.held = d->held;
+        entry.ancestor = d->ancestor;
         entry.parent = d->at_entry;
         entry.parent_element = d->at_element;
         entry.what = HAUL__OBJECTS;

@@ -1,30 +1,29 @@
 /* The worklist: what was found and waits to be visited.
  *
- * Single objects take 8 bytes each in a first-in-first-out queue of chunks: such a queue can be
- * looked ahead into, and an object whose entry lies a little ahead can be fetched while others are
- * worked on (Cher et al. 2004). Arrays of objects and of pointers take a wider entry on a stack.
- * When the way must be recorded, everything goes through the wide entries, in order and for good.
+ * A single object takes 8 bytes in a queue of chunks, first in, first out. Entries ahead can be
+ * seen, so objects are fetched some entries before they are visited (Cher et al. 2004). Arrays of
+ * objects and of pointers take a wider entry, on a stack. In a recording run all entries are wide,
+ * are read in order, and stay.
  *
- * Where many objects wait, those that lie near one another wait together, in buckets:
+ * If many objects wait, neighbours wait together, in buckets:
  *
- *     queue      being visited        found: to its bucket, by its address
+ *     queue      being visited            a new object goes to its bucket, by its address
  *     buckets    | 0 | 1 | ... | 63 |     the queue is empty: the next bucket becomes the queue
  *
- * In a large graph whose order is not that of the heap each visit goes to another page and another
- * line. A worklist of one queue takes them as they were found. Buckets cost one more store for each
- * object found, and what is visited in a row then lies in a mebibyte: pages are in the translation
- * buffer still, and some lines in the cache (the gray sets of collectors that are kept by region;
- * radix partitioning in hash joins).
+ * In a large graph that is not in heap order, each visit goes to another page and another line. A
+ * bucket costs one more store for each object. Visits in a row then stay in a mebibyte: its pages
+ * are still in the translation buffer, and some of its lines in the cache. (Collectors keep gray
+ * objects by region; hash joins use radix partitions.)
  *
- * It is right because marks do not depend on the order of visits. A bucket is read from where it was
- * taken off: what is found meanwhile goes to a new one, so that batches are as large as what waits
- * allows. A small graph has no buckets.
+ * This is right because marks do not depend on the order of visits. A bucket that becomes the queue
+ * leaves an empty one behind, so that its next batch is as large as possible. A small graph has no
+ * buckets.
  */
 #include "walk/worklist.h"
 
 #define FIRST_CHUNK ((size_t)500)
 #define CHUNK ((size_t)1000)
-#define MANY_CHUNKS ((size_t)8) /* from here on, lanes */
+#define MANY_CHUNKS ((size_t)8) /* so many waiting chunks make buckets */
 
 /* ---- Chunks. */
 
@@ -54,7 +53,7 @@ static void release_chunks(haul__discovery *d, haul__chunk *chunk)
     }
 }
 
-static haul__chunk *haul__chunk_take(haul__discovery *d)
+static haul__chunk *chunk_take(haul__discovery *d)
 {
     haul__chunk *chunk = d->spare;
     if (!chunk)
@@ -65,7 +64,7 @@ static haul__chunk *haul__chunk_take(haul__discovery *d)
     return chunk;
 }
 
-static void haul__chunk_put(haul__discovery *d, haul__chunk *chunk)
+static void chunk_put(haul__discovery *d, haul__chunk *chunk)
 {
     haul__chunk *last = chunk;
     if (!chunk)
@@ -78,51 +77,51 @@ static void haul__chunk_put(haul__discovery *d, haul__chunk *chunk)
 
 /* ---- Buckets. */
 
-static int haul__buckets_open(haul__discovery *d)
+static int buckets_open(haul__discovery *d)
 {
-    if (!d->lanes)
-        d->lanes = haul__allocate_zeroed(d->allocator, HAUL__BUCKETS * sizeof *d->lanes);
-    d->is_spread = d->lanes != NULL;
+    if (!d->buckets)
+        d->buckets = haul__allocate_zeroed(d->allocator, HAUL__BUCKETS * sizeof *d->buckets);
+    d->is_spread = d->buckets != NULL;
     return d->is_spread;
 }
 
-static void haul__buckets_close(haul__discovery *d)
+static void buckets_close(haul__discovery *d)
 {
     unsigned i;
-    if (!d->lanes)
+    if (!d->buckets)
         return;
     for (i = 0; i < HAUL__BUCKETS; i++)
-        haul__chunk_put(d, d->lanes[i].first);
-    haul__release(d->allocator, d->lanes, HAUL__BUCKETS * sizeof *d->lanes);
-    d->lanes = NULL;
+        chunk_put(d, d->buckets[i].first);
+    haul__release(d->allocator, d->buckets, HAUL__BUCKETS * sizeof *d->buckets);
+    d->buckets = NULL;
 }
 
-HAUL__NOINLINE int haul__bucket_room(haul__discovery *d, haul__bucket *lane)
+HAUL__NOINLINE int haul__bucket_room(haul__discovery *d, haul__bucket *bucket)
 {
-    haul__chunk *chunk = haul__chunk_take(d);
+    haul__chunk *chunk = chunk_take(d);
     if (!chunk)
         return 0;
-    if (lane->last) {
-        lane->last->written = (size_t)(lane->out - lane->last->entry);
-        lane->last->next = chunk;
+    if (bucket->last) {
+        bucket->last->written = (size_t)(bucket->out - bucket->last->entry);
+        bucket->last->next = chunk;
     } else {
-        lane->first = chunk;
+        bucket->first = chunk;
     }
-    lane->last = chunk;
-    lane->out = chunk->entry;
-    /* the queue's last chunk always has room for one */
-    lane->end = chunk->entry + chunk->capacity - 1;
+    bucket->last = chunk;
+    bucket->out = chunk->entry;
+    /* a chunk of the queue always has room for one more */
+    bucket->end = chunk->entry + chunk->capacity - 1;
     return 1;
 }
 
-/* What has gone through the queue was read: its last chunk is empty. */
-static void take_off(haul__discovery *d, haul__bucket *lane)
+/* The bucket's chunks become the queue, whose only chunk has been read. */
+static void become_queue(haul__discovery *d, haul__bucket *bucket)
 {
-    lane->last->written = (size_t)(lane->out - lane->last->entry);
-    haul__chunk_put(d, d->head);
-    d->head = lane->first;
-    d->tail = lane->last;
-    memset(lane, 0, sizeof *lane);
+    bucket->last->written = (size_t)(bucket->out - bucket->last->entry);
+    chunk_put(d, d->head);
+    d->head = bucket->first;
+    d->tail = bucket->last;
+    memset(bucket, 0, sizeof *bucket);
 }
 
 int haul__buckets_next(haul__discovery *d)
@@ -130,10 +129,10 @@ int haul__buckets_next(haul__discovery *d)
     unsigned i;
     d->waiting_chunks = 0;
     for (i = 0; i < HAUL__BUCKETS; i++) {
-        haul__bucket *lane = &d->lanes[++d->at_lane % HAUL__BUCKETS];
-        if (lane->out == NULL || lane->out == lane->first->entry)
+        haul__bucket *bucket = &d->buckets[++d->at_bucket % HAUL__BUCKETS];
+        if (bucket->out == NULL || bucket->out == bucket->first->entry)
             continue;
-        take_off(d, lane);
+        become_queue(d, bucket);
         return 1;
     }
     d->is_spread = 0;
@@ -150,13 +149,13 @@ int haul__queue_open(haul__discovery *d)
 
 HAUL__NOINLINE int haul__queue_room(haul__discovery *d)
 {
-    haul__chunk *chunk = haul__chunk_take(d);
+    haul__chunk *chunk = chunk_take(d);
     if (!chunk)
         return 0;
     d->tail->next = chunk;
     d->tail = chunk;
     d->waiting_chunks++;
-    return d->waiting_chunks < MANY_CHUNKS || d->is_spread || haul__buckets_open(d);
+    return d->waiting_chunks < MANY_CHUNKS || d->is_spread || buckets_open(d);
 }
 
 void haul__queue_advance(haul__discovery *d)
@@ -165,7 +164,7 @@ void haul__queue_advance(haul__discovery *d)
     d->head = done->next;
     d->waiting_chunks--;
     done->next = NULL;
-    haul__chunk_put(d, done);
+    chunk_put(d, done);
 }
 
 /* ---- Wide entries. */
@@ -187,7 +186,7 @@ haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry)
 
 void haul__worklist_close(haul__discovery *d)
 {
-    haul__buckets_close(d);
+    buckets_close(d);
     release_chunks(d, d->head);
     release_chunks(d, d->spare);
     haul__release(d->allocator, d->entries, d->entry_capacity * sizeof *d->entries);

@@ -7,21 +7,21 @@
 
 enum { HAUL__OBJECTS, HAUL__POINTERS, HAUL__PLAIN };
 
-/* An array of objects or pointers, found and not yet visited. When recording, entries stay, and
- * `parent` makes them a tree that leads back to a root. */
+/* A found array of objects, pointers or plain bytes. In a recording run entries stay, and `parent`
+ * makes them a tree that leads back to the roots. */
 typedef struct haul__entry {
-    uintptr_t address, self; /* self: of the struct whose fields the shapes of `slot` read */
+    uintptr_t address, self; /* self: the struct whose fields the shapes of `slot` read */
     size_t count, stride;
-    const haul__slot *slot; /* that led here; NULL for roots and parts */
-    const char *part;       /* the part's name that led here, or NULL */
-    size_t parent;          /* entry, SIZE_MAX: a root */
-    size_t parent_element;  /* which element of the parent */
-    size_t index;           /* here->index; root number */
-    haul__held held;        /* through whom it was found, where that must be known */
-    haul__asked asked;      /* of pointers: by the row that led here */
+    const haul__slot *slot;  /* that led here; NULL for roots and parts */
+    const char *part;        /* the part's name that led here, or NULL */
+    size_t parent;           /* entry, SIZE_MAX: a root */
+    size_t parent_element;   /* which element of the parent */
+    size_t index;            /* here->index; of a root its number */
+    haul__ancestor ancestor; /* where its type needs ancestors */
+    haul__callers callers;   /* of pointers: for the callbacks of their row */
     uint32_t kind;
     uint8_t what, level;
-    uint8_t is_again; /* was visited before, but through other holders */
+    uint8_t is_again; /* visited before, with other ancestors */
 } haul__entry;
 
 typedef struct haul__chunk {
@@ -30,24 +30,24 @@ typedef struct haul__chunk {
     uint64_t entry[];
 } haul__chunk;
 
-/* A queue for itself, of objects that lie near one another. */
+/* A queue of objects that lie near one another. */
 typedef struct haul__bucket {
-    /* where the next entry goes, and the end of its chunk; both NULL: there is none */
+    /* where the next entry goes, and the end of its chunk; both NULL: there is no chunk */
     uint64_t *out, *end;
-    haul__chunk *first, *last; /* `written` of the last one is behind; `out` is right */
+    haul__chunk *first, *last; /* `written` of the last one is stale: `out` counts */
 } haul__bucket;
 
 #define HAUL__BUCKETS 64u      /* a power of two */
-#define HAUL__BUCKET_SHIFT 20u /* a lane has every 64th of the stretches of a mebibyte */
+#define HAUL__BUCKET_SHIFT 20u /* a bucket holds every 64th mebibyte */
 
-/* Single objects as address | kind << 48, first in first out. */
+/* An entry of the queue is address | kind << 48. Functions that answer int: 0: out of memory. */
 int haul__queue_open(haul__discovery *d);
-int haul__queue_room(haul__discovery *d);     /* after the tail filled up: a new one */
-void haul__queue_advance(haul__discovery *d); /* the head is read to its end: the next one */
-/* after it filled up, or before its first entry */
-int haul__bucket_room(haul__discovery *d, haul__bucket *lane);
-/* The queue is empty: it becomes that of the next lane where something waits. 0: nothing does, and
- * there are no lanes any more. */
+int haul__queue_room(haul__discovery *d);     /* the tail is full: adds a chunk */
+void haul__queue_advance(haul__discovery *d); /* the head is read: goes on to the next chunk */
+/* The bucket is full, or has no chunk yet: adds one. */
+int haul__bucket_room(haul__discovery *d, haul__bucket *bucket);
+/* The queue is empty: takes over the chunks of the next bucket that holds something. 0: none does,
+ * and objects go to the queue again. */
 int haul__buckets_next(haul__discovery *d);
 haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry);
 void haul__worklist_close(haul__discovery *d);
@@ -61,9 +61,9 @@ HAUL__INLINE int haul__queue_push(haul__discovery *d, uintptr_t address, uint32_
     return HAUL__LIKELY(tail->written < tail->capacity) || haul__queue_room(d);
 }
 
-HAUL__INLINE haul__bucket *haul__bucket_of(haul__bucket *lanes, uint64_t entry)
+HAUL__INLINE haul__bucket *haul__bucket_of(haul__bucket *buckets, uint64_t entry)
 {
-    return &lanes[(entry >> HAUL__BUCKET_SHIFT) % HAUL__BUCKETS];
+    return &buckets[(entry >> HAUL__BUCKET_SHIFT) % HAUL__BUCKETS];
 }
 
 #endif

@@ -242,8 +242,8 @@ TEST(holders, a_node_that_no_list_leads_to_is_refused_by_name_and_place_G18)
     n = list_push(&l, person_make("lost", 1));
     n->base.next = n->base.prev = &n->base;
     refuse_graph(n, alone, HAUL_ERROR_GRAPH, "root.base.next", "",
-                 "it was found through no list<person>, which its rule names "
-                 "as the holder and its choice of type asks");
+                 "its rule names list<person> as the holder for its choice of type, but "
+                 "it was found through none");
     haul_type_free(&alone);
     town_close();
     site_end();
@@ -1228,7 +1228,7 @@ TEST(holders,
 {
     check_disagreement(change_kind, "root.shelves[1].first.inside.what",
                        "root.shelves[0].first.inside.what",
-                       "found through two of shelf, and the choice of type that its "
+                       "found through two objects of type shelf, and the choice of type that its "
                        "callback answers is 2 for one and 1");
     check_disagreement(change_n, "root.shelves[1].first.inside.rows",
                        "root.shelves[0].first.inside.rows",

@@ -216,7 +216,7 @@ TEST(rules, two_rows_that_hold_at_once_and_overlap_are_refused_with_both_paths)
     left->shared = right;
     lab_pack(left, variant_type, 1);
     right->flags = 55;
-    lab_refuse(left, variant_type, HAUL_ERROR_GRAPH, "root.shared.u.text", "hold both");
+    lab_refuse(left, variant_type, HAUL_ERROR_GRAPH, "root.shared.u.text", "both hold");
     lab_open_context(0);
     {
         haul_root root = { left, variant_type, 1 };
@@ -620,7 +620,7 @@ TEST(rules, a_pointer_too_far_out_of_its_block_is_refused)
     root = biased_make(5, 1);
     far = biased_make(5, 1 << 18);
     root->next = far;
-    lab_refuse(root, biased_type, HAUL_ERROR_LIMIT, "root.next.from_lo", "outside of its block");
+    lab_refuse(root, biased_type, HAUL_ERROR_LIMIT, "root.next.from_lo", "outside of its target");
     haul_type_free(&biased_type);
     lab_end();
 }
@@ -770,11 +770,10 @@ TEST(rules, a_tag_that_no_case_is_for_is_refused_G18)
     c = closure_make(7, root);
     root->head.next = &c->head;
     lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next.payload",
-               "no case of its rule is for 7");
+               "its rule has no case for 7");
     c->payload_kind = 0;
     c->head.tag = 9;
-    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next",
-               "no case of its rule is for 9");
+    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next", "its rule has no case for 9");
     root->head.next = (object *)(void *)16;
     lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next",
                "it points outside any process's address range, to 0x10");

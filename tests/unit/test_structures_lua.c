@@ -507,7 +507,7 @@ TEST(structures_lua, POLY_a_kind_without_a_case_or_with_that_of_a_longer_one_is_
     g = heap_make(&seen);
     g->allgc = (GCObject *)(void *)upvalue_make();
     lua_open(HAUL_STATIC_KEEP, HAUL_MODE_OWN_OR_STATIC, NULL);
-    refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc", "", "no case of its rule is for 9");
+    refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc", "", "its rule has no case for 9");
     lua_close();
     lua_open(HAUL_STATIC_KEEP, HAUL_MODE_OWN_OR_STATIC, &Table_type);
     refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc", "",
