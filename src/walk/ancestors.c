@@ -132,18 +132,18 @@ static size_t sum_of(const haul__discovery *d, const haul__ancestor *ancestor, u
     }
 }
 
-/* `with`, `ever`: addresses that serve as keys of the memo: for each set, and for any set. */
-static haul_status meet_one(haul__discovery *d, uintptr_t address, size_t sum, const void *with,
-                            const void *ever, int *is_again)
+/* `as`: the shape or the type's walk by which the address was found. */
+static haul_status meet_one(haul__discovery *d, uintptr_t address, size_t sum, const void *as,
+                            int *is_again)
 {
     haul_status status;
-    if (haul__memo_has(d, address, sum, with))
+    if (haul__memo_has(d, HAUL__MEMO_ANCESTORS, address, sum, as))
         return HAUL_OK;
-    status = haul__memo_add(d, address, sum, with);
-    if (haul__memo_has(d, address, 0, ever))
+    status = haul__memo_add(d, HAUL__MEMO_ANCESTORS, address, sum, as);
+    if (haul__memo_has(d, HAUL__MEMO_FOUND, address, 0, as))
         *is_again = 1;
     else if (status == HAUL_OK)
-        status = haul__memo_add(d, address, 0, ever);
+        status = haul__memo_add(d, HAUL__MEMO_FOUND, address, 0, as);
     return status;
 }
 
@@ -154,8 +154,7 @@ static haul_status meet_pointers(haul__discovery *d, const haul__entry *entry, i
     const uint64_t needs = (target ? target->needs : 0) | bit_of(entry->callers.type);
     if (!needs)
         return HAUL_OK;
-    return meet_one(d, entry->address, sum_of(d, &entry->ancestor, needs), &shape->multiply,
-                    &shape->add, is_again);
+    return meet_one(d, entry->address, sum_of(d, &entry->ancestor, needs), shape, is_again);
 }
 
 haul_status haul__meet_ancestors(haul__discovery *d, const haul__entry *entry, int *is_again)
@@ -167,8 +166,7 @@ haul_status haul__meet_ancestors(haul__discovery *d, const haul__entry *entry, i
         return meet_pointers(d, entry, is_again);
     sum = sum_of(d, &entry->ancestor, walk->needs);
     for (i = 0; i < entry->count && status == HAUL_OK; i++)
-        status = meet_one(d, entry->address + i * entry->stride, sum, &walk->needs, &walk->holds,
-                          is_again);
+        status = meet_one(d, entry->address + i * entry->stride, sum, walk, is_again);
     return status;
 }
 

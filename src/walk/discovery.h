@@ -65,8 +65,8 @@ typedef struct haul__discovery {
     size_t pending_count;
 
     /* extent.c */
-    uintptr_t string_first, string_end; /* the last string whose end was searched, */
-    size_t string_unit;                 /* and its element; 0: no string yet */
+    uintptr_t string_first, string_end; /* the last string whose end was searched */
+    size_t string_unit;                 /* bytes of its element; 0: there is no string yet */
     int64_t string_sentinel;
     int exact; /* above 0: search the end of every string, known or not */
 

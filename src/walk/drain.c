@@ -14,6 +14,9 @@
  *   - If there is no other work, as in a list, the one object found is visited at once (chase).
  *   - Everything else (arrays, strings, odd sizes, overlaps) takes the general way in follow.c, and
  *     only those who have it pay for it.
+ *
+ * `found` counts an object when it is visited, or when it is marked if nothing in it need be
+ * visited. An array counts once.
  */
 #include "walk/visit.h"
 #include "walk/follow.h"

@@ -73,17 +73,15 @@ static haul_status size_of(haul__discovery *d, const haul__walk *walk, const hau
 
 /* ---- Targets of pointers with a direction. */
 
-/* Keys in the memo, one for each direction: addresses of no type and no shape. */
-static const char keys[HAUL__BARS + 1] = { 0 };
-
 static haul_status exclude_range(haul__discovery *d, uintptr_t address, size_t bytes, unsigned ways)
 {
     haul_status status;
-    if (bytes >= HAUL__MEMO_BYTES && haul__memo_has(d, address, bytes, &keys[ways]))
+    if (bytes >= HAUL__MEMO_BYTES &&
+        haul__memo_has(d, HAUL__MEMO_EXCLUDED + ways, address, bytes, NULL))
         return HAUL_OK;
     status = exclude(d, address, address + bytes, ways);
     return status == HAUL_OK && bytes >= HAUL__MEMO_BYTES
-               ? haul__memo_add(d, address, bytes, &keys[ways])
+               ? haul__memo_add(d, HAUL__MEMO_EXCLUDED + ways, address, bytes, NULL)
                : status;
 }
 
@@ -101,13 +99,14 @@ static haul_status exclude_objects(haul__discovery *d, const haul__slot *slot, u
     entry.slot = slot;
     entry.self = self;
     entry.ancestor = d->ancestor;
-    if (whole >= HAUL__MEMO_BYTES && haul__memo_has(d, address, whole, &keys[ways]))
+    if (whole >= HAUL__MEMO_BYTES &&
+        haul__memo_has(d, HAUL__MEMO_EXCLUDED + ways, address, whole, NULL))
         return HAUL_OK;
     status = size_of(d, walk, &entry, &bytes);
     if (status == HAUL_OK)
         status = exclude_elements(d, walk, &entry, bytes, ways);
     return status == HAUL_OK && whole >= HAUL__MEMO_BYTES
-               ? haul__memo_add(d, address, whole, &keys[ways])
+               ? haul__memo_add(d, HAUL__MEMO_EXCLUDED + ways, address, whole, NULL)
                : status;
 }
 
@@ -240,12 +239,12 @@ haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry)
         return HAUL_OK;
     if (walk->depends && !walk->rebuild)
         return refuse(d, entry, 0, walk);
-    if (is_memorable && haul__memo_has(d, entry->address, whole, &walk->barred))
+    if (is_memorable && haul__memo_has(d, HAUL__MEMO_CONTENTS, entry->address, whole, walk))
         return HAUL_OK;
     status = size_of(d, walk, entry, &bytes);
     if (status == HAUL_OK)
         status = note_contents(d, walk, entry, bytes);
     return status == HAUL_OK && is_memorable
-               ? haul__memo_add(d, entry->address, whole, &walk->barred)
+               ? haul__memo_add(d, HAUL__MEMO_CONTENTS, entry->address, whole, walk)
                : status;
 }

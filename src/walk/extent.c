@@ -155,7 +155,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
         limit = HAUL__HIGHEST - value;
     limit = haul__known_bytes(d, value, limit, 1);
     if (!d->exact && slot->target == NULL &&
-        haul__memo_has(d, value, unit, sentinel ? slot->shape : NULL)) {
+        haul__memo_has(d, HAUL__MEMO_STRING, value, unit, sentinel ? slot->shape : NULL)) {
         *count = HAUL__KNOWN;
         return HAUL_OK;
     }

@@ -200,8 +200,6 @@ static haul_status meet_again(haul__discovery *d, haul__entry *entry)
     return status;
 }
 
-#define SIZED ((size_t)18) /* a size that no other entry of the memo has */
-
 /* Objects of types with rules (ruled_visit.c), marked at once. A long object is asked for its size
  * once; the size becomes its entry's stride. */
 static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
@@ -216,13 +214,13 @@ static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
     if (status == HAUL_OK)
         status = meet_again(d, entry);
     must_visit |= entry->is_again;
-    if (status != HAUL_OK ||
-        (walk->is_sized && !entry->is_again && haul__memo_has(d, entry->address, SIZED, type)))
+    if (status != HAUL_OK || (walk->is_sized && !entry->is_again &&
+                              haul__memo_has(d, HAUL__MEMO_SIZED, entry->address, 0, type)))
         return status;
     status = walk->is_sized ? check_sized(d, entry, walk, &bytes, &must_visit)
                             : haul__check_extent(d, entry, bytes, walk->alignment, &end);
     if (status == HAUL_OK && walk->is_sized && bytes >= HAUL__MEMO_BYTES)
-        status = haul__memo_add(d, entry->address, SIZED, type);
+        status = haul__memo_add(d, HAUL__MEMO_SIZED, entry->address, 0, type);
     if (status != HAUL_OK)
         return status;
     if (walk->is_sized)
@@ -233,11 +231,12 @@ static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
     if (status != HAUL_OK)
         return status;
     is_noted = whole >= HAUL__MEMO_BYTES || walk->has_parts;
-    if (is_noted && !entry->is_again && haul__memo_has(d, entry->address, whole, type))
+    if (is_noted && !entry->is_again &&
+        haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, type))
         return HAUL_OK;
     status = mark_each(d, entry, walk, bytes, &marked, &must_visit);
     if (status == HAUL_OK && is_noted)
-        status = haul__memo_add(d, entry->address, whole, type);
+        status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, type);
     if (status != HAUL_OK || (marked.first == marked.end && !must_visit))
         return status;
     return haul__push_entry(d, entry);
@@ -272,11 +271,11 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
         return status;
     whole = (size_t)(end - entry->address);
     if ((whole >= HAUL__MEMO_BYTES || walk->part_count) && !entry->is_again &&
-        haul__memo_has(d, entry->address, whole, type))
+        haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, type))
         return HAUL_OK;
     status = haul__mark_elements(d, entry, dense, end, &marked);
     if (status == HAUL_OK && (whole >= HAUL__MEMO_BYTES || walk->part_count))
-        status = haul__memo_add(d, entry->address, whole, type);
+        status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, type);
     if (status != HAUL_OK || (marked.first == marked.end && !walk->part_count && !entry->is_again))
         return status;
     if (d->recording)
@@ -312,13 +311,14 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
         entry->is_again = (uint8_t)is_again;
     }
     whole = (size_t)(end - entry->address);
-    if (whole >= HAUL__MEMO_BYTES && !is_again && haul__memo_has(d, entry->address, whole, as))
+    if (whole >= HAUL__MEMO_BYTES && !is_again &&
+        haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, as))
         return HAUL_OK;
     memset(&pattern, 0, sizeof pattern);
     pattern.kind = HAUL__ALL_SLOTS;
     status = haul__mark_range(d, entry->slot, entry->address, end, &pattern, &marked);
     if (status == HAUL_OK && whole >= HAUL__MEMO_BYTES)
-        status = haul__memo_add(d, entry->address, whole, as);
+        status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, as);
     if (status != HAUL_OK || (marked.first == marked.end && !is_again))
         return status;
     return haul__push_entry(d, entry);
@@ -334,9 +334,9 @@ static haul_status note_terminator(haul__discovery *d, const haul__entry *entry,
     int64_t value = haul__narrow(shape->add, entry->stride);
     haul_status status = HAUL_OK;
     if (!is_new) {
-        if (haul__memo_has(d, at, HAUL__NOTED, NULL))
+        if (haul__memo_has(d, HAUL__MEMO_TERMINATOR, at, 0, NULL))
             return HAUL_OK;
-        status = haul__memo_add(d, at, HAUL__NOTED, NULL);
+        status = haul__memo_add(d, HAUL__MEMO_TERMINATOR, at, 0, NULL);
         if (status != HAUL_OK)
             return status;
     }
@@ -345,8 +345,8 @@ static haul_status note_terminator(haul__discovery *d, const haul__entry *entry,
     else
         status = haul__note_guard(d, at, (unsigned)entry->stride, value);
     if (status == HAUL_OK && bytes >= HAUL__MEMO_BYTES)
-        status =
-            haul__memo_add(d, entry->address, entry->stride, value ? entry->slot->shape : NULL);
+        status = haul__memo_add(d, HAUL__MEMO_STRING, entry->address, entry->stride,
+                                value ? entry->slot->shape : NULL);
     return status;
 }
 
@@ -362,12 +362,13 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
     if (status != HAUL_OK)
         return status;
     whole = (size_t)(end - entry->address);
-    if (whole >= HAUL__MEMO_BYTES && haul__memo_has(d, entry->address, whole, NULL))
+    if (whole >= HAUL__MEMO_BYTES &&
+        haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, NULL))
         return HAUL_OK;
     memset(&pattern, 0, sizeof pattern);
     status = haul__mark_range(d, entry->slot, entry->address, end, &pattern, &marked);
     if (status == HAUL_OK && whole >= HAUL__MEMO_BYTES)
-        status = haul__memo_add(d, entry->address, whole, NULL);
+        status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, NULL);
     if (status == HAUL_OK && entry->slot->shape[entry->level].kind == HAUL_SHAPE_SENTINEL)
         status = note_terminator(d, entry, marked.first != marked.end);
     if (status != HAUL_OK || marked.first == marked.end)

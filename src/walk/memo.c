@@ -1,35 +1,49 @@
-/* The memo: a hash of what was marked or noted before, by address, size and meaning.
+/* The memo: a hash of what was marked or noted before.
  */
 #include "walk/memo.h"
 
-struct haul__memo {
-    uintptr_t address;
-    size_t bytes;
-    const void *as; /* a type or a shape; NULL: plain bytes */
-};
+typedef struct haul__memo {
+    uintptr_t address; /* 0: a free place */
+    const void *as;
+    uint64_t what; /* bytes << 8 | what: of a sum of ancestors the upper bits are lost */
+} haul__memo;
 
-static size_t memo_place(const haul__discovery *d, uintptr_t address, size_t bytes, const void *as)
+/* The place of an equal entry, or a free one. */
+static haul__memo *memo_place(const haul__discovery *d, const haul__memo *entry)
 {
     size_t mask = d->memo_capacity - 1;
-    uint64_t mixed = ((uint64_t)address * 3 + bytes) ^ (uint64_t)(uintptr_t)as;
+    uint64_t mixed = ((uint64_t)entry->address * 3 + entry->what) ^ (uint64_t)(uintptr_t)entry->as;
     size_t at = (size_t)((mixed * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-    while (d->memo[at].address &&
-           (d->memo[at].address != address || d->memo[at].bytes != bytes || d->memo[at].as != as))
+    while (d->memo[at].address && (d->memo[at].address != entry->address ||
+                                   d->memo[at].what != entry->what || d->memo[at].as != entry->as))
         at = (at + 1) & mask;
-    return at;
+    return &d->memo[at];
 }
 
-int haul__memo_has(const haul__discovery *d, uintptr_t address, size_t bytes, const void *as)
+static haul__memo entry_of(unsigned what, uintptr_t address, size_t bytes, const void *as)
 {
-    return d->memo_count && d->memo[memo_place(d, address, bytes, as)].address;
+    haul__memo entry;
+    entry.address = address;
+    entry.as = as;
+    entry.what = (uint64_t)bytes << 8 | what;
+    return entry;
 }
 
-haul_status haul__memo_add(haul__discovery *d, uintptr_t address, size_t bytes, const void *as)
+int haul__memo_has(const haul__discovery *d, unsigned what, uintptr_t address, size_t bytes,
+                   const void *as)
 {
-    struct haul__memo *old = d->memo, *entry;
+    const haul__memo entry = entry_of(what, address, bytes, as);
+    return d->memo_count && memo_place(d, &entry)->address;
+}
+
+haul_status haul__memo_add(haul__discovery *d, unsigned what, uintptr_t address, size_t bytes,
+                           const void *as)
+{
+    const haul__memo entry = entry_of(what, address, bytes, as);
+    haul__memo *old = d->memo, *place;
     size_t old_capacity = d->memo_capacity, i;
     if (d->memo_count >= old_capacity / 2) {
-        struct haul__memo *grown;
+        haul__memo *grown;
         size_t capacity = old_capacity ? old_capacity * 2 : 64;
         grown = haul__allocate_zeroed(d->allocator, capacity * sizeof *grown);
         if (!grown)
@@ -38,15 +52,13 @@ haul_status haul__memo_add(haul__discovery *d, uintptr_t address, size_t bytes, 
         d->memo_capacity = capacity;
         for (i = 0; i < old_capacity; i++)
             if (old[i].address)
-                d->memo[memo_place(d, old[i].address, old[i].bytes, old[i].as)] = old[i];
+                *memo_place(d, &old[i]) = old[i];
         haul__release(d->allocator, old, old_capacity * sizeof *old);
     }
-    entry = &d->memo[memo_place(d, address, bytes, as)];
-    if (!entry->address)
+    place = memo_place(d, &entry);
+    if (!place->address)
         d->memo_count++;
-    entry->address = address;
-    entry->bytes = bytes;
-    entry->as = as;
+    *place = entry;
     return HAUL_OK;
 }
 

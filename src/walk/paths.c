@@ -17,8 +17,8 @@
 typedef struct text {
     char at[2 * HAUL_PATH_BYTES];
     size_t length;
-    char step[STEP_BYTES]; /* the last one, not yet written, */
-    size_t times;          /* and its repetitions in a row */
+    char step[STEP_BYTES]; /* the last one, not yet written */
+    size_t times;          /* its repetitions in a row */
 } text;
 
 /* Appends. A full buffer loses its middle: beginning and end stay. */

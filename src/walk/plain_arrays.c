@@ -404,7 +404,8 @@ static haul_status mark_one(haul__discovery *d, const haul__pending *pending)
     if (HAUL__UNLIKELY(fresh < 0))
         return fresh == NO_MEMORY ? HAUL_ERROR_MEMORY : reach_array(d, pending);
     if (!fresh)
-        return array->is_string && !haul__memo_has(d, pending->end - 1, HAUL__NOTED, NULL)
+        return array->is_string &&
+                       !haul__memo_has(d, HAUL__MEMO_TERMINATOR, pending->end - 1, 0, NULL)
                    ? reach_array(d, pending)
                    : HAUL_OK;
     d->found->objects++;

@@ -177,8 +177,6 @@ static haul_status mark_object(marking *m)
 
 /* ---- Listed words. */
 
-#define LISTED ((size_t)17) /* a size that no other entry of the memo has */
-
 static haul_status note_odd(haul__discovery *d, const haul__field_value *w)
 {
     haul__found *found = d->found;
@@ -219,10 +217,10 @@ static haul_status list_word(marking *m, const haul__field_value *w, const haul_
 {
     haul__discovery *d = m->d;
     haul_status status;
-    if (haul__memo_has(d, w->at, LISTED, NULL))
+    if (haul__memo_has(d, HAUL__MEMO_LISTED, w->at, 0, NULL))
         return HAUL_OK;
     *m->must_visit = 1;
-    status = haul__memo_add(d, w->at, LISTED, NULL);
+    status = haul__memo_add(d, HAUL__MEMO_LISTED, w->at, 0, NULL);
     if (status != HAUL_OK)
         return status;
     if (w->what == HAUL__IS_ODD)
@@ -308,9 +306,10 @@ haul_status haul__mark_visited(haul__discovery *d, const haul__entry *entry, con
     if (bytes < HAUL__MEMO_BYTES && !o->walk->has_parts)
         return mark_whole(d, entry, o, bytes, is_new);
     *is_new = 0;
-    if (haul__memo_has(d, o->address, bytes, type))
+    if (haul__memo_has(d, HAUL__MEMO_EXTENT, o->address, bytes, type))
         return HAUL_OK;
     status = mark_whole(d, entry, o, bytes, is_new);
     *is_new |= o->walk->has_parts;
-    return status == HAUL_OK ? haul__memo_add(d, o->address, bytes, type) : status;
+    return status == HAUL_OK ? haul__memo_add(d, HAUL__MEMO_EXTENT, o->address, bytes, type)
+                             : status;
 }

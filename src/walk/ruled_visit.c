@@ -130,15 +130,14 @@ static haul_status visit_rows(haul__discovery *d, const haul__object *o, size_t 
 haul_status haul__visit_ruled(haul__discovery *d, uintptr_t element, const haul__walk *walk,
                               size_t *bytes)
 {
-    haul__entry entry;
     haul__object o;
     haul_status status;
-    entry.address = element;
-    entry.stride = 0;
-    entry.self = d->from;
-    o = haul__object_of(&entry, walk, 0);
-    o.ancestor = &d->ancestor;
+    o.address = element;
+    o.self = walk->is_slot ? d->from : element;
+    o.parent = d->from;
     o.index = walk->is_slot ? d->at_element : 0;
+    o.ancestor = &d->ancestor;
+    o.walk = walk;
     status = haul__size_of(d, &o, NULL, bytes);
     if (status == HAUL_OK)
         status = haul__evaluate_noted(d, &o, *bytes);
