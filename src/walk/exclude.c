@@ -100,13 +100,13 @@ static haul_status exclude_objects(haul__discovery *d, const haul__slot *slot, u
     entry.self = self;
     entry.ancestor = d->ancestor;
     if (whole >= HAUL__MEMO_BYTES &&
-        haul__memo_has(d, HAUL__MEMO_EXCLUDED + ways, address, whole, NULL))
+        haul__memo_has(d, HAUL__MEMO_EXCLUDED + ways, address, whole, slot->target))
         return HAUL_OK;
     status = size_of(d, walk, &entry, &bytes);
     if (status == HAUL_OK)
         status = exclude_elements(d, walk, &entry, bytes, ways);
     return status == HAUL_OK && whole >= HAUL__MEMO_BYTES
-               ? haul__memo_add(d, HAUL__MEMO_EXCLUDED + ways, address, whole, NULL)
+               ? haul__memo_add(d, HAUL__MEMO_EXCLUDED + ways, address, whole, slot->target)
                : status;
 }
 

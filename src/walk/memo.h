@@ -17,7 +17,7 @@ enum {
     HAUL__MEMO_CONTENTS,   /* excluded and listed by its type: its bytes, a type's walk */
     HAUL__MEMO_ANCESTORS,  /* found with these ancestors: their sum, a shape or a type's walk */
     HAUL__MEMO_FOUND,      /* found with any ancestors: a shape or a type's walk */
-    HAUL__MEMO_EXCLUDED    /* plus the ways that are excluded: its bytes */
+    HAUL__MEMO_EXCLUDED    /* plus the excluded ways: its bytes, as a type; NULL: as plain bytes */
 };
 
 int haul__memo_has(const haul__discovery *d, unsigned what, uintptr_t address, size_t bytes,

@@ -321,6 +321,54 @@ static void touch_nothing(size_t bytes, haul_direction direction)
     world_end(&w);
 }
 
+/* A result with a field that does not travel, and the same memory as bytes. Both are in. */
+typedef struct sparse {
+    double travels, stays;
+} sparse;
+
+typedef struct both_ways {
+    int32_t n, bytes;
+    sparse *as_objects;
+    unsigned char *as_bytes;
+} both_ways;
+
+static void overwrite(void *argument)
+{
+    both_ways *all = argument;
+    memset(all->as_bytes, 0x5a, (size_t)all->bytes);
+}
+
+TEST(directions, large_objects_with_holes_do_not_hide_the_bytes_of_another_row)
+{
+    static const haul_rule in = { .direction = HAUL_IN };
+    static haul_type *sparse_type, *both_type;
+    static const haul_ref sparse_refs[] = { HAUL_SKIP(sparse, stays) };
+    static const haul_ref refs[] = {
+        HAUL_OBJECTS_BY(both_ways, as_objects, &sparse_type, &in, HAUL_N(both_ways, n)),
+        HAUL_BYTES_BY(both_ways, as_bytes, &in, HAUL_N(both_ways, bytes)),
+    };
+    static sparse memory[1000];
+    both_ways root = { 1000, (int32_t)sizeof memory, memory, (unsigned char *)memory };
+    haul_device *device = host_device();
+    haul_shipment *s;
+    int i;
+    CHECK_STATUS(haul_type_create("sparse", sizeof(sparse), sparse_refs, 1, &sparse_type), HAUL_OK);
+    CHECK_STATUS(haul_type_create("both_ways", sizeof(both_ways), refs, 2, &both_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(both_type), HAUL_OK);
+    for (i = 0; i < root.n; i++)
+        memory[i].travels = memory[i].stays = i;
+    CHECK_STATUS(haul_ship(device, &root, both_type, 1, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, overwrite, haul_device_pointer(s, &root)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    for (i = 0; i < root.n && memory[i].travels == i && memory[i].stays == i; i++)
+        continue;
+    CHECK_EQ(i, root.n);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&both_type);
+    haul_type_free(&sparse_type);
+}
+
 TEST(directions, out_is_not_read_and_in_is_not_written)
 {
     static const size_t sizes[] = { 1, 15, 100, PAGE, 3 * PAGE + 5, 70001, 300001 };
