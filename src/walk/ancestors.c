@@ -97,12 +97,12 @@ static haul_status inherit_element(haul__discovery *d, uintptr_t element, const 
 
 haul_status haul__enter_ancestors(haul__discovery *d, const haul__entry *entry, size_t element)
 {
-    const haul__met_type *kind = &d->kinds[entry->kind];
+    const haul__met_type *met = &d->kinds[entry->kind];
     haul__leave_ancestors(d);
-    if (kind->walk->needs)
+    if (met->walk->needs)
         d->ancestor = entry->ancestor;
-    return kind->walk->holds
-               ? inherit_element(d, entry->address + element * entry->stride, kind->type)
+    return met->walk->holds
+               ? inherit_element(d, entry->address + element * entry->stride, met->type)
                : HAUL_OK;
 }
 

@@ -46,7 +46,7 @@ typedef struct haul__discovery {
     size_t at_entry, at_element; /* the visited element, for the path */
 
     /* met_types.c */
-    struct haul__met_type *kinds; /* a `kind` is a number of one of them */
+    struct haul__met_type *kinds; /* in the order of their numbers */
     size_t kind_count, kind_capacity;
     uint32_t *kind_hash; /* 1 + number; 0: free */
     size_t kind_hash_capacity;

@@ -32,34 +32,34 @@
  * at once. */
 HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
-    size_t first = read + d->kinds[HAUL__ENTRY_KIND(chunk->entry[read])].ahead,
+    size_t first = read + d->kinds[HAUL__ENTRY_TYPE(chunk->entry[read])].ahead,
            last = first + BURST, i;
     if (last > chunk->written)
         last = chunk->written;
     for (i = first; i < last; i++) {
-        const haul__met_type *kind = &d->kinds[HAUL__ENTRY_KIND(chunk->entry[i])];
-        haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + kind->first_slot);
-        haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + kind->last_slot);
+        const haul__met_type *met = &d->kinds[HAUL__ENTRY_TYPE(chunk->entry[i])];
+        haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + met->first_slot);
+        haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + met->last_slot);
     }
 }
 
 /* Marks the target of one pointer in line. Negative: take the general way. */
 HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul__edge *edge)
 {
-    const haul__met_type *kind = &d->kinds[edge->tag >> 48];
+    const haul__met_type *met = &d->kinds[edge->tag >> 48];
     if (HAUL__TOO_HIGH(value))
         return -1;
     if (haul__start_in_cell(value) < edge->near_starts)
-        return haul__mark_near(d->map->flat, value, kind);
-    return haul__mark_over(d->map->flat, value, kind);
+        return haul__mark_near(d->map->flat, value, met);
+    return haul__mark_over(d->map->flat, value, met);
 }
 
 /* Follows the pointers of the only object left. Its first new target becomes *next; others go to
  * the worklist. */
 HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t *next)
 {
-    const haul__met_type *kind = &d->kinds[HAUL__ENTRY_KIND(entry)];
-    const haul__edge *edge = kind->edges, *end = edge + kind->edge_count;
+    const haul__met_type *met = &d->kinds[HAUL__ENTRY_TYPE(entry)];
+    const haul__edge *edge = met->edges, *end = edge + met->edge_count;
     for (; edge < end; edge++) {
         uintptr_t value =
             haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry) + edge->offset));
@@ -73,7 +73,7 @@ HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t 
                 return status;
         } else if (fresh && !*next) {
             *next = value | edge->tag;
-        } else if (fresh && !haul__queue_push(d, value, HAUL__ENTRY_KIND(edge->tag), 1)) {
+        } else if (fresh && !haul__queue_push(d, value, HAUL__ENTRY_TYPE(edge->tag), 1)) {
             return HAUL_ERROR_MEMORY;
         }
     }
@@ -84,11 +84,11 @@ HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t 
  * is new. */
 HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limit)
 {
-    const haul__edge *edge = d->kinds[HAUL__ENTRY_KIND(entry)].edges;
+    const haul__edge *edge = d->kinds[HAUL__ENTRY_TYPE(entry)].edges;
     const size_t offset = edge ? edge->offset : 0;
     uintptr_t at = HAUL__ENTRY_ADDRESS(entry), next;
     size_t objects = d->found->objects;
-    if (!edge || d->kinds[HAUL__ENTRY_KIND(entry)].edge_count != 1 ||
+    if (!edge || d->kinds[HAUL__ENTRY_TYPE(entry)].edge_count != 1 ||
         edge->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
         return entry;
     for (; objects < limit; objects++, at = next) {
@@ -116,10 +116,10 @@ HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
             return status;
         entry = next;
         if (d->head != d->tail || d->tail->written != written ||
-            !d->kinds[HAUL__ENTRY_KIND(entry)].plain)
+            !d->kinds[HAUL__ENTRY_TYPE(entry)].plain)
             break;
     }
-    return haul__queue_push(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry), 1)
+    return haul__queue_push(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry), 1)
                ? HAUL_OK
                : HAUL_ERROR_MEMORY;
 }
@@ -129,15 +129,15 @@ HAUL__INLINE int is_alone(const haul__discovery *d, const haul__candidates *c, u
                           size_t read)
 {
     return d->head == d->tail && !d->is_spread && read == d->head->written &&
-           c->near_count + c->over_count == 0 && d->kinds[HAUL__ENTRY_KIND(entry)].plain;
+           c->near_count + c->over_count == 0 && d->kinds[HAUL__ENTRY_TYPE(entry)].plain;
 }
 
 HAUL__INLINE haul_status visit(haul__discovery *d, haul__candidates *c, uint64_t entry)
 {
     d->found->objects++;
-    if (HAUL__LIKELY(d->kinds[HAUL__ENTRY_KIND(entry)].edges != NULL))
-        return haul__visit_simple(d, c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry));
-    return haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry));
+    if (HAUL__LIKELY(d->kinds[HAUL__ENTRY_TYPE(entry)].edges != NULL))
+        return haul__visit_simple(d, c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
+    return haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
 }
 
 /* Not inlined: it is large, and called once for many pointers. */
@@ -150,11 +150,11 @@ HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__can
  * registers. */
 
 HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, const uint64_t *entry,
-                                     size_t entries, const haul__met_type *kind, size_t pointers)
+                                     size_t entries, const haul__met_type *met, size_t pointers)
 {
     const uintptr_t *flat = d->map->flat;
-    const haul__edge *edge = kind->edges;
-    const uint64_t tag = kind->uniform;
+    const haul__edge *edge = met->edges;
+    const uint64_t tag = met->uniform;
     const uint32_t near_starts = edge->near_starts;
     haul_status status = HAUL_OK;
     size_t offset[HAUL__EDGES], i, at;
@@ -178,24 +178,24 @@ HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, co
 HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c,
                                        const uint64_t *entry, size_t entries)
 {
-    const haul__met_type *kind = &d->kinds[HAUL__ENTRY_KIND(entry[0])];
+    const haul__met_type *met = &d->kinds[HAUL__ENTRY_TYPE(entry[0])];
     haul_status status = HAUL_OK;
-    if (c->tag != kind->uniform)
+    if (c->tag != met->uniform)
         status = settle(d, c);
     if (status != HAUL_OK)
         return status;
-    kind = &d->kinds[HAUL__ENTRY_KIND(entry[0])];
-    c->tag = kind->uniform;
+    met = &d->kinds[HAUL__ENTRY_TYPE(entry[0])];
+    c->tag = met->uniform;
     d->found->objects += entries;
-    switch (kind->edge_count) {
+    switch (met->edge_count) {
     case 1:
-        return visit_alike(d, c, entry, entries, kind, 1);
+        return visit_alike(d, c, entry, entries, met, 1);
     case 2:
-        return visit_alike(d, c, entry, entries, kind, 2);
+        return visit_alike(d, c, entry, entries, met, 2);
     case 4:
-        return visit_alike(d, c, entry, entries, kind, 4);
+        return visit_alike(d, c, entry, entries, met, 4);
     default:
-        return visit_alike(d, c, entry, entries, kind, kind->edge_count);
+        return visit_alike(d, c, entry, entries, met, met->edge_count);
     }
 }
 
@@ -206,11 +206,11 @@ HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, 
     uint64_t differ = 0;
     size_t i;
     if (chunk->written - read <= BURST ||
-        d->kinds[HAUL__ENTRY_KIND(entry[0])].uniform == HAUL__NOT_UNIFORM)
+        d->kinds[HAUL__ENTRY_TYPE(entry[0])].uniform == HAUL__NOT_UNIFORM)
         return 0;
     for (i = 1; i < BURST; i++)
         differ |= entry[i] ^ entry[0];
-    return HAUL__ENTRY_KIND(differ) == 0;
+    return HAUL__ENTRY_TYPE(differ) == 0;
 }
 
 /* ---- The worklist. */

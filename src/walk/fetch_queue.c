@@ -12,14 +12,14 @@
 #include "walk/visit.h"
 
 /* A prefetch never faults, so neither the address nor the block need be valid. */
-static void fetch(const haul__discovery *d, uintptr_t address, const haul__met_type *kind)
+static void fetch(const haul__discovery *d, uintptr_t address, const haul__met_type *met)
 {
     const uintptr_t entry = d->map->flat ? d->map->flat[address >> HAUL__BLOCK_SHIFT] : 0;
     haul__block *block = haul__block_in(entry);
     const unsigned granule = haul__granule_in_block(address);
     const uint16_t *masks;
-    haul__prefetch(address + kind->first_slot);
-    haul__prefetch(address + kind->last_slot);
+    haul__prefetch(address + met->first_slot);
+    haul__prefetch(address + met->last_slot);
     if (!block || !(entry & 1u))
         return;
     haul__prefetch_write((uintptr_t)&block->cells[haul__cell_number(address)]);
@@ -32,8 +32,8 @@ static void fetch(const haul__discovery *d, uintptr_t address, const haul__met_t
 
 static haul_status visit_first(haul__discovery *d, uint64_t what)
 {
-    const uint32_t kind = (uint32_t)(what >> 48);
-    const haul__walk *walk = d->kinds[kind].walk;
+    const uint32_t number = (uint32_t)(what >> 48);
+    const haul__walk *walk = d->kinds[number].walk;
     haul__entry entry;
     size_t bytes = 0;
     int is_new = 0;
@@ -41,7 +41,7 @@ static haul_status visit_first(haul__discovery *d, uint64_t what)
     memset(&entry, 0, sizeof entry);
     entry.address = (uintptr_t)(what & UINT64_C(0x0000ffffffffffff));
     entry.count = 1;
-    entry.kind = kind;
+    entry.kind = number;
     entry.stride = walk->extent;
     entry.parent = SIZE_MAX;
     entry.what = HAUL__OBJECTS;
@@ -52,13 +52,13 @@ static haul_status visit_first(haul__discovery *d, uint64_t what)
     return haul__visit_rest(d, entry.address, walk, bytes);
 }
 
-haul_status haul__fetch_push(haul__discovery *d, uintptr_t element, uint32_t kind)
+haul_status haul__fetch_push(haul__discovery *d, uintptr_t element, uint32_t number)
 {
-    const uint64_t what = (uint64_t)element | (uint64_t)kind << 48;
+    const uint64_t what = (uint64_t)element | (uint64_t)number << 48;
     const size_t last = (d->fetching_first + d->fetching_count) % HAUL__FETCH_QUEUE;
     uint64_t first;
     d->found->objects--; /* it counts later, if it is new */
-    fetch(d, element, &d->kinds[kind]);
+    fetch(d, element, &d->kinds[number]);
     if (d->fetching_count < HAUL__FETCH_QUEUE) {
         d->fetching[last] = what;
         d->fetching_count++;

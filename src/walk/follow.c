@@ -32,20 +32,20 @@ static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t val
 
 /* Queues an object with rules; it is marked at its turn. One that was queued lately is not queued
  * again. */
-static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t kind)
+static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t number)
 {
-    uint64_t what = (uint64_t)address | (uint64_t)kind << 48;
+    uint64_t what = (uint64_t)address | (uint64_t)number << 48;
     size_t at = (size_t)((what * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (HAUL__QUEUED - 1);
     if (d->queued[at] == what)
         return HAUL_OK;
     d->queued[at] = what;
-    return haul__queue_push(d, address, kind, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return haul__queue_push(d, address, number, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
-static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, uint32_t kind)
+static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, uint32_t number)
 {
-    return !d->recording && count == 1 && !d->kinds[kind].walk->is_wide &&
-           !d->kinds[kind].walk->is_noted && kind <= UINT16_MAX && address <= HAUL__HIGHEST;
+    return !d->recording && count == 1 && !d->kinds[number].walk->is_wide &&
+           !d->kinds[number].walk->is_noted && number <= UINT16_MAX && address <= HAUL__HIGHEST;
 }
 
 haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, unsigned level,
@@ -54,7 +54,7 @@ haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, uns
 {
     haul__entry entry;
     size_t bytes;
-    uint32_t kind = 0;
+    uint32_t number = 0;
     haul_status status;
     if (!count) {
         status = note_empty(d, place, value);
@@ -66,16 +66,16 @@ haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, uns
                       haul__known_bytes(d, value, bytes, 0) < bytes))
         return HAUL_OK;
     if (level + 1u == slot->levels && slot->target) {
-        status = haul__met_type_of(d, slot->target, &kind);
+        status = haul__met_type_of(d, slot->target, &number);
         if (status != HAUL_OK)
             return status;
-        if (d->kinds[kind].walk->is_ruled && can_queue(d, value, count, kind))
-            return queue_ruled(d, value, kind);
+        if (d->kinds[number].walk->is_ruled && can_queue(d, value, count, number))
+            return queue_ruled(d, value, number);
     }
     memset(&entry, 0, sizeof entry);
     entry.address = value;
     entry.self = self;
-    entry.kind = kind;
+    entry.kind = number;
     entry.count = count;
     entry.stride = haul__unit_of(slot, level);
     entry.slot = slot;

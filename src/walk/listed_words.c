@@ -17,7 +17,8 @@ static int flag_block(haul__map *map, uintptr_t address)
     return side != NULL;
 }
 
-haul_status haul__note_odd(haul__discovery *d, uintptr_t address, uintptr_t value, uintptr_t delta)
+haul_status haul__note_explicit(haul__discovery *d, uintptr_t address, uintptr_t value,
+                                uintptr_t delta)
 {
     haul__found *found = d->found;
     void *odd = found->odd;
@@ -32,7 +33,7 @@ haul_status haul__note_odd(haul__discovery *d, uintptr_t address, uintptr_t valu
     return HAUL_OK;
 }
 
-haul_status haul__note_kept(haul__discovery *d, const haul__kept *word)
+haul_status haul__note_fixed(haul__discovery *d, const haul__kept *word)
 {
     haul__found *found = d->found;
     void *kept = found->kept;

@@ -30,18 +30,18 @@ haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr
  * memory. */
 static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked)
 {
-    const haul__met_type *kind = &d->kinds[entry->kind];
+    const haul__met_type *met = &d->kinds[entry->kind];
     size_t element;
     for (element = 0; element < entry->count; element++) {
         uintptr_t address = entry->address + element * entry->stride;
-        uint32_t form = address & (HAUL__GRANULE - 1) ? kind->ragged.form : kind->form;
+        uint32_t form = address & (HAUL__GRANULE - 1) ? met->ragged.form : met->form;
         int fresh = form == HAUL__NO_FORM ? 0 : haul__mark_simple(d->map, address, form);
         if (fresh <= 0)
             return fresh;
         if (marked->first == marked->end)
             marked->first = address;
-        marked->end = address + kind->simple.bytes;
-        d->found->bytes += kind->simple.bytes;
+        marked->end = address + met->simple.bytes;
+        d->found->bytes += met->simple.bytes;
     }
     return 1;
 }

@@ -24,7 +24,7 @@ typedef struct haul__candidates {
 #define HAUL__CANDIDATES (HAUL__POINTERS_AHEAD + HAUL__EDGES)
 
 #define HAUL__ENTRY_ADDRESS(entry) ((uintptr_t)((entry)&UINT64_C(0x0000ffffffffffff)))
-#define HAUL__ENTRY_KIND(entry) ((uint32_t)((entry) >> 48))
+#define HAUL__ENTRY_TYPE(entry) ((uint32_t)((entry) >> 48))
 
 /* The number of the granule, in its cell, that starts at this address; larger than any number if
  * none does. */
@@ -40,23 +40,23 @@ enum { HAUL__APART = -1, HAUL__KNOWN_BEFORE = 0, HAUL__FRESH = 1 };
 
 /* mark_inline.c: the same in blocks that are not uniform blocks of the type, and for objects longer
  * than a cell. */
-int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__met_type *kind);
+int haul__mark_near_apart(uintptr_t entry, uintptr_t address, const haul__met_type *met);
 int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t address,
-                          const haul__met_type *kind);
-int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__met_type *kind);
-int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address, const haul__met_type *kind);
+                          const haul__met_type *met);
+int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__met_type *met);
+int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address, const haul__met_type *met);
 
 /* Marks an object that lies in one cell. A uniform block needs its start and its granules. */
 HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address,
-                                 const haul__met_type *kind)
+                                 const haul__met_type *met)
 {
     const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
     const unsigned granule = haul__granule_in_cell(address);
-    const uint64_t wanted = kind->mark << granule;
+    const uint64_t wanted = met->mark << granule;
     haul__cell *cell;
     uint64_t marks, found, known;
-    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form))
-        return haul__mark_near_apart(entry, address, kind);
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != met->form))
+        return haul__mark_near_apart(entry, address, met);
     cell = haul__cell_of(haul__block_in(entry), address);
     marks = haul__load_cell(cell);
     found = marks & wanted;
@@ -72,21 +72,21 @@ HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address,
  * its own lie in one cell or two; if in one, the bits that the second load adds lie above the
  * window. */
 HAUL__INLINE int haul__mark_ragged(const uintptr_t *flat, uintptr_t address,
-                                   const haul__met_type *kind)
+                                   const haul__met_type *met)
 {
     const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
-    const uint32_t reach = kind->ragged.reach, word = haul__word_in_block(address),
+    const uint32_t reach = met->ragged.reach, word = haul__word_in_block(address),
                    first = word - reach;
     const uint64_t start = (uint64_t)1 << (word % 64);
     haul__cell *cells;
     uint64_t around;
-    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->ragged.form ||
-                       first >= kind->ragged.inside || (address & (HAUL__WORD - 1)) != 0))
-        return haul__mark_ragged_apart(flat, address, kind);
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != met->ragged.form ||
+                       first >= met->ragged.inside || (address & (HAUL__WORD - 1)) != 0))
+        return haul__mark_ragged_apart(flat, address, met);
     cells = haul__block_in(entry)->cells;
     around = haul__load_cell(&cells[first / 64]) >> (first % 64);
     around |= (haul__load_cell(&cells[(word + reach) / 64]) << 1) << (63 - first % 64);
-    around &= kind->ragged.window;
+    around &= met->ragged.window;
     if (HAUL__UNLIKELY((around & ~((uint64_t)1 << reach)) != 0))
         return HAUL__APART;
     haul__store_cell(&cells[word / 64], haul__load_cell(&cells[word / 64]) | start);
@@ -95,27 +95,27 @@ HAUL__INLINE int haul__mark_ragged(const uintptr_t *flat, uintptr_t address,
 
 /* Marks an object that reaches into the next cell, or is ragged or long. */
 HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address,
-                                 const haul__met_type *kind)
+                                 const haul__met_type *met)
 {
-    uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT], end = address + kind->simple.bytes;
+    uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT], end = address + met->simple.bytes;
     uintptr_t next_entry = flat[end >> HAUL__BLOCK_SHIFT];
     unsigned granule = haul__granule_in_cell(address);
     haul__cell *cell, *next;
     uint32_t low, high, start = (uint32_t)1 << granule, known, odd;
-    if (kind->simple.words || HAUL__UNLIKELY((address & (HAUL__GRANULE - 1)) != 0))
-        return haul__mark_ragged(flat, address, kind);
-    if (HAUL__UNLIKELY(kind->simple.bytes > HAUL__CELL_BYTES))
-        return haul__mark_past_cell(flat, address, kind);
+    if (met->simple.words || HAUL__UNLIKELY((address & (HAUL__GRANULE - 1)) != 0))
+        return haul__mark_ragged(flat, address, met);
+    if (HAUL__UNLIKELY(met->simple.bytes > HAUL__CELL_BYTES))
+        return haul__mark_past_cell(flat, address, met);
     if (!(entry & next_entry & 1u) || granule == 0)
         return HAUL__APART;
-    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != kind->form ||
-                       (next_entry & HAUL__FORM_MASK) != kind->form))
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != met->form ||
+                       (next_entry & HAUL__FORM_MASK) != met->form))
         return haul__mark_over_apart(haul__block_in(entry), haul__block_in(next_entry), address,
-                                     kind);
+                                     met);
     cell = haul__cell_of(haul__block_in(entry), address);
     next = haul__cell_of(haul__block_in(next_entry), end);
-    low = kind->simple.granules << granule;
-    high = kind->simple.granules >> (32 - granule);
+    low = met->simple.granules << granule;
+    high = met->simple.granules >> (32 - granule);
     known = (uint32_t)0 - (uint32_t)(((cell->live & low) | (next->live & high)) != 0);
     odd = ((cell->live & low) ^ low) | ((next->live & high) ^ high) | (~cell->aux & start);
     if (HAUL__UNLIKELY((odd & known) != 0))
@@ -144,23 +144,23 @@ HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *ca
                                                       const haul__met_type *))
 {
     const uintptr_t *flat = d->map->flat;
-    const haul__met_type *kinds = d->kinds;
+    const haul__met_type *types = d->kinds;
     haul__bucket *const buckets = d->buckets;
     uint64_t *out = d->tail->entry + d->tail->written;
     size_t i;
     for (i = 0; i < count; i++) {
         uint64_t entry = candidate[i];
         int fresh =
-            mark(flat, HAUL__ENTRY_ADDRESS(entry), only ? only : &kinds[HAUL__ENTRY_KIND(entry)]);
+            mark(flat, HAUL__ENTRY_ADDRESS(entry), only ? only : &types[HAUL__ENTRY_TYPE(entry)]);
         if (HAUL__UNLIKELY(fresh < 0)) {
             haul_status status;
             d->tail->written = (size_t)(out - d->tail->entry);
-            status = haul__reach_one(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_KIND(entry));
+            status = haul__reach_one(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
             if (status != HAUL_OK)
                 return status;
             if (!haul__has_room(d))
                 return HAUL_ERROR_MEMORY;
-            kinds = d->kinds;
+            types = d->kinds;
             out = d->tail->entry + d->tail->written;
         } else if (to_buckets) {
             haul__bucket *bucket = haul__bucket_of(buckets, entry);
@@ -189,7 +189,7 @@ HAUL__INLINE haul_status haul__settle_both(haul__discovery *d, haul__candidates 
 
 HAUL__INLINE haul_status haul__settle_uniform(haul__discovery *d, haul__candidates *c)
 {
-    const haul__met_type only = d->kinds[HAUL__ENTRY_KIND(c->tag)];
+    const haul__met_type only = d->kinds[HAUL__ENTRY_TYPE(c->tag)];
     return d->is_spread ? haul__settle_both(d, c, 1, &only) : haul__settle_both(d, c, 0, &only);
 }
 

@@ -44,9 +44,9 @@ static int make_room(haul__discovery *d)
 /* Describes elements that can be marked in line: whole words, few slots and on the grid, no larger
  * placement. Elements that are no whole granules must have slots; those without are plain arrays.
  * `far`: zeros; gets the slots behind the first cell's length. */
-static void prepare_marks(haul__met_type *kind, haul__far *far)
+static void prepare_marks(haul__met_type *met, haul__far *far)
 {
-    const haul__walk *walk = kind->walk;
+    const haul__walk *walk = met->walk;
     const int is_ragged = walk->extent % HAUL__GRANULE != 0;
     unsigned granules = (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT);
     haul__cell whole;
@@ -62,86 +62,86 @@ static void prepare_marks(haul__met_type *kind, haul__far *far)
         const size_t offset = walk->slots[i].offset, cell = offset / HAUL__CELL_BYTES;
         if (offset % HAUL__WORD != 0)
             return;
-        *(cell ? &(*far)[cell - 1] : &kind->simple.slots) |= (uint64_t)1
-                                                             << haul__word_in_cell(offset);
+        *(cell ? &(*far)[cell - 1] : &met->simple.slots) |= (uint64_t)1
+                                                            << haul__word_in_cell(offset);
         if (cell)
-            kind->simple.far = far;
+            met->simple.far = far;
     }
-    kind->simple.bytes = (uint32_t)walk->extent;
-    kind->simple.words = is_ragged ? (uint32_t)(walk->extent >> HAUL__WORD_SHIFT) : 0;
-    kind->simple.granules = granules < 32 ? haul__range32(0, granules - 1) : UINT32_MAX;
-    whole.live = kind->simple.granules;
+    met->simple.bytes = (uint32_t)walk->extent;
+    met->simple.words = is_ragged ? (uint32_t)(walk->extent >> HAUL__WORD_SHIFT) : 0;
+    met->simple.granules = granules < 32 ? haul__range32(0, granules - 1) : UINT32_MAX;
+    whole.live = met->simple.granules;
     whole.aux = 1;
-    memcpy(&kind->mark, &whole, sizeof kind->mark);
+    memcpy(&met->mark, &whole, sizeof met->mark);
 }
 
 /* How its objects are marked in ragged blocks of this form. */
-static void prepare_ragged(haul__met_type *kind, uint32_t form)
+static void prepare_ragged(haul__met_type *met, uint32_t form)
 {
-    const uint32_t words = kind->simple.bytes >> HAUL__WORD_SHIFT;
-    kind->ragged.form = form;
-    kind->ragged.reach = words - 1;
-    kind->ragged.inside =
+    const uint32_t words = met->simple.bytes >> HAUL__WORD_SHIFT;
+    met->ragged.form = form;
+    met->ragged.reach = words - 1;
+    met->ragged.inside =
         words <= HAUL__RAGGED_NEAR ? (uint32_t)HAUL__BLOCK_WORDS - 2 * (words - 1) : 0;
-    kind->ragged.window = words <= HAUL__RAGGED_NEAR ? UINT64_MAX >> (64 - (2 * words - 1)) : 0;
+    met->ragged.window = words <= HAUL__RAGGED_NEAR ? UINT64_MAX >> (64 - (2 * words - 1)) : 0;
 }
 
-int haul__met_type_ragged(haul__discovery *d, haul__met_type *kind)
+int haul__met_type_ragged(haul__discovery *d, haul__met_type *met)
 {
-    haul__simple ragged = kind->simple;
+    haul__simple ragged = met->simple;
     uint32_t form;
-    if (kind->ragged.reach || kind->form == HAUL__NO_FORM || kind->walk->alignment > HAUL__WORD)
+    if (met->ragged.reach || met->form == HAUL__NO_FORM || met->walk->alignment > HAUL__WORD)
         return 1;
     ragged.words = ragged.bytes >> HAUL__WORD_SHIFT;
     form = haul__map_form(d->map, &ragged);
     if (form)
-        prepare_ragged(kind, form);
+        prepare_ragged(met, form);
     return form != 0;
 }
 
-static haul_status prepare_form(haul__discovery *d, haul__met_type *kind)
+static haul_status prepare_form(haul__discovery *d, haul__met_type *met)
 {
     haul__far far = { 0 };
-    prepare_marks(kind, &far);
-    if (kind->simple.bytes && kind->walk->slot_count)
-        kind->form = haul__map_form(d->map, &kind->simple);
-    if (kind->simple.words)
-        prepare_ragged(kind, kind->form);
-    if (kind->simple.far == &far) { /* `far` ends with this call */
-        kind->simple.far = NULL;
-        kind->simple.bytes = kind->simple.words = 0;
+    prepare_marks(met, &far);
+    if (met->simple.bytes && met->walk->slot_count)
+        met->form = haul__map_form(d->map, &met->simple);
+    if (met->simple.words)
+        prepare_ragged(met, met->form);
+    if (met->simple.far == &far) { /* `far` ends with this call */
+        met->simple.far = NULL;
+        met->simple.bytes = met->simple.words = 0;
     }
-    return kind->form ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return met->form ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
 /* The first and the last pointer: both are fetched before an object is visited. */
-static void prepare_slot(haul__met_type *kind, size_t offset, int is_first)
+static void prepare_slot(haul__met_type *met, size_t offset, int is_first)
 {
     uint32_t at = offset > UINT32_MAX ? 0 : (uint32_t)offset;
-    if (is_first || at < kind->first_slot)
-        kind->first_slot = at;
-    if (at > kind->last_slot)
-        kind->last_slot = at;
+    if (is_first || at < met->first_slot)
+        met->first_slot = at;
+    if (at > met->last_slot)
+        met->last_slot = at;
 }
 
-static void prepare_slots(haul__met_type *kind)
+static void prepare_slots(haul__met_type *met)
 {
-    const haul__walk *walk = kind->walk;
+    const haul__walk *walk = met->walk;
     size_t i;
     for (i = 0; i < walk->slot_count; i++)
-        prepare_slot(kind, walk->slots[i].offset, i == 0);
+        prepare_slot(met, walk->slots[i].offset, i == 0);
     for (i = 0; i < walk->ruled_count; i++)
-        prepare_slot(kind, walk->ruled[i].slot.offset, walk->slot_count + i == 0);
+        prepare_slot(met, walk->ruled[i].slot.offset, walk->slot_count + i == 0);
 }
 
-haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *kind)
+haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *number)
 {
     haul__met_type fresh;
     size_t at;
     if (d->kind_hash_capacity) {
         at = hash_place(d, type);
         if (d->kind_hash[at]) {
-            *kind = d->kind_hash[at] - 1;
+            *number = d->kind_hash[at] - 1;
             return HAUL_OK;
         }
     }
@@ -157,8 +157,8 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
     if (prepare_form(d, &fresh) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     d->kinds[d->kind_count] = fresh;
-    *kind = (uint32_t)d->kind_count++;
-    d->kind_hash[hash_place(d, type)] = *kind + 1;
+    *number = (uint32_t)d->kind_count++;
+    d->kind_hash[hash_place(d, type)] = *number + 1;
     return HAUL_OK;
 }
 
@@ -230,55 +230,55 @@ static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
 {
     const haul__slot *slot = &d->kinds[number].walk->slots[i];
     haul__edge *edge = &d->kinds[number].edges[i];
-    uint32_t kind;
+    uint32_t target;
     edge->offset = slot->offset;
     if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) ||
         slot->shape[0].kind != HAUL_SHAPE_ONE)
         return HAUL_OK;
-    if (haul__met_type_of(d, slot->target, &kind) != HAUL_OK)
+    if (haul__met_type_of(d, slot->target, &target) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
-    edge->tag = (uint64_t)kind << 48;
-    edge->near_starts = haul__near_starts(&d->kinds[kind]);
-    edge->one = d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX && !d->recording &&
+    edge->tag = (uint64_t)target << 48;
+    edge->near_starts = haul__near_starts(&d->kinds[target]);
+    edge->one = d->kinds[target].simple.bytes != 0 && target <= UINT16_MAX && !d->recording &&
                 d->map->flat && slot->offset % HAUL__WORD == 0;
     return HAUL_OK;
 }
 
 /* An edge to an array or a string. The first one makes room for all. */
-static haul_status prepare_array(haul__discovery *d, haul__met_type *kind, size_t i)
+static haul_status prepare_array(haul__discovery *d, haul__met_type *met, size_t i)
 {
-    const haul__slot *slot = &kind->walk->slots[i];
+    const haul__slot *slot = &met->walk->slots[i];
     haul__plain_array array;
     unsigned field;
-    if (kind->edges[i].one || slot->offset % HAUL__WORD != 0 ||
+    if (met->edges[i].one || slot->offset % HAUL__WORD != 0 ||
         !haul__prepare_plain_array(d, slot, 0, &array))
         return HAUL_OK;
     for (field = 0; field < array.field_count; field++)
         array.field[field].offset += slot->self;
-    if (!kind->arrays)
-        kind->arrays = haul__allocate_zeroed(d->allocator, kind->walk->slot_count * sizeof array);
-    if (!kind->arrays)
+    if (!met->arrays)
+        met->arrays = haul__allocate_zeroed(d->allocator, met->walk->slot_count * sizeof array);
+    if (!met->arrays)
         return HAUL_ERROR_MEMORY;
-    kind->arrays[i] = array;
+    met->arrays[i] = array;
     return HAUL_OK;
 }
 
 /* What all edges have in common. */
-static void prepare_visits(haul__met_type *kind)
+static void prepare_visits(haul__met_type *met)
 {
-    const haul__edge *edge = kind->edges;
+    const haul__edge *edge = met->edges;
     uint32_t i, alike = 1;
-    kind->plain = 1;
-    for (i = 0; i < kind->edge_count; i++) {
-        kind->plain &= edge[i].one;
+    met->plain = 1;
+    for (i = 0; i < met->edge_count; i++) {
+        met->plain &= edge[i].one;
         alike &= edge[i].tag == edge[0].tag;
     }
-    kind->uniform = kind->plain && alike ? edge[0].tag : HAUL__NOT_UNIFORM;
-    kind->ahead = HAUL__POINTERS_AHEAD / kind->edge_count;
-    if (kind->ahead < HAUL__AHEAD_LEAST)
-        kind->ahead = HAUL__AHEAD_LEAST;
-    if (kind->ahead > HAUL__AHEAD_MOST)
-        kind->ahead = HAUL__AHEAD_MOST;
+    met->uniform = met->plain && alike ? edge[0].tag : HAUL__NOT_UNIFORM;
+    met->ahead = HAUL__POINTERS_AHEAD / met->edge_count;
+    if (met->ahead < HAUL__AHEAD_LEAST)
+        met->ahead = HAUL__AHEAD_LEAST;
+    if (met->ahead > HAUL__AHEAD_MOST)
+        met->ahead = HAUL__AHEAD_MOST;
 }
 
 haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)

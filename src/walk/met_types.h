@@ -33,7 +33,7 @@ typedef struct haul__plain_array {
 /* A pointer of a type. */
 typedef struct haul__edge {
     size_t offset;
-    uint64_t tag;         /* kind of the target << 48, as in a worklist entry */
+    uint64_t tag;         /* number of the target's type << 48, as in the queue */
     uint32_t near_starts; /* see haul__near_starts */
     uint32_t one;         /* it leads to exactly one object, which can be marked in line */
 } haul__edge;
@@ -78,20 +78,20 @@ typedef struct haul__met_type {
 
 /* So many granules of a cell, from the first on, can start an element that lies in that cell; 0 if
  * elements may end within a granule. */
-HAUL__INLINE uint32_t haul__near_starts(const haul__met_type *kind)
+HAUL__INLINE uint32_t haul__near_starts(const haul__met_type *met)
 {
-    if (kind->simple.bytes > HAUL__CELL_BYTES || kind->simple.words)
+    if (met->simple.bytes > HAUL__CELL_BYTES || met->simple.words)
         return 0;
-    return ((uint32_t)(HAUL__CELL_BYTES - kind->simple.bytes) >> HAUL__GRANULE_SHIFT) + 1;
+    return ((uint32_t)(HAUL__CELL_BYTES - met->simple.bytes) >> HAUL__GRANULE_SHIFT) + 1;
 }
 
 /* The type's number; a new type is added, which may move all of them. */
-haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *kind);
+haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *number);
 /* Works out its edges, once, if it is simple enough for the innermost loop. */
-haul_status haul__met_type_edges(haul__discovery *d, uint32_t kind);
+haul_status haul__met_type_edges(haul__discovery *d, uint32_t number);
 /* Gives a simple type of whole granules a form for objects that do not begin with a granule, once.
  * 0: out of memory. */
-int haul__met_type_ragged(haul__discovery *d, haul__met_type *kind);
+int haul__met_type_ragged(haul__discovery *d, haul__met_type *met);
 /* Describes the pointers of a level of a slot. 0: they go the general way. */
 int haul__prepare_plain_array(const haul__discovery *d, const haul__slot *slot, unsigned level,
                               haul__plain_array *array);

@@ -25,7 +25,7 @@ haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, const
 
 /* fetch_queue.c: an object from the worklist is fetched, and marked and visited some objects
  * later. */
-haul_status haul__fetch_push(haul__discovery *d, uintptr_t element, uint32_t kind);
+haul_status haul__fetch_push(haul__discovery *d, uintptr_t element, uint32_t number);
 haul_status haul__fetch_drain(haul__discovery *d); /* marks and visits all that are left */
 
 #endif

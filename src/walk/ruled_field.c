@@ -178,8 +178,8 @@ static haul_status find_start(haul__discovery *d, const haul__object *o, const h
 
 static void become_fixed(haul__field_value *w, uint64_t becomes)
 {
-    w->what = HAUL__IS_KEPT;
-    w->kept = HAUL__KEPT_WORD;
+    w->what = HAUL__IS_FIXED;
+    w->fixed = HAUL__KEPT_WORD;
     w->becomes = becomes;
     w->start = 0;
 }
@@ -254,7 +254,7 @@ static haul_status settle_pointer(haul__discovery *d, const haul__object *o, hau
         inside = w->address - w->start < bytes;
     }
     w->what = inside && tag < HAUL__GRANULE && (w->at & (HAUL__WORD - 1)) == 0 ? HAUL__IS_POINTER
-                                                                               : HAUL__IS_ODD;
+                                                                               : HAUL__IS_EXPLICIT;
     if (status != HAUL_OK || w->what == HAUL__IS_POINTER)
         return status;
     if (w->start < HAUL__LOWEST || w->start > HAUL__HIGHEST)
@@ -275,7 +275,7 @@ static haul_status read_distance(haul__discovery *d, const haul__object *o,
     become_fixed(w, 0);
     if (distance == 0)
         return HAUL_OK;
-    w->kept = HAUL__KEPT_DISTANCE;
+    w->fixed = HAUL__KEPT_DISTANCE;
     w->address = w->at + (uintptr_t)distance;
     status = find_start(d, o, ruled, w);
     w->becomes = w->start;
@@ -326,7 +326,7 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
                             haul__field_value *w)
 {
     const haul_rule *rule = &ruled->rule->said;
-    w->kept = w->is_alias = w->may_be_static = 0;
+    w->fixed = w->is_alias = w->may_be_static = 0;
     w->becomes = 0;
     w->slot = &ruled->slot;
     w->at = o->address + ruled->slot.offset;
@@ -345,7 +345,7 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
     }
     if (w->value == 0 || haul__is_end(ruled)) {
         w->start = haul__is_end(ruled) ? 0 : w->start;
-        w->what = (w->at & (HAUL__WORD - 1)) == 0 ? HAUL__IS_POINTER : HAUL__IS_ODD;
+        w->what = (w->at & (HAUL__WORD - 1)) == 0 ? HAUL__IS_POINTER : HAUL__IS_EXPLICIT;
         if (is_high(rule))
             w->what = HAUL__IS_TAGGED;
         return HAUL_OK;

@@ -28,20 +28,20 @@ HAUL__INLINE void haul__set_callers(haul__discovery *d, const haul__object *o,
 
 /* What a row of an object turns out to be. */
 typedef enum haul__outcome {
-    HAUL__IS_ABSENT,  /* the row does not hold, or another one has its bytes */
-    HAUL__IS_LEFT,    /* a hole in the object, zero in the copy */
-    HAUL__IS_RAW,     /* bytes */
-    HAUL__IS_INSIDE,  /* elements in the object: an arm or the tail */
-    HAUL__IS_POINTER, /* an ordinary slot */
-    HAUL__IS_ODD,     /* a pointer that is no slot: an explicit relocation */
-    HAUL__IS_TAGGED,  /* a pointer with high tag bits: the host works it out */
-    HAUL__IS_KEPT     /* a fixed word: the host knows what it becomes */
+    HAUL__IS_ABSENT,   /* the row does not hold, or another one has its bytes */
+    HAUL__IS_LEFT,     /* a hole in the object, zero in the copy */
+    HAUL__IS_RAW,      /* bytes */
+    HAUL__IS_INSIDE,   /* elements in the object: an arm or the tail */
+    HAUL__IS_POINTER,  /* an ordinary slot */
+    HAUL__IS_EXPLICIT, /* a pointer that is no slot: an explicit relocation */
+    HAUL__IS_TAGGED,   /* a pointer with high tag bits: the host works it out */
+    HAUL__IS_FIXED     /* a fixed word: the host knows what it becomes */
 } haul__outcome;
 
 /* The value of a row. */
 typedef struct haul__field_value {
     haul__outcome what;
-    uint8_t kept, bytes; /* kind and width of a fixed word */
+    uint8_t fixed, bytes; /* kind and width of a fixed word */
     uint8_t is_alias, may_be_static;
     uint8_t is_rest;          /* absent, but bytes that no other row claims travel */
     const haul__slot *slot;   /* its type is the chosen one */

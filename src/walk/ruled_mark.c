@@ -177,7 +177,7 @@ static haul_status mark_object(marking *m)
 
 /* ---- Listed words. */
 
-static haul_status note_odd(haul__discovery *d, const haul__field_value *w)
+static haul_status note_explicit(haul__discovery *d, const haul__field_value *w)
 {
     haul__found *found = d->found;
     size_t before = w->start > w->value ? w->start - w->value : 0;
@@ -186,7 +186,7 @@ static haul_status note_odd(haul__discovery *d, const haul__field_value *w)
         found->room_before = before;
     if (w->start && behind > found->room_behind)
         found->room_behind = behind;
-    return haul__note_odd(d, w->at, w->value, w->start ? w->start - w->value : 0);
+    return haul__note_explicit(d, w->at, w->value, w->start ? w->start - w->value : 0);
 }
 
 static haul_status note_tagged(haul__discovery *d, const haul__field_value *w,
@@ -200,7 +200,7 @@ static haul_status note_tagged(haul__discovery *d, const haul__field_value *w,
     return haul__note_tagged(d, &tagged);
 }
 
-static haul_status note_kept(haul__discovery *d, const haul__field_value *w)
+static haul_status note_fixed(haul__discovery *d, const haul__field_value *w)
 {
     haul__kept kept;
     memset(&kept, 0, sizeof kept);
@@ -208,8 +208,8 @@ static haul_status note_kept(haul__discovery *d, const haul__field_value *w)
     memcpy(&kept.value, (const void *)w->at, w->bytes);
     kept.becomes = w->becomes;
     kept.bytes = w->bytes;
-    kept.kind = w->kept;
-    return haul__note_kept(d, &kept);
+    kept.kind = w->fixed;
+    return haul__note_fixed(d, &kept);
 }
 
 /* Each word is listed once, whatever marked its bytes before. */
@@ -223,9 +223,9 @@ static haul_status list_word(marking *m, const haul__field_value *w, const haul_
     status = haul__memo_add(d, HAUL__MEMO_LISTED, w->at, 0, NULL);
     if (status != HAUL_OK)
         return status;
-    if (w->what == HAUL__IS_ODD)
-        return note_odd(d, w);
-    return w->what == HAUL__IS_TAGGED ? note_tagged(d, w, &ruled->rule->said) : note_kept(d, w);
+    if (w->what == HAUL__IS_EXPLICIT)
+        return note_explicit(d, w);
+    return w->what == HAUL__IS_TAGGED ? note_tagged(d, w, &ruled->rule->said) : note_fixed(d, w);
 }
 
 static haul_status list_words(marking *m)
@@ -234,7 +234,7 @@ static haul_status list_words(marking *m)
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
-        if (m->words[i].what >= HAUL__IS_ODD)
+        if (m->words[i].what >= HAUL__IS_EXPLICIT)
             status = list_word(m, &m->words[i], &walk->ruled[i]);
     return status;
 }

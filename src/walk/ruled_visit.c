@@ -61,7 +61,7 @@ static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
 /* Is it the begin of a pair? Its end is checked even if the begin is null. */
 static int is_pair(const haul__ruled *ruled, const haul__field_value *w)
 {
-    return (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_ODD) && !w->is_alias &&
+    return (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_EXPLICIT) && !w->is_alias &&
            !haul__is_end(ruled) && w->slot->levels > 0 && w->slot->shape[0].kind == HAUL_SHAPE_END;
 }
 
@@ -72,7 +72,7 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
     haul_status status = HAUL_OK;
     if (d->recording && (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_TAGGED))
         status = haul__meet_pointer(d, w->at, w->slot, 0);
-    if (status == HAUL_OK && d->order_log && w->what != HAUL__IS_KEPT)
+    if (status == HAUL_OK && d->order_log && w->what != HAUL__IS_FIXED)
         status = note_word(d, ruled, w);
     if (status != HAUL_OK || (w->start == 0 && !is_pair(ruled, w)) || haul__is_end(ruled))
         return status;
@@ -83,7 +83,7 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
     status = haul__follow(d, w->slot, 0, w->at, w->start, o->self, o->index + ruled->slot.index);
     d->by_rule = 0;
     haul__set_callers(d, o, NULL);
-    if (w->what == HAUL__IS_KEPT || (w->what == HAUL__IS_ODD && w->start != w->value))
+    if (w->what == HAUL__IS_FIXED || (w->what == HAUL__IS_EXPLICIT && w->start != w->value))
         d->found->empty_count = empty; /* the word has a list of its own */
     return status;
 }

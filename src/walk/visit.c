@@ -16,22 +16,22 @@
 #define ELEMENTS_AHEAD 4u /* in arrays of objects */
 #define SIMPLE_AHEAD 32u  /* in arrays of simple objects */
 
-static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t kind)
+static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t number)
 {
-    const haul__walk *walk = d->kinds[kind].walk;
+    const haul__walk *walk = d->kinds[number].walk;
     size_t bytes = SIZE_MAX;
     haul_status status = walk->is_ruled ? haul__visit_ruled(d, element, walk, &bytes) : HAUL_OK;
     return status == HAUL_OK ? haul__visit_rest(d, element, walk, bytes) : status;
 }
 
 /* Errors get their path in the second run. */
-HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t kind)
+HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t number)
 {
     haul__entry entry;
     memset(&entry, 0, sizeof entry);
     entry.address = address;
     entry.count = 1;
-    entry.kind = kind;
+    entry.kind = number;
     entry.stride = d->kinds[entry.kind].walk->extent;
     entry.parent = SIZE_MAX;
     entry.what = HAUL__OBJECTS;
@@ -43,9 +43,9 @@ HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address
 HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
                                             const haul__edge *edge)
 {
-    const haul__met_type *kind = &d->kinds[number];
-    const haul__slot *slot = &kind->walk->slots[edge - kind->edges];
-    const haul__plain_array *array = kind->arrays ? &kind->arrays[edge - kind->edges] : NULL;
+    const haul__met_type *met = &d->kinds[number];
+    const haul__slot *slot = &met->walk->slots[edge - met->edges];
+    const haul__plain_array *array = met->arrays ? &met->arrays[edge - met->edges] : NULL;
     if (array && array->is_called)
         return haul__follow_called_array(d, array, element + slot->offset, element + slot->self,
                                          slot->index);
@@ -73,10 +73,10 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
 
 /* An array of pointers, each to one simple object. */
 HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry,
-                                          uint32_t kind)
+                                          uint32_t number)
 {
-    const uint64_t tag = (uint64_t)kind << 48;
-    uint32_t near_starts = haul__near_starts(&d->kinds[kind]);
+    const uint64_t tag = (uint64_t)number << 48;
+    uint32_t near_starts = haul__near_starts(&d->kinds[number]);
     haul_status status = HAUL_OK;
     size_t i;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
@@ -84,7 +84,7 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t value = haul__load_word((const void *)(entry->address + i * HAUL__WORD));
         if (HAUL__TOO_HIGH(value))
-            status = haul__reach_one(d, value, kind);
+            status = haul__reach_one(d, value, number);
         else
             haul__collect(&c, d->map->flat, value, tag, near_starts);
         if (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
@@ -129,8 +129,8 @@ static haul_status visit_called_arrays(haul__discovery *d, const haul__entry *en
 /* An array of simple objects. */
 HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry *entry)
 {
-    const haul__met_type *kind = &d->kinds[entry->kind];
-    const size_t first_slot = kind->first_slot, last_slot = kind->last_slot;
+    const haul__met_type *met = &d->kinds[entry->kind];
+    const size_t first_slot = met->first_slot, last_slot = met->last_slot;
     haul_status status = HAUL_OK;
     size_t i;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
@@ -192,18 +192,18 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
 {
     const haul__slot *slot = entry->slot;
     haul__plain_array array;
-    uint32_t kind = 0;
+    uint32_t number = 0;
     haul_status status = HAUL_OK;
     int one = !d->recording && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
               !(slot->flags & HAUL__BARS) && slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
     if (one) {
-        status = haul__met_type_of(d, slot->target, &kind);
-        one = status == HAUL_OK && d->kinds[kind].simple.bytes != 0 && kind <= UINT16_MAX;
+        status = haul__met_type_of(d, slot->target, &number);
+        one = status == HAUL_OK && d->kinds[number].simple.bytes != 0 && number <= UINT16_MAX;
     }
     if (status != HAUL_OK)
         return status;
     if (one)
-        return visit_single(d, entry, kind);
+        return visit_single(d, entry, number);
     if (haul__prepare_plain_array(d, slot, entry->level, &array))
         return array.is_called ? visit_called_arrays(d, entry, &array)
                                : visit_plain_arrays(d, entry, &array);

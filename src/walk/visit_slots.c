@@ -12,7 +12,7 @@ haul_status haul__visit_slot(haul__discovery *d, uintptr_t element, const haul__
     uintptr_t address = element + slot->offset, value = haul__load_word((const void *)address);
     haul_status status = HAUL_OK;
     if ((address & (HAUL__WORD - 1)) != 0)
-        status = haul__note_odd(d, address, value, 0);
+        status = haul__note_explicit(d, address, value, 0);
     if (status != HAUL_OK)
         return status;
     if (d->recording) {

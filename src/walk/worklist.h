@@ -19,7 +19,7 @@ typedef struct haul__entry {
     size_t index;            /* here->index; of a root its number */
     haul__ancestor ancestor; /* where its type needs ancestors */
     haul__callers callers;   /* of pointers: for the callbacks of their row */
-    uint32_t kind;
+    uint32_t kind;           /* number of the met type; of objects */
     uint8_t what, level;
     uint8_t is_again; /* visited before, with other ancestors */
 } haul__entry;
@@ -40,7 +40,8 @@ typedef struct haul__bucket {
 #define HAUL__BUCKETS 64u      /* a power of two */
 #define HAUL__BUCKET_SHIFT 20u /* a bucket holds every 64th mebibyte */
 
-/* An entry of the queue is address | kind << 48. Functions that answer int: 0: out of memory. */
+/* An entry of the queue is address | number of the met type << 48. Functions that answer int: 0:
+ * out of memory. */
 int haul__queue_open(haul__discovery *d);
 int haul__queue_room(haul__discovery *d);     /* the tail is full: adds a chunk */
 void haul__queue_advance(haul__discovery *d); /* the head is read: goes on to the next chunk */
@@ -52,11 +53,11 @@ int haul__buckets_next(haul__discovery *d);
 haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry);
 void haul__worklist_close(haul__discovery *d);
 
-HAUL__INLINE int haul__queue_push(haul__discovery *d, uintptr_t address, uint32_t kind,
+HAUL__INLINE int haul__queue_push(haul__discovery *d, uintptr_t address, uint32_t number,
                                   size_t advance)
 {
     haul__chunk *tail = d->tail;
-    tail->entry[tail->written] = (uint64_t)address | (uint64_t)kind << 48;
+    tail->entry[tail->written] = (uint64_t)address | (uint64_t)number << 48;
     tail->written += advance;
     return HAUL__LIKELY(tail->written < tail->capacity) || haul__queue_room(d);
 }
