@@ -153,8 +153,9 @@ HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_stat
  * other way, and by no shipment that was discovered, does anything come back into the struct, its
  * bits, or what lies behind `used`; a struct that has been written over is put right when the arena
  * is shipped. Two shipments have made objects in the same places: when those of one have come,
- * haul_unmarshal_pointers of the other answers HAUL_ERROR_STALE until it is refreshed. NULL as
- * above. */
+ * haul_unmarshal_pointers of the other answers HAUL_ERROR_STALE until it is refreshed, and
+ * haul_refresh_async of it first does what haul_shipment_wait does if results are on their way.
+ * NULL as above. */
 HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
 /* What kernels need to make objects of a committed type. HAUL_ERROR_ARGUMENT, HAUL_ERROR_STATE;
  * HAUL_ERROR_UNSUPPORTED: an object of more than 64 words, or one aligned to more than a granule,

@@ -309,6 +309,8 @@ int haul__word_back(const haul__contents *contents, uintptr_t old, uintptr_t wor
 int haul__nurseries_keep(haul__contents *contents); /* 0: no memory */
 /* The contents are sent as they are now: what has come into nurseries since is theirs, too. */
 void haul__nurseries_settle(haul__contents *contents);
+/* Has something come into one since the contents were sent? */
+int haul__nurseries_have_grown(const haul__contents *contents);
 haul_status haul__nurseries_check(const haul__contents *contents, const unsigned char *memory,
                                   uint64_t device, haul_error *error);
 void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memory,

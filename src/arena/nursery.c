@@ -152,14 +152,25 @@ void haul__nurseries_settle(haul__contents *c)
     }
 }
 
-/* ---- Back. */
-
 /* What the contents have of it: as much as was there when they were sent. */
 static size_t used_when_sent(const haul__contents *c, const haul__nursery_place *place)
 {
     const haul__kept_bytes *kept = kept_end(c, place);
     return kept ? kept->at - place->memory : place->capacity;
 }
+
+int haul__nurseries_have_grown(const haul__contents *c)
+{
+    size_t i;
+    for (i = 0; i < c->arena->nursery_count && !c->own; i++) {
+        const haul__nursery_place *place = &c->arena->nurseries[i];
+        if (place->at < c->bytes && used_when_sent(c, place) != place->used)
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- Back. */
 
 /* One nursery as the device has left it. */
 typedef struct grown {

@@ -34,6 +34,7 @@
 #include "device/staging.h"
 #include "device/streams.h"
 #include "ship/arena_transfer.h"
+#include "ship/pending.h"
 
 /* The smallest arena whose pointers the device checks. Below, a first refresh would pin as much as
  * this for one word. */
@@ -388,11 +389,22 @@ haul_status haul__arena_send(haul_shipment *shipment)
 
 /* ---- Refresh and direct return. */
 
+/* What is on its way back is of a nursery as it was when this shipment was last sent: it is written
+ * before that is forgotten. */
+static haul_status finish_returns(haul_shipment *shipment)
+{
+    return shipment->returns && haul__nurseries_have_grown(&shipment->contents)
+               ? haul__shipment_finish(shipment)
+               : HAUL_OK;
+}
+
 haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async)
 {
     haul_status status =
         haul__contents_check(&shipment->contents, &shipment->device->context->error);
     double start = haul__seconds();
+    if (status == HAUL_OK)
+        status = finish_returns(shipment);
     if (status == HAUL_OK) {
         haul__nurseries_settle(&shipment->contents);
         shipment->contents.is_edited = haul__is_edited(&shipment->contents);

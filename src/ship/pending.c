@@ -181,9 +181,8 @@ static haul_status await_timed_out(haul_shipment *shipment)
     return status;
 }
 
-/* Waits for all work of the shipment, and writes its results. HAUL_ERROR_PENDING: a wait timed out.
- * Asynchronous work comes before timed-out work; if that fails, both have failed and are over. */
-static haul_status finish(haul_shipment *shipment)
+/* Asynchronous work comes before timed-out work; if that fails, both have failed and are over. */
+haul_status haul__shipment_finish(haul_shipment *shipment)
 {
     haul_status status = await_timed_out(shipment);
     if (status != HAUL_ERROR_PENDING && shipment->work.is_pending)
@@ -228,7 +227,7 @@ void haul__shipment_unload(haul_shipment *shipment)
 
 static haul_status order_after(haul_shipment *shipment, const haul_async *async)
 {
-    haul_status status = async ? await_timed_out(shipment) : finish(shipment);
+    haul_status status = async ? await_timed_out(shipment) : haul__shipment_finish(shipment);
     if (status == HAUL_OK && async && shipment->work.is_pending &&
         shipment->work.stream != async->stream)
         status = await_work(shipment);
@@ -312,7 +311,7 @@ haul_status haul_shipment_wait(haul_shipment *shipment)
     status = haul__device_enter(shipment->device);
     if (status != HAUL_OK)
         return status;
-    status = finish(shipment);
+    status = haul__shipment_finish(shipment);
     haul__context_leave(shipment->device->context);
     return status;
 }

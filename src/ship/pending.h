@@ -12,6 +12,10 @@
 haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *async);
 void haul__shipment_leave(haul_shipment *shipment);
 
+/* Inside a call: waits for all work of the shipment, and writes its results. HAUL_ERROR_PENDING: a
+ * wait timed out. */
+haul_status haul__shipment_finish(haul_shipment *shipment);
+
 /* May timed-out work be under way? Then timeout.fence lies behind it, or is 0 if the device still
  * can make none. */
 int haul__shipment_has_timed_out(haul_shipment *shipment);

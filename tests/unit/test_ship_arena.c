@@ -1245,6 +1245,24 @@ TEST(ship_arena, of_two_shipments_that_have_made_objects_one_brings_them)
     bring_by_one_of_two(3, 0);
 }
 
+/* Its bytes go behind the refresh, in the order of the calls. */
+TEST(ship_arena, what_one_shipment_brings_stays_when_anothers_results_come_late)
+{
+    haul_shipment *other;
+    family_start(100000, 10);
+    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &other), HAUL_OK);
+    bear_on(the_shipment);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_async(other, NULL), HAUL_OK);
+    CHECK_STATUS(haul_refresh_async(other, NULL), HAUL_OK);
+    CHECK_STATUS(haul_shipment_wait(other), HAUL_OK);
+    check_family(10);
+    CHECK_STATUS(haul_unmarshal(other), HAUL_OK);
+    check_family(10);
+    haul_shipment_free(&other);
+    family_end();
+}
+
 TEST(ship_arena, a_full_nursery_refuses_and_brings_what_it_has)
 {
     family_start(64 * sizeof(link), 1000);
