@@ -361,7 +361,7 @@ static int leads_in(const cargo *c, const unsigned char *to)
            picture_neighbour(&c->picture, to);
 }
 
-/* Calls what(...) for each pointer until it answers 0: that is the answer, else 1. */
+/* Calls what(...) for each pointer that travels both ways until it answers 0: that is the answer, else 1. */
 typedef int for_pointer(const world *w, const cargo *c, const unsigned char *now,
                         unsigned char *image);
 static int for_pointers(const world *w, const cargo *c, for_pointer *what)
@@ -369,7 +369,7 @@ static int for_pointers(const world *w, const cargo *c, for_pointer *what)
     for (int i = 0; i < OBJECTS_MAX; i++) {
         const view *v = &c->picture.of[i];
         for (size_t k = 0; v->marks && k < w->objects[i].bytes; k++) {
-            if (!(v->marks[k] & IS_POINTER))
+            if (!(v->marks[k] & IS_POINTER) || v->marks[k] & STAYS)
                 continue;
             if (!what(w, c, object_pointer(w, i, k), v->image + k))
                 return 0;

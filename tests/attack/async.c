@@ -72,10 +72,15 @@ void step_refresh_async(world *w)
     cargo_alone(w, c);
     haul_async on = draw_async(w, c);
     haul_status right = right_answer(w, c, 1);
+    int is_written = nurseries_have_grown(w, c); /* what is on its way back, first */
     cargo_call_begin(w, c, CALL_IS_ASYNC);
     if (!ordered(w, c, &on, "haul_refresh_async", haul_refresh_async(c->shipment, &on), right)) {
         c->known &= c->arena < 0; /* new data may have gone there */
         return;
+    }
+    if (is_written) {
+        results_apply(w, &c->coming);
+        results_clear(&c->coming);
     }
     cargo_send(w, c);
     c->known = 1;
