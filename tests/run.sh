@@ -564,7 +564,7 @@ stage_10() {
     need nvcc || return
     build cuda gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_CUDA=ON -DHAUL_CRITERION=OFF -DHAUL_ACCEPTANCE=OFF \
         -DHAUL_UNIT_FILES="$(unit_files host_device, ship,)" || return
-    attempt "doors" bash tests/doors.sh build/cuda build/doors
+    attempt "doors" bash tests/doors.sh build/cuda build/doors objects
     program cuda haul_contract cuda
     program cuda haul_cuda_tests
     program cuda haul_contract host
