@@ -86,11 +86,9 @@ static haul_status reach_word(haul__gpu *gpu, const haul__gpu_visit *visit,
     if (!relocation->outside)
         return HAUL_OK;
     patch->outside = (uint32_t *)(uintptr_t)haul__gpu_mapped(visit, relocation->outside);
-    return patch->outside
-               ? HAUL_OK
-               : haul__gpu_fail(
-                     gpu, visit, HAUL_ERROR_ARGUMENT,
-                     "a word for pointers that lead outside, in memory that is not pinned");
+    return patch->outside ? HAUL_OK
+                          : haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
+                                           "the word for pointers that lead outside is not pinned");
 }
 
 static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit,

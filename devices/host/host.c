@@ -94,7 +94,7 @@ static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t align
         alignment = ALIGNMENT_MIN;
     if (bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > host->page)
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "allocate",
-                               "no bytes, or an alignment above a page");
+                               "0 bytes, or an alignment above a page");
     if (haul__host_is_small(host, bytes)) {
         status = haul__host_has_memory(host, "allocate", bytes);
         if (status == HAUL_OK)

@@ -58,7 +58,7 @@ static haul_status lock(haul__host *host, void *memory, size_t bytes)
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock",
                                "some of it is locked already");
     if (!mapped)
-        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "some of it is not there");
+        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock", "some of it is not mapped");
     if (haul__host_is_mirror(host, memory, bytes))
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "lock",
                                "the device has memory at these addresses");

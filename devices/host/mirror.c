@@ -62,7 +62,7 @@ haul_status haul__host_mirror(void *state, size_t bytes, haul_mirror *mirror)
     int saved = errno;
     if (bytes == 0 || bytes > SIZE_MAX / 4)
         return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "mirror",
-                               "no bytes, or more than there can be");
+                               "0 bytes, or more than the address space");
     pthread_mutex_lock(&host->door);
     b = haul__host_new_block(host, "mirror", 2 * (uint64_t)bytes,
                              &status); /* as much for the host's side */

@@ -14,7 +14,7 @@ static void release_staged(const haul__region *region)
 {
     haul_device *device = region->user;
     haul__device_settle(device);
-    if (haul__is_done_with(device, region))
+    if (haul__await_region(device, region))
         device->table.unstage(device->state, region->memory, region->bytes);
     haul__device_drop(device);
 }
@@ -24,7 +24,7 @@ static void release_mirrored(const haul__region *region)
     haul_device *device = region->user;
     const haul_mirror mirror = { region->memory, region->window, region->mirrored };
     haul__device_settle(device);
-    if (haul__is_done_with(device, region))
+    if (haul__await_region(device, region))
         device->table.unmirror(device->state, &mirror);
     haul__device_drop(device);
 }

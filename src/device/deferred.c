@@ -95,7 +95,7 @@ static void collect(haul_device *device,
     device->deferred_capacity = 0;
 }
 
-void haul__collect(haul_device *device)
+void haul__deferred_collect(haul_device *device)
 {
     if (device->deferred_count > 0 && haul__select(device, NULL) == HAUL_OK)
         collect(device, haul__poll);
@@ -134,7 +134,7 @@ void haul__unload(haul_device *device, haul__range *range)
 
 /* An arena in memory of this device holds the device and waits before it frees that memory; here it
  * is only listed. Any other arena is held. */
-void haul__keep_arena(haul_device *device, haul_arena *arena)
+void haul__defer_arena(haul_device *device, haul_arena *arena)
 {
     haul__deferred kept;
     if (!arena || !device->timed_out)
@@ -149,7 +149,7 @@ void haul__keep_arena(haul_device *device, haul_arena *arena)
     keep(device, &kept, device->timeout_fence);
 }
 
-int haul__is_done_with(haul_device *device, const haul__region *region)
+int haul__await_region(haul_device *device, const haul__region *region)
 {
     size_t i, left = 0;
     int is_done = !region->is_left;

@@ -29,16 +29,16 @@ typedef struct haul__deferred {
  * range; a shipment's hold on its arena, which may be NULL. */
 void haul__memory_put(haul_device *device, haul__memory *memory);
 void haul__unload(haul_device *device, haul__range *range);
-void haul__keep_arena(haul_device *device, haul_arena *arena);
+void haul__defer_arena(haul_device *device, haul_arena *arena);
 /* Releases host memory at a fence. */
 void haul__memory_put_until(haul_device *device, haul__memory *memory, uint64_t fence);
 /* Unlocks now or, if work before the fence may be under way, at the fence. 0: there is no
  * such work. */
 void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence);
 /* Waits for all work that may use an arena's memory, which the device gave. 0: some still may. */
-int haul__is_done_with(haul_device *device, const haul__region *region);
+int haul__await_region(haul_device *device, const haul__region *region);
 /* Releases all things whose fence has been reached. */
-void haul__collect(haul_device *device);
+void haul__deferred_collect(haul_device *device);
 /* Before the device closes: waits, and releases all that can be. */
 void haul__deferred_close(haul_device *device);
 

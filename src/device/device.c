@@ -46,7 +46,7 @@ haul_status haul__device_enter(haul_device *device)
         return status;
     }
     device->timed_out = device->is_unfenced = 0;
-    haul__collect(device);
+    haul__deferred_collect(device);
     return HAUL_OK;
 }
 

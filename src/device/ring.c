@@ -98,7 +98,7 @@ static size_t size_for(const haul_device *device, size_t bytes)
     return bytes;
 }
 
-haul_status haul__take(haul_device *device, size_t bytes, haul__buffer **result)
+haul_status haul__ring_take(haul_device *device, size_t bytes, haul__buffer **result)
 {
     haul__buffer *buffer;
     haul_status status = find(device, bytes, &buffer);
@@ -115,18 +115,18 @@ haul_status haul__take(haul_device *device, size_t bytes, haul__buffer **result)
     return HAUL_OK;
 }
 
-void haul__put_until(haul_device *device, haul__buffer *buffer, uint64_t fence)
+void haul__ring_put_until(haul_device *device, haul__buffer *buffer, uint64_t fence)
 {
     buffer->use = HAUL__BUSY;
     buffer->fence = fence;
     buffer->stream = device->stream;
 }
 
-void haul__put(haul_device *device, haul__buffer *buffer)
+void haul__ring_put(haul_device *device, haul__buffer *buffer)
 {
     buffer->use = HAUL__FREE;
     if (device->timed_out)
-        haul__put_until(device, buffer, device->timeout_fence);
+        haul__ring_put_until(device, buffer, device->timeout_fence);
 }
 
 static haul_status put_after(haul_device *device, haul__buffer *buffer)
@@ -134,7 +134,7 @@ static haul_status put_after(haul_device *device, haul__buffer *buffer)
     uint64_t fence;
     haul_status status = haul__fence(device, &fence);
     if (status == HAUL_OK)
-        haul__put_until(device, buffer, fence);
+        haul__ring_put_until(device, buffer, fence);
     return status;
 }
 
@@ -159,10 +159,10 @@ haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_ad
         status = put_after(device, buffer);
         if (status == HAUL_OK)
             return HAUL_OK;
-        haul__device_failed(device, status, "the order behind a copy of ", bytes, " bytes");
+        haul__device_failed(device, status, "the fence behind a copy of ", bytes, " bytes");
         haul__drain(device);
     }
-    haul__put(device, buffer);
+    haul__ring_put(device, buffer);
     return status;
 }
 
@@ -175,7 +175,7 @@ haul_status haul__send_bytes(haul_device *device, const void *memory, size_t byt
     for (at = 0; at < bytes && status == HAUL_OK; at += now) {
         haul__buffer *buffer;
         now = most < bytes - at ? most : bytes - at;
-        status = haul__take(device, now, &buffer);
+        status = haul__ring_take(device, now, &buffer);
         if (status != HAUL_OK)
             break;
         haul__pool_copy(haul__context_pool(device->context, now), buffer->memory.memory, from + at,

@@ -26,11 +26,11 @@ typedef struct haul__buffer {
 size_t haul__ring_buffers(const haul_device *device);
 /* A buffer of at least `bytes`, the caller's until it is put back or sent. Waits for one if all are
  * busy. */
-haul_status haul__take(haul_device *device, size_t bytes, haul__buffer **buffer);
+haul_status haul__ring_take(haul_device *device, size_t bytes, haul__buffer **buffer);
 /* Puts it back, free; busy until timeout_fence if the device has timed out. */
-void haul__put(haul_device *device, haul__buffer *buffer);
+void haul__ring_put(haul_device *device, haul__buffer *buffer);
 /* Puts it back, busy until a fence. */
-void haul__put_until(haul_device *device, haul__buffer *buffer, uint64_t fence);
+void haul__ring_put_until(haul_device *device, haul__buffer *buffer, uint64_t fence);
 /* Before the device closes. */
 void haul__ring_close(haul_device *device);
 

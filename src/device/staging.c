@@ -14,7 +14,7 @@ haul_status haul__stage(haul_device *device, size_t bytes, size_t skew, haul__st
     if (haul__add_overflows(bytes, skew, &total))
         return haul__fail(&device->context->error, HAUL_ERROR_LIMIT,
                           "a staging buffer larger than the address space");
-    status = total <= haul__piece_most(device) ? haul__take(device, total, &staging->buffer)
+    status = total <= haul__piece_most(device) ? haul__ring_take(device, total, &staging->buffer)
                                                : haul__memory_get(device, total, &staging->own);
     if (status != HAUL_OK)
         return status;
@@ -28,7 +28,7 @@ haul_status haul__stage(haul_device *device, size_t bytes, size_t skew, haul__st
 void haul__unstage(haul_device *device, haul__staging *staging)
 {
     if (staging->buffer)
-        haul__put(device, staging->buffer);
+        haul__ring_put(device, staging->buffer);
     else
         haul__memory_put(device, &staging->own);
 }
@@ -38,7 +38,7 @@ void haul__unstage_until(haul_device *device, haul__staging *staging, const haul
     if (!work || !work->is_pending)
         haul__unstage(device, staging);
     else if (staging->buffer)
-        haul__put_until(device, staging->buffer, work->fence);
+        haul__ring_put_until(device, staging->buffer, work->fence);
     else
         haul__memory_put_until(device, &staging->own, work->fence);
 }

@@ -74,7 +74,7 @@ haul_status haul__fence_behind(haul_device *device, size_t bytes, uint64_t *fenc
 {
     haul_status status = haul__fence(device, fence);
     return status == HAUL_OK ? HAUL_OK
-                             : haul__device_failed(device, status, "the order behind a copy of ",
+                             : haul__device_failed(device, status, "the fence behind a copy of ",
                                                    bytes, " bytes");
 }
 

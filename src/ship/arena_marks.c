@@ -113,7 +113,7 @@ haul_status haul__send_written(haul_shipment *shipment, haul__write_piece *write
     for (at = 0; at < bytes && status == HAUL_OK; at += now) {
         haul__buffer *buffer;
         now = most < bytes - at ? most : bytes - at;
-        status = haul__take(device, now, &buffer);
+        status = haul__ring_take(device, now, &buffer);
         if (status != HAUL_OK)
             return status;
         write(shipment, at, now, buffer->memory.memory);

@@ -57,7 +57,7 @@ static void lay_out(haul_shipment *shipment, int with_others)
     const int is_free =
         region->mirrored > 0 && region->lent == 0 && region->user == shipment->device;
     lay_out_bytes(shipment);
-    if (!is_free || with_others || haul__looks_there(contents))
+    if (!is_free || with_others || haul__device_checks(contents))
         lay_out_marks(shipment);
     if (is_free && shipment->range.bytes <= region->mirrored - skip)
         shipment->range.mirror = contents->arena;
@@ -109,7 +109,7 @@ static haul_status open_shipment(haul_device *device, haul_arena *arena, const h
 
 static void close_shipment(haul_device *device, haul_shipment *shipment)
 {
-    haul__keep_arena(device, shipment->contents.arena);
+    haul__defer_arena(device, shipment->contents.arena);
     haul__contents_close(&shipment->contents);
     haul__shipment_discard(device, shipment);
 }

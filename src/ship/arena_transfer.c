@@ -148,7 +148,7 @@ static int device_can_tell(const haul_shipment *shipment, const haul_async *asyn
 
 /* A mirrored arena needs no patch, and its few pointers the host checks as fast as the bytes cross.
  * In a large arena even counting them takes longer than an order to the device. */
-int haul__looks_there(const haul__contents *contents)
+int haul__device_checks(const haul__contents *contents)
 {
     const size_t few = contents->bytes / LOOK_BYTES;
     return is_for_device(contents) &&

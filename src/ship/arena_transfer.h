@@ -20,7 +20,7 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
 haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from);
 /* Will a device with marks be asked whether pointers lead out? A mirrored arena has marks for
  * that. */
-int haul__looks_there(const haul__contents *contents);
+int haul__device_checks(const haul__contents *contents);
 /* Does it return without staging (options.direct_return)? Returns it so. */
 int haul__arena_returns_directly(const haul_shipment *shipment);
 haul_status haul__arena_bring_back(haul_shipment *shipment);

@@ -288,7 +288,7 @@ haul_status haul__return_later(haul_shipment *shipment, const haul_async *async,
         status =
             haul__copy_from(device, back->data, shipment->range.address + back->at, back->bytes);
     } else {
-        haul__fail(&device->context->error, status, "no memory to note what comes back");
+        haul__fail(&device->context->error, status, "no memory to note a result");
     }
     if (status == HAUL_OK)
         status = haul__conclude(device, async, &shipment->work, "copy of ", what->bytes,

@@ -27,7 +27,7 @@ haul_status haul__send_dependents(haul_device *device, const haul_plan *plan,
     for (at = 0; at < range->list_count && status == HAUL_OK; at += now) {
         haul__buffer *buffer;
         now = most > 0 && most < range->list_count - at ? most : range->list_count - at;
-        status = haul__take(device, now * sizeof(uint64_t), &buffer);
+        status = haul__ring_take(device, now * sizeof(uint64_t), &buffer);
         if (status != HAUL_OK)
             break;
         haul__list_dependents(plan, range, at, now, buffer->memory.memory);

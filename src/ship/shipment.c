@@ -93,7 +93,7 @@ static haul_status call_ship_plan(haul_device *device, haul_plan *plan, const ma
     if (!haul__plan_is_valid(plan) || haul__plan_context(plan) != device->context) {
         status = haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
                             haul__plan_is_valid(plan)
-                                ? "the plan is of another context than the device's: make it "
+                                ? "the plan belongs to another context than the device: make it "
                                   "with haul_device_context"
                                 : "the plan is NULL or freed");
     } else {
@@ -258,7 +258,7 @@ static haul__freed *finish(void *object)
     haul__shipment_unload(last);
     if (last->plan)
         haul__plan_drop(last->plan);
-    haul__keep_arena(device, arena);
+    haul__defer_arena(device, arena);
     haul__contents_release(&last->contents);
     haul__release(&device->context->allocator, last, sizeof *last);
     haul__device_drop(device);

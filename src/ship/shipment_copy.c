@@ -25,7 +25,7 @@ static haul_status check(const haul_shipment *shipment, haul_device *device)
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the device to copy to is NULL or closed");
     if (device->context != source->context)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                          "the two devices have contexts of their own; open them with one");
+                          "the two devices have different contexts: open both with one");
     if (device->table.across != source->table.across || device->table.open != source->table.open)
         return haul__fail(error, HAUL_ERROR_UNSUPPORTED,
                           "no copies from a device \"%s\" to a device \"%s\"", source->table.name,
@@ -238,7 +238,7 @@ static haul_status copy_to(haul_shipment *shipment, haul_device *device, haul_sh
     status = load(copy, shipment);
     if (status != HAUL_OK) {
         haul__note_timeout(shipment, device);
-        haul__keep_arena(device, copy->contents.arena);
+        haul__defer_arena(device, copy->contents.arena);
         haul__contents_close(&copy->contents);
         haul__shipment_discard(device, copy);
         return status;

@@ -98,7 +98,7 @@ static haul_status send_piece(haul__gathering *gathering, haul_device *device,
 {
     double start;
     haul__buffer *buffer;
-    haul_status status = haul__take(device, piece->bytes, &buffer);
+    haul_status status = haul__ring_take(device, piece->bytes, &buffer);
     if (status != HAUL_OK)
         return status;
     haul__phase_begin(device, "pack");
@@ -108,7 +108,7 @@ static haul_status send_piece(haul__gathering *gathering, haul_device *device,
     haul__phase_end(device);
     if (status == HAUL_OK)
         return haul__send_buffer(device, buffer, to + piece->at, piece->bytes);
-    haul__put(device, buffer);
+    haul__ring_put(device, buffer);
     return status;
 }
 
@@ -173,7 +173,7 @@ static haul_status send_words(haul_device *device, const haul_plan *plan, write_
     for (at = 0; at < count && status == HAUL_OK; at += now) {
         haul__buffer *buffer;
         now = most < count - at ? most : count - at;
-        status = haul__take(device, now * sizeof(uint64_t), &buffer);
+        status = haul__ring_take(device, now * sizeof(uint64_t), &buffer);
         if (status != HAUL_OK)
             break;
         haul__phase_begin(device, "pack");
@@ -194,14 +194,14 @@ static haul_status send_list(haul_device *device, const haul_plan *plan, haul__r
     haul_status status;
     if (most == 0)
         return HAUL_OK;
-    status = haul__take(device, most * sizeof(uint64_t), &buffer);
+    status = haul__ring_take(device, most * sizeof(uint64_t), &buffer);
     if (status != HAUL_OK)
         return status;
     haul__phase_begin(device, "pack");
     count = haul__plan_offsets(plan, most, buffer->memory.memory);
     haul__phase_end(device);
     if (count == 0 || count == SIZE_MAX) {
-        haul__put(device, buffer);
+        haul__ring_put(device, buffer);
         return HAUL_OK;
     }
     range->listed = count;

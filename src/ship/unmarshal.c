@@ -167,7 +167,7 @@ static haul_status order_piece(returning *r, const haul__piece *piece)
 {
     haul_device *device = r->shipment->device;
     coming *next = &r->queue[(r->first + r->count) % HAUL__RING_BUFFERS];
-    haul_status status = haul__take(device, piece->bytes, &next->buffer);
+    haul_status status = haul__ring_take(device, piece->bytes, &next->buffer);
     if (status != HAUL_OK)
         return status;
     next->piece = *piece;
@@ -266,7 +266,7 @@ static void write_piece(returning *r, const coming *one)
 
 static void drop_first(returning *r)
 {
-    haul__put(r->shipment->device, r->queue[r->first].buffer);
+    haul__ring_put(r->shipment->device, r->queue[r->first].buffer);
     r->first = (r->first + 1) % HAUL__RING_BUFFERS;
     r->count--;
 }
@@ -336,7 +336,7 @@ static void give_up(returning *r)
     haul_error found = device->context->error;
     haul__drain(device);
     for (; r->count > 0; r->count--, r->first = (r->first + 1) % HAUL__RING_BUFFERS)
-        haul__put(device, r->queue[r->first].buffer);
+        haul__ring_put(device, r->queue[r->first].buffer);
     if (r->written > 0)
         haul__fail(&device->context->error, found.status,
                    "%s; %zu bytes of the results had been written", found.text, r->written);

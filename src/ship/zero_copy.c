@@ -118,7 +118,7 @@ static int is_only_too_much(haul_status status)
 
 haul_status haul__prepare_zero_copy(haul_shipment *shipment)
 {
-    const char *what = "the device: it cannot read host memory where it lies";
+    const char *what = "the device: it cannot read host memory in place";
     haul_status status =
         shipment->device->table.pull ? make(shipment, &what) : HAUL_ERROR_UNSUPPORTED;
     if (status == HAUL_OK) {
@@ -179,7 +179,7 @@ static haul_status will_not(haul_shipment *shipment)
     return HAUL_OK;
 }
 
-static haul_status gather_there(haul_shipment *shipment, int *done)
+static haul_status gather_on_device(haul_shipment *shipment, int *done)
 {
     haul__staging word;
     haul_status status = haul__stage_word(shipment->device, &word);
@@ -203,7 +203,7 @@ haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, 
     if (status == HAUL_OK)
         status = haul__tell(shipment->plan, listener, 0, bytes);
     if (status == HAUL_OK)
-        status = gather_there(shipment, done);
+        status = gather_on_device(shipment, done);
     if (status == HAUL_ERROR_UNSUPPORTED)
         return will_not(shipment);
     if (status == HAUL_OK && *done)

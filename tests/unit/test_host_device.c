@@ -582,7 +582,7 @@ TEST(host_device, verbs_refuse_what_cannot_be_in_words)
     CHECK_HAS(h.table->message(h.state), "not whole pages");
 #ifndef HAUL_EMULATED /* an emulator has mapped every address */
     CHECK_STATUS(h.table->lock(h.state, pointer(4096), 4096), HAUL_ERROR_UNSUPPORTED);
-    CHECK_HAS(h.table->message(h.state), "some of it is not there");
+    CHECK_HAS(h.table->message(h.state), "some of it is not mapped");
 #endif
     CHECK_EQ(inside(&h)->lock_count, 0);
     h.table->release(h.state, address, 4096);

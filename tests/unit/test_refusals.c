@@ -444,7 +444,7 @@ static const refusal refusals[] = {
     { copy_null, NO_DEVICE, ARGUMENT, "no context" },
     { copy_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
     { copy_nowhere, ON_DEVICE, ARGUMENT, "device to copy to is NULL" },
-    { copy_far, ON_DEVICE, ARGUMENT, "contexts of their own" },
+    { copy_far, ON_DEVICE, ARGUMENT, "different contexts" },
     { arena_null, NO_CONTEXT, ARGUMENT, "no context" },
     { arena_no_result, ON_CONTEXT, ARGUMENT, "address of the new arena" },
     { arena_huge, ON_CONTEXT, ARGUMENT, "reserve_bytes" },
