@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "memory.h"
+#include "allocations.h"
 #include "profiler.h"
 #include "streams.h"
 #include "verbs.h"

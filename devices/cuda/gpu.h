@@ -1,17 +1,17 @@
 /* The inside of the CUDA device: the state of an open one, and the frame of every verb.
  *
- *     cuda.c       the table; open, close, capabilities
- *     gpus.c       how many GPUs there are
- *     verb.c       entering and leaving a verb; CUDA's errors in words; driver entries
- *     memory.c     device memory, staging
- *     copy.c       copies to, from and across
- *     patch.c      relocate, send and fetch; their kernels are in kernels.cu
- *     mirror.c     device memory and host memory at the same addresses
- *     locked.c     locked host memory, which the GPU reads and writes in place
- *     streams.c    streams, fences, waiting
- *     answer.c     a word of host memory that tells how far a stream has come
- *     ranges.c     names on a profiler's time line
- *     absent.c     in place of all these in a build without CUDA
+ *     cuda.c         the table; open, close, capabilities
+ *     gpus.c         how many GPUs there are
+ *     verb.c         entering and leaving a verb; CUDA's errors in words; driver entries
+ *     allocations.c  device memory, staging
+ *     copy.c         copies to, from and across
+ *     patch.c        relocate, send and fetch; their kernels are in kernels.cu
+ *     mirror.c       device memory and host memory at the same addresses
+ *     locked.c       locked host memory, which the GPU reads and writes in place
+ *     streams.c      streams, fences, waiting
+ *     answer.c       a word of host memory that tells how far a stream has come
+ *     ranges.c       names on a profiler's time line
+ *     absent.c       in place of all these in a build without CUDA
  *
  * Every verb is a visit: haul__gpu_enter, then CUDA calls, each through haul__gpu_check, then
  * haul__gpu_leave. One thread at a time uses a state; several threads may use several states.

@@ -4,7 +4,7 @@
  * address. If a GPU would have another address for it, locking is refused. CUDA registers a page
  * once, so a page that anybody has registered is refused. A crossing is one kernel.
  */
-#include "memory.h"
+#include "allocations.h"
 #include "streams.h"
 #include "verbs.h"
 

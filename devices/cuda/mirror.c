@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "memory.h"
+#include "allocations.h"
 #include "verbs.h"
 
 #if CUDART_VERSION >= 12050

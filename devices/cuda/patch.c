@@ -4,7 +4,7 @@
  * A kernel with a wrong address loses the device for the whole process, so all addresses are
  * checked first.
  */
-#include "memory.h"
+#include "allocations.h"
 #include "streams.h"
 #include "verbs.h"
 

@@ -4,7 +4,7 @@
 
 #include "gpu.h"
 
-/* memory.c */
+/* allocations.c */
 haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment,
                                haul_address *address);
 void haul__gpu_release(void *state, haul_address address, uint64_t bytes);

@@ -13,11 +13,11 @@
 
 static const haul_async own_stream = { NULL, NULL };
 
-typedef struct piece {
+typedef struct update {
     uintptr_t first, end; /* of the host range */
     haul__span span;
     size_t at, skew; /* the data's offset in the arena, and within its granule */
-} piece;
+} update;
 
 static void count_to(haul_shipment *shipment, size_t bytes)
 {
@@ -26,7 +26,7 @@ static void count_to(haul_shipment *shipment, size_t bytes)
 }
 
 /* The part of the range that lies in the arena. 0: none. */
-static int find_in_arena(const haul__contents *contents, piece *result)
+static int find_in_arena(const haul__contents *contents, update *result)
 {
     uintptr_t base = (uintptr_t)contents->base, end = base + contents->bytes;
     uintptr_t first = result->first > base ? result->first : base,
@@ -42,7 +42,7 @@ static int find_in_arena(const haul__contents *contents, piece *result)
 
 /* The piece for a host range. `excluded`: the exclusion that applies to this direction. */
 static haul_status find(const haul_shipment *shipment, unsigned excluded, const void *host,
-                        size_t bytes, piece *result)
+                        size_t bytes, update *result)
 {
     haul_error *error = &shipment->device->context->error;
     haul_status status =
@@ -62,7 +62,7 @@ static haul_status find(const haul_shipment *shipment, unsigned excluded, const 
 }
 
 /* Writes the data of the range over `memory`, a copy of the piece from the start of its granule. */
-static void put_data(const haul_shipment *shipment, const piece *one, void *memory)
+static void put_data(const haul_shipment *shipment, const update *one, void *memory)
 {
     const haul__contents *contents = &shipment->contents;
     size_t at = one->at - one->skew;
@@ -113,7 +113,7 @@ static haul_status put_data_back(haul_shipment *shipment, const haul__return *ba
 }
 
 /* Fetches the piece first if it holds more than the range. */
-static haul_status send_piece(haul_shipment *shipment, const haul_async *async, const piece *one,
+static haul_status send_piece(haul_shipment *shipment, const haul_async *async, const update *one,
                               haul__staging *staging)
 {
     haul_device *device = shipment->device;
@@ -148,7 +148,7 @@ static haul_status update_device(haul_shipment *shipment, const void *host, size
                                  const haul_async *async)
 {
     haul__staging staging;
-    piece one;
+    update one;
     haul_status status = find(shipment, HAUL__UNSENT, host, bytes, &one);
     if (status == HAUL_OK && !haul__is_arena(shipment))
         status = haul__refuse_dependents(shipment->plan, one.first, one.end,
@@ -168,7 +168,7 @@ static haul_status update_host(haul_shipment *shipment, void *host, size_t bytes
 {
     haul__staging staging;
     haul__return back;
-    piece one;
+    update one;
     haul_status status = find(shipment, HAUL__UNRETURNED, host, bytes, &one);
     if (status != HAUL_OK || one.span.data_bytes == 0)
         return status;
@@ -193,7 +193,7 @@ static haul_status update_host_later(haul_shipment *shipment, void *host, size_t
                                      const haul_async *async)
 {
     haul__return what;
-    piece one;
+    update one;
     haul_status status = find(shipment, HAUL__UNRETURNED, host, bytes, &one);
     if (status != HAUL_OK || one.span.data_bytes == 0)
         return status == HAUL_OK ? tell_alone(shipment, async) : status;

@@ -152,7 +152,7 @@ typedef struct coming {
     uint64_t fence;
 } coming;
 
-typedef struct returning {
+typedef struct return_queue {
     haul_shipment *shipment;
     size_t most;
     int looks;        /* only checks fields that shapes and rules read; writes nothing */
@@ -161,9 +161,9 @@ typedef struct returning {
     size_t first, count;
     size_t ordered, written; /* bytes */
     double scattered;
-} returning;
+} return_queue;
 
-static haul_status order_piece(returning *r, const haul__piece *piece)
+static haul_status order_piece(return_queue *r, const haul__piece *piece)
 {
     haul_device *device = r->shipment->device;
     coming *next = &r->queue[(r->first + r->count) % HAUL__RING_BUFFERS];
@@ -180,7 +180,7 @@ static haul_status order_piece(returning *r, const haul__piece *piece)
 }
 
 /* An arena of the user's is cut anywhere between granules. */
-static int next_piece(const returning *r, haul__piece *piece)
+static int next_piece(const return_queue *r, haul__piece *piece)
 {
     size_t all = r->shipment->range.arena_bytes;
     if (!haul__is_arena(r->shipment))
@@ -206,7 +206,7 @@ static int holds_reads(const haul_shipment *shipment, const haul__piece *piece)
 }
 
 /* Is the piece fetched? Not if nothing of it returns, or nothing of it is to be checked. */
-static int is_wanted(const returning *r, const haul__piece *piece)
+static int is_wanted(const return_queue *r, const haul__piece *piece)
 {
     if (r->looks && !holds_reads(r->shipment, piece))
         return 0;
@@ -214,7 +214,7 @@ static int is_wanted(const returning *r, const haul__piece *piece)
 }
 
 /* Orders pieces until the queue is full. */
-static haul_status order_pieces(returning *r)
+static haul_status order_pieces(return_queue *r)
 {
     const size_t most = haul__ring_buffers(r->shipment->device);
     haul_status status = HAUL_OK;
@@ -231,7 +231,7 @@ static haul_status order_pieces(returning *r)
     return status;
 }
 
-static haul_status await_fence(returning *r, uint64_t fence)
+static haul_status await_fence(return_queue *r, uint64_t fence)
 {
     haul_device *device = r->shipment->device;
     haul_status status = haul__await(device, fence);
@@ -242,7 +242,7 @@ static haul_status await_fence(returning *r, uint64_t fence)
 }
 
 /* May an arrived piece be written? */
-static haul_status check_piece(const returning *r, const coming *one)
+static haul_status check_piece(const return_queue *r, const coming *one)
 {
     const haul_shipment *shipment = r->shipment;
     if (haul__is_arena(shipment))
@@ -253,7 +253,7 @@ static haul_status check_piece(const returning *r, const coming *one)
                : HAUL_OK;
 }
 
-static void write_piece(returning *r, const coming *one)
+static void write_piece(return_queue *r, const coming *one)
 {
     const haul_shipment *shipment = r->shipment;
     if (haul__is_arena(shipment))
@@ -264,7 +264,7 @@ static void write_piece(returning *r, const coming *one)
     r->written += one->piece.bytes;
 }
 
-static void drop_first(returning *r)
+static void drop_first(return_queue *r)
 {
     haul__ring_put(r->shipment->device, r->queue[r->first].buffer);
     r->first = (r->first + 1) % HAUL__RING_BUFFERS;
@@ -272,7 +272,7 @@ static void drop_first(returning *r)
 }
 
 /* Checks the first piece of the queue, writes it, or both; then drops it. */
-static haul_status take_first(returning *r, int checks, int writes)
+static haul_status take_first(return_queue *r, int checks, int writes)
 {
     const coming *first = &r->queue[r->first];
     const double start = haul__seconds();
@@ -288,7 +288,7 @@ static haul_status take_first(returning *r, int checks, int writes)
     return status;
 }
 
-static haul_status ask(const returning *r)
+static haul_status ask(const return_queue *r)
 {
     haul__listener listener = haul__shipment_listener(&r->shipment->options);
     if (haul__is_arena(r->shipment))
@@ -297,7 +297,7 @@ static haul_status ask(const returning *r)
 }
 
 /* All pieces are in the queue: writes them after the last has arrived. */
-static haul_status write_after_all(returning *r)
+static haul_status write_after_all(return_queue *r)
 {
     haul_status status = HAUL_OK;
     size_t i;
@@ -314,7 +314,7 @@ static haul_status write_after_all(returning *r)
 
 /* Writes pieces as they arrive. (Fields that were checked before are checked again, because a
  * kernel may have changed them meanwhile.) */
-static haul_status write_as_they_come(returning *r)
+static haul_status write_as_they_come(return_queue *r)
 {
     haul_status status = HAUL_OK;
     while (status == HAUL_OK && r->count > 0) {
@@ -330,7 +330,7 @@ static haul_status write_as_they_come(returning *r)
 }
 
 /* Waits for the pieces on their way and drops them. */
-static void give_up(returning *r)
+static void give_up(return_queue *r)
 {
     haul_device *device = r->shipment->device;
     haul_error found = device->context->error;
@@ -342,9 +342,9 @@ static void give_up(returning *r)
                    "%s; %zu bytes of the results had been written", found.text, r->written);
 }
 
-static returning begin(haul_shipment *shipment, size_t most, int looks)
+static return_queue begin(haul_shipment *shipment, size_t most, int looks)
 {
-    returning r;
+    return_queue r;
     memset(&r, 0, sizeof r);
     r.shipment = shipment;
     r.most = most;
@@ -356,7 +356,7 @@ static returning begin(haul_shipment *shipment, size_t most, int looks)
 static haul_status look_at_all(haul_shipment *shipment, size_t *bytes)
 {
     const size_t limit = haul__piece_limit(shipment->device);
-    returning r = begin(shipment, limit < CHECK_PIECE_BYTES ? limit : CHECK_PIECE_BYTES, 1);
+    return_queue r = begin(shipment, limit < CHECK_PIECE_BYTES ? limit : CHECK_PIECE_BYTES, 1);
     haul_status status = HAUL_OK;
     *bytes = 0;
     if (!must_look(shipment))
@@ -377,7 +377,7 @@ static haul_status look_at_all(haul_shipment *shipment, size_t *bytes)
 static int fits_the_ring(haul_shipment *shipment)
 {
     const size_t most = haul__ring_buffers(shipment->device);
-    returning r = begin(shipment, haul__piece_limit(shipment->device), 0);
+    return_queue r = begin(shipment, haul__piece_limit(shipment->device), 0);
     size_t count = 0;
     while (count <= most && next_piece(&r, &r.last))
         count += (size_t)is_wanted(&r, &r.last);
@@ -391,7 +391,7 @@ static haul_status bring_back_in_pieces(haul_shipment *shipment)
     double start = haul__seconds();
     size_t looked_at = 0;
     haul_status status;
-    returning r = begin(shipment, haul__piece_limit(shipment->device), 0);
+    return_queue r = begin(shipment, haul__piece_limit(shipment->device), 0);
     haul__context_wake_pool(shipment->device->context, shipment->range.arena_bytes);
     status = fits ? HAUL_OK : look_at_all(shipment, &looked_at);
     if (status != HAUL_OK)

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "memory.h"
+#include "allocations.h"
 #include "verbs.h"
 
 /* The pool's threshold unless the user sets one: a part of the GPU's memory, and at least so many

@@ -1,6 +1,6 @@
-/* Functions of memory.c that are no verbs. */
-#ifndef HAUL_CUDA_MEMORY_H
-#define HAUL_CUDA_MEMORY_H
+/* Functions of allocations.c that are no verbs. */
+#ifndef HAUL_CUDA_ALLOCATIONS_H
+#define HAUL_CUDA_ALLOCATIONS_H
 
 #include "gpu.h"
 
