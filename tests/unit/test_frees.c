@@ -594,13 +594,13 @@ TEST(frees, a_call_that_fails_after_a_free_inside_it_leaves_its_own_words)
     options.progress = refuse;
     s = NULL;
     options.progress_user = &s;
-    CHECK_STATUS(haul_ship(device, bytes, type, 1, &options, &same), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_ship(device, bytes, type, 1, &options, &same), HAUL_ERROR_CANCELLED);
     options.progress = NULL;
     CHECK_STATUS(haul_ship(device, bytes, type, 1, NULL, &s), HAUL_OK);
     options.progress = refuse;
-    CHECK_STATUS(haul_ship(device, bytes, type, 1, &options, &same), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_ship(device, bytes, type, 1, &options, &same), HAUL_ERROR_CANCELLED);
     CHECK_PTR(s, NULL);
-    CHECK_EQ(haul_device_error(device)->status, HAUL_ERROR_STATE);
+    CHECK_EQ(haul_device_error(device)->status, HAUL_ERROR_CANCELLED);
     CHECK(haul_device_error(device)->text[0] != 0);
     haul_device_close(&device);
     haul_type_free(&type);
