@@ -1,4 +1,4 @@
-/* The clock that statistics are measured with.
+/* The clock of statistics and waits.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>

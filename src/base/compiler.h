@@ -1,5 +1,5 @@
-/* What C99 lacks and every compiler has: bit counting, prefetch, atomics. The only file that names
- * a compiler or a processor, but for stream.c.
+/* What C99 lacks and every compiler has: bit counting, prefetch, atomics. Except for stream.c, the
+ * only file that names a compiler or a processor.
  */
 #ifndef HAUL_BASE_COMPILER_H
 #define HAUL_BASE_COMPILER_H
@@ -17,11 +17,11 @@
 #endif
 #endif
 
-/* On a function that counts or shifts bits in its innermost loop: compile it a second time for
- * processors with the instructions for that, and let the loader choose. For static functions: a
- * shared library would export the others. Not under sanitizers, whose runtime is not up when the
- * loader asks. Only with glibc: the loader of musl cannot choose, and a call would end nowhere
- * (string.h tells; __gnu_linux__ does not, since musl-gcc defines it too). */
+/* For a function that counts or shifts bits in its innermost loop: it is compiled a second time,
+ * for processors with the instructions for that, and the loader chooses. Static functions only: a
+ * shared library would export others. Not under sanitizers, whose runtime is not up when the loader
+ * asks. Only with glibc: the loader of musl cannot choose, and a call would jump to nowhere.
+ * (string.h tells them apart; __gnu_linux__ does not, since musl-gcc defines it too.) */
 #if defined(__x86_64__) && defined(__ELF__) && defined(__linux__) && defined(__GLIBC__) &&         \
     defined(__GNUC__) && !defined(__clang__) && !defined(HAUL__SANITIZED) &&                       \
     !defined(HAUL_NO_CLONES)
@@ -60,7 +60,7 @@
 #define haul__atomic_replace(p, was, v)                                                            \
     __atomic_compare_exchange_n(p, was, v, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 #if defined(__x86_64__) || defined(__i386__)
-/* between two looks at what another thread will write */
+/* in a loop that waits for another thread */
 #define haul__relax() __builtin_ia32_pause()
 #elif defined(__aarch64__)
 #define haul__relax() __asm__ volatile("yield")
@@ -71,7 +71,7 @@
 #error "Haul needs a compiler with GNU builtins (gcc, clang); add yours here"
 #endif
 
-/* So many bytes in as few moves as the processor has for them. */
+/* Vectors that one move loads or stores. */
 typedef unsigned char haul__wide __attribute__((vector_size(32)));
 typedef unsigned char haul__half __attribute__((vector_size(16)));
 
@@ -82,9 +82,9 @@ typedef unsigned char haul__half __attribute__((vector_size(16)));
         memcpy(to, &moved, sizeof moved);                                                          \
     } while (0)
 
-/* A copy of a few words or granules. Where a compiler knows that a size is small it may make memcpy
- * a string instruction, whose start takes longer than copies of this size do. The last move begins
- * before the end of the one before it, if need be: that is cheaper than to ask what is left. */
+/* A copy of a few words or granules. A compiler that knows a size to be small may turn memcpy into
+ * a string instruction, which starts slower than such a copy ends. The last move may overlap the
+ * one before: that is cheaper than handling a rest. */
 HAUL__INLINE void haul__copy_few(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     size_t at;
@@ -101,8 +101,8 @@ HAUL__INLINE void haul__copy_few(unsigned char *to, const unsigned char *from, s
     }
 }
 
-/* Do so many bytes differ, at least as many as one wide move takes? Of a few hundred bytes a call
- * of memcmp takes longer. */
+/* Do `bytes` bytes, at least those of one haul__wide, differ? Faster than a call of memcmp up to a
+ * few hundred bytes. */
 HAUL__INLINE int haul__differ_few(const unsigned char *a, const unsigned char *b, size_t bytes)
 {
     haul__wide left, right, differ = { 0 };

@@ -1,4 +1,4 @@
-/* The file door over a POSIX descriptor: short and interrupted calls are continued.
+/* haul_file over a POSIX descriptor: short and interrupted calls are continued.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>

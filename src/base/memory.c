@@ -1,8 +1,7 @@
-/* The allocator allocator: malloc and mmap behind it by default, and arrays that grow.
+/* Host memory: the default allocator over malloc and mmap, arrays that grow, reserved ranges.
  *
- * What stands behind it may change errno, even where it succeeds (malloc does, when one of its two
- * ways to the system is closed). A call of the library leaves errno as it was, so it is put back
- * here.
+ * An allocator may change errno even if it succeeds (malloc does when brk fails and mmap serves). A
+ * call of the library leaves errno as it was, so it is restored here.
  */
 #define _GNU_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -12,7 +11,7 @@
 
 #include "base/memory.h"
 
-/* of a range that is filled: a small use takes no huge page */
+/* at the start of a filled range: a small use takes no huge page */
 #define SMALL_PAGES_BYTES ((size_t)4 << 20)
 
 static void *default_allocate(void *user, size_t bytes, size_t alignment)
@@ -31,15 +30,15 @@ static void default_release(void *user, void *memory, size_t bytes)
     free(memory);
 }
 
-/* Is all that the process maps locked (mlockall with MCL_FUTURE)? To msync a lock is an error. */
+/* Is new memory locked (mlockall with MCL_FUTURE)? Then MS_INVALIDATE fails. */
 static int is_locked(void *memory)
 {
     return msync(memory, 1, MS_ASYNC | MS_INVALIDATE) != 0 && errno == EBUSY;
 }
 
-/* A locked range would be in memory as a whole. It is reserved without access, as which no page of
- * it can be there, and its pages are locked when they are touched, or where the system cannot do
- * that, not at all. */
+/* A locked range would become resident as a whole. So it is reserved without access, which makes no
+ * page resident. Then pages are locked as they are touched or, if the system cannot do that, not at
+ * all. */
 static void lock_on_touch(void *memory, size_t bytes)
 {
 #ifdef MLOCK_ONFAULT

@@ -1,22 +1,21 @@
-/* A pool: threads that share loops with the thread that asks.
+/* A thread pool: its threads share loops with the caller.
  *
- * The slow obvious version starts threads for each loop and joins them: some 20 us for each. Here
- * they live between loops. One that has just had work asks for more for as long as a piece of a
- * transfer takes, and then sleeps.
+ * The slow obvious version starts threads for each loop and joins them: some 20 us for each thread.
+ * Here threads live between loops. After a loop a thread spins for as long as a piece of a transfer
+ * takes, and then sleeps.
  *
- * Each begins with the shares that are its own by number, and then takes what others have left. A
- * graph of some megabytes that goes back and forth is then gathered by the thread in whose cache it
- * was scattered: where any thread takes any share, most of its lines have to come from another's.
+ * A thread begins with the chunks that are its own by number, and then takes what others have left.
+ * A graph of some megabytes that goes back and forth is then gathered by the thread whose cache it
+ * was scattered from. If any thread took any chunk, most lines would come from other caches.
  *
- * The state of a loop is one word: whether it is open, and how many threads are inside. Coming in
- * adds one and tells in the same step whether the loop is open; who finds it closed goes out again.
- * The thread that asked takes shares itself until there are none left, closes the loop and waits
- * until nobody is inside. All shares are taken by then, and whoever took one is gone: so all are
- * done, and the next loop can be set up. Nobody else is waited for: a thread that sleeps through a
- * loop is no concern of it.
+ * The state of a loop is one word: an open bit, and the number of threads inside. A thread enters
+ * by adding one, and learns in the same step whether the loop is open; if not, it leaves. The
+ * caller takes chunks until none is left, closes the loop, and waits until the number is 0. Then
+ * each chunk has been taken, and its thread has left: all are done, and the next loop can be set
+ * up. The caller does not wait for threads that sleep through a loop.
  *
- * To wake a thread costs the one that wakes 1 to 2 us. So each wakes two others: of 15 the last is
- * awake after three such steps, and the one that asked has paid for two.
+ * Waking a thread costs the waker 1 to 2 us. So each thread wakes two others: the last of 15 is
+ * awake after three such steps, and the caller has paid for two.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,19 +30,19 @@
 
 #define IS_OPEN ((unsigned)1 << 31)
 
-/* For so long a thread waits awake, if nobody says. Longer: it is there when the next piece comes,
- * and a core is busy meanwhile. */
+/* A thread spins for so long by default. Longer: it is ready for the next piece, and a core is busy
+ * meanwhile. */
 #define AWAKE_SECONDS 100e-6
-#define ASKS_A_LOOK 64u /* at the clock */
-#define ASKS_A_YIELD 4096u
-#define WAKES 2u
+#define SPINS_A_CLOCK 64u   /* between two looks at the clock */
+#define SPINS_A_YIELD 4096u /* between two calls of sched_yield */
+#define WAKES 2u            /* that one thread wakes */
 #define STACK_BYTES ((size_t)512 << 10)
 #define LINE 64u
-/* of a copy, at least, in one share. Smaller: its first and last lines count for more. */
+/* the smallest chunk of a copy. Smaller: its first and last lines count for more. */
 #define COPY_BYTES ((size_t)64 << 10)
 
-/* A thread for so many: it takes about as long to copy them as to wake it. Where it then stays
- * awake, it is woken for less. In a build for tests all are woken. */
+/* One thread is woken for so many bytes: copying them takes about as long as waking it. One that
+ * stays awake for long is worth less. A build for tests wakes all. */
 #ifdef HAUL_STRESS_THREADS
 #define WORTH_WAKING_BYTES ((size_t)1)
 #define WORTH_STAYING_BYTES ((size_t)1)
@@ -55,19 +54,18 @@
 struct haul__pool {
     haul_allocator allocator;
     unsigned char *scratch; /* the caller's, and one for each thread */
-    unsigned threads, room; /* that run; that there is memory for */
+    unsigned threads, room; /* threads that run; threads that there is memory for */
     double awake_seconds;
     size_t worth_waking; /* bytes */
     pid_t process;
-    pthread_mutex_t door;
-    pthread_cond_t bell;
-    /* behind the door: threads that wait for the bell; how many of them to wake */
-    unsigned asleep, wanted;
-    int is_over;                            /* atomic */
-    unsigned calls;                         /* atomic, written behind the door */
-    unsigned char apart[LINE];              /* from what changes while others look at it */
-    unsigned inside;                        /* atomic */
-    unsigned next_number;                   /* atomic */
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    unsigned asleep, wanted;   /* under the mutex: threads that wait; how many of them to wake */
+    int is_over;               /* atomic */
+    unsigned calls;            /* atomic, written under the mutex */
+    unsigned char apart[LINE]; /* from the members that change while others are read */
+    unsigned inside;           /* atomic: the state of the loop */
+    unsigned next_number;      /* atomic */
     size_t first, end, each, count;         /* of the loop */
     unsigned char taken[HAUL__POOL_CHUNKS]; /* atomic */
     haul__pool_work *work;
@@ -75,7 +73,7 @@ struct haul__pool {
     pthread_t thread[1];
 };
 
-/* A mask has room for 1024 of them; beyond that, or where there is none, all that are there
+/* A mask has room for 1024 processors. If there are more, or there is no mask, all that are online
  * count. */
 unsigned haul__processors(void)
 {
@@ -97,7 +95,7 @@ long haul__process(void)
     return (long)getpid();
 }
 
-static size_t team_bytes(unsigned threads)
+static size_t pool_bytes(unsigned threads)
 {
     return sizeof(haul__pool) + threads * sizeof(pthread_t);
 }
@@ -107,13 +105,13 @@ static size_t scratch_bytes(unsigned threads)
     return ((size_t)threads + 1) * HAUL__SCRATCH_BYTES;
 }
 
-static int take(haul__pool *pool, size_t share)
+static int take(haul__pool *pool, size_t chunk)
 {
-    return !haul__atomic_load(&pool->taken[share]) && !haul__atomic_swap(&pool->taken[share], 1);
+    return !haul__atomic_load(&pool->taken[chunk]) && !haul__atomic_swap(&pool->taken[chunk], 1);
 }
 
-/* Number 0 is the thread that asked. */
-static void take_shares(haul__pool *pool, unsigned number)
+/* Number 0 is the caller. */
+static void take_chunks(haul__pool *pool, unsigned number)
 {
     void *scratch = pool->scratch + number * HAUL__SCRATCH_BYTES;
     const size_t own = number * pool->count / (pool->threads + 1u);
@@ -135,7 +133,7 @@ static void wake_some(haul__pool *pool)
         some = pool->asleep;
     pool->wanted -= some;
     for (i = 0; i < some; i++)
-        pthread_cond_signal(&pool->bell);
+        pthread_cond_signal(&pool->condition);
 }
 
 static int was_called(const haul__pool *pool, unsigned seen)
@@ -143,12 +141,12 @@ static int was_called(const haul__pool *pool, unsigned seen)
     return haul__atomic_load(&pool->calls) != seen;
 }
 
-static int wait_awake(const haul__pool *pool, unsigned seen)
+static int spin(const haul__pool *pool, unsigned seen)
 {
     const double until = haul__seconds() + pool->awake_seconds;
-    unsigned asks;
+    unsigned spins;
     do {
-        for (asks = 0; asks < ASKS_A_LOOK; asks++) {
+        for (spins = 0; spins < SPINS_A_CLOCK; spins++) {
             if (was_called(pool, seen))
                 return 1;
             haul__relax();
@@ -157,17 +155,17 @@ static int wait_awake(const haul__pool *pool, unsigned seen)
     return 0;
 }
 
-/* 0: there will be none. */
+/* 0: the pool ends. */
 static int wait_for_call(haul__pool *pool, unsigned *seen)
 {
-    if (!wait_awake(pool, *seen)) {
-        pthread_mutex_lock(&pool->door);
+    if (!spin(pool, *seen)) {
+        pthread_mutex_lock(&pool->mutex);
         pool->asleep++;
         while (!was_called(pool, *seen))
-            pthread_cond_wait(&pool->bell, &pool->door);
+            pthread_cond_wait(&pool->condition, &pool->mutex);
         pool->asleep--;
         wake_some(pool);
-        pthread_mutex_unlock(&pool->door);
+        pthread_mutex_unlock(&pool->mutex);
     }
     *seen = haul__atomic_load(&pool->calls);
     return !haul__atomic_load(&pool->is_over);
@@ -180,14 +178,14 @@ static void *help(void *argument)
     unsigned seen = 0;
     while (wait_for_call(pool, &seen)) {
         if (haul__atomic_add(&pool->inside, 1u) & IS_OPEN)
-            take_shares(pool, number);
+            take_chunks(pool, number);
         haul__atomic_add(&pool->inside, 0u - 1u);
     }
     return NULL;
 }
 
-/* Signals are for the user's threads, but for those that an instruction brings upon itself: a
- * handler may mend what it was that could not be read or written. */
+/* Signals go to the user's threads, except those that an instruction raises: a handler may make the
+ * memory accessible that could not be read or written. */
 static void block_signals(sigset_t *before)
 {
     static const int own[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
@@ -218,7 +216,7 @@ static void start(haul__pool *pool, unsigned threads)
 
 haul__pool *haul__pool_new(const haul_allocator *allocator, unsigned threads, double awake_seconds)
 {
-    haul__pool *pool = haul__allocate_zeroed(allocator, team_bytes(threads));
+    haul__pool *pool = haul__allocate_zeroed(allocator, pool_bytes(threads));
     if (!pool)
         return NULL;
     pool->allocator = *allocator;
@@ -228,26 +226,26 @@ haul__pool *haul__pool_new(const haul_allocator *allocator, unsigned threads, do
     pool->process = getpid();
     pool->scratch = haul__allocate(allocator, scratch_bytes(threads), HAUL__SCRATCH_ALIGNMENT);
     if (!pool->scratch) {
-        haul__release(allocator, pool, team_bytes(threads));
+        haul__release(allocator, pool, pool_bytes(threads));
         return NULL;
     }
-    pthread_mutex_init(&pool->door, NULL);
-    pthread_cond_init(&pool->bell, NULL);
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->condition, NULL);
     start(pool, threads);
     return pool;
 }
 
-/* Those that are awake see it anyway. */
+/* Threads that are awake see it without the condition. */
 static void call(haul__pool *pool, size_t wanted)
 {
-    pthread_mutex_lock(&pool->door);
+    pthread_mutex_lock(&pool->mutex);
     haul__atomic_store(&pool->calls, pool->calls + 1);
     pool->wanted = wanted < pool->threads ? (unsigned)wanted : pool->threads;
     wake_some(pool);
-    pthread_mutex_unlock(&pool->door);
+    pthread_mutex_unlock(&pool->mutex);
 }
 
-/* After a fork the threads are the other process's; so are the locks, in whatever state. */
+/* After a fork the threads belong to the parent; the mutex may be in any state. */
 static int is_here(const haul__pool *pool)
 {
     return pool->threads > 0 && pool->process == getpid();
@@ -265,12 +263,12 @@ void haul__pool_free(haul__pool *pool)
         call(pool, pool->threads);
         for (i = 0; i < pool->threads; i++)
             pthread_join(pool->thread[i], NULL);
-        pthread_cond_destroy(&pool->bell);
-        pthread_mutex_destroy(&pool->door);
+        pthread_cond_destroy(&pool->condition);
+        pthread_mutex_destroy(&pool->mutex);
     }
     allocator = pool->allocator;
     haul__release(&allocator, pool->scratch, scratch_bytes(pool->room));
-    haul__release(&allocator, pool, team_bytes(pool->room));
+    haul__release(&allocator, pool, pool_bytes(pool->room));
     errno = saved;
 }
 
@@ -284,10 +282,10 @@ void haul__pool_wake(haul__pool *pool, size_t bytes)
 
 static void wait_until_empty(haul__pool *pool)
 {
-    unsigned asks = 0;
+    unsigned spins = 0;
     while (haul__atomic_load(&pool->inside) != 0) {
         haul__relax();
-        if (++asks % ASKS_A_YIELD == 0)
+        if (++spins % SPINS_A_YIELD == 0)
             sched_yield();
     }
 }
@@ -315,7 +313,7 @@ size_t haul__pool_run(haul__pool *pool, size_t bytes, size_t first, size_t end, 
     memset(pool->taken, 0, sizeof pool->taken);
     haul__atomic_add(&pool->inside, IS_OPEN);
     call(pool, bytes / pool->worth_waking);
-    take_shares(pool, 0);
+    take_chunks(pool, 0);
     haul__atomic_add(&pool->inside, 0u - IS_OPEN);
     wait_until_empty(pool);
     return pool->count;
@@ -328,7 +326,7 @@ typedef struct copying {
     const unsigned char *from;
 } copying;
 
-static void copy_share(void *user, size_t number, size_t first, size_t end, void *scratch)
+static void copy_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     const copying *all = user;
     (void)number;
@@ -341,5 +339,5 @@ void haul__pool_copy(haul__pool *pool, void *to, const void *from, size_t bytes)
     copying all;
     all.to = to;
     all.from = from;
-    haul__pool_run(pool, bytes, 0, bytes, COPY_BYTES, copy_share, &all);
+    haul__pool_run(pool, bytes, 0, bytes, COPY_BYTES, copy_chunk, &all);
 }

@@ -1,10 +1,10 @@
 /* Sorting in place, in O(n log n), with a stack that is an array.
  *
- * Quicksort does the work: the middle of three is the pivot, the smaller side is sorted first and
- * the larger side is remembered, so that 64 remembered ranges are enough for any size_t. A range
- * that has been split too often (more than twice the logarithm: someone chose the input) is
- * finished by heapsort, whose worst case is n log n as well. Short ranges are left to insertion. An
- * input that is in order already, the usual one, costs one pass.
+ * Quicksort does the work. The pivot is the median of three. The smaller side is sorted first and
+ * the larger one remembered, so 64 remembered ranges are enough for any size_t. A range that was
+ * split more than twice its logarithm (a hostile input) is finished by heapsort, whose worst case
+ * is n log n too. Short ranges are left to insertion sort. An input in order, the usual one, costs
+ * one pass.
  */
 #include <stdint.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void insert(const sorter *s, size_t first, size_t end)
     }
 }
 
-/* Lets the record at `root` of the heap over [first, first + count) sink to its place. */
+/* Sifts the record at `root` of the heap over [first, first + count) down to its place. */
 static void sink(const sorter *s, size_t first, size_t root, size_t count)
 {
     size_t child;
@@ -86,8 +86,8 @@ static void heapsort(const sorter *s, size_t first, size_t end)
     }
 }
 
-/* Splits [first, end), of at least three: afterwards the pivot stands at the answer, nothing after
- * it is before it, and it is before nothing that stands before it. */
+/* Splits [first, end), of at least three records, and answers the place of the pivot: the records
+ * below it need not come after it, those above need not come before. */
 static size_t split(const sorter *s, size_t first, size_t end)
 {
     size_t middle = first + (end - first) / 2, last = end - 1, low = first, high = last;

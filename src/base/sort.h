@@ -7,10 +7,9 @@
 
 #define HAUL__SORT_RECORD_MAX 128u /* bytes of one record, at most */
 
-/* Sorts `count` records of `record_bytes` bytes in place: afterwards no record stands after one
- * that it is before. `before(a, b)` answers whether a must come first; two records that are before
- * neither come in any order. O(n log n) always, O(n) when they are in order already; takes no
- * memory; uses a few hundred bytes of stack. */
+/* Sorts `count` records of `record_bytes` bytes in place. `before(a, b)` answers whether `a` must
+ * come first; equal records come in any order. O(n log n) always, O(n) if they are in order
+ * already. Takes no memory, and a few hundred bytes of stack. */
 void haul__sort(void *records, size_t count, size_t record_bytes,
                 int (*before)(const void *a, const void *b));
 
