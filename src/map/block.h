@@ -49,41 +49,40 @@ enum {
 
 /* An object of a simple type is known by its start: it has whole words, and slots on the grid. */
 #define HAUL__SIMPLE_BYTES ((size_t)4096)
-#define HAUL__SIMPLE_SLOTS 64u /* at most: gather and scatter list them */
+#define HAUL__SIMPLE_SLOTS 64u /* gather and scatter list them */
 #define HAUL__SIMPLE_CELLS (HAUL__SIMPLE_BYTES / HAUL__CELL_BYTES)
 typedef uint64_t haul__far[HAUL__SIMPLE_CELLS - 1];
 typedef struct haul__simple {
-    uint64_t slots;    /* of an object that starts a cell */
-    uint32_t granules; /* of that cell, as far as they are whole */
+    uint64_t slots;    /* in the first cell of an object that starts a cell */
+    uint32_t granules; /* the object's whole granules in that cell */
     uint32_t bytes;
-    uint32_t words; /* in ragged blocks: of an object; 0: its blocks have starts by granule */
-    haul__far *far; /* slots of the cells behind it; NULL: there are none */
+    uint32_t words; /* of an object, if its blocks are ragged; else 0 */
+    haul__far *far; /* slots in the cells behind; NULL: there are none */
 } haul__simple;
 
 typedef struct haul__block {
     uint64_t base;  /* granules placed before this block */
-    uint64_t guard; /* over its pointers as first packed: see haul__guard_add */
-    /* of a kind: granules in the block before, of an object that starts there and ends here;
-     * ragged: words; full: the rank of its first cell */
+    uint64_t guard; /* hash of its pointers at the first pack (haul__guard_add) */
+    /* uniform: granules (ragged: words) that the block before has of an object that ends here;
+     * full: the rank of its first cell */
     uint64_t carry;
     struct haul__side *side; /* NULL: it needs none */
     uint32_t form;
-    uint32_t words; /* ragged: of an object; else 0 */
+    uint32_t words; /* of an object, if it is ragged; else 0 */
 #if HAUL__WORD_SHIFT == 2u
-    uint32_t unused; /* so that no cell lies across two lines of a cache */
+    uint32_t unused; /* keeps each cell within one cache line */
 #endif
-    /* HAUL__CELLS, but for full ones; then haul__slots, haul__starts, haul__word_starts */
+    /* HAUL__CELLS, or none in a full block; then haul__slots, haul__starts or haul__word_starts */
     haul__cell cells[];
 } haul__block;
 
-/* The block in an entry of the flat table; NULL: there is none. */
+/* The block of an entry of the table; NULL: there is none. */
 HAUL__INLINE haul__block *haul__block_in(uintptr_t entry)
 {
     return (haul__block *)(entry & ~HAUL__FORM_MASK);
 }
 
-/* Where the cell of an address would be, in the block of this entry: only to be fetched, there may
- * be no such block. */
+/* The address of a cell in the block of an entry, to be prefetched only: the entry may be empty. */
 HAUL__INLINE uintptr_t haul__cell_place(uintptr_t entry, uintptr_t address)
 {
     return (uintptr_t)haul__block_in(entry) + offsetof(haul__block, cells) +
@@ -96,19 +95,19 @@ HAUL__INLINE haul__cell *haul__cell_of(haul__block *block, uintptr_t address)
     return &block->cells[haul__cell_number(address)];
 }
 
-/* A mixed block's slot bits: bit w of a cell's: word w is a described pointer. */
+/* The slot bits of a mixed block, 64 for each cell: bit w says that word w is a slot. */
 HAUL__INLINE uint64_t *haul__slots(const haul__block *block)
 {
     return (uint64_t *)(uintptr_t)&block->cells[HAUL__CELLS];
 }
 
-/* The starts in a block of a kind, after layout. */
+/* The starts of a uniform block after layout, one bit a granule. */
 HAUL__INLINE uint32_t *haul__starts(const haul__block *block)
 {
     return (uint32_t *)(uintptr_t)&block->cells[HAUL__CELLS];
 }
 
-/* The starts in a ragged block, one bit a word, after layout. */
+/* The starts of a ragged block after layout, one bit a word. */
 HAUL__INLINE uint64_t *haul__word_starts(const haul__block *block)
 {
     return (uint64_t *)(uintptr_t)&block->cells[HAUL__CELLS];
@@ -131,8 +130,7 @@ HAUL__INLINE int haul__is_uniform(const haul__block *block)
     return block->form >= HAUL__FIRST_KIND;
 }
 
-/* The slots of an object in the length of one cell, when it starts one: of that one (0) or of one
- * behind. */
+/* The slots of an object that starts cell 0, in one of its cells. */
 HAUL__INLINE uint64_t haul__simple_slots(const haul__simple *kind, size_t cell)
 {
     if (cell == 0)
@@ -140,7 +138,7 @@ HAUL__INLINE uint64_t haul__simple_slots(const haul__simple *kind, size_t cell)
     return kind->far && cell < HAUL__SIMPLE_CELLS ? (*kind->far)[cell - 1] : 0;
 }
 
-/* The same in the length of a cell from any of its words on. */
+/* The slots of an object in the 64 words from one of its words on. */
 HAUL__INLINE uint64_t haul__slots_from(const haul__simple *kind, size_t word)
 {
     const unsigned shift = (unsigned)(word % 64);
@@ -148,8 +146,8 @@ HAUL__INLINE uint64_t haul__slots_from(const haul__simple *kind, size_t word)
     return shift ? slots | haul__simple_slots(kind, word / 64 + 1) << (64 - shift) : slots;
 }
 
-/* A block's guard, as its pointers are gone through in order: a polynomial in an odd number. Two
- * that changed places are noticed always, other changes but for chance. */
+/* The hash of a block's pointers, read in order: a polynomial in an odd number. It always tells
+ * that two pointers changed places; any other change it misses only by chance. */
 HAUL__INLINE uint64_t haul__guard_add(uint64_t guard, uintptr_t value)
 {
     return guard * UINT64_C(0x9e3779b97f4a7c15) + value;

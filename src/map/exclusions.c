@@ -1,16 +1,17 @@
-/* Bars over the map's blocks: what they mean stands in exclusions.h.
+/* Exclusions over the map's blocks (exclusions.h).
  */
 #include "map/exclusions.h"
 
 #define ALL_PAGES ((uint16_t)((1u << HAUL__PAGES) - 1u))
 #define PAGE_BYTES ((size_t)1 << HAUL__PAGE_SHIFT)
 
-static unsigned way_of(unsigned bar)
+/* Its index in haul__exclusions. */
+static unsigned way_of(unsigned direction)
 {
-    return bar == HAUL__UNSENT ? 0u : 1u;
+    return direction == HAUL__UNSENT ? 0u : 1u;
 }
 
-static haul__exclusions *bars_of(haul__map *map, uintptr_t address)
+static haul__exclusions *exclusions_of(haul__map *map, uintptr_t address)
 {
     haul__block *block = haul__map_touch(map, address);
     haul__side *side = block ? haul__map_side(map, block) : NULL;
@@ -22,15 +23,15 @@ static haul__exclusions *bars_of(haul__map *map, uintptr_t address)
     return side ? side->bars : NULL;
 }
 
-static uint16_t *mask_of(haul__map *map, haul__exclusions *bars, unsigned way, size_t page)
+static uint16_t *mask_of(haul__map *map, haul__exclusions *exclusions, unsigned way, size_t page)
 {
-    if (!bars->masks[way][page]) {
-        bars->masks[way][page] =
+    if (!exclusions->masks[way][page]) {
+        exclusions->masks[way][page] =
             haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof(uint16_t));
-        if (bars->masks[way][page])
+        if (exclusions->masks[way][page])
             map->side_bytes += HAUL__PAGE_GRANULES * sizeof(uint16_t);
     }
-    return bars->masks[way][page];
+    return exclusions->masks[way][page];
 }
 
 /* Bytes [first, end) of a page. */
@@ -46,45 +47,46 @@ static void set_bytes(uint16_t *mask, size_t first, size_t end)
 }
 
 /* [first, end) lies in one page. */
-static int bar_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsigned way)
+static int exclude_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsigned way)
 {
     size_t page = (first & (HAUL__BLOCK_BYTES - 1)) >> HAUL__PAGE_SHIFT,
            at = first & (PAGE_BYTES - 1);
-    haul__exclusions *bars = bars_of(map, first);
+    haul__exclusions *exclusions = exclusions_of(map, first);
     uint16_t *mask;
-    if (!bars)
+    if (!exclusions)
         return 0;
     if (end - first == PAGE_BYTES)
-        bars->whole[way] |= (uint16_t)(1u << page);
-    if (bars->whole[way] >> page & 1u)
+        exclusions->whole[way] |= (uint16_t)(1u << page);
+    if (exclusions->whole[way] >> page & 1u)
         return 1;
-    mask = mask_of(map, bars, way, page);
+    mask = mask_of(map, exclusions, way, page);
     if (!mask)
         return 0;
     set_bytes(mask, at, at + (size_t)(end - first));
     return 1;
 }
 
-int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned bars)
+int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned exclusions)
 {
     map->has_bars = 1;
     while (first < end) {
         uintptr_t stop = (first | (PAGE_BYTES - 1)) + 1;
         if (stop > end || stop == 0)
             stop = end;
-        if ((bars & HAUL__UNSENT) && !bar_in_page(map, first, stop, way_of(HAUL__UNSENT)))
+        if ((exclusions & HAUL__UNSENT) && !exclude_in_page(map, first, stop, way_of(HAUL__UNSENT)))
             return 0;
-        if ((bars & HAUL__UNRETURNED) && !bar_in_page(map, first, stop, way_of(HAUL__UNRETURNED)))
+        if ((exclusions & HAUL__UNRETURNED) &&
+            !exclude_in_page(map, first, stop, way_of(HAUL__UNRETURNED)))
             return 0;
         first = stop;
     }
     return 1;
 }
 
-uint16_t haul__excluded_mask(const haul__block *block, unsigned granule, unsigned bar)
+uint16_t haul__excluded_mask(const haul__block *block, unsigned granule, unsigned direction)
 {
     size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-    const unsigned way = way_of(bar);
+    const unsigned way = way_of(direction);
     if (!haul__has_exclusions(block))
         return 0;
     if (block->side->bars->whole[way] >> page & 1u)
@@ -92,20 +94,21 @@ uint16_t haul__excluded_mask(const haul__block *block, unsigned granule, unsigne
     return block->side->bars->masks[way][page] ? block->side->bars->masks[way][page][at] : 0;
 }
 
-int haul__page_is_excluded(const haul__block *block, size_t page, unsigned bar)
+int haul__page_is_excluded(const haul__block *block, size_t page, unsigned direction)
 {
-    return haul__has_exclusions(block) && (block->side->bars->whole[way_of(bar)] >> page & 1u);
+    return haul__has_exclusions(block) &&
+           (block->side->bars->whole[way_of(direction)] >> page & 1u);
 }
 
-int haul__block_is_excluded(const haul__block *block, unsigned bar)
+int haul__block_is_excluded(const haul__block *block, unsigned direction)
 {
-    return haul__has_exclusions(block) && block->side->bars->whole[way_of(bar)] == ALL_PAGES;
+    return haul__has_exclusions(block) && block->side->bars->whole[way_of(direction)] == ALL_PAGES;
 }
 
-int haul__is_excluded(const haul__map *map, uintptr_t address, unsigned bar)
+int haul__is_excluded(const haul__map *map, uintptr_t address, unsigned direction)
 {
     const haul__block *block = haul__map_find(map, address);
-    return block && (haul__excluded_mask(block, haul__granule_in_block(address), bar) >>
+    return block && (haul__excluded_mask(block, haul__granule_in_block(address), direction) >>
                          (address & (HAUL__GRANULE - 1)) &
                      1);
 }

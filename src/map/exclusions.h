@@ -1,9 +1,9 @@
-/* Bars: bytes of the source that do not travel to the device, or not back.
+/* Exclusions: source bytes that are not sent to the device, or not returned.
  *
- * What is marked travels both ways; a bar takes one way away. Bars are ORs as all marks are: a byte
- * travels a way only if every description of it lets it, whatever is found first. Pages that are
- * barred as a whole, which is what large arrays consist of, are a bit; others have a mask, a bit a
- * byte. Blocks without bars do not know of them.
+ * Marked bytes travel both ways; an exclusion takes one direction away. Exclusions are ORs, as all
+ * marks are: a byte travels only if every description of it allows the direction, in any order of
+ * discovery. A page that is excluded as a whole, as in large arrays, takes one bit; others have a
+ * mask, a bit a byte. Blocks without exclusions hold nothing for them.
  */
 #ifndef HAUL_MAP_EXCLUSIONS_H
 #define HAUL_MAP_EXCLUSIONS_H
@@ -11,21 +11,21 @@
 #include "map/side.h"
 #include "type/type.h"
 
-/* Bars [first, end) as `bars` says (HAUL__UNSENT, HAUL__UNRETURNED). 0: out of memory. Before or
- * after the marks. */
-int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned bars);
+/* Excludes [first, end) from HAUL__UNSENT, HAUL__UNRETURNED or both, before or after it is marked.
+ * 0: out of memory. */
+int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned exclusions);
 
 HAUL__INLINE int haul__has_exclusions(const haul__block *block)
 {
     return block->side && block->side->bars;
 }
 
-/* The bytes of a granule that have this bar; of any block. */
-uint16_t haul__excluded_mask(const haul__block *block, unsigned granule, unsigned bar);
-/* Have all bytes of a page it? Of all pages of the block? */
-int haul__page_is_excluded(const haul__block *block, size_t page, unsigned bar);
-int haul__block_is_excluded(const haul__block *block, unsigned bar);
-/* Has the byte at this address it? */
-int haul__is_excluded(const haul__map *map, uintptr_t address, unsigned bar);
+/* `direction` is HAUL__UNSENT or HAUL__UNRETURNED. The excluded bytes of a granule, in any
+ * block: */
+uint16_t haul__excluded_mask(const haul__block *block, unsigned granule, unsigned direction);
+/* Is all of a page excluded? All of a block? The byte at an address? */
+int haul__page_is_excluded(const haul__block *block, size_t page, unsigned direction);
+int haul__block_is_excluded(const haul__block *block, unsigned direction);
+int haul__is_excluded(const haul__map *map, uintptr_t address, unsigned direction);
 
 #endif

@@ -1,4 +1,5 @@
-/* Folding: the end of marking in a block.
+/* Folding: the end of marking in a block. Partly live granules get a place like whole ones, so they
+ * become live, and their masks say the rest.
  */
 #include "map/fold.h"
 #include "map/forms.h"
@@ -25,7 +26,7 @@ int haul__mark_masks(haul__map *map, haul__block *block, size_t page)
     return 1;
 }
 
-/* Whole granules among full masks, which are zeros until something is stored. */
+/* In a page of full masks, whole granules get a full mask: so far they have none. */
 static void fill_masks(haul__block *block, unsigned cell)
 {
     uint32_t bits;
@@ -35,7 +36,7 @@ static void fill_masks(haul__block *block, unsigned cell)
         haul__side_set_whole(block->side->pages, cell * 32u + haul__lowest32(bits));
 }
 
-/* The live bytes of a granule that is partly live. */
+/* The number of live bytes of a partly live granule. */
 HAUL__INLINE unsigned partial_bytes(const haul__block *block, unsigned granule)
 {
     const uint8_t *prefix = haul__prefix(block, granule / HAUL__PAGE_GRANULES);

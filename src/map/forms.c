@@ -1,4 +1,7 @@
 /* Forms of blocks: turned into one another, and read alike.
+ *
+ * In a uniform block a cell's slots follow from the starts in it and from the last start before it:
+ * objects of one type do not overlap.
  */
 #include "map/forms.h"
 #include "map/mixed.h"
@@ -37,9 +40,8 @@ HAUL__INLINE uint32_t starts_in(const haul__block *block, unsigned number, int i
     return is_placed ? haul__starts(block)[number] : block->cells[number].aux;
 }
 
-/* How many granules before a cell the object starts that may reach into it; 0: none may. It is the
- * last one before the cell, as objects of one kind do not overlap. Where it ends before, it has no
- * slots in the cell. */
+/* The distance in granules from the last start before a cell, if that object may reach into the
+ * cell; else 0. An object that ends before the cell has no slots in it. */
 HAUL__INLINE size_t reach_before(const haul__block *block, size_t granules, unsigned number,
                                  int is_placed)
 {
@@ -52,7 +54,7 @@ HAUL__INLINE size_t reach_before(const haul__block *block, size_t granules, unsi
     return back > number && block->carry ? (size_t)block->carry + number * 32u : 0;
 }
 
-/* The slots of a cell by the starts in it and before it. */
+/* The slots of a uniform block's cell. */
 HAUL__INLINE uint64_t slots_by_starts(const haul__map *map, const haul__block *block,
                                       unsigned number, int is_placed)
 {

@@ -1,8 +1,7 @@
-/* The map's memory: the table, blocks and sides. What they mean stands in map.h.
+/* The map's memory: the table, the list and the blocks. map.h says what they mean.
  *
- * A map is cleared by walking the list of its blocks, so that clearing costs what marking touched.
- * Blocks are taken one at a time: a plan then holds what it needs, and not what a pool rounds up
- * to.
+ * A map is cleared by walking the list of its blocks, so clearing costs as much as marking touched.
+ * Blocks are allocated one at a time: a plan holds what it needs, not what a pool rounds up to.
  */
 #include "map/side.h"
 
@@ -18,7 +17,7 @@ void haul__map_open(haul__map *map, const haul_allocator *allocator)
 
 /* ---- The table. */
 
-/* Takes a listed map out of it. */
+/* Takes a listed map out of the table. */
 static void vacate(haul__table *table)
 {
     haul__map *holder = table->holder;
@@ -73,11 +72,11 @@ void haul__table_close(haul__table *table, const haul_allocator *allocator)
     memset(table, 0, sizeof *table);
 }
 
-/* ---- Blocks and sides. */
+/* ---- Blocks. */
 
 enum { SIZE_FULL, SIZE_BARE, SIZE_KIND, SIZE_MIXED, SIZES };
 
-/* `words`: of an object, in a ragged block. Its starts take as much as a mixed block's slots. */
+/* `words`: of an object, if the block is ragged. Its starts need as much room as slots. */
 static unsigned size_of(uint32_t form, uint32_t words)
 {
     if (form == HAUL__FULL || form == HAUL__BARE)
@@ -85,7 +84,7 @@ static unsigned size_of(uint32_t form, uint32_t words)
     return form == HAUL__MIXED || words ? SIZE_MIXED : SIZE_KIND;
 }
 
-/* How many words an object in blocks of the form has, if these are ragged. */
+/* The words of an object, if blocks of this form are ragged; else 0. */
 static uint32_t words_of(const haul__map *map, uint32_t form)
 {
     return form >= HAUL__FIRST_KIND ? map->simple[form / 2].words : 0;
@@ -183,9 +182,9 @@ static size_t hash_place(const haul__map *map, uint32_t number)
     return at;
 }
 
-/* Numbers are in order and differ: two of them lie no farther apart in the list than they differ.
- * So where blocks lie side by side, as they do in most heaps, a few steps are enough; and none
- * where all of them do. */
+/* A binary search that uses the difference of the numbers: they are in order and all different, so
+ * two of them are no farther apart in the list than they differ. If blocks lie side by side, as in
+ * most heaps, a few steps are enough; if all do, none is needed. */
 static haul__block *find_listed(const haul__map *map, uint32_t number)
 {
     size_t low = 0, high = map->block_count;
@@ -255,7 +254,7 @@ static int make_room(haul__map *map)
     return 1;
 }
 
-/* Uninitialised. */
+/* A block whose bytes are not initialised. */
 static haul__block *new_block(haul__map *map, uint32_t form)
 {
     unsigned size = size_of(form, words_of(map, form));

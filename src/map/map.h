@@ -40,36 +40,34 @@ typedef struct haul__hashed {
 
 typedef struct haul__map haul__map;
 
-/* Blocks by their number, each with its form in the low bits. One for each context, made when it is
+/* Blocks by their number, each with its form in the low bits. Each context has one, made when it is
  * first needed. It is used inside calls that have entered the context, and when a map of the
  * context is dropped. */
 typedef struct haul__table {
     uintptr_t *flat;   /* NULL: there is none */
-    haul__map *holder; /* whose blocks stand in it; NULL: all of it is 0 */
-    int is_refused;    /* no range was to be had */
+    haul__map *holder; /* the map whose blocks stand in it; NULL: all of it is 0 */
+    int is_refused;    /* no range could be reserved */
 } haul__table;
 
 struct haul__map {
     haul_allocator allocator;
-    haul__table *table; /* that its blocks stand in; NULL: in none */
-    /* while marking, the same as an array; NULL: use hashed. After layout NULL */
-    uintptr_t *flat;
+    haul__table *table; /* the table that its blocks stand in, or NULL */
+    uintptr_t *flat;    /* while marking: that table's array; NULL: `hashed` is used */
     haul__hashed *hashed;
     size_t hashed_capacity; /* a power of two */
-    uint32_t *numbers;      /* of the blocks: in order of their making; after layout, of address */
-    /* after layout: the blocks in this order, each with its form in the low bits */
-    uintptr_t *entries;
+    uint32_t *numbers;      /* of the blocks, in order of making; after layout, of address */
+    uintptr_t *entries;     /* after layout: the blocks in that order, forms in the low bits */
     size_t block_count, number_capacity, entry_capacity;
-    int is_listed;         /* layout has made the list: numbers in order, and entries */
+    int is_listed;         /* layout has put `numbers` in order and made `entries` */
     haul__block *spare[4]; /* blocks kept for reuse, by size: chains through their first bytes */
     haul__simple simple[HAUL__LAST_KIND / 2 + 1]; /* by form / 2 */
-    haul__far *far;                               /* as many; NULL: none of them has any */
-    uint32_t next_form;                           /* for the next simple kind */
-    size_t block_bytes;                           /* of all blocks in use */
-    int has_units;                                /* some page asks for more than a granule */
-    int has_bars;                                 /* some block has */
-    int is_wide;                                  /* after layout: 2^32 granules or more */
-    size_t side_bytes;                            /* all that hangs on sides */
+    haul__far *far;     /* for each, its slots beyond one cell; NULL: none has any */
+    uint32_t next_form; /* for the next simple type */
+    size_t block_bytes; /* of all blocks in use */
+    int has_units;      /* some page asks for a placement above a granule */
+    int has_bars;       /* some block has exclusions */
+    int is_wide;        /* after layout: 2^32 granules or more */
+    size_t side_bytes;  /* memory of all sides */
 };
 
 void haul__map_open(haul__map *map, const haul_allocator *allocator);
@@ -79,13 +77,13 @@ void haul__map_clear(haul__map *map);
 /* Host memory that the map holds: blocks, sides, the list. */
 size_t haul__map_bytes(const haul__map *map);
 
-/* Gives the table to an empty map that will be marked. Where there is none, or a map that is being
- * marked has it, the map uses its hash. */
+/* Gives the table to an empty map that will be marked. If there is none, or another map is being
+ * marked in it, the map uses its hash. */
 void haul__table_lend(haul__table *table, haul__map *map);
-/* The table, with the blocks of a listed map in it. NULL: there is none. It holds until the table
- * is lent again. */
+/* The table's array, with the blocks of a listed map in it; NULL: there is none. Valid until the
+ * table is lent or shown again. */
 const uintptr_t *haul__table_show(haul__table *table, haul__map *map);
-/* Gives its range back, unless a map stands in it. */
+/* Gives the range back, unless a map stands in it. */
 void haul__table_close(haul__table *table, const haul_allocator *allocator);
 
 /* Makes the list, once the numbers are in order. 0: out of memory, nothing has changed. */

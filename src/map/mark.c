@@ -1,17 +1,16 @@
 /* Marking a range, cell by cell.
  *
- * For each cell that the range touches: which of its words are slots now (the pattern says), which
- * granules are covered whole, and which at the head or tail only in part. A word that was live
- * before must have been a slot before exactly if it is one now; anything else is two descriptions
- * that disagree. The common case of discovery, a small object inside one cell, does not come here
- * but is done in line (inline.h).
+ * In each cell of the range, the pattern says which words are slots; granules are covered whole, or
+ * in part at the head and tail. A word that was live before must have been a slot exactly if it is
+ * one now: else two descriptions disagree. The common case of discovery, a small object inside one
+ * cell, does not come here: it is done inline (walk/mark_inline.h).
  */
 #include "map/forms.h"
 #include "map/mark.h"
 #include "map/mixed.h"
 #include "map/ragged.h"
 
-/* The bits of the pattern that fall into a cell, of those that are asked for. */
+/* The bits of a word pattern that fall into a cell and into `words`. */
 static uint64_t take_words(const haul__pattern *pattern, uintptr_t cell, uint64_t words)
 {
     if (pattern->element < cell)
@@ -19,7 +18,7 @@ static uint64_t take_words(const haul__pattern *pattern, uintptr_t cell, uint64_
     return pattern->words << ((pattern->element - cell) >> HAUL__WORD_SHIFT) & words;
 }
 
-/* The slots of the pattern that lie below `end`, as bits of the cell that ends there. */
+/* The pattern's slots below `end`, in this cell, as bits; a type pattern moves on to `end`. */
 static uint64_t take_slots(haul__pattern *pattern, uintptr_t cell, uintptr_t end, uint64_t words)
 {
     uint64_t bits = 0;
@@ -45,7 +44,7 @@ static uint64_t take_slots(haul__pattern *pattern, uintptr_t cell, uintptr_t end
     return bits;
 }
 
-/* Where the next slot of the pattern stands, at most `end`. */
+/* The address of the pattern's next slot, at most `end`. */
 static uintptr_t plain_until(const haul__pattern *pattern, uintptr_t end)
 {
     uintptr_t at = end;
@@ -63,14 +62,13 @@ static uint64_t words_of_mask(unsigned granule, uint16_t mask)
            << (2 * granule);
 }
 
-/* Granules of a cell that are partly live; not of a mixed block. */
+/* The granules of a cell that are partly live; not for mixed blocks. */
 static uint32_t partial_of(const haul__block *block, unsigned number)
 {
     return haul__is_uniform(block) || block->form == HAUL__FULL ? 0 : block->cells[number].aux;
 }
 
-/* Those of a cell's words that have live bytes. Masks of granules that nobody asks for are not
- * looked at. */
+/* The words among `words` of a cell that have live bytes. Other granules' masks are not read. */
 static uint64_t live_words(const haul__block *block, unsigned number, uint64_t words)
 {
     uint64_t live;
@@ -88,7 +86,7 @@ static uint64_t live_words(const haul__block *block, unsigned number, uint64_t w
     return live & words;
 }
 
-/* In a bare block. */
+/* Granules of a bare block become live as a whole. */
 static void make_whole(haul__block *block, haul__cell *cell, uint32_t granules)
 {
     uint32_t partial = cell->aux & granules;
@@ -124,7 +122,7 @@ int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_
     return 1;
 }
 
-/* Granules of a cell become live, in any form of block but ragged ones. 1: some of them are new. */
+/* Granules of a cell become live; not in ragged blocks. 1: some of them are new. */
 static int mark_whole(haul__block *block, unsigned number, uint32_t granules)
 {
     haul__cell *cell = &block->cells[number];
@@ -139,8 +137,8 @@ static int mark_whole(haul__block *block, unsigned number, uint32_t granules)
     return (live & granules) != granules;
 }
 
-/* Live bits for the part [first, end) of one cell. 1, 0, -1 as above. In a block of a kind only
- * whole granules. */
+/* Bytes [first, end) of one cell become live; in a uniform block, whole granules only. 1: some are
+ * new; 0: none; -1: out of memory. */
 static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
 {
     uintptr_t whole_first = (first + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
@@ -174,15 +172,13 @@ static void note_fresh(haul__marked *marked, uintptr_t first, uintptr_t end)
     marked->end = end;
 }
 
-/* Is all of [first, end), in one cell of a ragged block, live already? Then nothing is to be
- * marked. */
+/* Are all of these words of a ragged block's cell live already? Then there is nothing to mark. */
 static int is_live(const haul__block *block, unsigned number, uint64_t words)
 {
     return (words & ~haul__ragged_live(block, number, 0)) == 0;
 }
 
-/* Can this form have these marks, without being turned into a mixed one? Not asked of ragged ones.
- */
+/* Can a block of this form hold these marks, or must it turn to mixed? Not for ragged blocks. */
 static int can_hold(const haul__block *block, uintptr_t first, uintptr_t end, uint64_t new_slots)
 {
     if (block->form == HAUL__MIXED)
@@ -225,8 +221,8 @@ static haul_status mark_cell(haul__map *map, haul__block **in, uintptr_t first, 
     return HAUL_OK;
 }
 
-/* Whole cells of plain bytes, as many as there are before one that holds slots: the bulk of large
- * arrays. */
+/* Marks whole cells of plain bytes, the bulk of large arrays, up to a cell with slots. Answers
+ * where it stopped. */
 static uintptr_t mark_plain_cells(const haul__map *map, haul__block *block, uintptr_t first,
                                   uintptr_t end, haul__marked *marked)
 {
@@ -242,9 +238,9 @@ static uintptr_t mark_plain_cells(const haul__map *map, haul__block *block, uint
     return first;
 }
 
-/* Everything there is live already, and plain. */
-static haul_status meet_full(uintptr_t first, uintptr_t end, haul__pattern *pattern,
-                             haul__marked *marked)
+/* In a full block all bytes are live and plain: a slot is a conflict. */
+static haul_status check_full(uintptr_t first, uintptr_t end, haul__pattern *pattern,
+                              haul__marked *marked)
 {
     while (first < end) {
         uintptr_t start = first & ~(uintptr_t)(HAUL__CELL_BYTES - 1),
@@ -267,7 +263,7 @@ static haul_status mark_in_block(haul__map *map, haul__block *block, uintptr_t f
                                  haul__pattern *pattern, haul__marked *marked)
 {
     if (block->form == HAUL__FULL)
-        return pattern->kind == HAUL__NO_SLOTS ? HAUL_OK : meet_full(first, end, pattern, marked);
+        return pattern->kind == HAUL__NO_SLOTS ? HAUL_OK : check_full(first, end, pattern, marked);
     while (first < end) {
         uintptr_t stop;
         haul_status status;
@@ -322,7 +318,8 @@ static int is_empty(const haul__block *block)
     return number == HAUL__CELLS;
 }
 
-/* The block, in the form of the kind if it can take it. A ragged one can hold nothing else. */
+/* The block of an address, turned to the uniform form if it can be. A ragged block can hold nothing
+ * else. */
 static haul__block *block_for(haul__map *map, uintptr_t address, uint32_t form)
 {
     haul__block *block = haul__map_touch(map, address);

@@ -1,4 +1,5 @@
-/* Marking holes: granules that get a place though not all of their bytes travel.
+/* Marking holes: the bytes of objects with skipped bytes. Each granule gets a place in the copy, so
+ * that nothing within an object moves; its mask says which bytes travel.
  */
 #include "map/forms.h"
 #include "map/mark.h"
@@ -14,7 +15,7 @@ static int hole_room(haul__map *map, haul__side *side, size_t page)
     return haul__make_masks(map, side, page);
 }
 
-/* Masks for a page whose hole granules have been whole so far. */
+/* Masks for a page whose hole granules were whole so far. */
 static uint16_t *hole_masks(haul__map *map, haul__holes *holes, size_t page)
 {
     const size_t first = page * HAUL__PAGE_GRANULES;
@@ -29,7 +30,7 @@ static uint16_t *hole_masks(haul__map *map, haul__holes *holes, size_t page)
     return holes->masks[page] = masks;
 }
 
-/* 0: no memory. */
+/* 0: out of memory. */
 static int note_hole(haul__map *map, haul__holes *holes, size_t granule, uint16_t mask)
 {
     const size_t page = granule / HAUL__PAGE_GRANULES;
@@ -46,7 +47,7 @@ static int note_hole(haul__map *map, haul__holes *holes, size_t granule, uint16_
     return 1;
 }
 
-/* Bytes [first, end) as far as they lie in the granule at `granule`. */
+/* The bytes of [first, end) that lie in the granule at address `granule`. */
 static uint16_t mask_between(uintptr_t granule, uintptr_t first, uintptr_t end)
 {
     uint16_t mask = HAUL__FULL_MASK;

@@ -1,14 +1,14 @@
-/* Marking objects of simple kinds that are longer than a cell.
+/* Marking objects of simple types that are longer than a cell.
  *
- * Such an object lies in a few cells, of one block or of two. Whether it was marked before is asked
- * of all of them, and only if nothing of it was they are written: so what goes the general way
- * after all finds the marks as they were. In blocks of its kind the start and the live granules
- * tell all; in mixed ones the slots are compared too, a cell's words at once, and it may begin and
- * end with any of them.
+ * Such an object lies in a few cells, of one block or two. All cells are read first, and written
+ * only if none of its bytes was marked: haul__mark, if it must take over, finds the marks
+ * unchanged. In blocks of its uniform form the start and the live granules tell all. In mixed
+ * blocks slots are compared too, all words of a cell at once; there an object begins and ends at
+ * any word.
  */
 #include "map/mark.h"
 
-/* The part of [at, end) in the cell of `at`, as granules; *at goes on to the next cell. */
+/* The granules of [*at, end) in the cell of *at, which moves on to the next cell. */
 HAUL__INLINE uint32_t take_granules(uintptr_t *at, uintptr_t end)
 {
     uintptr_t stop = (*at | (HAUL__CELL_BYTES - 1)) + 1;
@@ -47,15 +47,15 @@ int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address,
     return 1;
 }
 
-/* What lies of an object in one cell. */
+/* The part of an object in one cell. */
 typedef struct part {
     haul__block *block;
     unsigned number; /* of the cell */
     uint32_t granules;
-    uint64_t words, wanted; /* of the cell; those of `words` that are to be slots */
+    uint64_t words, wanted; /* its words in the cell, and which of them are slots */
 } part;
 
-/* The part at *at, which goes on to the next one. */
+/* The part at *at, which moves on to the next part. */
 HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t address,
                             const haul__simple *kind, uintptr_t *at)
 {
@@ -69,9 +69,9 @@ HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t add
     return p;
 }
 
-/* 0: nothing of it is live; 1: all of it, and as the same thing; -1: neither, or this block cannot
+/* 0: nothing of it is live; 1: all of it is, with the same slots; -1: neither, or this block cannot
  * tell. */
-static int meet(const part *p)
+static int is_known(const part *p)
 {
     const haul__cell *cell = &p->block->cells[p->number];
     uint64_t live, slots;
@@ -87,8 +87,8 @@ static int meet(const part *p)
     return live == p->words && slots == p->wanted ? 1 : -1;
 }
 
-/* Of which nothing was live. */
-static void enter(const part *p)
+/* Marks a part of which nothing was live. */
+static void mark_part(const part *p)
 {
     haul__cell *cell = &p->block->cells[p->number];
     if (p->block->form != HAUL__MIXED) {
@@ -105,15 +105,15 @@ int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t addre
     const uintptr_t end = address + kind->bytes;
     uintptr_t at = address;
     part p = take_part(block, next, address, kind, &at);
-    const int met = meet(&p);
+    const int met = is_known(&p);
     while (at < end) {
         p = take_part(block, next, address, kind, &at);
-        if (meet(&p) != met)
+        if (is_known(&p) != met)
             return -1;
     }
     for (at = address; met == 0 && at < end;) {
         p = take_part(block, next, address, kind, &at);
-        enter(&p);
+        mark_part(&p);
     }
     return met < 0 ? -1 : met == 0;
 }

@@ -17,22 +17,22 @@ uint16_t haul__words_mask(const haul__block *block, unsigned granule)
                    : whole;
 }
 
-/* The words of a mask that it has as a whole. */
+/* The words of a mask whose bytes are all set. */
 static unsigned whole_words(uint16_t mask)
 {
     return (mask & HAUL__LOW_MASK) / HAUL__LOW_MASK |
            (unsigned)((mask & HAUL__HIGH_MASK) == HAUL__HIGH_MASK) << 1;
 }
 
-/* Those of which it has some bytes and not all. */
+/* The words of a mask with some of their bytes set, and not all. */
 static unsigned partial_words(uint16_t mask)
 {
     const unsigned any = (mask & HAUL__LOW_MASK ? 1u : 0u) | (mask & HAUL__HIGH_MASK ? 2u : 0u);
     return any & ~whole_words(mask);
 }
 
-/* Where the high word alone is partial, what the page says of the low one means nothing: so the
- * first bytes of the granule can tell it. */
+/* If the high word alone is partial, the page's bytes of the low word mean nothing. They are set,
+ * so that a prefix can tell the mask. */
 static int keep_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask)
 {
     const unsigned partial = partial_words(mask);
@@ -69,10 +69,10 @@ void haul__words_of_bare(const haul__block *bare, haul__block *block, unsigned n
 
 /* ---- The end of marking. */
 
-/* What a cell comes to. */
+/* A cell after marking. */
 typedef struct folded {
     uint64_t live, slots, partial; /* words */
-    uint32_t placed, whole, half;  /* granules: half: one word live, the other dead */
+    uint32_t placed, whole, half;  /* granules; half: one word live, the other dead */
 } folded;
 
 HAUL__INLINE folded fold_cell(const haul__block *block, unsigned number)
@@ -105,7 +105,7 @@ static int make_halves(haul__map *map, haul__block *block)
     return side->halves != NULL;
 }
 
-/* The slot bits of a cell whose granules `half` become halves. */
+/* The slot bits of a cell whose granules in `half` are coded as halves. */
 static uint64_t code_halves(const folded *f, uint32_t half)
 {
     const uint64_t both = haul__words_of(half), low = both & EVEN_WORDS;
@@ -122,7 +122,7 @@ static void renew_masks(const haul__block *block, uint16_t *masks, unsigned numb
     }
 }
 
-/* The lowest of four bits for each of the 16 lower bits. */
+/* Each of the 16 lower bits as the lowest of four. */
 HAUL__INLINE uint64_t fours_of(uint32_t bits)
 {
     uint64_t x = bits & 0xffffu;
@@ -132,8 +132,8 @@ HAUL__INLINE uint64_t fours_of(uint32_t bits)
     return (x | x << 3) & UINT64_C(0x1111111111111111);
 }
 
-/* The same of a page of first bytes, none of whose granules needs more: it says already how many a
- * partial one has. `low`: those of which the low word is live and nothing else. */
+/* Brings a page of prefixes up to date for the granules of a cell: partial ones are right already.
+ * `low`: granules with a live low word and nothing else. */
 HAUL__INLINE void renew_prefix(uint8_t *prefix, uint32_t partial, uint32_t low)
 {
     unsigned from, at;
@@ -148,8 +148,7 @@ HAUL__INLINE void renew_prefix(uint8_t *prefix, uint32_t partial, uint32_t low)
     }
 }
 
-/* Is there a granule on the page some of whose live bytes are not its first ones, or that has a
- * place and no live byte? Halves aside. */
+/* Has a granule of the page, halves aside, live bytes that are not its first ones? */
 static int needs_full_masks(const haul__block *block, size_t page)
 {
     unsigned number = (unsigned)page * HAUL__PAGE_CELLS;

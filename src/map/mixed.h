@@ -1,24 +1,24 @@
-/* Mixed blocks: objects of any kinds side by side, marked by words.
+/* Mixed blocks: objects of any types side by side, marked by words.
  *
- * Most structs are whole words, wherever they lie, and few are whole granules. So while a mixed
- * block is marked, a cell is 64 bits of live words and nothing else, and beside it stand 64 slot
- * bits, as ever. A dead word cannot be a slot: a slot bit there says that some of its bytes are
- * live, and a page of the side says which.
+ * Most structs have whole words, wherever they lie, and few have whole granules. So while a mixed
+ * block is marked, a cell is 64 bits of live words, and each cell has 64 slot bits. A dead word
+ * cannot be a slot: a slot bit there says that some of its bytes are live, and a page of the side
+ * says which.
  *
  *   live  slot
- *    0     0    nothing of the word is live
- *    1     0    all of it is, as data
- *    1     1    a slot
- *    0     1    some of its bytes are: a string's last ones, mostly
+ *    0     0    no byte of the word is live
+ *    1     0    all bytes are, as data
+ *    1     1    the word is a slot
+ *    0     1    some bytes are live: mostly the end of a string
  *
- * So an object of whole words is new where all of this is 0 in its words, and known where all of it
- * is its own: one or two cells tell, and no page is looked at. Of a word that is live, or dead,
- * what a page says is left over and means nothing.
+ * So an object of whole words is new if all these bits are 0 in its words, and known if all of them
+ * are its own: one or two cells tell, and no page is read. If a word is wholly live or dead, its
+ * bytes in a page are stale and mean nothing.
  *
- * Layout works out the live granules, as places need them, and brings the pages up to date. A
- * granule of which one word is live and the other is dead needs no page: a bit in `halves` says so,
- * and its two slot bits, which could say no more than two things of the only word, then say which
- * one it is (the lower bit is 1: the high one) and whether it is a slot (the upper bit).
+ * Layout works out the live granules, because places need them, and brings the pages up to date. A
+ * granule with one live and one dead word needs no page: a bit in `halves` marks it. Its two slot
+ * bits then say which word is live (lower bit 1: the high one) and whether that is a slot (upper
+ * bit).
  */
 #ifndef HAUL_MAP_MIXED_H
 #define HAUL_MAP_MIXED_H
@@ -26,13 +26,13 @@
 #include "map/bits.h"
 #include "map/side.h"
 
-/* Of a granule's two words (bits 0 and 1) all bytes. */
+/* The mask of all bytes of a granule's words; bits 0 and 1 say which words. */
 HAUL__INLINE uint16_t haul__bytes_of_words(unsigned words)
 {
     return (uint16_t)((words & 1u ? HAUL__LOW_MASK : 0u) | (words & 2u ? HAUL__HIGH_MASK : 0u));
 }
 
-/* While marking: the words of a cell of which only some bytes are live. */
+/* While marking: the partial words of a cell, of which only some bytes are live. */
 HAUL__INLINE uint64_t haul__partial_words(const haul__block *block, unsigned number)
 {
     return haul__slots(block)[number] & ~haul__load_cell(&block->cells[number]);
@@ -51,13 +51,13 @@ uint16_t haul__words_mask(const haul__block *block, unsigned granule);
 /* Marks some bytes of one granule. 1: some are new; 0: none; -1: out of memory. */
 int haul__words_part(haul__map *map, haul__block *block, unsigned granule, uint16_t mask);
 
-/* The block has just turned from a bare one, whose pages it has: the marks of a cell of that. */
+/* Sets a cell of a block that turns from bare to mixed and keeps the bare block's pages. */
 void haul__words_of_bare(const haul__block *bare, haul__block *block, unsigned number);
 
-/* Ends marking: cells get live granules. *bytes: the live ones. 0: out of memory. */
+/* Ends marking: cells get live granules. *bytes grows by the live bytes. 0: out of memory. */
 int haul__words_fold(haul__map *map, haul__block *block, size_t *bytes);
 
-/* After layout: of a half, by the slot bits of its cell. */
+/* After layout: of a granule in `halves`, by the slot bits of its cell. */
 HAUL__INLINE unsigned haul__half_is_high(uint64_t coded, unsigned granule)
 {
     return (unsigned)(coded >> (2 * granule)) & 1u;
@@ -68,7 +68,7 @@ HAUL__INLINE unsigned haul__half_is_slot(uint64_t coded, unsigned granule)
     return (unsigned)(coded >> (2 * granule + 1)) & 1u;
 }
 
-/* After layout: the slots of a cell that has these halves. */
+/* After layout: the slots of a cell with these halves. */
 HAUL__INLINE uint64_t haul__slots_beside(uint64_t coded, uint32_t halves)
 {
     const uint64_t half = haul__words_of(halves), low = half & UINT64_C(0x5555555555555555);

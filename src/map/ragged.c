@@ -1,4 +1,4 @@
-/* Blocks of a ragged kind: their marks, and what follows from them.
+/* Ragged blocks: their starts, and the words and slots that follow from them.
  */
 #include "map/mixed.h"
 #include "map/ragged.h"
@@ -10,7 +10,7 @@ HAUL__INLINE uint64_t starts_in(const haul__block *block, unsigned number, int i
 
 /* ---- Marks. */
 
-/* Does an object start at one of these words, which lie in the block? */
+/* Does an object start in [first, end), words of the block? */
 static int any_start(const haul__block *block, unsigned first, unsigned end)
 {
     unsigned cell;
@@ -43,10 +43,10 @@ int haul__ragged_mark(haul__block *block, haul__block *next, uintptr_t address)
     return 1;
 }
 
-/* ---- What follows from them. */
+/* ---- Words and slots. */
 
-/* How many words before a cell the object starts that may reach into it; 0: none may. It is the
- * last one before the cell, as objects of one kind do not overlap. */
+/* The distance in words from the last start before a cell, if that object may reach into the cell;
+ * else 0. Objects of one type do not overlap, so it is the only one. */
 HAUL__INLINE size_t reach_before(const haul__block *block, unsigned number, int is_placed)
 {
     unsigned back;
@@ -58,8 +58,8 @@ HAUL__INLINE size_t reach_before(const haul__block *block, unsigned number, int 
     return back > number && block->carry ? (size_t)block->carry + number * 64u : 0;
 }
 
-/* The words of a cell from each start on to just below the word behind its object, and those of
- * `left` words that an object before has in it and behind. */
+/* The live words of a cell: those of each object that starts in it, and the first `left`, which are
+ * the rest of an object before. (starts << words) - starts sets them, as objects do not overlap. */
 HAUL__INLINE uint64_t spread(uint64_t starts, unsigned words, size_t left)
 {
     return ((words < 64 ? starts << words : 0) - starts) | haul__first_words(left);
@@ -95,7 +95,7 @@ uint16_t haul__ragged_mask(const haul__block *block, unsigned granule)
         (unsigned)(haul__ragged_live(block, granule / 32, 1) >> (granule % 32 * 2)) & 3u);
 }
 
-/* ---- Into one that has places. */
+/* ---- The end of marking. */
 
 HAUL__HOT static size_t fold(haul__block *block)
 {
@@ -121,7 +121,7 @@ size_t haul__ragged_fold(haul__block *block)
     return fold(block);
 }
 
-/* The slots of an object from one of its words on. */
+/* The number of slots of an object from one of its words on. */
 static size_t count_from(const haul__simple *kind, size_t word)
 {
     size_t count = 0;
@@ -139,8 +139,8 @@ HAUL__HOT static size_t count_starts(const uint64_t *starts)
     return count;
 }
 
-/* Those of the objects that start there; without what reaches out of the block, and with what
- * reaches into it. */
+/* The slots of all objects that start in the block, minus those behind its end, plus those of the
+ * object that reaches into it. */
 size_t haul__ragged_count(const haul__simple *kind, const haul__block *block)
 {
     const uint64_t *starts = haul__word_starts(block);

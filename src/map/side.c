@@ -12,16 +12,16 @@ haul__side *haul__map_side(haul__map *map, haul__block *block)
     return block->side;
 }
 
-static void release_bars(haul__map *map, haul__exclusions *bars)
+static void release_exclusions(haul__map *map, haul__exclusions *exclusions)
 {
     size_t page;
-    for (page = 0; bars && page < HAUL__PAGES; page++) {
-        haul__release(&map->allocator, bars->masks[0][page],
+    for (page = 0; exclusions && page < HAUL__PAGES; page++) {
+        haul__release(&map->allocator, exclusions->masks[0][page],
                       HAUL__PAGE_GRANULES * sizeof(uint16_t));
-        haul__release(&map->allocator, bars->masks[1][page],
+        haul__release(&map->allocator, exclusions->masks[1][page],
                       HAUL__PAGE_GRANULES * sizeof(uint16_t));
     }
-    haul__release(&map->allocator, bars, sizeof *bars);
+    haul__release(&map->allocator, exclusions, sizeof *exclusions);
 }
 
 void haul__side_release(haul__map *map, haul__side *side)
@@ -39,7 +39,7 @@ void haul__side_release(haul__map *map, haul__side *side)
         haul__release(&map->allocator, side->holes->masks[page],
                       HAUL__PAGE_GRANULES * sizeof(uint16_t));
     haul__release(&map->allocator, side->holes, sizeof *side->holes);
-    release_bars(map, side->bars);
+    release_exclusions(map, side->bars);
     haul__release(&map->allocator, side, sizeof *side);
 }
 
@@ -65,7 +65,7 @@ uint16_t haul__hole_mask(const haul__block *block, unsigned granule)
     return masks ? masks[granule % HAUL__PAGE_GRANULES] : HAUL__FULL_MASK;
 }
 
-/* Those of all pages, with none yet; NULL: out of memory. */
+/* The side's masks, made without pages if there are none; NULL: out of memory. */
 static haul__byte_pages *pages_of(haul__map *map, haul__side *side)
 {
     if (!side->pages) {
@@ -127,7 +127,6 @@ int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16
     return 1;
 }
 
-/* A granule that is whole now and was partly live has an old mask. */
 void haul__side_set_whole(const haul__byte_pages *pages, size_t granule)
 {
     size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;

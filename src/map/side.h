@@ -39,7 +39,7 @@ typedef struct haul__side {
     uint8_t unit[16]; /* log2 of the largest placement asked for on the page; 0: a granule's */
     uint16_t *ends;   /* where terminators of strings stand, in bytes from the block's start */
     size_t end_count, end_capacity;
-    int has_odd;            /* pointers off the grid lie here */
+    int has_odd;            /* pointers off the grid stand in the block */
     haul__holes *holes;     /* NULL: there are none */
     haul__exclusions *bars; /* NULL: everything travels both ways */
 } haul__side;
@@ -61,7 +61,7 @@ uint16_t haul__page_mask(const haul__block *block, unsigned granule);
 /* Always: the bytes of a granule that belong to objects with skipped bytes. */
 uint16_t haul__hole_mask(const haul__block *block, unsigned granule);
 
-/* The page's masks, in one form or the other; NULL: there are none. */
+/* The page's masks in one form and in the other; NULL: it has none in that form. */
 HAUL__INLINE uint8_t *haul__prefix(const haul__block *block, size_t page)
 {
     return block->side && block->side->pages ? block->side->pages->prefix[page] : NULL;
@@ -72,7 +72,7 @@ HAUL__INLINE uint16_t *haul__masks(const haul__block *block, size_t page)
     return block->side && block->side->pages ? block->side->pages->masks[page] : NULL;
 }
 
-/* The first live bytes of a granule of the page. */
+/* The number of first bytes of a granule of the page that are live. */
 HAUL__INLINE unsigned haul__prefix_of(const uint8_t *prefix, size_t granule)
 {
     return (prefix[granule / 2] >> (granule % 2 * 4)) & 15u;
@@ -86,7 +86,7 @@ HAUL__INLINE int haul__has_masks(const haul__block *block)
     return block->side != NULL || block->words != 0;
 }
 
-/* A bit for each four bits of `prefix` that are not 0; eight bytes of it. */
+/* Of eight bytes, a bit for each four bits that are not 0. */
 HAUL__INLINE uint32_t haul__fours(const uint8_t *prefix)
 {
     uint64_t bits = 0;
@@ -100,7 +100,7 @@ HAUL__INLINE uint32_t haul__fours(const uint8_t *prefix)
     return (uint32_t)((bits | bits >> 24) & 0xffffu);
 }
 
-/* Those of a cell's granules that its page says to have a mask. */
+/* The granules of a cell that have a mask in their page. */
 HAUL__INLINE uint32_t haul__masked_by_page(const haul__block *block, unsigned number)
 {
     const size_t page = number / HAUL__PAGE_CELLS, first = number % HAUL__PAGE_CELLS * 32u;
@@ -123,7 +123,7 @@ HAUL__INLINE uint32_t haul__halves(const haul__block *block, unsigned number)
 /* ragged.c: the same of a ragged block. */
 uint32_t haul__halved(const haul__block *block, unsigned number);
 
-/* Those of a cell's granules that may have a mask of their own; of a block that haul__has_masks. */
+/* The granules of a cell that may be live in part; of a block that haul__has_masks. */
 HAUL__INLINE uint32_t haul__masked(const haul__block *block, unsigned number)
 {
     if (HAUL__UNLIKELY(block->words) && !haul__masks(block, number / HAUL__PAGE_CELLS))
