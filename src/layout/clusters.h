@@ -1,4 +1,4 @@
-/* The ordered layout's door: from a trail to places that depend on the graph alone.
+/* The ordered layout: from an order log to places that depend on the graph alone.
  */
 #ifndef HAUL_LAYOUT_CLUSTERS_H
 #define HAUL_LAYOUT_CLUSTERS_H
@@ -6,60 +6,62 @@
 #include "layout/layout.h"
 #include "layout/order_log.h"
 
-/* Bytes that keep their distances: ranges of a trail that overlap, and those that overlap these. */
+/* Bytes that keep their distances: ranges of the log that overlap, directly or through others. */
 typedef struct haul__cluster {
     uintptr_t first;  /* in the source */
     uint64_t compact; /* its place in the compacted layout */
-    uint64_t place;
+    uint64_t place;   /* in the ordered layout */
     size_t bytes;
 } haul__cluster;
 
-#define HAUL__GUIDE_SHIFT                                                                          \
-    8u /* a number for so many bytes of the compacted arena: less: memory; more: a longer search */
+/* log2 of the bytes of the compacted arena for each number of the guide. Less: more memory. More:
+ * longer searches. */
+#define HAUL__GUIDE_SHIFT 8u
 
 typedef struct haul__clusters {
     haul__cluster *at; /* by source address, and so by compacted place too */
     size_t count, capacity;
-    uint32_t *by_place; /* numbers of units */
-    /* for each stretch of the compacted arena: the first unit that ends behind its beginning */
+    uint32_t *by_place; /* numbers of clusters */
+    /* for each 256 bytes of the compacted arena: the first cluster that ends behind their
+     * beginning */
     uint32_t *guide;
     size_t guide_count;
     uint64_t bytes;   /* of the ordered arena */
-    size_t alignment; /* that its base needs */
+    size_t alignment; /* of its base */
 } haul__clusters;
 
-/* After layout. Sorts the trail's ranges by address. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT. */
+/* After layout. Sorts the log's ranges by address. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT. */
 haul_status haul__clusters_make(haul_context *context, const haul__found *found,
-                                const haul__placed *placed, haul__order_log *trail,
-                                haul__clusters *units);
-void haul__clusters_close(const haul_allocator *allocator, haul__clusters *units);
-size_t haul__clusters_memory(const haul__clusters *units);
+                                const haul__placed *placed, haul__order_log *log,
+                                haul__clusters *clusters);
+void haul__clusters_close(const haul_allocator *allocator, haul__clusters *clusters);
+size_t haul__clusters_memory(const haul__clusters *clusters);
 
-/* The first unit that ends behind a source address; count: there is none. O(log units). */
-size_t haul__cluster_behind(const haul__clusters *units, uintptr_t address);
-/* The unit that holds a byte of the ordered arena; NULL: none does. O(log units). */
-const haul__cluster *haul__cluster_at(const haul__clusters *units, uint64_t place);
+/* The first cluster that ends behind a source address; `count`: there is none. O(log count). */
+size_t haul__cluster_behind(const haul__clusters *clusters, uintptr_t address);
+/* The cluster with a byte of the ordered arena; NULL: there is none. O(log count). */
+const haul__cluster *haul__cluster_at(const haul__clusters *clusters, uint64_t place);
 
-/* The unit that holds a byte of the compacted arena; NULL: none does. */
-HAUL__INLINE const haul__cluster *haul__cluster_holding(const haul__clusters *units,
+/* The cluster with a byte of the compacted arena; NULL: there is none. */
+HAUL__INLINE const haul__cluster *haul__cluster_holding(const haul__clusters *clusters,
                                                         uint64_t compact)
 {
-    const uint64_t stretch = compact >> HAUL__GUIDE_SHIFT;
+    const uint64_t step = compact >> HAUL__GUIDE_SHIFT;
     size_t low, high;
-    if (stretch >= units->guide_count)
+    if (step >= clusters->guide_count)
         return NULL;
-    low = units->guide[stretch];
-    high = stretch + 1 < units->guide_count ? units->guide[stretch + 1] + 1 : units->count;
-    high = high < units->count ? high : units->count;
+    low = clusters->guide[step];
+    high = step + 1 < clusters->guide_count ? clusters->guide[step + 1] + 1 : clusters->count;
+    high = high < clusters->count ? high : clusters->count;
     while (high > low + 1) {
         const size_t middle = low + (high - low) / 2;
-        if (units->at[middle].compact <= compact)
+        if (clusters->at[middle].compact <= compact)
             low = middle;
         else
             high = middle;
     }
-    return low < units->count && compact - units->at[low].compact < units->at[low].bytes
-               ? &units->at[low]
+    return low < clusters->count && compact - clusters->at[low].compact < clusters->at[low].bytes
+               ? &clusters->at[low]
                : NULL;
 }
 

@@ -1,13 +1,14 @@
-/* Layout: one sweep over the marks in order of address gives each cell the number of granules
- * placed before it.
+/* Layout: one sweep over the marks in order of address gives each cell its rank, the number of
+ * granules placed before it.
  *
- * Objects that ask for an alignment above a granule say so for their page (mark.c). A page with
- * such a wish is placed in units of that size instead of granules: the arena position is rounded up
- * before the page, and a unit in which anything is live goes whole, its dead granules as zeros.
- * Pages whose touching granules are both live may share an object, so such pages get one common
- * unit: nothing that was in one piece is ever split.
+ * The slow obvious version keeps a table of objects with their new addresses. Here rank and live
+ * bits answer for every address.
  *
- * Rank and live bits then answer for every address, with no table of objects.
+ * Objects that need an alignment above a granule mark their page with it (haul__mark_placement).
+ * Such a page is placed in units of that size: the arena position is rounded up before the page,
+ * and a unit with anything live goes whole, its dead granules as zeros. If the last granule of a
+ * page and the first of the next are both live, an object may reach across, so both pages get one
+ * unit: an object is never split.
  */
 #include "base/sort.h"
 #include "layout/layout.h"
@@ -17,7 +18,7 @@
 #include "map/ragged.h"
 #include "map/side.h"
 
-/* clearing and adding up the counts of four passes takes longer than to sort these */
+/* a radix sort of so few takes longer: it clears and adds up the counts of four passes */
 #define FEW_BLOCKS ((size_t)32)
 
 static int is_lower(const void *a, const void *b)
@@ -26,8 +27,7 @@ static int is_lower(const void *a, const void *b)
     return *one < *other;
 }
 
-/* Least significant digit first, a byte at a time: four passes put any number of blocks in
- * order. */
+/* A radix sort, lowest byte first: four passes put any number of blocks in order. */
 static int sort_many(haul_context *context, haul__map *map)
 {
     size_t bytes = map->block_count * sizeof *map->numbers, i;
@@ -92,8 +92,7 @@ static unsigned unit_of(const haul__block *block, size_t page)
     return block->side ? block->side->unit[page] : 0;
 }
 
-/* Hands the largest unit of a run of joined pages to all of it; `first` and `last` count pages over
- * sorted blocks. */
+/* Gives pages `first` to `last`, counted over all blocks, the largest unit among them. */
 static int spread_unit(haul__map *map, size_t first, size_t last, unsigned unit)
 {
     size_t page;
@@ -133,8 +132,7 @@ static int join_pages(haul__map *map)
     return pages == 0 || spread_unit(map, first, pages - 1, unit);
 }
 
-/* Places dead granules of a page too, where their unit has a live one. They get an empty byte
- * mask. */
+/* Dead granules get a place too, with an empty byte mask, if their unit has a live one. */
 static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned unit)
 {
     size_t granules = (size_t)1 << (unit - HAUL__GRANULE_SHIFT), at, i;
@@ -155,13 +153,13 @@ static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned 
 
 /* ---- the sweep */
 
-/* Are the marks of a block more than live granules? */
+/* Must the marks of a block be made into live granules first? */
 static int must_fold(const haul__map *map, const haul__block *block)
 {
     return haul__has_masks(block) || block->form == HAUL__MIXED || map->has_units;
 }
 
-/* Starts move out of the way of the ranks. */
+/* Starts move behind the cells: ranks take their room. Answers their number. */
 HAUL__HOT static size_t keep_starts(haul__block *block)
 {
     size_t cell, count = 0;
@@ -195,7 +193,7 @@ HAUL__HOT static size_t count_bits(const uint64_t *bits, size_t count)
     return sum;
 }
 
-/* The slots of an object from one of its granules on. */
+/* The number of slots of an object from one of its granules on. */
 static size_t count_from(const haul__simple *kind, size_t granule)
 {
     size_t count = 0;
@@ -204,7 +202,7 @@ static size_t count_from(const haul__simple *kind, size_t granule)
     return count;
 }
 
-/* Granules from the last start to the block's end; 0: nothing starts there. */
+/* Granules from the last start to the block's end; 0: nothing starts in the block. */
 static size_t last_granules(const haul__block *block)
 {
     size_t cell = HAUL__CELLS;
@@ -214,8 +212,8 @@ static size_t last_granules(const haul__block *block)
                 : 0;
 }
 
-/* The slots of the objects that start there; without what reaches out of the block, and with what
- * reaches into it. */
+/* The slots of all objects that start in the block, minus those behind its end, plus those of the
+ * object that reaches into it. */
 static size_t count_by_starts(const haul__simple *kind, haul__block *block)
 {
     const size_t objects = keep_starts(block), last = last_granules(block);
@@ -238,8 +236,8 @@ static size_t count_mixed(const haul__map *map, const haul__block *block)
     return count;
 }
 
-/* Settles how a block tells its slots, and counts them. */
-static size_t settle_slots(const haul__map *map, haul__block *block)
+/* Ends the marking of a block's slots, and counts them. */
+static size_t close_slots(const haul__map *map, haul__block *block)
 {
     if (block->words)
         return haul__ragged_count(haul__simple_of(map, block), block);
@@ -252,7 +250,7 @@ static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
 {
     uint64_t at = placed->granules;
     size_t page;
-    placed->slots += settle_slots(map, block);
+    placed->slots += close_slots(map, block);
     block->base = at;
     if (!map->has_units || !block->side) {
         placed->granules = rank_cells(block, 0, HAUL__CELLS, at);
@@ -360,9 +358,9 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
     return HAUL_OK;
 }
 
-/* ---- the way back */
+/* ---- from a place to its address */
 
-/* The block that holds the arena's granule: the last one whose base is at or below it. */
+/* The block of an arena's granule: the last one whose base is at or below it. */
 static size_t block_at(const haul__map *map, uint64_t granule)
 {
     size_t low = 0, high = map->block_count;

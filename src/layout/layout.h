@@ -1,4 +1,4 @@
-/* Layout's door: from marks to places.
+/* Layout: from marks to places.
  */
 #ifndef HAUL_LAYOUT_H
 #define HAUL_LAYOUT_H
@@ -7,18 +7,18 @@
 #include "map/found.h"
 
 typedef struct haul__placed {
-    uint64_t granules; /* of the arena, the reserved one included */
+    uint64_t granules; /* of the arena, the reserved first one included */
     size_t slots;      /* on the grid */
-    size_t bytes;      /* described */
-    size_t alignment;  /* that the arena's base needs */
+    size_t bytes;      /* live */
+    size_t alignment;  /* of the arena's base */
 } haul__placed;
 
 /* Ends marking and gives every marked granule its place, in order of address. Sorts the map's
- * blocks and the odd pointers. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT (an arena that no size_t can
+ * blocks and the lists of `found`. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT (an arena that no size_t can
  * hold). */
 haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed);
 
-/* The source address of a granule of the arena; 0: it is in a gap. */
+/* The source address of a granule of the arena; 0: nothing is placed there. */
 uintptr_t haul__source_of(const haul__map *map, uint64_t granule);
 
 #endif

@@ -1,9 +1,11 @@
+/* The order log's memory.
+ */
 #include "layout/order_log.h"
 
-void haul__order_log_close(const haul_allocator *allocator, haul__order_log *trail)
+void haul__order_log_close(const haul_allocator *allocator, haul__order_log *log)
 {
-    haul__release(allocator, trail->reached, trail->reached_capacity * sizeof *trail->reached);
-    haul__release(allocator, trail->known, trail->known_capacity * sizeof *trail->known);
-    haul__release(allocator, trail->mentions, trail->mention_capacity * sizeof *trail->mentions);
-    memset(trail, 0, sizeof *trail);
+    haul__release(allocator, log->reached, log->reached_capacity * sizeof *log->reached);
+    haul__release(allocator, log->known, log->known_capacity * sizeof *log->known);
+    haul__release(allocator, log->mentions, log->mention_capacity * sizeof *log->mentions);
+    memset(log, 0, sizeof *log);
 }

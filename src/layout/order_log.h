@@ -1,4 +1,8 @@
-/* The trail of a walk: what an ordered layout must know of it, beside the marks.
+/* The order log: what an ordered layout must know of a walk beside the marks.
+ *
+ * The recording walk appends each range that a pointer leads to, in the order of finding, and each
+ * pointer (reference) that does not simply begin a range. haul__clusters_make puts ranges together
+ * and gives them places in that order.
  */
 #ifndef HAUL_LAYOUT_ORDER_LOG_H
 #define HAUL_LAYOUT_ORDER_LOG_H
@@ -8,38 +12,38 @@
 /* A range that a pointer leads to: an object, an array, a string. */
 typedef struct haul__reached {
     uintptr_t first, end;
-    size_t turn; /* in the order of their first being reached, from 0 */
-    /* log2 of what `first` is a multiple of: for certain; if what lies in its elements is as it
-     * asks; if their size tells */
+    size_t turn; /* its number in the order in which ranges are first reached */
+    /* log2 of an alignment of `first`: checked; declared by types within its elements; suggested by
+     * the elements' size */
     uint8_t asked, kept, hoped;
 } haul__reached;
 
-/* A pointer that says more, or less, than "this range begins at my target". */
+/* How a pointer leads to its range, if not simply to its beginning. */
 typedef enum haul__reference_kind {
-    HAUL__REFERENCE_END,   /* its target is one past a range */
-    HAUL__REFERENCE_PLACE, /* nobody has followed it: it leads into a range, or to its end */
-    HAUL__REFERENCE_TAGGED /* a range begins at its target, but the word has tag bits too */
+    HAUL__REFERENCE_END,   /* to one past the range's end */
+    HAUL__REFERENCE_PLACE, /* somewhere into the range, or to its end: it was not followed */
+    HAUL__REFERENCE_TAGGED /* to its beginning, with tag bits */
 } haul__reference_kind;
 
 typedef struct haul__reference {
     haul__reference_kind kind;
-    uintptr_t word;  /* where it stands */
-    uintptr_t value; /* what it is, as it is translated: see haul__target */
+    uintptr_t word;  /* the address of the pointer */
+    uintptr_t value; /* the address that is translated: see haul__target */
     uintptr_t target;
-    uintptr_t object, object_end; /* that it stands in */
-    uintptr_t untagged;           /* an address that is a multiple of `tags`; 0: of no interest */
+    uintptr_t object, object_end; /* the object that the pointer stands in */
+    uintptr_t untagged;           /* an address that stays a multiple of `tags`, or 0 */
     size_t tags;                  /* a power of two */
 } haul__reference;
 
 typedef struct haul__order_log {
     haul__reached *reached;
     size_t reached_count, reached_capacity;
-    size_t *known; /* 1 + number of a range; 0: free */
+    size_t *known; /* a hash of ranges: 1 + number; 0: free */
     size_t known_capacity;
     haul__reference *mentions;
     size_t mention_count, mention_capacity;
 } haul__order_log;
 
-void haul__order_log_close(const haul_allocator *allocator, haul__order_log *trail);
+void haul__order_log_close(const haul_allocator *allocator, haul__order_log *log);
 
 #endif
