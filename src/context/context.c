@@ -5,8 +5,8 @@
 #define MAGIC 0x6861756cu
 #define SCAN_BYTES ((size_t)1 << 30)
 
-/* What is less than this is done before threads are awake, or has come into their caches. A build
- * for tests shares everything, by so many threads. */
+/* Less work than this is done before threads are awake and have it in their caches. A build for
+ * tests shares all work, among HAUL_STRESS_THREADS threads. */
 #ifdef HAUL_STRESS_THREADS
 #define SHARED_BYTES ((size_t)1)
 #else
@@ -181,21 +181,21 @@ void haul__context_drop(haul_context *context)
     haul__pool_free(context->pool);
     context->magic = 0;
     allocator = context->allocator;
-    if (context->locks) /* of a device that was late to the end */
+    if (context->locks) /* a device's work had not ended when it closed */
         haul__release(&allocator, context->locks, context->lock_capacity * sizeof *context->locks);
     haul__release(&allocator, context, sizeof *context);
 }
 
 /* ---- The guard.
  *
- * One word: OPEN, TAKEN while a call is under way, or the last of the objects that have been freed
- * during the call, each of which knows the one before. So a free waits for nobody, in whichever
- * thread and inside whatever callback it is made: it finishes its object itself if it can take the
- * guard, and else leaves it to whoever has the guard. That one gives the guard back only when
- * nothing is left.
+ * One word: OPEN; TAKEN while a call is under way; or the object that was freed last during the
+ * call, which links to the one freed before. So a free never waits, in any thread and inside any
+ * callback. If it can take the guard, it finishes its object itself; else it leaves the object to
+ * the guard's owner, who opens the guard only when no such object is left.
  *
- * An object holds its context, and goes inside the guard. So whoever has the guard is safe from the
- * context's end, but for the objects that it finishes itself: it takes a hold for that time.
+ * An object holds its context, and ends inside the guard. So the context outlives the guard's
+ * owner, except that the owner finishes such objects itself: it takes a hold of its own for that
+ * time.
  */
 
 #define OPEN ((uintptr_t)0)
@@ -221,8 +221,7 @@ haul_status haul__context_refuse(haul_context *context, haul_status status, cons
     return status;
 }
 
-/* Takes the guard, or leaves the object to whoever has it: 0, and the object may be gone
- * already. */
+/* 1: takes the guard. 0: leaves the object to the guard's owner; it may be gone already. */
 static int take_or_leave(haul_context *context, haul__freed *freed)
 {
     uintptr_t was = OPEN;
@@ -237,7 +236,8 @@ static int take_or_leave(haul_context *context, haul__freed *freed)
     }
 }
 
-/* What objects of other contexts are to be freed next goes before `others`. */
+/* Finishes a list of objects. Objects of other contexts that must be freed next go before
+ * `others`. */
 static haul__freed *finish_all(haul__freed *freed, haul__freed *others)
 {
     while (freed) {
@@ -251,7 +251,7 @@ static haul__freed *finish_all(haul__freed *freed, haul__freed *others)
     return others;
 }
 
-/* A free has no answer, and leaves the words of the last call's failure as they are. */
+/* A free has no answer, so the error record of the last call stays as it is. */
 static haul__freed *finish_quietly(haul_context *context, haul__freed *freed, haul__freed *others)
 {
     haul_error before;
@@ -266,7 +266,7 @@ static haul__freed *finish_quietly(haul_context *context, haul__freed *freed, ha
     return others;
 }
 
-/* Opens the guard when nothing is left. */
+/* Finishes the objects left to the guard, and opens it when there are none. */
 static haul__freed *open_guard(haul_context *context, haul__freed *others)
 {
     uintptr_t was = TAKEN;

@@ -1,5 +1,5 @@
-/* The context as the rooms see it: allocator, limits, the last error, and the guard that keeps a
- * second call out and takes what is freed meanwhile.
+/* The context: allocator, limits, the last error, and a guard that keeps a second call out and
+ * takes over the objects that are freed meanwhile.
  */
 #ifndef HAUL_CONTEXT_ROOM_H
 #define HAUL_CONTEXT_ROOM_H
@@ -9,28 +9,27 @@
 #include "map/map.h"
 #include "haul/context.h"
 
-/* What a plan noted, as memory for the next one's notes: pages that are there, and need not be
- * fetched from the system (a count by a function costs 13 ns with it and 16 without). */
+/* Memory of a plan's read set, kept for the next plan: its pages are resident already (a count by a
+ * function costs 13 ns with them and 16 without). */
 typedef struct haul__notes {
     uint64_t *words;
     size_t capacity;
 } haul__notes;
 
-/* Pages of a source that devices reach where they lie (device/lock.c). */
+/* Locked pages: devices read and write this part of a source in place (device/lock.c). */
 typedef struct haul__lock {
     uintptr_t begin, end;
     size_t holders;
-    /* for devices of the table with this verb */
+    /* the locking verb: the lock serves all devices with the same one */
     haul_status (*by)(void *state, void *memory, size_t bytes);
-    /* that made it; NULL: it has closed */
-    struct haul_device *device;
+    struct haul_device *device; /* the one that locked; NULL: it has closed */
 } haul__lock;
 
-/* What is left to do of an object that has been freed. It stands in the object: a free allocates
- * nothing. */
+/* An object that has been freed and must still be finished. It stands in the object, so that a free
+ * needs no memory. */
 typedef struct haul__freed haul__freed;
-/* Does it, inside the context's guard. Answers what is to be freed next, of another context; NULL:
- * nothing. */
+/* Finishes the object, inside the context's guard. Answers an object of another context that must
+ * be freed next, or NULL. */
 typedef haul__freed *haul__finish(void *object);
 struct haul__freed {
     haul__freed *next;
@@ -43,7 +42,7 @@ struct haul_context {
     uint32_t magic;
     int holders;       /* atomic */
     uintptr_t guard;   /* atomic: see context.c */
-    haul__freed freed; /* for the caller's hold */
+    haul__freed freed; /* for haul_context_free */
     haul_allocator allocator;
     haul_context_options options; /* limits with their defaults filled in */
     haul_error error;
@@ -56,39 +55,39 @@ struct haul_context {
     size_t lock_count, lock_capacity;
 };
 
-/* Room for `needed` words: what is kept, where there are none yet. 0: out of memory, and the words
- * are as they were. */
+/* Makes room for `needed` words; an array that is NULL takes the kept memory first. 0: out of
+ * memory, and the words are unchanged. */
 int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words, size_t *capacity,
                      size_t needed);
-/* Keeps them, if they are more than what is kept. */
+/* Keeps the words' memory for the next plan if it is larger than the kept one, else releases it. */
 void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words, size_t capacity);
 
-/* The context's threads, for work on so many bytes. NULL: there are none, or it is too little to
+/* The context's threads, for work on so many bytes. NULL: it has none, or the work is too little to
  * share. */
 haul__pool *haul__context_pool(haul_context *context, size_t bytes);
-/* Wakes them for it, before there is something to do. */
+/* Wakes them shortly before that work. */
 void haul__context_wake_pool(haul_context *context, size_t bytes);
 
 int haul__context_is_valid(const haul_context *context);
-/* For a call that is refused and has not entered: the words stand on the context, unless a call is
- * under way there, whose record it is. Answers `status`. */
+/* For a refused call that has not entered: leaves the words on the context, unless another call is
+ * under way, which then owns the record. Answers `status`. */
 haul_status haul__context_refuse(haul_context *context, haul_status status, const char *text);
-/* Enters a call: HAUL_ERROR_ARGUMENT for a dead or NULL context, HAUL_ERROR_BUSY (the record is
- * then left alone) when another call is in, else HAUL_OK with an empty error record. Every HAUL_OK
- * is paired with a leave. */
+/* Enters a call: HAUL_OK with an empty error record, to be paired with a leave; HAUL_ERROR_ARGUMENT
+ * for a dead or NULL context; HAUL_ERROR_BUSY, with the record unchanged, if another call is under
+ * way. */
 haul_status haul__context_enter(haul_context *context);
-/* Finishes first what was freed during the call. Whoever calls it touches no object of the context
- * afterwards. */
+/* Finishes the objects that were freed during the call, then leaves. The caller must not touch
+ * objects of the context afterwards. */
 void haul__context_leave(haul_context *context);
-/* Calls finish(object) when nobody is in a call on the context: now, or at the end of the call
- * under way, in its thread. Not from inside a haul__finish. What has failed before stays in the
- * context's record. */
+/* Calls finish(object) outside of calls on the context: now, or at the end of the call under way,
+ * in its thread. Not from inside a haul__finish. The context's error record keeps an earlier
+ * failure. */
 void haul__free(haul__freed *freed, haul_context *context, haul__finish *finish, void *object);
-/* The same, for a haul__finish to answer. */
+/* The same, as an answer of a haul__finish. */
 haul__freed *haul__freed_later(haul__freed *freed, haul_context *context, haul__finish *finish,
                                void *object);
 void haul__context_hold(haul_context *context);
-/* Inside a call, or a haul__finish, it is never the last hold. */
+/* Inside a call or a haul__finish it must not be the last hold. */
 void haul__context_drop(haul_context *context);
 
 #endif
