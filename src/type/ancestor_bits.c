@@ -1,30 +1,32 @@
-/* Holders: which objects must be known to those that are found through them, and on which way.
+/* Ancestors: which types do rules ask for, and which types must pass them on?
  *
- * A rule names a type of which its callbacks get the nearest object. So that type holds, and every
- * type on a way from it to the rule must be told who holds it. With each holder's type as a bit:
+ * A rule may name a type: its callbacks get the nearest object of that type that the present object
+ * was found through, its ancestor. So each type between the ancestor's and the rule must pass the
+ * ancestor on. With a bit for each ancestor type:
  *
- *     asked(T)    the bits of the holders that T's own rules name
- *     needs(T)    asked(T), and the needs of all that T holds or leads to, without T's own bit
+ *     asked(T)    the bits that T's own rules name
+ *     needs(T)    asked(T), and the needs of all types that T contains or leads to, without T's own
+ *                 bit
  *
- * That is a least fixed point, found by going through the types, from the last that was reached to
- * the first, until nothing changes: needs pass from a type to those that lead to it, and these were
- * mostly reached before it.
+ * This is a least fixed point. It is found by going through the types, from the last that was
+ * reached to the first, until nothing changes: needs pass from a type to those that lead to it, and
+ * most of these were reached before it.
  *
- * Types of earlier commits have no part in it. All that a closed type leads to is closed, too, so
- * that no way from a holder of this commit to a rule of this commit leads through one; and none
- * from theirs to theirs leads through this one.
+ * Types of earlier commits take no part. They lead to committed types only, so no path from an
+ * ancestor of this commit to a rule of this commit goes through them, and none of theirs through
+ * this one's.
  *
- * Where there are more than 64 holders, several have one bit. Then T's own is not taken away: too
- * many objects are told who holds them, which costs time and is never wrong.
+ * If there are more than 64 ancestor types, several share a bit. Then T's own bit is not taken
+ * away: too many objects learn their ancestors, which costs time and is never wrong.
  */
 #include "type/ancestor_bits.h"
 #include "type/life.h"
 
-typedef struct holders {
+typedef struct ancestors {
     haul_type *const *types;
     size_t count;
     int are_alone; /* each has a bit of its own */
-} holders;
+} ancestors;
 
 static uint64_t needs_of(const haul_type *type)
 {
@@ -43,7 +45,7 @@ static uint64_t needs_of_rule(const haul__rule *rule)
     return bits;
 }
 
-/* Of its own rules, and of all that it leads to. */
+/* asked(T), and the needs of all types that it contains or leads to. */
 static uint64_t needs_inside(const haul_type *type)
 {
     uint64_t bits = 0;
@@ -55,26 +57,27 @@ static uint64_t needs_inside(const haul_type *type)
     return bits;
 }
 
-static uint64_t from_outside(const holders *h, const haul_type *type, uint64_t inside)
+static uint64_t from_outside(const ancestors *a, const haul_type *type, uint64_t inside)
 {
-    return h->are_alone ? inside & ~type->holder : inside;
+    return a->are_alone ? inside & ~type->holder : inside;
 }
 
-static int pass_on(const holders *h)
+static int pass_on(const ancestors *a)
 {
     size_t i;
     int changed = 0;
-    for (i = h->count; i-- > 0;) {
-        haul_type *type = h->types[i];
-        uint64_t needs = from_outside(h, type, needs_inside(type));
+    for (i = a->count; i-- > 0;) {
+        haul_type *type = a->types[i];
+        uint64_t needs = from_outside(a, type, needs_inside(type));
         changed |= needs != type->walk.needs;
         type->walk.needs = needs;
     }
     return changed;
 }
 
-/* What lies or stands behind a row of its own needs what its type does, itself included. */
-static void settle(haul_type *type)
+/* Fills the results. A nameless inner type needs all that its type does, that type's own bit
+ * included. */
+static void finish(haul_type *type)
 {
     const uint64_t inside = needs_inside(type);
     haul_type *inner;
@@ -89,17 +92,17 @@ static void settle(haul_type *type)
 void haul__find_ancestors(haul_type *const *types, size_t count)
 {
     uint64_t met = 0;
-    holders h;
+    ancestors a;
     size_t i;
-    h.types = types;
-    h.count = count;
-    h.are_alone = 1;
+    a.types = types;
+    a.count = count;
+    a.are_alone = 1;
     for (i = 0; i < count; i++) {
-        h.are_alone &= (types[i]->holder & met) == 0;
+        a.are_alone &= (types[i]->holder & met) == 0;
         met |= types[i]->holder;
     }
-    while (pass_on(&h))
+    while (pass_on(&a))
         ;
     for (i = 0; i < count; i++)
-        settle(types[i]);
+        finish(types[i]);
 }

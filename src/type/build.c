@@ -1,9 +1,7 @@
-/* Making, filling and freeing types.
+/* Making open types and filling them with rows.
  *
- * A type begins open, alone in a group with one holder. Names of rows are copied a call at a time
- * into blocks that never move, so that iteration may hand them out. Freeing is a worklist of dead
- * groups: a group whose last holder goes drops what it held itself, and those that die of it wait
- * their turn; no chain is too long.
+ * A type begins open, alone in a group with one holder. The names of one call's rows are copied
+ * into one block that never moves, so iteration may hand them out; so are their rules.
  */
 #include <stdio.h>
 
@@ -22,7 +20,7 @@ static const haul_error no_rows = { HAUL_ERROR_ARGUMENT, "", "",
 static const haul_error no_function = { HAUL_ERROR_ARGUMENT, "", "",
                                         "The function that tells the size of an object is NULL." };
 
-/* Bytes that follow a UTF-8 lead byte; 4: it is none. */
+/* The number of bytes that follow a UTF-8 lead byte; 4: it is no lead byte. */
 static unsigned followers(unsigned char lead)
 {
     if (lead < 0x80)
@@ -34,7 +32,7 @@ static unsigned followers(unsigned char lead)
     return lead >= 0xf0 && lead <= 0xf4 ? 3 : 4;
 }
 
-/* Overlong forms, surrogates, and what lies above U+10FFFF are told by the second byte. */
+/* The second byte tells overlong forms, surrogates, and codes above U+10FFFF. */
 static int second_is_good(unsigned char lead, unsigned char second)
 {
     if (lead == 0xe0)
@@ -80,8 +78,8 @@ static unsigned shapes_of(const haul_ref *ref)
                : 0;
 }
 
-/* A name that cannot be kept becomes empty, which the commit refuses: before, nobody holds words
- * about a type. */
+/* A bad name becomes empty, and the commit refuses it: a type that is being made has no record to
+ * refuse it in. */
 static const char *name_to_keep(const char *name)
 {
     return name_is_good(name) ? name : "";
@@ -128,7 +126,7 @@ static void add_row(haul_type *type, const haul_ref *ref, char **text)
     type->row_count++;
 }
 
-/* As haul__grow, but exact at first: most types get all their rows at once. */
+/* As haul__grow, but the first time exact: most types get all their rows at once. */
 static int grow(const haul_allocator *allocator, void **data, size_t *capacity, size_t needed,
                 size_t element_bytes)
 {
@@ -190,7 +188,7 @@ static haul__rule *copy_rules(const haul_rule *said, haul_case **cases, haul_typ
     return copy;
 }
 
-/* Hands the new rows, which are the last ones, copies of their rules. */
+/* Gives the new rows, from number `first` on, copies of their rules. */
 static haul_status add_rules(haul_type *type, const haul_ref *refs, size_t count, size_t first)
 {
     haul__rules *block;
@@ -220,7 +218,7 @@ static haul_status add_rules(haul_type *type, const haul_ref *refs, size_t count
     return HAUL_OK;
 }
 
-/* Makes room for everything first; on failure only capacities have grown. */
+/* Makes all room first: a failure changes nothing but capacities. */
 static haul_status add_rows(haul_type *type, const haul_ref *refs, size_t count)
 {
     size_t name_bytes, shape_count, i;

@@ -1,14 +1,14 @@
-/* Arms: rows with conditions that share bytes, as those of a union do. May two of them hold at
- * once?
+/* Arms: rows with conditions that share bytes, as in a union. May two of them hold at once?
  *
- * That can be told where both conditions read the same bits of one field: then they must have no
- * value in common. What other conditions do is found in the object in which two of them hold.
+ * If two conditions read the same bits of one field, they must have no value in common. Other
+ * conditions cannot be compared here: an object in which two of them hold is refused during
+ * discovery.
  *
- * No arm is compared with all the others. They are gone through in the order of their offsets, and
- * those met before that reach as far as the present one have no value in common, or the search had
- * ended. So they lie one behind the other in the order of their values, and the present one can
- * collide with its neighbours only. The neighbours are found in a tree over that order, in which
- * each node knows how far the arms below it reach.
+ * The slow obvious version compares each arm with all others. Here arms are taken in the order of
+ * their offsets. Those before that overlap the present one have no value in common, or the search
+ * would have ended. So their values lie one behind the other, and the present arm can collide only
+ * with its neighbours in the order of values. A tree over that order finds them: each node knows
+ * how far the arms below it reach.
  */
 #include <inttypes.h>
 
@@ -19,14 +19,13 @@
 
 typedef struct arm {
     const haul__row *row;
-    size_t place; /* among the arms in the order of their values; in the order of the rows */
+    size_t place; /* its number in the order of rows */
 } arm;
 
 typedef struct arms {
-    arm *sorted;  /* by what the condition reads, then by its values */
-    size_t *rank; /* of each arm in the order of the rows: its place in `sorted` */
-    /* the tree, its root at 1: where the farthest arm below a node ends, of those met so far */
-    size_t *ends;
+    arm *sorted;  /* by the bits that the condition reads, then by values */
+    size_t *rank; /* by number in the order of rows: the arm's place in `sorted` */
+    size_t *ends; /* the tree, its root at 1: where the farthest arm below a node ends, so far */
     size_t count, leaves;
 } arms;
 
@@ -65,7 +64,7 @@ static void put_end(const arms *a, size_t rank, size_t end)
         a->ends[node] = end;
 }
 
-/* Down to the last (side 1) or first (side 0) arm below a node that ends behind `offset`. */
+/* Finds the last (side 1) or first (side 0) arm below a node that ends behind `offset`. */
 static const haul__row *descend(const arms *a, size_t node, size_t side, size_t offset)
 {
     while (node < a->leaves)
@@ -73,8 +72,8 @@ static const haul__row *descend(const arms *a, size_t node, size_t side, size_t 
     return a->sorted[node - a->leaves].row;
 }
 
-/* The nearest arm with lower values (side 1) or higher ones (side 0) that was met and ends behind
- * `offset`; NULL: none. */
+/* The nearest arm so far with lower (side 1) or higher (side 0) values that ends behind `offset`;
+ * NULL: none. */
 static const haul__row *neighbour(const arms *a, size_t rank, size_t side, size_t offset)
 {
     size_t node;

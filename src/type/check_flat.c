@@ -1,8 +1,8 @@
-/* What can be told once flat forms are made: which numbers are read, and where pointers lead.
+/* What can be checked once flat forms are made: which numbers are read, and where pointers lead.
  *
- * Bytes that are not sent are not read on the host either, by nobody. So they hold no pointer that
- * must be followed, and no number that a shape or a rule reads. Nor does a number lie in a pointer.
- * Callbacks are not checked: their authors know what they read.
+ * Nobody reads bytes that are not sent, the host included. So they hold no pointer that must be
+ * followed, and no number that a shape or a rule reads. Nor does such a number lie in a pointer.
+ * What callbacks read is not checked: their authors know.
  */
 #include "type/check.h"
 #include "type/refuse.h"
@@ -10,7 +10,7 @@
 
 /* --- numbers that are read -------------------------------------------------------------------- */
 
-/* Does a slot of the element stand in [offset, offset + bytes)? Slots are sorted and do not
+/* Does a slot of the element touch [offset, offset + bytes)? Slots are sorted and do not
  * overlap. */
 static int touches_slot(const haul__walk *walk, size_t offset, size_t bytes)
 {
@@ -25,6 +25,8 @@ static int touches_slot(const haul__walk *walk, size_t offset, size_t bytes)
     return low > 0 && offset < walk->slots[low - 1].offset + sizeof(void *);
 }
 
+/* The last part that begins before `limit`. Parts of a struct do not interleave, so no other one
+ * reaches there. */
 static const haul__part *last_part_before(const haul__walk *walk, size_t limit)
 {
     size_t low = 0, high = walk->part_count;
@@ -38,8 +40,8 @@ static const haul__part *last_part_before(const haul__walk *walk, size_t limit)
     return low > 0 ? &walk->parts[low - 1] : NULL;
 }
 
-/* A number may be read from within an embedded array: follow it down to the type that it lies
- * in. */
+/* Is a number read from a pointer? It may lie in an embedded array: then the loop goes down to the
+ * type of its elements. */
 static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
 {
     for (;;) {
@@ -59,7 +61,7 @@ static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
     }
 }
 
-/* The last row with a rule that begins before `limit`. */
+/* The last ruled row that begins before `limit`. */
 static const haul__ruled *last_ruled_before(const haul__walk *walk, size_t limit)
 {
     size_t low = 0, high = walk->ruled_count;
@@ -78,8 +80,9 @@ static int is_certain_pointer(const haul__ruled *ruled)
     return ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.when.kind == HAUL_WHEN_ALWAYS;
 }
 
-/* Of rows that hold always, which no other row overlaps; those of a union may give way to the
- * count. Where arms begin within the count, one search follows for each place at which they do. */
+/* Is a number read from a ruled pointer that holds always? No other row overlaps such a one. Arms
+ * of a union are allowed: they may give way to the count. Each place within the count at which arms
+ * begin costs one search. */
 static int touches_ruled_pointer(const haul__walk *walk, size_t offset, size_t bytes)
 {
     const haul__ruled *ruled = last_ruled_before(walk, offset + bytes);
@@ -128,7 +131,7 @@ static int overlaps(size_t offset, size_t bytes, const haul_field_place *field)
     return field->offset < offset + bytes && offset < field->offset + field->bytes;
 }
 
-/* Does a row of this very struct, whatever its condition, keep the field from being read? */
+/* The name of a row of this struct, whatever its condition, by which the field is not sent. */
 static const char *unsent_row(const haul_type *type, const haul_field_place *field)
 {
     size_t i;
@@ -148,7 +151,7 @@ static const haul__part *part_at(const haul__walk *walk, size_t offset)
     return part && (offset - part->offset) / part->stride < part->count ? part : NULL;
 }
 
-/* The same in what is embedded. */
+/* The same of embedded types: the type's name. */
 static const char *unsent_part(const haul__walk *walk, haul_field_place field)
 {
     const haul__part *part;

@@ -56,7 +56,7 @@ static haul_status check_distance_place(const haul_type *type, const haul__row *
                        row->levels);
 }
 
-/* Behind the tail there is nothing. */
+/* A tail is the last row. */
 static haul_status check_tail_place(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul__row *last = &type->rows[type->row_count - 1];
@@ -135,7 +135,7 @@ static const haul__row *farther(const haul__row *row, const haul__row *other)
 /* A row can overlap one before it only if it overlaps the one that reaches farthest. */
 static haul_status check_overlaps(const haul_type *type, haul_error *error)
 {
-    /* Of all, and of those without a condition. */
+    /* the farthest of all rows, and of those without a condition */
     const haul__row *farthest = NULL, *certain = NULL;
     size_t i;
     int has_arms = 0;
@@ -155,7 +155,7 @@ static haul_status check_overlaps(const haul_type *type, haul_error *error)
     return has_arms ? haul__check_arms(type, error) : HAUL_OK;
 }
 
-/* Rows may overlap, so that each says how far it and those before it reach. */
+/* Rows may overlap, so each row notes how far it and the rows before it reach. */
 static void note_ends(haul_type *type)
 {
     size_t i, pointers = 0, unsent = 0;

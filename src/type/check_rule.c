@@ -11,7 +11,7 @@
 #include "type/refuse.h"
 #include "type/row.h"
 
-/* A field of the type that is an integer, and no part of a pointer. */
+/* The field must be an integer of the type, outside of all pointers. */
 static haul_status check_field(const haul_type *type, const haul__row *row,
                                const haul_field_place *field, const char *what, haul_error *error)
 {
@@ -86,11 +86,12 @@ static int is_less(const void *a, const void *b)
     return *(const int64_t *)a < *(const int64_t *)b;
 }
 
-/* In the bits that count. */
+/* No two cases may have the same value in the bits of the mask. */
 static haul_status check_values(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul_choice *choice = &row->rule->said.choice;
-    const size_t bytes = choice->case_count * sizeof(int64_t); /* less than the cases take */
+    const size_t bytes =
+        choice->case_count * sizeof(int64_t); /* no overflow: the cases take more */
     int64_t *values;
     haul_status status = HAUL_OK;
     size_t i;
@@ -154,7 +155,7 @@ static const char *mode_name(haul_mode mode)
     return mode >= HAUL_MODE_OWN && mode <= HAUL_MODE_EXTERNAL ? names[mode] : NULL;
 }
 
-/* Members that say how to follow, on rows that are not followed. */
+/* A row that is not followed must have no members that say how to follow it. */
 static haul_status check_mode(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul_rule *rule = &row->rule->said;
@@ -182,7 +183,8 @@ static haul_status check_mode(const haul_type *type, const haul__row *row, haul_
                        member);
 }
 
-/* No memory keeps these free, of any machine: they tell pages of one process apart. */
+/* These bits tell the pages of a process apart on every machine, so no allocator keeps them
+ * free. */
 #define ALWAYS_ADDRESS ((uintptr_t)0xfff000)
 
 static haul_status check_bits(const haul_type *type, const haul__row *row, haul_error *error)
@@ -213,7 +215,7 @@ static haul_status check_addressing(const haul_type *type, const haul__row *row,
     return HAUL_OK;
 }
 
-/* Rows of more than one level, and begin/end pairs, have conditions only. */
+/* Pointers to pointers may have a condition and a mode, begin/end pairs a condition only. */
 static haul_status check_form(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul_rule *rule = &row->rule->said;
@@ -269,7 +271,7 @@ static haul_status check_each(const haul_type *type, const haul__row *row, haul_
     return status == HAUL_OK ? check_members(type, &each, error) : status;
 }
 
-/* Does one of the row's callbacks get what its rule asks for? */
+/* Has the row a callback, which would get the ancestor that its rule asks for? */
 static int has_callback(const haul_type *type, const haul__row *row)
 {
     const haul_rule *rule = &row->rule->said;

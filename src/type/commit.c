@@ -1,24 +1,20 @@
 /* Commit: from one open type to a closed group of all that it reaches.
  *
- *   1. closure a list that grows while it is read: every open type behind a row or a block, each
- *      once
- *   2. names     sorted; two types of one name would be neighbours
- *   3. order depth first along embedding only, with the way back written in the types themselves;
- *      who meets a
- *                type that is still on the way has found one that contains itself
- *   4. flatten   embedded types before those that embed them
- *   5. holders   which types hold what others ask for
- *   6. close nothing can fail any more: the types join the group of the one that commit was called
- *      on
+ *   1. closure    a list that grows while it is read: every open type behind a row or block, once
+ *   2. names      sorted: two types of one name would be neighbours
+ *   3. order      depth first along embedding; the types themselves hold the path back, and meeting
+ *                 a type that is still on the path means that it contains itself
+ *   4. flatten    embedded types before the types that embed them
+ *   5. ancestors  which types are asked for by rules, and which must pass them on
+ *   6. close      the types join the group of the type that commit was called on; nothing can fail
  *
- * Until 6 nothing is changed but marks and flat forms, which are taken away again on failure. Every
- * step is linear, or a sort, but for 5, which goes through the types until nothing changes, mostly
- * twice; none recurses. Types that are closed already are only read: other threads may be using
- * them.
+ * Steps 1 to 5 change only marks and flat forms, which are taken away on failure. Every step is
+ * linear or a sort, except 5, which repeats until nothing changes, mostly twice. None recurses.
+ * Types of earlier commits are only read: other threads may be using them.
  *
- * The new group holds each group that it leads to once; the holds that its constructors took on
- * their old types go. Holds from one member on another vanish with that, so that a cycle of types
- * does not keep itself alive.
+ * The new group holds each other group that it leads to once. The holds that constructors took on
+ * their old types are given up, and so are holds between members: a cycle of types does not keep
+ * itself alive.
  */
 #include <inttypes.h>
 
@@ -31,16 +27,16 @@
 #include "type/life.h"
 #include "type/refuse.h"
 
-enum { NEW = 0, ON_THE_WAY, DONE };
+enum { NEW = 0, ON_PATH, DONE };
 
 typedef struct commit {
     haul_type *root;
     haul_allocator allocator;
     haul_error *error;
-    int by_value; /* a query: follow embedding only, and let targets be missing */
+    int by_value; /* a query: only embedding is followed, and targets may be missing */
     haul_type **types, **order;
     size_t count, capacity, ordered;
-    size_t holder_count;
+    size_t ancestor_count;
     haul__group **foreign;
     size_t foreign_count, foreign_capacity;
     haul__scratch scratch;
@@ -80,8 +76,8 @@ static haul_status reach(commit *c, haul_type *type)
     return HAUL_OK;
 }
 
-/* What is found behind a row of an instance. Of targets that are not wanted now no instances are
- * made. */
+/* The type that *found, behind a row of an instance, stands for. Only if it is wanted is an
+ * instance made. */
 static haul_status stand_in(commit *c, haul_type *type, const char *field, haul_type **found,
                             int wanted)
 {
@@ -91,7 +87,7 @@ static haul_status stand_in(commit *c, haul_type *type, const char *field, haul_
     return HAUL_OK;
 }
 
-/* A parameter that stands for nothing. */
+/* A parameter that no instance has replaced. */
 static haul_status meet_parameter(commit *c, const haul_type *type, const char *field,
                                   haul_type **found, int wanted)
 {
@@ -106,7 +102,7 @@ static haul_status meet_parameter(commit *c, const haul_type *type, const char *
                        parameter, type->name);
 }
 
-/* Looks behind the row: *row->target is read here and nowhere else. */
+/* Finds the row's target: *row->target is read here and nowhere else. */
 static haul_status resolve(commit *c, haul_type *type, haul__row *row)
 {
     haul_status status = HAUL_OK;
@@ -156,15 +152,15 @@ static haul_status resolve_case(commit *c, haul_type *type, const haul__row *row
     return *found ? reach(c, *found) : HAUL_OK;
 }
 
-static void become_holder(commit *c, haul_type *type)
+static void become_ancestor(commit *c, haul_type *type)
 {
     if (!type->holder)
-        type->holder = (uint64_t)1 << (c->holder_count++ % 64);
+        type->holder = (uint64_t)1 << (c->ancestor_count++ % 64);
 }
 
-/* A type that is closed leads to none that is open. */
-static haul_status resolve_holder(commit *c, haul_type *type, const haul__row *row,
-                                  haul__rule *rule)
+/* The ancestor type that a rule asks for. It must be open: committed types lead to no open ones. */
+static haul_status resolve_ancestor(commit *c, haul_type *type, const haul__row *row,
+                                    haul__rule *rule)
 {
     haul_type *found = rule->said.holder ? *rule->said.holder : NULL;
     haul_status status = HAUL_OK;
@@ -190,19 +186,18 @@ static haul_status resolve_holder(commit *c, haul_type *type, const haul__row *r
     rule->holder = found;
     status = reach(c, found);
     if (status == HAUL_OK)
-        become_holder(c, found);
+        become_ancestor(c, found);
     return status;
 }
 
-/* The same for the cases of its rule, and of the rule of what it leads to; and for their
- * holders. */
+/* The same for the cases and ancestors of its rule, and of its rule for each pointer. */
 static haul_status resolve_cases(commit *c, haul_type *type, const haul__row *row)
 {
     haul__rule *rule;
     haul_status status = HAUL_OK;
     size_t i;
     for (rule = row->rule; rule && status == HAUL_OK; rule = rule->each) {
-        status = resolve_holder(c, type, row, rule);
+        status = resolve_ancestor(c, type, row, rule);
         for (i = 0; i < rule->said.choice.case_count && status == HAUL_OK; i++)
             status = resolve_case(c, type, row, &rule->said.choice.cases[i], &rule->types[i]);
     }
@@ -247,14 +242,14 @@ static haul_status collect(commit *c)
 /* --- names ---------------------------------------------------------------------------------------
  */
 
-/* Constructors name themselves; two of them may well be alike. */
+/* Constructors make their own names, which need not differ. */
 static int has_own_name(const haul_type *type)
 {
     return type->combiner <= HAUL_COMBINER_POINTER;
 }
 
-/* Sorting goes by hashes (FNV-1a: Fowler, Noll, Vo), which stand in the records themselves; names
- * are looked at only where two hashes are equal. */
+/* Names are sorted by hash (FNV-1a: Fowler, Noll, Vo), which the record holds; the names themselves
+ * are read only if two hashes are equal. */
 typedef struct named {
     uint64_t hash;
     const haul_type *type;
@@ -297,7 +292,7 @@ static haul_status compare_neighbours(const commit *c, const named *all, size_t 
 
 static haul_status check_names(const commit *c)
 {
-    const size_t bytes = c->count * sizeof(named); /* less than the types take */
+    const size_t bytes = c->count * sizeof(named); /* no overflow: the types take more */
     size_t i, count = 0;
     haul_status status;
     named *all = haul__allocate(&c->allocator, bytes, sizeof(uint64_t));
@@ -317,7 +312,7 @@ static haul_status check_names(const commit *c)
 /* --- order ---------------------------------------------------------------------------------------
  */
 
-/* The next type that `type` contains by value, from its cursor on; NULL: no more. *field is its
+/* The next type that `type` contains by value, from its cursor on; NULL: no more. *field is the
  * row's name. */
 static haul_type *next_embedded(haul_type *type, const char **field)
 {
@@ -361,7 +356,7 @@ static haul_status descend(commit *c, haul_type *start)
     const char *field;
     haul_status status = HAUL_OK;
     at->within = NULL;
-    at->state = ON_THE_WAY;
+    at->state = ON_PATH;
     while (at && status == HAUL_OK) {
         next = next_embedded(at, &field);
         if (!next) {
@@ -369,12 +364,12 @@ static haul_status descend(commit *c, haul_type *start)
             at = at->within;
         } else if (next->committed || next->state == DONE) {
             deepen(at, next->depth);
-        } else if (next->state == ON_THE_WAY) {
+        } else if (next->state == ON_PATH) {
             return haul__wrong(c->error, at, field,
                                "Type %s would contain itself by value: use a pointer.", next->name);
         } else {
             next->within = at;
-            next->state = ON_THE_WAY;
+            next->state = ON_PATH;
             at = next;
         }
     }
@@ -435,7 +430,7 @@ static int group_comes_before(const void *a, const void *b)
     return (uintptr_t) * (haul__group *const *)a < (uintptr_t) * (haul__group *const *)b;
 }
 
-/* The groups that the new one will hold, each once. */
+/* The groups that the new group will hold, each once. */
 static haul_status list_held(commit *c, haul__group ***held, size_t *count)
 {
     size_t i, kept = 0;
@@ -452,9 +447,9 @@ static haul_status list_held(commit *c, haul__group ***held, size_t *count)
     return HAUL_OK;
 }
 
-/* Gives up the holds that constructors took on their old types, and instances on their arguments;
- * answers how many were on members. */
-static int settle_old(const haul_type *type)
+/* Gives up the holds that a constructor took on its old types and an instance on its arguments.
+ * Answers the number of those on members of the new group. */
+static int drop_old(const haul_type *type)
 {
     size_t i;
     int inside = 0;
@@ -500,7 +495,7 @@ static void close_all(commit *c, haul__group **held, size_t count)
     group->held_count = count;
     for (i = 0; i < c->count; i++) {
         holders += c->types[i]->own.holders;
-        holders -= settle_old(c->types[i]);
+        holders -= drop_old(c->types[i]);
     }
     group->holders = holders;
     for (i = 0; i < c->count; i++)
@@ -547,7 +542,7 @@ haul_status haul_type_commit(haul_type *type)
         status = make_flat(&c);
     if (status == HAUL_OK)
         status = list_held(&c, &held, &count);
-    if (status == HAUL_OK && c.holder_count)
+    if (status == HAUL_OK && c.ancestor_count)
         haul__find_ancestors(c.types, c.count);
     if (status == HAUL_OK)
         close_all(&c, held, count);

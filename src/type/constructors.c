@@ -1,14 +1,12 @@
 /* MPI's constructors: old elements at chosen places.
  *
- * There are two forms inside. A list has one block for each entry of the user's arrays (indexed,
- * struct); a loop nest has one block and says how often and how far apart it is repeated
- * (contiguous, vector, subarray), so that its size does not depend on the counts. Lower bound,
- * extent and reach (where the last byte of all ends) are worked out at once, from those of the old
- * types, with every sum checked: what a constructor has accepted cannot overflow later. Empty
- * blocks and empty old types do not move the bounds.
+ * They have two forms inside. A list (indexed, struct) has one block for each entry of the user's
+ * arrays. A loop nest (contiguous, vector, subarray) has one block, and loops with counts and
+ * strides, so its size does not depend on the counts. Lower bound, extent and reach (where the last
+ * byte ends) are worked out at once from those of the old types. Every sum is checked, so an
+ * accepted type cannot overflow later. Empty blocks and empty old types do not move the bounds.
  *
- * A constructor that fails has no type of its own to leave its words on: they stand on the old
- * type.
+ * A constructor that fails has made no type, so its error stands on the old type.
  */
 #include <stdio.h>
 
@@ -68,7 +66,8 @@ static int add_many(size_t base, size_t count, size_t stride, size_t *sum)
            !haul__add_overflows(base, bytes, sum) && *sum <= HAUL_TYPE_BYTES_MAX;
 }
 
-/* Takes in `count` old elements at `offset`, repeated up to `span` bytes farther on. */
+/* Widens the bounds by `count` old elements at `offset`, and by their repetitions, the last of them
+ * `span` bytes farther on. */
 static int take_in(bounds *b, size_t offset, size_t span, size_t count, const haul_type *old)
 {
     size_t last, lower, upper, reach;
@@ -198,8 +197,8 @@ haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t st
     return make_loop(HAUL_COMBINER_HVECTOR, name, loop, blocklength, oldtype, newtype);
 }
 
-/* Where the lists differ: `lengths` may be NULL for one common length; displacements count `unit`
- * bytes. */
+/* The differences between the lists: with `lengths` NULL all blocks have `blocklength`;
+ * displacements are in units of `unit` bytes. */
 typedef struct list {
     haul_combiner combiner;
     const char *name;
@@ -315,7 +314,7 @@ haul_status haul_type_create_struct(size_t count, const size_t *blocklengths,
     return give(type, &b, newtype);
 }
 
-/* Dimension k, counted from the fastest to the slowest, as an index into the user's arrays. */
+/* The index in the user's arrays of dimension k, counted from the fastest. */
 static size_t dimension(size_t ndims, haul_order order, size_t k)
 {
     return order == HAUL_ORDER_C ? ndims - 1 - k : k;
@@ -368,8 +367,8 @@ static int take_in_subarray(bounds *b, size_t ndims, const size_t *sizes, const 
     return take_in(b, first, span, count, old);
 }
 
-/* Lower bound 0 and the extent of the whole array, as MPI has it, so that subarrays can stand in a
- * row. */
+/* As in MPI, the lower bound is 0 and the extent that of the whole array, so that subarrays can
+ * follow each other. */
 haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes,
                                       const size_t *starts, haul_order order, haul_type *oldtype,
                                       haul_type **newtype)

@@ -1,8 +1,8 @@
 /* Printing a type as a table.
  *
- * The lines are made twice: once to learn how wide each column is, once to print. What no row
- * describes stands as "(bytes)": plain fields and padding, which travel. Each line goes out in one
- * write; of a committed type nothing is allocated.
+ * The lines are made twice: first to measure the columns, then to print. Bytes without a row, plain
+ * fields and padding, stand as "(bytes)": they travel. Each line is one write. For a committed type
+ * nothing is allocated.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static haul_status put_text(const table *t, const char *text)
     return t->file->write(t->file->user, text, strlen(text)) == HAUL_OK ? HAUL_OK : HAUL_ERROR_FILE;
 }
 
-/* Numbers stand right, words left; no line ends in blanks. */
+/* Numbers are aligned right, words left; no line ends in blanks. */
 static haul_status put_line(table *t, const line *l)
 {
     char text[COLUMNS * (CELL + 2) + 2];
@@ -138,7 +138,7 @@ static void append_when(char *cell, const haul_type *type, const haul_when *when
         append(cell, "%" PRId64 "..%" PRId64, when->low, when->high);
 }
 
-/* What is not as in plain rows, in the words of the rule's members. */
+/* The members of a rule that differ from a plain row's. */
 static void append_members(char *cell, const haul_type *type, const haul_rule *rule)
 {
     static const char *const modes[] = { "own",    "alias", "own or static", "alias or static",

@@ -1,9 +1,10 @@
-/* Elements one by one, those of embedded arrays included. A committed type says which arrays it has
- * not flattened; each level of these is one entry of a stack, and types nest no deeper than it
- * reaches.
+/* The elements of a committed type one by one, those of embedded arrays included.
  *
- * Rows with rules are looked at by object, as a rule. A few say the same of every object, and are
- * no more here than what they say: bytes, a pointer, or nothing.
+ * Parts are the arrays that commit has not flattened. Each level of parts is one entry of a stack,
+ * and commit lets types nest no deeper than the stack.
+ *
+ * Most ruled rows depend on the object. A few say the same of every object: bytes, a pointer, or
+ * nothing. Here they count as that.
  */
 #include "type/elements.h"
 
@@ -117,7 +118,7 @@ int haul__next_pointer(const haul__walk *walk, size_t *i, size_t *offset)
 
 /* ---- Gaps. */
 
-/* What a row covers; one that is null always leaves a gap. */
+/* Where the bytes of a ruled row end; a row that is always null is a gap. */
 static size_t end_of_ruled(const haul__walk *walk, const haul__ruled *ruled)
 {
     if (is_always_null(ruled))
@@ -125,8 +126,8 @@ static size_t end_of_ruled(const haul__walk *walk, const haul__ruled *ruled)
     return ruled->kind == HAUL__RULED_TAIL ? walk->extent : ruled->slot.offset + ruled->bytes;
 }
 
-/* The end of what covers a byte: a run that travels, a part, or a row with a rule; 0: nothing does,
- * and *next is where something begins. */
+/* The end of the run, part or ruled row that covers a byte; 0: nothing does, and *next is lowered
+ * to the next one's beginning. */
 static size_t covered_to(const haul__walk *walk, size_t at, size_t *next)
 {
     size_t i, end;
@@ -155,7 +156,7 @@ static size_t covered_to(const haul__walk *walk, size_t at, size_t *next)
     return 0;
 }
 
-/* Do the parts lie apart, each in a place of its own within the element? */
+/* Do the parts lie within the element and apart from each other? */
 static int has_tidy_parts(const haul__walk *walk)
 {
     size_t i, end = 0;

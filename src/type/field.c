@@ -1,7 +1,7 @@
-/* Reading the integers that shapes and rules are made of.
+/* The integer fields that shapes and rules read.
  *
- * A field may stand anywhere, so it is read byte by byte; a count that does not fit the widest
- * signed integer is told apart, never wrapped.
+ * A field may stand at any address, so it is copied out first. A value that does not fit the widest
+ * signed integer is reported, never wrapped.
  */
 #include "type/field.h"
 

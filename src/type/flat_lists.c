@@ -1,4 +1,4 @@
-/* Scratch: the lists of a type while it is flattened, in whatever order they come.
+/* The lists of a type while it is flattened, in the order of adding.
  */
 #include <stdio.h>
 
@@ -98,7 +98,6 @@ int haul__put_excluded(haul__scratch *s, size_t offset, size_t bytes, unsigned b
     return 1;
 }
 
-/* Writes "outer[index].inner", each where there is one, and answers where it stands in the text. */
 int haul__put_name(haul__scratch *s, const char *outer, size_t index, size_t count,
                    const char *inner, size_t *name)
 {

@@ -1,5 +1,5 @@
-/* Sealing: what flattening has put together becomes the walk of a committed type: sorted, merged,
- * measured, copied out.
+/* Sealing: the lists become the committed form of a type. They are sorted, merged, measured and
+ * copied into one piece of memory.
  */
 #include "base/sort.h"
 #include "type/flat_seal.h"
@@ -12,7 +12,7 @@ static int run_comes_before(const void *a, const void *b)
     return ((const haul__run *)a)->offset < ((const haul__run *)b)->offset;
 }
 
-/* Two pointers at one place are ends of two pairs. */
+/* Two slots at one offset are the ends of two pairs. */
 static int slot_comes_before(const void *a, const void *b)
 {
     const haul__slot *x = &((const haul__made_slot *)a)->slot,
@@ -55,8 +55,8 @@ static haul_status merge_runs(haul__scratch *s, const haul_type *type, haul_erro
     return HAUL_OK;
 }
 
-/* What of a run no ruled row claims, as new runs. `first`: the first ruled row that can reach the
- * run. */
+/* Adds the bytes of a run that are in no ruled row as new runs. `first`: the first ruled row that
+ * can reach the run. */
 static int put_rest(haul__scratch *s, haul__run run, size_t first)
 {
     size_t at = run.offset, end = run.offset + run.bytes, i;
@@ -71,7 +71,7 @@ static int put_rest(haul__scratch *s, haul__run run, size_t first)
     return at >= end || haul__put_new_run(s, at, end - at);
 }
 
-/* Ruled bytes are in no run. */
+/* Takes the ruled rows' bytes out of all runs. */
 static haul_status cut_runs(haul__scratch *s)
 {
     size_t i, first = 0, count = s->run_count;
@@ -91,9 +91,8 @@ static haul_status cut_runs(haul__scratch *s)
     return HAUL_OK;
 }
 
-/* The end pointer of a pair is in no row, so that only now it can be seen to lie under another
- * one. */
-static haul_status keep_apart(const haul__scratch *s, const haul_type *type, haul_error *error)
+/* The end pointer of a pair has no row, so only now can its overlap with a ruled row be seen. */
+static haul_status check_apart(const haul__scratch *s, const haul_type *type, haul_error *error)
 {
     size_t i, k, first = 0;
     for (i = 0; i < s->slot_count; i++) {
@@ -111,9 +110,9 @@ static haul_status keep_apart(const haul__scratch *s, const haul_type *type, hau
     return HAUL_OK;
 }
 
-/* An end that is another row's pointer, or another row's end, needs no slot of its own. Of several
- * ends the one stays whose begin comes first: an object that ends in front of it has none of the
- * others. */
+/* An end that is another row's pointer, or another pair's end, needs no slot of its own. Of several
+ * ends at one offset the one with the lowest begin stays: an object that ends before that begin has
+ * none of the others either. */
 static haul_status merge_slots(haul__scratch *s, const haul_type *type, haul_error *error)
 {
     size_t i, kept = 0;
@@ -138,8 +137,7 @@ static size_t lowest_bit(size_t n)
     return n & (~n + 1);
 }
 
-/* Slots that may lie off the grid in some element are marked. What the elements' own distance
- * cannot keep is not asked of their addresses. */
+/* Marks a slot that may lie off the grid in some element. */
 static int mark_odd(const haul_type *type, haul__slot *slot)
 {
     int odd = (slot->flags & HAUL__SLOT_PACKED) || slot->offset % HAUL__GRID != 0 ||
@@ -148,7 +146,9 @@ static int mark_odd(const haul_type *type, haul__slot *slot)
     return odd;
 }
 
-static haul_status settle_alignment(haul__scratch *s, haul_type *type, haul_error *error)
+/* The alignment of the type, and whether its size keeps it in an array. A constructed type, whose
+ * extent is the user's, asks only what that extent keeps. */
+static haul_status find_alignment(haul__scratch *s, haul_type *type, haul_error *error)
 {
     size_t i,
         asked = type->is_aligned && type->alignment > s->alignment ? type->alignment : s->alignment;
@@ -190,7 +190,7 @@ static void widen(haul__walk *walk, size_t lower, size_t upper)
         walk->true_upper = upper;
 }
 
-/* Ruled rows at their most: each byte once. */
+/* Adds the ruled rows as if all of them held: each byte counts once. */
 static void measure_ruled(const haul__scratch *s, haul_type *type)
 {
     haul__walk *walk = &type->walk;
@@ -213,7 +213,8 @@ static void measure_ruled(const haul__scratch *s, haul_type *type)
     }
 }
 
-/* More bytes than the span has places for are bytes that travel twice. */
+/* The numbers of the committed form. A payload larger than its span means that bytes would travel
+ * twice. */
 static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *error)
 {
     haul__walk *walk = &type->walk;
@@ -292,8 +293,8 @@ static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *c
     }
 }
 
-/* Slots, parts, ruled rows, barred fields and runs are all multiples of the size_t's alignment, so
- * they can stand behind each other. */
+/* One piece of memory: slots, parts, ruled rows, their cases, barred fields, runs, names. The sizes
+ * of all but the names are multiples of size_t's alignment. */
 static haul_status copy_out(const haul__scratch *s, haul_type *type)
 {
     haul__walk *walk = &type->walk;
@@ -357,8 +358,8 @@ static uint64_t words_of(size_t offset, size_t bytes)
     return count ? UINT64_MAX >> (64 - count) << first : 0;
 }
 
-/* Short elements with rules are marked by masks of their words. */
-static void foresee_words(const haul__scratch *s, const haul_type *type, haul__walk *walk)
+/* Short ruled elements are marked by masks of their words. */
+static void find_words(const haul__scratch *s, const haul_type *type, haul__walk *walk)
 {
     size_t i, odd = type->bytes % sizeof(void *);
     if (s->ruled_count == 0 || walk->is_sized || walk->has_parts ||
@@ -375,7 +376,7 @@ static void foresee_words(const haul__scratch *s, const haul_type *type, haul__w
     walk->is_short = odd == 0;
 }
 
-static void ask_for_parents(const haul__scratch *s, haul__walk *walk)
+static void find_parents(const haul__scratch *s, haul__walk *walk)
 {
     size_t i;
     for (i = 0; i < s->ruled_count; i++)
@@ -397,23 +398,21 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
     if (status == HAUL_OK)
         status = merge_slots(s, type, error);
     if (status == HAUL_OK)
-        status = keep_apart(s, type, error);
+        status = check_apart(s, type, error);
     haul__sort(s->parts, s->part_count, sizeof *s->parts, part_comes_before);
     if (status == HAUL_OK)
-        status = settle_alignment(s, type, error);
+        status = find_alignment(s, type, error);
     if (status == HAUL_OK)
         status = measure(s, type, error);
     if (status == HAUL_OK)
         status = copy_out(s, type);
-    foresee_words(s, type, walk);
-    ask_for_parents(s, walk);
+    find_words(s, type, walk);
+    find_parents(s, walk);
     walk->dense = !walk->is_ruled && s->run_count == 1 && s->part_count == 0 &&
                   s->runs[0].offset == 0 && s->runs[0].bytes == type->bytes;
     return status;
 }
 
-/* A nameless type of `type`'s own, sealed from the scratch, which is empty afterwards but for its
- * alignment. */
 haul_status haul__seal_inner(haul__scratch *s, haul_type *type, size_t bytes, haul_type **inner,
                              haul_error *error)
 {
@@ -427,7 +426,7 @@ haul_status haul__seal_inner(haul__scratch *s, haul_type *type, size_t bytes, ha
     made->group = type->group;
     made->committed = 1;
     status = haul__seal(s, made, error);
-    made->walk.span = made->walk.true_upper; /* what is behind is room of the type around it */
+    made->walk.span = made->walk.true_upper; /* the bytes behind belong to the type around it */
     haul__scratch_clear(s);
     s->alignment = alignment;
     s->placement = placement;

@@ -1,18 +1,16 @@
-/* Making the flat form: runs, slots and parts, each sorted by offset.
+/* Flattening: from rows or blocks to lists of runs, slots, parts and ruled rows.
  *
- * A type is put together in scratch memory that the whole commit shares, checked, sorted, and then
- * sealed: copied into one piece of memory of its own, slots first, then parts, runs and names.
+ * The lists stand in scratch memory that the whole commit shares, and are sealed at the end
+ * (flat_seal.c). Embedded elements become
  *
- *     an embedded element that is all bytes      one run, whatever the number of elements
- *     few entries (HAUL__INLINE_MAX)             copied, element by element, at their offsets
- *     more, or a type with rules                 one part: offset, number, stride, type
- *     fields with directions, or to be rebuilt   the same
- *     holders                                    the same
+ *     elements that are all bytes                one run, for any number of elements
+ *     few entries (HAUL__INLINE_MAX)             copies of the entries, element by element
+ *     more, or a type with rules, directions,    one part: offset, number, stride, type
+ *     a rebuild function, or asked-for ancestors
  *
- * So a type never has more entries than a small multiple of its rows, and ten million blocks are
- * one part. Loops of a constructor are worked from the inside out: what one turn holds is repeated
- * in place while it is small; otherwise it is sealed as a nameless inner type, and the turn becomes
- * a part of that.
+ * So a type has at most a small multiple of its rows as entries, and ten million blocks are one
+ * part. Loops of a constructor are worked from the inside out. A small turn is repeated in place. A
+ * larger one is sealed as a nameless inner type, and the loop becomes a part of that type.
  */
 #include <stdio.h>
 
@@ -54,8 +52,8 @@ static int put_element(haul__scratch *s, const haul__walk *walk, size_t offset, 
     return 1;
 }
 
-/* What lies in a type has its wishes. */
-static void ask_as(haul__scratch *s, const haul__walk *walk)
+/* Embedded types raise the enclosing type's alignment and placement. */
+static void raise_alignment(haul__scratch *s, const haul__walk *walk)
 {
     if (walk->alignment > s->alignment)
         s->alignment = walk->alignment;
@@ -70,7 +68,7 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
     size_t i, text = 0;
     if (count == 0)
         return 1;
-    ask_as(s, walk);
+    raise_alignment(s, walk);
     if (walk->is_ruled || walk->is_noted || type->holder)
         return haul__put_name(s, name, 0, 1, "", &text) &&
                haul__put_part(s, offset, count, stride, type, text);
@@ -125,9 +123,9 @@ static int reads_struct(const haul_type *type, const haul__row *row)
     return 0;
 }
 
-/* Behind a pointer to pointers with a rule for each of them stand elements of a nameless type of
- * one ruled pointer, whose fields are read in the struct that led there. The slot then leads to
- * these, and is of one level. */
+/* If a pointer to pointers has a rule for each of them, these become elements of a nameless type,
+ * one ruled pointer, whose rule reads fields of the struct that led there. The slot then has one
+ * level and leads to that type. */
 static haul_status put_each(haul_type *type, const haul__row *row, const haul_allocator *allocator,
                             haul__slot *slot, haul_error *error)
 {
@@ -162,9 +160,8 @@ static haul_status put_each(haul_type *type, const haul__row *row, const haul_al
     return HAUL_OK;
 }
 
-/* A large array of pointers that need nothing of their struct: so many of a nameless type of one
- * pointer. What has been put so far stays where it is, so the inner type is put together behind
- * it. */
+/* A large array of pointers that read nothing of their struct: a part with elements of a nameless
+ * type, one pointer. The lists so far must stay, so the inner type has lists of its own. */
 static haul_status put_pointer_part(haul__scratch *s, haul_type *type, const haul__row *row,
                                     haul_error *error)
 {
@@ -215,7 +212,7 @@ static haul_status put_end(haul__scratch *s, const haul_type *type, const haul__
                : HAUL_ERROR_MEMORY;
 }
 
-/* *at is where the run of plain bytes began; a part takes its bytes out of it. */
+/* *at is where the present run began; a part ends it. */
 static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at,
                                 haul_error *error)
 {
@@ -273,7 +270,7 @@ static haul_status put_embedded(haul__scratch *s, const haul_type *type, const h
                : HAUL_ERROR_MEMORY;
 }
 
-/* The end of a begin/end pair with a condition: its bytes are ruled too. */
+/* The end of a begin/end pair with a condition is ruled too. */
 static haul_status put_ruled_end(haul__scratch *s, const haul_type *type, const haul__row *row,
                                  haul__ruled *ruled)
 {
@@ -315,7 +312,7 @@ static haul_status check_tail(const haul_type *type, const haul__row *row, haul_
                        row->offset, row->type->walk.alignment, row->type->name);
 }
 
-/* An embedded arm, bytes, or the tail: one entry. */
+/* A ruled row that is no pointer: an embedded arm, bytes, or the tail. */
 static haul_status put_ruled_one(haul__scratch *s, const haul_type *type, const haul__row *row,
                                  haul__ruled *ruled, haul_error *error)
 {
@@ -340,14 +337,14 @@ static haul_status put_ruled_one(haul__scratch *s, const haul_type *type, const 
     if (status != HAUL_OK)
         return status;
     if (ruled->slot.target)
-        ask_as(s, &ruled->slot.target->walk);
+        raise_alignment(s, &ruled->slot.target->walk);
     return haul__put_name(s, row->name, 0, 1, "", &name) && haul__put_ruled(s, ruled, name)
                ? HAUL_OK
                : HAUL_ERROR_MEMORY;
 }
 
-/* Sealing cuts ruled bytes out of the runs; only a tail does it here, since nothing lies behind
- * it. */
+/* Sealing takes ruled bytes out of the runs; only a tail ends the present run here, as nothing lies
+ * behind it. */
 static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__row *row,
                                  size_t *at, haul_error *error)
 {
@@ -371,13 +368,13 @@ static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__
     return put_ruled_one(s, type, row, &ruled, error);
 }
 
-/* A field of bytes, or of structs, with a direction. Those with a condition are asked of each
- * object. */
-static int put_bars(haul__scratch *s, const haul__row *row)
+/* A field of bytes or structs that is excluded from a direction. With a condition it is a ruled
+ * row: then each object is asked. */
+static int put_exclusions(haul__scratch *s, const haul__row *row)
 {
-    unsigned bars =
+    unsigned exclusions =
         row->kind == HAUL_REF_DATA || row->kind == HAUL_REF_EMBED ? haul__row_exclusions(row) : 0;
-    return bars == 0 || haul__put_excluded(s, row->offset, row->bytes, bars);
+    return exclusions == 0 || haul__put_excluded(s, row->offset, row->bytes, exclusions);
 }
 
 static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at,
@@ -386,7 +383,7 @@ static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *r
     unsigned kind = haul__row_kind(row);
     if (haul__row_is_ruled(row))
         return put_ruled_row(s, type, row, at, error);
-    if (!put_bars(s, row))
+    if (!put_exclusions(s, row))
         return HAUL_ERROR_MEMORY;
     if (kind == HAUL_REF_DATA)
         return HAUL_OK;
@@ -448,7 +445,7 @@ static int rename_turn(haul__scratch *s, size_t turn, size_t count, size_t *name
     return haul__put_name(s, "", turn, count, inner, name);
 }
 
-/* Puts one turn's copy of the first entries of each list; turn 0 is those entries themselves. */
+/* Adds one turn's copy of the first entries of each list; turn 0 renames those entries. */
 static int put_turn(haul__scratch *s, const size_t first[3], size_t turn, haul__loop loop)
 {
     size_t i, shift = turn * loop.stride, name;
@@ -479,7 +476,7 @@ static int put_turn(haul__scratch *s, const size_t first[3], size_t turn, haul__
     return 1;
 }
 
-/* The first turn is renamed last, since the others are copied from it. */
+/* Turn 0 comes last: the others are copied from it before it is renamed. */
 static int repeat(haul__scratch *s, haul__loop loop)
 {
     size_t first[3], turn;
@@ -532,8 +529,8 @@ static void shift(haul__scratch *s, size_t offset)
         s->parts[i].part.offset += offset;
 }
 
-/* The block's own elements are the innermost loop. The first loop that turns more than once puts
- * elements of the old type itself; those around it repeat what stands in the scratch. */
+/* The block's own elements are the innermost loop. The first loop with more than one turn adds
+ * elements of the old type; the loops around it repeat the lists. */
 static haul_status flatten_loops(haul__scratch *s, haul_type *type, haul_error *error)
 {
     const haul__old_block *block = &type->blocks[0];

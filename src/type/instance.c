@@ -1,18 +1,20 @@
-/* Containers: types with a place left open for others, and what is made of them.
+/* Containers and their instances.
  *
- * A container is an open struct whose rows lead to parameters, or to other containers that do. It
- * is never committed. An instance is an open type with copies of its rows, and says which type each
- * parameter stands for; what a row of it leads to is worked out when its commit reads the row:
+ * A container is an open struct whose rows lead to parameters, or to other containers. It is never
+ * committed. An instance is an open type with copies of the container's rows and an argument, a
+ * type, for each parameter. The target of each row follows when the instance's commit reads it:
  *
- *     a parameter                  the type that it stands for
- *     its own container            the instance itself
- *     another type from which      the instance of that one, for those of the parameters that it
- * depends on one of its parameters is reached anything else                that
+ *     a row of the container leads to     the row of the instance leads to
+ *     a parameter                         its argument
+ *     the container itself                the instance itself
+ *     another type, from which one of     an instance of that type, with the arguments of those
+ *     the parameters is reached           parameters
+ *     any other type                      the same type
  *
- * A container holds all instances that were made of it, so that one set of arguments has one
- * instance, whoever asks for it: the user, a second commit, or another container. It lives as long
- * as the container does, or longer. They are found by a tree over a hash of their arguments, which
- * lies in them: another instance needs no memory for it.
+ * A container holds all its instances, so one set of arguments has one instance, for the user, a
+ * second commit and other containers. An instance lives at least as long as its container.
+ * Instances stand in a tree by a hash of their arguments; the links lie in them, so the tree needs
+ * no memory.
  */
 #include <stdio.h>
 
@@ -35,7 +37,7 @@ haul_status haul_type_parameter(const char *name, haul_type **parameter)
 
 /* --- which parameters does a type depend on? -------------------------------------------------- */
 
-/* Open types that are reached from one, each once; a list that grows while it is read. */
+/* The open types that are reached from one type, each once; the list grows while it is read. */
 typedef struct reached {
     const haul_allocator *allocator;
     haul_type **types;
@@ -55,7 +57,7 @@ static int put(reached *r, haul_type *type)
     return 1;
 }
 
-/* Cases and holders. */
+/* The types of a rule's cases and ancestors. */
 static int put_cases(reached *r, const haul__rule *rule)
 {
     size_t i;
@@ -69,7 +71,7 @@ static int put_cases(reached *r, const haul__rule *rule)
     return 1;
 }
 
-/* An instance has its parameters bound: what is open about it are its arguments. */
+/* An instance leads to its arguments only: its parameters are bound. */
 static int put_targets(reached *r, const haul_type *type)
 {
     size_t i;
@@ -86,7 +88,7 @@ static int put_targets(reached *r, const haul_type *type)
     return 1;
 }
 
-/* Bits of those of the instance's parameters that are reached from a type. */
+/* *bits: which of the instance's parameters are reached from a type. */
 static haul_status depends_on(const haul_type *instance, haul_type *type, unsigned *bits)
 {
     haul_status status = HAUL_OK;
@@ -127,7 +129,7 @@ static int is_bound_so(const haul_type *instance, const haul__bound *bound, size
     return i == count && instance->bound_count == count;
 }
 
-/* Whatever order they are given in. */
+/* The same for any order of the parameters. */
 static uint64_t hash_of(const haul__bound *bound, size_t count)
 {
     uint64_t hash = 0, one;
@@ -222,7 +224,7 @@ static void bind(haul_type *container, haul_type **place, haul_type *instance,
     *place = instance;
 }
 
-/* The container's instance for these arguments, held by the container; made if there is none. */
+/* The container's instance for these arguments, made if there is none; the container holds it. */
 static haul_status find_or_make(haul_type *container, const haul__bound *bound, size_t count,
                                 haul_type **instance)
 {
@@ -317,7 +319,6 @@ haul_status haul_type_instance(haul_type *container, size_t count, haul_type *co
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
-/* What is certain without looking further. */
 haul_type *haul__type_stands_for(const haul_type *instance, haul_type *found)
 {
     size_t i;

@@ -77,7 +77,7 @@ void haul__type_release(haul_type *type)
     haul__release(&allocator, type, type->object_bytes);
 }
 
-/* All blocks of the other constructors have one type, held once. */
+/* The blocks of other constructors than struct all have one type, held once. */
 size_t haul__type_old_count(const haul_type *type)
 {
     return type->combiner == HAUL_COMBINER_STRUCT || type->block_count == 0 ? type->block_count : 1;
@@ -88,8 +88,8 @@ void haul__group_hold(haul__group *group)
     haul__atomic_add(&group->holders, 1);
 }
 
-/* Takes one hold away; answers the list of the dead with the group before it, if that was its
- * last. */
+/* Takes one hold away; answers the list of dead groups, which begins with this one if that was its
+ * last hold. */
 static haul__group *let_go(haul__group *group, haul__group *dead)
 {
     if (haul__atomic_add(&group->holders, -1) > 0)

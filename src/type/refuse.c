@@ -35,7 +35,6 @@ haul_status haul__type_tell_success(haul_type *type)
     return haul__type_tell(type, &no_failure);
 }
 
-/* A committed type may be shared: there only the constant is told. */
 haul_status haul__type_refuse(haul_type *type, const haul_error *constant, const char *format, ...)
 {
     haul_error *error = type->committed ? NULL : haul__type_record(type);
