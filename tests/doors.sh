@@ -128,6 +128,112 @@ upward_includes() {
     done
 }
 
+# ---- Cycles. A file needs the file that defines what it uses; so does its room.
+
+# gives "D FILE NAME" for each global name that a file defines, "U FILE NAME" for each that it uses
+names_of_objects() {
+    each_object | while IFS=$'\t' read -r file object; do
+        nm "$object" | awk -v file="$file" '
+            $(NF - 1) == "U" { print "U", file, $NF }
+            NF == 3 && $2 ~ /^[BCDRTVW]$/ { print "D", file, $3 }'
+    done
+}
+
+# The same of the files of a device that this build leaves out: a definition begins its line.
+names_of_sources() { # FOLDER
+    each_object | cut -f 1 >"$scratch/built"
+    for file in "$1"/*.c; do
+        grep -qxF "$file" "$scratch/built" && continue
+        gcc -fpreprocessed -E -P "$file" 2>/dev/null | awk -v file="$file" '
+            /^[a-z]/ && !/^(static|typedef)/ && !/;$/ && match($0, /haul_[a-z0-9_]+\(/) {
+                print "D", file, substr($0, RSTART, RLENGTH - 1)
+            }
+            {
+                for (; match($0, /haul_[a-z0-9_]+/); $0 = substr($0, RSTART + RLENGTH))
+                    print "U", file, substr($0, RSTART, RLENGTH)
+            }'
+    done
+}
+
+# gives "FILE OTHER NAME": FILE uses NAME, which OTHER defines
+links() {
+    { names_of_objects; names_of_sources devices/cuda; } | sort -u | awk '
+        $1 == "D" { owner[$3] = $2 }
+        $1 == "U" { use[$2 " " $3] }
+        END {
+            for (pair in use) {
+                split(pair, at, " ")
+                if (owner[at[2]] != "" && owner[at[2]] != at[1])
+                    print at[1], owner[at[2]], at[2]
+            }
+        }' | sort
+}
+
+# Of lines "A B NAME", those that lie on a cycle: B reaches A, too.
+cycles() {
+    awk '
+        { needs[$1, $2] = needs[$1, $2] " " $3; node[$1]; node[$2]; reach[$1, $2] }
+        END {
+            for (k in node)
+                for (i in node)
+                    if ((i, k) in reach)
+                        for (j in node)
+                            if ((k, j) in reach)
+                                reach[i, j]
+            for (pair in needs) {
+                split(pair, at, SUBSEP)
+                if ((at[2], at[1]) in reach)
+                    print at[1] " needs " at[2] ":" needs[pair]
+            }
+        }' "$1" | sort
+}
+
+file_cycles() {
+    links >"$scratch/links"
+    [ -s "$scratch/links" ] || echo "no links: nm gave none"
+    cycles "$scratch/links"
+}
+
+room_cycles() {
+    sed -E 's@/[^/ ]+ @ @; s@/[^/ ]+ @ @' "$scratch/links" | awk '$1 != $2' | sort -u >"$scratch/arrows"
+    cycles "$scratch/arrows"
+}
+
+# ---- Names. A name has one meaning, and a file name one room.
+
+# gives "FILE NAME" for each type, macro and inline function of ours that a file defines
+definitions() {
+    find src include devices -name '*.[ch]' | while IFS= read -r file; do
+        gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null | awk '
+            function ours(text) {
+                if (match(text, /(haul|HAUL)_[A-Za-z0-9_]+/))
+                    print substr(text, RSTART, RLENGTH)
+            }
+            /^#define / { ours($2) }
+            /^} *haul_/ { ours($2) }
+            /^(typedef )?(struct|union|enum) haul_[a-z0-9_]+ \{/ { ours($0) }
+            /^typedef / && /;$/ && !/^typedef (struct|union|enum) / {
+                sub(/[[(].*/, "")
+                ours($NF)
+            }
+            /^(static|HAUL__INLINE) / && match($0, /haul_[a-z0-9_]+\(/) {
+                print substr($0, RSTART, RLENGTH - 1)
+            }' | sort -u | sed "s|^|$file |"
+    done
+}
+
+names_twice() {
+    definitions | awk '
+        { files[$2] = files[$2] " " $1; count[$2]++ }
+        END { for (name in count) if (count[name] > 1) print name " stands in" files[name] }' | sort
+}
+
+stems_twice() {
+    find src -name '*.[ch]' | sed -E 's@src/(.*)/(.*)\.[ch]$@\2 \1@' | sort -u | awk '
+        { rooms[$1] = rooms[$1] " " $2; count[$1]++ }
+        END { for (stem in count) if (count[stem] > 1) print stem " is a file of" rooms[stem] }' | sort
+}
+
 # A device stands on the public headers alone.
 device_includes() {
     grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"' -r devices --include='*.[ch]' |
@@ -212,8 +318,12 @@ nothing "system calls and functions go through their doors" undefined_symbols
 nothing "every global name begins with haul_" foreign_names
 nothing "no state between calls" state
 nothing "kernels need no C++ run-time library" cxx_in_kernels
+nothing "no cycle among files" file_cycles
 if [ "$what" = all ]; then
     nothing "rooms include only rooms below them" upward_includes
+    nothing "no cycle among rooms" room_cycles
+    nothing "no type, macro or function has two definitions" names_twice
+    nothing "no two rooms have a file of one name" stems_twice
     nothing "devices include only public headers" device_includes
     nothing "src/ names no vendor" vendor_names
     call_graphs
