@@ -361,7 +361,8 @@ static int leads_in(const cargo *c, const unsigned char *to)
            picture_neighbour(&c->picture, to);
 }
 
-/* Calls what(...) for each pointer that travels both ways until it answers 0: that is the answer, else 1. */
+/* Calls what(...) for each pointer that travels both ways until it answers 0: that is the answer,
+ * else 1. */
 typedef int for_pointer(const world *w, const cargo *c, const unsigned char *now,
                         unsigned char *image);
 static int for_pointers(const world *w, const cargo *c, for_pointer *what)
