@@ -1,11 +1,11 @@
 /* The audit: a recorded walk, its layout, and the searches over both.
  *
  * The recording form of discovery keeps every array and object that it found, each with the one
- * that it was found from: that is where paths come from. Every described byte lies in one of them, for
- * each was new once. Layout then makes of the marks a map that answers for any address whether it
- * is described.
+ * that it was found from: that is where paths come from. Every described byte lies in one of them,
+ * for each was new once. Layout then makes of the marks a map that answers for any address whether
+ * it is described.
  */
-#include "audit/audit.h"
+#include "audit/searches.h"
 
 #include "layout/layout.h"
 #include "map/forms.h"
@@ -13,39 +13,6 @@
 #include "walk/roots.h"
 
 #define FINDINGS 64u
-
-int haul__audit_leads_in(const haul__audit *a, uintptr_t value)
-{
-    return haul__is_described(&a->found.map, value) || haul__is_described(&a->found.map, value - 1);
-}
-
-int haul__audit_is_wanted(const haul__audit *a, size_t before)
-{
-    return a->options.finding && before < a->options.findings;
-}
-
-void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding)
-{
-    a->summary.reported++;
-    a->options.finding(a->options.user, finding);
-}
-
-size_t haul__audit_end(const haul__audit *a, const haul__entry *entry)
-{
-    if (entry->what != HAUL__OBJECTS || !a->walk.kinds[entry->kind].walk->is_sized)
-        return SIZE_MAX;
-    return entry->stride;
-}
-
-size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry)
-{
-    size_t last = entry->stride;
-    if (entry->count == 0)
-        return 0;
-    if (entry->what == HAUL__OBJECTS && haul__audit_end(a, entry) == SIZE_MAX)
-        last = a->walk.kinds[entry->kind].walk->true_upper;
-    return (entry->count - 1) * entry->stride + last;
-}
 
 /* The map's blocks are in order of address. */
 static void find_bounds(haul__audit *a)

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "audit/audit.h"
+#include "audit/place.h"
 #include "walk/paths.h"
 
 /* of one type; in longer ones (lists of blocks) a byte is named by its offset alone */

@@ -1,6 +1,6 @@
 /* A hash of pairs: open addressing, linear probing, at most half full.
  */
-#include "audit/audit.h"
+#include "audit/tally.h"
 
 static size_t place_of(const haul__tally *tally, uintptr_t first, uintptr_t second)
 {

@@ -7,7 +7,8 @@
  */
 #include <stdio.h>
 
-#include "audit/audit.h"
+#include "audit/place.h"
+#include "audit/searches.h"
 #include "base/sort.h"
 
 typedef struct range {

@@ -9,7 +9,9 @@
  */
 #include <stdio.h>
 
-#include "audit/audit.h"
+#include "audit/place.h"
+#include "audit/searches.h"
+#include "audit/tally.h"
 #include "map/exclusions.h"
 #include "map/forms.h"
 #include "walk/readable.h"

@@ -10,7 +10,8 @@
  */
 #include <stdio.h>
 
-#include "audit/audit.h"
+#include "audit/searches.h"
+#include "audit/tally.h"
 #include "type/field.h"
 #include "walk/paths.h"
 #include "walk/ruled_field.h"

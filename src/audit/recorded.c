@@ -1,0 +1,37 @@
+/* What a recorded walk tells the searches.
+ */
+#include "audit/recorded.h"
+#include "map/forms.h"
+
+int haul__audit_leads_in(const haul__audit *a, uintptr_t value)
+{
+    return haul__is_described(&a->found.map, value) || haul__is_described(&a->found.map, value - 1);
+}
+
+int haul__audit_is_wanted(const haul__audit *a, size_t before)
+{
+    return a->options.finding && before < a->options.findings;
+}
+
+void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding)
+{
+    a->summary.reported++;
+    a->options.finding(a->options.user, finding);
+}
+
+size_t haul__audit_end(const haul__audit *a, const haul__entry *entry)
+{
+    if (entry->what != HAUL__OBJECTS || !a->walk.kinds[entry->kind].walk->is_sized)
+        return SIZE_MAX;
+    return entry->stride;
+}
+
+size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry)
+{
+    size_t last = entry->stride;
+    if (entry->count == 0)
+        return 0;
+    if (entry->what == HAUL__OBJECTS && haul__audit_end(a, entry) == SIZE_MAX)
+        last = a->walk.kinds[entry->kind].walk->true_upper;
+    return (entry->count - 1) * entry->stride + last;
+}

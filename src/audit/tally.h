@@ -1,0 +1,25 @@
+/* Tallies: a number for each pair of words that was asked for.
+ */
+#ifndef HAUL_AUDIT_TALLY_H
+#define HAUL_AUDIT_TALLY_H
+
+#include "base/base.h"
+#include "base/memory.h"
+
+/* The first of a pair is never 0. */
+typedef struct haul__tallied {
+    uintptr_t first, second;
+    size_t number;
+} haul__tallied;
+
+typedef struct haul__tally {
+    haul_allocator *allocator;
+    haul__tallied *at;
+    size_t count, capacity;
+} haul__tally;
+
+/* Where the pair's number stands, 0 at first; good until the next call. NULL: out of memory. */
+size_t *haul__tally_of(haul__tally *tally, uintptr_t first, uintptr_t second);
+void haul__tally_close(haul__tally *tally);
+
+#endif
