@@ -7,7 +7,9 @@
  * address. A type in it is held, so that its address means the same type for as long as it stands
  * there.
  */
-#include "arena/arena.h"
+#include "arena/allocate.h"
+#include "arena/free_lists.h"
+#include "type/type.h"
 #include "type/elements.h"
 
 static void *refuse(haul_arena *arena, haul_status status, const char *text)

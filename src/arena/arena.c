@@ -7,9 +7,12 @@
  * room.top is zeros always, an allocation costs no clearing, and a wipe is one run over memory that
  * is in use anyway.
  */
+#include "arena/allocate.h"
 #include "arena/arena.h"
+#include "arena/block_sizes.h"
+#include "arena/free_lists.h"
+#include "arena/nursery.h"
 
-#define MAGIC 0x48417631u
 #define STEP_BYTES ((size_t)1 << 20)
 #define FIXED_BYTES ((size_t)64 << 20)
 #define LESS 16u
@@ -18,50 +21,6 @@
 #else
 #define RESERVE_BYTES ((size_t)256 << 20)
 #endif
-
-int haul__arena_is_valid(const haul_arena *arena)
-{
-    return arena && arena->magic == MAGIC;
-}
-
-/* ---- Regions. */
-
-static void release_allocated(const haul__region *region)
-{
-    haul__release(region->user, region->memory, region->bytes);
-}
-
-static void release_reserved(const haul__region *region)
-{
-    haul__unreserve(region->user, region->memory, region->bytes);
-}
-
-static int get_reserved(haul_allocator *allocator, size_t bytes, haul__region *region)
-{
-    region->memory = haul__reserve(allocator, bytes, 1);
-    region->bytes = bytes;
-    region->release = release_reserved;
-    region->user = allocator;
-    region->grows = 1;
-    return region->memory != NULL;
-}
-
-static int get_allocated(haul_allocator *allocator, size_t bytes, haul__region *region)
-{
-    region->memory = haul__allocate_zeroed(allocator, bytes);
-    region->bytes = bytes;
-    region->release = release_allocated;
-    region->user = allocator;
-    region->grows = 0;
-    return region->memory != NULL;
-}
-
-static void release_region(haul__region *region)
-{
-    if (region->memory)
-        region->release(region);
-    region->memory = NULL;
-}
 
 /* ---- Life. */
 
@@ -79,26 +38,20 @@ static haul_status get_memory(haul_arena *arena)
     if (wanted > SIZE_MAX / 2)
         return HAUL_ERROR_ARGUMENT;
     do {
-        if (get_reserved(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region))
+        if (haul__region_reserve(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region))
             return HAUL_OK;
         wanted /= LESS;
     } while (allocator->reserve && !arena->options.reserve_bytes && wanted >= STEP_BYTES);
     wanted = haul__arena_default_fixed_bytes(&arena->options);
-    return get_allocated(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region)
+    return haul__region_allocate(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region)
                ? HAUL_OK
                : HAUL_ERROR_MEMORY;
-}
-
-int haul__arena_table(haul_arena *arena, size_t bytes, haul__region *region)
-{
-    haul_allocator *allocator = &arena->context->allocator;
-    return get_reserved(allocator, bytes, region) || get_allocated(allocator, bytes, region);
 }
 
 /* A table of bits with a word to spare. */
 static haul_status get_bits(haul_arena *arena, size_t bits, haul__region *region, uint64_t **table)
 {
-    if (!haul__arena_table(arena, (bits / 64 + 2) * sizeof(uint64_t), region))
+    if (!haul__region_get(&arena->context->allocator, (bits / 64 + 2) * sizeof(uint64_t), region))
         return HAUL_ERROR_MEMORY;
     *table = region->memory;
     return HAUL_OK;
@@ -140,13 +93,13 @@ static void dismantle(haul_arena *arena)
 {
     haul_context *context = arena->context;
     haul__free_lists_free(arena);
-    release_region(&arena->blocks_region);
-    release_region(&arena->marks_region);
-    release_region(&arena->starts_region);
-    release_region(&arena->slots_region);
+    haul__region_release(&arena->blocks_region);
+    haul__region_release(&arena->marks_region);
+    haul__region_release(&arena->starts_region);
+    haul__region_release(&arena->slots_region);
     if (arena->room.base)
         haul__unpoison(arena->room.base, (size_t)(arena->end - arena->room.base));
-    release_region(&arena->region);
+    haul__region_release(&arena->region);
     haul__release(&context->allocator, arena, sizeof *arena);
 }
 
@@ -186,7 +139,7 @@ haul_status haul__arena_make(haul_context *context, const haul_arena_options *op
         return status;
     }
     haul__context_hold(context);
-    arena->magic = MAGIC;
+    arena->magic = HAUL__ARENA_MAGIC;
     *result = arena;
     return HAUL_OK;
 }
@@ -274,77 +227,11 @@ const haul_error *haul_arena_error(const haul_arena *arena)
     return haul__arena_is_valid(arena) ? &arena->error : &none;
 }
 
-/* ---- Growth. */
-
-void haul__arena_set_top(haul_arena *arena, unsigned char *top)
-{
-    arena->room.top = top;
-    arena->room.end = arena->is_plain ? arena->end : top;
-}
-
-int haul__arena_grow(haul_arena *arena, size_t end)
-{
-    size_t limit = arena->options.limit_bytes, step = arena->options.granularity, grown;
-    int limited = limit != 0 && limit < arena->capacity;
-    limit = (limited ? limit : arena->capacity) & ~(HAUL_ARENA_GRANULE - 1);
-    if (end > limit) {
-        haul__fail(&arena->error, HAUL_ERROR_LIMIT,
-                   "the arena is full: %zu bytes are needed, %s is %zu", end,
-                   limited               ? "limit_bytes"
-                   : arena->region.grows ? "reserve_bytes"
-                                         : "its fixed capacity",
-                   limit);
-        return 0;
-    }
-    grown = end > SIZE_MAX - step ? limit : (end + step - 1) / step * step;
-    if (grown > limit || grown < end)
-        grown = limit;
-    grown &= ~(HAUL_ARENA_GRANULE - 1);
-    if (grown < end)
-        grown = end;
-    haul__poison(arena->end, (size_t)(arena->room.base + grown - arena->end));
-    arena->end = arena->room.base + grown;
-    haul__arena_set_top(arena, arena->room.top);
-    return 1;
-}
-
 /* ---- Going back. */
-
-/* Bits of words or granules. */
-static void clear_bits(uint64_t *bits, size_t first, size_t end)
-{
-    size_t group = first / 64, last = end / 64;
-    uint64_t head = UINT64_MAX << (first % 64), tail = ~(UINT64_MAX << (end % 64));
-    if (group == last) {
-        bits[group] &= ~(head & tail);
-        return;
-    }
-    bits[group] &= ~head;
-    memset(bits + group + 1, 0, (last - group - 1) * sizeof *bits);
-    bits[last] &= ~tail;
-}
 
 static void set_bit(uint64_t *bits, size_t i)
 {
     bits[i / 64] |= (uint64_t)1 << (i % 64);
-}
-
-void haul__arena_wipe(haul_arena *arena, size_t first, size_t end)
-{
-    haul__unpoison(arena->room.base + first, end - first);
-    memset(arena->room.base + first, 0, end - first);
-    haul__poison(arena->room.base + first, end - first);
-    clear_bits(arena->room.slots, first / sizeof(void *), end / sizeof(void *));
-    if (arena->starts)
-        clear_bits(arena->starts, first / HAUL_ARENA_GRANULE, end / HAUL_ARENA_GRANULE);
-    haul__blocks_forget(arena, first, end);
-    haul__arena_changed(arena, first);
-}
-
-void haul__arena_note_peak(haul_arena *arena)
-{
-    size_t used = haul__arena_used(arena);
-    arena->peak = used > arena->peak ? used : arena->peak;
 }
 
 static void cut(haul_arena *arena, size_t used)
@@ -357,7 +244,7 @@ static void cut(haul_arena *arena, size_t used)
     if (used < top)
         haul__arena_wipe(arena, used, top);
     if (arena->marks)
-        clear_bits(arena->marks, used / HAUL_ARENA_GRANULE + 1, top / HAUL_ARENA_GRANULE + 1);
+        haul__clear_bits(arena->marks, used / HAUL_ARENA_GRANULE + 1, top / HAUL_ARENA_GRANULE + 1);
     haul__arena_set_top(arena, arena->room.base + used);
     arena->floor = used;
 }
@@ -407,12 +294,6 @@ haul_status haul_arena_reset(haul_arena *arena)
 }
 
 /* ---- Questions. */
-
-int haul_arena_contains(const haul_arena *arena, const void *address)
-{
-    return haul__arena_is_valid(arena) && (uintptr_t)address >= (uintptr_t)arena->room.base &&
-           (uintptr_t)address < (uintptr_t)arena->room.top;
-}
 
 void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *statistics)
 {

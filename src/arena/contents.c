@@ -9,10 +9,19 @@
  * device, as in any packed graph; what does not travel back, or not at all, goes there as it lies.
  */
 #include "arena/arena.h"
-#include "base/sort.h"
+#include "arena/changes.h"
+#include "arena/contents.h"
+#include "arena/explicit_relocations.h"
+#include "arena/nursery.h"
+#include "arena/staying.h"
+#include "arena/tagged_pointers.h"
 #include "map/exclusions.h"
+#include "map/found.h"
+#include "map/mark.h"
 #include "pack/plan.h"
+#include "type/type.h"
 #include "type/elements.h"
+#include "map/forms.h"
 
 static haul_status out_of_memory(haul_error *error)
 {
@@ -25,43 +34,6 @@ size_t haul__contents_bitmap_bytes(const haul__contents *contents)
 }
 
 /* ---- Bytes that do not come back. */
-
-static haul__kept_bytes *add_kept(haul__contents *c, size_t at, size_t bytes)
-{
-    haul__kept_bytes *added;
-    if (!haul__grow(&c->arena->context->allocator, (void **)&c->kept, &c->kept_capacity,
-                    c->kept_count + 1, sizeof *c->kept))
-        return NULL;
-    added = &c->kept[c->kept_count++];
-    memset(added, 0, sizeof *added);
-    added->at = at;
-    added->bytes = bytes;
-    return added;
-}
-
-int haul__contents_keep(haul__contents *c, size_t at, size_t bytes)
-{
-    return add_kept(c, at, bytes) != NULL;
-}
-
-int haul__contents_exclude(haul__contents *c, size_t at, size_t bytes)
-{
-    haul__kept_bytes *added = add_kept(c, at, bytes);
-    if (added)
-        added->is_data = 1;
-    return added != NULL;
-}
-
-int haul__contents_replace(haul__contents *c, size_t at, size_t bytes, const void *becomes)
-{
-    haul__kept_bytes *added = add_kept(c, at, bytes);
-    if (!added)
-        return 0;
-    added->is_edited = 1;
-    if (becomes)
-        memcpy(added->becomes, becomes, bytes);
-    return 1;
-}
 
 static int keep_gaps(haul__contents *c, const haul__walk *walk, size_t at)
 {
@@ -108,108 +80,10 @@ static int keep_special(haul__contents *c, const haul__special *run)
     return keep_tails(c, run);
 }
 
-static int comes_before(const void *a, const void *b)
-{
-    return ((const haul__kept_bytes *)a)->at < ((const haul__kept_bytes *)b)->at;
-}
-
-/* Ranges on their way into a list in which none lies over another. What is edited goes before what
- * only stays, and this before data, so of a range only what lies between those before it is
- * entered, when it is known what lies there.
- */
-typedef struct separation {
-    haul__kept_bytes *out;
-    size_t count;
-    size_t done;  /* up to here all has been entered */
-    size_t until; /* from there on up to here bytes stay, */
-    size_t data;  /* and from there on up to here as data */
-} separation;
-
-static void enter_until(separation *s, size_t end, int is_data)
-{
-    if (s->done < end) {
-        haul__kept_bytes *stays = &s->out[s->count++];
-        memset(stays, 0, sizeof *stays);
-        stays->at = s->done;
-        stays->bytes = end - s->done;
-        stays->is_data = is_data;
-        s->done = end;
-    }
-}
-
-static void enter_stays(separation *s, size_t end)
-{
-    enter_until(s, s->until < end ? s->until : end, 0);
-    enter_until(s, s->data < end ? s->data : end, 1);
-    if (s->done < end)
-        s->done = end;
-}
-
-/* Must what is known be entered before the range is? Not while it goes on as what it is. */
-static int cuts(const separation *s, const haul__kept_bytes *next)
-{
-    return next->is_edited || (next->at >= s->until && (!next->is_data || next->at >= s->data));
-}
-
-/* Of two edited ranges the first one keeps what they share. */
-static void enter_edited(separation *s, const haul__kept_bytes *next)
-{
-    size_t cut = s->done - next->at;
-    haul__kept_bytes *edited;
-    if (cut >= next->bytes)
-        return;
-    edited = &s->out[s->count++];
-    *edited = *next;
-    edited->at += cut;
-    edited->bytes -= cut;
-    if (next->bytes <= sizeof next->becomes)
-        memmove(edited->becomes, edited->becomes + cut, edited->bytes);
-    s->done = edited->at + edited->bytes;
-}
-
-/* One range after the other. Those that only touch stay two: a nursery looks for its own. */
-static int separate_kept(haul__contents *c)
-{
-    const haul_allocator *allocator = &c->arena->context->allocator;
-    const size_t capacity = 3 * c->kept_count + 2;
-    separation s;
-    size_t i, *until;
-    memset(&s, 0, sizeof s);
-    s.out = haul__allocate(allocator, capacity * sizeof *s.out, sizeof(void *));
-    if (!s.out)
-        return 0;
-    for (i = 0; i < c->kept_count; i++) {
-        const haul__kept_bytes *next = &c->kept[i];
-        if (cuts(&s, next))
-            enter_stays(&s, next->at);
-        until = next->is_data ? &s.data : &s.until;
-        if (next->is_edited)
-            enter_edited(&s, next);
-        else if (*until < next->at + next->bytes)
-            *until = next->at + next->bytes;
-    }
-    enter_stays(&s, s.until > s.data ? s.until : s.data);
-    haul__release(allocator, c->kept, c->kept_capacity * sizeof *c->kept);
-    c->kept = s.out;
-    c->kept_count = s.count;
-    c->kept_capacity = capacity;
-    return 1;
-}
-
-static int is_separate(const haul__contents *c)
-{
-    size_t i;
-    for (i = 1; i < c->kept_count; i++)
-        if (c->kept[i].at < c->kept[i - 1].at + c->kept[i - 1].bytes)
-            return 0;
-    return 1;
-}
-
 static int sort_lists(haul__contents *c)
 {
-    haul__sort(c->kept, c->kept_count, sizeof *c->kept, comes_before);
     haul__odd_sort(c);
-    return is_separate(c) || separate_kept(c);
+    return haul__staying_sort(c);
 }
 
 static haul_status take_typed(haul__contents *c, haul_error *error)
@@ -227,7 +101,7 @@ static haul_status take_typed(haul__contents *c, haul_error *error)
 
 /* ---- A graph that was discovered in the arena. */
 
-static void take_slots(haul__contents *c, const haul_plan *plan, const haul__block *block,
+static void take_slots(haul__contents *c, const haul__found *found, const haul__block *block,
                        uintptr_t address)
 {
     unsigned cell;
@@ -235,7 +109,7 @@ static void take_slots(haul__contents *c, const haul_plan *plan, const haul__blo
         return;
     for (cell = 0; cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES) {
         uint64_t slots;
-        for (slots = haul__placed_slots(&plan->found.map, block, cell); slots; slots &= slots - 1) {
+        for (slots = haul__placed_slots(&found->map, block, cell); slots; slots &= slots - 1) {
             size_t word = (address - (uintptr_t)c->base) / sizeof(void *) + haul__lowest64(slots);
             c->own[word / 64] |= (uint64_t)1 << (word % 64);
         }
@@ -291,13 +165,13 @@ static int take_kept(haul__contents *c, const haul__kept *kept)
     return haul__contents_replace(c, at, kept->bytes, becomes);
 }
 
-static int take_words(haul__contents *c, const haul_plan *plan)
+static int take_words(haul__contents *c, const haul__found *found)
 {
     size_t i;
-    for (i = 0; i < plan->found.kept_count; i++)
-        if (!take_kept(c, &plan->found.kept[i]))
+    for (i = 0; i < found->kept_count; i++)
+        if (!take_kept(c, &found->kept[i]))
             return 0;
-    return haul__odd_of_plan(c, plan) && haul__tagged_of_plan(c, plan);
+    return haul__odd_of_graph(c, found) && haul__tagged_of_graph(c, found);
 }
 
 /* Has it a byte that travels? It can have a place without one: as a hole, or because its page goes
@@ -321,23 +195,24 @@ static int lies_inside(const haul__contents *c, const haul__block *block, uintpt
     return 1;
 }
 
-static haul_status check_plan(const haul__contents *c, const haul_plan *plan, haul_error *error)
+static haul_status check_plan(const haul__contents *c, const haul__found *found, haul_error *error)
 {
     size_t i;
-    if (plan->found.dependent_count > 0)
+    if (found->dependent_count > 0)
         return haul__fail(
             error, HAUL_ERROR_UNSUPPORTED,
             "objects whose contents depend on addresses: pack such graphs with haul_ship");
-    for (i = 0; i < plan->found.map.block_count; i++)
-        if (!lies_inside(c, haul__plan_block(plan, i),
-                         haul__block_address(plan->found.map.numbers[i])))
+    for (i = 0; i < found->map.block_count; i++)
+        if (!lies_inside(c, haul__map_block(&found->map, i),
+                         haul__block_address(found->map.numbers[i])))
             return haul__fail(error, HAUL_ERROR_GRAPH, "the graph leads out of the arena");
     return HAUL_OK;
 }
 
 static haul_status take_plan(haul__contents *c, const haul_plan *plan, haul_error *error)
 {
-    haul_status status = check_plan(c, plan, error);
+    const haul__found *found = haul__plan_found(plan);
+    haul_status status = check_plan(c, found, error);
     size_t i;
     if (status != HAUL_OK)
         return status;
@@ -345,14 +220,14 @@ static haul_status take_plan(haul__contents *c, const haul_plan *plan, haul_erro
     if (!c->own)
         return out_of_memory(error);
     c->slots = c->own;
-    for (i = 0; i < plan->found.map.block_count; i++) {
-        const haul__block *block = haul__plan_block(plan, i);
-        uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
-        take_slots(c, plan, block, address);
+    for (i = 0; i < found->map.block_count; i++) {
+        const haul__block *block = haul__map_block(&found->map, i);
+        uintptr_t address = haul__block_address(found->map.numbers[i]);
+        take_slots(c, found, block, address);
         if (!take_gaps(c, block, address))
             return out_of_memory(error);
     }
-    if (!take_words(c, plan) || !haul__nurseries_keep(c))
+    if (!take_words(c, found) || !haul__nurseries_keep(c))
         return out_of_memory(error);
     if (!sort_lists(c) ||
         haul__reads_make(plan, 1, &c->arena->context->allocator, &c->reads) != HAUL_OK)
@@ -360,57 +235,9 @@ static haul_status take_plan(haul__contents *c, const haul_plan *plan, haul_erro
     return HAUL_OK;
 }
 
-/* ---- Stale.
- *
- * Contents are stale when something below their end has gone since they were opened; what has gone
- * behind it, or before, is nothing to them. So changes are noted with how many contents had been
- * opened by then. Of two changes the earlier one tells nothing if the later one lies as low; so
- * they lie higher and higher, and the first that is late enough is the lowest of those. Each
- * opening makes room for one more: a release needs no memory.
- */
-
-void haul__arena_changed(haul_arena *arena, size_t first)
-{
-    haul__change *last;
-    while (arena->change_count > 0 && arena->changes[arena->change_count - 1].first >= first)
-        arena->change_count--;
-    last = arena->change_count > 0 ? &arena->changes[arena->change_count - 1] : NULL;
-    if (arena->opens == 0 || (last && last->opens == arena->opens))
-        return;
-    arena->changes[arena->change_count].opens = arena->opens;
-    arena->changes[arena->change_count++].first = first;
-}
-
-/* 0: no memory. */
-static int note_opening(haul_arena *arena)
-{
-    if (haul__atomic_add(&arena->carriers, 0) == 1) /* nobody asks about what was before */
-        arena->change_count = 0;
-    if (!haul__grow(&arena->context->allocator, (void **)&arena->changes, &arena->change_capacity,
-                    arena->change_count + 1, sizeof *arena->changes))
-        return 0;
-    arena->opens++;
-    return 1;
-}
-
-/* Has something gone from the contents? */
-static int has_changed(const haul__contents *c)
-{
-    const haul_arena *arena = c->arena;
-    size_t low = 0, high = arena->change_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (arena->changes[middle].opens < c->opens)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < arena->change_count && arena->changes[low].first < c->bytes;
-}
-
 haul_status haul__contents_check(const haul__contents *contents, haul_error *error)
 {
-    if (!has_changed(contents))
+    if (!haul__changes_reach(contents->arena, contents->opens, contents->bytes))
         return HAUL_OK;
     return haul__fail(
         error, HAUL_ERROR_STALE,
@@ -436,7 +263,7 @@ haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, con
     contents->bytes = haul__arena_used(arena);
     contents->slots = arena->room.slots;
     haul__unpoison(contents->base, contents->bytes);
-    if (!note_opening(arena))
+    if (!haul__changes_note_opening(arena))
         status = out_of_memory(error);
     else
         status = plan ? take_plan(contents, plan, error) : take_typed(contents, error);
@@ -545,39 +372,4 @@ haul_status haul__contents_copy(haul__contents *copy, const haul__contents *cont
         return HAUL_OK;
     haul__contents_close(copy);
     return out_of_memory(error);
-}
-
-/* ---- Pointers that lead out. */
-
-int haul__leads_inside(const haul__contents *c, uintptr_t value)
-{
-    size_t i;
-    if (value - (uintptr_t)c->base <= c->bytes)
-        return 1;
-    for (i = 0; i < c->neighbour_count; i++)
-        if (value - c->neighbours[i].host <= c->neighbours[i].bytes)
-            return 1;
-    return 0;
-}
-
-int haul__next_outside(const haul__contents *c, size_t *at)
-{
-    size_t word = *at / sizeof(void *), end = c->bytes / sizeof(void *), group;
-    for (group = word / 64; group * 64 < end; group++) {
-        uint64_t slots = c->slots[group];
-        if (group == word / 64)
-            slots &= UINT64_MAX << (word % 64);
-        for (; slots; slots &= slots - 1) {
-            size_t here = group * 64 + haul__lowest64(slots);
-            uintptr_t value;
-            if (here >= end)
-                return 0;
-            value = haul__load_word(c->base + here * sizeof(void *));
-            if (value && !haul__leads_inside(c, value)) {
-                *at = here * sizeof(void *);
-                return 1;
-            }
-        }
-    }
-    return 0;
 }

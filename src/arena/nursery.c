@@ -13,7 +13,10 @@
  * pointers: so what lies behind the host's `used` is then left as it is on the host. In an arena
  * that is discovered nothing but that happens.
  */
-#include "arena/arena.h"
+#include "arena/allocate.h"
+#include "arena/nursery.h"
+#include "arena/pointers.h"
+#include "arena/staying.h"
 
 #define WORD sizeof(void *)
 
@@ -91,15 +94,6 @@ haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes)
     haul__set_slot(arena, at + offsetof(haul_nursery, memory));
     haul__set_slot(arena, at + offsetof(haul_nursery, slots));
     return nursery;
-}
-
-void haul__nurseries_remove(haul_arena *arena, size_t first, size_t end)
-{
-    size_t i, left = 0;
-    for (i = 0; i < arena->nursery_count; i++)
-        if (arena->nurseries[i].at < first || arena->nurseries[i].at >= end)
-            arena->nurseries[left++] = arena->nurseries[i];
-    arena->nursery_count = left;
 }
 
 void haul__nurseries_free(haul_arena *arena)

@@ -2,7 +2,7 @@
 #ifndef HAUL_DEVICE_DEFERRED_H
 #define HAUL_DEVICE_DEFERRED_H
 
-#include "arena/arena.h"
+#include "arena/region.h"
 #include "device/lock.h"
 #include "device/pinned.h"
 #include "device/range.h"

@@ -11,6 +11,7 @@
 #include "device/device.h"
 #include "device/lock.h"
 #include "device/streams.h"
+#include "pack/segments.h"
 
 /* The most ranges that one graph locks. Each costs a driver call and a search of the list. A graph
  * with more, such as one object on each of many scattered pages, is packed instead. */

@@ -3,7 +3,7 @@
 #define HAUL_DEVICE_LOCK_H
 
 #include "haul/device.h"
-#include "pack/pack.h"
+#include "pack/segments.h"
 
 /* Page ranges of the source that one graph holds locked. */
 typedef struct haul__locked {

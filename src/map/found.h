@@ -41,6 +41,12 @@ HAUL__INLINE uint64_t haul__guard_of(uintptr_t address, unsigned bytes, int64_t 
     return (uint64_t)address | (uint64_t)((bytes >> 1) - (bytes >> 3)) << 48 | small << 50;
 }
 
+/* The value of a small guard. */
+HAUL__INLINE int64_t haul__guard_value(uint64_t guard)
+{
+    return (int64_t)(guard >> 50 ^ HAUL__GUARD_FAR) - (int64_t)HAUL__GUARD_FAR;
+}
+
 /* The part of a callback's call that many calls share. */
 typedef struct haul__site {
     haul_function *function;

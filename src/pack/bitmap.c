@@ -12,7 +12,8 @@
  * only words of blocks that have slots are made, a few at a time.
  */
 #include "map/mark.h"
-#include "pack/plan.h"
+#include "pack/bitmap.h"
+#include "pack/translate.h"
 
 #define GRANULES_A_WORD 32u /* each has two bits */
 #define SOME_WORDS 128u     /* what a block without gaps has */

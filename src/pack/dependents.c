@@ -4,7 +4,8 @@
  * The list is in order of types and then of addresses, so that one type's are a stretch of it, and
  * those that a range touches are found by going through it: whoever asks that is about to refuse.
  */
-#include "pack/plan.h"
+#include "pack/dependents.h"
+#include "pack/translate.h"
 #include "walk/discover.h"
 
 size_t haul__plan_dependent_count(const haul_plan *plan)

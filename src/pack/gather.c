@@ -6,23 +6,17 @@
  * to back, at the speed of a copy. What would be slow is translating pointers, whose targets' cells
  * lie anywhere: while the slots of one cell are translated, those of the next are read already and
  * what they lead to is fetched. Reading them twice costs less than keeping them. Blocks of one kind
- * of objects are gathered object by object (objects.c).
+ * of objects are gathered object by object (gather_uniform.c).
  *
  * What discovery trusted is compared with what is there now, on the way (stale.c). Pieces of an
  * arena, and who gathers them, are in pieces.c.
  */
 #include "base/stream.h"
 #include "map/mixed.h"
-#include "pack/direction.h"
-#include "pack/sweep.h"
-
-HAUL__NOINLINE uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value)
-{
-    uint64_t place = haul__translate_in(s->map, s->flat, value);
-    if (!place && !s->lost && !haul__was_empty(s->found, slot))
-        s->lost = slot;
-    return (uintptr_t)(place ? s->base + place : 0);
-}
+#include "pack/excluded_bytes.h"
+#include "pack/gather.h"
+#include "pack/gather_uniform.h"
+#include "pack/stale.h"
 
 HAUL__INLINE void prefetch_targets(const uintptr_t *flat, uint64_t slots, uintptr_t address)
 {

@@ -22,7 +22,9 @@
 #include "pack/ordered.h"
 
 #include "base/sort.h"
-#include "pack/plan.h"
+#include "pack/pieces.h"
+#include "pack/plan_struct.h"
+#include "pack/translate.h"
 
 #define UNITS_AHEAD 8u /* less: bytes of a unit are not there yet; more: they are gone again */
 
@@ -223,23 +225,6 @@ static int tell(const haul_plan *plan, const haul__order_log *trail, haul__order
     return 1;
 }
 
-const haul__resolved *haul__find_resolved(const haul__ordered *ordered, uintptr_t word,
-                                          uintptr_t value)
-{
-    size_t low = 0, high = ordered->told_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (ordered->told[middle].word < word)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < ordered->told_count && ordered->told[low].word == word; low++)
-        if (ordered->told[low].value == value)
-            return &ordered->told[low];
-    return NULL;
-}
-
 /* ---- A plan's. */
 
 size_t haul__ordered_memory(const haul__ordered *o)
@@ -397,23 +382,6 @@ haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, ui
 }
 
 /* ---- And back. */
-
-haul_status haul__prepare_scatter(haul_plan *plan)
-{
-    if (!plan->ordered)
-        return HAUL_OK;
-    plan->ordered->compacted =
-        haul__allocate(&plan->context->allocator, haul__compacted_bytes(plan), HAUL__GRANULE);
-    return plan->ordered->compacted ? HAUL_OK : out_of_memory(plan);
-}
-
-void haul__end_scatter(haul_plan *plan)
-{
-    if (!plan->ordered)
-        return;
-    haul__release(&plan->context->allocator, plan->ordered->compacted, haul__compacted_bytes(plan));
-    plan->ordered->compacted = NULL;
-}
 
 const void *haul__compact_again(const haul_plan *plan, const void *arena)
 {

@@ -4,7 +4,7 @@
 #define HAUL_PACK_ORDERED_H
 
 #include "layout/clusters.h"
-#include "pack/pack.h"
+#include "pack/progress.h"
 
 /* A pointer of which a lookup of its address does not tell all: `place` is where it leads, as long
  * as it is `value`.
@@ -49,10 +49,6 @@ HAUL__INLINE uintptr_t haul__ordered_source(const haul__ordered *ordered, uint64
     const haul__cluster *unit = haul__cluster_at(&ordered->units, place);
     return unit ? unit->first + (uintptr_t)(place - unit->place) : 0;
 }
-
-/* What a pointer word of this value is known to lead to; NULL: a lookup of the value tells. */
-const haul__resolved *haul__find_resolved(const haul__ordered *ordered, uintptr_t word,
-                                          uintptr_t value);
 
 /* haul__gather of an ordered plan. */
 haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t there,

@@ -8,7 +8,7 @@
  * own guard. So a large piece is cut into shares that a pool takes (base/pool.h). What a share
  * finds it notes for itself; when all are done the notes are gone through in order of address, so
  * that errors and counts are those of one thread. What calls the user's functions, or writes words
- * of its own accord (exceptions.c), stays with the thread that asked.
+ * of its own accord (special_words.c), stays with the thread that asked.
  *
  * A device reads what lies in memory twice as fast as what lies changed in a processor's caches,
  * and several processors write faster than it reads. So what a pool gathers for a device is put
@@ -18,7 +18,12 @@
  */
 #include "base/pool.h"
 #include "context/context.h"
-#include "pack/sweep.h"
+#include "map/exclusions.h"
+#include "pack/gather.h"
+#include "pack/pieces.h"
+#include "pack/scatter.h"
+#include "pack/special_words.h"
+#include "pack/stale.h"
 
 /* so many, that no device has read, are in the nearest caches anyway, */
 #define CLOSE_BYTES ((size_t)384 << 10)
@@ -46,13 +51,24 @@ int haul__next_piece(const haul_plan *plan, size_t most, haul__piece *piece)
     return 1;
 }
 
-/* ---- Shares. */
+int haul__piece_returns(const haul_plan *plan, const haul__piece *piece)
+{
+    size_t i;
+    if (!plan->found.map.has_bars)
+        return 1;
+    for (i = piece->first; i < piece->end; i++)
+        if (!haul__block_is_excluded(haul__plan_block(plan, i), HAUL__UNRETURNED))
+            return 1;
+    return 0;
+}
 
 /* What blocks are in the source, at most. */
 static size_t bytes_of(size_t blocks)
 {
     return blocks << HAUL__BLOCK_SHIFT;
 }
+
+/* ---- Gather. */
 
 /* What a share has found. */
 typedef struct finding {
@@ -61,44 +77,6 @@ typedef struct finding {
     size_t nulls;
     uintptr_t lost;
 } finding;
-
-typedef struct team_look {
-    haul_plan *plan;
-    haul__look *look;
-    finding by[HAUL__POOL_CHUNKS];
-} team_look;
-
-static void look_share(void *user, size_t number, size_t first, size_t end, void *scratch)
-{
-    team_look *all = user;
-    (void)scratch;
-    all->by[number].until = all->look(all->plan, first, end);
-    all->by[number].is_whole = all->by[number].until == end;
-}
-
-/* The first block that is not as the plan has it, or the end. */
-static size_t first_until(const finding *by, size_t count, size_t end)
-{
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (!by[i].is_whole)
-            return by[i].until;
-    return end;
-}
-
-size_t haul__go_through(haul_plan *plan, haul__look *look)
-{
-    const size_t count = plan->found.map.block_count;
-    haul__pool *pool = haul__context_pool(plan->context, haul__compacted_bytes(plan));
-    team_look all;
-    size_t shares;
-    all.plan = plan;
-    all.look = look;
-    shares = haul__pool_run(pool, bytes_of(count), 0, count, 1, look_share, &all);
-    return first_until(all.by, shares, count);
-}
-
-/* ---- Gather. */
 
 typedef struct team_gather {
     haul_plan *plan;
@@ -125,7 +103,7 @@ static size_t gather_run(haul__gathering *g, haul__pool *pool, const haul__sweep
                          size_t first, size_t end, uintptr_t *lost)
 {
     team_gather all;
-    size_t i, shares;
+    size_t i, shares, until = end;
     all.plan = g->plan;
     all.like = like;
     all.for_device = g->for_device;
@@ -134,17 +112,10 @@ static size_t gather_run(haul__gathering *g, haul__pool *pool, const haul__sweep
         g->nulls += all.by[i].nulls;
         if (!*lost)
             *lost = all.by[i].lost;
+        if (until == end && !all.by[i].is_whole)
+            until = all.by[i].until;
     }
-    return first_until(all.by, shares, end);
-}
-
-haul_status haul__tell(haul_plan *plan, const haul__listener *listener, uint64_t done,
-                       uint64_t total)
-{
-    if (!listener || !listener->progress || !listener->progress(listener->user, done, total))
-        return HAUL_OK;
-    return haul__fail(&plan->context->error, HAUL_ERROR_CANCELLED,
-                      "the progress callback cancelled the call");
+    return until;
 }
 
 static haul_status tell(haul__gathering *g, uint64_t done)
@@ -243,13 +214,6 @@ haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, 
     haul__next_piece(plan, SIZE_MAX, &all);
     status = haul__gather_piece(&g, &all, arena);
     return status == HAUL_OK ? haul__gather_end(&g) : status;
-}
-
-haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
-                         int for_device, const haul__listener *listener)
-{
-    return plan->ordered ? haul__gather_ordered(plan, arena, base, there, listener)
-                         : haul__gather_compacted(plan, arena, base, there, for_device, listener);
 }
 
 /* ---- Scatter. */

@@ -1,9 +1,10 @@
-/* Plans: made from discovery and layout, asked for places, used to pack.
+/* Plans: made from discovery and layout, and asked for places.
  */
 #include "base/clock.h"
-#include "walk/roots.h"
 #include "pack/plan.h"
+#include "pack/translate.h"
 #include "walk/discover.h"
+#include "walk/roots.h"
 
 #define MAGIC 0x706c616eu
 
@@ -20,6 +21,11 @@ haul_context *haul__plan_context(const haul_plan *plan)
 int haul__plan_is_ordered(const haul_plan *plan)
 {
     return plan->ordered != NULL;
+}
+
+const haul__found *haul__plan_found(const haul_plan *plan)
+{
+    return &plan->found;
 }
 
 const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
@@ -228,103 +234,4 @@ haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **addre
         return HAUL_ERROR_ARGUMENT;
     *address = (void *)haul__address_of(plan, offset);
     return *address ? HAUL_OK : HAUL_ERROR_ARGUMENT;
-}
-
-/* Does [memory, memory + bytes) hold a byte of the source? */
-static int overlaps_source(const haul_plan *plan, const void *memory, size_t bytes)
-{
-    haul__span span;
-    uintptr_t first = (uintptr_t)memory;
-    return haul__find_span(plan, 0, first,
-                           bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes, &span);
-}
-
-haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base,
-                           uint64_t *bitmap)
-{
-    haul_context *context;
-    haul_status status;
-    if (!haul__plan_is_valid(plan))
-        return HAUL_ERROR_ARGUMENT;
-    context = plan->context;
-    status = haul__context_enter(context);
-    if (status != HAUL_OK)
-        return status;
-    if (!arena)
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena to pack into is NULL");
-    else if (!bitmap && base == 0)
-        status = haul__fail(
-            &context->error, HAUL_ERROR_ARGUMENT,
-            "the bitmap is NULL, and with base 0 the arena gets offsets, which only a bitmap tells "
-            "from data");
-    else if (capacity < haul_plan_bytes(plan))
-        status =
-            haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                       "an arena of %zu bytes, %zu are needed", capacity, haul_plan_bytes(plan));
-    else if (overlaps_source(plan, arena, haul_plan_bytes(plan)) ||
-             (bitmap && overlaps_source(plan, bitmap, haul_plan_bitmap_bytes(plan))))
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                            "the arena, or the bitmap, overlaps the source");
-    else
-        status =
-            haul__refuse_dependents(plan, 0, UINTPTR_MAX, "a packed copy of it would be wrong");
-    if (status == HAUL_OK)
-        status = haul__gather(plan, arena, base, base, 0, NULL);
-    if (status == HAUL_OK && bitmap)
-        haul__plan_bitmap(plan, 0, haul_plan_bitmap_bytes(plan) / sizeof *bitmap, bitmap);
-    haul__context_leave(context);
-    return status;
-}
-
-static haul_status unpack(haul_plan *plan, const void *arena, int let_counts_change)
-{
-    haul_status status = haul__prepare_scatter(plan);
-    if (status != HAUL_OK)
-        return status;
-    status = haul__scatter(plan, arena, let_counts_change, NULL);
-    haul__end_scatter(plan);
-    return status;
-}
-
-haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes,
-                             int let_counts_change)
-{
-    haul_context *context;
-    haul_status status;
-    if (!haul__plan_is_valid(plan))
-        return HAUL_ERROR_ARGUMENT;
-    context = plan->context;
-    status = haul__context_enter(context);
-    if (status != HAUL_OK)
-        return status;
-    if (!arena)
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena to unpack is NULL");
-    else if (bytes < haul_plan_bytes(plan))
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                            "an arena of %zu bytes, %zu are needed", bytes, haul_plan_bytes(plan));
-    else
-        status = unpack(plan, arena, let_counts_change);
-    haul__context_leave(context);
-    return status;
-}
-
-haul_status haul_relocate(void *arena, size_t bytes, const uint64_t *bitmap, uint64_t base)
-{
-    size_t words = bytes >> HAUL__WORD_SHIFT, group;
-    unsigned char *at = arena;
-    if (!arena || !bitmap)
-        return HAUL_ERROR_ARGUMENT;
-    for (group = 0; group * 64 < words; group++) {
-        uint64_t bits;
-        for (bits = bitmap[group]; bits; bits &= bits - 1) {
-            size_t word = group * 64 + haul__lowest64(bits);
-            uintptr_t value;
-            if (word >= words)
-                break;
-            value = haul__load_word(at + (word << HAUL__WORD_SHIFT));
-            value += value ? (uintptr_t)base : 0;
-            memcpy(at + (word << HAUL__WORD_SHIFT), &value, sizeof value);
-        }
-    }
-    return HAUL_OK;
 }

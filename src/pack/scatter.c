@@ -10,10 +10,12 @@
  */
 #include "base/stream.h"
 #include "map/mixed.h"
-#include "pack/ahead.h"
-#include "pack/cells.h"
-#include "pack/direction.h"
-#include "pack/starts.h"
+#include "pack/excluded_bytes.h"
+#include "pack/fetch_ahead.h"
+#include "pack/granule_data.h"
+#include "pack/object_cells.h"
+#include "pack/object_starts.h"
+#include "pack/scatter.h"
 
 #define FEW_BYTES ((size_t)32) /* up to here word by word, */
 /* up to here by wide ones: a call of memcmp would cost more than it does */
@@ -311,70 +313,6 @@ HAUL__INLINE void scatter_half(unsigned char *to, const unsigned char *from, uin
         scatter_bytes(to + at, from + at, HAUL__WORD);
 }
 
-static uint16_t odd_mask(const haul_plan *plan, uintptr_t granule)
-{
-    const haul__odd *odd = plan->found.odd;
-    size_t low = 0, high = plan->found.odd_count;
-    uint16_t mask = 0;
-    while (low < high) { /* the first that reaches into the granule */
-        size_t middle = low + (high - low) / 2;
-        if (odd[middle].address + HAUL__WORD <= granule)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < plan->found.odd_count && odd[low].address < granule + HAUL__GRANULE; low++) {
-        size_t byte;
-        for (byte = 0; byte < HAUL__WORD; byte++)
-            if (odd[low].address + byte - granule < HAUL__GRANULE)
-                mask |= (uint16_t)(1u << (odd[low].address + byte - granule));
-    }
-    return mask;
-}
-
-/* The same for kept words, of whatever width. */
-static uint16_t kept_mask(const haul_plan *plan, uintptr_t granule)
-{
-    const haul__kept *kept = plan->found.kept;
-    size_t low = 0, high = plan->found.kept_count;
-    uint16_t mask = 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (kept[middle].address + kept[middle].bytes <= granule)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < plan->found.kept_count && kept[low].address < granule + HAUL__GRANULE; low++) {
-        size_t byte;
-        for (byte = 0; byte < kept[low].bytes; byte++)
-            if (kept[low].address + byte - granule < HAUL__GRANULE)
-                mask |= (uint16_t)(1u << (kept[low].address + byte - granule));
-    }
-    return mask;
-}
-
-uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block, uint32_t number,
-                         unsigned granule)
-{
-    unsigned slots = (unsigned)(haul__placed_slots(&plan->found.map, block, granule / 32) >>
-                                (granule % 32 * 2)) &
-                     3u;
-    uint16_t mask = haul__byte_mask(block, granule);
-    const unsigned word = (1u << HAUL__WORD) - 1u;
-    if (slots & 1u)
-        mask &= (uint16_t)~word;
-    if (slots & 2u)
-        mask &= (uint16_t) ~(word << HAUL__WORD);
-    if (block->side && block->side->has_odd)
-        mask &= (uint16_t) ~(
-            odd_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE) |
-            kept_mask(plan, haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE) |
-            haul__tagged_mask(plan,
-                              haul__block_address(number) + (uintptr_t)granule * HAUL__GRANULE));
-    return mask;
-}
-
 HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *block,
                                      uint32_t number, unsigned char *to, const unsigned char *arena)
 {
@@ -437,23 +375,4 @@ void haul__fetch_scattered(const haul_plan *plan)
     size_t i;
     for (i = 0; i < map->block_count && haul__place_of_block(plan, i) < FETCHED_BYTES; i++)
         fetch_block(haul__plan_block(plan, i), haul__block_address(map->numbers[i]));
-}
-
-haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener)
-{
-    return haul__tell(plan, listener, 0, haul__arena_bytes(plan));
-}
-
-haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change,
-                          const haul__listener *listener)
-{
-    const void *compacted;
-    haul_status status = haul__ask_to_scatter(plan, listener);
-    if (status != HAUL_OK)
-        return status;
-    compacted = haul__compact_again(plan, arena);
-    status = lets_change ? HAUL_OK : haul__check_compacted(plan, compacted);
-    if (status == HAUL_OK)
-        haul__scatter_compacted(plan, compacted);
-    return status;
 }

@@ -12,7 +12,9 @@
  *
  * It is the same walk that counts the segments and that writes them.
  */
-#include "pack/plan.h"
+#include "map/bits.h"
+#include "pack/segments.h"
+#include "pack/translate.h"
 
 /* Of a segment without pointers, where there are as many as keep a device busy: its threads wait
  * for the bus segment by segment, so a few long ones take as long as they are. (Nine of 8 KB: 53

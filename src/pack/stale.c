@@ -6,24 +6,12 @@
  * copies nothing: it reads pointers and counts alone, so that a large array costs it nothing. Which
  * pointer it was is told afterwards, by the arena as it was sent or by where they lead.
  */
-#include "pack/plan.h"
+#include "pack/stale.h"
+#include "pack/translate.h"
 #include "walk/discover.h"
 #include "walk/read_set.h"
 
 #define GUARDS_AHEAD 16u /* what they look at is fetched */
-
-int haul__was_empty(const haul__found *found, uintptr_t slot)
-{
-    size_t low = 0, high = found->empty_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (found->empty[middle] < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < found->empty_count && found->empty[low] == slot;
-}
 
 static haul_status stale(haul_plan *plan, const char *text)
 {
@@ -54,7 +42,7 @@ int haul__ends_hold(const haul__block *block, uintptr_t address)
     return find_lost_end(block, address) == 0;
 }
 
-static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr_t address)
+haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_t address)
 {
     const uintptr_t lost = find_lost_end(block, address);
     haul_status status;
@@ -103,7 +91,7 @@ haul_status haul__check_guards(haul_plan *plan)
 
 /* Names a pointer of the block that has changed: one that leads out of the graph, where there is
  * one; else, with the arena as it was sent, one that leads elsewhere now; else the first. */
-static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, uint64_t base)
+void haul__explain_block(haul_plan *plan, size_t i, const unsigned char *old, uint64_t base)
 {
     haul__block *block = haul__plan_block(plan, i);
     uintptr_t address = haul__block_address(plan->found.map.numbers[i]), first = 0, found = 0;
@@ -130,33 +118,18 @@ static void explain_block(haul_plan *plan, size_t i, const unsigned char *old, u
     haul__name_changed(plan, found ? found : first, 0);
 }
 
-int haul__stale_wants_arena(const haul_plan *plan)
-{
-    return plan->stale_block != SIZE_MAX;
-}
-
-haul_status haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
-{
-    haul_status status = haul__prepare_scatter(plan);
-    if (status != HAUL_OK)
-        return status;
-    explain_block(plan, plan->stale_block, haul__compact_again(plan, old), base);
-    haul__end_scatter(plan);
-    return HAUL_OK;
-}
-
 static haul_status pointers_changed(haul_plan *plan, size_t i)
 {
     haul_status status = stale(plan, "a pointer has changed");
     plan->stale_block = i;
-    explain_block(plan, i, NULL, 0);
+    haul__explain_block(plan, i, NULL, 0);
     return status;
 }
 
 haul_status haul__block_changed(haul_plan *plan, size_t i)
 {
-    haul_status status = check_ends(plan, haul__plan_block(plan, i),
-                                    haul__block_address(plan->found.map.numbers[i]));
+    haul_status status = haul__check_ends(plan, haul__plan_block(plan, i),
+                                          haul__block_address(plan->found.map.numbers[i]));
     return status == HAUL_OK ? pointers_changed(plan, i) : status;
 }
 
@@ -199,64 +172,5 @@ haul_status haul__check_kept(haul_plan *plan, const haul__kept *kept)
         return HAUL_OK;
     status = stale(plan, "a pointer has changed");
     haul__name_changed(plan, kept->address, 0);
-    return status;
-}
-
-static uint64_t sum_slots(const haul__map *map, const haul__block *block, uintptr_t address)
-{
-    uint64_t guard = 0;
-    unsigned number;
-    if (block->form == HAUL__FULL || block->form == HAUL__BARE)
-        return 0;
-    for (number = 0; number < HAUL__CELLS; number++, address += HAUL__CELL_BYTES) {
-        uint64_t slots;
-        for (slots = haul__placed_slots(map, block, number); slots; slots &= slots - 1)
-            guard = haul__guard_add(
-                guard, haul__load_word((const void *)(address + ((uintptr_t)haul__lowest64(slots)
-                                                                 << HAUL__WORD_SHIFT))));
-    }
-    return guard;
-}
-
-static size_t verify_blocks(haul_plan *plan, size_t first, size_t end)
-{
-    const haul__map *map = &plan->found.map;
-    size_t i;
-    for (i = first; i < end; i++) {
-        const haul__block *block = haul__plan_block(plan, i);
-        uintptr_t address = haul__block_address(map->numbers[i]);
-        if (!haul__ends_hold(block, address) ||
-            (plan->packed && sum_slots(map, block, address) != block->guard))
-            break;
-    }
-    return i;
-}
-
-haul_status haul__verify_counts(haul_plan *plan)
-{
-    const haul__map *map = &plan->found.map;
-    haul_status status = haul__check_guards(plan);
-    size_t i;
-    for (i = 0; map->side_bytes > 0 && i < map->block_count && status == HAUL_OK; i++)
-        status = check_ends(plan, haul__plan_block(plan, i), haul__block_address(map->numbers[i]));
-    return status;
-}
-
-haul_status haul__verify(haul_plan *plan)
-{
-    haul_status status;
-    size_t i;
-    plan->stale_block = SIZE_MAX;
-    status = haul__check_guards(plan);
-    if (status == HAUL_OK) {
-        i = haul__go_through(plan, verify_blocks);
-        status = i < plan->found.map.block_count ? haul__block_changed(plan, i) : HAUL_OK;
-    }
-    for (i = 0; i < plan->found.odd_count && status == HAUL_OK; i++)
-        status = haul__check_odd(plan, &plan->found.odd[i]);
-    for (i = 0; i < plan->found.kept_count && status == HAUL_OK; i++)
-        status = haul__check_kept(plan, &plan->found.kept[i]);
-    for (i = 0; i < plan->found.tagged_count && status == HAUL_OK; i++)
-        status = haul__check_tagged(plan, &plan->found.tagged[i]);
     return status;
 }

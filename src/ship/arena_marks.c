@@ -17,6 +17,7 @@
  * objects that kernels made, in any shipment of the arena, have pointers that no marks contain yet.
  */
 #include "device/piece_sizes.h"
+#include "arena/contents.h"
 #include "ship/arena_transfer.h"
 
 /* ---- The contents' bitmap. */

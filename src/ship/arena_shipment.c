@@ -7,8 +7,12 @@
  * on the device are one more patch.
  */
 #include "base/clock.h"
+#include "arena/arena.h"
+#include "arena/contents.h"
+#include "arena/room.h"
 #include "device/deferred.h"
 #include "device/streams.h"
+#include "pack/plan.h"
 #include "ship/arena_transfer.h"
 
 static int has_slots(const haul__contents *contents)

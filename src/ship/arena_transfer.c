@@ -30,6 +30,13 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "arena/contents.h"
+#include "arena/edits.h"
+#include "arena/explicit_relocations.h"
+#include "arena/nursery.h"
+#include "arena/pointers.h"
+#include "arena/room.h"
+#include "arena/tagged_pointers.h"
 #include "device/piece_sizes.h"
 #include "device/staging.h"
 #include "device/streams.h"

@@ -2,6 +2,7 @@
 #ifndef HAUL_SHIP_ARENA_TRANSFER_H
 #define HAUL_SHIP_ARENA_TRANSFER_H
 
+#include "arena/contents.h"
 #include "ship/shipment.h"
 
 /* ---- arena_shipment.c */

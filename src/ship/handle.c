@@ -1,5 +1,6 @@
 /* A shipment's handle: made without a range, completed once its graph is on the device. */
 #include "ship/shipment.h"
+#include "pack/progress.h"
 
 #define MAGIC 0x48537631u
 

@@ -12,6 +12,7 @@
  */
 #include "device/deferred.h"
 #include "device/streams.h"
+#include "pack/pack.h"
 #include "ship/pending.h"
 
 /* ---- Asynchronous work. */

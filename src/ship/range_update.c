@@ -7,7 +7,13 @@
  * transfers, and no other byte changes.
  */
 #include "device/staging.h"
+#include "arena/contents.h"
+#include "arena/contents_reads.h"
+#include "arena/copy_back.h"
 #include "device/streams.h"
+#include "pack/check_reads.h"
+#include "pack/dependents.h"
+#include "pack/range_data.h"
 #include "ship/pending.h"
 #include "ship/transfer.h"
 

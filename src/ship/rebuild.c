@@ -8,6 +8,7 @@
  */
 #include "device/piece_sizes.h"
 #include "device/streams.h"
+#include "pack/dependents.h"
 #include "ship/rebuild.h"
 #include "type/type.h"
 

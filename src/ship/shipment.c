@@ -5,7 +5,10 @@
  * is complete before anything is handed out or replaced, so a failure only drops what is new.
  */
 #include "device/deferred.h"
+#include "arena/arena.h"
+#include "arena/contents.h"
 #include "device/streams.h"
+#include "pack/plan.h"
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
 #include "ship/transfer.h"

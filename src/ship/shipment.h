@@ -2,13 +2,13 @@
 #ifndef HAUL_SHIP_SHIPMENT_H
 #define HAUL_SHIP_SHIPMENT_H
 
-#include "arena/arena.h"
+#include "arena/contents.h"
 #include "device/device.h"
 #include "device/lock.h"
 #include "device/range.h"
 #include "device/streams.h"
 #include "haul/ship.h"
-#include "pack/pack.h"
+#include "pack/progress.h"
 
 /* Zero copy: the lists in device memory, and the locks, by which a device reaches the source. */
 typedef struct haul__zero_copy {

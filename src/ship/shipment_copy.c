@@ -8,10 +8,14 @@
  * host, moved there, and sent back.
  */
 #include "base/clock.h"
+#include "arena/contents.h"
+#include "arena/tagged_pointers.h"
 #include "device/deferred.h"
 #include "device/piece_sizes.h"
 #include "device/staging.h"
 #include "device/streams.h"
+#include "pack/move_tagged.h"
+#include "pack/plan.h"
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
 #include "ship/rebuild.h"

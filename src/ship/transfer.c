@@ -19,6 +19,12 @@
 #include "device/piece_sizes.h"
 #include "device/staging.h"
 #include "device/streams.h"
+#include "pack/bitmap.h"
+#include "pack/dependents.h"
+#include "pack/pack.h"
+#include "pack/pieces.h"
+#include "pack/plan.h"
+#include "pack/progress.h"
 #include "ship/rebuild.h"
 #include "ship/transfer.h"
 

@@ -2,6 +2,7 @@
 #ifndef HAUL_SHIP_TRANSFER_H
 #define HAUL_SHIP_TRANSFER_H
 
+#include "pack/progress.h"
 #include "ship/shipment.h"
 
 /* Copies a piece of the shipment's arena to the host: orders it; waits for it and counts the

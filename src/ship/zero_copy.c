@@ -20,6 +20,10 @@
 #include "device/lock.h"
 #include "device/staging.h"
 #include "device/streams.h"
+#include "pack/pack.h"
+#include "pack/progress.h"
+#include "pack/segments.h"
+#include "pack/verify.h"
 #include "ship/pending.h"
 #include "ship/zero_copy.h"
 

@@ -2,6 +2,7 @@
 #ifndef HAUL_SHIP_ZERO_COPY_H
 #define HAUL_SHIP_ZERO_COPY_H
 
+#include "pack/progress.h"
 #include "ship/shipment.h"
 
 /* After a refresh that packed: locks the source and sends the lists, so that the next one need not

@@ -1,6 +1,6 @@
 /* Cells of a block of a kind: what their objects' starts tell of their granules.
  */
-#include "pack/cells.h"
+#include "pack/object_cells.h"
 #include "support/check.h"
 #include "support/random.h"
 

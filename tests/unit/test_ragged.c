@@ -12,8 +12,8 @@
 #include "map/mark.h"
 #include "map/ragged.h"
 #include "node_kinds.h"
-#include "pack/pack.h"
-#include "pack/plan.h"
+#include "pack/plan_struct.h"
+#include "pack/verify.h"
 
 enum { CELL = 32 * GRANULE, MAP_BLOCK = 128 * CELL };
 

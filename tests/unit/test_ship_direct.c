@@ -7,7 +7,7 @@
  * crossings.
  */
 #define _DEFAULT_SOURCE
-#include "pack/pack.h"
+#include "pack/segments.h"
 #include "ship_faults.h"
 #include "support/builds.h"
 

@@ -7,7 +7,7 @@
  * Faults by number (docs/testing.md): C3, C4, D1, D4, D5, D6, D13, D17, H1, H2, in pieces.
  */
 #define _DEFAULT_SOURCE
-#include "pack/pack.h"
+#include "pack/bitmap.h"
 #include "ship_faults.h"
 
 enum { GAP = 25000 };

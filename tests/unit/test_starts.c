@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "haul.h"
-#include "pack/pack.h"
+#include "pack/verify.h"
 #include "support/check.h"
 #include "support/random.h"
 

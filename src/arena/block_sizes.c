@@ -1,0 +1,54 @@
+/* Sizes of the blocks of the drop-in forms.
+ *
+ * free and realloc are given no size. It is noted beside the arena, where no device writes: of each
+ * group of 64 granules where blocks begin, where those end that end in the same group, and how long
+ * the one is that does not. There is at most one of these. What is released, rolled back or reset
+ * is forgotten (haul__blocks_forget), so that nothing is taken for a block a second time.
+ */
+#include "arena/block_sizes.h"
+
+int haul__block_sizes_make(haul_arena *arena)
+{
+    const size_t groups = arena->capacity / HAUL_ARENA_GRANULE / HAUL__BLOCK_GROUP + 1;
+    if (!arena->blocks && haul__region_get(&arena->context->allocator,
+                                           groups * sizeof *arena->blocks, &arena->blocks_region))
+        arena->blocks = arena->blocks_region.memory;
+    if (!arena->blocks)
+        haul__fail(&arena->error, HAUL_ERROR_MEMORY, "no memory to note the sizes of blocks");
+    return arena->blocks != NULL;
+}
+
+/* The bits of granules from `first` to below `end`, which lie in a group. */
+static void clear(haul__blocks *group, size_t first, size_t end)
+{
+    const uint64_t below_end = end == HAUL__BLOCK_GROUP ? UINT64_MAX : ((uint64_t)1 << end) - 1;
+    const uint64_t gone = below_end & UINT64_MAX << first;
+    if (((group->begins | group->ends) & gone) == 0)
+        return; /* without a write: nothing may have been noted for gigabytes */
+    group->begins &= ~gone;
+    group->ends &= ~gone;
+}
+
+void haul__block_note_again(haul_arena *arena, const void *memory, size_t rounded)
+{
+    const size_t first = haul__granule_of(arena, memory);
+    clear(&arena->blocks[first / HAUL__BLOCK_GROUP], first % HAUL__BLOCK_GROUP, HAUL__BLOCK_GROUP);
+    haul__block_note(arena, memory, rounded);
+}
+
+void haul__blocks_forget(haul_arena *arena, size_t first, size_t end)
+{
+    size_t at = first / HAUL_ARENA_GRANULE, last = end / HAUL_ARENA_GRANULE, next;
+    for (; arena->blocks && at < last; at = next) {
+        next = (at / HAUL__BLOCK_GROUP + 1) * HAUL__BLOCK_GROUP;
+        clear(&arena->blocks[at / HAUL__BLOCK_GROUP], at % HAUL__BLOCK_GROUP,
+              next < last ? HAUL__BLOCK_GROUP : last - (next - HAUL__BLOCK_GROUP));
+    }
+}
+
+size_t haul__blocks_bytes(const haul_arena *arena)
+{
+    return arena->blocks ? haul__arena_used(arena) / HAUL_ARENA_GRANULE / HAUL__BLOCK_GROUP *
+                               sizeof *arena->blocks
+                         : 0;
+}

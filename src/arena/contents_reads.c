@@ -1,0 +1,84 @@
+/* Counts, tags and terminators in an arena whose graph was discovered: what comes back must not
+ * change them.
+ *
+ * A typed arena does not know where its objects begin, so nothing is looked at there.
+ */
+#include <stdio.h>
+
+#include "arena/contents_reads.h"
+#include "arena/staying.h"
+#include "map/found.h"
+
+static int is_slot(const haul__contents *c, size_t at)
+{
+    const size_t word = at / sizeof(void *);
+    return (int)(c->slots[word / 64] >> (word % 64) & 1);
+}
+
+/* Is this byte written when data comes back? */
+static int comes_back(const haul__contents *c, size_t at)
+{
+    const size_t i = haul__first_kept(c, at);
+    return !is_slot(c, at) && (i == c->kept_count || c->kept[i].at > at);
+}
+
+/* Byte by byte, in [first, end) of the contents; `memory` stands for offset 0. *is: what the field
+ * would be. */
+static int bytes_hold(const haul__contents *c, uint64_t word, const unsigned char *memory,
+                      size_t first, size_t end, int64_t *is)
+{
+    const size_t at = HAUL__GUARD_ADDRESS(word) - (uintptr_t)c->base;
+    unsigned char bytes[HAUL__READ_MAX];
+    unsigned i;
+    int hold = 1;
+    haul__read_to_bytes(word, haul__read_value(&c->reads, word), bytes);
+    for (i = 0; i < haul__read_bytes(word); i++) {
+        const unsigned char *there = memory + at + i;
+        if (at + i < first || at + i >= end || *there == bytes[i] || !comes_back(c, at + i))
+            continue;
+        bytes[i] = *there;
+        hold = 0;
+    }
+    *is = haul__read_there(word, bytes);
+    return hold;
+}
+
+static haul_status refuse(const haul__contents *c, uint64_t word, int64_t is, haul_error *error)
+{
+    char path[HAUL_PATH_BYTES];
+    haul_status status = haul__refuse_read(error, word, haul__read_value(&c->reads, word), is);
+    snprintf(path, sizeof path, "arena+%zu",
+             (size_t)(HAUL__GUARD_ADDRESS(word) - (uintptr_t)c->base));
+    haul__set_path(error->path, path);
+    return status;
+}
+
+int haul__contents_have_reads(const haul__contents *c, size_t at, size_t bytes)
+{
+    const size_t i =
+        c->lets_change ? c->reads.count : haul__first_read(&c->reads, (uintptr_t)c->base + at);
+    return i < c->reads.count &&
+           HAUL__GUARD_ADDRESS(c->reads.words[i]) - (uintptr_t)c->base < at + bytes;
+}
+
+haul_status haul__contents_check_reads(const haul__contents *c, const unsigned char *memory,
+                                       size_t at, size_t bytes, haul_error *error)
+{
+    const unsigned char *from = (const unsigned char *)((uintptr_t)memory - at);
+    size_t i;
+    if (c->lets_change)
+        return HAUL_OK;
+    for (i = haul__first_read(&c->reads, (uintptr_t)c->base + at); i < c->reads.count; i++) {
+        const uint64_t word = c->reads.words[i];
+        const size_t place = HAUL__GUARD_ADDRESS(word) - (uintptr_t)c->base;
+        int64_t is;
+        if (place >= at + bytes)
+            break;
+        if (place >= at && haul__read_bytes(word) <= at + bytes - place &&
+            haul__read_there(word, from + place) == haul__read_value(&c->reads, word))
+            continue;
+        if (!bytes_hold(c, word, from, at, at + bytes, &is))
+            return refuse(c, word, is, error);
+    }
+    return HAUL_OK;
+}

@@ -1,0 +1,228 @@
+/* The way back: bytes from a device into an arena.
+ *
+ * An arena on the device lies as it does here, so nothing is looked up: what comes back is copied,
+ * but for the words that are pointers, 64 words by one word of bits at a time. With pointers, each
+ * is a sum or a difference; all are checked before the first is written.
+ */
+#include "arena/copy_back.h"
+#include "arena/explicit_relocations.h"
+#include "arena/pointers.h"
+#include "arena/staying.h"
+#include "arena/tagged_pointers.h"
+#include "base/stream.h"
+
+#define WORD sizeof(void *)
+#define GROUP (64 * WORD)
+#define AHEAD ((size_t)2048)
+
+/* Words [first, end) of a group, those marked in `slots` left out. */
+HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned char *from,
+                             unsigned first, unsigned end)
+{
+    uint64_t words = ~slots & UINT64_MAX << first;
+    if (end < 64)
+        words &= ~(UINT64_MAX << end);
+    while (words) {
+        unsigned at = haul__lowest64(words);
+        uint64_t rest = ~(words >> at);
+        unsigned run = rest ? haul__lowest64(rest) : 64u;
+        haul__copy_few(to + at * WORD, from + at * WORD, run * WORD);
+        words &= at + run < 64u ? UINT64_MAX << (at + run) : 0u;
+    }
+}
+
+static int is_slot(const haul__contents *c, size_t word)
+{
+    return (int)(c->slots[word / 64] >> (word % 64) & 1);
+}
+
+/* Bytes of one word. */
+static void copy_part(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                      size_t first, size_t end)
+{
+    if (first < end && !is_slot(c, first / WORD))
+        memcpy(to + first, from + first, end - first);
+}
+
+/* How many groups from `group` on, before `end`, have no slot. */
+static size_t plain_groups(const haul__contents *c, size_t group, size_t end)
+{
+    size_t count = 0;
+    while (group + count < end && !c->slots[group + count])
+        count++;
+    return count;
+}
+
+/* What a device has just written is in no cache of ours, nor is what a large arena holds. */
+HAUL__INLINE void prefetch_group(const unsigned char *to, const unsigned char *from)
+{
+    size_t at;
+    for (at = AHEAD; at < AHEAD + GROUP; at += 64) {
+        haul__prefetch((uintptr_t)from + at);
+        haul__prefetch_write((uintptr_t)to + at);
+    }
+}
+
+static void copy_groups(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                        size_t first, size_t end)
+{
+    size_t group, count;
+    for (group = first; group < end; group += count) {
+        count = plain_groups(c, group, end);
+        if (count * GROUP >= HAUL__STREAM_BYTES) {
+            haul__copy_changed(to + group * GROUP, from + group * GROUP, count * GROUP);
+        } else if (count > 0) {
+            memcpy(to + group * GROUP, from + group * GROUP, count * GROUP);
+        } else {
+            prefetch_group(to + group * GROUP, from + group * GROUP);
+            copy_words(c->slots[group], to + group * GROUP, from + group * GROUP, 0, 64);
+            count = 1;
+        }
+    }
+}
+
+/* Words [first, end) of one group. */
+static void copy_some(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                      size_t first, size_t end)
+{
+    const size_t group = first / 64;
+    if (first < end)
+        copy_words(c->slots[group], to + group * GROUP, from + group * GROUP,
+                   (unsigned)(first - group * 64), (unsigned)(end - group * 64));
+}
+
+static void copy_data(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                      size_t first, size_t end)
+{
+    const size_t word = (first + WORD - 1) / WORD, last = end / WORD;
+    const size_t group = (word + 63) / 64, behind = last / 64;
+    if (word > last) {
+        copy_part(c, to, from, first, end);
+        return;
+    }
+    copy_part(c, to, from, first, word * WORD);
+    if (group > behind) {
+        copy_some(c, to, from, word, last);
+    } else {
+        copy_some(c, to, from, word, group * 64);
+        copy_groups(c, to, from, group, behind);
+        copy_some(c, to, from, behind * 64, last);
+    }
+    copy_part(c, to, from, last * WORD, end);
+}
+
+int haul__is_solid(const haul__contents *c, size_t first, size_t end)
+{
+    size_t word, i;
+    for (i = haul__first_kept(c, first); i < c->kept_count && c->kept[i].at < end; i++)
+        if (!c->kept[i].is_data)
+            return 0;
+    for (word = first / WORD; word * WORD < end; word++)
+        if (is_slot(c, word))
+            return 0;
+    return 1;
+}
+
+static void copy(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                 size_t first, size_t end, int goes)
+{
+    size_t i;
+    for (i = haul__first_kept(c, first); i < c->kept_count && c->kept[i].at < end; i++) {
+        if (goes && c->kept[i].is_data)
+            continue;
+        if (c->kept[i].at > first)
+            copy_data(c, to, from, first, c->kept[i].at);
+        first = c->kept[i].at + c->kept[i].bytes;
+    }
+    if (first < end)
+        copy_data(c, to, from, first, end);
+}
+
+static void copy_returning(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                           size_t first, size_t end)
+{
+    copy(c, to, from, first, end, 0);
+}
+
+void haul__copy_going(const haul__contents *c, unsigned char *to, const unsigned char *from,
+                      size_t first, size_t end)
+{
+    copy(c, to, from, first, end, 1);
+}
+
+typedef struct returning {
+    const haul__contents *contents;
+    const unsigned char *from;
+} returning;
+
+static void return_share(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    const returning *r = user;
+    (void)number;
+    (void)scratch;
+    copy_returning(r->contents, r->contents->base, r->from, first, end);
+}
+
+void haul__contents_scatter(const haul__contents *c, haul_context *context,
+                            const unsigned char *memory, size_t at, size_t bytes)
+{
+    returning r;
+    r.contents = c;
+    r.from = (const unsigned char *)((uintptr_t)memory - at);
+    haul__pool_run(haul__context_pool(context, bytes), bytes, at, at + bytes, GROUP, return_share,
+                   &r);
+}
+
+/* ---- With pointers. */
+
+/* Does the word at `at` stand in bytes that do not come back? `*kept` goes along with rising
+ * places. */
+static int stays(const haul__contents *c, size_t at, size_t *kept)
+{
+    while (*kept < c->kept_count && c->kept[*kept].at + c->kept[*kept].bytes <= at)
+        ++*kept;
+    return *kept < c->kept_count && c->kept[*kept].at <= at;
+}
+
+haul_status haul__contents_check_pointers(const haul__contents *c, const unsigned char *memory,
+                                          uint64_t device, haul_error *error)
+{
+    size_t group, words = c->bytes / WORD, kept = 0;
+    for (group = 0; group * 64 < words; group++) {
+        uint64_t slots;
+        for (slots = c->slots[group]; slots; slots &= slots - 1) {
+            size_t word = group * 64 + haul__lowest64(slots);
+            uintptr_t value;
+            if (word >= words || stays(c, word * WORD, &kept) ||
+                haul__word_back(c, haul__load_word(c->base + word * WORD),
+                                haul__load_word(memory + word * WORD), device, &value))
+                continue;
+            return haul__fail(
+                error, HAUL_ERROR_GRAPH,
+                "the device has left a pointer at byte %zu of the arena that leads out of it",
+                word * WORD);
+        }
+    }
+    haul_status status = haul__odd_check_back(c, memory, device, error);
+    return status == HAUL_OK ? haul__tagged_check_back(c, memory, device, error) : status;
+}
+
+void haul__contents_scatter_pointers(const haul__contents *c, haul_context *context,
+                                     const unsigned char *memory, uint64_t device)
+{
+    size_t group, words = c->bytes / WORD, kept = 0;
+    for (group = 0; group * 64 < words; group++) {
+        uint64_t slots;
+        for (slots = c->slots[group]; slots; slots &= slots - 1) {
+            size_t word = group * 64 + haul__lowest64(slots);
+            uintptr_t value;
+            if (word < words && !stays(c, word * WORD, &kept) &&
+                haul__word_back(c, haul__load_word(c->base + word * WORD),
+                                haul__load_word(memory + word * WORD), device, &value))
+                memcpy(c->base + word * WORD, &value, sizeof value);
+        }
+    }
+    haul__odd_scatter(c, memory, device);
+    haul__tagged_scatter(c, memory, device);
+    haul__contents_scatter(c, context, memory, 0, c->bytes);
+}

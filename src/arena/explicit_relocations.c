@@ -1,0 +1,110 @@
+/* Odd words: pointers in an arena that no bit tells.
+ *
+ * A bit stands for a word on the grid that holds the address of a byte in the arena. A pointer off
+ * the grid (of a packed struct), or one that leads beside its block, is noted with its offset, and
+ * with the distance from where it points to what it means: the sum of the two must lie in the
+ * arena. A device patches such words by a list of their offsets, by the same sum as all others; as
+ * data they do not come back.
+ *
+ * Few graphs have any, so a list that is made when the arena is shipped is enough. What typed
+ * allocation notes are runs of objects, not words.
+ */
+#include "arena/explicit_relocations.h"
+#include "arena/pointers.h"
+#include "arena/staying.h"
+#include "base/sort.h"
+#include "map/found.h"
+#include "type/elements.h"
+
+#define WORD sizeof(void *)
+
+static int note_odd_word(haul__contents *c, size_t at, uintptr_t delta)
+{
+    if (!haul__grow(&c->arena->context->allocator, (void **)&c->odd, &c->odd_capacity,
+                    c->odd_count + 1, sizeof *c->odd))
+        return 0;
+    c->odd[c->odd_count].at = at;
+    c->odd[c->odd_count++].delta = delta;
+    return haul__contents_keep(c, at, WORD);
+}
+
+static int comes_before(const void *a, const void *b)
+{
+    return ((const haul__odd_place *)a)->at < ((const haul__odd_place *)b)->at;
+}
+
+void haul__odd_sort(haul__contents *c)
+{
+    haul__sort(c->odd, c->odd_count, sizeof *c->odd, comes_before);
+}
+
+/* ---- Where they come from. */
+
+int haul__odd_of_object(haul__contents *c, const haul__walk *walk, size_t at)
+{
+    size_t i = 0, offset;
+    while (haul__next_pointer(walk, &i, &offset))
+        if ((at + offset) % WORD != 0 && !note_odd_word(c, at + offset, 0))
+            return 0;
+    return 1;
+}
+
+int haul__odd_of_graph(haul__contents *c, const haul__found *found)
+{
+    size_t i;
+    for (i = 0; i < found->odd_count; i++)
+        if (!note_odd_word(c, found->odd[i].address - (uintptr_t)c->base, found->odd[i].delta))
+            return 0;
+    c->before = found->room_before;
+    c->behind = found->room_behind;
+    return 1;
+}
+
+/* ---- There. */
+
+int haul__next_odd_outside(const haul__contents *c, size_t *i)
+{
+    for (; *i < c->odd_count; ++*i) {
+        uintptr_t value = haul__load_word(c->base + c->odd[*i].at);
+        if (value && !haul__leads_inside(c, value + c->odd[*i].delta))
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- Back. */
+
+/* What the words mean is compared and translated; null means nothing on both sides. 0: it leads
+ * nowhere. */
+static int word_back(const haul__contents *c, const haul__odd_place *odd,
+                     const unsigned char *memory, uint64_t device, uintptr_t *value)
+{
+    uintptr_t old = haul__load_word(c->base + odd->at), word = haul__load_word(memory + odd->at);
+    int is_good =
+        haul__word_back(c, old ? old + odd->delta : 0, word ? word + odd->delta : 0, device, value);
+    *value = *value ? *value - odd->delta : 0;
+    return is_good;
+}
+
+haul_status haul__odd_check_back(const haul__contents *c, const unsigned char *memory,
+                                 uint64_t device, haul_error *error)
+{
+    uintptr_t value;
+    size_t i;
+    for (i = 0; i < c->odd_count; i++)
+        if (!word_back(c, &c->odd[i], memory, device, &value))
+            return haul__fail(
+                error, HAUL_ERROR_GRAPH,
+                "the device has left a pointer at byte %zu of the arena that leads out of it",
+                c->odd[i].at);
+    return HAUL_OK;
+}
+
+void haul__odd_scatter(const haul__contents *c, const unsigned char *memory, uint64_t device)
+{
+    uintptr_t value;
+    size_t i;
+    for (i = 0; i < c->odd_count; i++)
+        if (word_back(c, &c->odd[i], memory, device, &value))
+            memcpy(c->base + c->odd[i].at, &value, sizeof value);
+}

@@ -1,0 +1,19 @@
+/* Nurseries: what a device has made comes into the arena.
+ */
+#ifndef HAUL_ARENA_NURSERY_H
+#define HAUL_ARENA_NURSERY_H
+
+#include "arena/contents.h"
+
+void haul__nurseries_free(haul_arena *arena);
+int haul__nurseries_keep(haul__contents *contents); /* 0: no memory */
+/* The contents are sent as they are now: what has come into nurseries since is theirs, too. */
+void haul__nurseries_settle(haul__contents *contents);
+/* Have objects been made in a nursery since the contents were sent? */
+int haul__nurseries_have_grown(const haul__contents *contents);
+haul_status haul__nurseries_check(const haul__contents *contents, const unsigned char *memory,
+                                  uint64_t device, haul_error *error);
+void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memory,
+                             uint64_t device);
+
+#endif

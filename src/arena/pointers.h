@@ -1,0 +1,51 @@
+/* Pointers of an arena: what they lead to, and what they are on the way back.
+ */
+#ifndef HAUL_ARENA_POINTERS_H
+#define HAUL_ARENA_POINTERS_H
+
+#include "arena/contents.h"
+
+/* Does an address lie in the contents or in a neighbour, or one past them? */
+int haul__leads_inside(const haul__contents *contents, uintptr_t value);
+/* The first word from *at on that is a pointer and leads neither into the contents nor to a
+ * neighbour. 0: there is none. */
+int haul__next_outside(const haul__contents *contents, size_t *at);
+
+/* What is left alone by a patch: null, and what leads to no place that was shipped. */
+HAUL__INLINE uintptr_t haul__as_sent(const haul__contents *c, uintptr_t value, uint64_t device)
+{
+    size_t i;
+    if (!value)
+        return 0;
+    if (value - (uintptr_t)c->base <= c->bytes)
+        return value - (uintptr_t)c->base + (uintptr_t)device;
+    for (i = 0; i < c->neighbour_count; i++)
+        if (value - c->neighbours[i].host <= c->neighbours[i].bytes)
+            return value - c->neighbours[i].host + (uintptr_t)c->neighbours[i].device;
+    return c->outside == HAUL_OUTSIDE_NULL ? 0 : value;
+}
+
+/* A pointer on its way back: `old` is what the host has, `word` what the device has. 0: it leads
+ * nowhere. */
+HAUL__INLINE int haul__word_back(const haul__contents *c, uintptr_t old, uintptr_t word,
+                                 uint64_t device, uintptr_t *value)
+{
+    size_t i;
+    *value = old;
+    if (word == haul__as_sent(c, old, device))
+        return 1;
+    *value = 0;
+    if (!word)
+        return 1;
+    *value = word - (uintptr_t)device + (uintptr_t)c->base;
+    if (word - (uintptr_t)device <= c->bytes)
+        return 1;
+    for (i = 0; i < c->neighbour_count; i++) {
+        *value = word - (uintptr_t)c->neighbours[i].device + c->neighbours[i].host;
+        if (word - (uintptr_t)c->neighbours[i].device <= c->neighbours[i].bytes)
+            return 1;
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,266 @@
+/* Reads: counts, tags, conditions and terminators that come back changed are refused.
+ *
+ * A count that comes back without its pointer is worse than no count: the host would go beyond the
+ * old array. Only the host's own library knows what else must change with it. So before results are
+ * written, each field that discovery read is compared with what has arrived, in order of address,
+ * as the results will be written. Bytes that will not be written do not matter.
+ */
+#include "pack/check_reads.h"
+#include "map/exclusions.h"
+#include "pack/granule_data.h"
+#include "pack/stale.h"
+#include "pack/translate.h"
+
+#define FEW_GUARDS ((size_t)1024) /* so many are gone through for one update: no list is made */
+#define CELLS_AHEAD 24u           /* of this many guards on the map's cell is fetched, */
+#define BYTES_AHEAD 12u           /* and what has arrived */
+
+/* A piece of an arena, in `memory`, and the part of the source that is to be written from it. */
+typedef struct window {
+    const uintptr_t *flat; /* the table, with the plan's map in it; NULL: the list serves */
+    const unsigned char *memory;
+    size_t at, bytes;
+    uintptr_t first, end;
+    int is_final; /* places are those of the plan's own order; else of the compacted one */
+} window;
+
+HAUL__INLINE const haul__block *block_of(const haul_plan *plan, const window *w, uintptr_t address)
+{
+    return address >= HAUL__LOWEST && address <= HAUL__HIGHEST
+               ? haul__map_find_in(&plan->found.map, w->flat, address)
+               : NULL;
+}
+
+/* A byte of the block, in the window's memory; NULL: it is not there. */
+HAUL__INLINE const unsigned char *byte_in(const haul_plan *plan, const window *w,
+                                          const haul__block *block, uintptr_t address)
+{
+    uint64_t place;
+    if (!haul__is_placed(block, address) || address < w->first || address >= w->end)
+        return NULL;
+    place = haul__place(block, address);
+    if (w->is_final)
+        place = haul__final_place(plan, place);
+    return place - w->at < w->bytes ? w->memory + (place - w->at) : NULL;
+}
+
+static const unsigned char *find_byte(const haul_plan *plan, const window *w, uintptr_t address)
+{
+    const haul__block *block = block_of(plan, w, address);
+    return block ? byte_in(plan, w, block, address) : NULL;
+}
+
+/* Only what has been sent can have changed: the device began with zeros for the rest. */
+static int may_not_change(const haul_plan *plan, uintptr_t address)
+{
+    const haul__block *block = haul__map_find(&plan->found.map, address);
+    const unsigned granule = haul__granule_in_block(address);
+    const uint16_t barred = haul__excluded_mask(block, granule, HAUL__UNSENT) |
+                            haul__excluded_mask(block, granule, HAUL__UNRETURNED);
+    const uint16_t mask =
+        haul__data_mask(plan, block, haul__block_number(address), granule) & (uint16_t)~barred;
+    return mask >> (address & (HAUL__GRANULE - 1)) & 1;
+}
+
+HAUL__INLINE int64_t value_of(const haul__reads *reads, uint64_t word)
+{
+    return word >> 50 == HAUL__GUARD_FAR ? haul__read_value(reads, word) : haul__guard_value(word);
+}
+
+/* Byte by byte. *is: what the field would be. */
+static int bytes_hold(const haul_plan *plan, uint64_t word, int64_t value, const window *w,
+                      int64_t *is)
+{
+    const uintptr_t address = HAUL__GUARD_ADDRESS(word);
+    unsigned char bytes[HAUL__READ_MAX];
+    unsigned i;
+    int hold = 1;
+    haul__read_to_bytes(word, value, bytes);
+    for (i = 0; i < haul__read_bytes(word); i++) {
+        const unsigned char *there = find_byte(plan, w, address + i);
+        if (!there || *there == bytes[i] || !may_not_change(plan, address + i))
+            continue;
+        bytes[i] = *there;
+        hold = 0;
+    }
+    *is = haul__read_there(word, bytes);
+    return hold;
+}
+
+static haul_status check_read(haul_plan *plan, uint64_t word, int64_t value, const window *w)
+{
+    const uintptr_t address = HAUL__GUARD_ADDRESS(word), bytes = haul__read_bytes(word);
+    const unsigned char *there = find_byte(plan, w, address);
+    haul_status status;
+    int64_t is;
+    if (there && (address & (HAUL__GRANULE - 1)) + bytes <= HAUL__GRANULE &&
+        bytes <= (size_t)(w->memory + w->bytes - there) && haul__read_there(word, there) == value)
+        return HAUL_OK;
+    if (bytes_hold(plan, word, value, w, &is))
+        return HAUL_OK;
+    status = haul__refuse_read(&plan->context->error, word, value, is);
+    haul__name_changed(plan, 0, address);
+    return status;
+}
+
+static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr_t address,
+                              const window *w)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; block->side && i < block->side->end_count && status == HAUL_OK; i++) {
+        const uintptr_t end = address + block->side->ends[i];
+        const unsigned char *there = byte_in(plan, w, block, end);
+        if (there && *there != 0)
+            status = check_read(plan, haul__guard_of(end, 1, 0), 0, w);
+    }
+    return status;
+}
+
+static haul_status check_between(haul_plan *plan, uintptr_t first, uintptr_t end, const window *w)
+{
+    const haul__reads *reads = &plan->reads;
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = haul__first_read(reads, first); i < reads->count && status == HAUL_OK; i++) {
+        if (HAUL__GUARD_ADDRESS(reads->words[i]) >= end)
+            break;
+        status = check_read(plan, reads->words[i], value_of(reads, reads->words[i]), w);
+    }
+    return status;
+}
+
+int haul__has_reads(const haul_plan *plan)
+{
+    return plan->found.guard_count > 0 || plan->found.map.side_bytes > 0;
+}
+
+haul_status haul__prepare_reads(haul_plan *plan)
+{
+    return plan->reads.is_made ? HAUL_OK
+                               : haul__reads_make(plan, 0, &plan->context->allocator, &plan->reads);
+}
+
+haul_status haul__prepare_update(haul_plan *plan)
+{
+    return plan->found.guard_count <= FEW_GUARDS ? HAUL_OK : haul__prepare_reads(plan);
+}
+
+static uintptr_t address_of(const haul_plan *plan, size_t block)
+{
+    return haul__block_address(plan->found.map.numbers[block]);
+}
+
+int haul__piece_has_reads(const haul_plan *plan, const haul__piece *piece)
+{
+    size_t i;
+    if (piece->first < piece->end) {
+        i = haul__first_read(&plan->reads, address_of(plan, piece->first));
+        if (i < plan->reads.count && HAUL__GUARD_ADDRESS(plan->reads.words[i]) <=
+                                         address_of(plan, piece->end - 1) + (HAUL__BLOCK_BYTES - 1))
+            return 1;
+    }
+    for (i = piece->first; i < piece->end && plan->found.map.side_bytes > 0; i++) {
+        const haul__block *block = haul__plan_block(plan, i);
+        if (block->side && block->side->end_count > 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* For a guard that will be looked at soon. */
+static void fetch_cell(const haul_plan *plan, const window *w, uint64_t guard)
+{
+    const uintptr_t address = HAUL__GUARD_ADDRESS(guard);
+    const haul__block *block = block_of(plan, w, address);
+    if (block && block->form != HAUL__FULL)
+        haul__prefetch((uintptr_t)&block->cells[haul__cell_number(address)]);
+}
+
+static void fetch_byte(const haul_plan *plan, const window *w, uint64_t guard)
+{
+    const unsigned char *there = find_byte(plan, w, HAUL__GUARD_ADDRESS(guard));
+    if (there)
+        haul__prefetch((uintptr_t)there);
+}
+
+/* Guards as they were noted, so that no memory is needed. (A value that stands before its guard is
+ * taken for one when memory is fetched ahead: that does no harm, whatever it names.) */
+static haul_status check_guards(haul_plan *plan, const window *w)
+{
+    const haul__found *found = &plan->found;
+    haul_status status = HAUL_OK;
+    size_t i = found->guard_count;
+    while (i > 0 && status == HAUL_OK) {
+        const uint64_t guard = found->guards[--i];
+        int64_t value;
+        if (i >= CELLS_AHEAD)
+            fetch_cell(plan, w, found->guards[i - CELLS_AHEAD]);
+        if (i >= BYTES_AHEAD)
+            fetch_byte(plan, w, found->guards[i - BYTES_AHEAD]);
+        value =
+            guard >> 50 == HAUL__GUARD_FAR ? (int64_t)found->guards[--i] : haul__guard_value(guard);
+        if (HAUL__GUARD_ADDRESS(guard) < w->end &&
+            HAUL__GUARD_ADDRESS(guard) + HAUL__READ_MAX > w->first)
+            status = check_read(plan, guard, value, w);
+    }
+    return status;
+}
+
+static haul_status check_strings(haul_plan *plan, size_t first, size_t end, const window *w)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = first; i < end && plan->found.map.side_bytes > 0 && status == HAUL_OK; i++)
+        status = check_ends(plan, haul__plan_block(plan, i), address_of(plan, i), w);
+    return status;
+}
+
+haul_status haul__check_compacted(haul_plan *plan, const void *arena)
+{
+    window w = { NULL, NULL, 0, 0, 0, UINTPTR_MAX, 0 };
+    haul_status status;
+    w.flat = haul__table_show(&plan->context->table, &plan->found.map);
+    w.memory = arena;
+    w.bytes = haul__compacted_bytes(plan);
+    status = check_guards(plan, &w);
+    return status == HAUL_OK ? check_strings(plan, 0, plan->found.map.block_count, &w) : status;
+}
+
+haul_status haul__check_piece(haul_plan *plan, const haul__piece *piece, const void *memory)
+{
+    window w = { NULL, NULL, 0, 0, 0, UINTPTR_MAX, 0 };
+    haul_status status = haul__prepare_reads(plan);
+    if (status != HAUL_OK || piece->first == piece->end)
+        return status;
+    w.flat = haul__table_show(&plan->context->table, &plan->found.map);
+    w.memory = memory;
+    w.at = piece->at;
+    w.bytes = piece->bytes;
+    status = check_between(plan, address_of(plan, piece->first),
+                           address_of(plan, piece->end - 1) + (HAUL__BLOCK_BYTES - 1), &w);
+    return status == HAUL_OK ? check_strings(plan, piece->first, piece->end, &w) : status;
+}
+
+haul_status haul__check_range(haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece,
+                              size_t offset, size_t bytes)
+{
+    window w = { NULL, NULL, 0, 0, 0, 0, 1 }; /* few look-ups: the list serves */
+    uintptr_t block = first & ~(uintptr_t)(HAUL__BLOCK_BYTES - 1);
+    haul_status status = haul__prepare_update(plan);
+    w.memory = piece;
+    w.at = offset;
+    w.bytes = bytes;
+    w.first = first;
+    w.end = end;
+    if (status == HAUL_OK)
+        status = plan->reads.is_made ? check_between(plan, first, end, &w) : check_guards(plan, &w);
+    for (; plan->found.map.side_bytes > 0 && block < end && block <= HAUL__HIGHEST &&
+           status == HAUL_OK;
+         block += HAUL__BLOCK_BYTES) {
+        const haul__block *here = haul__map_find(&plan->found.map, block);
+        if (here)
+            status = check_ends(plan, here, block, &w);
+    }
+    return status;
+}

@@ -1,0 +1,111 @@
+/* Gather and scatter where some bytes do not travel.
+ *
+ * The slow obvious version is what is done where pages are mixed: granule by granule, each with its
+ * mask. Pages of which nothing is sent are zeros without a look at the source, pages of which
+ * nothing comes back are passed by, and blocks of plain bytes go a page at a time; large arrays
+ * consist of these.
+ *
+ * Elsewhere what comes back is compared with what is there, and written only where it differs.
+ * Bytes that were not sent may be uninitialised on the host: they are written, and never looked at.
+ */
+#include "pack/excluded_bytes.h"
+#include "pack/granule_data.h"
+
+#define PAGE_BYTES ((size_t)1 << HAUL__PAGE_SHIFT)
+
+/* A page of plain bytes, all of which are live. */
+static int is_full_page(const haul__block *block, size_t page)
+{
+    return block->form == HAUL__FULL && !block->side->bars->masks[0][page] &&
+           !block->side->bars->masks[1][page];
+}
+
+/* ---- Gather. */
+
+static void gather_granule(unsigned char *to, const unsigned char *from, uint16_t mask)
+{
+    if (mask == HAUL__FULL_MASK) {
+        memcpy(to, from, HAUL__GRANULE);
+        return;
+    }
+    memset(to, 0, HAUL__GRANULE);
+    haul__write_bytes(to, from, mask, mask);
+}
+
+static void gather_cell(const haul__block *block, unsigned cell, uintptr_t from, unsigned char *to)
+{
+    uint32_t live;
+    for (live = haul__live(block, cell); live; live &= live - 1, to += HAUL__GRANULE) {
+        unsigned in_cell = haul__lowest32(live), granule = cell * 32u + in_cell;
+        uint16_t barred = haul__excluded_mask(block, granule, HAUL__UNSENT);
+        gather_granule(to, (const unsigned char *)(from + in_cell * HAUL__GRANULE),
+                       haul__byte_mask(block, granule) & (uint16_t)~barred);
+    }
+}
+
+/* Cells of a page; what lies between the places of two of them is zeros. `*end` is where the last
+ * place ended. */
+static void gather_page(const haul__block *block, size_t page, uintptr_t address,
+                        unsigned char *arena, uint64_t *end)
+{
+    const int nothing = haul__page_is_excluded(block, page, HAUL__UNSENT);
+    unsigned cell = (unsigned)page * HAUL__PAGE_CELLS, last = cell + HAUL__PAGE_CELLS;
+    for (; cell < last; cell++) {
+        uint64_t rank = haul__cell_rank(block, cell), count = haul__bits32(haul__live(block, cell));
+        unsigned char *to = arena + (size_t)(rank << HAUL__GRANULE_SHIFT);
+        if (count == 0)
+            continue;
+        if (rank != *end)
+            memset(to - (size_t)((rank - *end) << HAUL__GRANULE_SHIFT), 0,
+                   (size_t)((rank - *end) << HAUL__GRANULE_SHIFT));
+        *end = rank + count;
+        if (nothing)
+            memset(to, 0, (size_t)(count << HAUL__GRANULE_SHIFT));
+        else if (is_full_page(block, page))
+            memcpy(to, (const void *)(address + cell * HAUL__CELL_BYTES), HAUL__CELL_BYTES);
+        else
+            gather_cell(block, cell, address + cell * HAUL__CELL_BYTES, to);
+    }
+}
+
+void haul__gather_excluded(const haul__block *block, uintptr_t address, unsigned char *arena)
+{
+    uint64_t end = block->base;
+    size_t page;
+    for (page = 0; page < HAUL__PAGES; page++)
+        gather_page(block, page, address, arena, &end);
+}
+
+/* ---- Scatter. */
+
+static void scatter_cell(const haul_plan *plan, const haul__block *block, uint32_t number,
+                         unsigned cell, const unsigned char *from)
+{
+    unsigned char *to = (unsigned char *)(haul__block_address(number) + cell * HAUL__CELL_BYTES);
+    uint32_t live;
+    for (live = haul__live(block, cell); live; live &= live - 1, from += HAUL__GRANULE) {
+        unsigned in_cell = haul__lowest32(live), granule = cell * 32u + in_cell;
+        uint16_t stays = haul__excluded_mask(block, granule, HAUL__UNRETURNED);
+        uint16_t mask = haul__data_mask(plan, block, number, granule) & (uint16_t)~stays;
+        haul__write_bytes(to + in_cell * HAUL__GRANULE, from, mask,
+                          haul__excluded_mask(block, granule, HAUL__UNSENT));
+    }
+}
+
+void haul__scatter_excluded(const haul_plan *plan, const haul__block *block, uint32_t number,
+                            const unsigned char *arena)
+{
+    unsigned cell;
+    for (cell = 0; cell < HAUL__CELLS; cell++) {
+        size_t page = cell / HAUL__PAGE_CELLS;
+        const unsigned char *from =
+            arena + (size_t)(haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
+        if (haul__page_is_excluded(block, page, HAUL__UNRETURNED))
+            continue;
+        if (is_full_page(block, page) && haul__page_is_excluded(block, page, HAUL__UNSENT))
+            memcpy((void *)(haul__block_address(number) + cell * HAUL__CELL_BYTES), from,
+                   HAUL__CELL_BYTES);
+        else
+            scatter_cell(plan, block, number, cell, from);
+    }
+}

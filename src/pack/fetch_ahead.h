@@ -1,0 +1,73 @@
+/* Lines that gather and scatter will come to, fetched a little before: where the loop will be some
+ * 100 instructions on for each line, the processor does not look by itself.
+ *
+ * Where objects lie dense, whole cells. Else, of the source those lines that hold something live: a
+ * graph may be a few objects in each of many cells, and all that is fetched beside them takes time
+ * and drives something else out of the caches. Of the arena, which has no gaps, as much as the cell
+ * at hand has.
+ */
+#ifndef HAUL_PACK_FETCH_AHEAD_H
+#define HAUL_PACK_FETCH_AHEAD_H
+
+#include "pack/plan_struct.h"
+
+#define HAUL__LINE_BYTES ((size_t)64)
+#define HAUL__FETCH_CELLS 4u
+#define HAUL__FETCH_BYTES (HAUL__FETCH_CELLS * HAUL__CELL_BYTES)
+#define HAUL__LINE_STARTS 0x11111111u /* a line is four granules */
+
+/* The first granule of each line of a cell that has live ones. */
+HAUL__INLINE uint32_t haul__live_lines(uint32_t live)
+{
+    return (live | live >> 1 | live >> 2 | live >> 3) & HAUL__LINE_STARTS;
+}
+
+HAUL__INLINE void haul__fetch(uintptr_t at, int is_written)
+{
+    if (is_written)
+        haul__prefetch_write(at);
+    else
+        haul__prefetch(at);
+}
+
+/* A line for each 64 bytes from `first` on. */
+HAUL__INLINE void haul__fetch_bytes(uintptr_t first, size_t bytes, int is_written)
+{
+    size_t at;
+    for (at = 0; at < bytes; at += HAUL__LINE_BYTES)
+        haul__fetch(first + at, is_written);
+}
+
+/* Those lines of the cell at `address` that hold something live. */
+HAUL__INLINE void haul__fetch_lines(uintptr_t address, uint32_t live, int is_written)
+{
+    uint32_t lines;
+    for (lines = haul__live_lines(live); lines; lines &= lines - 1)
+        haul__fetch(address + haul__lowest32(lines) * HAUL__GRANULE, is_written);
+}
+
+HAUL__INLINE void haul__fetch_source(const haul__block *block, unsigned cell, uintptr_t address,
+                                     int is_written)
+{
+    if (cell + HAUL__FETCH_CELLS < HAUL__CELLS)
+        haul__fetch_lines(address + HAUL__FETCH_BYTES, block->cells[cell + HAUL__FETCH_CELLS].live,
+                          is_written);
+}
+
+/* `address`: of the cell at hand, number `cell` of its block; `place`: where it lies in the arena.
+ * Where all its lines are live, those of the cells behind it are taken to be. */
+HAUL__INLINE void haul__fetch_ahead(const haul__block *block, unsigned cell, uintptr_t address,
+                                    uintptr_t place, int is_gather)
+{
+    const uint32_t live = block->cells[cell].live;
+    if (HAUL__LIKELY(haul__live_lines(live) == HAUL__LINE_STARTS)) {
+        haul__fetch_bytes(address + HAUL__FETCH_BYTES, HAUL__CELL_BYTES, !is_gather);
+        haul__fetch_bytes(place + HAUL__FETCH_BYTES, HAUL__CELL_BYTES, is_gather);
+        return;
+    }
+    haul__fetch_source(block, cell, address, !is_gather);
+    haul__fetch_bytes(place + HAUL__FETCH_BYTES, (size_t)haul__bits32(live) << HAUL__GRANULE_SHIFT,
+                      is_gather);
+}
+
+#endif

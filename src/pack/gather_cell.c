@@ -1,0 +1,11 @@
+/* Pointers of the source whose place no cell tells at once.
+ */
+#include "pack/gather_cell.h"
+
+HAUL__NOINLINE uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value)
+{
+    uint64_t place = haul__translate_in(s->map, s->flat, value);
+    if (!place && !s->lost && !haul__was_empty(s->found, slot))
+        s->lost = slot;
+    return (uintptr_t)(place ? s->base + place : 0);
+}

@@ -1,0 +1,120 @@
+/* A sweep: gather on its way through the blocks of a plan, and what each form of block needs of it.
+ */
+#ifndef HAUL_PACK_GATHER_CELL_H
+#define HAUL_PACK_GATHER_CELL_H
+
+#include "pack/fetch_ahead.h"
+#include "pack/translate.h"
+
+typedef struct haul__sweep {
+    const haul__map *map;
+    const haul__found *found;
+    const uintptr_t *flat; /* the table, with the map in it; NULL: there is none */
+    unsigned char *arena;
+    /* where blocks are put together, to go past the caches from there; NULL: in the arena */
+    unsigned char *scratch;
+    uint64_t base;
+    uint64_t guard; /* of this block, as it is now */
+    size_t nulls;
+    int is_large;   /* the arena: larger than caches are */
+    int fetches;    /* lines of the source and the arena, before they are come to */
+    int is_far;     /* the map: larger than the nearest caches */
+    int recording;  /* places need more than a cell to be told */
+    uintptr_t lost; /* the first slot whose pointer leads out of the graph; 0: none */
+} haul__sweep;
+
+/* What pointers are translated by. It is handed on by value: what is stored to the arena could be
+ * any struct's members. */
+typedef struct haul__guide {
+    const uintptr_t *flat;
+    uint64_t base;
+} haul__guide;
+
+HAUL__INLINE haul__guide haul__guide_of(const haul__sweep *s)
+{
+    haul__guide guide;
+    guide.flat = s->flat;
+    guide.base = s->base;
+    return guide;
+}
+
+/* A pointer whose granule has no place: one past a range, or to no elements, or it does not
+ * belong. */
+uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value);
+
+/* One pointer of the source, to its place in the arena. A cell tells the place where the table is
+ * flat and every rank is a cell's own; `simply` says so. */
+HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, haul__guide guide, uint64_t guard,
+                                        uintptr_t slot, unsigned char *to, int simply)
+{
+    const uintptr_t value = haul__load_word((const void *)slot);
+    const unsigned granule = haul__granule_in_cell(value);
+    uintptr_t entry = 0, translated = 0;
+    guard = haul__guard_add(guard, value);
+    if (!value) {
+        s->nulls++;
+        memcpy(to, &translated, sizeof translated);
+        return guard;
+    }
+    if (simply && HAUL__LIKELY(value <= HAUL__HIGHEST))
+        entry = guide.flat[value >> HAUL__BLOCK_SHIFT];
+    if (HAUL__LIKELY(entry & 1u)) {
+        const haul__cell *cell = haul__cell_of(haul__block_in(entry), value);
+        uint64_t rank =
+            cell->aux + (uint64_t)haul__bits32(cell->live & (((uint32_t)1 << granule) - 1u));
+        translated =
+            (uintptr_t)(guide.base + (rank << HAUL__GRANULE_SHIFT) + (value & (HAUL__GRANULE - 1)));
+        entry = cell->live >> granule;
+    }
+    if (HAUL__UNLIKELY(!(entry & 1u)))
+        translated = haul__place_rarely(s, slot, value);
+    memcpy(to, &translated, sizeof translated);
+    return guard;
+}
+
+/* Fetches the cell that a pointer leads to. A prefetch never faults: neither the pointer nor the
+ * block need be good. */
+HAUL__INLINE void haul__prefetch_target(const uintptr_t *flat, uintptr_t value)
+{
+    haul__prefetch(haul__cell_place(flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT], value));
+}
+
+/* The slots of one cell. */
+HAUL__INLINE uint64_t haul__gather_cell_slots(haul__sweep *s, uint64_t guard, uint64_t slots,
+                                              uint32_t live, uintptr_t address, uint64_t rank,
+                                              int simply)
+{
+    unsigned char *const to = s->arena + ((size_t)rank << HAUL__GRANULE_SHIFT);
+    const haul__guide guide = haul__guide_of(s);
+    for (; slots; slots &= slots - 1) {
+        unsigned word = haul__lowest64(slots);
+        unsigned at = 2 * haul__bits32(live & (((uint32_t)1 << (word / 2)) - 1u)) + word % 2;
+        guard = haul__gather_slot(s, guide, guard, address + ((uintptr_t)word << HAUL__WORD_SHIFT),
+                                  to + at * HAUL__WORD, simply);
+    }
+    return guard;
+}
+
+HAUL__INLINE size_t haul__place_of_cell(const haul__block *block, unsigned cell)
+{
+    return (size_t)(haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
+}
+
+/* The live granules `live` of a cell, all or some of those that are placed there. */
+HAUL__INLINE void haul__gather_runs(haul__sweep *s, const haul__block *block, unsigned cell,
+                                    const unsigned char *from, uint32_t live)
+{
+    const uint32_t placed = block->cells[cell].live;
+    size_t place = haul__place_of_cell(block, cell);
+    while (live) {
+        unsigned first = haul__lowest32(live);
+        uint32_t rest = ~(live >> first);
+        unsigned count = rest ? haul__lowest32(rest) : 32u;
+        size_t at = place + ((size_t)haul__bits32(placed & (((uint32_t)1 << first) - 1u))
+                             << HAUL__GRANULE_SHIFT);
+        haul__copy_few(s->arena + at, from + first * HAUL__GRANULE, count << HAUL__GRANULE_SHIFT);
+        live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
+    }
+}
+
+#endif

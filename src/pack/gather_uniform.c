@@ -1,0 +1,389 @@
+/* Gather for blocks of a kind: object by object, its bytes and then its pointers over them.
+ *
+ * In such a block starts tell all, and an object's pointers are translated while it is in the
+ * first-level cache. Mostly it holds objects and nothing else: then no cell is looked at
+ * (object_starts.h). Where there are other things between them, it goes cell by cell
+ * (object_cells.h).
+ *
+ * With so much done for each line the processor does not look far enough ahead by itself: the
+ * source and the arena are fetched some objects on, and so is what the pointers of the next ones
+ * lead to.
+ *
+ * Whether a pointer is null no predictor can guess in a large tree whose leaves lie anywhere. So
+ * there is no branch on it: where an address has no cell, one of no block is read in its place, and
+ * what does not fit is told once for the object. In a small graph the branch is cheaper, and what
+ * pointers lead to is near anyway.
+ */
+#include "pack/gather_uniform.h"
+#include "pack/object_cells.h"
+#include "pack/object_starts.h"
+
+#define FEW_BYTES 256u
+
+/* What is read for an address that lies in no block with cells: nothing is live there. */
+static const haul__cell nowhere[HAUL__CELLS];
+
+typedef struct layout {
+    size_t bytes; /* of the object */
+    size_t count; /* of its slots */
+    uint16_t offset[HAUL__SIMPLE_SLOTS];
+} layout;
+
+static void lay_out(const haul__simple *kind, layout *to)
+{
+    uint64_t slots;
+    size_t cell;
+    to->bytes = kind->bytes;
+    to->count = 0;
+    for (cell = 0; cell < HAUL__SIMPLE_CELLS; cell++)
+        for (slots = haul__simple_slots(kind, cell); slots; slots &= slots - 1)
+            to->offset[to->count++] =
+                (uint16_t)(cell * HAUL__CELL_BYTES +
+                           ((size_t)haul__lowest64(slots) << HAUL__WORD_SHIFT));
+}
+
+/* Fetches the cells that the pointers of an object lead to. */
+HAUL__INLINE void prefetch_object(const uintptr_t *flat, uintptr_t object, const layout *l,
+                                  size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        haul__prefetch_target(flat, haul__load_word((const void *)(object + l->offset[i])));
+}
+
+/* Fetches the cells that the pointers of the objects that start in a cell lead to. */
+HAUL__INLINE void prefetch_objects(const uintptr_t *flat, uint32_t starts, uintptr_t address,
+                                   const layout *l, size_t count)
+{
+    for (; starts; starts &= starts - 1)
+        prefetch_object(flat, address + haul__lowest32(starts) * HAUL__GRANULE, l, count);
+}
+
+/* Where a pointer leads. *wrong stays 0 where it is null, or leads to a granule with a place. */
+HAUL__INLINE uintptr_t place_of(const uintptr_t *flat, uint64_t base, uintptr_t value,
+                                uintptr_t *wrong)
+{
+    const uintptr_t entry = flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT];
+    const uintptr_t is_there = (uintptr_t)0 - (entry & 1u),
+                    is_not_null = (uintptr_t)0 - (uintptr_t)(value != 0);
+    const unsigned granule = haul__granule_in_cell(value);
+    const uintptr_t cells =
+        (haul__cell_place(entry, 0) & is_there) | ((uintptr_t)nowhere & ~is_there);
+    const haul__cell *cell = (const haul__cell *)cells + haul__cell_number(value);
+    const uint32_t live = cell->live;
+    const uint64_t rank =
+        cell->aux + (uint64_t)haul__bits32(live & (((uint32_t)1 << granule) - 1u));
+    *wrong |= (((live >> granule) & 1u) ^ (is_not_null & 1u)) | (uintptr_t)(value > HAUL__HIGHEST);
+    return (uintptr_t)(base + (rank << HAUL__GRANULE_SHIFT) + (value & (HAUL__GRANULE - 1))) &
+           is_not_null;
+}
+
+/* The slots of an object some of whose pointers lead elsewhere. */
+static HAUL__NOINLINE void gather_apart(haul__sweep *s, uintptr_t object, unsigned char *to,
+                                        const layout *l)
+{
+    const haul__guide guide = haul__guide_of(s);
+    size_t i, nulls = s->nulls;
+    for (i = 0; i < l->count; i++)
+        haul__gather_slot(s, guide, 0, object + l->offset[i], to + l->offset[i], 1);
+    s->nulls = nulls;
+}
+
+/* An object's slots, of which many are null or lead far: no branch depends on what they are. */
+HAUL__INLINE uint64_t gather_far(haul__sweep *s, haul__guide guide, uint64_t guard,
+                                 uintptr_t object, unsigned char *to, const layout *l,
+                                 const size_t *offset, size_t count)
+{
+    uintptr_t wrong = 0;
+    size_t i, nulls = 0;
+    for (i = 0; i < count; i++) {
+        uintptr_t value = haul__load_word((const void *)(object + offset[i])), place;
+        guard = haul__guard_add(guard, value);
+        nulls += value == 0;
+        place = place_of(guide.flat, guide.base, value, &wrong);
+        memcpy(to + offset[i], &place, sizeof place);
+    }
+    s->nulls += nulls;
+    if (HAUL__UNLIKELY(wrong))
+        gather_apart(s, object, to, l);
+    return guard;
+}
+
+HAUL__INLINE uint64_t gather_near(haul__sweep *s, haul__guide guide, uint64_t guard,
+                                  uintptr_t object, unsigned char *to, const size_t *offset,
+                                  size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        guard = haul__gather_slot(s, guide, guard, object + offset[i], to + offset[i], 1);
+    return guard;
+}
+
+HAUL__INLINE void copy_object(unsigned char *to, uintptr_t object, size_t bytes)
+{
+    if (bytes <= FEW_BYTES)
+        haul__copy_few(to, (const unsigned char *)object, bytes);
+    else
+        memcpy(to, (const void *)object, bytes);
+}
+
+/* Sizes and offsets are copied to where no store to the arena can change them. */
+HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const haul__cells *c,
+                                  const layout *l, size_t count, int is_far)
+{
+    const haul__guide guide = haul__guide_of(s);
+    const size_t bytes = l->bytes;
+    const uintptr_t address = c->address;
+    unsigned char *to = s->arena + haul__cells_place(c);
+    size_t i, offset[HAUL__SIMPLE_SLOTS];
+    uint32_t starts;
+    for (i = 0; i < count; i++)
+        offset[i] = l->offset[i];
+    for (starts = c->starts; starts; starts &= starts - 1, to += bytes) {
+        uintptr_t object = address + haul__lowest32(starts) * HAUL__GRANULE;
+        copy_object(to, object, bytes);
+        guard = is_far ? gather_far(s, guide, guard, object, to, l, offset, count)
+                       : gather_near(s, guide, guard, object, to, offset, count);
+    }
+    return guard;
+}
+
+/* Any cell. */
+static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t guard,
+                                                 const haul__cells *c)
+{
+    const uint32_t live = c->block->cells[c->cell].live, done = haul__cells_done(c);
+    uint64_t slots = haul__placed_slots(s->map, c->block, c->cell);
+    if (done)
+        slots &= ~haul__range64(0, 2 * haul__bits32(done) - 1);
+    haul__gather_runs(s, c->block, c->cell, (const unsigned char *)c->address, live & ~done);
+    return haul__gather_cell_slots(s, guard, slots, live, c->address,
+                                   haul__cell_rank(c->block, c->cell), 1);
+}
+
+HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address,
+                                 const layout *l, size_t count, int is_far)
+{
+    haul__cells c = haul__cells_begin(block, address, l->bytes);
+    uint64_t guard = 0;
+    do {
+        if (s->fetches)
+            haul__fetch_ahead(block, c.cell, c.address,
+                              (uintptr_t)s->arena + haul__place_of_cell(block, c.cell), 1);
+        if (is_far && c.cell + 1 < HAUL__CELLS)
+            prefetch_objects(s->flat, c.all[c.cell + 1], c.address + HAUL__CELL_BYTES, l, count);
+        if (HAUL__UNLIKELY(!c.is_whole))
+            guard = gather_cell_apart(s, guard, &c);
+        else if (c.starts)
+            guard = gather_cell(s, guard, &c, l, count, is_far);
+    } while (haul__cells_next(&c));
+    s->guard = guard;
+}
+
+/* ---- Blocks that hold objects and nothing else. */
+
+/* Granules [first, end) of a block, of an object that does not lie in it as a whole. */
+static HAUL__NOINLINE uint64_t gather_part(haul__sweep *s, uint64_t guard, const haul__block *block,
+                                           uintptr_t address, unsigned first, unsigned end)
+{
+    unsigned cell;
+    for (cell = first / 32; cell * 32u < end; cell++) {
+        const uint32_t live = block->cells[cell].live,
+                       part = haul__granules_between(cell, first, end);
+        const uintptr_t at = address + cell * HAUL__CELL_BYTES;
+        haul__gather_runs(s, block, cell, (const unsigned char *)at, live & part);
+        guard = haul__gather_cell_slots(
+            s, guard, haul__placed_slots(s->map, block, cell) & haul__words_of(part), live, at,
+            haul__cell_rank(block, cell), 1);
+    }
+    return guard;
+}
+
+/* Words [first, end) of a ragged block, of an object that does not lie in it as a whole; zeros
+ * beside it, which an object behind it may write over. What another one may have written before it
+ * is left alone. */
+static HAUL__NOINLINE uint64_t gather_ragged_part(haul__sweep *s, uint64_t guard,
+                                                  const haul__block *block, uintptr_t address,
+                                                  unsigned first, unsigned end, int is_alone)
+{
+    unsigned char *const to = s->arena + (size_t)haul__place(block, address + first * HAUL__WORD);
+    const size_t bytes = (end - first) * HAUL__WORD;
+    unsigned cell;
+    memcpy(to, (const void *)(address + first * HAUL__WORD), bytes);
+    if (is_alone && first % 2)
+        memset(to - HAUL__WORD, 0, HAUL__WORD);
+    if (end % 2)
+        memset(to + bytes, 0, HAUL__WORD);
+    for (cell = first / 64; cell * 64u < end; cell++)
+        guard = haul__gather_cell_slots(s, guard,
+                                        haul__placed_slots(s->map, block, cell) &
+                                            haul__words_between(cell, first, end),
+                                        block->cells[cell].live, address + cell * HAUL__CELL_BYTES,
+                                        haul__cell_rank(block, cell), 1);
+    return guard;
+}
+
+/* Where an object of a ragged block goes: from there on `end` is behind it. The word beside it in
+ * its first granule, if no object before it has that, and the one behind it in its last become
+ * zeros. */
+HAUL__INLINE unsigned char *place_ragged(unsigned char *first, haul__ragged_end *end,
+                                         unsigned start, unsigned words)
+{
+    const unsigned place = haul__ragged_place(end, start), is_shared = start / 2 == end->granule;
+    unsigned char *const to = first + (size_t)place * HAUL__GRANULE + (start % 2) * HAUL__WORD;
+    if (start % 2 && !is_shared)
+        memset(to - HAUL__WORD, 0, HAUL__WORD);
+    if ((start + words) % 2)
+        memset(to + words * HAUL__WORD, 0, HAUL__WORD);
+    haul__ragged_next(end, start, words, place);
+    return to;
+}
+
+HAUL__INLINE uint64_t gather_ragged(haul__sweep *s, uint64_t guard, const haul__objects *o,
+                                    uintptr_t address, unsigned char *first, haul__ragged_end *end,
+                                    const layout *l, size_t count, int is_far)
+{
+    const haul__guide guide = haul__guide_of(s);
+    const size_t bytes = l->bytes, objects = o->count, near = HAUL__CELL_BYTES / bytes + 1;
+    const unsigned words = (unsigned)(bytes >> HAUL__WORD_SHIFT);
+    const int fetches = s->fetches;
+    haul__ragged_end at = *end;
+    size_t i, k, offset[HAUL__SIMPLE_SLOTS];
+    for (i = 0; i < count; i++)
+        offset[i] = l->offset[i];
+    for (k = 0; k < objects; k++) {
+        const uintptr_t object = address + (uintptr_t)o->start[k] * HAUL__WORD;
+        unsigned char *const to = place_ragged(first, &at, o->start[k], words);
+        if (fetches)
+            haul__fetch_objects(o, HAUL__WORD, k, address, (uintptr_t)to, 1);
+        if (is_far && k + near < objects)
+            prefetch_object(s->flat, address + (uintptr_t)o->start[k + near] * HAUL__WORD, l,
+                            count);
+        copy_object(to, object, bytes);
+        guard = is_far ? gather_far(s, guide, guard, object, to, l, offset, count)
+                       : gather_near(s, guide, guard, object, to, offset, count);
+    }
+    *end = at;
+    return guard;
+}
+
+HAUL__INLINE void gather_all_ragged(haul__sweep *s, const haul__block *block, uintptr_t address,
+                                    const haul__objects *o, const layout *l, size_t count,
+                                    int is_far)
+{
+    unsigned char *const first = s->arena + haul__place_of_cell(block, 0);
+    haul__ragged_end end = haul__ragged_begin(o);
+    uint64_t guard = 0;
+    if (o->carried)
+        guard = gather_ragged_part(s, guard, block, address, 0, o->carried, 1);
+    guard = gather_ragged(s, guard, o, address, first, &end, l, count, is_far);
+    if (o->out < HAUL__BLOCK_WORDS)
+        guard = gather_ragged_part(s, guard, block, address, o->out, (unsigned)HAUL__BLOCK_WORDS,
+                                   o->out / 2 != end.granule);
+    s->guard = guard;
+}
+
+HAUL__INLINE uint64_t gather_starts(haul__sweep *s, uint64_t guard, const haul__objects *o,
+                                    uintptr_t address, unsigned char *to, const layout *l,
+                                    size_t count, int is_far)
+{
+    const haul__guide guide = haul__guide_of(s);
+    const size_t bytes = l->bytes, objects = o->count, near = HAUL__CELL_BYTES / bytes + 1;
+    const int fetches = s->fetches;
+    size_t i, k, offset[HAUL__SIMPLE_SLOTS];
+    for (i = 0; i < count; i++)
+        offset[i] = l->offset[i];
+    for (k = 0; k < objects; k++, to += bytes) {
+        const uintptr_t object = address + (uintptr_t)o->start[k] * HAUL__GRANULE;
+        if (fetches)
+            haul__fetch_objects(o, HAUL__GRANULE, k, address, (uintptr_t)to, 1);
+        if (is_far && k + near < objects)
+            prefetch_object(s->flat, address + (uintptr_t)o->start[k + near] * HAUL__GRANULE, l,
+                            count);
+        copy_object(to, object, bytes);
+        guard = is_far ? gather_far(s, guide, guard, object, to, l, offset, count)
+                       : gather_near(s, guide, guard, object, to, offset, count);
+    }
+    return guard;
+}
+
+HAUL__INLINE void gather_all(haul__sweep *s, const haul__block *block, uintptr_t address,
+                             const haul__objects *o, const layout *l, size_t count, int is_far)
+{
+    unsigned char *to =
+        s->arena + (size_t)((haul__cell_rank(block, 0) + o->carried) << HAUL__GRANULE_SHIFT);
+    uint64_t guard = 0;
+    if (o->carried)
+        guard = gather_part(s, guard, block, address, 0, o->carried);
+    guard = gather_starts(s, guard, o, address, to, l, count, is_far);
+    if (o->out < HAUL__BLOCK_GRANULES)
+        guard = gather_part(s, guard, block, address, o->out, (unsigned)HAUL__BLOCK_GRANULES);
+    s->guard = guard;
+}
+
+/* ---- Either. */
+
+HAUL__INLINE void gather_either(haul__sweep *s, const haul__block *block, uintptr_t address,
+                                const haul__objects *o, const layout *l, size_t count, int is_far)
+{
+    if (block->words)
+        gather_all_ragged(s, block, address, o, l, count, is_far);
+    else if (o)
+        gather_all(s, block, address, o, l, count, is_far);
+    else
+        gather_objects(s, block, address, l, count, is_far);
+}
+
+/* Objects have one to four pointers mostly: for these the innermost loops are unrolled. `o`: NULL
+ * where there are other things between them. */
+HAUL__INLINE void gather_kind(haul__sweep *s, const haul__block *block, uintptr_t address,
+                              const haul__objects *o, const layout *l, int is_far)
+{
+    switch (l->count) {
+    case 1:
+        gather_either(s, block, address, o, l, 1, is_far);
+        break;
+    case 2:
+        gather_either(s, block, address, o, l, 2, is_far);
+        break;
+    case 4:
+        gather_either(s, block, address, o, l, 4, is_far);
+        break;
+    default:
+        gather_either(s, block, address, o, l, l->count, is_far);
+    }
+}
+
+HAUL__INLINE void gather_by_kind(haul__sweep *s, const haul__block *block, uintptr_t address,
+                                 const layout *l, int is_far)
+{
+    haul__objects o;
+    if (block->words)
+        haul__find_ragged(block, &o);
+    if (block->words || haul__find_objects(block, l->bytes, &o))
+        gather_kind(s, block, address, &o, l, is_far);
+    else
+        gather_kind(s, block, address, NULL, l, is_far);
+}
+
+HAUL__HOT static void gather_kind_far(haul__sweep *s, const haul__block *block, uintptr_t address,
+                                      const layout *l)
+{
+    gather_by_kind(s, block, address, l, 1);
+}
+
+HAUL__HOT static void gather_kind_near(haul__sweep *s, const haul__block *block, uintptr_t address,
+                                       const layout *l)
+{
+    gather_by_kind(s, block, address, l, 0);
+}
+
+void haul__gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address)
+{
+    layout l;
+    lay_out(haul__simple_of(s->map, block), &l);
+    if (s->is_far)
+        gather_kind_far(s, block, address, &l);
+    else
+        gather_kind_near(s, block, address, &l);
+}

@@ -1,0 +1,71 @@
+/* The bytes of one granule: which of them are data, and how they are written.
+ */
+#include "pack/granule_data.h"
+
+static uint16_t odd_mask(const haul_plan *plan, uintptr_t granule)
+{
+    const haul__odd *odd = plan->found.odd;
+    size_t low = 0, high = plan->found.odd_count;
+    uint16_t mask = 0;
+    while (low < high) { /* the first that reaches into the granule */
+        size_t middle = low + (high - low) / 2;
+        if (odd[middle].address + HAUL__WORD <= granule)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < plan->found.odd_count && odd[low].address < granule + HAUL__GRANULE; low++) {
+        size_t byte;
+        for (byte = 0; byte < HAUL__WORD; byte++)
+            if (odd[low].address + byte - granule < HAUL__GRANULE)
+                mask |= (uint16_t)(1u << (odd[low].address + byte - granule));
+    }
+    return mask;
+}
+
+/* The same for kept words, of whatever width. */
+static uint16_t kept_mask(const haul_plan *plan, uintptr_t granule)
+{
+    const haul__kept *kept = plan->found.kept;
+    size_t low = 0, high = plan->found.kept_count;
+    uint16_t mask = 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (kept[middle].address + kept[middle].bytes <= granule)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < plan->found.kept_count && kept[low].address < granule + HAUL__GRANULE; low++) {
+        size_t byte;
+        for (byte = 0; byte < kept[low].bytes; byte++)
+            if (kept[low].address + byte - granule < HAUL__GRANULE)
+                mask |= (uint16_t)(1u << (kept[low].address + byte - granule));
+    }
+    return mask;
+}
+
+/* The same for pointers with tags. */
+static uint16_t tagged_mask(const haul_plan *plan, uintptr_t granule)
+{
+    const haul__tagged *tagged = plan->found.tagged;
+    size_t low = 0, high = plan->found.tagged_count, byte;
+    uint16_t mask = 0;
+    while (low < high) { /* the first that reaches into the granule */
+        size_t middle = low + (high - low) / 2;
+        if (tagged[middle].address + HAUL__WORD <= granule)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < plan->found.tagged_count && tagged[low].address < granule + HAUL__GRANULE; low++)
+        for (byte = 0; byte < HAUL__WORD; byte++)
+            if (tagged[low].address + byte - granule < HAUL__GRANULE)
+                mask |= (uint16_t)(1u << (tagged[low].address + byte - granule));
+    return mask;
+}
+
+uint16_t haul__special_mask(const haul_plan *plan, uintptr_t granule)
+{
+    return odd_mask(plan, granule) | kept_mask(plan, granule) | tagged_mask(plan, granule);
+}

@@ -1,0 +1,62 @@
+/* The bytes of one granule: which of them are data, and how they are written.
+ */
+#ifndef HAUL_PACK_GRANULE_DATA_H
+#define HAUL_PACK_GRANULE_DATA_H
+
+#include "pack/plan_struct.h"
+
+/* The bytes of a granule that its mask names; what is equal already is not written. */
+HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from, uint16_t mask)
+{
+    unsigned byte;
+    if (mask == HAUL__FULL_MASK) {
+        if (memcmp(to, from, HAUL__GRANULE) != 0)
+            memcpy(to, from, HAUL__GRANULE);
+        return;
+    }
+    for (byte = 0; mask; byte++, mask >>= 1)
+        if ((mask & 1) && to[byte] != from[byte])
+            to[byte] = from[byte];
+}
+
+/* The bytes of a granule that are parts of words that no block's bits tell. */
+uint16_t haul__special_mask(const haul_plan *plan, uintptr_t granule);
+
+/* The bytes of a placed granule that are described and no pointers; after layout. */
+HAUL__INLINE uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block,
+                                      uint32_t number, unsigned granule)
+{
+    unsigned slots = (unsigned)(haul__placed_slots(&plan->found.map, block, granule / 32) >>
+                                (granule % 32 * 2)) &
+                     3u;
+    uint16_t mask = haul__byte_mask(block, granule);
+    const unsigned word = (1u << HAUL__WORD) - 1u;
+    if (slots & 1u)
+        mask &= (uint16_t)~word;
+    if (slots & 2u)
+        mask &= (uint16_t) ~(word << HAUL__WORD);
+    if (block->side && block->side->has_odd)
+        mask &= (uint16_t)~haul__special_mask(plan, haul__block_address(number) +
+                                                        (uintptr_t)granule * HAUL__GRANULE);
+    return mask;
+}
+
+/* The bytes of a granule that `mask` names; of those, `blind` ones are written without being looked
+ * at. */
+HAUL__INLINE void haul__write_bytes(unsigned char *to, const unsigned char *from, uint16_t mask,
+                                    uint16_t blind)
+{
+    uint16_t written = mask & blind;
+    unsigned byte;
+    if (written == HAUL__FULL_MASK) {
+        memcpy(to, from, HAUL__GRANULE);
+        return;
+    }
+    for (byte = 0; written >> byte; byte++)
+        if (written >> byte & 1)
+            to[byte] = from[byte];
+    if (mask & ~blind)
+        haul__copy_bytes(to, from, mask & (uint16_t)~blind);
+}
+
+#endif

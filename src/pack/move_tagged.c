@@ -1,0 +1,59 @@
+/* Pointers with high tag bits: worked out by the host.
+ *
+ * A device patches a word by comparing all of it with a range of addresses; a word whose top bits
+ * say something else is in no such range. So these words have no bit in the relocation bitmap. The
+ * host knows where the arena will lie when it packs, and writes the address there with the source's
+ * tag; when an arena moves to another device they are worked out again, from the words as they are
+ * there. They are exceptions: a list by address, of which only those who have them pay.
+ *
+ * An address that has a bit of the tag's own could not be told from another tag: it is refused,
+ * with its path. One to no elements, which leads somewhere only by chance of the heap, is the tag
+ * alone then.
+ */
+#include "pack/move_tagged.h"
+#include "pack/special_words.h"
+#include "pack/translate.h"
+
+static size_t place_of(const haul_plan *plan, size_t i)
+{
+    return (size_t)haul__final_place(
+        plan, haul__translate(&plan->found.map, plan->found.tagged[i].address));
+}
+
+int haul__next_stretch(const haul_plan *plan, size_t most, haul__stretch *stretch)
+{
+    size_t i = stretch->end;
+    if (i == plan->found.tagged_count)
+        return 0;
+    stretch->first = i;
+    stretch->at = place_of(plan, i);
+    do
+        stretch->bytes = place_of(plan, i) + HAUL__WORD - stretch->at;
+    while (++i < plan->found.tagged_count && place_of(plan, i) >= place_of(plan, i - 1) &&
+           place_of(plan, i) + HAUL__WORD - stretch->at <= most);
+    stretch->end = i;
+    return 1;
+}
+
+haul_status haul__move_tagged(haul_plan *plan, const haul__stretch *stretch, void *memory,
+                              uint64_t from, uint64_t to)
+{
+    const uint64_t bytes = haul__arena_bytes(plan);
+    size_t i;
+    for (i = stretch->first; i < stretch->end; i++) {
+        const haul__tagged *tagged = &plan->found.tagged[i];
+        unsigned char *at = (unsigned char *)memory + (place_of(plan, i) - stretch->at);
+        uintptr_t word = haul__load_word(at), address = word & ~tagged->mask;
+        if (!address || (uintptr_t)(address + tagged->delta - (uintptr_t)from) > bytes)
+            continue;
+        address += (uintptr_t)(to - from);
+        if (address & tagged->mask) {
+            if (!haul__was_empty(&plan->found, tagged->address))
+                return haul__refuse_tag(plan, tagged);
+            address = 0;
+        }
+        word = address | (word & tagged->mask);
+        memcpy(at, &word, sizeof word);
+    }
+    return HAUL_OK;
+}

@@ -1,0 +1,54 @@
+/* A plan from inside, and where its blocks lie.
+ */
+#ifndef HAUL_PACK_PLAN_STRUCT_H
+#define HAUL_PACK_PLAN_STRUCT_H
+
+#include "layout/layout.h"
+#include "map/forms.h"
+#include "pack/ordered.h"
+#include "pack/read_set.h"
+
+struct haul_plan {
+    uint32_t magic;
+    int holders; /* atomic */
+    haul_context *context;
+    haul__freed freed; /* for the caller's hold */
+    haul_root *roots;
+    size_t root_count;
+    haul__found found;
+    haul__placed placed; /* compacted */
+    /* the second layout, on top of it; NULL: the arena is the compacted one */
+    haul__ordered *ordered;
+    haul__reads reads; /* made when results first come back */
+    int packed;        /* once, so that the blocks' guards are known */
+    size_t nulls;      /* null pointers when last packed */
+    /* where gather found changed pointers: index of the block; SIZE_MAX: nowhere */
+    size_t stale_block;
+    double discover_seconds, layout_seconds;
+};
+
+HAUL__INLINE haul__block *haul__plan_block(const haul_plan *plan, size_t i)
+{
+    return haul__map_block(&plan->found.map, i);
+}
+
+HAUL__INLINE size_t haul__compacted_bytes(const haul_plan *plan)
+{
+    return (size_t)plan->placed.granules << HAUL__GRANULE_SHIFT;
+}
+
+HAUL__INLINE size_t haul__arena_bytes(const haul_plan *plan)
+{
+    return plan->ordered ? (size_t)plan->ordered->units.bytes : haul__compacted_bytes(plan);
+}
+
+/* Where block `i` begins in the compacted arena, the gap before it included; of the one behind the
+ * last, where that ends. */
+HAUL__INLINE size_t haul__place_of_block(const haul_plan *plan, size_t i)
+{
+    uint64_t granules =
+        i < plan->found.map.block_count ? haul__plan_block(plan, i)->base : plan->placed.granules;
+    return (size_t)granules << HAUL__GRANULE_SHIFT;
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* Progress: a listener hears how far a call is, and may stop it.
+ */
+#include "pack/progress.h"
+#include "pack/plan_struct.h"
+
+haul_status haul__tell(haul_plan *plan, const haul__listener *listener, uint64_t done,
+                       uint64_t total)
+{
+    if (!listener || !listener->progress || !listener->progress(listener->user, done, total))
+        return HAUL_OK;
+    return haul__fail(&plan->context->error, HAUL_ERROR_CANCELLED,
+                      "the progress callback cancelled the call");
+}

@@ -1,0 +1,211 @@
+/* Updates: described bytes of one source range that are no pointers, into a copy of a piece of the
+ * arena or out of it.
+ *
+ * The slow obvious version goes granule by granule, and that is what is done where pointers,
+ * skipped bytes or partly live granules are. Runs of cells that are data in every byte, which is
+ * what large arrays consist of, go at once.
+ */
+#include "map/exclusions.h"
+#include "pack/granule_data.h"
+#include "pack/range_data.h"
+#include "pack/translate.h"
+
+/* The bytes of the granule at `granule` that lie in [first, end). */
+static uint16_t range_mask(uintptr_t granule, uintptr_t first, uintptr_t end)
+{
+    uint16_t mask = HAUL__FULL_MASK;
+    if (granule < first)
+        mask &= (uint16_t)(HAUL__FULL_MASK << (first - granule));
+    if (end - granule < HAUL__GRANULE)
+        mask &= (uint16_t)((1u << (end - granule)) - 1u);
+    return mask;
+}
+
+/* A stretch of the source that lies side by side in the arena: whole data, or one granule with a
+ * mask. */
+typedef struct stretch {
+    uintptr_t at;
+    size_t bytes, place;
+    uint16_t described, data; /* of a granule; within the range */
+    uint16_t blind;           /* not to be read on the host */
+} stretch;
+
+/* The part of a source range that lies in one unit, with its distance from the compacted place to
+ * the arena's; all of it, where the arena is the compacted one. Begin with zeros; 0: there are no
+ * more. */
+typedef struct part {
+    uintptr_t first, end;
+    uint64_t shift;
+} part;
+
+static int next_part(const haul_plan *plan, uintptr_t first, uintptr_t end, part *p)
+{
+    const haul__clusters *units = plan->ordered ? &plan->ordered->units : NULL;
+    const haul__cluster *unit;
+    uintptr_t at = p->end ? p->end : first;
+    size_t i;
+    p->first = at;
+    p->end = end;
+    if (!units || at >= end)
+        return at < end;
+    i = haul__cluster_behind(units, at);
+    if (i == units->count || units->at[i].first >= end)
+        return 0;
+    unit = &units->at[i];
+    p->first = at > unit->first ? at : unit->first;
+    p->end = end - unit->first < unit->bytes ? end : unit->first + unit->bytes;
+    p->shift = unit->place - unit->compact;
+    return 1;
+}
+
+/* The next granule at or after `at` that has a place, below `end`; 0: there is none. */
+static uintptr_t next_placed(const haul__map *map, uintptr_t at, uintptr_t end, haul__block **block)
+{
+    at &= ~(uintptr_t)(HAUL__GRANULE - 1);
+    while (at != 0 && at < end && at <= HAUL__HIGHEST) {
+        *block = haul__map_find(map, at);
+        if (*block && haul__is_placed(*block, at))
+            return at;
+        at = *block ? at + HAUL__GRANULE : (at | (HAUL__BLOCK_BYTES - 1)) + 1;
+    }
+    return 0;
+}
+
+/* Bytes from `at` on that lie in cells of data alone, all of them in the range; 0 where the first
+ * cell is another. */
+static size_t plain_bytes(const haul__map *map, const haul__block *block, uintptr_t at,
+                          uintptr_t end)
+{
+    unsigned cell = haul__cell_number(at);
+    size_t bytes = 0;
+    if ((haul__has_masks(block) && block->form != HAUL__FULL) || haul__has_exclusions(block) ||
+        at % HAUL__CELL_BYTES != 0)
+        return 0;
+    for (; cell < HAUL__CELLS && end - at - bytes >= HAUL__CELL_BYTES; cell++) {
+        if (haul__live(block, cell) != UINT32_MAX || haul__placed_slots(map, block, cell))
+            break;
+        bytes += HAUL__CELL_BYTES;
+    }
+    return bytes;
+}
+
+/* The stretch at or behind the end of `s`, in the part. 0: there is none. Begin with zeros. `bar`:
+ * data that has it is left out. */
+static int next_stretch(const haul_plan *plan, unsigned bar, const part *p, stretch *s)
+{
+    const haul__map *map = &plan->found.map;
+    const uintptr_t first = p->first, end = p->end;
+    haul__block *block;
+    uintptr_t at = next_placed(map, s->bytes ? s->at + s->bytes : first, end, &block);
+    if (!at)
+        return 0;
+    s->at = at;
+    s->place = (size_t)(haul__place(block, at) + p->shift);
+    s->described = s->data = HAUL__FULL_MASK;
+    s->blind = 0;
+    s->bytes = at >= first ? plain_bytes(map, block, at, end) : 0;
+    if (s->bytes)
+        return 1;
+    s->bytes = HAUL__GRANULE;
+    s->described = haul__byte_mask(block, haul__granule_in_block(at)) & range_mask(at, first, end);
+    s->data = haul__data_mask(plan, block, haul__block_number(at), haul__granule_in_block(at)) &
+              range_mask(at, first, end);
+    s->blind = haul__excluded_mask(block, haul__granule_in_block(at), HAUL__UNSENT);
+    s->data &= (uint16_t)~haul__excluded_mask(block, haul__granule_in_block(at), bar);
+    return 1;
+}
+
+static void gather_part(const haul_plan *plan, const part *p, void *piece, size_t offset)
+{
+    stretch s = { 0, 0, 0, 0, 0, 0 };
+    while (next_stretch(plan, HAUL__UNSENT, p, &s)) {
+        unsigned char *to;
+        if (!s.data)
+            continue;
+        to = (unsigned char *)((uintptr_t)piece + s.place - offset);
+        if (s.data == HAUL__FULL_MASK)
+            memcpy(to, (const void *)s.at, s.bytes);
+        else
+            haul__write_bytes(to, (const unsigned char *)s.at, s.data, s.data);
+    }
+}
+
+void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, void *piece,
+                       size_t offset)
+{
+    part p = { 0, 0, 0 };
+    while (next_part(plan, first, end, &p))
+        gather_part(plan, &p, piece, offset);
+}
+
+/* What is equal already is not written, as in scatter. */
+static void scatter_part(const haul_plan *plan, const part *p, const void *piece, size_t offset)
+{
+    stretch s = { 0, 0, 0, 0, 0, 0 };
+    while (next_stretch(plan, HAUL__UNRETURNED, p, &s)) {
+        const unsigned char *from;
+        if (!s.data)
+            continue;
+        from = (const unsigned char *)((uintptr_t)piece + s.place - offset);
+        if (s.data != HAUL__FULL_MASK || s.blind)
+            haul__write_bytes((unsigned char *)s.at, from, s.data, s.blind);
+        else if (memcmp((const void *)s.at, from, s.bytes) != 0)
+            memcpy((void *)s.at, from, s.bytes);
+    }
+}
+
+void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece,
+                        size_t offset)
+{
+    part p = { 0, 0, 0 };
+    while (next_part(plan, first, end, &p))
+        scatter_part(plan, &p, piece, offset);
+}
+
+static size_t lowest_byte(uint16_t mask)
+{
+    return haul__lowest32(mask);
+}
+
+static size_t end_byte(uint16_t mask)
+{
+    return haul__highest64(mask) + 1;
+}
+
+/* Makes [*at, *at + *bytes) hold [first, end) too; it is empty at first. */
+static void include(size_t *at, size_t *bytes, size_t first, size_t end)
+{
+    const size_t last = *bytes && *at + *bytes > end ? *at + *bytes : end;
+    if (!*bytes || first < *at)
+        *at = first;
+    *bytes = last - *at;
+}
+
+/* Answers the bytes of data. */
+static size_t include_part(const haul_plan *plan, unsigned bar, const part *p, haul__span *span)
+{
+    stretch s = { 0, 0, 0, 0, 0, 0 };
+    size_t data = 0;
+    while (next_stretch(plan, bar, p, &s)) {
+        if (s.described)
+            include(&span->offset, &span->bytes, s.place, s.place + s.bytes);
+        if (!s.described || !s.data)
+            continue;
+        data += s.data == HAUL__FULL_MASK ? s.bytes : haul__bits32(s.data);
+        include(&span->data_offset, &span->data_bytes, s.place + lowest_byte(s.data),
+                s.place + (s.bytes > HAUL__GRANULE ? s.bytes : end_byte(s.data)));
+    }
+    return data;
+}
+
+int haul__find_span(const haul_plan *plan, unsigned bar, uintptr_t first, uintptr_t end,
+                    haul__span *span)
+{
+    part p = { 0, 0, 0 };
+    size_t data = 0;
+    memset(span, 0, sizeof *span);
+    while (next_part(plan, first, end, &p))
+        data += include_part(plan, bar, &p, span);
+    span->is_solid = data > 0 && data == span->data_bytes;
+    return span->bytes != 0;
+}

@@ -1,0 +1,137 @@
+/* Pointers on the way back: what the device has changed is checked, then written as host pointers.
+ *
+ * A word that is what gather would send now has not changed; only the others are looked up, from
+ * the arena back to the source.
+ */
+#include "map/exclusions.h"
+#include "pack/returned_pointers.h"
+#include "pack/stale.h"
+#include "pack/translate.h"
+
+/* What the word at a slot becomes on the host. 0: it leads out of the graph. `flat`: the table,
+ * with the plan's map in it, or NULL. */
+static int word_back(const haul_plan *plan, const uintptr_t *flat, uintptr_t slot, uintptr_t word,
+                     uint64_t base, uintptr_t *value)
+{
+    uint64_t place;
+    *value = haul__load_word((const void *)slot);
+    place = plan->ordered ? haul__target(plan, slot, *value)
+                          : haul__translate_in(&plan->found.map, flat, *value);
+    if (word == (uintptr_t)(place ? base + place : 0))
+        return 1;
+    if (!word && !haul__offset_of(plan, *value, &place))
+        return 1; /* to no elements: it went as null */
+    *value = 0;
+    if (!word)
+        return 1;
+    if (word < base || word - base > haul__arena_bytes(plan))
+        return 0;
+    *value = haul__address_of(plan, word - base);
+    return *value != 0;
+}
+
+/* word_back for an odd pointer. */
+static int odd_word_back(const haul_plan *plan, const haul__odd *odd, uintptr_t word, uint64_t base,
+                         uintptr_t *value)
+{
+    uint64_t place;
+    *value = odd->value;
+    if (word == haul__odd_word(plan, odd, base) ||
+        (!word && !haul__offset_of(plan, odd->value + odd->delta, &place)))
+        return 1;
+    *value = 0;
+    if (!word)
+        return 1;
+    word += odd->delta;
+    if (word < base || word - base > haul__arena_bytes(plan))
+        return 0;
+    *value = haul__address_of(plan, word - base);
+    *value = *value ? *value - odd->delta : 0;
+    return *value != 0;
+}
+
+/* What is done with a pointer of the source: with the word that its copy is, and what that is on
+ * the host; 0 stops.
+ */
+typedef int each_pointer(uintptr_t slot, int is_good, uintptr_t value);
+
+/* Does this pointer stand in bytes that never come back? */
+static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
+{
+    return haul__has_exclusions(block) && haul__is_excluded(map, slot, HAUL__UNRETURNED);
+}
+
+/* Calls `each` for every pointer that comes back, on the grid, off it, and tagged; stops at the
+ * first 0 and answers its address. */
+static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint64_t base,
+                               each_pointer *each)
+{
+    const haul__map *map = &plan->found.map;
+    const uintptr_t *const flat = haul__table_show(&plan->context->table, &plan->found.map);
+    uintptr_t value;
+    size_t i;
+    unsigned cell;
+    for (i = 0; i < map->block_count; i++) {
+        haul__block *block = haul__plan_block(plan, i);
+        uintptr_t address = haul__block_address(map->numbers[i]);
+        for (cell = 0; block->form != HAUL__FULL && cell < HAUL__CELLS;
+             cell++, address += HAUL__CELL_BYTES) {
+            uint64_t slots;
+            for (slots = haul__placed_slots(map, block, cell); slots; slots &= slots - 1) {
+                uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+                uintptr_t word = haul__load_word(arena + haul__place(block, slot));
+                int is_good = word_back(plan, flat, slot, word, base, &value);
+                if (!stays(map, block, slot) && !each(slot, is_good, value))
+                    return slot;
+            }
+        }
+    }
+    for (i = 0; i < plan->found.odd_count; i++) {
+        const haul__odd *odd = &plan->found.odd[i];
+        uintptr_t word = haul__load_word(arena + haul__translate(map, odd->address));
+        int is_good = odd_word_back(plan, odd, word, base, &value);
+        if (!stays(map, haul__map_find(map, odd->address), odd->address) &&
+            !each(odd->address, is_good, value))
+            return odd->address;
+    }
+    for (i = 0; i < plan->found.tagged_count; i++) {
+        const haul__tagged *tagged = &plan->found.tagged[i];
+        uintptr_t word = haul__load_word(arena + haul__translate(map, tagged->address));
+        int is_good = haul__tagged_back(plan, tagged, word, base, &value);
+        if (!stays(map, haul__map_find(map, tagged->address), tagged->address) &&
+            !each(tagged->address, is_good, value))
+            return tagged->address;
+    }
+    return 0;
+}
+
+static int leads_into_graph(uintptr_t slot, int is_good, uintptr_t value)
+{
+    (void)slot;
+    (void)value;
+    return is_good;
+}
+
+static int write_back(uintptr_t slot, int is_good, uintptr_t value)
+{
+    if (is_good && value != haul__load_word((const void *)slot))
+        memcpy((void *)slot, &value, sizeof value);
+    return 1;
+}
+
+haul_status haul__check_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base)
+{
+    uintptr_t slot = walk_pointers(plan, arena, base, leads_into_graph);
+    haul_status status;
+    if (!slot)
+        return HAUL_OK;
+    status = haul__fail(&plan->context->error, HAUL_ERROR_GRAPH,
+                        "the device has left a pointer here that leads out of the graph");
+    haul__name_changed(plan, slot, 0);
+    return status;
+}
+
+void haul__write_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base)
+{
+    walk_pointers(plan, arena, base, write_back);
+}

@@ -1,0 +1,15 @@
+/* Pointers of a compacted arena on the way back.
+ */
+#ifndef HAUL_PACK_RETURNED_POINTERS_H
+#define HAUL_PACK_RETURNED_POINTERS_H
+
+#include "base/base.h"
+#include "haul/plan.h"
+
+/* Every one is null or leads into the graph (or one past a range): else HAUL_ERROR_GRAPH with the
+ * path. */
+haul_status haul__check_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base);
+/* After a check: written as host pointers. */
+void haul__write_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base);
+
+#endif

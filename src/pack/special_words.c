@@ -1,0 +1,214 @@
+/* Exceptions: words of an arena that its blocks' bits do not tell, written over what gather copied
+ * there.
+ *
+ * They are lists by address: pointers off the grid, words that are no addresses in the copy,
+ * pointers with tags, and pointers to no elements. A piece of the arena takes those that lie in it;
+ * one that lies in two pieces gives each its part, and is looked at again with the second.
+ */
+#include "pack/special_words.h"
+#include "pack/stale.h"
+#include "pack/translate.h"
+
+/* The part of a word of so many bytes that lies in the piece. */
+static void put_bytes(const haul__piece *piece, unsigned char *memory, uint64_t at,
+                      const void *word, size_t bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes; i++)
+        if (at + i - piece->at < piece->bytes)
+            memory[(size_t)(at + i) - piece->at] = ((const unsigned char *)word)[i];
+}
+
+static void put_word(const haul__piece *piece, unsigned char *memory, uint64_t at, uintptr_t word)
+{
+    put_bytes(piece, memory, at, &word, sizeof word);
+}
+
+/* One word of a list, which stands in the arena at `at` and is to be checked and put there. */
+typedef struct exception {
+    haul__gathering *g;
+    const haul__piece *piece;
+    unsigned char *memory;
+    size_t i;
+    uint64_t at;
+} exception;
+
+static int begins_here(const exception *e)
+{
+    return e->at >= e->piece->at;
+}
+
+static haul_status put_odd(const exception *e)
+{
+    const haul__odd *odd = &e->g->plan->found.odd[e->i];
+    haul_status status = haul__check_odd(e->g->plan, odd);
+    if (status != HAUL_OK)
+        return status;
+    put_word(e->piece, e->memory, e->at, haul__odd_word(e->g->plan, odd, e->g->base));
+    e->g->nulls += !odd->value && begins_here(e);
+    return HAUL_OK;
+}
+
+static int fits(int64_t value, size_t bytes)
+{
+    return bytes == 8 || (value >= INT32_MIN && value <= INT32_MAX);
+}
+
+/* The word led to a place in its target's block, or so far outside of it; it leads there in the
+ * copy. */
+static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64_t at,
+                                 uint64_t *word)
+{
+    const uint64_t here = haul__final_place(plan, at);
+    haul_field_place field;
+    int64_t distance, lead;
+    uint64_t place;
+    haul_status status;
+    field.offset = 0;
+    field.bytes = kept->bytes;
+    distance = haul__read_stored((const void *)kept->address, &field);
+    if (!haul__offset_of(plan, (uintptr_t)kept->becomes, &place)) {
+        *word = 0; /* to no elements */
+        return HAUL_OK;
+    }
+    lead = (intptr_t)((uintptr_t)distance - ((uintptr_t)kept->becomes - kept->address));
+    if (plan->ordered)
+        place = haul__target(plan, kept->address, (uintptr_t)kept->becomes);
+    distance = lead + (int64_t)(place - here);
+    *word = (uint64_t)distance;
+    if (distance != 0 && fits(distance, kept->bytes))
+        return HAUL_OK;
+    /* To an end, behind which the word itself stands in the copy: to no elements, or it were 0. */
+    if (distance == 0 && lead == 0)
+        return HAUL_OK;
+    status = haul__fail(
+        &plan->context->error, HAUL_ERROR_LIMIT,
+        distance ? "a distance of %lld bytes in the copy does not fit %u bytes"
+                 : "a distance is %lld in the copy, by chance, and %u bytes of 0 are null",
+        (long long)distance, (unsigned)kept->bytes);
+    haul__name_changed(plan, kept->address, 0);
+    return status;
+}
+
+static haul_status put_kept(const exception *e)
+{
+    const haul__kept *kept = &e->g->plan->found.kept[e->i];
+    uint64_t word = kept->becomes;
+    uint32_t narrow;
+    haul_status status = haul__check_kept(e->g->plan, kept);
+    if (status == HAUL_OK && kept->kind == HAUL__KEPT_DISTANCE)
+        status = find_distance(e->g->plan, kept, e->at, &word);
+    if (status != HAUL_OK)
+        return status;
+    narrow = (uint32_t)word;
+    if (kept->bytes == sizeof narrow)
+        put_bytes(e->piece, e->memory, e->at, &narrow, sizeof narrow);
+    else
+        put_bytes(e->piece, e->memory, e->at, &word, sizeof word);
+    return HAUL_OK;
+}
+
+haul_status haul__refuse_tag(haul_plan *plan, const haul__tagged *tagged)
+{
+    haul_status status = haul__fail(
+        &plan->context->error, HAUL_ERROR_LIMIT,
+        "its address in the copy has bits of its tag, 0x%zx: no memory there keeps them free",
+        (size_t)tagged->mask);
+    haul__name_changed(plan, tagged->address, 0);
+    return status;
+}
+
+static haul_status put_tagged(const exception *e)
+{
+    const haul__tagged *tagged = &e->g->plan->found.tagged[e->i];
+    uintptr_t word = 0;
+    haul_status status = haul__check_tagged(e->g->plan, tagged);
+    if (status == HAUL_OK && !haul__tagged_word(e->g->plan, tagged, e->g->there, &word))
+        status = haul__refuse_tag(e->g->plan, tagged);
+    if (status != HAUL_OK)
+        return status;
+    put_word(e->piece, e->memory, e->at, word);
+    e->g->nulls += !tagged->value && begins_here(e);
+    return HAUL_OK;
+}
+
+/* A pointer to no elements is null in the arena, unless it leads to a described byte or to the end
+ * of a range. */
+static haul_status put_empty(const exception *e)
+{
+    uint64_t place;
+    if (!haul__offset_of(e->g->plan, haul__load_word((const void *)e->g->plan->found.empty[e->i]),
+                         &place))
+        put_word(e->piece, e->memory, e->at, 0);
+    return HAUL_OK;
+}
+
+/* ---- Lists. */
+
+typedef struct word {
+    uintptr_t address;
+    size_t bytes;
+} word;
+
+static word word_at(uintptr_t address, size_t bytes)
+{
+    word w;
+    w.address = address;
+    w.bytes = bytes;
+    return w;
+}
+
+static word odd_at(const haul__found *found, size_t i)
+{
+    return word_at(found->odd[i].address, HAUL__WORD);
+}
+
+static word kept_at(const haul__found *found, size_t i)
+{
+    return word_at(found->kept[i].address, found->kept[i].bytes);
+}
+
+static word tagged_at(const haul__found *found, size_t i)
+{
+    return word_at(found->tagged[i].address, HAUL__WORD);
+}
+
+static word empty_at(const haul__found *found, size_t i)
+{
+    return word_at(found->empty[i], HAUL__WORD);
+}
+
+/* Those of `count` that lie in the piece, from *next on, which becomes the first that is not wholly
+ * written. */
+HAUL__INLINE haul_status put_list(exception *e, size_t *next, size_t count,
+                                  word (*find)(const haul__found *found, size_t i),
+                                  haul_status (*put)(const exception *e))
+{
+    const haul__found *found = &e->g->plan->found;
+    const uint64_t end = e->piece->at + e->piece->bytes;
+    haul_status status = HAUL_OK;
+    for (e->i = *next; e->i < count && status == HAUL_OK; e->i++) {
+        const word w = find(found, e->i);
+        e->at = haul__translate(&found->map, w.address);
+        if (e->at >= end)
+            break;
+        status = put(e);
+        if (e->at + w.bytes <= end)
+            *next = e->i + 1;
+    }
+    return status;
+}
+
+haul_status haul__gather_exceptions(haul__gathering *g, const haul__piece *piece,
+                                    unsigned char *memory)
+{
+    const haul__found *found = &g->plan->found;
+    exception e = { g, piece, memory, 0, 0 };
+    haul_status status = put_list(&e, &g->empty, found->empty_count, empty_at, put_empty);
+    if (status == HAUL_OK)
+        status = put_list(&e, &g->odd, found->odd_count, odd_at, put_odd);
+    if (status == HAUL_OK)
+        status = put_list(&e, &g->kept, found->kept_count, kept_at, put_kept);
+    return status == HAUL_OK ? put_list(&e, &g->tagged, found->tagged_count, tagged_at, put_tagged)
+                             : status;
+}

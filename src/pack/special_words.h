@@ -1,0 +1,15 @@
+/* Words of a gathered piece that no block's bits tell.
+ */
+#ifndef HAUL_PACK_SPECIAL_WORDS_H
+#define HAUL_PACK_SPECIAL_WORDS_H
+
+#include "map/found.h"
+#include "pack/pieces.h"
+
+haul_status haul__gather_exceptions(haul__gathering *gathering, const haul__piece *piece,
+                                    unsigned char *memory);
+
+/* HAUL_ERROR_LIMIT, with the path: the address in the copy has bits of the tag. */
+haul_status haul__refuse_tag(haul_plan *plan, const haul__tagged *tagged);
+
+#endif

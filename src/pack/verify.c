@@ -1,0 +1,101 @@
+/* Verify: all that gather compares, without a copy.
+ */
+#include "base/pool.h"
+#include "context/context.h"
+#include "pack/stale.h"
+#include "pack/verify.h"
+
+static uint64_t sum_slots(const haul__map *map, const haul__block *block, uintptr_t address)
+{
+    uint64_t guard = 0;
+    unsigned number;
+    if (block->form == HAUL__FULL || block->form == HAUL__BARE)
+        return 0;
+    for (number = 0; number < HAUL__CELLS; number++, address += HAUL__CELL_BYTES) {
+        uint64_t slots;
+        for (slots = haul__placed_slots(map, block, number); slots; slots &= slots - 1)
+            guard = haul__guard_add(
+                guard, haul__load_word((const void *)(address + ((uintptr_t)haul__lowest64(slots)
+                                                                 << HAUL__WORD_SHIFT))));
+    }
+    return guard;
+}
+
+static size_t verify_blocks(haul_plan *plan, size_t first, size_t end)
+{
+    const haul__map *map = &plan->found.map;
+    size_t i;
+    for (i = first; i < end; i++) {
+        const haul__block *block = haul__plan_block(plan, i);
+        uintptr_t address = haul__block_address(map->numbers[i]);
+        if (!haul__ends_hold(block, address) ||
+            (plan->packed && sum_slots(map, block, address) != block->guard))
+            break;
+    }
+    return i;
+}
+
+/* Of a chunk: the first block that is not as the plan has it, or its end. */
+typedef struct chunk_end {
+    size_t until;
+    int is_whole;
+} chunk_end;
+
+typedef struct chunks {
+    haul_plan *plan;
+    chunk_end by[HAUL__POOL_CHUNKS];
+} chunks;
+
+static void verify_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    chunks *all = user;
+    (void)scratch;
+    all->by[number].until = verify_blocks(all->plan, first, end);
+    all->by[number].is_whole = all->by[number].until == end;
+}
+
+/* All blocks, by as many threads as there are: the first that is not as the plan has it, or the
+ * end. */
+static size_t verify_all_blocks(haul_plan *plan)
+{
+    const size_t count = plan->found.map.block_count;
+    haul__pool *pool = haul__context_pool(plan->context, haul__compacted_bytes(plan));
+    chunks all;
+    size_t i, made;
+    all.plan = plan;
+    made = haul__pool_run(pool, count << HAUL__BLOCK_SHIFT, 0, count, 1, verify_chunk, &all);
+    for (i = 0; i < made; i++)
+        if (!all.by[i].is_whole)
+            return all.by[i].until;
+    return count;
+}
+
+haul_status haul__verify_counts(haul_plan *plan)
+{
+    const haul__map *map = &plan->found.map;
+    haul_status status = haul__check_guards(plan);
+    size_t i;
+    for (i = 0; map->side_bytes > 0 && i < map->block_count && status == HAUL_OK; i++)
+        status =
+            haul__check_ends(plan, haul__plan_block(plan, i), haul__block_address(map->numbers[i]));
+    return status;
+}
+
+haul_status haul__verify(haul_plan *plan)
+{
+    haul_status status;
+    size_t i;
+    plan->stale_block = SIZE_MAX;
+    status = haul__check_guards(plan);
+    if (status == HAUL_OK) {
+        i = verify_all_blocks(plan);
+        status = i < plan->found.map.block_count ? haul__block_changed(plan, i) : HAUL_OK;
+    }
+    for (i = 0; i < plan->found.odd_count && status == HAUL_OK; i++)
+        status = haul__check_odd(plan, &plan->found.odd[i]);
+    for (i = 0; i < plan->found.kept_count && status == HAUL_OK; i++)
+        status = haul__check_kept(plan, &plan->found.kept[i]);
+    for (i = 0; i < plan->found.tagged_count && status == HAUL_OK; i++)
+        status = haul__check_tagged(plan, &plan->found.tagged[i]);
+    return status;
+}
