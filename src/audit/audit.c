@@ -1,9 +1,8 @@
-/* The audit: a recorded walk, its layout, and the searches over both.
+/* The audit: a recorded walk, its layout, and three searches over both.
  *
- * The recording form of discovery keeps every array and object that it found, each with the one
- * that it was found from: that is where paths come from. Every described byte lies in one of them,
- * for each was new once. Layout then makes of the marks a map that answers for any address whether
- * it is described.
+ * The recording form of discovery keeps each array and object that it found, with the one it was
+ * found from: paths are made from that. Every described byte lies in one of them, since each was
+ * new once. Layout makes a map of the marks, which answers for any address whether it is described.
  */
 #include "audit/searches.h"
 

@@ -1,9 +1,9 @@
-/* The third search: described ranges against the allocator's blocks.
+/* The search for ranges that leave their blocks, or describe little of them.
  *
- * One sweep over the ranges in order of address. A range that begins in no other one may begin a
- * block: the allocator is asked. If it knows the block, all ranges that begin in it must end in it,
- * and the farthest of them shows how much of it is described. A range inside another of which
- * nothing is known is not asked about.
+ * One sweep over the described ranges in order of address. A range that begins in no other range
+ * may begin a block, so the allocator is asked. If it knows the block, all ranges that begin in the
+ * block must end in it, and the farthest end shows how much of it is described. If it does not know
+ * the block, ranges inside the first one are not asked about.
  */
 #include <stdio.h>
 
@@ -18,12 +18,12 @@ typedef struct range {
 } range;
 
 typedef struct block {
-    uintptr_t first, end; /* end 0: none is known */
-    uintptr_t described;  /* up to here */
-    size_t entry;         /* that begins it */
+    uintptr_t first, end; /* end 0: no block is known */
+    uintptr_t described;  /* the block is described up to here */
+    size_t entry;         /* the entry that begins it */
 } block;
 
-/* By address; of those that begin together the root first, then the longest. */
+/* By address. Of ranges that begin together, first the root, then the longest. */
 static int comes_before(const void *one, const void *other)
 {
     const range *a = one, *b = other;
@@ -40,7 +40,7 @@ static size_t collect(const haul__audit *a, range *ranges)
     for (i = 0; i < a->walk.entry_count; i++) {
         const haul__entry *entry = &a->walk.entries[i];
         if (entry->part)
-            continue; /* in the range of what it is a part of */
+            continue; /* it lies in the range of its whole */
         ranges[count].first = entry->address;
         ranges[count].end = entry->address + haul__audit_extent(a, entry);
         ranges[count].entry = i;
@@ -76,7 +76,7 @@ static haul_status tell(haul__audit *a, haul_audit_kind kind, const block *b, ui
     return HAUL_OK;
 }
 
-/* Takes what lies beyond the block out of the entry: it must not be read. */
+/* Takes bytes beyond the block out of the entry: they must not be read. */
 static void cut(haul__audit *a, size_t number, uintptr_t end)
 {
     haul__entry *entry = &a->walk.entries[number];
@@ -118,7 +118,7 @@ static haul_status close_block(haul__audit *a, block *b)
     return status;
 }
 
-/* A range that begins outside what is known. */
+/* Asks for the block of a range that begins outside the known one. */
 static void ask(haul__audit *a, block *b, const range *r)
 {
     size_t usable = 0;
@@ -134,7 +134,7 @@ static void ask(haul__audit *a, block *b, const range *r)
 
 static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
 {
-    uintptr_t unknown = 0; /* up to here ranges lie of whose blocks nothing is known */
+    uintptr_t unknown = 0; /* ranges below lie in blocks that nobody knows */
     block b = { 0, 0, 0, 0 };
     haul_status status = HAUL_OK;
     size_t i;
@@ -153,7 +153,7 @@ static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
     return status == HAUL_OK ? close_block(a, &b) : status;
 }
 
-/* Parts of elements that were taken out go with them. A part stands behind what it is a part of. */
+/* Parts of removed elements go with them. A part stands behind its whole. */
 static void cut_parts(haul__audit *a)
 {
     size_t i;

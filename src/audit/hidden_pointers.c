@@ -1,11 +1,11 @@
-/* The first search: words that no row describes and that hold an address in the graph.
+/* The search for words that no row describes and that hold an address in the graph.
  *
- * Every entry is gone through in the order of discovery, each element of it, each run of bytes that
- * travel, each word of the grid that lies whole in the run and in no slot. A value outside the
- * addresses that the graph spans is no pointer into it: that leaves out nearly all data with one
- * comparison. The others are looked up in the map. Only what is found there costs memory: ranges
- * may overlap, so a word is told once; and words at the same place of a type are put together,
- * since a forgotten row shows in every object.
+ * It goes through each entry in order of discovery, each element, each run of bytes that are sent,
+ * and each word of the grid that lies wholly in the run and in no slot. A value outside the span of
+ * the graph's addresses is no pointer into it: that one comparison leaves out nearly all data. The
+ * others are looked up in the map. Only hits cost memory. Ranges may overlap, so a word is reported
+ * once; hits at the same place of a type are put together, since a forgotten row shows in every
+ * object.
  */
 #include <stdio.h>
 
@@ -19,8 +19,8 @@
 typedef struct suspect {
     size_t entry, element;
     uintptr_t address, value;
-    const haul_type *type; /* the innermost struct's; NULL: plain data */
-    size_t offset;         /* in it */
+    const haul_type *type; /* type of the innermost struct; NULL: plain data */
+    size_t offset;         /* of the word in that struct */
     size_t times;
 } suspect;
 
@@ -29,10 +29,10 @@ typedef struct search {
     haul__tally tally; /* (address, SEEN); (type or row, offset): 1 + number of the suspect */
     suspect *suspects;
     size_t count, capacity;
-    size_t entry; /* being gone through */
+    size_t entry; /* the current one */
 } search;
 
-#define SEEN UINTPTR_MAX /* no offset */
+#define SEEN UINTPTR_MAX /* is no offset */
 
 static haul_status add_suspect(search *s, const suspect *found, size_t *number)
 {
@@ -62,7 +62,7 @@ static haul_status suspicious(search *s, const haul__entry *entry, size_t elemen
     if (entry->what == HAUL__OBJECTS) {
         haul__byte byte = haul__audit_byte(s->audit, s->entry, element, address);
         if (byte.has_row)
-            return HAUL_OK; /* it says that this is data */
+            return HAUL_OK; /* a row says that it is data */
         owner = found.type = byte.type;
         found.offset = byte.offset;
     } else {
@@ -86,8 +86,8 @@ static haul_status suspicious(search *s, const haul__entry *entry, size_t elemen
     return add_suspect(s, &found, number);
 }
 
-/* Are all bytes of this word described and sent, and is it no pointer? The marks know what objects
- * shorter than their struct, unions and lists in a tail are made of; only what they name may be
+/* Are all bytes of the word described and sent, and is it no pointer? Objects shorter than their
+ * struct, unions and lists in a tail are known only by their marks, and only marked bytes may be
  * read. */
 static int is_data(const haul__audit *a, uintptr_t at)
 {
@@ -104,8 +104,8 @@ static int is_data(const haul__audit *a, uintptr_t at)
              1);
 }
 
-/* The words of [first, end), which lies in one element; its slots are passed by, from *slot on,
- * which are sorted by offset. */
+/* Searches [first, end), which lies in one element. Slots are sorted by offset and skipped, from
+ * *slot on. */
 static haul_status search_run(search *s, const haul__entry *entry, const haul__walk *walk,
                               size_t element, uintptr_t first, uintptr_t end, size_t *slot)
 {
@@ -150,7 +150,7 @@ static haul_status search_objects(search *s, const haul__entry *entry)
     return status;
 }
 
-/* All elements of plain data are one run. */
+/* Elements of plain data are searched as one run. */
 static haul_status search_plain(search *s, const haul__entry *entry)
 {
     size_t bytes = haul__audit_extent(s->audit, entry), none = 0;

@@ -1,19 +1,19 @@
-/* Places: which struct and row a byte lies in, and the path that leads to it.
+/* Places: the struct and row in which a byte lies, and the path to it.
  *
- * Discovery knows slots by name and nothing of the bytes between them. For those the description
- * itself is asked: rows of the type, then of the struct embedded there, and so on inwards.
+ * Discovery knows slots by name, but not the bytes between them. For those the description is
+ * asked: the type's rows, then those of the embedded struct, and so on inwards.
  */
 #include <stdio.h>
 
 #include "audit/place.h"
 #include "walk/paths.h"
 
-/* of one type; in longer ones (lists of blocks) a byte is named by its offset alone */
+/* of one type; of longer ones (lists of blocks) a byte is named by its offset alone */
 #define FIELDS_SEARCHED 4096u
 #define STEPS_BYTES 512u
 
-/* Does a field hold the byte? If it holds structs: which of them, and where in it. A constructor's
- * extent says little of where its bytes are: they may begin behind it. */
+/* Does the field hold the byte? If it holds structs: in which of them, and where. The extent of a
+ * constructor does not say where its bytes begin. */
 static int is_in_field(const haul_field *field, size_t offset, size_t *index, size_t *rest)
 {
     size_t lower = 0, bytes = 0;
@@ -53,8 +53,8 @@ static void append(char *text, size_t room, const char *name, size_t index, size
         snprintf(text + length, room - length, "[%zu]", index);
 }
 
-/* Goes inwards: all the way; or, with `steps` to be written, until the byte is the first one of
- * what was come to. */
+/* Goes inwards to the innermost struct. If `steps` is to be written, it stops at a struct that
+ * begins with the byte. */
 static haul__byte go_in(const haul_type *type, size_t offset, char *steps, size_t room)
 {
     haul__byte byte;
@@ -77,11 +77,11 @@ static haul__byte go_in(const haul_type *type, size_t offset, char *steps, size_
 typedef struct spot {
     size_t entry, element;
     const haul_type *type;
-    size_t offset; /* of the byte in that element */
+    size_t offset; /* of the byte, in that element */
 } spot;
 
-/* A byte of an element of an entry, by the type that knows its rows. A part may be of a type that
- * commit made up, without rows: then it is the element that the part belongs to. */
+/* The byte as seen from a type that has rows. A part may have a type without rows, which commit
+ * made up: then the element that holds the part is taken. */
 static spot spot_of(const haul__audit *a, size_t number, size_t element, uintptr_t address)
 {
     const haul__entry *entry = &a->walk.entries[number];
@@ -105,7 +105,7 @@ haul__byte haul__audit_byte(const haul__audit *a, size_t entry, size_t element, 
     return go_in(at.type, at.offset, NULL, 0);
 }
 
-/* The way from an object to a byte of it: nothing for its first one. */
+/* The path from an object to a byte of it: nothing for its first byte. */
 static void steps_in(const haul_type *type, size_t offset, char *steps, size_t room)
 {
     haul__byte byte = go_in(type, offset, steps, room);
@@ -140,8 +140,7 @@ haul_status haul__audit_path(haul__audit *a, size_t number, size_t element, uint
     return HAUL_OK;
 }
 
-/* The element of an entry that a byte lies in; where elements reach over their extents, one of
- * them. */
+/* The element that holds the byte. If elements overlap, one of them. */
 static size_t element_at(const haul__audit *a, const haul__entry *entry, uintptr_t address)
 {
     size_t offset = (size_t)(address - entry->address), lower = 0;
@@ -151,7 +150,7 @@ static size_t element_at(const haul__audit *a, const haul__entry *entry, uintptr
     return offset < entry->count ? offset : entry->count - 1;
 }
 
-/* Structs that end an object are an entry of their own. */
+/* Structs at the end of an object are an entry of their own. */
 static int is_in_tail(const haul__walk *walk, size_t offset)
 {
     const haul__ruled *tail = walk->ruled_count > 0 ? &walk->ruled[walk->ruled_count - 1] : NULL;

@@ -1,4 +1,4 @@
-/* What a recorded walk tells the searches.
+/* Answers about a recorded walk, for the searches.
  */
 #include "audit/recorded.h"
 #include "map/forms.h"

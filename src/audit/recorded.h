@@ -1,4 +1,4 @@
-/* One audit under way: a recorded discovery, laid out, and what it tells the searches.
+/* An audit under way: a recorded discovery, laid out, and answers about it for the searches.
  */
 #ifndef HAUL_AUDIT_RECORDED_H
 #define HAUL_AUDIT_RECORDED_H
@@ -10,23 +10,23 @@
 typedef struct haul__audit {
     haul_context *context;
     haul_allocator *allocator;
-    haul_audit_options options; /* with their defaults filled in */
+    haul_audit_options options; /* defaults are filled in */
     haul_audit_summary summary;
     haul__found found;
-    haul__discovery walk;      /* its entries: all that was found, and from where */
-    uintptr_t lowest, highest; /* no described byte lies outside, nor an end of a range */
+    haul__discovery walk;      /* its entries: everything found, and from where */
+    uintptr_t lowest, highest; /* all described bytes, and ends of ranges, lie between them */
 } haul__audit;
 
-/* Is this the address of a described byte, or of one past it? */
+/* Is it the address of a described byte, or of one past it? */
 int haul__audit_leads_in(const haul__audit *a, uintptr_t value);
-/* Counts are the searches' business; this hands a finding over, unless `before` of its kind were
- * found already and that is enough. */
+/* Is a finding wanted, with `before` of its kind found so far? Then the search hands it over to the
+ * user; the search itself counts. */
 int haul__audit_is_wanted(const haul__audit *a, size_t before);
 void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding);
-/* An entry's bytes from its address on, to the last that travels; 0: none of them can be read. */
+/* The bytes of an entry up to its last that is sent; 0: none may be read. */
 size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry);
-/* Where an object ends that tells its size itself, from its start on: perhaps before its type does.
- * SIZE_MAX: with it. */
+/* The end of objects whose size a field tells: it may come before the end of the type. SIZE_MAX:
+ * the entry has no such objects. */
 size_t haul__audit_end(const haul__audit *a, const haul__entry *entry);
 
 #endif

@@ -10,7 +10,7 @@
 
 typedef struct writer {
     const haul_file *file;
-    haul_status status; /* the first failure; later lines are not written */
+    haul_status status; /* the first failure; nothing is written after it */
 } writer;
 
 static void put(writer *w, const char *line)

@@ -5,7 +5,7 @@
 
 #include "audit/recorded.h"
 
-/* The searches, in this order: what the first finds beyond a block it takes out of the entries. */
+/* Called in this order: the first removes bytes beyond their blocks from the entries. */
 haul_status haul__audit_blocks(haul__audit *a); /* block_bounds.c */
 haul_status haul__audit_words(haul__audit *a);  /* hidden_pointers.c */
 haul_status haul__audit_rows(haul__audit *a);   /* unused_rows.c */

@@ -1,4 +1,4 @@
-/* A hash of pairs: open addressing, linear probing, at most half full.
+/* Tallies: a hash of pairs, with open addressing, linear probing, at most half full.
  */
 #include "audit/tally.h"
 

@@ -1,4 +1,4 @@
-/* Tallies: a number for each pair of words that was asked for.
+/* Tallies: a number for each pair of words.
  */
 #ifndef HAUL_AUDIT_TALLY_H
 #define HAUL_AUDIT_TALLY_H
@@ -18,7 +18,8 @@ typedef struct haul__tally {
     size_t count, capacity;
 } haul__tally;
 
-/* Where the pair's number stands, 0 at first; good until the next call. NULL: out of memory. */
+/* The pair's number, which is 0 at first. The address is good until the next call. NULL: out of
+ * memory. */
 size_t *haul__tally_of(haul__tally *tally, uintptr_t first, uintptr_t second);
 void haul__tally_close(haul__tally *tally);
 

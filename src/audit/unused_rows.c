@@ -1,24 +1,24 @@
-/* The second search: rows whose pointers never led anywhere.
+/* The search for rows whose pointers never led anywhere.
  *
- * A row is known by its shapes, which exist once, in the type that the row stands in, however often
- * that type is embedded; each level of it counts for itself. Once one of its pointers leads into
- * the graph a row is done with.
+ * A row is known by its shapes. They exist once, in the row's own type, however often that type is
+ * embedded. Each level of a row counts for itself. A row is done with once one of its pointers
+ * leads into the graph.
  *
- * Of rows with rules nothing is asked that only a function of the user's knows: a word that is not
- * null, no integer, and not excluded by a field that says the row does not hold, is taken to lead
- * somewhere. So what is told of them is true, and not all that is true is told.
+ * Rows with rules are judged without the user's functions. A word is taken to lead somewhere unless
+ * it is null, an integer, or excluded by a field that says that the row does not hold. So every
+ * report is true, but some unused rows are not reported.
  */
 #include <stdio.h>
 
 #include "audit/searches.h"
 #include "audit/tally.h"
-#include "type/field.h"
 #include "walk/paths.h"
 #include "walk/ruled_field.h"
+#include "type/field.h"
 
 typedef struct row {
-    const haul__slot *slot; /* of the first pointer that was looked at */
-    size_t entry, element;  /* where it is */
+    const haul__slot *slot; /* of the first pointer looked at */
+    size_t entry, element;  /* that pointer's */
     uintptr_t address;
     size_t looked_at, not_null;
     unsigned level;
@@ -27,7 +27,7 @@ typedef struct row {
 
 typedef struct search {
     haul__audit *audit;
-    haul__tally tally; /* (shape, 0): 1 + number of the row */
+    haul__tally tally; /* key (shape, 0); value 1 + number of the row */
     row *rows;
     size_t count, capacity;
     size_t entry;
@@ -81,15 +81,15 @@ static int is_followed(const haul__ruled *ruled)
            ruled->slot.shape && ruled->rule->said.mode <= HAUL_MODE_ALIAS_OR_STATIC;
 }
 
-/* The row and what it reads: objects end before rows that do not hold, and in the midst of them. */
+/* Do the row and the fields that it reads lie before the end of the object? */
 static int lies_before(const haul__ruled *ruled, size_t end)
 {
     return ruled->slot.offset < end && ruled->bytes <= end - ruled->slot.offset &&
            !haul__reads_beyond(ruled, end);
 }
 
-/* 0: a field of the struct says that the row does not hold. Then its word may be anything, and is
- * not read. */
+/* 0: a field of the struct says that the row does not hold. Then its word may be anything, and must
+ * not be read. */
 static int may_hold(const haul_when *when, uintptr_t self)
 {
     return (when->kind != HAUL_WHEN_FIELD && when->kind != HAUL_WHEN_NOT) ||
@@ -102,7 +102,7 @@ static int may_lead(const haul_rule *rule, uint64_t word)
            (!rule->integer_from || word < rule->integer_from);
 }
 
-/* A pointer, or a distance: of 4 or 8 bytes. */
+/* A pointer or a distance, of 4 or 8 bytes. */
 static uint64_t load_word(uintptr_t address, size_t bytes)
 {
     uint64_t word = 0;
@@ -128,7 +128,8 @@ static haul_status look_at_ruled(search *s, const haul__ruled *ruled, size_t ele
         return HAUL_OK;
     r->has_rule = 1;
     r->looked_at++;
-    r->leads = rule->when.kind == HAUL_WHEN_FUNCTION; /* it is not asked: let it hold */
+    r->leads =
+        rule->when.kind == HAUL_WHEN_FUNCTION; /* a function is not called: the row may hold */
     if (r->leads)
         return HAUL_OK;
     if (!may_hold(&rule->when, o->self)) {
