@@ -1,15 +1,15 @@
 /* The relocation bitmap: a bit for each word of the arena, set where the word is a slot.
  *
- * The slow obvious version: for each slot of the source, set the bit of its place. Slots and live
- * granules of a cell stand in two bitmaps already; squeezing the dead granules' bits out of the
- * first gives the arena's bits, a run of live granules at a time. So the bitmap follows from the
- * plan and reads no byte of the source. Null pointers have their bits too: a patch leaves 0 alone.
+ * The slow obvious version: for each slot of the source, set the bit of its place. A cell has a
+ * bitmap of its slots and one of its live granules. The arena's bits are the first without the bits
+ * of dead granules, copied one run of live granules at a time. So the bitmap follows from the plan,
+ * and no byte of the source is read. Null pointers have bits too: a patch leaves 0 alone.
  *
- * Blocks of plain bytes cost one look at their form; in a block of a kind each object is one OR for
- * each cell's length.
+ * A block of plain bytes costs one look at its form. In a uniform block an object costs one OR for
+ * each 64 words of it.
  *
- * Where few words are slots their offsets are fewer bytes. They are read off the bitmap, of which
- * only words of blocks that have slots are made, a few at a time.
+ * If few words are slots, a list of their offsets is shorter. It is read off the bitmap, which is
+ * made a few words at a time and only for blocks with slots.
  */
 #include "map/mark.h"
 #include "pack/bitmap.h"
@@ -20,11 +20,11 @@
 
 #define MANY_BLOCKS ((size_t)256)
 #define SAMPLES ((size_t)32)
-#define DENSE 4u /* times as many pointers as may be, by the sample: too many */
+#define DENSE 4u /* by the sample, this many times more pointers than allowed are too many */
 
 typedef struct window {
     uint64_t *words;
-    size_t first, count; /* of the whole bitmap */
+    size_t first, count; /* words of the whole bitmap */
 } window;
 
 static void set_bits(const window *w, size_t word, uint64_t bits)
@@ -33,8 +33,8 @@ static void set_bits(const window *w, size_t word, uint64_t bits)
         w->words[word - w->first] |= bits;
 }
 
-/* The slot bits of the live granules, side by side. Not all are live: so a run ends before the word
- * does, or at a 0 that the shift brought in. */
+/* The slot bits of the live granules, side by side. At least one granule is dead, so each run ends
+ * inside the word, or at a 0 that the shift brought in. */
 static uint64_t squeeze(uint64_t slots, uint32_t live)
 {
     uint64_t bits = 0;
@@ -67,7 +67,7 @@ static void set_cells(const window *w, const haul__map *map, const haul__block *
     }
 }
 
-/* `at`: the word of the arena that the first bit is of. */
+/* The first bit belongs to word `at` of the arena. */
 HAUL__INLINE void set_words(const window *w, uint64_t at, uint64_t slots)
 {
     size_t word = (size_t)(at / 64);
@@ -77,37 +77,37 @@ HAUL__INLINE void set_words(const window *w, uint64_t at, uint64_t slots)
         set_bits(w, word + 1, slots >> (64 - shift));
 }
 
-/* The slots that an object from the block before has in this one, from one of its words on. */
-static void set_carried(const window *w, uint64_t at, const haul__simple *kind, size_t word)
+/* An object begins in the block before and reaches into this one: its slots from `word` on. */
+static void set_carried(const window *w, uint64_t at, const haul__simple *simple, size_t word)
 {
-    for (; word << HAUL__WORD_SHIFT < kind->bytes; word += 64, at += 64)
-        set_words(w, at, haul__slots_from(kind, word));
+    for (; word << HAUL__WORD_SHIFT < simple->bytes; word += 64, at += 64)
+        set_words(w, at, haul__slots_from(simple, word));
 }
 
-/* One more than the last word of an object's slots that has any. */
-static unsigned words_with_slots(const haul__simple *kind)
+/* The object's slots take so many bitmap words; words without slots at the end are left out. */
+static unsigned words_with_slots(const haul__simple *simple)
 {
     unsigned end = HAUL__SIMPLE_CELLS;
-    while (end > 1 && !haul__simple_slots(kind, end - 1))
+    while (end > 1 && !haul__simple_slots(simple, end - 1))
         end--;
     return end;
 }
 
-/* The slots of an object stand side by side in the arena as they do in the source, from its start
- * on. `at`: its first word there. */
-HAUL__INLINE void set_object(const window *w, uint64_t at, const haul__simple *kind, uint64_t slots,
-                             unsigned words)
+/* The slots of an object stand in the arena as they do in the source. `at`: the object's first word
+ * there. */
+HAUL__INLINE void set_object(const window *w, uint64_t at, const haul__simple *simple,
+                             uint64_t slots, unsigned words)
 {
     unsigned word;
     set_words(w, at, slots);
     for (word = 1; word < words; word++)
-        set_words(w, at + word * 64u, haul__simple_slots(kind, word));
+        set_words(w, at + word * 64u, haul__simple_slots(simple, word));
 }
 
-HAUL__INLINE void set_starts(const window *w, const haul__block *block, const haul__simple *kind,
+HAUL__INLINE void set_starts(const window *w, const haul__block *block, const haul__simple *simple,
                              unsigned words)
 {
-    const uint64_t slots = kind->slots;
+    const uint64_t slots = simple->slots;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         const uint64_t rank = haul__cell_rank(block, cell);
@@ -116,15 +116,15 @@ HAUL__INLINE void set_starts(const window *w, const haul__block *block, const ha
         for (starts = haul__starts(block)[cell]; starts; starts &= starts - 1) {
             unsigned granule = haul__lowest32(starts);
             const uint64_t place = rank + haul__bits32(live & (((uint32_t)1 << granule) - 1u));
-            set_object(w, 2 * place, kind, slots, words);
+            set_object(w, 2 * place, simple, slots, words);
         }
     }
 }
 
-HAUL__INLINE void set_ragged(const window *w, const haul__block *block, const haul__simple *kind,
+HAUL__INLINE void set_ragged(const window *w, const haul__block *block, const haul__simple *simple,
                              unsigned words)
 {
-    const uint64_t slots = kind->slots;
+    const uint64_t slots = simple->slots;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         const uint64_t rank = haul__cell_rank(block, cell);
@@ -133,29 +133,29 @@ HAUL__INLINE void set_ragged(const window *w, const haul__block *block, const ha
         for (starts = haul__word_starts(block)[cell]; starts; starts &= starts - 1) {
             unsigned word = haul__lowest64(starts);
             const uint64_t place = rank + haul__bits32(live & (((uint32_t)1 << word / 2) - 1u));
-            set_object(w, 2 * place + word % 2, kind, slots, words);
+            set_object(w, 2 * place + word % 2, simple, slots, words);
         }
     }
 }
 
 HAUL__HOT static void set_objects(const window *w, const haul__map *map, const haul__block *block)
 {
-    const haul__simple *kind = haul__simple_of(map, block);
-    const unsigned words = words_with_slots(kind);
+    const haul__simple *simple = haul__simple_of(map, block);
+    const unsigned words = words_with_slots(simple);
     if (block->carry)
-        set_carried(w, 2 * haul__cell_rank(block, 0), kind,
+        set_carried(w, 2 * haul__cell_rank(block, 0), simple,
                     (size_t)block->carry * (block->words ? 1 : 2));
     if (block->words && words == 1)
-        set_ragged(w, block, kind, 1);
+        set_ragged(w, block, simple, 1);
     else if (block->words)
-        set_ragged(w, block, kind, words);
+        set_ragged(w, block, simple, words);
     else if (HAUL__LIKELY(words == 1))
-        set_starts(w, block, kind, 1);
+        set_starts(w, block, simple, 1);
     else
-        set_starts(w, block, kind, words);
+        set_starts(w, block, simple, words);
 }
 
-/* Where pages keep larger alignments, an object may lie on two of them: cell by cell then. */
+/* If pages keep a larger alignment, an object may be cut between two of them: then cell by cell. */
 static void set_block(const window *w, const haul__map *map, const haul__block *block)
 {
     if (block->form == HAUL__FULL || block->form == HAUL__BARE)
@@ -166,7 +166,7 @@ static void set_block(const window *w, const haul__map *map, const haul__block *
         set_cells(w, map, block);
 }
 
-/* The last block that begins at or before a granule, or the first. */
+/* The last block that begins at or before the granule; else the first block. */
 static size_t block_before(const haul_plan *plan, uint64_t granule)
 {
     size_t low = 0, high = plan->found.map.block_count;
@@ -202,7 +202,7 @@ void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64
     }
 }
 
-/* Offsets as they are found; not the last of them if there are too many. */
+/* Offsets in the order of finding. If there are too many, the list ends early. */
 typedef struct offsets {
     uint64_t *to;
     size_t count, most;
@@ -237,8 +237,8 @@ static int add_words(offsets *o, const haul_plan *plan, size_t first, size_t end
     return 1;
 }
 
-/* A word of the bitmap that two blocks share has the bits of both when it is made for the first of
- * them. */
+/* Two blocks may share a word of the bitmap. It is made with the first of them, and has the bits of
+ * both. */
 static int add_blocks(offsets *o, const haul_plan *plan)
 {
     size_t i, done = 0;
@@ -256,8 +256,7 @@ static int add_blocks(offsets *o, const haul_plan *plan)
     return 1;
 }
 
-/* About how many a block has: what reaches into one of a kind is left out, and what reaches out is
- * not. */
+/* About how many slots a block has. In a uniform block each object counts where it begins. */
 HAUL__HOT static size_t count_slots(const haul__map *map, const haul__block *block)
 {
     size_t count = 0, objects = 0;
@@ -277,8 +276,7 @@ HAUL__HOT static size_t count_slots(const haul__map *map, const haul__block *blo
     return objects * count;
 }
 
-/* By some blocks of many: where there are far too many pointers, that is not found out by writing
- * down as many as may be. */
+/* Looks at a sample of the blocks, so that a list of offsets is not begun where it cannot fit. */
 static int is_dense(const haul_plan *plan, size_t most)
 {
     const size_t count = plan->found.map.block_count, step = count / SAMPLES;

@@ -1,9 +1,9 @@
-/* Reads: counts, tags, conditions and terminators that come back changed are refused.
+/* The check of the read set: results may not change counts, tags, conditions and terminators.
  *
- * A count that comes back without its pointer is worse than no count: the host would go beyond the
- * old array. Only the host's own library knows what else must change with it. So before results are
- * written, each field that discovery read is compared with what has arrived, in order of address,
- * as the results will be written. Bytes that will not be written do not matter.
+ * A count that comes back without its pointer would send the host beyond the old array. Only the
+ * host's own library knows what else must change with a count. So before results are written, each
+ * field that discovery read is compared with the bytes that arrived. Fields are compared in order
+ * of address, as results are written. Bytes that will not be written do not matter.
  */
 #include "pack/check_reads.h"
 #include "map/exclusions.h"
@@ -11,17 +11,17 @@
 #include "pack/stale.h"
 #include "pack/translate.h"
 
-#define FEW_GUARDS ((size_t)1024) /* so many are gone through for one update: no list is made */
-#define CELLS_AHEAD 24u           /* of this many guards on the map's cell is fetched, */
-#define BYTES_AHEAD 12u           /* and what has arrived */
+#define FEW_GUARDS ((size_t)1024) /* so few guards are compared without a sorted list */
+#define CELLS_AHEAD 24u           /* a guard's cell in the map is fetched so many guards ahead, */
+#define BYTES_AHEAD 12u           /* and the bytes that arrived for it, so many ahead */
 
-/* A piece of an arena, in `memory`, and the part of the source that is to be written from it. */
+/* A piece of an arena, in `memory`, and the source range that it will be written to. */
 typedef struct window {
-    const uintptr_t *flat; /* the table, with the plan's map in it; NULL: the list serves */
+    const uintptr_t *flat; /* the table that shows the plan's map; NULL: look in the map's list */
     const unsigned char *memory;
     size_t at, bytes;
     uintptr_t first, end;
-    int is_final; /* places are those of the plan's own order; else of the compacted one */
+    int is_final; /* places are ordered ones; else compacted ones */
 } window;
 
 HAUL__INLINE const haul__block *block_of(const haul_plan *plan, const window *w, uintptr_t address)
@@ -31,7 +31,7 @@ HAUL__INLINE const haul__block *block_of(const haul_plan *plan, const window *w,
                : NULL;
 }
 
-/* A byte of the block, in the window's memory; NULL: it is not there. */
+/* A byte of the block, in the window's memory; NULL: the window does not have it. */
 HAUL__INLINE const unsigned char *byte_in(const haul_plan *plan, const window *w,
                                           const haul__block *block, uintptr_t address)
 {
@@ -50,15 +50,15 @@ static const unsigned char *find_byte(const haul_plan *plan, const window *w, ui
     return block ? byte_in(plan, w, block, address) : NULL;
 }
 
-/* Only what has been sent can have changed: the device began with zeros for the rest. */
+/* A byte that was not sent may change: the device began with a zero in its place. */
 static int may_not_change(const haul_plan *plan, uintptr_t address)
 {
     const haul__block *block = haul__map_find(&plan->found.map, address);
     const unsigned granule = haul__granule_in_block(address);
-    const uint16_t barred = haul__excluded_mask(block, granule, HAUL__UNSENT) |
-                            haul__excluded_mask(block, granule, HAUL__UNRETURNED);
+    const uint16_t excluded = haul__excluded_mask(block, granule, HAUL__UNSENT) |
+                              haul__excluded_mask(block, granule, HAUL__UNRETURNED);
     const uint16_t mask =
-        haul__data_mask(plan, block, haul__block_number(address), granule) & (uint16_t)~barred;
+        haul__data_mask(plan, block, haul__block_number(address), granule) & (uint16_t)~excluded;
     return mask >> (address & (HAUL__GRANULE - 1)) & 1;
 }
 
@@ -67,7 +67,7 @@ HAUL__INLINE int64_t value_of(const haul__reads *reads, uint64_t word)
     return word >> 50 == HAUL__GUARD_FAR ? haul__read_value(reads, word) : haul__guard_value(word);
 }
 
-/* Byte by byte. *is: what the field would be. */
+/* Compares byte by byte. *is: the value that the field would get. */
 static int bytes_hold(const haul_plan *plan, uint64_t word, int64_t value, const window *w,
                       int64_t *is)
 {
@@ -168,7 +168,7 @@ int haul__piece_has_reads(const haul_plan *plan, const haul__piece *piece)
     return 0;
 }
 
-/* For a guard that will be looked at soon. */
+/* Prefetches for a guard that is compared soon. */
 static void fetch_cell(const haul_plan *plan, const window *w, uint64_t guard)
 {
     const uintptr_t address = HAUL__GUARD_ADDRESS(guard);
@@ -184,8 +184,8 @@ static void fetch_byte(const haul_plan *plan, const window *w, uint64_t guard)
         haul__prefetch((uintptr_t)there);
 }
 
-/* Guards as they were noted, so that no memory is needed. (A value that stands before its guard is
- * taken for one when memory is fetched ahead: that does no harm, whatever it names.) */
+/* Compares guards in the order of finding: that needs no memory. A far guard's value stands before
+ * it in the list. The prefetch may take such a value for a guard, which does no harm. */
 static haul_status check_guards(haul_plan *plan, const window *w)
 {
     const haul__found *found = &plan->found;
@@ -245,7 +245,7 @@ haul_status haul__check_piece(haul_plan *plan, const haul__piece *piece, const v
 haul_status haul__check_range(haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece,
                               size_t offset, size_t bytes)
 {
-    window w = { NULL, NULL, 0, 0, 0, 0, 1 }; /* few look-ups: the list serves */
+    window w = { NULL, NULL, 0, 0, 0, 0, 1 }; /* few look-ups: the map's list is enough */
     uintptr_t block = first & ~(uintptr_t)(HAUL__BLOCK_BYTES - 1);
     haul_status status = haul__prepare_update(plan);
     w.memory = piece;

@@ -1,8 +1,7 @@
-/* Objects whose contents depend on addresses, as a plan knows them: where they lie, and who must
- * not move them.
+/* Objects whose contents depend on addresses: their places, and the refusal to move them.
  *
- * The list is in order of types and then of addresses, so that one type's are a stretch of it, and
- * those that a range touches are found by going through it: whoever asks that is about to refuse.
+ * The list is sorted by type and then by address, so the objects of one type are a run of it. A
+ * range is compared with every entry: the caller is about to refuse.
  */
 #include "pack/dependents.h"
 #include "pack/translate.h"
@@ -29,7 +28,7 @@ uint64_t haul__plan_dependent(const haul_plan *plan, size_t i)
                              haul__translate(&plan->found.map, plan->found.dependents[i].address));
 }
 
-/* The way to it, for the record. */
+/* Writes the object's path to the record. */
 static void name_object(haul_plan *plan, uintptr_t address)
 {
     haul__sought sought = { 0, 0, 0, 0, 0 };

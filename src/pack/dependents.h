@@ -6,12 +6,12 @@
 #include "base/base.h"
 #include "haul/plan.h"
 
-/* Objects whose contents depend on addresses, type by type: their number, the type of one, and of
- * how many from it on; their offsets in the arena. */
+/* The objects are numbered type by type. Their number; the type of object `first`, and how many
+ * from it on have that type; the offset of one in the arena. */
 size_t haul__plan_dependent_count(const haul_plan *plan);
 const haul_type *haul__plan_dependent_type(const haul_plan *plan, size_t first, size_t *count);
 uint64_t haul__plan_dependent(const haul_plan *plan, size_t i);
-/* HAUL_ERROR_UNSUPPORTED, with the path: there is one that reaches into [first, end). */
+/* HAUL_ERROR_UNSUPPORTED, with the path: one of them reaches into [first, end). */
 haul_status haul__refuse_dependents(haul_plan *plan, uintptr_t first, uintptr_t end,
                                     const char *text);
 

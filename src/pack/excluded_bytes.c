@@ -1,19 +1,18 @@
-/* Gather and scatter where some bytes do not travel.
+/* Gather and scatter of blocks with bytes that are not sent, or do not come back.
  *
- * The slow obvious version is what is done where pages are mixed: granule by granule, each with its
- * mask. Pages of which nothing is sent are zeros without a look at the source, pages of which
- * nothing comes back are passed by, and blocks of plain bytes go a page at a time; large arrays
- * consist of these.
+ * The slow obvious version goes granule by granule, each with its mask. Mixed pages are done so. A
+ * page of which nothing is sent becomes zeros without a look at the source; a page of which nothing
+ * comes back is skipped. Blocks of plain bytes go a page at a time: large arrays consist of them.
  *
- * Elsewhere what comes back is compared with what is there, and written only where it differs.
- * Bytes that were not sent may be uninitialised on the host: they are written, and never looked at.
+ * A byte that comes back is compared with the host's, and written only if it differs. But a byte
+ * that was not sent may be uninitialised on the host, so it is written without a comparison.
  */
 #include "pack/excluded_bytes.h"
 #include "pack/granule_data.h"
 
 #define PAGE_BYTES ((size_t)1 << HAUL__PAGE_SHIFT)
 
-/* A page of plain bytes, all of which are live. */
+/* A page of plain bytes, all of them live and none excluded byte by byte. */
 static int is_full_page(const haul__block *block, size_t page)
 {
     return block->form == HAUL__FULL && !block->side->bars->masks[0][page] &&
@@ -37,14 +36,14 @@ static void gather_cell(const haul__block *block, unsigned cell, uintptr_t from,
     uint32_t live;
     for (live = haul__live(block, cell); live; live &= live - 1, to += HAUL__GRANULE) {
         unsigned in_cell = haul__lowest32(live), granule = cell * 32u + in_cell;
-        uint16_t barred = haul__excluded_mask(block, granule, HAUL__UNSENT);
+        uint16_t excluded = haul__excluded_mask(block, granule, HAUL__UNSENT);
         gather_granule(to, (const unsigned char *)(from + in_cell * HAUL__GRANULE),
-                       haul__byte_mask(block, granule) & (uint16_t)~barred);
+                       haul__byte_mask(block, granule) & (uint16_t)~excluded);
     }
 }
 
-/* Cells of a page; what lies between the places of two of them is zeros. `*end` is where the last
- * place ended. */
+/* The cells of a page. Gaps between their places become zeros. `*end`: where the last place
+ * ended. */
 static void gather_page(const haul__block *block, size_t page, uintptr_t address,
                         unsigned char *arena, uint64_t *end)
 {

@@ -1,4 +1,4 @@
-/* Blocks with bytes that do not travel both ways: what gather and scatter do with them.
+/* Gather and scatter of blocks with bytes that are not sent, or do not come back.
  */
 #ifndef HAUL_PACK_EXCLUDED_BYTES_H
 #define HAUL_PACK_EXCLUDED_BYTES_H
@@ -6,10 +6,10 @@
 #include "map/exclusions.h"
 #include "pack/plan_struct.h"
 
-/* The bytes of a block, with those of its placing before it, to their places in `arena`; of
- * pointers, what stands there. */
+/* Copies the block's bytes to their places in `arena`, and zeros to the gaps before them. Pointers
+ * are copied as they are. */
 void haul__gather_excluded(const haul__block *block, uintptr_t address, unsigned char *arena);
-/* The way back, of one that has bars. */
+/* The way back, for a block that has exclusions. */
 void haul__scatter_excluded(const haul_plan *plan, const haul__block *block, uint32_t number,
                             const unsigned char *arena);
 

@@ -1,10 +1,10 @@
-/* Lines that gather and scatter will come to, fetched a little before: where the loop will be some
- * 100 instructions on for each line, the processor does not look by itself.
+/* Cache lines that gather and scatter come to soon are prefetched: their loops take some 100
+ * instructions a line, which is further than the processor looks ahead by itself.
  *
- * Where objects lie dense, whole cells. Else, of the source those lines that hold something live: a
- * graph may be a few objects in each of many cells, and all that is fetched beside them takes time
- * and drives something else out of the caches. Of the arena, which has no gaps, as much as the cell
- * at hand has.
+ * If objects lie densely, whole cells are fetched. Else only the lines of the source that hold
+ * something live: a graph may have a few objects in each of many cells, and a line fetched in vain
+ * takes time and a place in the caches. The arena has no gaps: it is fetched as far as the current
+ * cell is long.
  */
 #ifndef HAUL_PACK_FETCH_AHEAD_H
 #define HAUL_PACK_FETCH_AHEAD_H
@@ -16,7 +16,7 @@
 #define HAUL__FETCH_BYTES (HAUL__FETCH_CELLS * HAUL__CELL_BYTES)
 #define HAUL__LINE_STARTS 0x11111111u /* a line is four granules */
 
-/* The first granule of each line of a cell that has live ones. */
+/* The first granule of each line that has a live granule. */
 HAUL__INLINE uint32_t haul__live_lines(uint32_t live)
 {
     return (live | live >> 1 | live >> 2 | live >> 3) & HAUL__LINE_STARTS;
@@ -30,7 +30,7 @@ HAUL__INLINE void haul__fetch(uintptr_t at, int is_written)
         haul__prefetch(at);
 }
 
-/* A line for each 64 bytes from `first` on. */
+/* Fetches a line for each 64 bytes from `first` on. */
 HAUL__INLINE void haul__fetch_bytes(uintptr_t first, size_t bytes, int is_written)
 {
     size_t at;
@@ -38,7 +38,7 @@ HAUL__INLINE void haul__fetch_bytes(uintptr_t first, size_t bytes, int is_writte
         haul__fetch(first + at, is_written);
 }
 
-/* Those lines of the cell at `address` that hold something live. */
+/* Fetches the lines of the cell at `address` that have a live granule. */
 HAUL__INLINE void haul__fetch_lines(uintptr_t address, uint32_t live, int is_written)
 {
     uint32_t lines;
@@ -54,8 +54,8 @@ HAUL__INLINE void haul__fetch_source(const haul__block *block, unsigned cell, ui
                           is_written);
 }
 
-/* `address`: of the cell at hand, number `cell` of its block; `place`: where it lies in the arena.
- * Where all its lines are live, those of the cells behind it are taken to be. */
+/* The current cell, number `cell` of its block, is at `address`, and its place is `place`. If all
+ * its lines are live, those of the cells behind it are expected to be live too. */
 HAUL__INLINE void haul__fetch_ahead(const haul__block *block, unsigned cell, uintptr_t address,
                                     uintptr_t place, int is_gather)
 {

@@ -1,15 +1,16 @@
 /* Gather: from the source into an arena, in order of address.
  *
- * The slow obvious version: for each live granule copy it to its place; for each slot write,
- * instead of the source address, the place it leads to. Blocks are in order of address and so are
- * their places, so the source is read once from front to back and the arena written once from front
- * to back, at the speed of a copy. What would be slow is translating pointers, whose targets' cells
- * lie anywhere: while the slots of one cell are translated, those of the next are read already and
- * what they lead to is fetched. Reading them twice costs less than keeping them. Blocks of one kind
- * of objects are gathered object by object (gather_uniform.c).
+ * The slow obvious version: copy each live granule to its place; for each slot write, instead of
+ * the source address, the place it leads to. Places rise with addresses. So source and arena are
+ * both passed once from front to back, at the speed of a copy.
  *
- * What discovery trusted is compared with what is there now, on the way (stale.c). Pieces of an
- * arena, and who gathers them, are in pieces.c.
+ * Translating pointers would be slow, because the cells of their targets lie anywhere. So while the
+ * slots of one cell are translated, the slots of the next are read and the cells of their targets
+ * are prefetched. Reading slots twice costs less than storing them. Uniform blocks are gathered
+ * object by object (gather_uniform.c).
+ *
+ * On the way, pointers and terminators are compared with those of discovery (stale.c). How an arena
+ * is cut into pieces and chunks is in pieces.c.
  */
 #include "base/stream.h"
 #include "map/mixed.h"
@@ -43,8 +44,8 @@ HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uin
     s->guard = guard;
 }
 
-/* The slots of any block, in a map where a cell alone does not tell a place. */
-static void gather_slots_carefully(haul__sweep *s, const haul__block *block, uintptr_t address)
+/* The slots of any block, in a map whose cells alone do not tell places. */
+static void gather_slots_by_lookup(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     unsigned number;
     for (number = 0; number < HAUL__CELLS; number++)
@@ -53,7 +54,7 @@ static void gather_slots_carefully(haul__sweep *s, const haul__block *block, uin
             address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
 }
 
-/* Long runs go past the caches where they would not be found there again. */
+/* Long runs go past the caches if the arena is too large to stay in them. */
 static void copy_plain(const haul__sweep *s, size_t place, const unsigned char *from, size_t bytes)
 {
     if (s->is_large && bytes >= HAUL__STREAM_BYTES)
@@ -71,7 +72,7 @@ static unsigned full_cells(const haul__block *block, unsigned cell)
     return end - cell;
 }
 
-/* A block all of whose live granules are live in every byte. */
+/* A block whose live granules are live in every byte. */
 HAUL__HOT static void gather_whole(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     unsigned cell = 0;
@@ -92,7 +93,7 @@ HAUL__HOT static void gather_whole(haul__sweep *s, const haul__block *block, uin
     }
 }
 
-/* The first bytes of a granule, the rest zeros: two words of which the second may reach over the
+/* The first bytes of a granule, then zeros: two words, of which the second may overlap the
  * first. */
 HAUL__INLINE void copy_first(unsigned char *to, const unsigned char *from, unsigned bytes)
 {
@@ -110,7 +111,7 @@ HAUL__INLINE void copy_first(unsigned char *to, const unsigned char *from, unsig
     }
 }
 
-/* The bytes of `mask`, the rest zeros. */
+/* The bytes of `mask`, and zeros for the rest. */
 static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t mask)
 {
     unsigned byte;
@@ -125,14 +126,14 @@ static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t m
             to[byte] = from[byte];
 }
 
-/* One word of a granule, the other zeros. */
+/* One word of a granule, and zeros for the other. */
 HAUL__INLINE void copy_half(unsigned char *to, const unsigned char *from, unsigned is_high)
 {
     memset(to, 0, HAUL__GRANULE);
     memcpy(to + is_high * HAUL__WORD, from + is_high * HAUL__WORD, HAUL__WORD);
 }
 
-/* Granules of a cell that have masks. */
+/* The granules of a cell that are live in part. */
 HAUL__INLINE void gather_granules(haul__sweep *s, const haul__block *block, unsigned cell,
                                   const unsigned char *from, uint32_t masked)
 {
@@ -181,7 +182,8 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
     }
 }
 
-/* How many blocks from `i` on are plain bytes in one stretch, in the source and in the arena. */
+/* How many blocks from `i` on are plain bytes that follow one another, in the source and in the
+ * arena. */
 static size_t full_blocks(const haul_plan *plan, size_t i, size_t end)
 {
     const uint32_t *numbers = plan->found.map.numbers;
@@ -209,8 +211,8 @@ static void gather_full(haul__sweep *s, const haul__block *block, uintptr_t addr
 static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     s->guard = 0;
-    if (haul__is_uniform(block) && !block->side && !s->recording) {
-        haul__gather_objects(s, block, address);
+    if (haul__is_uniform(block) && !block->side && !s->needs_lookup) {
+        haul__gather_uniform(s, block, address);
         return;
     }
     if (haul__has_exclusions(block))
@@ -221,13 +223,13 @@ static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t ad
         gather_whole(s, block, address);
     if (block->form == HAUL__BARE || block->form == HAUL__FULL)
         return;
-    if (block->form == HAUL__MIXED && !s->recording)
+    if (block->form == HAUL__MIXED && !s->needs_lookup)
         gather_slots(s, block, address);
     else
-        gather_slots_carefully(s, block, address);
+        gather_slots_by_lookup(s, block, address);
 }
 
-/* 0: it is not as the plan has it. */
+/* 0: the block is not as the plan has it. */
 static int gather_block(haul_plan *plan, haul__sweep *s, size_t i)
 {
     haul__block *block = haul__plan_block(plan, i);
@@ -240,7 +242,7 @@ static int gather_block(haul_plan *plan, haul__sweep *s, size_t i)
     return s->guard == block->guard;
 }
 
-/* The same by way of the scratch memory, where it has room. */
+/* The same through the scratch memory, if the block fits there. */
 static int gather_by_scratch(haul_plan *plan, haul__sweep *s, size_t i)
 {
     const size_t at = haul__place_of_block(plan, i), bytes = haul__place_of_block(plan, i + 1) - at;
@@ -256,8 +258,8 @@ static int gather_by_scratch(haul_plan *plan, haul__sweep *s, size_t i)
     return holds;
 }
 
-/* As many blocks of plain bytes as lie in a row, in one copy. The end, or the first whose strings
- * end elsewhere. */
+/* A run of blocks of plain bytes, in one copy. Answers its end, or the first block with a string
+ * that ends elsewhere now. */
 static size_t gather_plain(haul_plan *plan, haul__sweep *s, size_t first, size_t end)
 {
     const uint32_t *numbers = plan->found.map.numbers;

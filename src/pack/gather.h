@@ -5,8 +5,8 @@
 
 #include "pack/gather_cell.h"
 
-/* Blocks [first, end) of a plan. The first that is not as the plan has it (and was
- * perhaps not gathered), or the end. */
+/* Gathers blocks [first, end). Answers `end`, or the first block that is not as the plan has it,
+ * which may not be gathered. */
 size_t haul__gather_blocks(haul_plan *plan, haul__sweep *s, size_t first, size_t end);
 
 #endif

@@ -1,4 +1,4 @@
-/* Pointers of the source whose place no cell tells at once.
+/* Pointers whose place one look at a cell does not tell.
  */
 #include "pack/gather_cell.h"
 

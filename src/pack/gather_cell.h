@@ -1,4 +1,4 @@
-/* A sweep: gather on its way through the blocks of a plan, and what each form of block needs of it.
+/* A sweep: the state of gather while it goes through blocks; and gather of one cell.
  */
 #ifndef HAUL_PACK_GATHER_CELL_H
 #define HAUL_PACK_GATHER_CELL_H
@@ -9,22 +9,23 @@
 typedef struct haul__sweep {
     const haul__map *map;
     const haul__found *found;
-    const uintptr_t *flat; /* the table, with the map in it; NULL: there is none */
+    const uintptr_t *flat; /* the table that shows the map; NULL: no table does */
     unsigned char *arena;
-    /* where blocks are put together, to go past the caches from there; NULL: in the arena */
+    /* blocks are put together there, and go past the caches to the arena; NULL: put into the
+     * arena */
     unsigned char *scratch;
     uint64_t base;
-    uint64_t guard; /* of this block, as it is now */
+    uint64_t guard; /* the hash of the pointers of this block */
     size_t nulls;
-    int is_large;   /* the arena: larger than caches are */
-    int fetches;    /* lines of the source and the arena, before they are come to */
-    int is_far;     /* the map: larger than the nearest caches */
-    int recording;  /* places need more than a cell to be told */
-    uintptr_t lost; /* the first slot whose pointer leads out of the graph; 0: none */
+    int is_large;     /* the arena is larger than the caches */
+    int fetches;      /* prefetch lines of source and arena */
+    int is_far;       /* the map is larger than the nearest caches */
+    int needs_lookup; /* a cell alone does not tell a place */
+    uintptr_t lost;   /* the first slot whose pointer leads out of the graph; 0: none */
 } haul__sweep;
 
-/* What pointers are translated by. It is handed on by value: what is stored to the arena could be
- * any struct's members. */
+/* The translation of pointers needs these. They are passed by value, because the compiler must
+ * expect a store to the arena to change any struct in memory. */
 typedef struct haul__guide {
     const uintptr_t *flat;
     uint64_t base;
@@ -38,12 +39,12 @@ HAUL__INLINE haul__guide haul__guide_of(const haul__sweep *s)
     return guide;
 }
 
-/* A pointer whose granule has no place: one past a range, or to no elements, or it does not
- * belong. */
+/* A pointer whose granule has no place: it leads past a range, or to no elements, or out of the
+ * graph. */
 uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value);
 
-/* One pointer of the source, to its place in the arena. A cell tells the place where the table is
- * flat and every rank is a cell's own; `simply` says so. */
+/* Translates one pointer of the source. `simply`: the table shows the map and each rank is a cell's
+ * own, so a cell alone tells the place. */
 HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, haul__guide guide, uint64_t guard,
                                         uintptr_t slot, unsigned char *to, int simply)
 {
@@ -72,8 +73,8 @@ HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, haul__guide guide, uint6
     return guard;
 }
 
-/* Fetches the cell that a pointer leads to. A prefetch never faults: neither the pointer nor the
- * block need be good. */
+/* Prefetches the cell of a pointer's target. A prefetch never faults, so neither pointer nor block
+ * need be valid. */
 HAUL__INLINE void haul__prefetch_target(const uintptr_t *flat, uintptr_t value)
 {
     haul__prefetch(haul__cell_place(flat[(value & HAUL__HIGHEST) >> HAUL__BLOCK_SHIFT], value));
@@ -100,7 +101,7 @@ HAUL__INLINE size_t haul__place_of_cell(const haul__block *block, unsigned cell)
     return (size_t)(haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
 }
 
-/* The live granules `live` of a cell, all or some of those that are placed there. */
+/* Copies granules `live`, all or some of the cell's placed ones. */
 HAUL__INLINE void haul__gather_runs(haul__sweep *s, const haul__block *block, unsigned cell,
                                     const unsigned char *from, uint32_t live)
 {

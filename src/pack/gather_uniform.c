@@ -1,18 +1,18 @@
-/* Gather for blocks of a kind: object by object, its bytes and then its pointers over them.
+/* Gather of uniform blocks: object by object, first its bytes, then its pointers over them.
  *
- * In such a block starts tell all, and an object's pointers are translated while it is in the
- * first-level cache. Mostly it holds objects and nothing else: then no cell is looked at
- * (object_starts.h). Where there are other things between them, it goes cell by cell
- * (object_cells.h).
+ * In such a block the starts of objects tell everything, and an object's pointers are translated
+ * while it is in the first-level cache. Most such blocks hold objects and nothing else: then no
+ * cell is read (object_starts.h). If there are other things between the objects, gather goes cell
+ * by cell (object_cells.h).
  *
- * With so much done for each line the processor does not look far enough ahead by itself: the
- * source and the arena are fetched some objects on, and so is what the pointers of the next ones
- * lead to.
+ * So much is done for each line that the processor does not look far enough ahead by itself. So
+ * source and arena are prefetched some objects ahead, and also the cells of the next objects'
+ * targets.
  *
- * Whether a pointer is null no predictor can guess in a large tree whose leaves lie anywhere. So
- * there is no branch on it: where an address has no cell, one of no block is read in its place, and
- * what does not fit is told once for the object. In a small graph the branch is cheaper, and what
- * pointers lead to is near anyway.
+ * In a large tree with leaves anywhere, no predictor can guess whether a pointer is null. So there
+ * is no branch on it: an address without a cell reads a cell of no block, and a wrong pointer is
+ * noticed once for the whole object. In a small graph a branch is cheaper, and targets are near
+ * anyway.
  */
 #include "pack/gather_uniform.h"
 #include "pack/object_cells.h"
@@ -20,7 +20,7 @@
 
 #define FEW_BYTES 256u
 
-/* What is read for an address that lies in no block with cells: nothing is live there. */
+/* The cell that is read for an address in no block: nothing is live there. */
 static const haul__cell nowhere[HAUL__CELLS];
 
 typedef struct layout {
@@ -29,20 +29,20 @@ typedef struct layout {
     uint16_t offset[HAUL__SIMPLE_SLOTS];
 } layout;
 
-static void lay_out(const haul__simple *kind, layout *to)
+static void lay_out(const haul__simple *simple, layout *to)
 {
     uint64_t slots;
     size_t cell;
-    to->bytes = kind->bytes;
+    to->bytes = simple->bytes;
     to->count = 0;
     for (cell = 0; cell < HAUL__SIMPLE_CELLS; cell++)
-        for (slots = haul__simple_slots(kind, cell); slots; slots &= slots - 1)
+        for (slots = haul__simple_slots(simple, cell); slots; slots &= slots - 1)
             to->offset[to->count++] =
                 (uint16_t)(cell * HAUL__CELL_BYTES +
                            ((size_t)haul__lowest64(slots) << HAUL__WORD_SHIFT));
 }
 
-/* Fetches the cells that the pointers of an object lead to. */
+/* Prefetches the cells of the object's targets. */
 HAUL__INLINE void prefetch_object(const uintptr_t *flat, uintptr_t object, const layout *l,
                                   size_t count)
 {
@@ -51,7 +51,7 @@ HAUL__INLINE void prefetch_object(const uintptr_t *flat, uintptr_t object, const
         haul__prefetch_target(flat, haul__load_word((const void *)(object + l->offset[i])));
 }
 
-/* Fetches the cells that the pointers of the objects that start in a cell lead to. */
+/* The same for all objects that start in a cell. */
 HAUL__INLINE void prefetch_objects(const uintptr_t *flat, uint32_t starts, uintptr_t address,
                                    const layout *l, size_t count)
 {
@@ -59,7 +59,8 @@ HAUL__INLINE void prefetch_objects(const uintptr_t *flat, uint32_t starts, uintp
         prefetch_object(flat, address + haul__lowest32(starts) * HAUL__GRANULE, l, count);
 }
 
-/* Where a pointer leads. *wrong stays 0 where it is null, or leads to a granule with a place. */
+/* The word for the arena. *wrong becomes nonzero if the pointer is not null and its granule has no
+ * place. */
 HAUL__INLINE uintptr_t place_of(const uintptr_t *flat, uint64_t base, uintptr_t value,
                                 uintptr_t *wrong)
 {
@@ -78,7 +79,7 @@ HAUL__INLINE uintptr_t place_of(const uintptr_t *flat, uint64_t base, uintptr_t 
            is_not_null;
 }
 
-/* The slots of an object some of whose pointers lead elsewhere. */
+/* The slots of an object with a pointer that has no place. */
 static HAUL__NOINLINE void gather_apart(haul__sweep *s, uintptr_t object, unsigned char *to,
                                         const layout *l)
 {
@@ -89,7 +90,7 @@ static HAUL__NOINLINE void gather_apart(haul__sweep *s, uintptr_t object, unsign
     s->nulls = nulls;
 }
 
-/* An object's slots, of which many are null or lead far: no branch depends on what they are. */
+/* An object's slots, if many are null or lead far: no branch depends on their values. */
 HAUL__INLINE uint64_t gather_far(haul__sweep *s, haul__guide guide, uint64_t guard,
                                  uintptr_t object, unsigned char *to, const layout *l,
                                  const size_t *offset, size_t count)
@@ -127,7 +128,7 @@ HAUL__INLINE void copy_object(unsigned char *to, uintptr_t object, size_t bytes)
         memcpy(to, (const void *)object, bytes);
 }
 
-/* Sizes and offsets are copied to where no store to the arena can change them. */
+/* Sizes and offsets are copied to locals, which no store to the arena can change. */
 HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const haul__cells *c,
                                   const layout *l, size_t count, int is_far)
 {
@@ -148,7 +149,7 @@ HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const haul__ce
     return guard;
 }
 
-/* Any cell. */
+/* A cell with other things than objects. */
 static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t guard,
                                                  const haul__cells *c)
 {
@@ -182,7 +183,7 @@ HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintp
 
 /* ---- Blocks that hold objects and nothing else. */
 
-/* Granules [first, end) of a block, of an object that does not lie in it as a whole. */
+/* Granules [first, end) of a block, from an object that is partly in another block. */
 static HAUL__NOINLINE uint64_t gather_part(haul__sweep *s, uint64_t guard, const haul__block *block,
                                            uintptr_t address, unsigned first, unsigned end)
 {
@@ -199,9 +200,9 @@ static HAUL__NOINLINE uint64_t gather_part(haul__sweep *s, uint64_t guard, const
     return guard;
 }
 
-/* Words [first, end) of a ragged block, of an object that does not lie in it as a whole; zeros
- * beside it, which an object behind it may write over. What another one may have written before it
- * is left alone. */
+/* Words [first, end) of a ragged block, from an object that is partly in another block. The words
+ * beside it become zeros, over which an object behind it may be written. But `is_alone` is 0 if an
+ * object before it has written the word before. */
 static HAUL__NOINLINE uint64_t gather_ragged_part(haul__sweep *s, uint64_t guard,
                                                   const haul__block *block, uintptr_t address,
                                                   unsigned first, unsigned end, int is_alone)
@@ -223,9 +224,9 @@ static HAUL__NOINLINE uint64_t gather_ragged_part(haul__sweep *s, uint64_t guard
     return guard;
 }
 
-/* Where an object of a ragged block goes: from there on `end` is behind it. The word beside it in
- * its first granule, if no object before it has that, and the one behind it in its last become
- * zeros. */
+/* The place of an object of a ragged block; `end` moves behind it. Two words beside the object may
+ * belong to nobody, and become zeros: the one before it in its first granule, if no other object
+ * has it, and the one behind it in its last. */
 HAUL__INLINE unsigned char *place_ragged(unsigned char *first, haul__ragged_end *end,
                                          unsigned start, unsigned words)
 {
@@ -334,10 +335,10 @@ HAUL__INLINE void gather_either(haul__sweep *s, const haul__block *block, uintpt
         gather_objects(s, block, address, l, count, is_far);
 }
 
-/* Objects have one to four pointers mostly: for these the innermost loops are unrolled. `o`: NULL
- * where there are other things between them. */
-HAUL__INLINE void gather_kind(haul__sweep *s, const haul__block *block, uintptr_t address,
-                              const haul__objects *o, const layout *l, int is_far)
+/* Most objects have one to four pointers: for these the innermost loops are unrolled. `o`: NULL if
+ * there are other things between the objects. */
+HAUL__INLINE void gather_by_count(haul__sweep *s, const haul__block *block, uintptr_t address,
+                                  const haul__objects *o, const layout *l, int is_far)
 {
     switch (l->count) {
     case 1:
@@ -354,36 +355,36 @@ HAUL__INLINE void gather_kind(haul__sweep *s, const haul__block *block, uintptr_
     }
 }
 
-HAUL__INLINE void gather_by_kind(haul__sweep *s, const haul__block *block, uintptr_t address,
+HAUL__INLINE void gather_uniform(haul__sweep *s, const haul__block *block, uintptr_t address,
                                  const layout *l, int is_far)
 {
     haul__objects o;
     if (block->words)
         haul__find_ragged(block, &o);
     if (block->words || haul__find_objects(block, l->bytes, &o))
-        gather_kind(s, block, address, &o, l, is_far);
+        gather_by_count(s, block, address, &o, l, is_far);
     else
-        gather_kind(s, block, address, NULL, l, is_far);
+        gather_by_count(s, block, address, NULL, l, is_far);
 }
 
-HAUL__HOT static void gather_kind_far(haul__sweep *s, const haul__block *block, uintptr_t address,
-                                      const layout *l)
+HAUL__HOT static void gather_uniform_far(haul__sweep *s, const haul__block *block,
+                                         uintptr_t address, const layout *l)
 {
-    gather_by_kind(s, block, address, l, 1);
+    gather_uniform(s, block, address, l, 1);
 }
 
-HAUL__HOT static void gather_kind_near(haul__sweep *s, const haul__block *block, uintptr_t address,
-                                       const layout *l)
+HAUL__HOT static void gather_uniform_near(haul__sweep *s, const haul__block *block,
+                                          uintptr_t address, const layout *l)
 {
-    gather_by_kind(s, block, address, l, 0);
+    gather_uniform(s, block, address, l, 0);
 }
 
-void haul__gather_objects(haul__sweep *s, const haul__block *block, uintptr_t address)
+void haul__gather_uniform(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     layout l;
     lay_out(haul__simple_of(s->map, block), &l);
     if (s->is_far)
-        gather_kind_far(s, block, address, &l);
+        gather_uniform_far(s, block, address, &l);
     else
-        gather_kind_near(s, block, address, &l);
+        gather_uniform_near(s, block, address, &l);
 }

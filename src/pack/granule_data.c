@@ -1,4 +1,4 @@
-/* The bytes of one granule: which of them are data, and how they are written.
+/* The bytes of one granule that are parts of listed words.
  */
 #include "pack/granule_data.h"
 
@@ -23,7 +23,7 @@ static uint16_t odd_mask(const haul_plan *plan, uintptr_t granule)
     return mask;
 }
 
-/* The same for kept words, of whatever width. */
+/* The same for fixed words, of 4 or 8 bytes. */
 static uint16_t kept_mask(const haul_plan *plan, uintptr_t granule)
 {
     const haul__kept *kept = plan->found.kept;
@@ -45,7 +45,7 @@ static uint16_t kept_mask(const haul_plan *plan, uintptr_t granule)
     return mask;
 }
 
-/* The same for pointers with tags. */
+/* The same for tagged pointers. */
 static uint16_t tagged_mask(const haul_plan *plan, uintptr_t granule)
 {
     const haul__tagged *tagged = plan->found.tagged;

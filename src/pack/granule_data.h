@@ -5,7 +5,7 @@
 
 #include "pack/plan_struct.h"
 
-/* The bytes of a granule that its mask names; what is equal already is not written. */
+/* Copies the bytes that `mask` names. Equal bytes are not written. */
 HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from, uint16_t mask)
 {
     unsigned byte;
@@ -19,10 +19,12 @@ HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from,
             to[byte] = from[byte];
 }
 
-/* The bytes of a granule that are parts of words that no block's bits tell. */
+/* The bytes of the granule at this address that are parts of words that no bit tells: explicit
+ * relocations, fixed words and tagged pointers. */
 uint16_t haul__special_mask(const haul_plan *plan, uintptr_t granule);
 
-/* The bytes of a placed granule that are described and no pointers; after layout. */
+/* The bytes of a placed granule that are described and belong to no pointer. Layout must be
+ * done. */
 HAUL__INLINE uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block,
                                       uint32_t number, unsigned granule)
 {
@@ -41,8 +43,8 @@ HAUL__INLINE uint16_t haul__data_mask(const haul_plan *plan, const haul__block *
     return mask;
 }
 
-/* The bytes of a granule that `mask` names; of those, `blind` ones are written without being looked
- * at. */
+/* Copies the bytes that `mask` names. Equal bytes are not written, except `blind` ones, which are
+ * written without a look at the old ones. */
 HAUL__INLINE void haul__write_bytes(unsigned char *to, const unsigned char *from, uint16_t mask,
                                     uint16_t blind)
 {

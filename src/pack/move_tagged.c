@@ -1,14 +1,14 @@
-/* Pointers with high tag bits: worked out by the host.
+/* Tagged pointers of an arena that moves to another device.
  *
- * A device patches a word by comparing all of it with a range of addresses; a word whose top bits
- * say something else is in no such range. So these words have no bit in the relocation bitmap. The
- * host knows where the arena will lie when it packs, and writes the address there with the source's
- * tag; when an arena moves to another device they are worked out again, from the words as they are
- * there. They are exceptions: a list by address, of which only those who have them pay.
+ * A device patches a word if the whole word lies in a range of addresses. A word with tags in its
+ * high bits lies in none, so it has no bit in the relocation bitmap. The host knows where the arena
+ * will lie when it packs, and writes the address there with the source's tag. When the arena moves,
+ * the host reads these words back and works them out again. They are a list by address, so only
+ * plans that have them pay.
  *
- * An address that has a bit of the tag's own could not be told from another tag: it is refused,
- * with its path. One to no elements, which leads somewhere only by chance of the heap, is the tag
- * alone then.
+ * An address that has a bit of the tag is refused, with its path: it could not be told from another
+ * tag. But a pointer to no elements, which leads somewhere only by chance, then becomes the tag
+ * alone.
  */
 #include "pack/move_tagged.h"
 #include "pack/special_words.h"

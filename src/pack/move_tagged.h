@@ -6,13 +6,13 @@
 #include "base/base.h"
 #include "haul/plan.h"
 
-/* Words of an arena that no device patches and that hold where it lies (move_tagged.c), when it has
- * moved. The next stretch of at most `most` bytes that holds some of them whole; begin with zeros;
- * 0: there is none. And in a copy of it: those that lead into the arena at `from` lead into that at
- * `to`. HAUL_ERROR_LIMIT: an address there has bits of its tag. */
+/* The next run of at most `most` bytes of the arena that holds whole tagged pointers; begin with
+ * zeros; 0: there is none. The second function works on a copy of such a run: pointers into the
+ * arena at `from` become pointers into the one at `to`. HAUL_ERROR_LIMIT: an address there has bits
+ * of its tag. */
 typedef struct haul__stretch {
     size_t at, bytes;
-    size_t first, end; /* of the plan's list */
+    size_t first, end; /* entries of the plan's list */
 } haul__stretch;
 int haul__next_stretch(const haul_plan *plan, size_t most, haul__stretch *stretch);
 haul_status haul__move_tagged(haul_plan *plan, const haul__stretch *stretch, void *memory,

@@ -1,10 +1,11 @@
-/* Cells of a block of a kind, for gather and scatter: which of them hold objects and nothing else.
+/* Cells of a uniform block, for gather and scatter: which of them hold objects and nothing else.
  *
- * Where the live granules of a cell are just those of the objects that start in it or reach into
- * it, the places of its objects follow one another: no runs of bits are looked for, and nothing is
- * counted for each object. Such a cell is whole. Any other (plain bytes between the objects, or an
- * object that reaches over the block's end, where another piece of the arena may begin) goes
- * granule by granule, and so does what reaches out of it.
+ * A cell is whole if its live granules are exactly those of the objects that start in it or reach
+ * into it. In a whole cell the places of the objects follow one another: no runs of bits are
+ * searched, and nothing is counted for an object. Any other cell goes granule by granule. It has
+ * plain bytes between the objects, or an object that reaches over the block's end, where another
+ * piece of the arena may begin. The rest of an object that begins in such a cell also goes granule
+ * by granule.
  */
 #ifndef HAUL_PACK_OBJECT_CELLS_H
 #define HAUL_PACK_OBJECT_CELLS_H
@@ -18,11 +19,11 @@ typedef struct haul__cells {
     uintptr_t address;   /* of the cell */
     unsigned cell;
     unsigned granules; /* of an object */
-    /* so many granules from the cell's first on belong to an object that starts before it, */
+    /* its first granules belong to an object of the cells before: so many, */
     unsigned reached;
-    int is_done; /* which was done as a whole */
+    int is_done; /* and they were copied with that object */
     uint32_t starts;
-    unsigned end; /* of its last object, in granules from its first on */
+    unsigned end; /* of its last object, in granules from the cell's first */
     int is_whole;
 } haul__cells;
 
@@ -32,9 +33,9 @@ HAUL__INLINE uint32_t haul__first_granules(unsigned count)
     return count == 0 ? 0 : haul__range32(0, count < 32 ? count - 1 : 31);
 }
 
-/* The granules of objects that start at these ones, as far as they lie in the cell: from each start
- * to just below the granule behind the object, which is the difference of the two. Of objects that
- * overlap it is not what is live. */
+/* The granules, as far as they lie in the cell, of objects that start at these ones: for each start
+ * all bits from it to just before the object's end, which is a difference of two powers of 2. Of
+ * overlapping objects it is not the set of their granules, and so not equal to `live`. */
 HAUL__INLINE uint32_t haul__spread(uint32_t starts, unsigned granules)
 {
     return (uint32_t)(((uint64_t)starts << (granules < 32 ? granules : 32)) - starts);
@@ -65,7 +66,7 @@ HAUL__INLINE haul__cells haul__cells_begin(const haul__block *block, uintptr_t a
     return c;
 }
 
-/* To the next cell, after a whole one was done object by object, and another one granule by
+/* To the next cell. The caller has copied a whole cell object by object, and any other granule by
  * granule. 0: that was the last. */
 HAUL__INLINE int haul__cells_next(haul__cells *c)
 {
@@ -78,7 +79,7 @@ HAUL__INLINE int haul__cells_next(haul__cells *c)
     return 1;
 }
 
-/* Granules of a cell that were done with the cell before. */
+/* Granules that were copied with the cell before. */
 HAUL__INLINE uint32_t haul__cells_done(const haul__cells *c)
 {
     return c->is_done ? haul__first_granules(c->reached) : 0;

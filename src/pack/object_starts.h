@@ -1,18 +1,18 @@
-/* Blocks of a kind that hold its objects and nothing else; of ragged ones that is all there are.
+/* Uniform blocks that hold objects and nothing else. Ragged blocks always do.
  *
- * The places of such objects follow one another whatever lies between them in the source: an
- * object's place is that of the one before and its length, and no cell is looked at. So a block
- * costs what its objects cost, near or far from one another.
+ * The places of such objects follow one another, whatever lies between them in the source: a place
+ * is the place before plus the object's length, and no cell is read. So a block costs as much as
+ * its objects, near or far from one another.
  *
- * That there is nothing else follows from numbers: all granules of an object are live, and no two
- * objects of a kind share one; so if there are as many live ones as the objects have in all, none
- * is another thing's.
+ * Numbers show that there is nothing else: all granules of an object are live, and no two objects
+ * of the block share a granule. So if there are as many live granules as the objects have in all,
+ * none belongs to another thing.
  *
  *     the block before |  part |  start  |     start  |  ...  |  last one  -> the block behind
  *                         carried     ... count of these ...     out
  *
- * Objects of a ragged block may share a granule, in the source and so in the arena. There the place
- * of each follows from where the one before ended.
+ * Objects of a ragged block may share a granule, in the source and so in the arena. There a place
+ * follows from the end of the object before.
  */
 #ifndef HAUL_PACK_OBJECT_STARTS_H
 #define HAUL_PACK_OBJECT_STARTS_H
@@ -22,25 +22,26 @@
 #include "map/bits.h"
 #include "pack/fetch_ahead.h"
 
-#define HAUL__OBJECTS_BYTES ((size_t)2048) /* are fetched ahead, or one object */
+#define HAUL__OBJECTS_BYTES ((size_t)2048) /* bytes to prefetch; of larger objects one */
 
 typedef struct haul__objects {
-    size_t bytes;     /* of each */
-    size_t unit;      /* starts are told in so many bytes: granules; in a ragged block words */
-    unsigned limit;   /* units of a block */
-    unsigned carried; /* units at the block's beginning, of an object that starts before it */
-    unsigned out;     /* where one starts that reaches over the block's end; `limit`: none does */
-    size_t count;     /* of those that lie in the block */
-    size_t ahead;     /* so many are fetched before they are come to */
-    /* `ahead` more, as if the objects went on densely behind the block */
+    size_t bytes; /* of each */
+    size_t unit; /* a start counts units of so many bytes: a granule, or a word in a ragged block */
+    unsigned limit; /* units of a block */
+    unsigned
+        carried;  /* units at the block's beginning that belong to an object of the block before */
+    unsigned out; /* start of the object that reaches over the block's end; `limit`: none does */
+    size_t count; /* of the objects that lie wholly in the block */
+    size_t ahead; /* so many objects ahead are fetched */
+    /* `ahead` more are added, as if objects went on densely behind the block */
     uint16_t start[HAUL__BLOCK_GRANULES + HAUL__OBJECTS_BYTES / HAUL__GRANULE];
 } haul__objects;
 
-/* Where the objects of a ragged block lie in the arena, one after the other: in granules from the
- * block's first on. */
+/* The end of the objects placed so far, of a ragged block. Granules and places count from those of
+ * the block's first granule. */
 typedef struct haul__ragged_end {
     unsigned granule,
-        place; /* behind the last one: its last granule, and how many have a place up to there */
+        place; /* last granule of the last object; places used up to and with that granule */
 } haul__ragged_end;
 
 /* Before the first object that starts in the block. */
@@ -52,13 +53,14 @@ HAUL__INLINE haul__ragged_end haul__ragged_begin(const haul__objects *o)
     return end;
 }
 
-/* The place of an object's first granule, which may be the last one of the object before. */
+/* The place of an object's first granule. It may be the last granule of the object before. */
 HAUL__INLINE unsigned haul__ragged_place(const haul__ragged_end *end, unsigned start)
 {
     return end->place - (start / 2 == end->granule);
 }
 
-/* On behind an object of so many words at `start`, whose first granule's place is `place`. */
+/* Moves `end` behind an object of so many words at `start`, whose first granule has place
+ * `place`. */
 HAUL__INLINE void haul__ragged_next(haul__ragged_end *end, unsigned start, unsigned words,
                                     unsigned place)
 {
@@ -81,7 +83,7 @@ HAUL__INLINE void haul__write_starts(const uint32_t *all, uint16_t *start)
     }
 }
 
-/* `count`: of those that start in the block; the last one ends at `end`. */
+/* `count` objects start in the block; the last one ends at `end`. */
 HAUL__INLINE void haul__end_objects(haul__objects *o, size_t count, size_t end)
 {
     const size_t length = o->bytes / o->unit;
@@ -93,7 +95,7 @@ HAUL__INLINE void haul__end_objects(haul__objects *o, size_t count, size_t end)
         o->start[o->count + i] = (uint16_t)(o->limit + i * length);
 }
 
-/* Of a ragged block. */
+/* Finds the objects of a ragged block. */
 HAUL__INLINE void haul__find_ragged(const haul__block *block, haul__objects *o)
 {
     const uint64_t *all = haul__word_starts(block);
@@ -111,7 +113,8 @@ HAUL__INLINE void haul__find_ragged(const haul__block *block, haul__objects *o)
     haul__end_objects(o, count, count ? o->start[count - 1] + block->words : 0);
 }
 
-/* 0: there is something else in it. Then nothing is told. */
+/* Finds the objects of another block. 0: there is something else in it, and `o` is not filled
+ * in. */
 HAUL__INLINE int haul__find_objects(const haul__block *block, size_t bytes, haul__objects *o)
 {
     const uint32_t *all = haul__starts(block);
@@ -140,8 +143,8 @@ HAUL__INLINE int haul__find_objects(const haul__block *block, size_t bytes, haul
     return 1;
 }
 
-/* Object number `i` of the block at `address` is at hand, and in the arena at `place`. There the
- * last line of one is the first of the next. */
+/* Gather or scatter has come to object `i` of the block at `address`, whose place is `place`. In
+ * the arena an object's last line is the next one's first. */
 HAUL__INLINE void haul__fetch_objects(const haul__objects *o, size_t unit, size_t i,
                                       uintptr_t address, uintptr_t place, int is_gather)
 {
@@ -151,7 +154,7 @@ HAUL__INLINE void haul__fetch_objects(const haul__objects *o, size_t unit, size_
     haul__fetch_bytes(place + o->ahead * o->bytes, o->bytes, is_gather);
 }
 
-/* Granules [first, end) of a cell, which begin and end in the block at these numbers. */
+/* The granules of a cell that lie in [first, end) of the block. */
 HAUL__INLINE uint32_t haul__granules_between(unsigned cell, unsigned first, unsigned end)
 {
     const unsigned from = first > cell * 32u ? first - cell * 32u : 0;
@@ -159,7 +162,7 @@ HAUL__INLINE uint32_t haul__granules_between(unsigned cell, unsigned first, unsi
     return haul__range32(from, to - 1);
 }
 
-/* The same of words. */
+/* The same for words. */
 HAUL__INLINE uint64_t haul__words_between(unsigned cell, unsigned first, unsigned end)
 {
     const unsigned from = first > cell * 64u ? first - cell * 64u : 0;

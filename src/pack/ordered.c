@@ -1,23 +1,23 @@
-/* Ordered plans: the compacted arena, its units put in order of discovery.
+/* Ordered plans: the compacted arena, with its clusters put in order of discovery.
  *
- * The slow obvious version, and what is done: gather the compacted arena into memory of its own,
- * which makes every check that a pack makes; copy unit after unit to its place; translate each
- * pointer from its compacted place to its ordered one. On the way back units are put where the
- * compacted arena has them, and that one is scattered. Exceptions (words off the grid, tags,
- * distances) ask the plan for places one by one, and a plan answers with ordered ones
- * (haul__offset_of), so they need no case here but to be written last.
+ * The code is the slow obvious version: gather the compacted arena into memory of its own, with all
+ * the checks of a pack; copy each cluster to its ordered place; translate each pointer from a
+ * compacted place to an ordered one. On the way back, clusters are copied to their compacted
+ * places, and that arena is scattered. Special words (explicit relocations, tags, distances) ask
+ * the plan for places one by one and get ordered ones (haul__offset_of): they only have to be
+ * written last.
  *
- * A compacted place is enough to translate what leads to the beginning of something, or into it. A
- * pointer to the end of a range is not told by its address: something else may begin there, in the
- * source or in the compacted arena. Such words (ends of pairs, aliases, pointers to no elements)
- * are told in a list, with their places, when the plan is made.
+ * A compacted place is enough to translate a pointer to the beginning or the inside of a cluster.
+ * But the end of one range may be the beginning of another, in the source or in the compacted
+ * arena, so a pointer to an end needs more than its address. Such words are resolved when the plan
+ * is made, and listed with their places: ends of pairs, aliases, pointers to no elements.
  *
- * Which words lie on the arena's grid depends on the units' places, not on the source's: an
- * off-grid pointer of the source may be an ordinary one here. So bitmap and list of odd words are
- * the plan's own.
+ * Whether a word lies on the arena's grid follows from its cluster's place, not from its address in
+ * the source: an explicit relocation of the source may be a plain slot here. So the ordered plan
+ * has its own bitmap and its own list of explicit relocations.
  *
- * What makes it bearable: translations are independent of each other, so those of 64 words of the
- * arena wait for their guides, and then for their units, together.
+ * It is fast enough because translations are independent: 64 words of the arena wait for their
+ * guides together, and then for their clusters.
  */
 #include "pack/ordered.h"
 
@@ -26,7 +26,8 @@
 #include "pack/plan_struct.h"
 #include "pack/translate.h"
 
-#define UNITS_AHEAD 8u /* less: bytes of a unit are not there yet; more: they are gone again */
+#define CLUSTERS_AHEAD                                                                             \
+    8u /* fewer: a cluster's bytes have not come yet; more: they are gone again */
 
 static haul_status out_of_memory(haul_plan *plan)
 {
@@ -34,7 +35,7 @@ static haul_status out_of_memory(haul_plan *plan)
                       "out of memory for an ordered arena");
 }
 
-/* ---- Bits and odd words. */
+/* ---- Slots and explicit relocations. */
 
 static void set_bit(haul__ordered *o, uint64_t place)
 {
@@ -60,11 +61,11 @@ static int note_pointer(const haul_allocator *allocator, haul__ordered *o, uint6
     return 1;
 }
 
-/* The slots of the map, in order of address, with the units beside them. */
+/* The slots of the map and the clusters are both in order of address. */
 static int note_slots(const haul_plan *plan, haul__ordered *o)
 {
     const haul__map *map = &plan->found.map;
-    const haul__cluster *unit = o->units.at;
+    const haul__cluster *cluster = o->clusters.at;
     size_t i;
     unsigned cell;
     for (i = 0; i < map->block_count; i++) {
@@ -76,9 +77,10 @@ static int note_slots(const haul_plan *plan, haul__ordered *o)
             for (slots = haul__placed_slots(map, block, cell); slots; slots &= slots - 1) {
                 const uintptr_t slot =
                     address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-                while (unit->first + unit->bytes <= slot)
-                    unit++;
-                if (!note_pointer(&plan->context->allocator, o, unit->place + (slot - unit->first)))
+                while (cluster->first + cluster->bytes <= slot)
+                    cluster++;
+                if (!note_pointer(&plan->context->allocator, o,
+                                  cluster->place + (slot - cluster->first)))
                     return 0;
             }
         }
@@ -91,7 +93,8 @@ static uint64_t place_of(const haul_plan *plan, uintptr_t address)
     return haul__final_place(plan, haul__translate(&plan->found.map, address));
 }
 
-/* Those of the source: what leads beside its block is no word for the bitmap wherever it lies. */
+/* Explicit relocations of the source. If one leads beside its block, it stays one wherever it
+ * lies. */
 static int note_odd_words(const haul_plan *plan, haul__ordered *o)
 {
     size_t i;
@@ -110,7 +113,7 @@ static int is_less(const void *a, const void *b)
     return *(const uint64_t *)a < *(const uint64_t *)b;
 }
 
-/* ---- Words that are told. */
+/* ---- Resolved words. */
 
 static int is_slot(const haul_plan *plan, uintptr_t word)
 {
@@ -123,58 +126,61 @@ static int is_slot(const haul_plan *plan, uintptr_t word)
            1;
 }
 
-/* Does a pointer of the object, other than `word`, lead into the unit? */
-static int leads_into(const haul_plan *plan, const haul__reference *mention,
-                      const haul__cluster *unit)
+/* Does a pointer of the object, other than `word`, lead into the cluster? */
+static int leads_into(const haul_plan *plan, const haul__reference *reference,
+                      const haul__cluster *cluster)
 {
-    uintptr_t at = (mention->object + HAUL__WORD - 1) & ~(uintptr_t)(HAUL__WORD - 1);
-    for (; at < mention->object_end && mention->object_end - at >= HAUL__WORD; at += HAUL__WORD)
-        if (at != mention->word && is_slot(plan, at) &&
-            haul__load_word((const void *)at) - unit->first < unit->bytes)
+    uintptr_t at = (reference->object + HAUL__WORD - 1) & ~(uintptr_t)(HAUL__WORD - 1);
+    for (; at < reference->object_end && reference->object_end - at >= HAUL__WORD; at += HAUL__WORD)
+        if (at != reference->word && is_slot(plan, at) &&
+            haul__load_word((const void *)at) - cluster->first < cluster->bytes)
             return 1;
     return 0;
 }
 
-/* Where one unit ends and another begins, a word that nobody followed is taken for the end if its
- * object leads into the former elsewhere, as begins and ends do, and else for the beginning. */
-static int is_end(const haul_plan *plan, const haul__clusters *units,
-                  const haul__reference *mention)
+/* Where one cluster ends and the next begins, a word that nobody followed could mean either. It is
+ * taken for the end if its object has another pointer into the first cluster, as pairs of begin and
+ * end have; else for the beginning. */
+static int is_end(const haul_plan *plan, const haul__clusters *clusters,
+                  const haul__reference *reference)
 {
-    const size_t before = haul__cluster_behind(units, mention->target - 1);
-    const haul__cluster *unit;
-    if (before == units->count || mention->target <= units->at[before].first)
+    const size_t before = haul__cluster_behind(clusters, reference->target - 1);
+    const haul__cluster *cluster;
+    if (before == clusters->count || reference->target <= clusters->at[before].first)
         return 0;
-    unit = &units->at[before];
-    if (mention->target - unit->first < unit->bytes)
+    cluster = &clusters->at[before];
+    if (reference->target - cluster->first < cluster->bytes)
         return 0;
-    if (mention->kind == HAUL__REFERENCE_END || before + 1 == units->count)
+    if (reference->kind == HAUL__REFERENCE_END || before + 1 == clusters->count)
         return 1;
-    return units->at[before + 1].first != mention->target || leads_into(plan, mention, unit);
+    return clusters->at[before + 1].first != reference->target ||
+           leads_into(plan, reference, cluster);
 }
 
-/* A slot that leads to no elements is translated with its tags, if it has some. */
-static haul__reference with_tags(const haul_plan *plan, const haul__reference *mention)
+/* A slot that leads to no elements is translated with its tags. */
+static haul__reference with_tags(const haul_plan *plan, const haul__reference *reference)
 {
-    haul__reference m = *mention;
+    haul__reference m = *reference;
     if (m.kind == HAUL__REFERENCE_PLACE && m.value == m.target && is_slot(plan, m.word))
         m.value = m.target = haul__load_word((const void *)m.word);
     return m;
 }
 
-/* 0: it leads to nothing. */
-static uint64_t place_of_mentioned(const haul_plan *plan, const haul__reference *mention, int ends)
+/* 0: it leads nowhere. */
+static uint64_t place_of_referenced(const haul_plan *plan, const haul__reference *reference,
+                                    int ends)
 {
     uint64_t place;
-    if (mention->kind == HAUL__REFERENCE_TAGGED)
-        place = place_of(plan, mention->target);
+    if (reference->kind == HAUL__REFERENCE_TAGGED)
+        place = place_of(plan, reference->target);
     else if (ends)
-        place = place_of(plan, mention->target - 1) + 1;
-    else if (!haul__offset_of(plan, mention->target, &place))
+        place = place_of(plan, reference->target - 1) + 1;
+    else if (!haul__offset_of(plan, reference->target, &place))
         place = 0;
-    return place ? place + (mention->value - mention->target) : 0;
+    return place ? place + (reference->value - reference->target) : 0;
 }
 
-static int told_before(const void *a, const void *b)
+static int resolved_before(const void *a, const void *b)
 {
     const haul__resolved *x = a, *y = b;
     if (x->word != y->word)
@@ -185,52 +191,52 @@ static int told_before(const void *a, const void *b)
                                             : x->is_begin < y->is_begin;
 }
 
-static void sort_told(haul__ordered *o)
+static void sort_resolved(haul__ordered *o)
 {
     size_t i, kept = 0;
-    haul__sort(o->told, o->told_count, sizeof *o->told, told_before);
-    for (i = 0; i < o->told_count; i++)
-        if (kept == 0 || o->told[kept - 1].word != o->told[i].word ||
-            o->told[kept - 1].value != o->told[i].value)
-            o->told[kept++] = o->told[i];
-    o->told_count = kept;
+    haul__sort(o->resolved, o->resolved_count, sizeof *o->resolved, resolved_before);
+    for (i = 0; i < o->resolved_count; i++)
+        if (kept == 0 || o->resolved[kept - 1].word != o->resolved[i].word ||
+            o->resolved[kept - 1].value != o->resolved[i].value)
+            o->resolved[kept++] = o->resolved[i];
+    o->resolved_count = kept;
 }
 
-/* The end of a pair, or a word with tags, may be mentioned as a pointer to no elements, too: then
- * it is that. And one that stands in several objects is an end if one of them says so: begin and
- * end of a pair of nothing stay together. */
-static int tell(const haul_plan *plan, const haul__order_log *trail, haul__ordered *o)
+/* The end of a pair, or a tagged word, may also be logged as a pointer to no elements: then it
+ * counts as that. A word that stands in several objects is an end if one of them says so, so that
+ * begin and end of an empty pair stay together. */
+static int resolve_all(const haul_plan *plan, const haul__order_log *log, haul__ordered *o)
 {
     size_t i, kept = 0;
-    o->told_capacity = trail->mention_count;
-    o->told = haul__allocate(&plan->context->allocator, o->told_capacity * sizeof *o->told,
-                             sizeof(uint64_t));
-    if (!o->told && trail->mention_count)
+    o->resolved_capacity = log->mention_count;
+    o->resolved = haul__allocate(&plan->context->allocator,
+                                 o->resolved_capacity * sizeof *o->resolved, sizeof(uint64_t));
+    if (!o->resolved && log->mention_count)
         return 0;
-    for (i = 0; i < trail->mention_count; i++) {
-        const haul__reference mention = with_tags(plan, &trail->mentions[i]);
+    for (i = 0; i < log->mention_count; i++) {
+        const haul__reference reference = with_tags(plan, &log->mentions[i]);
         const int ends =
-            mention.kind != HAUL__REFERENCE_TAGGED && is_end(plan, &o->units, &mention);
-        haul__resolved *told = &o->told[kept];
-        told->word = mention.word;
-        told->value = mention.value;
-        told->place = place_of_mentioned(plan, &mention, ends);
-        told->is_slot = is_slot(plan, mention.word);
-        told->is_followed = mention.kind != HAUL__REFERENCE_PLACE;
-        told->is_begin = !ends;
-        kept += told->place != 0;
+            reference.kind != HAUL__REFERENCE_TAGGED && is_end(plan, &o->clusters, &reference);
+        haul__resolved *resolved = &o->resolved[kept];
+        resolved->word = reference.word;
+        resolved->value = reference.value;
+        resolved->place = place_of_referenced(plan, &reference, ends);
+        resolved->is_slot = is_slot(plan, reference.word);
+        resolved->is_followed = reference.kind != HAUL__REFERENCE_PLACE;
+        resolved->is_begin = !ends;
+        kept += resolved->place != 0;
     }
-    o->told_count = kept;
-    sort_told(o);
+    o->resolved_count = kept;
+    sort_resolved(o);
     return 1;
 }
 
-/* ---- A plan's. */
+/* ---- Made and dropped. */
 
 size_t haul__ordered_memory(const haul__ordered *o)
 {
-    return sizeof *o + haul__clusters_memory(&o->units) + o->bitmap_words * sizeof *o->bitmap +
-           o->odd_capacity * sizeof *o->odd + o->told_capacity * sizeof *o->told;
+    return sizeof *o + haul__clusters_memory(&o->clusters) + o->bitmap_words * sizeof *o->bitmap +
+           o->odd_capacity * sizeof *o->odd + o->resolved_capacity * sizeof *o->resolved;
 }
 
 void haul__ordered_drop(haul_plan *plan)
@@ -239,35 +245,36 @@ void haul__ordered_drop(haul_plan *plan)
     haul__ordered *o = plan->ordered;
     if (!o)
         return;
-    haul__clusters_close(allocator, &o->units);
+    haul__clusters_close(allocator, &o->clusters);
     haul__release(allocator, o->bitmap, o->bitmap_words * sizeof *o->bitmap);
     haul__release(allocator, o->odd, o->odd_capacity * sizeof *o->odd);
-    haul__release(allocator, o->told, o->told_capacity * sizeof *o->told);
+    haul__release(allocator, o->resolved, o->resolved_capacity * sizeof *o->resolved);
     haul__release(allocator, o, sizeof *o);
     plan->ordered = NULL;
 }
 
-static int fill_in(haul_plan *plan, const haul__order_log *trail)
+static int fill_in(haul_plan *plan, const haul__order_log *log)
 {
     haul__ordered *o = plan->ordered;
-    o->bitmap_words = ((size_t)(o->units.bytes >> HAUL__WORD_SHIFT) + 63) / 64;
+    o->bitmap_words = ((size_t)(o->clusters.bytes >> HAUL__WORD_SHIFT) + 63) / 64;
     o->bitmap =
         haul__allocate_zeroed(&plan->context->allocator, o->bitmap_words * sizeof *o->bitmap);
-    if (!o->bitmap || !note_slots(plan, o) || !note_odd_words(plan, o) || !tell(plan, trail, o))
+    if (!o->bitmap || !note_slots(plan, o) || !note_odd_words(plan, o) ||
+        !resolve_all(plan, log, o))
         return 0;
     haul__sort(o->odd, o->odd_count, sizeof *o->odd, is_less);
     return 1;
 }
 
-haul_status haul__order(haul_plan *plan, haul__order_log *trail)
+haul_status haul__order(haul_plan *plan, haul__order_log *log)
 {
     haul_status status;
     plan->ordered = haul__allocate_zeroed(&plan->context->allocator, sizeof *plan->ordered);
     if (!plan->ordered)
         return out_of_memory(plan);
-    status = haul__clusters_make(plan->context, &plan->found, &plan->placed, trail,
-                                 &plan->ordered->units);
-    if (status == HAUL_OK && !fill_in(plan, trail))
+    status = haul__clusters_make(plan->context, &plan->found, &plan->placed, log,
+                                 &plan->ordered->clusters);
+    if (status == HAUL_OK && !fill_in(plan, log))
         status = out_of_memory(plan);
     if (status != HAUL_OK)
         haul__ordered_drop(plan);
@@ -276,29 +283,30 @@ haul_status haul__order(haul_plan *plan, haul__order_log *trail)
 
 /* ---- From the compacted arena to the ordered one. */
 
-static void prefetch_unit(const haul__clusters *units, size_t i, const unsigned char *compacted)
+static void prefetch_cluster(const haul__clusters *clusters, size_t i,
+                             const unsigned char *compacted)
 {
-    if (i < units->count)
-        haul__prefetch((uintptr_t)&units->at[units->by_place[i]]);
-    if (i >= UNITS_AHEAD && i - UNITS_AHEAD / 2 < units->count)
+    if (i < clusters->count)
+        haul__prefetch((uintptr_t)&clusters->at[clusters->by_place[i]]);
+    if (i >= CLUSTERS_AHEAD && i - CLUSTERS_AHEAD / 2 < clusters->count)
         haul__prefetch((uintptr_t)compacted +
-                       (uintptr_t)units->at[units->by_place[i - UNITS_AHEAD / 2]].compact);
+                       (uintptr_t)clusters->at[clusters->by_place[i - CLUSTERS_AHEAD / 2]].compact);
 }
 
-/* Each unit, and zeros up to the next one. */
-static void copy_units(const haul__clusters *units, const unsigned char *compacted,
-                       unsigned char *arena)
+/* Each cluster, and zeros up to the next one. */
+static void copy_clusters(const haul__clusters *clusters, const unsigned char *compacted,
+                          unsigned char *arena)
 {
     uint64_t end = 0;
     size_t i;
-    for (i = 0; i < units->count; i++) {
-        const haul__cluster *unit = &units->at[units->by_place[i]];
-        prefetch_unit(units, i + UNITS_AHEAD, compacted);
-        memset(arena + end, 0, (size_t)(unit->place - end));
-        memcpy(arena + unit->place, compacted + unit->compact, unit->bytes);
-        end = unit->place + unit->bytes;
+    for (i = 0; i < clusters->count; i++) {
+        const haul__cluster *cluster = &clusters->at[clusters->by_place[i]];
+        prefetch_cluster(clusters, i + CLUSTERS_AHEAD, compacted);
+        memset(arena + end, 0, (size_t)(cluster->place - end));
+        memcpy(arena + cluster->place, compacted + cluster->compact, cluster->bytes);
+        end = cluster->place + cluster->bytes;
     }
-    memset(arena + end, 0, (size_t)(units->bytes - end));
+    memset(arena + end, 0, (size_t)(clusters->bytes - end));
 }
 
 static void put_word(unsigned char *arena, uint64_t place, uintptr_t word)
@@ -313,27 +321,30 @@ static void translate(const haul__ordered *o, unsigned char *arena, uint64_t pla
     put_word(arena, place, (uintptr_t)(leads_to ? base + leads_to : 0));
 }
 
-static void prefetch_guides(const haul__clusters *units, const unsigned char *words, uint64_t bits)
+static void prefetch_guides(const haul__clusters *clusters, const unsigned char *words,
+                            uint64_t bits)
 {
     for (; bits; bits &= bits - 1) {
         const uintptr_t compact =
             haul__load_word(words + (haul__lowest64(bits) << HAUL__WORD_SHIFT));
-        if (compact >> HAUL__GUIDE_SHIFT < units->guide_count)
-            haul__prefetch((uintptr_t)&units->guide[compact >> HAUL__GUIDE_SHIFT]);
+        if (compact >> HAUL__GUIDE_SHIFT < clusters->guide_count)
+            haul__prefetch((uintptr_t)&clusters->guide[compact >> HAUL__GUIDE_SHIFT]);
     }
 }
 
-static void prefetch_targets(const haul__clusters *units, const unsigned char *words, uint64_t bits)
+static void prefetch_targets(const haul__clusters *clusters, const unsigned char *words,
+                             uint64_t bits)
 {
     for (; bits; bits &= bits - 1) {
         const uintptr_t compact =
             haul__load_word(words + (haul__lowest64(bits) << HAUL__WORD_SHIFT));
-        if (compact >> HAUL__GUIDE_SHIFT < units->guide_count)
-            haul__prefetch((uintptr_t)(units->at + units->guide[compact >> HAUL__GUIDE_SHIFT]));
+        if (compact >> HAUL__GUIDE_SHIFT < clusters->guide_count)
+            haul__prefetch(
+                (uintptr_t)(clusters->at + clusters->guide[compact >> HAUL__GUIDE_SHIFT]));
     }
 }
 
-/* The guides of a stretch are fetched while those before it are translated. */
+/* The guides of the next 64 words are prefetched while these are translated. */
 HAUL__HOT static void translate_words(const haul__ordered *o, unsigned char *arena, uint64_t base)
 {
     size_t group;
@@ -341,23 +352,25 @@ HAUL__HOT static void translate_words(const haul__ordered *o, unsigned char *are
         const uint64_t at = (uint64_t)group * 64 << HAUL__WORD_SHIFT;
         uint64_t bits = o->bitmap[group];
         if (group + 1 < o->bitmap_words)
-            prefetch_guides(&o->units, arena + at + (64 << HAUL__WORD_SHIFT), o->bitmap[group + 1]);
-        prefetch_targets(&o->units, arena + at, bits);
+            prefetch_guides(&o->clusters, arena + at + (64 << HAUL__WORD_SHIFT),
+                            o->bitmap[group + 1]);
+        prefetch_targets(&o->clusters, arena + at, bits);
         for (; bits; bits &= bits - 1)
             translate(o, arena, at + ((uint64_t)haul__lowest64(bits) << HAUL__WORD_SHIFT), base);
     }
 }
 
-/* Words of the source that are not what the compacted arena says of them. */
+/* Words that the compacted arena does not have right. */
 static void put_exceptions(const haul_plan *plan, unsigned char *arena, uint64_t base)
 {
     const haul__ordered *o = plan->ordered;
     size_t i;
     for (i = 0; i < o->odd_count; i++)
         translate(o, arena, o->odd[i], base);
-    for (i = 0; i < o->told_count; i++)
-        if (o->told[i].is_slot)
-            put_word(arena, place_of(plan, o->told[i].word), (uintptr_t)(base + o->told[i].place));
+    for (i = 0; i < o->resolved_count; i++)
+        if (o->resolved[i].is_slot)
+            put_word(arena, place_of(plan, o->resolved[i].word),
+                     (uintptr_t)(base + o->resolved[i].place));
     for (i = 0; i < plan->found.odd_count; i++)
         put_word(arena, place_of(plan, plan->found.odd[i].address),
                  haul__odd_word(plan, &plan->found.odd[i], base));
@@ -373,7 +386,7 @@ haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, ui
         return out_of_memory(plan);
     status = haul__gather_compacted(plan, compacted, 0, there, 0, listener);
     if (status == HAUL_OK) {
-        copy_units(&plan->ordered->units, compacted, arena);
+        copy_clusters(&plan->ordered->clusters, compacted, arena);
         translate_words(plan->ordered, arena, base);
         put_exceptions(plan, arena, base);
     }
@@ -385,16 +398,17 @@ haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, ui
 
 const void *haul__compact_again(const haul_plan *plan, const void *arena)
 {
-    const haul__clusters *units;
+    const haul__clusters *clusters;
     unsigned char *memory;
     size_t i;
     if (!plan->ordered)
         return arena;
-    units = &plan->ordered->units;
+    clusters = &plan->ordered->clusters;
     memory = plan->ordered->compacted;
-    for (i = 0; i < units->count; i++) {
-        const haul__cluster *unit = &units->at[units->by_place[i]];
-        memcpy(memory + unit->compact, (const unsigned char *)arena + unit->place, unit->bytes);
+    for (i = 0; i < clusters->count; i++) {
+        const haul__cluster *cluster = &clusters->at[clusters->by_place[i]];
+        memcpy(memory + cluster->compact, (const unsigned char *)arena + cluster->place,
+               cluster->bytes);
     }
     return memory;
 }

@@ -86,7 +86,7 @@ haul_status haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
 
 /* ---- Public. */
 
-/* Does [memory, memory + bytes) hold a byte of the source? */
+/* Does the memory overlap a described byte of the source? */
 static int overlaps_source(const haul_plan *plan, const void *memory, size_t bytes)
 {
     haul__span span;
@@ -116,7 +116,7 @@ haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64
     else if (capacity < haul_plan_bytes(plan))
         status =
             haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                       "an arena of %zu bytes, %zu are needed", capacity, haul_plan_bytes(plan));
+                       "the arena has %zu bytes, %zu are needed", capacity, haul_plan_bytes(plan));
     else if (overlaps_source(plan, arena, haul_plan_bytes(plan)) ||
              (bitmap && overlaps_source(plan, bitmap, haul_plan_bitmap_bytes(plan))))
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
@@ -156,8 +156,9 @@ haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes,
     if (!arena)
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena to unpack is NULL");
     else if (bytes < haul_plan_bytes(plan))
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                            "an arena of %zu bytes, %zu are needed", bytes, haul_plan_bytes(plan));
+        status =
+            haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                       "the arena has %zu bytes, %zu are needed", bytes, haul_plan_bytes(plan));
     else
         status = unpack(plan, arena, let_counts_change);
     haul__context_leave(context);

@@ -1,20 +1,21 @@
-/* Pieces: a run of blocks, and so a piece of the arena, gathered or scattered, by one thread or by
- * several.
+/* Pieces: a run of blocks, and so a piece of the arena, gathered or scattered by one thread or by a
+ * pool.
  *
- * Places rise with addresses, so a run of blocks is a piece of the arena. Gather goes from piece to
- * piece, each into memory of its own, and what it keeps between two of them is a few numbers.
+ * Places rise with addresses, so the places of a run of blocks are a piece of the arena. Gather
+ * goes from piece to piece, each into memory of its own, and keeps only a few numbers between two
+ * of them.
  *
- * Blocks need nothing of one another: each has its bytes in the source and in the arena, and its
- * own guard. So a large piece is cut into shares that a pool takes (base/pool.h). What a share
- * finds it notes for itself; when all are done the notes are gone through in order of address, so
- * that errors and counts are those of one thread. What calls the user's functions, or writes words
- * of its own accord (special_words.c), stays with the thread that asked.
+ * Blocks are independent: each has its own bytes in the source and in the arena, and its own guard.
+ * So a large piece is cut into chunks that a pool takes (base/pool.h). Each chunk notes its
+ * findings for itself. When all are done, the notes are read in order of address, so errors and
+ * counts are those of one thread. Work that calls the user's functions, and words that are written
+ * one by one (special_words.c), stay with the calling thread.
  *
- * A device reads what lies in memory twice as fast as what lies changed in a processor's caches,
- * and several processors write faster than it reads. So what a pool gathers for a device is put
- * together block by block in each thread's scratch memory and goes past the caches from there. One
- * thread alone writes at once: it is slower than the device anyway, and writing past the caches
- * takes three times as long where they still have the lines of the last transfer.
+ * A device reads memory twice as fast as changed lines of a processor's caches, and several
+ * processors write faster than it reads. So a pool that gathers for a device puts each block
+ * together in the thread's scratch memory, and copies it past the caches from there. One thread
+ * alone writes directly: it is slower than the device anyway, and writing past the caches takes
+ * three times as long if they still have the lines of the last transfer.
  */
 #include "base/pool.h"
 #include "context/context.h"
@@ -25,16 +26,16 @@
 #include "pack/special_words.h"
 #include "pack/stale.h"
 
-/* so many, that no device has read, are in the nearest caches anyway, */
+/* an arena this small, which no device has read, is in the nearest caches anyway, */
 #define CLOSE_BYTES ((size_t)384 << 10)
-#define NEAR_BLOCKS ((size_t)64)       /* and so is the map of so few blocks */
-#define LARGE_BYTES ((size_t)64 << 20) /* an arena that is in no cache when it is done */
+#define NEAR_BLOCKS ((size_t)64)       /* and so is the map of this few blocks */
+#define LARGE_BYTES ((size_t)64 << 20) /* an arena this large is in no cache when it is done */
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
 
-/* Blocks between two looks at whether there is progress to tell; a pool's, where nobody listens.
- * More: a pool waits less often for the last of them. */
+/* Blocks gathered between two reports of progress; and by a pool, if nobody listens. With more
+ * blocks a pool waits less often for its last chunk. */
 #define STRIP_BLOCKS ((size_t)64)
-#define TEAM_STRIP_BLOCKS ((size_t)512)
+#define POOL_STRIP_BLOCKS ((size_t)512)
 
 int haul__next_piece(const haul_plan *plan, size_t most, haul__piece *piece)
 {
@@ -62,7 +63,7 @@ int haul__piece_returns(const haul_plan *plan, const haul__piece *piece)
     return 0;
 }
 
-/* What blocks are in the source, at most. */
+/* The most bytes that so many blocks can have in the source. */
 static size_t bytes_of(size_t blocks)
 {
     return blocks << HAUL__BLOCK_SHIFT;
@@ -70,24 +71,24 @@ static size_t bytes_of(size_t blocks)
 
 /* ---- Gather. */
 
-/* What a share has found. */
+/* The findings of a chunk. */
 typedef struct finding {
-    size_t until; /* the first block that is not as the plan has it, or the share's end: */
+    size_t until; /* the first block that is not as the plan has it; or the chunk's end: */
     int is_whole;
     size_t nulls;
     uintptr_t lost;
 } finding;
 
-typedef struct team_gather {
+typedef struct chunked_gather {
     haul_plan *plan;
     const haul__sweep *like;
     int for_device;
     finding by[HAUL__POOL_CHUNKS];
-} team_gather;
+} chunked_gather;
 
-static void gather_share(void *user, size_t number, size_t first, size_t end, void *scratch)
+static void gather_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
-    team_gather *all = user;
+    chunked_gather *all = user;
     finding *own = &all->by[number];
     haul__sweep s = *all->like;
     s.scratch = all->for_device ? scratch : NULL;
@@ -98,17 +99,17 @@ static void gather_share(void *user, size_t number, size_t first, size_t end, vo
     own->lost = s.lost;
 }
 
-/* Blocks [first, end), as haul__gather_blocks; `like` has found nothing yet. */
+/* haul__gather_blocks, by the pool. Each chunk begins with a copy of `like`. */
 static size_t gather_run(haul__gathering *g, haul__pool *pool, const haul__sweep *like,
                          size_t first, size_t end, uintptr_t *lost)
 {
-    team_gather all;
-    size_t i, shares, until = end;
+    chunked_gather all;
+    size_t i, chunks, until = end;
     all.plan = g->plan;
     all.like = like;
     all.for_device = g->for_device;
-    shares = haul__pool_run(pool, bytes_of(end - first), first, end, 1, gather_share, &all);
-    for (i = 0; i < shares; i++) {
+    chunks = haul__pool_run(pool, bytes_of(end - first), first, end, 1, gather_chunk, &all);
+    for (i = 0; i < chunks; i++) {
         g->nulls += all.by[i].nulls;
         if (!*lost)
             *lost = all.by[i].lost;
@@ -121,9 +122,9 @@ static size_t gather_run(haul__gathering *g, haul__pool *pool, const haul__sweep
 static haul_status tell(haul__gathering *g, uint64_t done)
 {
     const uint64_t total = g->plan->placed.granules << HAUL__GRANULE_SHIFT;
-    if (done - g->told < PROGRESS_BYTES && done != total)
+    if (done - g->reported < PROGRESS_BYTES && done != total)
         return HAUL_OK;
-    g->told = done;
+    g->reported = done;
     return haul__tell(g->plan, g->listener, done, total);
 }
 
@@ -131,7 +132,7 @@ static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,
                                  const haul__sweep *like)
 {
     haul__pool *pool = haul__context_pool(g->plan->context, piece->bytes);
-    const size_t most = pool && !g->listener ? TEAM_STRIP_BLOCKS : STRIP_BLOCKS;
+    const size_t most = pool && !g->listener ? POOL_STRIP_BLOCKS : STRIP_BLOCKS;
     uintptr_t lost = 0;
     size_t first, next;
     for (first = piece->first; first < piece->end; first = next) {
@@ -147,8 +148,8 @@ static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,
     return haul__check_lost(g->plan, lost);
 }
 
-/* What lies before the first block and behind the last one: the reserved granule, and room for
- * pointers that lead out of their blocks. */
+/* Zeros before the first block and behind the last one: the reserved granule, and room for pointers
+ * that lead beside their blocks. */
 static void clear_room(const haul_plan *plan, const haul__piece *piece, unsigned char *memory)
 {
     size_t first = haul__place_of_block(plan, 0);
@@ -186,7 +187,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.nulls = 0;
     s.fetches = g->for_device || haul__compacted_bytes(g->plan) > CLOSE_BYTES;
     s.is_far = s.map->block_count > NEAR_BLOCKS;
-    s.recording = s.map->has_units || s.map->is_wide || !s.flat;
+    s.needs_lookup = s.map->has_units || s.map->is_wide || !s.flat;
     s.is_large = haul__compacted_bytes(g->plan) >= LARGE_BYTES;
     s.lost = 0;
     status = gather_strips(g, piece, &s);
@@ -218,14 +219,14 @@ haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, 
 
 /* ---- Scatter. */
 
-typedef struct team_scatter {
+typedef struct chunked_scatter {
     const haul_plan *plan;
     const unsigned char *arena;
-} team_scatter;
+} chunked_scatter;
 
-static void scatter_share(void *user, size_t number, size_t first, size_t end, void *scratch)
+static void scatter_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
-    const team_scatter *all = user;
+    const chunked_scatter *all = user;
     (void)number;
     (void)scratch;
     haul__scatter_blocks(all->plan, first, end, all->arena);
@@ -233,11 +234,11 @@ static void scatter_share(void *user, size_t number, size_t first, size_t end, v
 
 void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const void *memory)
 {
-    team_scatter all;
+    chunked_scatter all;
     all.plan = plan;
     all.arena = (const unsigned char *)((uintptr_t)memory - piece->at);
     haul__pool_run(haul__context_pool(plan->context, piece->bytes),
-                   bytes_of(piece->end - piece->first), piece->first, piece->end, 1, scatter_share,
+                   bytes_of(piece->end - piece->first), piece->first, piece->end, 1, scatter_chunk,
                    &all);
 }
 

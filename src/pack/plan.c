@@ -34,19 +34,19 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
     return plan->roots;
 }
 
-static haul_status discover(haul_plan *plan, haul__order_log *trail)
+static haul_status discover(haul_plan *plan, haul__order_log *log)
 {
-    if (trail)
+    if (log)
         return haul__discover_in_order(plan->context, plan->roots, plan->root_count, &plan->found,
-                                       trail);
+                                       log);
     return haul__discover(plan->context, plan->roots, plan->root_count, &plan->found);
 }
 
-/* `trail` NULL: compacted; else what an order is made from. */
-static haul_status work_out(haul_plan *plan, haul__order_log *trail)
+/* `log`: an ordered plan is made from it. NULL: a compacted plan. */
+static haul_status work_out(haul_plan *plan, haul__order_log *log)
 {
     double start = haul__seconds(), between;
-    haul_status status = discover(plan, trail);
+    haul_status status = discover(plan, log);
     if (status != HAUL_OK)
         return status;
     between = haul__seconds();
@@ -55,8 +55,8 @@ static haul_status work_out(haul_plan *plan, haul__order_log *trail)
         status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
                             "%zu bytes, more than the limit of %zu", plan->placed.bytes,
                             plan->context->options.limits.bytes);
-    if (status == HAUL_OK && trail)
-        status = haul__order(plan, trail);
+    if (status == HAUL_OK && log)
+        status = haul__order(plan, log);
     if (status != HAUL_OK) {
         haul__found_drop(plan->context, &plan->found);
         return status;
@@ -69,9 +69,10 @@ static haul_status work_out(haul_plan *plan, haul__order_log *trail)
 haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
                             int is_ordered, haul_plan **made)
 {
-    haul__order_log trail;
+    haul__order_log log;
     haul_plan *plan;
-    const size_t bytes = count * sizeof *roots; /* all of them have been read */
+    const size_t bytes =
+        count * sizeof *roots; /* cannot overflow: the caller has as many roots in memory */
     haul_status status = haul__check_roots(context, roots, count);
     if (status != HAUL_OK)
         return status;
@@ -88,9 +89,9 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     plan->context = context;
     plan->stale_block = SIZE_MAX;
     haul__hold_types(plan->roots, count);
-    memset(&trail, 0, sizeof trail);
-    status = work_out(plan, is_ordered ? &trail : NULL);
-    haul__order_log_close(&context->allocator, &trail);
+    memset(&log, 0, sizeof log);
+    status = work_out(plan, is_ordered ? &log : NULL);
+    haul__order_log_close(&context->allocator, &log);
     if (status != HAUL_OK) {
         haul__drop_types(plan->roots, count);
         haul__release(&context->allocator, plan->roots, bytes);
@@ -181,7 +182,7 @@ size_t haul_plan_alignment(const haul_plan *plan)
 {
     if (!haul__plan_is_valid(plan))
         return 0;
-    return plan->ordered ? plan->ordered->units.alignment : plan->placed.alignment;
+    return plan->ordered ? plan->ordered->clusters.alignment : plan->placed.alignment;
 }
 
 void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *statistics)

@@ -10,15 +10,14 @@ haul_context *haul__plan_context(const haul_plan *plan);
 int haul__plan_is_valid(const haul_plan *plan);
 void haul__plan_hold(haul_plan *plan);
 void haul__plan_drop(haul_plan *plan);
-/* The roots it was made from, as given. */
+/* The roots of the plan, as the caller gave them. */
 const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count);
-/* haul_plan_create, or haul_plan_create_ordered, inside a call that has entered the context
- * already. */
+/* haul_plan_create or haul_plan_create_ordered, for a call that has entered the context already. */
 haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
                             int is_ordered, haul_plan **plan);
 int haul__plan_is_ordered(const haul_plan *plan);
 
-/* What discovery has found: the map, laid out, and its lists. */
+/* The result of discovery: the map, after layout, and the lists beside it. */
 const struct haul__found *haul__plan_found(const haul_plan *plan);
 
 #endif

@@ -1,4 +1,4 @@
-/* A plan from inside, and where its blocks lie.
+/* The plan itself, and the places of its blocks.
  */
 #ifndef HAUL_PACK_PLAN_STRUCT_H
 #define HAUL_PACK_PLAN_STRUCT_H
@@ -12,17 +12,17 @@ struct haul_plan {
     uint32_t magic;
     int holders; /* atomic */
     haul_context *context;
-    haul__freed freed; /* for the caller's hold */
+    haul__freed freed; /* to free the caller's hold later */
     haul_root *roots;
     size_t root_count;
     haul__found found;
-    haul__placed placed; /* compacted */
-    /* the second layout, on top of it; NULL: the arena is the compacted one */
+    haul__placed placed; /* the compacted layout */
+    /* the ordered layout, on top of it; NULL: the arena is compacted */
     haul__ordered *ordered;
-    haul__reads reads; /* made when results first come back */
-    int packed;        /* once, so that the blocks' guards are known */
-    size_t nulls;      /* null pointers when last packed */
-    /* where gather found changed pointers: index of the block; SIZE_MAX: nowhere */
+    haul__reads reads; /* the read set, made when results first come back */
+    int packed;        /* has been packed, so the blocks' guards are known */
+    size_t nulls;      /* null pointers at the last pack */
+    /* number of the block with a changed pointer; SIZE_MAX: none */
     size_t stale_block;
     double discover_seconds, layout_seconds;
 };
@@ -39,11 +39,11 @@ HAUL__INLINE size_t haul__compacted_bytes(const haul_plan *plan)
 
 HAUL__INLINE size_t haul__arena_bytes(const haul_plan *plan)
 {
-    return plan->ordered ? (size_t)plan->ordered->units.bytes : haul__compacted_bytes(plan);
+    return plan->ordered ? (size_t)plan->ordered->clusters.bytes : haul__compacted_bytes(plan);
 }
 
-/* Where block `i` begins in the compacted arena, the gap before it included; of the one behind the
- * last, where that ends. */
+/* The beginning of block `i` in the compacted arena, with the gap before it. Of the number behind
+ * the last block: the end. */
 HAUL__INLINE size_t haul__place_of_block(const haul_plan *plan, size_t i)
 {
     uint64_t granules =

@@ -6,8 +6,8 @@
 #include "base/base.h"
 #include "haul/plan.h"
 
-/* Told at most every few MiB; an answer other than 0 stops the work with HAUL_ERROR_STATE. NULL:
- * nobody listens. */
+/* Called at most once every few MiB. An answer other than 0 stops the work: HAUL_ERROR_CANCELLED. A
+ * listener that is NULL, or has no function, hears nothing. */
 typedef struct haul__listener {
     int (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;

@@ -1,16 +1,15 @@
-/* Updates: described bytes of one source range that are no pointers, into a copy of a piece of the
- * arena or out of it.
+/* Data of a source range, copied into or out of a copy of a piece of the arena.
  *
- * The slow obvious version goes granule by granule, and that is what is done where pointers,
- * skipped bytes or partly live granules are. Runs of cells that are data in every byte, which is
- * what large arrays consist of, go at once.
+ * The slow obvious version goes granule by granule. It is used for granules with pointers, with
+ * skipped bytes, or live in part. Runs of cells of pure data, which large arrays consist of, are
+ * copied at once.
  */
 #include "map/exclusions.h"
 #include "pack/granule_data.h"
 #include "pack/range_data.h"
 #include "pack/translate.h"
 
-/* The bytes of the granule at `granule` that lie in [first, end). */
+/* The bytes of the granule that lie in [first, end). */
 static uint16_t range_mask(uintptr_t granule, uintptr_t first, uintptr_t end)
 {
     uint16_t mask = HAUL__FULL_MASK;
@@ -21,18 +20,17 @@ static uint16_t range_mask(uintptr_t granule, uintptr_t first, uintptr_t end)
     return mask;
 }
 
-/* A stretch of the source that lies side by side in the arena: whole data, or one granule with a
- * mask. */
+/* A run of the source that is also a run of the arena: pure data, or one granule with masks. */
 typedef struct stretch {
     uintptr_t at;
     size_t bytes, place;
-    uint16_t described, data; /* of a granule; within the range */
-    uint16_t blind;           /* not to be read on the host */
+    uint16_t described, data; /* masks of one granule, within the range */
+    uint16_t blind;           /* not sent, so perhaps uninitialised: may not be read on the host */
 } stretch;
 
-/* The part of a source range that lies in one unit, with its distance from the compacted place to
- * the arena's; all of it, where the arena is the compacted one. Begin with zeros; 0: there are no
- * more. */
+/* The part of a source range that lies in one cluster, and the distance from its compacted place to
+ * its ordered one. In a compacted plan the whole range is one part. Begin with zeros; 0: there are
+ * no more parts. */
 typedef struct part {
     uintptr_t first, end;
     uint64_t shift;
@@ -40,25 +38,25 @@ typedef struct part {
 
 static int next_part(const haul_plan *plan, uintptr_t first, uintptr_t end, part *p)
 {
-    const haul__clusters *units = plan->ordered ? &plan->ordered->units : NULL;
-    const haul__cluster *unit;
+    const haul__clusters *clusters = plan->ordered ? &plan->ordered->clusters : NULL;
+    const haul__cluster *cluster;
     uintptr_t at = p->end ? p->end : first;
     size_t i;
     p->first = at;
     p->end = end;
-    if (!units || at >= end)
+    if (!clusters || at >= end)
         return at < end;
-    i = haul__cluster_behind(units, at);
-    if (i == units->count || units->at[i].first >= end)
+    i = haul__cluster_behind(clusters, at);
+    if (i == clusters->count || clusters->at[i].first >= end)
         return 0;
-    unit = &units->at[i];
-    p->first = at > unit->first ? at : unit->first;
-    p->end = end - unit->first < unit->bytes ? end : unit->first + unit->bytes;
-    p->shift = unit->place - unit->compact;
+    cluster = &clusters->at[i];
+    p->first = at > cluster->first ? at : cluster->first;
+    p->end = end - cluster->first < cluster->bytes ? end : cluster->first + cluster->bytes;
+    p->shift = cluster->place - cluster->compact;
     return 1;
 }
 
-/* The next granule at or after `at` that has a place, below `end`; 0: there is none. */
+/* The next placed granule at or after `at` and below `end`; 0: there is none. */
 static uintptr_t next_placed(const haul__map *map, uintptr_t at, uintptr_t end, haul__block **block)
 {
     at &= ~(uintptr_t)(HAUL__GRANULE - 1);
@@ -71,8 +69,8 @@ static uintptr_t next_placed(const haul__map *map, uintptr_t at, uintptr_t end, 
     return 0;
 }
 
-/* Bytes from `at` on that lie in cells of data alone, all of them in the range; 0 where the first
- * cell is another. */
+/* The bytes from `at` on in cells of pure data that lie in the range; 0: the first cell is not such
+ * a cell. */
 static size_t plain_bytes(const haul__map *map, const haul__block *block, uintptr_t at,
                           uintptr_t end)
 {
@@ -89,9 +87,9 @@ static size_t plain_bytes(const haul__map *map, const haul__block *block, uintpt
     return bytes;
 }
 
-/* The stretch at or behind the end of `s`, in the part. 0: there is none. Begin with zeros. `bar`:
- * data that has it is left out. */
-static int next_stretch(const haul_plan *plan, unsigned bar, const part *p, stretch *s)
+/* The next run in the part. Begin with zeros; 0: there is none. Bytes with `direction` are not
+ * data. */
+static int next_stretch(const haul_plan *plan, unsigned direction, const part *p, stretch *s)
 {
     const haul__map *map = &plan->found.map;
     const uintptr_t first = p->first, end = p->end;
@@ -111,7 +109,7 @@ static int next_stretch(const haul_plan *plan, unsigned bar, const part *p, stre
     s->data = haul__data_mask(plan, block, haul__block_number(at), haul__granule_in_block(at)) &
               range_mask(at, first, end);
     s->blind = haul__excluded_mask(block, haul__granule_in_block(at), HAUL__UNSENT);
-    s->data &= (uint16_t)~haul__excluded_mask(block, haul__granule_in_block(at), bar);
+    s->data &= (uint16_t)~haul__excluded_mask(block, haul__granule_in_block(at), direction);
     return 1;
 }
 
@@ -138,7 +136,7 @@ void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, vo
         gather_part(plan, &p, piece, offset);
 }
 
-/* What is equal already is not written, as in scatter. */
+/* As in scatter, equal bytes are not written. */
 static void scatter_part(const haul_plan *plan, const part *p, const void *piece, size_t offset)
 {
     stretch s = { 0, 0, 0, 0, 0, 0 };
@@ -172,7 +170,7 @@ static size_t end_byte(uint16_t mask)
     return haul__highest64(mask) + 1;
 }
 
-/* Makes [*at, *at + *bytes) hold [first, end) too; it is empty at first. */
+/* Widens [*at, *at + *bytes), which begins empty, to hold [first, end). */
 static void include(size_t *at, size_t *bytes, size_t first, size_t end)
 {
     const size_t last = *bytes && *at + *bytes > end ? *at + *bytes : end;
@@ -181,12 +179,13 @@ static void include(size_t *at, size_t *bytes, size_t first, size_t end)
     *bytes = last - *at;
 }
 
-/* Answers the bytes of data. */
-static size_t include_part(const haul_plan *plan, unsigned bar, const part *p, haul__span *span)
+/* Answers the number of data bytes. */
+static size_t include_part(const haul_plan *plan, unsigned direction, const part *p,
+                           haul__span *span)
 {
     stretch s = { 0, 0, 0, 0, 0, 0 };
     size_t data = 0;
-    while (next_stretch(plan, bar, p, &s)) {
+    while (next_stretch(plan, direction, p, &s)) {
         if (s.described)
             include(&span->offset, &span->bytes, s.place, s.place + s.bytes);
         if (!s.described || !s.data)
@@ -198,14 +197,14 @@ static size_t include_part(const haul_plan *plan, unsigned bar, const part *p, h
     return data;
 }
 
-int haul__find_span(const haul_plan *plan, unsigned bar, uintptr_t first, uintptr_t end,
+int haul__find_span(const haul_plan *plan, unsigned direction, uintptr_t first, uintptr_t end,
                     haul__span *span)
 {
     part p = { 0, 0, 0 };
     size_t data = 0;
     memset(span, 0, sizeof *span);
     while (next_part(plan, first, end, &p))
-        data += include_part(plan, bar, &p, span);
+        data += include_part(plan, direction, &p, span);
     span->is_solid = data > 0 && data == span->data_bytes;
     return span->bytes != 0;
 }

@@ -1,4 +1,4 @@
-/* The read set: the fields that discovery read, in order of address.
+/* The read set: made from the guards of a plan, and searched.
  */
 #include "base/sort.h"
 #include "pack/plan_struct.h"
@@ -41,7 +41,7 @@ static void take_ends(const haul_plan *plan, haul__reads *reads)
     }
 }
 
-/* Guards are read from the last one to the first. */
+/* A far guard's value stands before it, so guards are read from the last to the first. */
 static void take_guards(const haul__found *found, haul__reads *reads)
 {
     size_t i = found->guard_count;
@@ -72,7 +72,7 @@ static int is_before(const void *a, const void *b)
     return x->place < y->place;
 }
 
-/* By address alone: a width stands above it in the word. */
+/* Compares addresses alone: the width stands above the address in the word. */
 static int is_in_order(const uint64_t *words, size_t count)
 {
     size_t i;
@@ -82,7 +82,7 @@ static int is_in_order(const uint64_t *words, size_t count)
     return 1;
 }
 
-/* By one digit; 0: all have the same, and nothing was moved. */
+/* Sorts by one digit. 0: all words have the same digit, and nothing was moved. */
 static int sort_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
 {
     size_t starts[DIGITS] = { 0 }, sum = 0, i;
@@ -100,7 +100,7 @@ static int sort_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned
     return 1;
 }
 
-/* By the digits of the address, from the lowest: a heap's addresses differ in few of them. */
+/* A radix sort by address, from the lowest digit. The addresses of a heap differ in few digits. */
 static int sort_words(const haul_allocator *allocator, haul__reads *reads)
 {
     uint64_t *from = reads->words, *to;

@@ -1,15 +1,16 @@
-/* Pointers on the way back: what the device has changed is checked, then written as host pointers.
+/* Pointers on the way back: those that the device has changed are checked, then written as host
+ * pointers.
  *
- * A word that is what gather would send now has not changed; only the others are looked up, from
- * the arena back to the source.
+ * If a word is the one that gather would send now, it has not changed. Only the others are looked
+ * up, from the arena to the source.
  */
 #include "map/exclusions.h"
 #include "pack/returned_pointers.h"
 #include "pack/stale.h"
 #include "pack/translate.h"
 
-/* What the word at a slot becomes on the host. 0: it leads out of the graph. `flat`: the table,
- * with the plan's map in it, or NULL. */
+/* The host pointer for the word that came back for a slot. 0: it leads out of the graph. `flat`:
+ * the table that shows the plan's map, or NULL. */
 static int word_back(const haul_plan *plan, const uintptr_t *flat, uintptr_t slot, uintptr_t word,
                      uint64_t base, uintptr_t *value)
 {
@@ -20,7 +21,7 @@ static int word_back(const haul_plan *plan, const uintptr_t *flat, uintptr_t slo
     if (word == (uintptr_t)(place ? base + place : 0))
         return 1;
     if (!word && !haul__offset_of(plan, *value, &place))
-        return 1; /* to no elements: it went as null */
+        return 1; /* a pointer to no elements, which was sent as null */
     *value = 0;
     if (!word)
         return 1;
@@ -30,7 +31,7 @@ static int word_back(const haul_plan *plan, const uintptr_t *flat, uintptr_t slo
     return *value != 0;
 }
 
-/* word_back for an odd pointer. */
+/* The same for an explicit relocation. */
 static int odd_word_back(const haul_plan *plan, const haul__odd *odd, uintptr_t word, uint64_t base,
                          uintptr_t *value)
 {
@@ -50,19 +51,18 @@ static int odd_word_back(const haul_plan *plan, const haul__odd *odd, uintptr_t 
     return *value != 0;
 }
 
-/* What is done with a pointer of the source: with the word that its copy is, and what that is on
- * the host; 0 stops.
+/* Called for each pointer of the source: `value` is its new host pointer, if `is_good`. 0 stops.
  */
 typedef int each_pointer(uintptr_t slot, int is_good, uintptr_t value);
 
-/* Does this pointer stand in bytes that never come back? */
+/* Does the pointer lie in bytes that do not come back? */
 static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
 {
     return haul__has_exclusions(block) && haul__is_excluded(map, slot, HAUL__UNRETURNED);
 }
 
-/* Calls `each` for every pointer that comes back, on the grid, off it, and tagged; stops at the
- * first 0 and answers its address. */
+/* Calls `each` for each pointer that comes back: slots, explicit relocations, tagged pointers.
+ * Answers the address of the pointer where `each` answered 0; 0: nowhere. */
 static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint64_t base,
                                each_pointer *each)
 {

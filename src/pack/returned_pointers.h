@@ -6,10 +6,10 @@
 #include "base/base.h"
 #include "haul/plan.h"
 
-/* Every one is null or leads into the graph (or one past a range): else HAUL_ERROR_GRAPH with the
- * path. */
+/* Each pointer is null, or leads into the graph or one past a range. Else HAUL_ERROR_GRAPH, with
+ * the path. */
 haul_status haul__check_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base);
-/* After a check: written as host pointers. */
+/* After the check: writes them as host pointers. */
 void haul__write_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base);
 
 #endif

@@ -1,12 +1,12 @@
-/* Scatter: from an arena back into the source, bytes that are no pointers only.
+/* Scatter: from an arena back into the source, data only.
  *
- * The same marks, the other way: live and not slot is written, nothing else is touched. The arena
- * is read once from front to back, the source written once from front to back, and no object is
+ * The marks are those of gather, used the other way: live bytes that belong to no slot are written,
+ * and nothing else. Arena and source are both passed once from front to back, and no object is
  * looked up.
  *
- * What is equal already is not written: string literals and other read-only parts of a graph may be
- * described as they are, and pages that did not change stay clean. The comparison costs next to
- * nothing, since a line must be fetched before it can be written.
+ * Equal bytes are not written. So string literals and other read-only parts of a graph may be
+ * described, and unchanged pages stay clean. The comparison costs next to nothing, since a line
+ * must be fetched before it can be written.
  */
 #include "base/stream.h"
 #include "map/mixed.h"
@@ -17,10 +17,10 @@
 #include "pack/object_starts.h"
 #include "pack/scatter.h"
 
-#define FEW_BYTES ((size_t)32) /* up to here word by word, */
-/* up to here by wide ones: a call of memcmp would cost more than it does */
+#define FEW_BYTES ((size_t)32) /* so few are compared word by word, */
+/* so few by wide words: a call of memcmp would cost more */
 #define SOME_BYTES ((size_t)512)
-/* while others come: what a second-level cache has room for */
+/* lines to prefetch while the caller waits: as much as a second-level cache holds */
 #define FETCHED_BYTES ((size_t)1 << 20)
 
 HAUL__INLINE int differ(const unsigned char *to, const unsigned char *from, size_t bytes)
@@ -41,7 +41,7 @@ HAUL__INLINE void scatter_bytes(unsigned char *to, const unsigned char *from, si
             memcpy(to + at, from + at, HAUL__WORD);
 }
 
-/* Words of the cell at `to`; in the arena they stand as far from `base`. */
+/* Copies words of the cell at `to`. `base` stands for the cell in the arena. */
 HAUL__INLINE void scatter_these(uint64_t words, unsigned char *to, const unsigned char *base)
 {
     while (words) {
@@ -53,7 +53,7 @@ HAUL__INLINE void scatter_these(uint64_t words, unsigned char *to, const unsigne
     }
 }
 
-/* What lies between the slots of a run of granules. */
+/* The words of a run of granules that are no slots. */
 HAUL__INLINE void scatter_words(uint64_t slots, unsigned char *to, const unsigned char *from,
                                 unsigned first, unsigned count)
 {
@@ -70,7 +70,7 @@ HAUL__INLINE void scatter_run(uint64_t slots, unsigned char *to, const unsigned 
         scatter_bytes(to + first * HAUL__GRANULE, from, count * HAUL__GRANULE);
 }
 
-/* The granules `live` of a cell, all or some of those that are placed there. */
+/* Copies granules `live`, all or some of the cell's placed ones. */
 HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned char *from,
                                uint32_t live, uint32_t placed)
 {
@@ -97,7 +97,7 @@ HAUL__HOT static void scatter_whole(const haul__map *map, const haul__block *blo
     }
 }
 
-/* ---- Blocks of a kind: object by object, what lies between its slots. */
+/* ---- Uniform blocks: object by object, the data between its slots. */
 
 typedef struct data {
     size_t object;
@@ -113,23 +113,23 @@ static void add_data(data *to, size_t first, size_t end)
     to->bytes[to->count++] = (uint16_t)(end - first);
 }
 
-static void lay_out(const haul__simple *kind, data *to)
+static void lay_out(const haul__simple *simple, data *to)
 {
     size_t cell, at = 0;
     uint64_t slots;
-    to->object = kind->bytes;
+    to->object = simple->bytes;
     to->count = 0;
     for (cell = 0; cell < HAUL__SIMPLE_CELLS; cell++)
-        for (slots = haul__simple_slots(kind, cell); slots; slots &= slots - 1) {
+        for (slots = haul__simple_slots(simple, cell); slots; slots &= slots - 1) {
             size_t slot =
                 cell * HAUL__CELL_BYTES + ((size_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
             add_data(to, at, slot);
             at = slot + HAUL__WORD;
         }
-    add_data(to, at, kind->bytes);
+    add_data(to, at, simple->bytes);
 }
 
-/* Sizes and offsets are copied to where no store to the source can change them. */
+/* Sizes and offsets are copied to locals, which no store to the source can change. */
 HAUL__INLINE void scatter_cell_objects(const haul__cells *c, const unsigned char *from,
                                        const data *d, unsigned count)
 {
@@ -165,7 +165,7 @@ HAUL__INLINE void scatter_objects(const haul__map *map, const haul__block *block
     } while (haul__cells_next(&c));
 }
 
-/* Granules [first, end) of a block, of an object that does not lie in it as a whole. */
+/* Granules [first, end) of a block, from an object that is partly in another block. */
 static HAUL__NOINLINE void scatter_part(const haul__map *map, const haul__block *block,
                                         uintptr_t address, const unsigned char *arena,
                                         unsigned first, unsigned end)
@@ -199,7 +199,7 @@ HAUL__INLINE void scatter_starts(const haul__objects *o, uintptr_t address,
     }
 }
 
-/* Words [first, end) of a ragged block, of an object that does not lie in it as a whole. */
+/* Words [first, end) of a ragged block, from an object that is partly in another block. */
 static HAUL__NOINLINE void scatter_ragged_part(const haul__map *map, const haul__block *block,
                                                uintptr_t address, const unsigned char *arena,
                                                unsigned first, unsigned end)
@@ -244,7 +244,7 @@ HAUL__INLINE void scatter_ragged(const haul__map *map, const haul__block *block,
         scatter_ragged_part(map, block, address, arena, o->out, (unsigned)HAUL__BLOCK_WORDS);
 }
 
-/* Of a block that holds objects and nothing else. */
+/* A block that holds objects and nothing else. */
 HAUL__INLINE void scatter_all(const haul__map *map, const haul__block *block, uintptr_t address,
                               const unsigned char *arena, const haul__objects *o, const data *d,
                               unsigned count)
@@ -258,7 +258,7 @@ HAUL__INLINE void scatter_all(const haul__map *map, const haul__block *block, ui
         scatter_part(map, block, address, arena, o->out, (unsigned)HAUL__BLOCK_GRANULES);
 }
 
-/* `o`: NULL where there are other things between the objects. */
+/* `o`: NULL if there are other things between the objects. */
 HAUL__INLINE void scatter_either(const haul__map *map, const haul__block *block, uintptr_t address,
                                  const unsigned char *arena, const haul__objects *o, const data *d,
                                  unsigned count)
@@ -271,7 +271,7 @@ HAUL__INLINE void scatter_either(const haul__map *map, const haul__block *block,
         scatter_objects(map, block, address, arena, d, count);
 }
 
-/* Objects have their data in one run or two mostly: for these the innermost loop is unrolled. */
+/* Most objects have their data in one or two runs: for these the innermost loop is unrolled. */
 HAUL__INLINE void scatter_laid_out(const haul__map *map, const haul__block *block,
                                    uintptr_t address, const unsigned char *arena,
                                    const haul__objects *o, const data *d)
@@ -288,8 +288,8 @@ HAUL__INLINE void scatter_laid_out(const haul__map *map, const haul__block *bloc
     }
 }
 
-HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *block,
-                                   uintptr_t address, const unsigned char *arena)
+HAUL__HOT static void scatter_uniform(const haul__map *map, const haul__block *block,
+                                      uintptr_t address, const unsigned char *arena)
 {
     haul__objects o;
     data d;
@@ -304,7 +304,7 @@ HAUL__HOT static void scatter_kind(const haul__map *map, const haul__block *bloc
 
 /* ---- Blocks with masks. */
 
-/* A granule of which one word is live; not where pointers may be off the grid. */
+/* A granule with one live word, in a block without explicit relocations. */
 HAUL__INLINE void scatter_half(unsigned char *to, const unsigned char *from, uint64_t coded,
                                unsigned granule)
 {
@@ -354,7 +354,7 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
             haul__copy_changed(to, arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT),
                                HAUL__BLOCK_BYTES);
         else if (haul__is_uniform(block) && !block->side && !map->has_units)
-            scatter_kind(map, block, haul__block_address(map->numbers[i]), arena);
+            scatter_uniform(map, block, haul__block_address(map->numbers[i]), arena);
         else if (haul__has_masks(block))
             scatter_masked(plan, block, map->numbers[i], to, arena);
         else

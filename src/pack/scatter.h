@@ -6,12 +6,12 @@
 #include "base/base.h"
 #include "haul/plan.h"
 
-/* haul__scatter of the blocks [first, end) of a compacted arena. */
+/* Writes the data of blocks [first, end) of a compacted arena. */
 void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
                           const unsigned char *arena);
 
-/* For whoever has to wait before it: fetches what it will write to, as far as there is room near
- * the processor. */
+/* For a caller that waits before it scatters: prefetches the lines that will be written, as far as
+ * a cache holds them. */
 void haul__fetch_scattered(const haul_plan *plan);
 
 #endif

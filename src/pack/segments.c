@@ -1,24 +1,24 @@
-/* Segments: a plan as lists that a device can gather by, reading the source where it lies.
+/* Segments: a plan as lists. With them a device gathers by itself and reads the source directly.
  *
- * The slow obvious version: for each placed granule where it is, where it goes, and which of its
- * words are pointers. Granules that follow one another in the source and in the arena are one
- * segment: up to 64 words where there are pointers among them, so that a word of bits tells these,
- * and more where there are none. A granule of which some bytes are not described has a segment of
- * its own, with a mask: what is not described stays on the host.
+ * The slow obvious version: for each placed granule its address, its place, and which of its words
+ * are pointers. Granules that follow one another in the source and in the arena become one segment.
+ * A segment with pointers has up to 64 words, so that one word of bits tells the pointers; a
+ * segment without pointers may be longer. A granule that is described only in part is a segment of
+ * its own, with a mask: its other bytes stay on the host.
  *
- * A pointer of the source is nothing to a device. But a plan is good only as long as its pointers
- * are what they were: so what each was is listed, and what it becomes, and the device compares. It
- * need not know the map.
+ * A device cannot translate a pointer of the source, because it does not have the map. So each
+ * pointer is listed with its value and with the word that it becomes. The plan is good only as long
+ * as pointers keep their values, so the device compares them.
  *
- * It is the same walk that counts the segments and that writes them.
+ * The same walk counts the segments and writes them.
  */
 #include "map/bits.h"
 #include "pack/segments.h"
 #include "pack/translate.h"
 
-/* Of a segment without pointers, where there are as many as keep a device busy: its threads wait
- * for the bus segment by segment, so a few long ones take as long as they are. (Nine of 8 KB: 53
- * us, where a copy of all takes 9.) */
+/* The longest segment without pointers, if there are enough segments to keep a device busy. Its
+ * threads wait for the bus segment by segment, so a few long ones take as long as their bytes.
+ * (Nine of 8 KB take 53 us, a copy of everything 9 us.) */
 #define SEGMENT_BYTES ((size_t)32 << 10)
 #define SEGMENTS_LEAST 8192u
 #define WORDS_OF_BITS 64u
@@ -26,12 +26,12 @@
 
 typedef struct writer {
     const haul_plan *plan;
-    size_t most; /* bytes of a segment without pointers */
+    size_t most; /* bytes of the longest segment without pointers */
     uint64_t base;
-    haul_segment *segments; /* NULL, both: they are counted */
+    haul_segment *segments; /* both NULL: only count */
     haul_attachment *attachments;
     size_t segment_count, attachment_count;
-    haul_segment last; /* that can still grow; of 0 bytes: none */
+    haul_segment last; /* can still grow; 0 bytes: there is none */
 } writer;
 
 static void close_segment(writer *w)
@@ -44,8 +44,8 @@ static void close_segment(writer *w)
     w->last.bytes = 0;
 }
 
-/* Where a pointer leads in the arena, as gather has it; 0: it is null there. One to no elements is,
- * unless it leads to a described byte or to the end of a range. */
+/* The place that gather gives a pointer; 0: null. A pointer to no elements becomes null, unless it
+ * leads to a described byte or to the end of a range. */
 static uint64_t target(const haul_plan *plan, uintptr_t slot, uintptr_t value)
 {
     uint64_t place = haul__target(plan, slot, value), described;
@@ -72,7 +72,7 @@ static void attach_all(writer *w, uintptr_t from, uint64_t slots)
         attach(w, from + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT));
 }
 
-/* Can the last segment be this much longer? */
+/* Can the last segment be so much longer? */
 static int can_grow(const writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t slots)
 {
     const haul_segment *last = &w->last;
@@ -91,7 +91,7 @@ static void begin_segment(writer *w, uintptr_t from, uint64_t to, uint16_t mask)
     w->last.mask = mask;
 }
 
-/* `bytes`: of a cell, at most. */
+/* Adds at most a cell. */
 static void add(writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t slots, uint16_t mask)
 {
     if (mask != WHOLE || !can_grow(w, from, to, bytes, slots))
@@ -131,7 +131,7 @@ static void add_cell(writer *w, const haul__block *block, uintptr_t address, uns
     }
 }
 
-/* Whole cells. */
+/* In whole cells. */
 static size_t most_bytes(const haul_plan *plan)
 {
     const size_t bytes = haul__compacted_bytes(plan) / SEGMENTS_LEAST & ~(HAUL__CELL_BYTES - 1);

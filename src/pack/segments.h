@@ -1,4 +1,4 @@
-/* A plan as lists that a device gathers by, reading the source where it lies; and its pages.
+/* A plan as lists with which a device gathers by itself; and the pages of the source.
  */
 #ifndef HAUL_PACK_SEGMENTS_H
 #define HAUL_PACK_SEGMENTS_H
@@ -7,17 +7,17 @@
 #include "haul/device.h"
 #include "haul/plan.h"
 
-/* Why a device cannot gather by segments; NULL: it can. */
+/* The reason why a device cannot gather this plan by itself; NULL: it can. */
 const char *haul__why_no_segments(const haul_plan *plan);
-/* How many there are, and pointers among them; all of them, for an arena at `base`. The pointers
- * are as the plan has them. */
+/* Counts segments, and the pointers in them. The second function writes them, for an arena at
+ * `base`, with pointers as the plan has them. */
 void haul__count_segments(const haul_plan *plan, size_t *segments, size_t *attachments);
 void haul__write_segments(const haul_plan *plan, uint64_t base, haul_segment *segments,
                           haul_attachment *attachments);
-/* The next pages of 4 KiB, side by side, that hold something of the source; begin with zeros. 0:
- * there are none. */
+/* The next run of pages of 4 KiB that hold placed bytes of the source. Begin with zeros; 0: there
+ * is none. */
 typedef struct haul__pages {
-    size_t block, number; /* where to go on */
+    size_t block, number; /* the next page to look at */
     uintptr_t begin, end;
 } haul__pages;
 int haul__next_pages(const haul_plan *plan, haul__pages *pages);

@@ -1,15 +1,14 @@
-/* Exceptions: words of an arena that its blocks' bits do not tell, written over what gather copied
- * there.
+/* Words of an arena that no bit of a block tells, written over the bytes that gather has copied.
  *
- * They are lists by address: pointers off the grid, words that are no addresses in the copy,
- * pointers with tags, and pointers to no elements. A piece of the arena takes those that lie in it;
- * one that lies in two pieces gives each its part, and is looked at again with the second.
+ * They are lists by address: explicit relocations, fixed words, tagged pointers, and pointers to no
+ * elements. Each piece of the arena takes those that lie in it. A word in two pieces gives each its
+ * part, and is compared again with the second.
  */
 #include "pack/special_words.h"
 #include "pack/stale.h"
 #include "pack/translate.h"
 
-/* The part of a word of so many bytes that lies in the piece. */
+/* Writes the part of a word that lies in the piece. */
 static void put_bytes(const haul__piece *piece, unsigned char *memory, uint64_t at,
                       const void *word, size_t bytes)
 {
@@ -24,7 +23,7 @@ static void put_word(const haul__piece *piece, unsigned char *memory, uint64_t a
     put_bytes(piece, memory, at, &word, sizeof word);
 }
 
-/* One word of a list, which stands in the arena at `at` and is to be checked and put there. */
+/* One word of a list; its place in the arena is `at`. */
 typedef struct exception {
     haul__gathering *g;
     const haul__piece *piece;
@@ -54,8 +53,8 @@ static int fits(int64_t value, size_t bytes)
     return bytes == 8 || (value >= INT32_MIN && value <= INT32_MAX);
 }
 
-/* The word led to a place in its target's block, or so far outside of it; it leads there in the
- * copy. */
+/* The distance in the copy. In the source the word led `lead` bytes beside the target; it does so
+ * in the copy too. */
 static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64_t at,
                                  uint64_t *word)
 {
@@ -68,7 +67,7 @@ static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64
     field.bytes = kept->bytes;
     distance = haul__read_stored((const void *)kept->address, &field);
     if (!haul__offset_of(plan, (uintptr_t)kept->becomes, &place)) {
-        *word = 0; /* to no elements */
+        *word = 0; /* it leads to no elements */
         return HAUL_OK;
     }
     lead = (intptr_t)((uintptr_t)distance - ((uintptr_t)kept->becomes - kept->address));
@@ -78,14 +77,15 @@ static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64
     *word = (uint64_t)distance;
     if (distance != 0 && fits(distance, kept->bytes))
         return HAUL_OK;
-    /* To an end, behind which the word itself stands in the copy: to no elements, or it were 0. */
+    /* In the copy the word itself happens to follow its target, which is the end of a range. So it
+     * leads to no elements (else it would be 0 on the host too), and null is right. */
     if (distance == 0 && lead == 0)
         return HAUL_OK;
-    status = haul__fail(
-        &plan->context->error, HAUL_ERROR_LIMIT,
-        distance ? "a distance of %lld bytes in the copy does not fit %u bytes"
-                 : "a distance is %lld in the copy, by chance, and %u bytes of 0 are null",
-        (long long)distance, (unsigned)kept->bytes);
+    status =
+        haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
+                   distance ? "a distance of %lld bytes in the copy does not fit %u bytes"
+                            : "a distance is %lld in the copy, by chance; %u bytes of 0 mean null",
+                   (long long)distance, (unsigned)kept->bytes);
     haul__name_changed(plan, kept->address, 0);
     return status;
 }
@@ -112,7 +112,7 @@ haul_status haul__refuse_tag(haul_plan *plan, const haul__tagged *tagged)
 {
     haul_status status = haul__fail(
         &plan->context->error, HAUL_ERROR_LIMIT,
-        "its address in the copy has bits of its tag, 0x%zx: no memory there keeps them free",
+        "its address in the copy has bits of its tag, 0x%zx: no memory there keeps these bits free",
         (size_t)tagged->mask);
     haul__name_changed(plan, tagged->address, 0);
     return status;
@@ -132,8 +132,8 @@ static haul_status put_tagged(const exception *e)
     return HAUL_OK;
 }
 
-/* A pointer to no elements is null in the arena, unless it leads to a described byte or to the end
- * of a range. */
+/* A pointer to no elements becomes null, unless it leads to a described byte or to the end of a
+ * range. */
 static haul_status put_empty(const exception *e)
 {
     uint64_t place;
@@ -178,8 +178,8 @@ static word empty_at(const haul__found *found, size_t i)
     return word_at(found->empty[i], HAUL__WORD);
 }
 
-/* Those of `count` that lie in the piece, from *next on, which becomes the first that is not wholly
- * written. */
+/* Puts the words of a list that lie in the piece, from *next on. *next becomes the first that is
+ * not wholly written. */
 HAUL__INLINE haul_status put_list(exception *e, size_t *next, size_t count,
                                   word (*find)(const haul__found *found, size_t i),
                                   haul_status (*put)(const exception *e))

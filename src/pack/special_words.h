@@ -1,4 +1,4 @@
-/* Words of a gathered piece that no block's bits tell.
+/* Words that no bit of a block tells, in a gathered piece.
  */
 #ifndef HAUL_PACK_SPECIAL_WORDS_H
 #define HAUL_PACK_SPECIAL_WORDS_H

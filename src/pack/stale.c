@@ -1,17 +1,16 @@
-/* Stale: does a plan still fit its source?
+/* Stale plans: the source is compared with what discovery has read.
  *
- * Every pointer word, count and terminator that discovery trusted is compared with what is there
- * now. One hash a block does it for pointers, taken when the graph is first packed; so gather can
- * refuse a plan that no longer fits, at hardly any cost. Verify makes the same comparisons and
- * copies nothing: it reads pointers and counts alone, so that a large array costs it nothing. Which
- * pointer it was is told afterwards, by the arena as it was sent or by where they lead.
+ * Each pointer word, count and terminator that discovery trusted must have its old value. For the
+ * pointers of a block one hash tells it, which is taken when the graph is first packed. So gather
+ * refuses a stale plan at hardly any cost. The changed pointer is found afterwards: it leads
+ * elsewhere than in the arena as it was sent, or out of the graph.
  */
 #include "pack/stale.h"
 #include "pack/translate.h"
 #include "walk/discover.h"
 #include "walk/read_set.h"
 
-#define GUARDS_AHEAD 16u /* what they look at is fetched */
+#define GUARDS_AHEAD 16u /* the fields of so many guards ahead are prefetched */
 
 static haul_status stale(haul_plan *plan, const char *text)
 {
@@ -27,7 +26,7 @@ void haul__name_changed(haul_plan *plan, uintptr_t pointer, uintptr_t count)
     haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
 }
 
-/* Strings must still end where they did. The first that does not; 0: all do. */
+/* The first string of the block that has lost its terminator; 0: none has. */
 static uintptr_t find_lost_end(const haul__block *block, uintptr_t address)
 {
     size_t i;
@@ -89,8 +88,8 @@ haul_status haul__check_guards(haul_plan *plan)
     return check_calls(plan);
 }
 
-/* Names a pointer of the block that has changed: one that leads out of the graph, where there is
- * one; else, with the arena as it was sent, one that leads elsewhere now; else the first. */
+/* Looks for a pointer that leads out of the graph, or elsewhere than in the arena as it was sent.
+ * If there is none, it names the block's first. */
 void haul__explain_block(haul_plan *plan, size_t i, const unsigned char *old, uint64_t base)
 {
     haul__block *block = haul__plan_block(plan, i);

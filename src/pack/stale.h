@@ -1,27 +1,28 @@
-/* Does a plan still fit its source? HAUL_ERROR_STALE, with the path, where it does not.
+/* Checks that a plan still fits its source: HAUL_ERROR_STALE, with the path, if it does not.
  */
 #ifndef HAUL_PACK_STALE_H
 #define HAUL_PACK_STALE_H
 
 #include "pack/plan_struct.h"
 
-/* Counts, terminators, what callbacks answered. */
+/* Counts, terminators and answers of callbacks. */
 haul_status haul__check_guards(haul_plan *plan);
-int haul__ends_hold(const haul__block *block, uintptr_t address); /* of strings */
+int haul__ends_hold(const haul__block *block,
+                    uintptr_t address); /* do the block's strings still end there? */
 haul_status haul__check_odd(haul_plan *plan, const haul__odd *odd);
 haul_status haul__check_kept(haul_plan *plan, const haul__kept *kept);
 haul_status haul__check_tagged(haul_plan *plan, const haul__tagged *tagged);
-/* `slot`: a pointer that leads out of the graph; 0: there is none. */
+/* `slot`: a pointer that now leads out of the graph; 0: there is none. */
 haul_status haul__check_lost(haul_plan *plan, uintptr_t slot);
-/* A block's strings end elsewhere, or its pointers are others than when it was first packed. */
+/* The block is not as the plan has it: a string has lost its end, or else a pointer has changed. */
 haul_status haul__block_changed(haul_plan *plan, size_t i);
-/* One of a block's strings has lost its terminator. */
+/* Every string of the block still has its terminator. */
 haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_t address);
-/* Names a pointer of the block that has changed; `old`: the compacted arena as it was sent, or
- * NULL. */
+/* Writes the path of the block's changed pointer to the record. `old`: the compacted arena as it
+ * was sent, or NULL. */
 void haul__explain_block(haul_plan *plan, size_t i, const unsigned char *old, uint64_t base);
-/* Fills the record's path with the way to a pointer word, or to a count or terminator; 0: not
- * that. */
+/* Writes the path of a pointer word, or of a count or terminator, to the record. One of the two is
+ * 0. */
 void haul__name_changed(haul_plan *plan, uintptr_t pointer, uintptr_t count);
 
 #endif

@@ -1,5 +1,4 @@
-/* Places: where a source address lies in the arena, which address a place is of, and what pointer
- * words become by them.
+/* Translation between addresses of the source and places in the arena, and of pointer words.
  */
 #include "pack/translate.h"
 
@@ -23,7 +22,7 @@ int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset)
     return 0;
 }
 
-/* The same of a byte that has a place, travelling or not. */
+/* The same for a placed byte, sent or not. */
 static uint64_t place_in_order(const haul_plan *plan, uintptr_t address)
 {
     const haul__map *map = &plan->found.map;
@@ -35,31 +34,31 @@ static uint64_t place_in_order(const haul_plan *plan, uintptr_t address)
     return place || haul__offset_of(plan, address, &place) ? place : 0;
 }
 
-/* What a pointer word of this value is known to lead to; NULL: a lookup of the value tells. */
+/* The listed target of a pointer word of this value; NULL: the value itself tells it. */
 static const haul__resolved *find_resolved(const haul__ordered *ordered, uintptr_t word,
                                            uintptr_t value)
 {
-    size_t low = 0, high = ordered->told_count;
+    size_t low = 0, high = ordered->resolved_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (ordered->told[middle].word < word)
+        if (ordered->resolved[middle].word < word)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < ordered->told_count && ordered->told[low].word == word; low++)
-        if (ordered->told[low].value == value)
-            return &ordered->told[low];
+    for (; low < ordered->resolved_count && ordered->resolved[low].word == word; low++)
+        if (ordered->resolved[low].value == value)
+            return &ordered->resolved[low];
     return NULL;
 }
 
 uint64_t haul__target(const haul_plan *plan, uintptr_t word, uintptr_t value)
 {
-    const haul__resolved *told;
+    const haul__resolved *resolved;
     if (!plan->ordered)
         return haul__translate(&plan->found.map, value);
-    told = find_resolved(plan->ordered, word, value);
-    return told ? told->place : place_in_order(plan, value);
+    resolved = find_resolved(plan->ordered, word, value);
+    return resolved ? resolved->place : place_in_order(plan, value);
 }
 
 static uintptr_t described_at(const haul_plan *plan, uint64_t offset)

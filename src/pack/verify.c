@@ -1,4 +1,5 @@
-/* Verify: all that gather compares, without a copy.
+/* Verify: the comparisons of gather, without a copy. Only pointers, counts and terminators are
+ * read, so a large array of data costs nothing.
  */
 #include "base/pool.h"
 #include "context/context.h"
@@ -35,7 +36,7 @@ static size_t verify_blocks(haul_plan *plan, size_t first, size_t end)
     return i;
 }
 
-/* Of a chunk: the first block that is not as the plan has it, or its end. */
+/* The first block of a chunk that is not as the plan has it, or the chunk's end. */
 typedef struct chunk_end {
     size_t until;
     int is_whole;
@@ -54,8 +55,8 @@ static void verify_chunk(void *user, size_t number, size_t first, size_t end, vo
     all->by[number].is_whole = all->by[number].until == end;
 }
 
-/* All blocks, by as many threads as there are: the first that is not as the plan has it, or the
- * end. */
+/* All blocks, by the pool. Answers the first that is not as the plan has it, or the number of
+ * blocks. */
 static size_t verify_all_blocks(haul_plan *plan)
 {
     const size_t count = plan->found.map.block_count;

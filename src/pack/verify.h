@@ -1,4 +1,4 @@
-/* Does a plan still fit its source? Asked without a copy.
+/* Checks without a copy that a plan still fits its source.
  */
 #ifndef HAUL_PACK_VERIFY_H
 #define HAUL_PACK_VERIFY_H
@@ -6,11 +6,12 @@
 #include "base/base.h"
 #include "haul/plan.h"
 
-/* What no device compares: counts, terminators, what callbacks answer. HAUL_ERROR_STALE. */
+/* The comparisons that no device makes: counts, terminators, answers of callbacks.
+ * HAUL_ERROR_STALE. */
 haul_status haul__verify_counts(haul_plan *plan);
 
-/* What gather checks, without a copy: HAUL_ERROR_STALE. Of a plan that was never packed it checks
- * no pointers. */
+/* The comparisons of gather: HAUL_ERROR_STALE. Pointers are compared only if the plan was packed
+ * before. */
 haul_status haul__verify(haul_plan *plan);
 
 #endif
