@@ -1,11 +1,10 @@
-/* Allocation: a comparison, an addition and, where it is typed, the pointer bits.
+/* Allocation: a comparison, an addition, and for typed allocation the pointer bits.
  *
- * The slow obvious version of the latter: for each pointer of each element set the bit of its word.
- * An element of up to 64 words has all its bits in one word of its own, worked out once for a type;
- * setting them is a shift and an OR or two, wherever the element begins, and that is done inline,
- * in the header. What was worked out stands in a table of a few entries that is found by the type's
- * address. A type in it is held, so that its address means the same type for as long as it stands
- * there.
+ * The slow obvious version of the bits: for each pointer of each element set the bit of its word.
+ * The bits of an element of up to 64 words fit into one word, which is worked out once for a type.
+ * Setting them takes a shift and one or two ORs, wherever the element begins; the header does it
+ * inline. The worked-out words (stamps) stand in a small table that is indexed by the type's
+ * address. A type in the table is held, so its address cannot come to mean another type.
  */
 #include "arena/allocate.h"
 #include "arena/free_lists.h"
@@ -20,7 +19,7 @@ static void *refuse(haul_arena *arena, haul_status status, const char *text)
 
 /* ---- Room. */
 
-/* `rounded` bytes, from the free_lists or from the free room. */
+/* `rounded` bytes from a free list, or else from above the top. */
 static unsigned char *take(haul_arena *arena, size_t rounded, size_t alignment)
 {
     size_t used = haul__arena_used(arena), at = (used + alignment - 1) & ~(alignment - 1), end;
@@ -74,8 +73,7 @@ void *haul_arena_allocate_aligned(haul_arena *arena, size_t bytes, size_t alignm
     if (!haul__arena_is_valid(arena))
         return NULL;
     if (!haul__is_power_of_two(alignment) || alignment > HAUL_ALIGNMENT_MAX)
-        return refuse(arena, HAUL_ERROR_ARGUMENT,
-                      "an alignment that is no power of two up to 4096");
+        return refuse(arena, HAUL_ERROR_ARGUMENT, "the alignment is not a power of two up to 4096");
     return allocate(arena, bytes, alignment < HAUL_ARENA_GRANULE ? HAUL_ARENA_GRANULE : alignment);
 }
 
@@ -87,7 +85,7 @@ void haul__set_slot(haul_arena *arena, size_t at)
     arena->room.slots[word / 64] |= (uint64_t)1 << (word % 64);
 }
 
-/* Those off the grid are found when the arena is shipped. */
+/* Pointers off the grid have no bits: they are found when the arena is shipped. */
 static void set_all_slots(haul_arena *arena, const haul__walk *walk, size_t at, size_t count)
 {
     haul__flat flat;
@@ -112,9 +110,9 @@ void haul__stamps_drop(haul_arena *arena)
     }
 }
 
-/* What there is to know of a type. */
+/* What typed allocation must know of a type. */
 typedef struct looks {
-    uint64_t slots; /* of one of up to 64 words */
+    uint64_t slots; /* pointer bits of an object of up to 64 words */
     int has_gaps, has_odd;
 } looks;
 
@@ -138,7 +136,7 @@ static const haul_error no_stamp = { HAUL_ERROR_UNSUPPORTED, "", "",
 static const haul_error no_result = { HAUL_ERROR_ARGUMENT, "", "",
                                       "the address of the stamp is NULL" };
 
-/* NULL, or why objects of the type cannot be allocated as such. */
+/* NULL, or the reason why objects of the type cannot be allocated so. */
 static const haul_error *look_through(const haul__walk *walk, looks *seen)
 {
     haul__flat flat;
@@ -191,7 +189,7 @@ haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp)
     return HAUL_OK;
 }
 
-/* Puts a type in its place of the table. NULL: the record says why not. */
+/* Enters a type in the table. NULL: the record says why not. */
 static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *type)
 {
     const haul__walk *walk = haul__type_walk(type);
@@ -216,10 +214,10 @@ static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *t
     return &arena->room.stamps[i];
 }
 
-/* ---- Objects of which the bits do not tell all. */
+/* ---- Special objects: the bits do not tell everything of them. */
 
-/* Does one more object of a type follow the run's in the same distance? The second one says
- * which. */
+/* Does an object of the type continue the run at the same distance? The second object sets the
+ * distance. */
 static int continues(const haul__special *run, size_t at, const haul_type *type, size_t tail)
 {
     return run->type == type && run->tail == tail && at > run->at &&
@@ -253,7 +251,7 @@ static void note_special(haul_arena *arena, size_t at, const haul_type *type, si
     arena->special[arena->special_count++].type = type;
 }
 
-/* Where blocks are used again, a run is one allocation. */
+/* If blocks are used again, each allocation is a run of its own. */
 static void remove_special(haul_arena *arena, size_t at)
 {
     size_t i;
@@ -283,7 +281,7 @@ void haul__special_cut(haul_arena *arena, size_t first)
 
 /* ---- Typed allocation. */
 
-/* Bytes of `count` elements and a tail; 0: they do not fit. */
+/* The bytes of `count` elements and a tail; 0: overflow. */
 static size_t bytes_of(const haul__walk *walk, size_t count, size_t tail)
 {
     size_t span = walk->span > walk->extent ? walk->span : walk->extent, bytes;
@@ -303,8 +301,7 @@ static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, s
     if (count == 0 || walk->extent == 0)
         return refuse(arena, HAUL_ERROR_ARGUMENT, "0 objects, or objects of 0 bytes");
     if (bytes == 0)
-        return refuse(arena, HAUL_ERROR_LIMIT,
-                      "the bytes of so many objects overflow: they are more than there can be");
+        return refuse(arena, HAUL_ERROR_LIMIT, "the size of so many objects overflows");
     if (is_special && !room_for_special(arena))
         return refuse(arena, HAUL_ERROR_MEMORY, "no memory to note what is special about a type");
     memory = allocate(arena, bytes,
@@ -359,8 +356,8 @@ haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes)
     rounded = haul__arena_round(arena, bytes);
     if (!haul_arena_contains(arena, memory) || at % HAUL_ARENA_GRANULE != 0 ||
         !begins_here(arena, at))
-        return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT,
-                          "%p is nothing that this arena has allocated", memory);
+        return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT, "this arena has not allocated %p",
+                          memory);
     if (rounded == 0 || rounded > haul__arena_used(arena) - at)
         return haul__fail(
             &arena->error, HAUL_ERROR_ARGUMENT,

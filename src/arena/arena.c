@@ -1,11 +1,7 @@
-/* Arenas: made, grown, cut back, dropped.
+/* Arenas: made, cut back, freed.
  *
- * The range is reserved as a whole and touched as it fills, so that nothing ever moves. It is let
- * out in steps: a step is where limits are looked at, so that an allocation need not.
- *
- * Whatever goes back is wiped at once: its bytes, its pointer bits, its starts. So what lies above
- * room.top is zeros always, an allocation costs no clearing, and a wipe is one run over memory that
- * is in use anyway.
+ * The address range is reserved as a whole and touched as it fills, so nothing ever moves. It is
+ * opened in steps. Limits are looked at once a step, and not at each allocation.
  */
 #include "arena/allocate.h"
 #include "arena/arena.h"
@@ -29,8 +25,8 @@ size_t haul__arena_default_fixed_bytes(const haul_arena_options *options)
     return options->reserve_bytes ? options->reserve_bytes : FIXED_BYTES;
 }
 
-/* Room for the base to be aligned in. Where nobody says how much, a process with little room
- * (RLIMIT_AS, or RLIMIT_MEMLOCK if all of it is locked) gets a smaller range. */
+/* Reserves more than wanted, so that the base can be aligned. If the user gives no size, a process
+ * with little room (RLIMIT_AS, or RLIMIT_MEMLOCK with all memory locked) gets a smaller range. */
 static haul_status get_memory(haul_arena *arena)
 {
     haul_allocator *allocator = &arena->context->allocator;
@@ -48,7 +44,7 @@ static haul_status get_memory(haul_arena *arena)
                : HAUL_ERROR_MEMORY;
 }
 
-/* A table of bits with a word to spare. */
+/* A table of bits, with one word to spare. */
 static haul_status get_bits(haul_arena *arena, size_t bits, haul__region *region, uint64_t **table)
 {
     if (!haul__region_get(&arena->context->allocator, (bits / 64 + 2) * sizeof(uint64_t), region))
@@ -146,11 +142,11 @@ haul_status haul__arena_make(haul_context *context, const haul_arena_options *op
 
 const char *haul__arena_why_not(haul_status status)
 {
-    return status == HAUL_ERROR_ARGUMENT ? "reserve_bytes is more than there can be for an arena"
+    return status == HAUL_ERROR_ARGUMENT ? "reserve_bytes is more than an arena can have"
                                          : "no memory for an arena";
 }
 
-/* It does not enter: while a call is under way on the context, arenas can be made there. */
+/* It does not enter the context, so that arenas can be made while another call uses it. */
 haul_status haul_arena_create(haul_context *context, const haul_arena_options *options,
                               haul_arena **arena)
 {
@@ -261,7 +257,7 @@ haul_arena_mark haul_arena_checkpoint(haul_arena *arena)
     return mark;
 }
 
-/* A rollback to before a checkpoint takes its mark away. */
+/* A rollback to an earlier place has removed the marks of later checkpoints. */
 static int is_marked(const haul_arena *arena, size_t used)
 {
     size_t granule = used / HAUL_ARENA_GRANULE;

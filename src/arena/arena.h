@@ -6,14 +6,14 @@
 #include "arena/room.h"
 
 void haul__arena_hold(haul_arena *arena);
-/* Not from inside a haul__finish, which answers what the second answers in place of it. */
+/* Inside a haul__finish call the second, and answer its answer. */
 void haul__arena_drop(haul_arena *arena);
 haul__freed *haul__arena_let_go(haul_arena *arena);
-/* `region` may be NULL: memory from the context's allocator. On failure the region is the
+/* `region` NULL: memory comes from the context's allocator. On failure the region stays the
  * caller's. */
 haul_status haul__arena_make(haul_context *context, const haul_arena_options *options,
                              const haul__region *region, haul_arena **arena);
-/* The sentence for a failure of it. */
+/* The error message for a failure of haul__arena_make. */
 const char *haul__arena_why_not(haul_status status);
 size_t haul__arena_default_fixed_bytes(const haul_arena_options *options);
 

@@ -1,9 +1,10 @@
-/* Sizes of the blocks of the drop-in forms.
+/* The sizes of blocks of the drop-in forms.
  *
- * free and realloc are given no size. It is noted beside the arena, where no device writes: of each
- * group of 64 granules where blocks begin, where those end that end in the same group, and how long
- * the one is that does not. There is at most one of these. What is released, rolled back or reset
- * is forgotten (haul__blocks_forget), so that nothing is taken for a block a second time.
+ * free and realloc get no size. So sizes are noted beside the arena, where no device writes. A
+ * group of 64 granules has a bit for each granule where a block begins, and a bit for each granule
+ * where a block ends that begins in the same group. At most one block ends in a later group: its
+ * length is noted too. Blocks that are released, rolled back or reset are forgotten, so none is
+ * freed twice.
  */
 #include "arena/block_sizes.h"
 
@@ -18,13 +19,13 @@ int haul__block_sizes_make(haul_arena *arena)
     return arena->blocks != NULL;
 }
 
-/* The bits of granules from `first` to below `end`, which lie in a group. */
+/* Clears the bits of granules [first, end) of a group. */
 static void clear(haul__blocks *group, size_t first, size_t end)
 {
     const uint64_t below_end = end == HAUL__BLOCK_GROUP ? UINT64_MAX : ((uint64_t)1 << end) - 1;
     const uint64_t gone = below_end & UINT64_MAX << first;
     if (((group->begins | group->ends) & gone) == 0)
-        return; /* without a write: nothing may have been noted for gigabytes */
+        return; /* do not write: for gigabytes nothing may have been noted */
     group->begins &= ~gone;
     group->ends &= ~gone;
 }

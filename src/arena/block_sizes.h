@@ -6,17 +6,17 @@
 #include "arena/room.h"
 
 int haul__block_sizes_make(haul_arena *arena); /* 0: no memory; the record says so */
-/* The end of the block that begins there may change: it is noted again. */
+/* Notes a block again that has another end now. */
 void haul__block_note_again(haul_arena *arena, const void *memory, size_t rounded);
-/* No block begins in [first, end) any more. */
+/* Forgets the blocks that begin in [first, end). */
 void haul__blocks_forget(haul_arena *arena, size_t first, size_t end);
 size_t haul__blocks_bytes(const haul_arena *arena);
 
 #define HAUL__BLOCK_GROUP 64u
 
 struct haul__blocks {
-    uint64_t begins, ends; /* a bit a granule */
-    size_t longest;        /* granules of the block that begins here and ends in a later group */
+    uint64_t begins, ends; /* a bit for each granule */
+    size_t longest;        /* granules of the block that ends in a later group */
 };
 
 HAUL__INLINE size_t haul__granule_of(const haul_arena *arena, const void *memory)
@@ -36,7 +36,7 @@ HAUL__INLINE void haul__block_note(haul_arena *arena, const void *memory, size_t
         group->longest = granules;
 }
 
-/* In bytes, of whole granules; 0: no block begins there. */
+/* The block's bytes, in whole granules; 0: no block begins there. */
 HAUL__INLINE size_t haul__block_noted(const haul_arena *arena, const void *memory)
 {
     const size_t first = haul__granule_of(arena, memory);

@@ -1,10 +1,10 @@
-/* Changes: what has gone from an arena since which opening of contents.
+/* Changes of an arena, and the contents that they make stale.
  *
- * Contents are stale when something below their end has gone since they were opened; what has gone
- * behind it, or before, is nothing to them. So changes are noted with how many contents had been
- * opened by then. Of two changes the earlier one tells nothing if the later one lies as low; so
- * they lie higher and higher, and the first that is late enough is the lowest of those. Each
- * opening makes room for one more: a release needs no memory.
+ * Contents are stale if bytes below their end have been released since they were opened. Bytes
+ * above their end, and earlier releases, do not matter. So each change is noted with the number of
+ * contents opened before it. An earlier change needs no entry if a later one lies as low. So
+ * entries rise in both numbers, and the first that is late enough is the lowest of those. Each
+ * opening makes room for one entry: a release needs no memory.
  */
 #include "arena/changes.h"
 
@@ -22,7 +22,7 @@ void haul__arena_changed(haul_arena *arena, size_t first)
 
 int haul__changes_note_opening(haul_arena *arena)
 {
-    if (haul__atomic_add(&arena->carriers, 0) == 1) /* nobody asks about what was before */
+    if (haul__atomic_add(&arena->carriers, 0) == 1) /* nobody asks about earlier changes */
         arena->change_count = 0;
     if (!haul__grow(&arena->context->allocator, (void **)&arena->changes, &arena->change_capacity,
                     arena->change_count + 1, sizeof *arena->changes))

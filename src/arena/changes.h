@@ -1,15 +1,15 @@
-/* Changes: what has gone from an arena since which opening of contents.
+/* Changes of an arena, and the contents that they make stale.
  */
 #ifndef HAUL_ARENA_CHANGES_H
 #define HAUL_ARENA_CHANGES_H
 
 #include "arena/room.h"
 
-/* What was allocated at or above `first` may be gone: contents that reach there are stale. */
+/* Bytes at or above `first` have been released: contents that reach there are stale. */
 void haul__arena_changed(haul_arena *arena, size_t first);
-/* One more opening of contents. 0: no memory. */
+/* Counts one more opening. 0: no memory. */
 int haul__changes_note_opening(haul_arena *arena);
-/* Has something below `bytes` gone since opening number `opens`? */
+/* Have bytes below `bytes` been released since opening number `opens`? */
 int haul__changes_reach(const haul_arena *arena, uint64_t opens, size_t bytes);
 
 #endif

@@ -1,12 +1,12 @@
-/* What a shipment carries of an arena: its bytes from the base on, and which of them are pointers.
+/* Contents: the part of an arena that a shipment carries, from the base on, and its pointers.
  *
- * A typed arena knows that already. For an untyped one a plan tells: what it has found in blocks
- * and cells becomes a bit a word, as typed allocation would have written it. From then on the two
- * are the same.
+ * A typed arena has a bit for each pointer word. For an untyped one a plan tells the pointers: its
+ * slots become the same bits. From then on the two are treated alike.
  *
- * What a bit a word does not tell is listed once, when the arena is shipped: bytes that do not come
- * back, those that are others there, and pointers off the grid. What types leave out is zeros on a
- * device, as in any packed graph; what does not travel back, or not at all, goes there as it lies.
+ * Lists tell what bits cannot. They are made once, when the arena is shipped: ranges that do not
+ * come back, ranges that are others on the device, explicit relocations and tagged pointers. Bytes
+ * that types leave out are zeros on the device, as in any packed graph. Bytes excluded from a
+ * direction go there as they are.
  */
 #include "arena/arena.h"
 #include "arena/changes.h"
@@ -33,40 +33,40 @@ size_t haul__contents_bitmap_bytes(const haul__contents *contents)
     return (contents->bytes / sizeof(void *) + 63) / 64 * sizeof(uint64_t);
 }
 
-/* ---- Bytes that do not come back. */
+/* ---- A typed arena. */
 
-static int keep_gaps(haul__contents *c, const haul__walk *walk, size_t at)
+static int add_gaps(haul__contents *c, const haul__walk *walk, size_t at)
 {
     size_t gap = 0, bytes;
     for (; haul__next_gap(walk, &gap, &bytes); gap += bytes)
-        if (!haul__contents_replace(c, at + gap, bytes, NULL))
+        if (!haul__staying_add_edited(c, at + gap, bytes, NULL))
             return 0;
     return 1;
 }
 
-static int keep_barred(haul__contents *c, const haul__walk *walk, size_t at)
+static int add_excluded(haul__contents *c, const haul__walk *walk, size_t at)
 {
     size_t i;
     for (i = 0; i < walk->barred_count; i++)
         if ((walk->barred[i].bars & HAUL__UNRETURNED) &&
-            !haul__contents_exclude(c, at + walk->barred[i].offset, walk->barred[i].bytes))
+            !haul__staying_add_data(c, at + walk->barred[i].offset, walk->barred[i].bytes))
             return 0;
     return 1;
 }
 
-static int keep_tails(haul__contents *c, const haul__special *run)
+static int add_tails(haul__contents *c, const haul__special *run)
 {
     size_t offset = 0, i;
     if ((haul__tail_exclusions(haul__type_walk(run->type), &offset) & HAUL__UNRETURNED) == 0)
         return 1;
     for (i = 0; i < run->count; i++)
-        if (!haul__contents_exclude(c, run->at + i * run->stride + offset,
+        if (!haul__staying_add_data(c, run->at + i * run->stride + offset,
                                     haul__type_walk(run->type)->extent - offset + run->tail))
             return 0;
     return 1;
 }
 
-static int keep_special(haul__contents *c, const haul__special *run)
+static int add_special(haul__contents *c, const haul__special *run)
 {
     const haul__walk *walk;
     size_t at;
@@ -74,15 +74,15 @@ static int keep_special(haul__contents *c, const haul__special *run)
     haul__flat flat;
     haul__flat_begin(&flat, haul__type_walk(run->type), run->at, run->count, run->stride);
     while (haul__flat_next(&flat, &walk, &at))
-        if ((is_tidy && !keep_gaps(c, walk, at)) || !keep_barred(c, walk, at) ||
-            !haul__odd_of_object(c, walk, at))
+        if ((is_tidy && !add_gaps(c, walk, at)) || !add_excluded(c, walk, at) ||
+            !haul__explicit_of_object(c, walk, at))
             return 0;
-    return keep_tails(c, run);
+    return add_tails(c, run);
 }
 
 static int sort_lists(haul__contents *c)
 {
-    haul__odd_sort(c);
+    haul__explicit_sort(c);
     return haul__staying_sort(c);
 }
 
@@ -90,9 +90,9 @@ static haul_status take_typed(haul__contents *c, haul_error *error)
 {
     size_t i;
     for (i = 0; i < c->arena->special_count; i++)
-        if (!keep_special(c, &c->arena->special[i]))
+        if (!add_special(c, &c->arena->special[i]))
             return out_of_memory(error);
-    if (!haul__nurseries_keep(c))
+    if (!haul__nurseries_add_staying(c))
         return out_of_memory(error);
     if (!sort_lists(c))
         return out_of_memory(error);
@@ -116,19 +116,19 @@ static void take_slots(haul__contents *c, const haul__found *found, const haul__
     }
 }
 
-/* One more byte, behind those before it if it is as they are. */
+/* Adds a byte to the last range if it continues that range. */
 static int note_byte(haul__contents *c, size_t at, int is_edited)
 {
-    haul__kept_bytes *last = c->kept_count > 0 ? &c->kept[c->kept_count - 1] : NULL;
+    haul__staying *last = c->staying_count > 0 ? &c->staying[c->staying_count - 1] : NULL;
     if (last && last->is_edited == is_edited && last->at + last->bytes == at) {
         last->bytes++;
         return 1;
     }
-    return is_edited ? haul__contents_replace(c, at, 1, NULL) : haul__contents_exclude(c, at, 1);
+    return is_edited ? haul__staying_add_edited(c, at, 1, NULL) : haul__staying_add_data(c, at, 1);
 }
 
-/* Of a granule: bytes that do not come back, and those of objects with skipped bytes that nobody
- * describes. What lies beside such an object is nobody's, and travels. */
+/* The bytes of a granule that do not come back, and the gaps of objects with skipped bytes. Bytes
+ * beside such an object belong to nobody, and are sent and returned. */
 static int take_gaps_of(haul__contents *c, const haul__block *block, unsigned granule, size_t at)
 {
     uint16_t gaps = haul__hole_mask(block, granule) & (uint16_t)~haul__byte_mask(block, granule);
@@ -153,36 +153,36 @@ static int take_gaps(haul__contents *c, const haul__block *block, uintptr_t addr
     return 1;
 }
 
-/* A word that no device patches. Distances stay what they are. */
-static int take_kept(haul__contents *c, const haul__kept *kept)
+/* A fixed word, or a distance, which stays as it is. */
+static int take_fixed(haul__contents *c, const haul__kept *kept)
 {
     size_t at = kept->address - (uintptr_t)c->base;
     uint32_t narrow = (uint32_t)kept->becomes;
     const void *becomes =
         kept->bytes == sizeof narrow ? (const void *)&narrow : (const void *)&kept->becomes;
     if (kept->kind == HAUL__KEPT_DISTANCE || memcmp(c->base + at, becomes, kept->bytes) == 0)
-        return haul__contents_keep(c, at, kept->bytes);
-    return haul__contents_replace(c, at, kept->bytes, becomes);
+        return haul__staying_add(c, at, kept->bytes);
+    return haul__staying_add_edited(c, at, kept->bytes, becomes);
 }
 
 static int take_words(haul__contents *c, const haul__found *found)
 {
     size_t i;
     for (i = 0; i < found->kept_count; i++)
-        if (!take_kept(c, &found->kept[i]))
+        if (!take_fixed(c, &found->kept[i]))
             return 0;
-    return haul__odd_of_graph(c, found) && haul__tagged_of_graph(c, found);
+    return haul__explicit_of_graph(c, found) && haul__tagged_of_graph(c, found);
 }
 
-/* Has it a byte that travels? It can have a place without one: as a hole, or because its page goes
- * whole. */
+/* Is a byte of the granule described? A granule can have a place without one, as a gap or because
+ * its page is sent whole. */
 static int is_described(const haul__block *block, unsigned granule)
 {
     return (haul__live(block, granule / 32) >> (granule % 32) & 1) &&
            haul__byte_mask(block, granule) != 0;
 }
 
-/* Does all that a block marks lie in the contents? */
+/* Do all described granules of the block lie in the contents? */
 static int lies_inside(const haul__contents *c, const haul__block *block, uintptr_t address)
 {
     unsigned granule;
@@ -227,7 +227,7 @@ static haul_status take_plan(haul__contents *c, const haul_plan *plan, haul_erro
         if (!take_gaps(c, block, address))
             return out_of_memory(error);
     }
-    if (!take_words(c, found) || !haul__nurseries_keep(c))
+    if (!take_words(c, found) || !haul__nurseries_add_staying(c))
         return out_of_memory(error);
     if (!sort_lists(c) ||
         haul__reads_make(plan, 1, &c->arena->context->allocator, &c->reads) != HAUL_OK)
@@ -241,7 +241,7 @@ haul_status haul__contents_check(const haul__contents *contents, haul_error *err
         return HAUL_OK;
     return haul__fail(
         error, HAUL_ERROR_STALE,
-        "something of the arena has been released, rolled back or reset since it was shipped");
+        "bytes of the arena have been released, rolled back or reset since it was shipped");
 }
 
 /* ---- Open and close. */
@@ -284,7 +284,8 @@ void haul__contents_release(haul__contents *contents)
         haul__type_drop(contents->root.type);
     haul__reads_free(allocator, &contents->reads);
     haul__release(allocator, contents->own, haul__contents_bitmap_bytes(contents));
-    haul__release(allocator, contents->kept, contents->kept_capacity * sizeof *contents->kept);
+    haul__release(allocator, contents->staying,
+                  contents->staying_capacity * sizeof *contents->staying);
     haul__release(allocator, contents->odd, contents->odd_capacity * sizeof *contents->odd);
     haul__release(allocator, contents->tagged, contents->tagged_count * sizeof *contents->tagged);
     haul__release(allocator, contents->neighbours,
@@ -301,7 +302,7 @@ void haul__contents_close(haul__contents *contents)
         haul__arena_drop(arena);
 }
 
-/* `count` things of `bytes` bytes each, from `from`. 0: no memory. */
+/* Copies a list of `count` entries. 0: no memory. */
 static int copy_list(const haul_allocator *allocator, const void *from, size_t count, size_t bytes,
                      void *to)
 {
@@ -324,10 +325,10 @@ static int copy_lists(haul__contents *copy, const haul__contents *contents)
     if (!copy_list(allocator, contents->own, words, sizeof *copy->own, &copy->own))
         return 0;
     copy->slots = copy->own ? copy->own : contents->slots;
-    if (!copy_list(allocator, contents->kept, contents->kept_count, sizeof *copy->kept,
-                   &copy->kept))
+    if (!copy_list(allocator, contents->staying, contents->staying_count, sizeof *copy->staying,
+                   &copy->staying))
         return 0;
-    copy->kept_count = copy->kept_capacity = contents->kept_count;
+    copy->staying_count = copy->staying_capacity = contents->staying_count;
     if (!copy_list(allocator, contents->odd, contents->odd_count, sizeof *copy->odd, &copy->odd))
         return 0;
     copy->odd_count = copy->odd_capacity = contents->odd_count;

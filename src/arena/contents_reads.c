@@ -1,7 +1,6 @@
-/* Counts, tags and terminators in an arena whose graph was discovered: what comes back must not
- * change them.
+/* The read set of an arena with a discovered graph: results may not change it.
  *
- * A typed arena does not know where its objects begin, so nothing is looked at there.
+ * A typed arena does not know where its objects begin, so it has no read set.
  */
 #include <stdio.h>
 
@@ -15,15 +14,15 @@ static int is_slot(const haul__contents *c, size_t at)
     return (int)(c->slots[word / 64] >> (word % 64) & 1);
 }
 
-/* Is this byte written when data comes back? */
+/* Is the byte written when data comes back? */
 static int comes_back(const haul__contents *c, size_t at)
 {
-    const size_t i = haul__first_kept(c, at);
-    return !is_slot(c, at) && (i == c->kept_count || c->kept[i].at > at);
+    const size_t i = haul__first_staying(c, at);
+    return !is_slot(c, at) && (i == c->staying_count || c->staying[i].at > at);
 }
 
-/* Byte by byte, in [first, end) of the contents; `memory` stands for offset 0. *is: what the field
- * would be. */
+/* Compares the bytes of the field that lie in [first, end). `memory` stands for offset 0. *is: the
+ * value that the field would get. */
 static int bytes_hold(const haul__contents *c, uint64_t word, const unsigned char *memory,
                       size_t first, size_t end, int64_t *is)
 {

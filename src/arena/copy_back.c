@@ -1,8 +1,8 @@
 /* The way back: bytes from a device into an arena.
  *
- * An arena on the device lies as it does here, so nothing is looked up: what comes back is copied,
- * but for the words that are pointers, 64 words by one word of bits at a time. With pointers, each
- * is a sum or a difference; all are checked before the first is written.
+ * An arena has the same layout on the device, so nothing is looked up. All words except pointers
+ * are copied, 64 words at a time by one word of bits. With pointers, each is translated by a sum;
+ * all are checked before the first is written.
  */
 #include "arena/copy_back.h"
 #include "arena/explicit_relocations.h"
@@ -15,7 +15,7 @@
 #define GROUP (64 * WORD)
 #define AHEAD ((size_t)2048)
 
-/* Words [first, end) of a group, those marked in `slots` left out. */
+/* Copies words [first, end) of a group, except those marked in `slots`. */
 HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned char *from,
                              unsigned first, unsigned end)
 {
@@ -36,7 +36,7 @@ static int is_slot(const haul__contents *c, size_t word)
     return (int)(c->slots[word / 64] >> (word % 64) & 1);
 }
 
-/* Bytes of one word. */
+/* Copies bytes of one word. */
 static void copy_part(const haul__contents *c, unsigned char *to, const unsigned char *from,
                       size_t first, size_t end)
 {
@@ -44,7 +44,7 @@ static void copy_part(const haul__contents *c, unsigned char *to, const unsigned
         memcpy(to + first, from + first, end - first);
 }
 
-/* How many groups from `group` on, before `end`, have no slot. */
+/* The number of groups from `group` on, before `end`, without a slot. */
 static size_t plain_groups(const haul__contents *c, size_t group, size_t end)
 {
     size_t count = 0;
@@ -53,7 +53,7 @@ static size_t plain_groups(const haul__contents *c, size_t group, size_t end)
     return count;
 }
 
-/* What a device has just written is in no cache of ours, nor is what a large arena holds. */
+/* Bytes that a device has just written are in no cache, nor is a large arena. */
 HAUL__INLINE void prefetch_group(const unsigned char *to, const unsigned char *from)
 {
     size_t at;
@@ -81,7 +81,7 @@ static void copy_groups(const haul__contents *c, unsigned char *to, const unsign
     }
 }
 
-/* Words [first, end) of one group. */
+/* Copies words [first, end) of one group. */
 static void copy_some(const haul__contents *c, unsigned char *to, const unsigned char *from,
                       size_t first, size_t end)
 {
@@ -114,8 +114,8 @@ static void copy_data(const haul__contents *c, unsigned char *to, const unsigned
 int haul__is_solid(const haul__contents *c, size_t first, size_t end)
 {
     size_t word, i;
-    for (i = haul__first_kept(c, first); i < c->kept_count && c->kept[i].at < end; i++)
-        if (!c->kept[i].is_data)
+    for (i = haul__first_staying(c, first); i < c->staying_count && c->staying[i].at < end; i++)
+        if (!c->staying[i].is_data)
             return 0;
     for (word = first / WORD; word * WORD < end; word++)
         if (is_slot(c, word))
@@ -127,12 +127,12 @@ static void copy(const haul__contents *c, unsigned char *to, const unsigned char
                  size_t first, size_t end, int goes)
 {
     size_t i;
-    for (i = haul__first_kept(c, first); i < c->kept_count && c->kept[i].at < end; i++) {
-        if (goes && c->kept[i].is_data)
+    for (i = haul__first_staying(c, first); i < c->staying_count && c->staying[i].at < end; i++) {
+        if (goes && c->staying[i].is_data)
             continue;
-        if (c->kept[i].at > first)
-            copy_data(c, to, from, first, c->kept[i].at);
-        first = c->kept[i].at + c->kept[i].bytes;
+        if (c->staying[i].at > first)
+            copy_data(c, to, from, first, c->staying[i].at);
+        first = c->staying[i].at + c->staying[i].bytes;
     }
     if (first < end)
         copy_data(c, to, from, first, end);
@@ -155,7 +155,7 @@ typedef struct returning {
     const unsigned char *from;
 } returning;
 
-static void return_share(void *user, size_t number, size_t first, size_t end, void *scratch)
+static void return_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     const returning *r = user;
     (void)number;
@@ -169,31 +169,31 @@ void haul__contents_scatter(const haul__contents *c, haul_context *context,
     returning r;
     r.contents = c;
     r.from = (const unsigned char *)((uintptr_t)memory - at);
-    haul__pool_run(haul__context_pool(context, bytes), bytes, at, at + bytes, GROUP, return_share,
+    haul__pool_run(haul__context_pool(context, bytes), bytes, at, at + bytes, GROUP, return_chunk,
                    &r);
 }
 
 /* ---- With pointers. */
 
-/* Does the word at `at` stand in bytes that do not come back? `*kept` goes along with rising
- * places. */
-static int stays(const haul__contents *c, size_t at, size_t *kept)
+/* Does the word at `at` lie in a range that stays? Calls come in order of `at`; `*next` is the
+ * range to look at. */
+static int stays(const haul__contents *c, size_t at, size_t *next)
 {
-    while (*kept < c->kept_count && c->kept[*kept].at + c->kept[*kept].bytes <= at)
-        ++*kept;
-    return *kept < c->kept_count && c->kept[*kept].at <= at;
+    while (*next < c->staying_count && c->staying[*next].at + c->staying[*next].bytes <= at)
+        ++*next;
+    return *next < c->staying_count && c->staying[*next].at <= at;
 }
 
 haul_status haul__contents_check_pointers(const haul__contents *c, const unsigned char *memory,
                                           uint64_t device, haul_error *error)
 {
-    size_t group, words = c->bytes / WORD, kept = 0;
+    size_t group, words = c->bytes / WORD, next = 0;
     for (group = 0; group * 64 < words; group++) {
         uint64_t slots;
         for (slots = c->slots[group]; slots; slots &= slots - 1) {
             size_t word = group * 64 + haul__lowest64(slots);
             uintptr_t value;
-            if (word >= words || stays(c, word * WORD, &kept) ||
+            if (word >= words || stays(c, word * WORD, &next) ||
                 haul__word_back(c, haul__load_word(c->base + word * WORD),
                                 haul__load_word(memory + word * WORD), device, &value))
                 continue;
@@ -203,26 +203,26 @@ haul_status haul__contents_check_pointers(const haul__contents *c, const unsigne
                 word * WORD);
         }
     }
-    haul_status status = haul__odd_check_back(c, memory, device, error);
+    haul_status status = haul__explicit_check_back(c, memory, device, error);
     return status == HAUL_OK ? haul__tagged_check_back(c, memory, device, error) : status;
 }
 
 void haul__contents_scatter_pointers(const haul__contents *c, haul_context *context,
                                      const unsigned char *memory, uint64_t device)
 {
-    size_t group, words = c->bytes / WORD, kept = 0;
+    size_t group, words = c->bytes / WORD, next = 0;
     for (group = 0; group * 64 < words; group++) {
         uint64_t slots;
         for (slots = c->slots[group]; slots; slots &= slots - 1) {
             size_t word = group * 64 + haul__lowest64(slots);
             uintptr_t value;
-            if (word < words && !stays(c, word * WORD, &kept) &&
+            if (word < words && !stays(c, word * WORD, &next) &&
                 haul__word_back(c, haul__load_word(c->base + word * WORD),
                                 haul__load_word(memory + word * WORD), device, &value))
                 memcpy(c->base + word * WORD, &value, sizeof value);
         }
     }
-    haul__odd_scatter(c, memory, device);
+    haul__explicit_scatter(c, memory, device);
     haul__tagged_scatter(c, memory, device);
     haul__contents_scatter(c, context, memory, 0, c->bytes);
 }

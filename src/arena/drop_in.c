@@ -9,7 +9,7 @@ static size_t payload(size_t bytes)
     return bytes ? bytes : 1;
 }
 
-/* Its bytes; 0: not a block of this arena; the record says so. */
+/* The block's bytes. 0: it is no block of this arena, and the record says so. */
 static size_t size_of(haul_arena *arena, const void *memory)
 {
     size_t bytes = 0;
@@ -52,7 +52,7 @@ haul_status haul_arena_free_block(haul_arena *arena, void *memory)
     return bytes ? haul_arena_release(arena, memory, bytes) : HAUL_ERROR_ARGUMENT;
 }
 
-/* Grows or shrinks the last block, in its place. 0: it is not the last one since the last
+/* Grows or shrinks the last block in its place. 0: the block is not the last one since the last
  * checkpoint, or the arena is full. */
 static int resize_last(haul_arena *arena, unsigned char *memory, size_t is, size_t bytes)
 {
@@ -82,8 +82,7 @@ static void *move(haul_arena *arena, void *memory, size_t is, size_t bytes)
     return moved;
 }
 
-/* A block that becomes smaller and is not the last keeps its size: it is what it will be released
- * with. */
+/* If a smaller block is not the last one, it keeps its size, which its release needs. */
 void *haul_arena_realloc(haul_arena *arena, void *memory, size_t bytes)
 {
     const size_t wanted = payload(bytes);

@@ -1,9 +1,9 @@
-/* Edits: bytes of an arena that are others on the device.
+/* Edits: bytes of contents that are others on the device.
  *
- * An arena crosses as it lies. Where a pointer that leads out is to be null there, or a word is to
- * be what a rule says, the bytes go through staging memory instead, and are changed on the way: the
- * arena itself is the user's. So first of all it is asked whether anything is to be changed at all;
- * in most arenas nothing is.
+ * An arena is sent as it lies. But a pointer that leads out may have to be null there, and a rule
+ * may give a word another value. The arena is the user's and is not changed, so such bytes go
+ * through staging memory and are changed there. In most arenas nothing is edited, so that is asked
+ * first.
  */
 #include "arena/edits.h"
 #include "arena/explicit_relocations.h"
@@ -13,22 +13,22 @@
 
 #define WORD sizeof(void *)
 
-/* What the bytes [at, at + bytes) of an edited range become. */
-static void put(const haul__kept_bytes *kept, size_t at, unsigned char *memory, size_t bytes)
+/* Writes bytes [at, at + bytes) of an edited range. */
+static void put(const haul__staying *range, size_t at, unsigned char *memory, size_t bytes)
 {
-    if (kept->bytes <= sizeof kept->becomes)
-        memcpy(memory, kept->becomes + (at - kept->at), bytes);
+    if (range->bytes <= sizeof range->becomes)
+        memcpy(memory, range->becomes + (at - range->at), bytes);
     else
         memset(memory, 0, bytes);
 }
 
-static int differs(const haul__contents *c, const haul__kept_bytes *kept)
+static int differs(const haul__contents *c, const haul__staying *range)
 {
     size_t i;
-    if (kept->bytes <= sizeof kept->becomes)
-        return memcmp(c->base + kept->at, kept->becomes, kept->bytes) != 0;
-    for (i = 0; i < kept->bytes; i++)
-        if (c->base[kept->at + i] != 0)
+    if (range->bytes <= sizeof range->becomes)
+        return memcmp(c->base + range->at, range->becomes, range->bytes) != 0;
+    for (i = 0; i < range->bytes; i++)
+        if (c->base[range->at + i] != 0)
             return 1;
     return 0;
 }
@@ -36,8 +36,8 @@ static int differs(const haul__contents *c, const haul__kept_bytes *kept)
 int haul__is_edited(const haul__contents *c)
 {
     size_t i, word = 0, odd = 0;
-    for (i = 0; i < c->kept_count; i++)
-        if (c->kept[i].is_edited && differs(c, &c->kept[i]))
+    for (i = 0; i < c->staying_count; i++)
+        if (c->staying[i].is_edited && differs(c, &c->staying[i]))
             return 1;
     if (c->tagged_count > 0)
         return 1;
@@ -45,14 +45,14 @@ int haul__is_edited(const haul__contents *c)
            (haul__next_outside(c, &word) || haul__next_odd_outside(c, &odd));
 }
 
-/* ---- On the way: of a piece of the contents, which may begin or end within a word. */
+/* ---- A piece of the contents, which may begin or end inside a word. */
 
 typedef struct piece {
     unsigned char *memory;
     size_t first, end;
 } piece;
 
-/* The part of [at, at + bytes) that lies in the piece. 0: none. */
+/* The part of [at, at + bytes) that lies in the piece. 0: no part. */
 static int overlap(const piece *p, size_t at, size_t bytes, size_t *from, size_t *count)
 {
     size_t end = at + bytes < p->end ? at + bytes : p->end;
@@ -84,9 +84,10 @@ void haul__edit(const haul__contents *c, unsigned char *memory, size_t first, si
     p.memory = memory;
     p.first = first;
     p.end = first + bytes;
-    for (i = haul__first_kept(c, first); i < c->kept_count && c->kept[i].at < p.end; i++)
-        if (c->kept[i].is_edited && overlap(&p, c->kept[i].at, c->kept[i].bytes, &from, &count))
-            put(&c->kept[i], from, memory + (from - first), count);
+    for (i = haul__first_staying(c, first); i < c->staying_count && c->staying[i].at < p.end; i++)
+        if (c->staying[i].is_edited &&
+            overlap(&p, c->staying[i].at, c->staying[i].bytes, &from, &count))
+            put(&c->staying[i], from, memory + (from - first), count);
     if (c->outside == HAUL_OUTSIDE_NULL)
         null_outside(c, &p);
     haul__tagged_edit(c, memory, first, bytes);

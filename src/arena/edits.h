@@ -5,9 +5,9 @@
 
 #include "arena/contents.h"
 
-/* Must some bytes be other ones on the way there? */
+/* Must some bytes be edited on the way to the device? */
 int haul__is_edited(const haul__contents *contents);
-/* Bytes [first, first + bytes) of the contents, copied to `memory`, become what they are to be. */
+/* Edits a copy of bytes [first, first + bytes) of the contents, in `memory`. */
 void haul__edit(const haul__contents *contents, unsigned char *memory, size_t first, size_t bytes);
 
 #endif

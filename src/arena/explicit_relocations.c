@@ -1,13 +1,13 @@
-/* Odd words: pointers in an arena that no bit tells.
+/* Explicit relocations: pointers of an arena that no bit tells.
  *
- * A bit stands for a word on the grid that holds the address of a byte in the arena. A pointer off
- * the grid (of a packed struct), or one that leads beside its block, is noted with its offset, and
- * with the distance from where it points to what it means: the sum of the two must lie in the
- * arena. A device patches such words by a list of their offsets, by the same sum as all others; as
- * data they do not come back.
+ * A bit tells a word on the grid that holds the address of a byte in the arena. A pointer off the
+ * grid (in a packed struct), or one that leads beside its target, is listed with its offset and
+ * with the distance from its value to its target; the sum of value and distance must lie in the
+ * arena. A device patches such words by a list of their offsets, and adds the same difference as
+ * to all others. As data they do not come back.
  *
- * Few graphs have any, so a list that is made when the arena is shipped is enough. What typed
- * allocation notes are runs of objects, not words.
+ * Few graphs have any, so the list is made when the arena is shipped. Until then, typed allocation
+ * notes runs of objects, not words.
  */
 #include "arena/explicit_relocations.h"
 #include "arena/pointers.h"
@@ -18,14 +18,14 @@
 
 #define WORD sizeof(void *)
 
-static int note_odd_word(haul__contents *c, size_t at, uintptr_t delta)
+static int add_word(haul__contents *c, size_t at, uintptr_t delta)
 {
     if (!haul__grow(&c->arena->context->allocator, (void **)&c->odd, &c->odd_capacity,
                     c->odd_count + 1, sizeof *c->odd))
         return 0;
     c->odd[c->odd_count].at = at;
     c->odd[c->odd_count++].delta = delta;
-    return haul__contents_keep(c, at, WORD);
+    return haul__staying_add(c, at, WORD);
 }
 
 static int comes_before(const void *a, const void *b)
@@ -33,27 +33,27 @@ static int comes_before(const void *a, const void *b)
     return ((const haul__odd_place *)a)->at < ((const haul__odd_place *)b)->at;
 }
 
-void haul__odd_sort(haul__contents *c)
+void haul__explicit_sort(haul__contents *c)
 {
     haul__sort(c->odd, c->odd_count, sizeof *c->odd, comes_before);
 }
 
-/* ---- Where they come from. */
+/* ---- Listed. */
 
-int haul__odd_of_object(haul__contents *c, const haul__walk *walk, size_t at)
+int haul__explicit_of_object(haul__contents *c, const haul__walk *walk, size_t at)
 {
     size_t i = 0, offset;
     while (haul__next_pointer(walk, &i, &offset))
-        if ((at + offset) % WORD != 0 && !note_odd_word(c, at + offset, 0))
+        if ((at + offset) % WORD != 0 && !add_word(c, at + offset, 0))
             return 0;
     return 1;
 }
 
-int haul__odd_of_graph(haul__contents *c, const haul__found *found)
+int haul__explicit_of_graph(haul__contents *c, const haul__found *found)
 {
     size_t i;
     for (i = 0; i < found->odd_count; i++)
-        if (!note_odd_word(c, found->odd[i].address - (uintptr_t)c->base, found->odd[i].delta))
+        if (!add_word(c, found->odd[i].address - (uintptr_t)c->base, found->odd[i].delta))
             return 0;
     c->before = found->room_before;
     c->behind = found->room_behind;
@@ -74,7 +74,7 @@ int haul__next_odd_outside(const haul__contents *c, size_t *i)
 
 /* ---- Back. */
 
-/* What the words mean is compared and translated; null means nothing on both sides. 0: it leads
+/* Targets are compared and translated, not values; null is null on both sides. 0: the word leads
  * nowhere. */
 static int word_back(const haul__contents *c, const haul__odd_place *odd,
                      const unsigned char *memory, uint64_t device, uintptr_t *value)
@@ -86,8 +86,8 @@ static int word_back(const haul__contents *c, const haul__odd_place *odd,
     return is_good;
 }
 
-haul_status haul__odd_check_back(const haul__contents *c, const unsigned char *memory,
-                                 uint64_t device, haul_error *error)
+haul_status haul__explicit_check_back(const haul__contents *c, const unsigned char *memory,
+                                      uint64_t device, haul_error *error)
 {
     uintptr_t value;
     size_t i;
@@ -100,7 +100,7 @@ haul_status haul__odd_check_back(const haul__contents *c, const unsigned char *m
     return HAUL_OK;
 }
 
-void haul__odd_scatter(const haul__contents *c, const unsigned char *memory, uint64_t device)
+void haul__explicit_scatter(const haul__contents *c, const unsigned char *memory, uint64_t device)
 {
     uintptr_t value;
     size_t i;

@@ -8,15 +8,16 @@
 
 struct haul__found;
 
-/* The first from number *i on that leads out; 0: none. */
+/* The first from number *i on that leads out. 0: there is none. */
 int haul__next_odd_outside(const haul__contents *contents, size_t *i);
-/* Those that typed allocation has noted, and those of a graph that was discovered. 0: no memory. */
-int haul__odd_of_object(haul__contents *contents, const haul__walk *walk, size_t at);
-int haul__odd_of_graph(haul__contents *contents, const struct haul__found *found);
-void haul__odd_sort(haul__contents *contents);
-haul_status haul__odd_check_back(const haul__contents *contents, const unsigned char *memory,
-                                 uint64_t device, haul_error *error);
-void haul__odd_scatter(const haul__contents *contents, const unsigned char *memory,
-                       uint64_t device);
+/* Lists those of an object that typed allocation has noted, or those of a discovered graph. 0: no
+ * memory. */
+int haul__explicit_of_object(haul__contents *contents, const haul__walk *walk, size_t at);
+int haul__explicit_of_graph(haul__contents *contents, const struct haul__found *found);
+void haul__explicit_sort(haul__contents *contents);
+haul_status haul__explicit_check_back(const haul__contents *contents, const unsigned char *memory,
+                                      uint64_t device, haul_error *error);
+void haul__explicit_scatter(const haul__contents *contents, const unsigned char *memory,
+                            uint64_t device);
 
 #endif

@@ -1,19 +1,19 @@
-/* Reuse: released blocks wait on free_lists, one for each size.
+/* Free lists: released blocks, one list for each size.
  *
- * Where blocks are noted outside, nothing in an arena is ever a link of ours: what is shipped holds
- * no stray pointers, and a released block is zeros, as fresh memory is. Up to 64 granules each size
- * has a free_list of its own. Above, sizes are rounded to four steps a doubling, so that a growing
- * buffer finds the last one's steps again.
+ * The lists stand beside the arena, so no block ever holds a link: no stray pointer is shipped, and
+ * a released block is zeros, as fresh memory is. Each size of up to 64 granules has its own list.
+ * Larger sizes are rounded, to four steps for each doubling, so that a growing buffer finds the
+ * former steps of another.
  */
 #include "arena/changes.h"
 #include "arena/free_lists.h"
 
 #define EXACT ((size_t)64)
 #define STEPS 4u
-#define FIRST_DOUBLING 6u /* 64 is 2 to the 6th */
-#define SHELVES (EXACT + 1 + STEPS * (8u * (unsigned)sizeof(size_t) - FIRST_DOUBLING))
+#define FIRST_DOUBLING 6u /* 64 is 2 to the power of 6 */
+#define LISTS (EXACT + 1 + STEPS * (8u * (unsigned)sizeof(size_t) - FIRST_DOUBLING))
 
-/* Between powers of two lie four sizes: the step of `granules`, which are above EXACT. */
+/* The step between two sizes above EXACT: four sizes lie between powers of two. */
 static size_t step_of(size_t granules)
 {
     return (size_t)1 << (haul__highest64((uint64_t)granules - 1) - 2);
@@ -30,8 +30,8 @@ size_t haul__arena_round(const haul_arena *arena, size_t bytes)
     return (granules + step - 1) / step * step * HAUL_ARENA_GRANULE;
 }
 
-/* Of a size that has been rounded. */
-static haul__free_list *shelf_of(haul_arena *arena, size_t rounded)
+/* The list of a rounded size. */
+static haul__free_list *list_of(haul_arena *arena, size_t rounded)
 {
     size_t granules = rounded / HAUL_ARENA_GRANULE, step;
     unsigned doubling;
@@ -48,7 +48,7 @@ void *haul__free_list_take(haul_arena *arena, size_t rounded)
     size_t at;
     if (!arena->free_lists)
         return NULL;
-    free_list = shelf_of(arena, rounded);
+    free_list = list_of(arena, rounded);
     if (free_list->count == 0)
         return NULL;
     at = free_list->blocks[--free_list->count] * HAUL_ARENA_GRANULE;
@@ -62,7 +62,7 @@ int haul__free_list_put(haul_arena *arena, size_t at, size_t rounded)
     haul__free_list *free_list;
     if (!arena->free_lists)
         return 1;
-    free_list = shelf_of(arena, rounded);
+    free_list = list_of(arena, rounded);
     if (!haul__grow(&arena->context->allocator, (void **)&free_list->blocks, &free_list->capacity,
                     free_list->count + 1, sizeof *free_list->blocks))
         return 0;
@@ -73,7 +73,7 @@ int haul__free_list_put(haul_arena *arena, size_t at, size_t rounded)
 void haul__free_lists_cut(haul_arena *arena, size_t first)
 {
     size_t i, j, left;
-    for (i = 0; arena->free_lists && i < SHELVES; i++) {
+    for (i = 0; arena->free_lists && i < LISTS; i++) {
         haul__free_list *free_list = &arena->free_lists[i];
         for (j = left = 0; j < free_list->count; j++)
             if (free_list->blocks[j] * HAUL_ARENA_GRANULE < first)
@@ -85,7 +85,7 @@ void haul__free_lists_cut(haul_arena *arena, size_t first)
 int haul__free_lists_make(haul_arena *arena)
 {
     arena->free_lists =
-        haul__allocate_zeroed(&arena->context->allocator, SHELVES * sizeof *arena->free_lists);
+        haul__allocate_zeroed(&arena->context->allocator, LISTS * sizeof *arena->free_lists);
     return arena->free_lists != NULL;
 }
 
@@ -95,17 +95,17 @@ void haul__free_lists_free(haul_arena *arena)
     size_t i;
     if (!arena->free_lists)
         return;
-    for (i = 0; i < SHELVES; i++)
+    for (i = 0; i < LISTS; i++)
         haul__release(allocator, arena->free_lists[i].blocks,
                       arena->free_lists[i].capacity * sizeof *arena->free_lists[i].blocks);
-    haul__release(allocator, arena->free_lists, SHELVES * sizeof *arena->free_lists);
+    haul__release(allocator, arena->free_lists, LISTS * sizeof *arena->free_lists);
     arena->free_lists = NULL;
 }
 
 size_t haul__free_lists_bytes(const haul_arena *arena)
 {
-    size_t i, bytes = arena->free_lists ? SHELVES * sizeof *arena->free_lists : 0;
-    for (i = 0; arena->free_lists && i < SHELVES; i++)
+    size_t i, bytes = arena->free_lists ? LISTS * sizeof *arena->free_lists : 0;
+    for (i = 0; arena->free_lists && i < LISTS; i++)
         bytes += arena->free_lists[i].capacity * sizeof *arena->free_lists[i].blocks;
     return bytes;
 }

@@ -5,11 +5,11 @@
 
 #include "arena/room.h"
 
-/* The bytes that an allocation really takes; 0: more than there can be. */
+/* The bytes that an allocation takes; 0: more than the arena can have. */
 size_t haul__arena_round(const haul_arena *arena, size_t bytes);
-void *haul__free_list_take(haul_arena *arena, size_t rounded); /* NULL: none */
+void *haul__free_list_take(haul_arena *arena, size_t rounded); /* NULL: there is none */
 int haul__free_list_put(haul_arena *arena, size_t at, size_t rounded);
-/* What is at or above `first` goes from the lists. */
+/* Removes blocks at or above `first`. */
 void haul__free_lists_cut(haul_arena *arena, size_t first);
 int haul__free_lists_make(haul_arena *arena);
 void haul__free_lists_free(haul_arena *arena);

@@ -1,17 +1,16 @@
-/* Nurseries: what a device has made, brought into the arena.
+/* Nurseries: objects that a device has made come into the arena.
  *
  *     | struct | bits, 64 a word | memory: given out ... used | zeros ... capacity |
  *
- * Kernels move `used` and set bits; both are in the arena and come back with it as bytes. None of
- * it is believed: where a nursery lies, how large it is and how much of it is used the host knows
- * by itself; a device's `used` may only be larger and is cut at the capacity, and where a bit says
- * pointer, the word is checked as any that comes back. Whatever the bits say then, the arena holds
- * pointers only where it knows of them, and they lead into it.
+ * Kernels move `used` and set bits. Both come back as bytes of the arena, and neither is believed.
+ * The host itself knows the place and size of a nursery and how much of it is used. A device's
+ * `used` counts only if it is larger, and is cut at the capacity. A word with a pointer bit is
+ * checked as any returned pointer. So whatever the bits say, the arena knows all its pointers, and
+ * they lead into it.
  *
- * The head and the bits never come back as bytes, whichever way an arena was shipped. Data comes
- * back alone, or with pointers. Alone, objects that the host has not seen would be without
- * pointers: so what lies behind the host's `used` is then left as it is on the host. In an arena
- * that is discovered nothing but that happens.
+ * Head and bits never come back as bytes. Data comes back alone or with pointers. If it comes
+ * alone, objects that the host has not seen would lack their pointers, so the memory behind the
+ * host's `used` stays as it is on the host. In an arena with a discovered graph it always does.
  */
 #include "arena/allocate.h"
 #include "arena/nursery.h"
@@ -25,7 +24,7 @@ static haul_nursery *nursery_at(const haul_arena *arena, const haul__nursery_pla
     return (haul_nursery *)(void *)(arena->room.base + place->at);
 }
 
-/* All of the head but `used`, which is the user's to read. */
+/* The head, except `used`, which the user reads. */
 static void write_head(const haul_arena *arena, const haul__nursery_place *place)
 {
     haul_nursery *nursery = nursery_at(arena, place);
@@ -34,7 +33,7 @@ static void write_head(const haul_arena *arena, const haul__nursery_place *place
     nursery->capacity = place->capacity;
 }
 
-/* Whole granules, whatever a head says. */
+/* In whole granules, whatever the head says. */
 static size_t given_out(const haul__nursery_place *place, size_t used)
 {
     if (used >= place->capacity)
@@ -50,7 +49,7 @@ static size_t table_bytes(size_t capacity)
     return (bytes + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
 }
 
-/* The bytes of all three parts, of a capacity of at most half of all addresses. */
+/* The bytes of all three parts. The capacity is at most half of the address space. */
 static size_t all_bytes(size_t capacity)
 {
     return capacity + sizeof(haul_nursery) + table_bytes(capacity);
@@ -102,31 +101,31 @@ void haul__nurseries_free(haul_arena *arena)
                   arena->nursery_capacity * sizeof *arena->nurseries);
 }
 
-/* ---- What stays on the host when data comes back. */
+/* ---- Ranges that stay. */
 
-/* A head that something else has written over is put right again. */
-int haul__nurseries_keep(haul__contents *c)
+/* Writes each head again: the user may have overwritten it. */
+int haul__nurseries_add_staying(haul__contents *c)
 {
     size_t i;
     for (i = 0; i < c->arena->nursery_count; i++) {
         haul__nursery_place *place = &c->arena->nurseries[i];
         place->used = given_out(place, nursery_at(c->arena, place)->used);
         write_head(c->arena, place);
-        if (!haul__contents_keep(c, place->at, place->memory - place->at) ||
-            !haul__contents_keep(c, place->memory + place->used, place->capacity - place->used))
+        if (!haul__staying_add(c, place->at, place->memory - place->at) ||
+            !haul__staying_add(c, place->memory + place->used, place->capacity - place->used))
             return 0;
     }
     return 1;
 }
 
-/* The range that is kept at the end of a nursery; NULL: it is full. */
-static haul__kept_bytes *kept_end(const haul__contents *c, const haul__nursery_place *place)
+/* The range at the end of a nursery that stays; NULL: the nursery is full. */
+static haul__staying *staying_end(const haul__contents *c, const haul__nursery_place *place)
 {
-    const size_t end = place->memory + place->capacity, i = haul__first_kept(c, end - 1);
-    if (i == c->kept_count || c->kept[i].at < place->memory ||
-        c->kept[i].at + c->kept[i].bytes != end)
+    const size_t end = place->memory + place->capacity, i = haul__first_staying(c, end - 1);
+    if (i == c->staying_count || c->staying[i].at < place->memory ||
+        c->staying[i].at + c->staying[i].bytes != end)
         return NULL;
-    return &c->kept[i];
+    return &c->staying[i];
 }
 
 void haul__nurseries_settle(haul__contents *c)
@@ -134,23 +133,25 @@ void haul__nurseries_settle(haul__contents *c)
     size_t i;
     for (i = 0; i < c->arena->nursery_count && !c->own; i++) {
         haul__nursery_place *place = &c->arena->nurseries[i];
-        haul__kept_bytes *kept = place->at < c->bytes ? kept_end(c, place) : NULL;
+        haul__staying *range = place->at < c->bytes ? staying_end(c, place) : NULL;
         size_t used =
             place->at < c->bytes ? given_out(place, nursery_at(c->arena, place)->used) : 0;
         if (place->used < used)
             place->used = used;
-        if (!kept)
+        if (!range)
             continue;
-        kept->at = place->memory + place->used;
-        kept->bytes = place->capacity - place->used;
+        range->at = place->memory + place->used;
+        range->bytes = place->capacity - place->used;
     }
 }
 
-/* What the contents have of it: as much as was there when they were sent. */
+/* ---- Back. */
+
+/* The part of its memory that the contents had when they were sent. */
 static size_t used_when_sent(const haul__contents *c, const haul__nursery_place *place)
 {
-    const haul__kept_bytes *kept = kept_end(c, place);
-    return kept ? kept->at - place->memory : place->capacity;
+    const haul__staying *range = staying_end(c, place);
+    return range ? range->at - place->memory : place->capacity;
 }
 
 int haul__nurseries_have_grown(const haul__contents *c)
@@ -164,16 +165,14 @@ int haul__nurseries_have_grown(const haul__contents *c)
     return 0;
 }
 
-/* ---- Back. */
-
-/* One nursery as the device has left it. */
+/* A nursery as the device has left it. */
 typedef struct grown {
     haul__nursery_place *place;
-    size_t memory, from, to; /* offset of its memory in the arena; in its memory: what is new */
+    size_t memory, from, to; /* offset of its memory in the arena; the new part of its memory */
     const unsigned char *slots;
 } grown;
 
-/* 0: it was made since, or in an arena whose pointers are discovered. */
+/* 0: the nursery is younger than the contents, or the graph is a discovered one. */
 static int look(const haul__contents *c, size_t i, const unsigned char *memory, grown *g)
 {
     haul__nursery_place *place = &c->arena->nurseries[i];
@@ -210,20 +209,20 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
                               "since the shipment was sent: refresh it",
                               g.place->at);
         if (g.to < g.from)
-            return haul__fail(error, HAUL_ERROR_GRAPH,
-                              "the device has left the nursery at byte %zu of the arena "
-                              "with less in it than it had",
-                              g.place->at);
+            return haul__fail(
+                error, HAUL_ERROR_GRAPH,
+                "the device has made `used` of the nursery at byte %zu of the arena smaller",
+                g.place->at);
         for (at = g.from; at < g.to; at += WORD) {
             uintptr_t value;
             if (is_slot(&g, at / WORD) &&
                 !haul__word_back(c, haul__load_word(c->base + g.memory + at),
                                  haul__load_word(memory + g.memory + at), device, &value))
-                return haul__fail(error, HAUL_ERROR_GRAPH,
-                                  "the device has made an object, at byte %zu of the arena, "
-                                  "with a pointer that leads "
-                                  "out of it",
-                                  g.memory + at);
+                return haul__fail(
+                    error, HAUL_ERROR_GRAPH,
+                    "the device has made an object, at byte %zu of the arena, with a pointer that "
+                    "leads out of it",
+                    g.memory + at);
         }
     }
     return HAUL_OK;
@@ -238,7 +237,7 @@ static void set_bit(unsigned char *slots, size_t word, int is_set)
     memcpy(slots + word / 64 * sizeof bits, &bits, sizeof bits);
 }
 
-/* Of the bits those come along that are for what is new. */
+/* Brings in the new part, and the bits for it. */
 static void scatter_one(haul__contents *c, const grown *g, const unsigned char *memory,
                         uint64_t device)
 {

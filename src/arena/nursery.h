@@ -1,4 +1,4 @@
-/* Nurseries: what a device has made comes into the arena.
+/* Nurseries: objects that a device has made come into the arena.
  */
 #ifndef HAUL_ARENA_NURSERY_H
 #define HAUL_ARENA_NURSERY_H
@@ -6,8 +6,9 @@
 #include "arena/contents.h"
 
 void haul__nurseries_free(haul_arena *arena);
-int haul__nurseries_keep(haul__contents *contents); /* 0: no memory */
-/* The contents are sent as they are now: what has come into nurseries since is theirs, too. */
+int haul__nurseries_add_staying(haul__contents *contents); /* 0: no memory */
+/* The contents are sent as they are now, with the objects made in nurseries since they were
+ * opened. */
 void haul__nurseries_settle(haul__contents *contents);
 /* Have objects been made in a nursery since the contents were sent? */
 int haul__nurseries_have_grown(const haul__contents *contents);

@@ -1,4 +1,4 @@
-/* Pointers of an arena: where they lead, and what they become on the way there and back.
+/* Pointers of an arena: which of them lead out.
  */
 #include "arena/pointers.h"
 

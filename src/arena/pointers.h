@@ -1,17 +1,18 @@
-/* Pointers of an arena: what they lead to, and what they are on the way back.
+/* Pointers of an arena: which of them lead out, and what they are on the way back.
  */
 #ifndef HAUL_ARENA_POINTERS_H
 #define HAUL_ARENA_POINTERS_H
 
 #include "arena/contents.h"
 
-/* Does an address lie in the contents or in a neighbour, or one past them? */
+/* Does the address lie in the contents or in a neighbour, or one past them? */
 int haul__leads_inside(const haul__contents *contents, uintptr_t value);
-/* The first word from *at on that is a pointer and leads neither into the contents nor to a
- * neighbour. 0: there is none. */
+/* The first pointer from *at on that leads neither into the contents nor into a neighbour. 0: there
+ * is none. */
 int haul__next_outside(const haul__contents *contents, size_t *at);
 
-/* What is left alone by a patch: null, and what leads to no place that was shipped. */
+/* The word on the device for a host pointer. A patch changes neither null nor a pointer to a place
+ * that was not shipped. */
 HAUL__INLINE uintptr_t haul__as_sent(const haul__contents *c, uintptr_t value, uint64_t device)
 {
     size_t i;
@@ -25,8 +26,8 @@ HAUL__INLINE uintptr_t haul__as_sent(const haul__contents *c, uintptr_t value, u
     return c->outside == HAUL_OUTSIDE_NULL ? 0 : value;
 }
 
-/* A pointer on its way back: `old` is what the host has, `word` what the device has. 0: it leads
- * nowhere. */
+/* The host pointer for a word that came back: `old` is the host's value, `word` the device's. 0: it
+ * leads nowhere. */
 HAUL__INLINE int haul__word_back(const haul__contents *c, uintptr_t old, uintptr_t word,
                                  uint64_t device, uintptr_t *value)
 {

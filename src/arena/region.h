@@ -1,4 +1,4 @@
-/* Regions: where an arena's bytes and tables lie, and how they are given back.
+/* Regions: memory for an arena and its tables.
  */
 #ifndef HAUL_ARENA_REGION_H
 #define HAUL_ARENA_REGION_H
@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "base/memory.h"
 
-/* Where an arena's bytes lie, and how they are given back. */
+/* Memory, and the function that gives it back. */
 typedef struct haul__region haul__region;
 struct haul__region {
     void *memory; /* zeros; NULL: none */
@@ -14,17 +14,17 @@ struct haul__region {
     void (*release)(const haul__region *region);
     void *user;
     int grows, pinned;
-    unsigned char *window; /* where a device is to find the bytes; NULL: at `memory` */
-    size_t mirrored;       /* bytes that `user` has at the same addresses; */
-    /* that is a shipment's now, or what a late device may still write: so many have it */
+    unsigned char *window; /* the address for a device; NULL: `memory` */
+    size_t mirrored;       /* `user` mirrors so many bytes at the same addresses */
+    /* users of the mirror: a shipment, or a device that timed out and may still write */
     unsigned lent;
-    int is_left; /* a device may use it forever: it is never given back */
+    int is_left; /* never given back: a device may use it forever */
 };
 
-/* Zeros, reserved if they can be, and so without cost until they are touched; from the allocator's
- * memory otherwise. 0: there is no memory. */
+/* Zeros: reserved if possible, without cost until they are touched; else allocated. 0: no
+ * memory. */
 int haul__region_get(haul_allocator *allocator, size_t bytes, haul__region *region);
-/* Reserved, or from the allocator's memory, and nothing else. */
+/* Only reserved, or only allocated. 0: no memory. */
 int haul__region_reserve(haul_allocator *allocator, size_t bytes, haul__region *region);
 int haul__region_allocate(haul_allocator *allocator, size_t bytes, haul__region *region);
 void haul__region_release(haul__region *region);

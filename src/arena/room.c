@@ -1,4 +1,8 @@
-/* The room of an arena: grown in steps, wiped when something goes back.
+/* The room of an arena: opened in steps, wiped when bytes are released.
+ *
+ * Released bytes are wiped at once, with their pointer bits and starts. So above room.top
+ * everything is always zero, an allocation clears nothing, and a wipe is one run over memory that
+ * is in use anyway.
  */
 #include "arena/room.h"
 #include "arena/block_sizes.h"

@@ -1,37 +1,37 @@
-/* Ranges of contents that do not come back, or are others on the device: listed, and put in order.
+/* Ranges of contents that stay on the host, or are edited: listed and sorted.
  */
 #include "arena/staying.h"
 #include "base/sort.h"
 
-static haul__kept_bytes *add_kept(haul__contents *c, size_t at, size_t bytes)
+static haul__staying *add(haul__contents *c, size_t at, size_t bytes)
 {
-    haul__kept_bytes *added;
-    if (!haul__grow(&c->arena->context->allocator, (void **)&c->kept, &c->kept_capacity,
-                    c->kept_count + 1, sizeof *c->kept))
+    haul__staying *added;
+    if (!haul__grow(&c->arena->context->allocator, (void **)&c->staying, &c->staying_capacity,
+                    c->staying_count + 1, sizeof *c->staying))
         return NULL;
-    added = &c->kept[c->kept_count++];
+    added = &c->staying[c->staying_count++];
     memset(added, 0, sizeof *added);
     added->at = at;
     added->bytes = bytes;
     return added;
 }
 
-int haul__contents_keep(haul__contents *c, size_t at, size_t bytes)
+int haul__staying_add(haul__contents *c, size_t at, size_t bytes)
 {
-    return add_kept(c, at, bytes) != NULL;
+    return add(c, at, bytes) != NULL;
 }
 
-int haul__contents_exclude(haul__contents *c, size_t at, size_t bytes)
+int haul__staying_add_data(haul__contents *c, size_t at, size_t bytes)
 {
-    haul__kept_bytes *added = add_kept(c, at, bytes);
+    haul__staying *added = add(c, at, bytes);
     if (added)
         added->is_data = 1;
     return added != NULL;
 }
 
-int haul__contents_replace(haul__contents *c, size_t at, size_t bytes, const void *becomes)
+int haul__staying_add_edited(haul__contents *c, size_t at, size_t bytes, const void *becomes)
 {
-    haul__kept_bytes *added = add_kept(c, at, bytes);
+    haul__staying *added = add(c, at, bytes);
     if (!added)
         return 0;
     added->is_edited = 1;
@@ -42,25 +42,25 @@ int haul__contents_replace(haul__contents *c, size_t at, size_t bytes, const voi
 
 static int comes_before(const void *a, const void *b)
 {
-    return ((const haul__kept_bytes *)a)->at < ((const haul__kept_bytes *)b)->at;
+    return ((const haul__staying *)a)->at < ((const haul__staying *)b)->at;
 }
 
-/* Ranges on their way into a list in which none lies over another. What is edited goes before what
- * only stays, and this before data, so of a range only what lies between those before it is
- * entered, when it is known what lies there.
+/* Builds a list of ranges without overlaps. Edited ranges win over ranges that stay, and these over
+ * data. So a range gives only its parts between the ranges that win, and is entered when those are
+ * known.
  */
 typedef struct separation {
-    haul__kept_bytes *out;
+    haul__staying *out;
     size_t count;
-    size_t done;  /* up to here all has been entered */
-    size_t until; /* from there on up to here bytes stay, */
-    size_t data;  /* and from there on up to here as data */
+    size_t done;  /* everything below is entered */
+    size_t until; /* bytes from there up to here stay, */
+    size_t data;  /* and bytes from there up to here stay as data */
 } separation;
 
 static void enter_until(separation *s, size_t end, int is_data)
 {
     if (s->done < end) {
-        haul__kept_bytes *stays = &s->out[s->count++];
+        haul__staying *stays = &s->out[s->count++];
         memset(stays, 0, sizeof *stays);
         stays->at = s->done;
         stays->bytes = end - s->done;
@@ -77,17 +77,17 @@ static void enter_stays(separation *s, size_t end)
         s->done = end;
 }
 
-/* Must what is known be entered before the range is? Not while it goes on as what it is. */
-static int cuts(const separation *s, const haul__kept_bytes *next)
+/* Must the known ranges be entered before this one? Not if this one only continues its kind. */
+static int cuts(const separation *s, const haul__staying *next)
 {
     return next->is_edited || (next->at >= s->until && (!next->is_data || next->at >= s->data));
 }
 
-/* Of two edited ranges the first one keeps what they share. */
-static void enter_edited(separation *s, const haul__kept_bytes *next)
+/* Two edited ranges may overlap: the first one wins. */
+static void enter_edited(separation *s, const haul__staying *next)
 {
     size_t cut = s->done - next->at;
-    haul__kept_bytes *edited;
+    haul__staying *edited;
     if (cut >= next->bytes)
         return;
     edited = &s->out[s->count++];
@@ -99,19 +99,20 @@ static void enter_edited(separation *s, const haul__kept_bytes *next)
     s->done = edited->at + edited->bytes;
 }
 
-/* One range after the other. Those that only touch stay two: a nursery looks for its own. */
-static int separate_kept(haul__contents *c)
+/* Enters range after range. Adjacent ranges are not merged: a nursery looks its range up by its
+ * end. */
+static int separate(haul__contents *c)
 {
     const haul_allocator *allocator = &c->arena->context->allocator;
-    const size_t capacity = 3 * c->kept_count + 2;
+    const size_t capacity = 3 * c->staying_count + 2;
     separation s;
     size_t i, *until;
     memset(&s, 0, sizeof s);
     s.out = haul__allocate(allocator, capacity * sizeof *s.out, sizeof(void *));
     if (!s.out)
         return 0;
-    for (i = 0; i < c->kept_count; i++) {
-        const haul__kept_bytes *next = &c->kept[i];
+    for (i = 0; i < c->staying_count; i++) {
+        const haul__staying *next = &c->staying[i];
         if (cuts(&s, next))
             enter_stays(&s, next->at);
         until = next->is_data ? &s.data : &s.until;
@@ -121,34 +122,34 @@ static int separate_kept(haul__contents *c)
             *until = next->at + next->bytes;
     }
     enter_stays(&s, s.until > s.data ? s.until : s.data);
-    haul__release(allocator, c->kept, c->kept_capacity * sizeof *c->kept);
-    c->kept = s.out;
-    c->kept_count = s.count;
-    c->kept_capacity = capacity;
+    haul__release(allocator, c->staying, c->staying_capacity * sizeof *c->staying);
+    c->staying = s.out;
+    c->staying_count = s.count;
+    c->staying_capacity = capacity;
     return 1;
 }
 
 static int is_separate(const haul__contents *c)
 {
     size_t i;
-    for (i = 1; i < c->kept_count; i++)
-        if (c->kept[i].at < c->kept[i - 1].at + c->kept[i - 1].bytes)
+    for (i = 1; i < c->staying_count; i++)
+        if (c->staying[i].at < c->staying[i - 1].at + c->staying[i - 1].bytes)
             return 0;
     return 1;
 }
 
 int haul__staying_sort(haul__contents *c)
 {
-    haul__sort(c->kept, c->kept_count, sizeof *c->kept, comes_before);
-    return is_separate(c) || separate_kept(c);
+    haul__sort(c->staying, c->staying_count, sizeof *c->staying, comes_before);
+    return is_separate(c) || separate(c);
 }
 
-size_t haul__first_kept(const haul__contents *c, size_t at)
+size_t haul__first_staying(const haul__contents *c, size_t at)
 {
-    size_t low = 0, high = c->kept_count;
+    size_t low = 0, high = c->staying_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (c->kept[middle].at + c->kept[middle].bytes <= at)
+        if (c->staying[middle].at + c->staying[middle].bytes <= at)
             low = middle + 1;
         else
             high = middle;

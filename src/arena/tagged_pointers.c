@@ -1,14 +1,13 @@
-/* Pointers with high tags in an arena: worked out by the host, on the way there and back.
+/* Tagged pointers of an arena: the host works them out, on the way there and back.
  *
- * No patch of a device's can tell such a word from one that leads elsewhere (pack/move_tagged.c
- * says why). So in an arena it is neither a slot nor odd, but bytes that do not come back and are
- * others there: what the host writes over them on the way is the address on the device, which is
- * known by then, with the tag that the word has now. An arena that holds any crosses through staging
- * memory. When it goes on to another device, the stretches that hold them are fetched, worked out
- * again and sent back.
+ * No patch can recognise such a word (pack/move_tagged.c). So in an arena it is no slot and no
+ * explicit relocation, but an edited range that stays: on the way there the host writes the address
+ * on the device, which is known by then, with the tag that the word has now. An arena with such
+ * words goes through staging memory. When it moves to another device, the runs that hold them are
+ * read back, worked out again and sent.
  *
- * An address that has a bit of the tag's own could not be told from another tag: it is refused,
- * there and back.
+ * An address that has a bit of the tag is refused, there and back: it could not be told from
+ * another tag.
  */
 #include <stdio.h>
 
@@ -35,7 +34,7 @@ int haul__tagged_of_graph(haul__contents *c, const haul__found *found)
         c->tagged[i].at = tagged->address - (uintptr_t)c->base;
         c->tagged[i].delta = tagged->delta;
         c->tagged[i].mask = tagged->mask;
-        if (!haul__contents_keep(c, c->tagged[i].at, WORD))
+        if (!haul__staying_add(c, c->tagged[i].at, WORD))
             return 0;
     }
     return 1;
@@ -43,7 +42,7 @@ int haul__tagged_of_graph(haul__contents *c, const haul__found *found)
 
 /* ---- There. */
 
-/* What the word becomes. 0: the address there has bits of the tag. */
+/* The word on the device. 0: its address there has bits of the tag. */
 static int word_there(const haul__contents *c, const haul__tagged_place *tagged, uint64_t device,
                       uintptr_t *word)
 {
@@ -61,7 +60,7 @@ static haul_status refuse(const haul__tagged_place *tagged, haul_error *error)
     char path[HAUL_PATH_BYTES];
     haul__fail(
         error, HAUL_ERROR_LIMIT,
-        "its address in the copy has bits of its tag, 0x%zx: no memory there keeps them free",
+        "its address in the copy has bits of its tag, 0x%zx: no memory there keeps these bits free",
         (size_t)tagged->mask);
     snprintf(path, sizeof path, "arena+%zu", tagged->at);
     haul__set_path(error->path, path);
@@ -78,7 +77,7 @@ haul_status haul__tagged_check(const haul__contents *c, haul_error *error)
     return HAUL_OK;
 }
 
-/* The first whose word ends behind `at`. */
+/* The first word that ends behind `at`. */
 static size_t first_behind(const haul__contents *c, size_t at)
 {
     size_t low = 0, high = c->tagged_count;
@@ -108,7 +107,8 @@ void haul__tagged_edit(const haul__contents *c, unsigned char *memory, size_t fi
 
 /* ---- Back. */
 
-/* A word that is as it was sent stands for what it stood for. 0: it leads nowhere. */
+/* The host value for a word that came back. A word as it was sent has not changed. 0: it leads
+ * nowhere. */
 static int word_back(const haul__contents *c, const haul__tagged_place *tagged, uintptr_t word,
                      uint64_t device, uintptr_t *value)
 {

@@ -1,4 +1,4 @@
-/* Pointers with high tags in an arena: worked out by the host.
+/* Tagged pointers of an arena: the host works them out, on the way there and back.
  */
 #ifndef HAUL_ARENA_TAGGED_POINTERS_H
 #define HAUL_ARENA_TAGGED_POINTERS_H
@@ -7,9 +7,9 @@
 
 struct haul__found;
 
-/* Those of a graph that was discovered. 0: no memory. */
+/* Lists those of a discovered graph. 0: no memory. */
 int haul__tagged_of_graph(haul__contents *contents, const struct haul__found *found);
-/* HAUL_ERROR_LIMIT: what one leads to has an address there with bits of its tag. */
+/* HAUL_ERROR_LIMIT, with the place: a target's address on the device has bits of the tag. */
 haul_status haul__tagged_check(const haul__contents *contents, haul_error *error);
 void haul__tagged_edit(const haul__contents *contents, unsigned char *memory, size_t first,
                        size_t bytes);
@@ -17,11 +17,11 @@ haul_status haul__tagged_check_back(const haul__contents *contents, const unsign
                                     uint64_t device, haul_error *error);
 void haul__tagged_scatter(const haul__contents *contents, const unsigned char *memory,
                           uint64_t device);
-/* Bytes of up to `most` (at least a word) from the first tagged word at or behind *at on, that hold
- * some of them: where they begin, and how many. 0: there are none. */
+/* The next run of up to `most` bytes (at least a word) from *at on that holds whole tagged words.
+ * Answers its bytes, and its beginning in *at. 0: there is none. */
 size_t haul__tagged_stretch(const haul__contents *contents, size_t most, size_t *at);
-/* The words of [at, at + bytes), in `memory`, as they were where the contents lay at `from`, become
- * those of where they lie now. HAUL_ERROR_LIMIT: as above. */
+/* Works out the words of [at, at + bytes) again, in `memory`: the contents lay at `from` before.
+ * HAUL_ERROR_LIMIT as above. */
 haul_status haul__tagged_move(const haul__contents *contents, unsigned char *memory, size_t at,
                               size_t bytes, uint64_t from, haul_error *error);
 

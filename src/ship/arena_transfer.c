@@ -429,7 +429,7 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
 int haul__arena_returns_directly(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
-    return haul__is_arena(shipment) && contents->direct && contents->kept_count == 0 &&
+    return haul__is_arena(shipment) && contents->direct && contents->staying_count == 0 &&
            !contents->is_edited;
 }
 
