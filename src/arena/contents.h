@@ -42,8 +42,8 @@ typedef struct haul__contents {
     const uint64_t *slots;
     uint64_t *own;  /* slots of a discovered graph; NULL: the arena's are used */
     haul_root root; /* the graph was discovered from it; type NULL: none was */
-    haul__staying
-        *staying; /* in order; explicit relocations and tagged pointers lie in such ranges */
+    /* in order; explicit relocations and tagged pointers lie in such ranges */
+    haul__staying *staying;
     size_t staying_count, staying_capacity;
     haul__odd_place *odd; /* in order */
     size_t odd_count, odd_capacity;

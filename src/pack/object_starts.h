@@ -26,10 +26,11 @@
 
 typedef struct haul__objects {
     size_t bytes; /* of each */
-    size_t unit; /* a start counts units of so many bytes: a granule, or a word in a ragged block */
+    /* a start counts units of so many bytes: a granule, or a word in a ragged block */
+    size_t unit;
     unsigned limit; /* units of a block */
-    unsigned
-        carried;  /* units at the block's beginning that belong to an object of the block before */
+    /* units at the block's beginning that belong to an object of the block before */
+    unsigned carried;
     unsigned out; /* start of the object that reaches over the block's end; `limit`: none does */
     size_t count; /* of the objects that lie wholly in the block */
     size_t ahead; /* so many objects ahead are fetched */
@@ -40,8 +41,8 @@ typedef struct haul__objects {
 /* The end of the objects placed so far, of a ragged block. Granules and places count from those of
  * the block's first granule. */
 typedef struct haul__ragged_end {
-    unsigned granule,
-        place; /* last granule of the last object; places used up to and with that granule */
+    unsigned granule; /* the last one of the last object */
+    unsigned place;   /* places used up to and with that granule */
 } haul__ragged_end;
 
 /* Before the first object that starts in the block. */
