@@ -4,7 +4,7 @@
 #define HAUL_ARENA_CONTENTS_H
 
 #include "arena/room.h"
-#include "pack/read_set.h"
+#include "pack/sorted_reads.h"
 
 /* A range that stays on the host: it does not come back. It goes there as it is, or edited. */
 typedef struct haul__staying {

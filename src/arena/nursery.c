@@ -145,8 +145,6 @@ void haul__nurseries_settle(haul__contents *c)
     }
 }
 
-/* ---- Back. */
-
 /* The part of its memory that the contents had when they were sent. */
 static size_t used_when_sent(const haul__contents *c, const haul__nursery_place *place)
 {
@@ -164,6 +162,8 @@ int haul__nurseries_have_grown(const haul__contents *c)
     }
     return 0;
 }
+
+/* ---- Back. */
 
 /* A nursery as the device has left it. */
 typedef struct grown {

@@ -6,7 +6,7 @@
 #include "layout/layout.h"
 #include "map/forms.h"
 #include "pack/ordered.h"
-#include "pack/read_set.h"
+#include "pack/sorted_reads.h"
 
 struct haul_plan {
     uint32_t magic;

@@ -1,11 +1,11 @@
-/* The read set: fields that shapes and rules read. They must not change on the device.
+/* The read set by address: fields that shapes and rules read. They must not change on the device.
  *
  * Discovery notes each of them with its value, as a guard, in the order of finding. Results come
  * back in order of address. So when the first results come back, the guards are sorted by address,
  * each once.
  */
-#ifndef HAUL_PACK_READ_SET_H
-#define HAUL_PACK_READ_SET_H
+#ifndef HAUL_PACK_SORTED_READS_H
+#define HAUL_PACK_SORTED_READS_H
 
 #include "base/base.h"
 #include "haul/plan.h"

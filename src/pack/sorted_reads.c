@@ -1,8 +1,8 @@
-/* The read set: made from the guards of a plan, and searched.
+/* The read set by address: made from the guards of a plan, and searched.
  */
 #include "base/sort.h"
 #include "pack/plan_struct.h"
-#include "pack/read_set.h"
+#include "pack/sorted_reads.h"
 
 #define DIGIT_BITS 8u
 #define DIGITS (1u << DIGIT_BITS)
